@@ -1,7 +1,10 @@
 """Small logs of strangers that would become hours of work, or more than a disk holds."""
 
 import gzip
+import json
+import resource
 import signal
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,8 +13,9 @@ from types import FrameType
 import pytest
 
 from captures import START_NS, Packet, Tcp, tcp, write_pcap
-from conftest import Dumbbell
+from conftest import COMMAND, PATIENCE_S, Dumbbell, checked
 from dumbbell import _core
+from transfer_logs import REPORT
 
 HEADER = b"# init timestamp: 1000\n"
 LINES = 3_000_000
@@ -128,3 +132,52 @@ def test_a_capture_of_segments_that_become_millions_of_packets_is_refused(dumbbe
         "each: allowed are 1024 times as many, at least 1048576 and at most 4294967296\n"
     )
     assert not (folder / "out").exists()
+
+
+def full_disk(folder: Path, most_bytes: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs the command where no file may be larger than `most_bytes`."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))  # noqa: E731
+    command = [*COMMAND, *arguments]
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False, preexec_fn=limit
+    )
+
+
+@pytest.fixture
+def made(dumbbell: Dumbbell, folder: Path) -> Path:
+    """Results of a run."""
+    dumbbell("run", "--schemes", "cubic", "--path", "small.toml", "--duration", "5", "--log", "full", "--out", "made")
+    return folder / "made"
+
+
+@pytest.mark.parametrize("name", ["pantheon", "qlog"])
+@pytest.mark.usefixtures("made")
+def test_an_export_that_finds_the_disk_full_names_its_output(folder: Path, name: str) -> None:
+    done = checked(full_disk(folder, 10_000, "export", name, "made", "--out", "out"), 2)
+    file = "cubic_datalink_run1.log" if name == "pantheon" else "small_cubic_1_flow1.sqlog"
+    assert done.stderr == f"dumbbell: cannot write out/{file}: File too large (os error 27)\n"
+    assert not list(folder.glob("*out*"))
+
+
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        (("iperf3", "a.json"), "parts/0/flows.parquet"),
+        (("iperf3", "all"), "parts/0/flows.parquet"),
+        (("pcap", "a.pcap"), "parts/0/tcp-sent/packets.parquet"),
+        (("mahimahi", "a.log"), "packets.parquet"),
+    ],
+)
+def test_an_import_that_finds_the_disk_full_does_not_blame_the_log(
+    folder: Path, words: tuple[str, str], file: str
+) -> None:
+    (folder / "all").mkdir()
+    for name in ("a.json", "all/a.json", "all/b.json"):
+        (folder / name).write_text(json.dumps(REPORT))
+    (folder / "a.log").write_text("1 + 1504\n")
+    write_pcap(folder / "a.pcap", offloaded(1460, 2))
+    done = checked(full_disk(folder, 500, "import", *words, "--out", "out"), 2)
+    assert done.stderr.startswith((f"dumbbell: cannot write out/{file}: ", f"dumbbell: out/{file}: cannot write: "))
+    assert "File too large" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not list(folder.glob("*out*"))

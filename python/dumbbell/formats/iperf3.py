@@ -71,9 +71,13 @@ def _trace(label: str, file: Path, samples: Path) -> Trace:
     if not (isinstance(start, dict) and isinstance(intervals, list) and isinstance(end, dict)):
         raise UserError(f"{file}: is no report of iperf3: needed are the keys start, intervals and end")
     try:
-        return _measured(label, file, samples, start, intervals, end)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, OSError) as error:
+        trace, rows = _measured(label, file, samples, start, intervals, end)
+    except UserError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{file}: is not what iperf3 writes: {one_line(error)}") from None
+    _core.write_samples(str(samples), rows)
+    return trace
 
 
 def _report(file: Path) -> dict[str, Any]:
@@ -111,7 +115,8 @@ def _stream(file: Path, text: str) -> dict[str, Any]:
 
 def _measured(
     label: str, file: Path, samples: Path, start: dict[str, Any], intervals: list[Any], end: dict[str, Any]
-) -> Trace:
+) -> tuple[Trace, list[Row]]:
+    """Return the trace of a report, and the samples that belong into its file."""
     test = start["test_start"]
     protocol = str(test["protocol"])
     streams = {socket["socket"]: _Stream(number) for number, socket in enumerate(start["connected"], 1)}
@@ -124,7 +129,6 @@ def _measured(
     if not alive:
         raise UserError(f"{file}: has no interval of any stream: nothing to import")
     rows = sorted(row for stream in alive.values() for row in stream.rows)
-    _core.write_samples(str(samples), rows)
     facts = {
         "protocol": protocol,
         "streams": len(streams),
@@ -134,7 +138,7 @@ def _measured(
         "receiver_tcp_congestion": end.get("receiver_tcp_congestion"),
         "streams_udp": [part["udp"] for part in end["streams"] if "udp" in part],
     }
-    return Trace(
+    trace = Trace(
         label=label,
         source=file.name,
         flows=tuple(TracedFlow(stream.number, stream.first_s, stream.last_s) for stream in alive.values()),
@@ -146,6 +150,7 @@ def _measured(
         notes=tuple(notes),
         started=_started(file, start),
     )
+    return trace, rows
 
 
 def _started(file: Path, start: dict[str, Any]) -> datetime | None:
