@@ -47,6 +47,8 @@ pub enum Error {
         /// What is wrong with it.
         problem: Cow<'static, str>,
     },
+    /// Somebody wanted the work to end ([`Interrupts`](crate::Interrupts)).
+    Interrupted,
 }
 
 impl Error {
@@ -91,6 +93,7 @@ impl fmt::Display for Error {
             }
             Self::Log { log, line: Some(line), problem } => write!(f, "{log}:{line}: {problem}"),
             Self::Log { log, line: None, problem } => write!(f, "{log}: {problem}"),
+            Self::Interrupted => f.write_str("interrupted"),
         }
     }
 }

@@ -39,6 +39,7 @@ mod columns;
 mod error;
 mod footer;
 mod groups;
+mod interrupts;
 mod pages;
 pub mod pantheon;
 mod pending;
@@ -53,6 +54,7 @@ mod writer;
 
 pub use columns::STEP_BACK_NS;
 pub use error::Error;
+pub use interrupts::Interrupts;
 pub use reader::PacketLogReader;
 pub use sample_reader::{SampleReader, read_samples};
 pub use samples::{Key, Sample, SampleTable, SampleWriter};

@@ -1,12 +1,13 @@
 //! Logs of other tools: in and out.
 
+use crate::source::interruptible;
 use crate::{error, text};
 use packetlog::capture::{Clocks, Delays, ImportedCapture, Role, import_both as import_captures, import_one};
 use packetlog::pantheon::{
     ClockOffsets, Direction, FlowLog, Imported, Input, Log, MergedExport, RawPair, import, import_run,
 };
 use packetlog::qlog::{Draft, QlogExport, TraceInfo, import_file};
-use packetlog::{Error, PacketLogReader, PacketLogWriter, SampleTable, SampleWriter};
+use packetlog::{Error, Interrupts, PacketLogReader, PacketLogWriter, SampleTable, SampleWriter};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use record::{Event, Record};
@@ -25,7 +26,7 @@ pub(crate) fn import_merged_log(
     packets: PathBuf,
     strict: bool,
 ) -> PyResult<String> {
-    py.detach(|| import_both(Log::Merged, &data, ack.as_deref(), &packets, strict))
+    interruptible(py, |until| import_both(Log::Merged, &data, ack.as_deref(), &packets, strict, until))
 }
 
 /// Imports mm-link logs; JSON with what was found.
@@ -38,7 +39,7 @@ pub(crate) fn import_mahimahi(
     packets: PathBuf,
     strict: bool,
 ) -> PyResult<String> {
-    py.detach(|| import_both(Log::MmLink, &data, ack.as_deref(), &packets, strict))
+    interruptible(py, |until| import_both(Log::MmLink, &data, ack.as_deref(), &packets, strict, until))
 }
 
 /// Files of one flow: egress and ingress log of one direction.
@@ -57,15 +58,15 @@ pub(crate) fn import_raw_logs(
 ) -> PyResult<String> {
     let us = |ms: f64| (ms * 1e3).round() as i64;
     let (sender_us, receiver_us) = (us(offsets_ms.0), us(offsets_ms.1));
-    py.detach(|| {
-        write(&packets, strict, |sink| {
+    interruptible(py, |until| {
+        write(&packets, strict, until, |sink| {
             let forth = ClockOffsets { egress_us: sender_us, ingress_us: receiver_us };
-            let data = raw_log(&data, forth, strict)?;
+            let data = raw_log(&data, forth, strict, until)?;
             if ack.is_empty() {
                 return import(data, Direction::Data, sink);
             }
             let back = ClockOffsets { egress_us: receiver_us, ingress_us: sender_us };
-            import_run(data, raw_log(&ack, back, strict)?, sink)
+            import_run(data, raw_log(&ack, back, strict, until)?, sink)
         })
     })
 }
@@ -73,18 +74,23 @@ pub(crate) fn import_raw_logs(
 /// The bytes of a file that may be compressed; refused if there are more than `most`.
 #[pyfunction]
 pub(crate) fn read_compressed(py: Python<'_>, file: PathBuf, most: u64) -> PyResult<Bound<'_, PyBytes>> {
-    let bytes = py.detach(|| Input::open(file)?.bytes(most)).map_err(|cause: Error| text(cause))?;
+    let bytes = interruptible(py, |_| Input::open(file)?.bytes(most))?;
     Ok(PyBytes::new(py, &bytes))
 }
 
-fn open(path: &Path, strict: bool) -> Result<Input, Error> {
-    let input = Input::open(path)?;
+fn open(path: &Path, strict: bool, until: &Interrupts) -> Result<Input, Error> {
+    let input = Input::open(path)?.until(until);
     Ok(if strict { input } else { input.leniently() })
 }
 
-fn raw_log(flows: &[RawFiles], offsets: ClockOffsets, strict: bool) -> Result<Log, Error> {
+fn raw_log(
+    flows: &[RawFiles],
+    offsets: ClockOffsets,
+    strict: bool,
+    until: &Interrupts,
+) -> Result<Log, Error> {
     let flows = flows.iter().map(|(egress, ingress)| {
-        let (egress, ingress) = (open(egress, strict)?, open(ingress, strict)?);
+        let (egress, ingress) = (open(egress, strict, until)?, open(ingress, strict, until)?);
         Ok(FlowLog::Raw(RawPair { egress, ingress, offsets }))
     });
     Ok(Log::Multiple { flows: flows.collect::<Result<_, Error>>()?, mm_link: None })
@@ -96,11 +102,12 @@ fn import_both(
     ack: Option<&Path>,
     packets: &Path,
     strict: bool,
-) -> PyResult<String> {
-    write(packets, strict, |sink| {
-        let data = form(open(data, strict)?);
+    until: &Interrupts,
+) -> Result<String, Error> {
+    write(packets, strict, until, |sink| {
+        let data = form(open(data, strict, until)?);
         match ack {
-            Some(ack) => import_run(data, form(open(ack, strict)?), sink),
+            Some(ack) => import_run(data, form(open(ack, strict, until)?), sink),
             None => import(data, Direction::Data, sink),
         }
     })
@@ -114,11 +121,14 @@ type Sink<'a> = &'a mut dyn FnMut(Record) -> Result<(), Error>;
 fn write(
     packets: &Path,
     strict: bool,
+    until: &Interrupts,
     read: impl FnOnce(Sink<'_>) -> Result<Imported, Error>,
-) -> PyResult<String> {
-    let mut log = PacketLogWriter::create_as_logged(packets).map_err(text)?;
+) -> Result<String, Error> {
+    let mut log = PacketLogWriter::create_as_logged(packets)?;
+    let mut until = until.clone();
     let (mut last_ns, mut last_flow, mut flows, mut unwritten) = (0, None, BTreeSet::new(), false);
     let found = read(&mut |record| {
+        until.after(1)?;
         last_ns = last_ns.max(record.time_ns);
         if matches!(record.event, Event::Send | Event::Deliver)
             && last_flow.replace(record.flow) != Some(record.flow)
@@ -129,12 +139,13 @@ fn write(
     });
     let found = match found {
         Ok(found) => found,
+        Err(Error::Interrupted) => return Err(Error::Interrupted),
         Err(unusable) if matches!(unusable, Error::Log { .. }) || !(strict || unwritten) => {
             return Ok(json!({"unusable": unusable.to_string()}).to_string());
         }
-        Err(other) => return Err(text(other)),
+        Err(other) => return Err(other),
     };
-    log.finish().map_err(text)?;
+    log.finish()?;
     let oddities: Vec<_> = found.oddities.iter().map(ToString::to_string).collect();
     let found = json!({
         "unusable": null,
@@ -159,10 +170,12 @@ pub(crate) fn export_pantheon(
 ) -> PyResult<()> {
     let init_us =
         u64::try_from(init_us).map_err(|_| error(format!("init_us = {init_us}: must not be negative")))?;
-    py.detach(|| {
+    interruptible(py, |until| {
+        let mut until = until.clone();
         let mut data = MergedExport::create(data, Direction::Data, init_us)?;
         let mut ack = MergedExport::create(ack, Direction::Ack, init_us)?;
         for record in PacketLogReader::open(packets)? {
+            until.after(1)?;
             let record = record?;
             data.write(&record)?;
             ack.write(&record)?;
@@ -171,7 +184,6 @@ pub(crate) fn export_pantheon(
         ack.finish()?;
         Ok(())
     })
-    .map_err(|cause: Error| text(cause))
 }
 
 /// Writes one flow of a run as a qlog; returns the number of events in it.
@@ -192,8 +204,9 @@ pub(crate) fn export_qlog(
     })?;
     let trace: Trace = serde_json::from_str(trace).map_err(text)?;
     let info = TraceInfo { title: trace.title, description: trace.description, name: trace.name };
-    py.detach(|| QlogExport::create(out, draft, flow, &info)?.write_run(&packets, samples.as_deref()))
-        .map_err(|cause: Error| text(cause))
+    interruptible(py, |until| {
+        QlogExport::create(out, draft, flow, &info)?.write_run(&packets, samples.as_deref(), until)
+    })
 }
 
 /// What the qlog says of itself.
@@ -208,7 +221,7 @@ struct Trace {
 /// Imports the traces of a qlog file, each into a directory of its own below `directory`; JSON with what they held.
 #[pyfunction]
 pub(crate) fn import_qlog(py: Python<'_>, file: PathBuf, directory: PathBuf) -> PyResult<String> {
-    let traces = py.detach(|| import_file(&file, &directory)).map_err(text)?;
+    let traces = interruptible(py, |until| import_file(&file, &directory, until))?;
     let traces = traces.into_iter().map(|(title, held)| {
         json!({
             "title": title,
@@ -252,11 +265,13 @@ pub(crate) fn import_capture(
         "unknown" => Clocks::Unknown,
         other => return Err(error(format!("clocks `{other}`: allowed are auto, stamps, unknown"))),
     };
-    let found = py.detach(|| match &receiver {
-        Some(receiver) => import_captures(&file, receiver, clocks, &directory).map(|found| vec![found]),
-        None => import_one(&file, role, &directory),
+    let found = interruptible(py, |until| match &receiver {
+        Some(receiver) => {
+            import_captures(&file, receiver, clocks, &directory, until).map(|found| vec![found])
+        }
+        None => import_one(&file, role, &directory, until),
     });
-    Ok(found.map_err(text)?.iter().map(capture_json).collect::<serde_json::Value>().to_string())
+    Ok(found?.iter().map(capture_json).collect::<serde_json::Value>().to_string())
 }
 
 fn capture_json(found: &ImportedCapture) -> serde_json::Value {

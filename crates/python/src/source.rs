@@ -5,11 +5,12 @@ use crate::columns::{self, Series};
 use crate::table::Table;
 use crate::{error, text};
 use measure::MemoryBound;
-use packetlog::{Gathered, Key, PacketLogReader, Sample, SampleReader, SampleTable};
+use packetlog::{Error, Gathered, Interrupts, Key, PacketLogReader, Sample, SampleReader, SampleTable};
 use pyo3::prelude::*;
 use record::Record;
 use runs::{FlowSamples, LinkSamples, PacketColumns};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use units::{Span, Time};
 
 /// Rows of a log between two looks at the signals: a tenth of a second.
@@ -178,10 +179,35 @@ fn until_interrupted<T>(
                 None => return Ok(()),
             }
         }
-        if let Some(raised) = Python::attach(|py| py.check_signals().err()) {
+        if let Some(raised) = raised_by_signal() {
             return Err(raised);
         }
     }
+}
+
+/// Does `work` without the interpreter's lock; what a signal handler raises meanwhile ends it.
+///
+/// # Errors
+/// What the work says, in one line. What a signal raised.
+pub(crate) fn interruptible<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&Interrupts) -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    let raised: Arc<OnceLock<PyErr>> = Arc::default();
+    let heard = Arc::clone(&raised);
+    let interrupts = Interrupts::when(move || {
+        let found = raised_by_signal();
+        found.is_some_and(|found| heard.set(found).is_ok())
+    });
+    py.detach(|| work(&interrupts)).map_err(|cause| match (&cause, raised.get()) {
+        (Error::Interrupted, Some(raised)) => raised.clone_ref(py),
+        _ => text(cause),
+    })
+}
+
+/// What the handler of a signal raised, if one came.
+fn raised_by_signal() -> Option<PyErr> {
+    Python::attach(|py| py.check_signals().err())
 }
 
 /// Refuses what would take more memory than this machine has available, where it says how much that is.

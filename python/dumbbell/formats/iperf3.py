@@ -29,6 +29,12 @@ Imported from iperf3's JSON: totals of intervals, of its own counters and of TCP
 there is no one-way delay; what the path carried besides payload is not known either.
 """
 SUFFIXES = (".json",)
+MOST_STREAMS = 256
+"""iperf3 makes at most 128 (`-P`), and as many the other way with `--bidir`."""
+_MOST_VALUES = 10_000_000
+"""Maximum number of commas in a stream of events: 128 streams have 9 million in an hour and a half."""
+_MOST = 2.0**53
+"""Largest value: up to it every whole number is one of its own."""
 
 
 @dataclass
@@ -71,9 +77,13 @@ def _trace(label: str, file: Path, samples: Path) -> Trace:
     if not (isinstance(start, dict) and isinstance(intervals, list) and isinstance(end, dict)):
         raise UserError(f"{file}: is no report of iperf3: needed are the keys start, intervals and end")
     try:
-        return _measured(label, file, samples, start, intervals, end)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, OSError) as error:
+        trace, rows = _measured(label, file, samples, start, intervals, end)
+    except UserError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{file}: is not what iperf3 writes: {one_line(error)}") from None
+    _core.write_samples(str(samples), rows)
+    return trace
 
 
 def _report(file: Path) -> dict[str, Any]:
@@ -93,6 +103,8 @@ def _report(file: Path) -> dict[str, Any]:
 
 
 def _stream(file: Path, text: str) -> dict[str, Any]:
+    if text.count(",") > _MOST_VALUES:
+        raise UserError(f"{file}: has too many values: allowed are {_MOST_VALUES}")
     report: dict[str, Any] = {"intervals": []}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
@@ -111,7 +123,10 @@ def _stream(file: Path, text: str) -> dict[str, Any]:
 
 def _measured(
     label: str, file: Path, samples: Path, start: dict[str, Any], intervals: list[Any], end: dict[str, Any]
-) -> Trace:
+) -> tuple[Trace, list[Row]]:
+    """Return the trace of a report, and the samples that belong into its file."""
+    if len(start["connected"]) > MOST_STREAMS:
+        raise UserError(f"{file}: has {len(start['connected'])} streams: allowed are {MOST_STREAMS}")
     test = start["test_start"]
     protocol = str(test["protocol"])
     streams = {socket["socket"]: _Stream(number) for number, socket in enumerate(start["connected"], 1)}
@@ -124,7 +139,6 @@ def _measured(
     if not alive:
         raise UserError(f"{file}: has no interval of any stream: nothing to import")
     rows = sorted(row for stream in alive.values() for row in stream.rows)
-    _core.write_samples(str(samples), rows)
     facts = {
         "protocol": protocol,
         "streams": len(streams),
@@ -134,7 +148,7 @@ def _measured(
         "receiver_tcp_congestion": end.get("receiver_tcp_congestion"),
         "streams_udp": [part["udp"] for part in end["streams"] if "udp" in part],
     }
-    return Trace(
+    trace = Trace(
         label=label,
         source=file.name,
         flows=tuple(TracedFlow(stream.number, stream.first_s, stream.last_s) for stream in alive.values()),
@@ -146,6 +160,7 @@ def _measured(
         notes=tuple(notes),
         started=_started(file, start),
     )
+    return trace, rows
 
 
 def _started(file: Path, start: dict[str, Any]) -> datetime | None:
@@ -154,19 +169,31 @@ def _started(file: Path, start: dict[str, Any]) -> datetime | None:
     return started_at(file, float(seconds)) if seconds else None
 
 
+def _number(part: dict[str, Any], key: str, otherwise: float | None = None) -> float:
+    """A value of iperf3's.
+
+    Raises:
+        KeyError, TypeError, ValueError: there is none, or it is no number, or out of bounds.
+    """
+    value = float(part[key] if otherwise is None else part.get(key, otherwise))
+    if not -_MOST <= value <= _MOST:  # nor is what is not a number
+        raise ValueError(f"`{key}` = {value:g}: allowed are numbers from {-_MOST:g} to {_MOST:g}")
+    return value
+
+
 def _interval(stream: _Stream, part: dict[str, Any]) -> None:
     """One line of a stream: values at its end, totals since the beginning."""
-    begin_s, end_s = float(part["start"]), float(part["end"])
+    begin_s, end_s = _number(part, "start"), _number(part, "end")
     if not 0.0 <= begin_s <= end_s < 1e9:
         raise ValueError(f"an interval from {begin_s} to {end_s} s")
     stream.sender = bool(part.get("sender", True))
     if stream.first_s is None:
         stream.first_s = begin_s
         _totals(stream, begin_s, part)
-    stream.bytes += float(part["bytes"])
-    stream.retransmissions += float(part.get("retransmits", 0))
-    stream.packets += float(part.get("packets", 0))
-    stream.lost += float(part.get("lost_packets", 0))
+    stream.bytes += _number(part, "bytes")
+    stream.retransmissions += _number(part, "retransmits", 0)
+    stream.packets += _number(part, "packets", 0)
+    stream.lost += _number(part, "lost_packets", 0)
     stream.last_s = max(stream.last_s, end_s)
     _totals(stream, end_s, part)
     for key, name, unit, factor in (
@@ -176,8 +203,8 @@ def _interval(stream: _Stream, part: dict[str, Any]) -> None:
         ("jitter_ms", "jitter", "ms", 1.0),
     ):
         # what iperf3 cannot ask for it writes as zero
-        if float(part.get(key, 0)) > 0:
-            stream.put(end_s, name, unit, float(part[key]) * factor)
+        if (value := _number(part, key, 0)) > 0:
+            stream.put(end_s, name, unit, value * factor)
 
 
 def _totals(stream: _Stream, time_s: float, part: dict[str, Any]) -> None:
@@ -201,14 +228,14 @@ def _ends(streams: dict[Any, _Stream], parts: list[Any], protocol: str) -> Itera
         if stream is None or stream.first_s is None or not stream.sender:
             continue
         received = part.get("receiver") if udp is None else udp
-        if udp is not None and float(udp.get("packets", 0)) > 0 and "lost_packets" in udp:
-            for name, value in (("sent", float(udp["packets"])), ("lost", float(udp["lost_packets"]))):
+        if udp is not None and (sent := _number(udp, "packets", 0)) > 0 and "lost_packets" in udp:
+            lost = _number(udp, "lost_packets")
+            for name, value in (("sent", sent), ("lost", lost)):
                 stream.put(stream.first_s, name, "packets", 0.0)
                 stream.put(stream.last_s, name, "packets", value)
-            arrived = 1.0 - float(udp["lost_packets"]) / float(udp["packets"])
-            _received(stream, float(udp["bytes"]) * arrived)
-        elif udp is None and received and float(received.get("bytes", 0)) > 0:
-            _received(stream, float(received["bytes"]))
+            _received(stream, _number(udp, "bytes") * (1.0 - lost / sent))
+        elif udp is None and received and (count := _number(received, "bytes", 0)) > 0:
+            _received(stream, count)
         else:
             unreported += 1
     if unreported:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import catalog
+from dumbbell._core import Error
 from dumbbell.base.backend import IMPORTED
 from dumbbell.base.errors import UserError, require_text
 from dumbbell.base.interrupts import Undisturbed, interruptible
@@ -30,9 +31,10 @@ STAGE = ".unfinished"
 def staging(out: Path) -> Iterator[Path]:
     """A directory that becomes `out`, which must be unused, if nothing goes wrong, and vanishes if something does.
 
-    If `out` is there, it stays (it may be where its user is), and gets what was made.
+    If `out` is there, it stays (it may be where its user is), and gets what was made. What cannot be written is
+    called as it would have been in `out`.
     """
-    out = out.absolute()
+    named, out = out, out.absolute()
     is_there = out.exists()
     temporary = out / STAGE if is_there else out.with_name(f".{out.name}{STAGE}")
     shutil.rmtree(temporary, ignore_errors=True)
@@ -42,8 +44,13 @@ def staging(out: Path) -> Iterator[Path]:
             yield temporary
             with Undisturbed() as publishing:
                 _publish(temporary, out, is_there)
-        except BaseException:
+        except BaseException as error:
             shutil.rmtree(temporary, ignore_errors=True)
+            if isinstance(error, OSError):
+                # a full disk says nothing of itself
+                error.filename = str(error.filename or named).replace(str(temporary), str(named))
+            elif isinstance(error, Error) and str(temporary) in str(error):
+                raise UserError(str(error).replace(str(temporary), str(named))) from None
             raise
         if publishing.was_interrupted:
             raise KeyboardInterrupt

@@ -95,6 +95,8 @@ def import_traces(
             try:
                 traces += read(file, folder, used)
             except _core.Error as error:
+                if "cannot write" in str(error) and str(folder) in str(error):
+                    raise  # there is no room for what was made of it, whatever is in it
                 traces.append(Trace(label_of(file.stem, used, kind), file.name, reason=one_line(error)))
         traces = _usable(source, traces)
         experiment = _write(directory, source, kind, traces, notes, command, progress)

@@ -1,8 +1,8 @@
 //! The packets of a capture file, pcap or pcapng, read as a stream.
 
 use super::segment::{Link, Segment, decode};
-use crate::Error;
 use crate::regular::open_regular;
+use crate::{Error, Interrupts};
 use pcap_parser::traits::PcapReaderIterator;
 use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
 use std::path::{Path, PathBuf};
@@ -36,6 +36,7 @@ pub(super) struct Frames {
     reader: Box<dyn PcapReaderIterator + Send>,
     capacity: usize,
     interfaces: Vec<Result<Interface, i32>>,
+    interrupts: Interrupts,
     pub(super) captured: Captured,
 }
 
@@ -48,7 +49,7 @@ enum Read {
 impl Frames {
     /// # Errors
     /// The file cannot be read, or is no capture.
-    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+    pub(super) fn open(path: &Path, interrupts: &Interrupts) -> Result<Self, Error> {
         let reader = create_reader(BUFFER_BYTES, open_regular(path)?).map_err(|error| match error {
             PcapError::Eof => Error::file(path, "is empty"),
             PcapError::Incomplete(_) | PcapError::UnexpectedEof => {
@@ -56,16 +57,17 @@ impl Frames {
             }
             _ => Error::file(path, "is no capture: it begins neither as pcap nor as pcapng"),
         })?;
-        let (path, captured) = (path.to_owned(), Captured::default());
-        Ok(Self { path, reader, capacity: BUFFER_BYTES, interfaces: Vec::new(), captured })
+        let (path, captured, interrupts) = (path.to_owned(), Captured::default(), interrupts.clone());
+        Ok(Self { path, reader, capacity: BUFFER_BYTES, interfaces: Vec::new(), interrupts, captured })
     }
 
     /// The next packet of TCP or UDP.
     ///
     /// # Errors
-    /// The file is damaged, or of a link layer that is not known.
+    /// The file is damaged, or of a link layer that is not known; the work is to end.
     pub(super) fn next(&mut self) -> Result<Option<Segment>, Error> {
         loop {
+            self.interrupts.after(1)?;
             let number = self.captured.frames + 1;
             match self.reader.next() {
                 Ok((offset, block)) => {

@@ -14,13 +14,13 @@ mod two_ends;
 
 pub use frames::Captured;
 
-use crate::{Error, PacketLogWriter, SampleTable, SampleWriter};
+use crate::{Error, Interrupts, PacketLogWriter, SampleTable, SampleWriter};
 use frames::Frames;
-use one_end::{Arrived, SenderView, Told};
+use one_end::{Arrived, SenderView, Told, pieces};
 use record::{Event, Record};
 use segment::{Kind, Segment};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use survey::{Chosen, Survey, Surveyed};
 use two_ends::Matcher;
 
@@ -30,8 +30,18 @@ const LONGEST_PACKET_BYTES: u32 = 9_000;
 /// A segment's payload where its connection's set-up is not there to say it: Ethernet's 1,500 bytes less the headers.
 const USUAL_MSS: u32 = 1_460;
 
-/// The smallest payload of a full segment (Linux v6.12, include/net/tcp.h, `TCP_MIN_SND_MSS`: 48 with options).
-const LEAST_MSS: u32 = 8;
+/// The smallest segment that is announced in earnest, bytes: Linux sends as if no end had announced less, and 8 bytes of
+/// payload where its options take the rest (v6.12, include/net/tcp.h, `TCP_MIN_SND_MSS`; `net/ipv4/tcp_output.c`,
+/// `__tcp_mtu_to_mss`).
+const LEAST_MSS: u32 = 48;
+const LEAST_FULL_BYTES: u32 = 8;
+
+/// Packets that a captured segment may become, on average of all: 512 KiB (BIG TCP) of 536 bytes (RFC 9293 3.7.1) are 979.
+const MOST_PACKETS_PER_FRAME: u64 = 1024;
+/// So many packets may there be in any case.
+const LEAST_PACKETS: u64 = 1 << 20;
+/// Most packets: more than an hour of 10 Gbit/s.
+const MOST_PACKETS: u64 = 1 << 32;
 
 /// Delays beyond this are no delays but clocks that disagree, ns.
 const LONGEST_DELAY_NS: i64 = 10_000_000_000;
@@ -120,9 +130,15 @@ pub struct ImportedCapture {
 /// out.
 ///
 /// # Errors
-/// The file cannot be read, is no capture, is damaged or has no data in it; a file cannot be written.
-pub fn import_one(file: &Path, role: Option<Role>, directory: &Path) -> Result<Vec<ImportedCapture>, Error> {
-    let survey = Survey::of(file, false)?;
+/// The file cannot be read, is no capture, is damaged or has no data in it, or its segments become more packets than any
+/// card makes of them; a file cannot be written; the work is to end.
+pub fn import_one(
+    file: &Path,
+    role: Option<Role>,
+    directory: &Path,
+    interrupts: &Interrupts,
+) -> Result<Vec<ImportedCapture>, Error> {
+    let survey = Survey::of(file, false, interrupts)?;
     let (chosen, others) = survey.choose();
     let first_ns = first_of(&survey, &chosen);
     let mut parts: BTreeMap<(Role, bool), Part> = BTreeMap::new();
@@ -143,19 +159,22 @@ pub fn import_one(file: &Path, role: Option<Role>, directory: &Path) -> Result<V
         part.guessed += usize::from(known.is_none());
         let number = part.add(&flow, found);
         let view = match (role, is_tcp) {
-            (Role::Sender, true) => View::Sender(SenderView::new(number, full)),
+            (Role::Sender, true) => View::Sender(SenderView::new(number, full, chosen.len())),
             _ => View::Count { arrived: Arrived::default(), sent: 0 },
         };
-        flows.insert(flow.connection, (flow, (role, is_tcp), number, view));
+        let full = full.filter(|_| role == Role::Sender);
+        flows.insert(flow.connection, (flow, (role, is_tcp), number, view, full));
     }
-    let mut frames = Frames::open(file)?;
+    let mut frames = Frames::open(file, interrupts)?;
+    let mut bound = PacketBound::of(file, interrupts);
     while let Some(segment) = frames.next()? {
-        let Some((flow, key, number, view)) = flows.get_mut(&segment.connection()) else { continue };
+        let Some((flow, key, number, view, full)) = flows.get_mut(&segment.connection()) else { continue };
         let Some(part) = parts.get_mut(key) else { continue };
         let is_data = segment.is_forward() == flow.is_forward;
+        bound.take(&segment, full.filter(|_| is_data), frames.captured.frames)?;
         part.packet(segment.time_ns.saturating_sub(first_ns), *number, &segment, is_data, view)?;
     }
-    for (_, key, _, view) in flows.values() {
+    for (_, key, _, view, _) in flows.values() {
         if let View::Sender(view) = view
             && let Some(part) = parts.get_mut(key)
         {
@@ -178,7 +197,41 @@ fn full_bytes(flow: &Chosen, found: &Surveyed) -> Option<u32> {
     if announced.is_none() && found.largest_bytes < LONGEST_PACKET_BYTES {
         return None;
     }
-    Some(announced.unwrap_or(USUAL_MSS).saturating_sub(found.option_bytes).max(LEAST_MSS))
+    let segment = announced.unwrap_or(USUAL_MSS).max(LEAST_MSS);
+    Some(segment.saturating_sub(found.option_bytes).max(LEAST_FULL_BYTES))
+}
+
+/// How many packets the segments of a capture become, which a few bytes of it can make very many.
+struct PacketBound {
+    path: PathBuf,
+    packets: u64,
+    interrupts: Interrupts,
+}
+
+impl PacketBound {
+    fn of(path: &Path, interrupts: &Interrupts) -> Self {
+        Self { path: path.to_owned(), packets: 0, interrupts: interrupts.clone() }
+    }
+
+    /// Takes in a segment, with the payload of a full one where it is split, the last of so many frames.
+    ///
+    /// # Errors
+    /// They are too many; the work is to end.
+    fn take(&mut self, segment: &Segment, full: Option<u32>, frames: u64) -> Result<(), Error> {
+        let packets = pieces(segment.payload_bytes, full);
+        self.packets += packets;
+        self.interrupts.after(packets)?;
+        let most = frames.saturating_mul(MOST_PACKETS_PER_FRAME).clamp(LEAST_PACKETS, MOST_PACKETS);
+        if self.packets <= most {
+            return Ok(());
+        }
+        let (found, full) = (self.packets, full.unwrap_or(segment.payload_bytes));
+        let problem = format!(
+            "its first {frames} packets become {found}, those of this connection with {full} bytes of payload each: allowed \
+             are {MOST_PACKETS_PER_FRAME} times as many, at least {LEAST_PACKETS} and at most {MOST_PACKETS}"
+        );
+        Err(Error::file(&self.path, problem))
+    }
 }
 
 fn first_of(survey: &Survey, chosen: &[Chosen]) -> u64 {
@@ -449,14 +502,16 @@ fn plain(time_ns: u64, flow: u32, event: Event, seq: u64, segment: &Segment, dat
 ///
 /// # Errors
 /// A file cannot be read or is no capture; nothing of one is in the other; by the stamps, packets would arrive before they
-/// were sent and [`Clocks::Stamps`] was asked for; a file cannot be written.
+/// were sent and [`Clocks::Stamps`] was asked for; segments become more packets than any card makes of them; a file cannot
+/// be written; the work is to end.
 pub fn import_both(
     sender: &Path,
     receiver: &Path,
     clocks: Clocks,
     directory: &Path,
+    interrupts: &Interrupts,
 ) -> Result<ImportedCapture, Error> {
-    let surveys = [Survey::of(sender, true)?, Survey::of(receiver, true)?];
+    let surveys = [Survey::of(sender, true, interrupts)?, Survey::of(receiver, true, interrupts)?];
     let (chosen, others) = common(&surveys);
     let payload = |flow: &&Chosen| surveys[0].connections[&flow.connection].payload_bytes[flow.direction()];
     let Some(main) = chosen.iter().max_by_key(payload).copied() else {
@@ -482,7 +537,8 @@ pub fn import_both(
         let found = &surveys[0].connections[&flow.connection];
         // Which file is that of the sender of this flow's data.
         let at_sender = usize::from(flow.connection.ends[flow.direction()].address != host);
-        (flow.connection, (*flow, at_sender, Matcher::new(number, full_bytes(flow, found)), None))
+        let matcher = Matcher::new(number, full_bytes(flow, found), chosen.len());
+        (flow.connection, (*flow, at_sender, matcher, None))
     });
     let mut flows: BTreeMap<_, (Chosen, usize, Matcher, Option<u64>)> = matched.collect();
     let shifted = |file: usize, time_ns: u64| time_ns as i64 - if file == 1 { shift_ns } else { 0 };
@@ -497,7 +553,8 @@ pub fn import_both(
     let late = is_far(begins) || is_far(ends);
     let from_ns = if is_far(begins) { begins[0].max(begins[1]) } else { zero_ns };
     let to_ns = if is_far(ends) { ends[0].min(ends[1]) } else { i64::MAX };
-    let mut frames = [Frames::open(sender)?, Frames::open(receiver)?];
+    let mut frames = [Frames::open(sender, interrupts)?, Frames::open(receiver, interrupts)?];
+    let mut bounds = [sender, receiver].map(|file| PacketBound::of(file, interrupts));
     let mut next = [frames[0].next()?, frames[1].next()?];
     while let Some(file) = earlier(&next, shift_ns) {
         let Some(segment) = next[file].take() else { break };
@@ -510,6 +567,7 @@ pub fn import_both(
         let at_ns = order.time((at_ns - zero_ns) as u64);
         let way = usize::from(segment.is_forward() != flow.is_forward);
         let is_source = (file == *at_sender) == (way == 0);
+        bounds[file].take(&segment, matcher.full(way), frames[file].captured.frames)?;
         let mut told = Vec::new();
         if is_source {
             matcher.sent(way, at_ns, &segment, &mut |record| told.push(record));

@@ -5,8 +5,10 @@ use super::segment::{Segment, Tcp};
 use record::{Event, Record};
 use std::collections::BTreeMap;
 
-/// Most pieces that wait for their acknowledgement, which some captures do not have.
+/// Most pieces of a flow that wait for their acknowledgement, which some captures do not have.
 const MOST_PIECES: usize = 1 << 20;
+/// Most of them, or of packets under way, of all flows together: each takes 100 to 200 bytes of memory.
+pub(super) const MOST_REMEMBERED: usize = 1 << 22;
 
 /// Something to be written about a flow.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +54,11 @@ pub(super) fn split(from: u64, to: u64, full: Option<u32>) -> impl Iterator<Item
     })
 }
 
+/// How many segments [`split`] makes of so much payload.
+pub(super) fn pieces(payload_bytes: u32, full: Option<u32>) -> u64 {
+    u64::from(payload_bytes.div_ceil(full.map_or(u32::MAX, |full| full.max(1))))
+}
+
 /// A packet that was sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
@@ -83,6 +90,7 @@ pub(super) struct SenderView {
     flow: u32,
     /// Payload of a full segment, if it is known.
     full: Option<u32>,
+    most_pieces: usize,
     unwrap: Unwrap,
     next: u64,
     pieces: BTreeMap<u64, Piece>,
@@ -90,6 +98,8 @@ pub(super) struct SenderView {
     holes: BTreeMap<u64, u64>,
     /// Pieces that were sent more than once and acknowledged, as long as duplicates may be reported.
     settled: BTreeMap<u64, Piece>,
+    /// Packets that are remembered beyond the first of each piece.
+    repeats: usize,
     packets: u64,
     acks: u64,
     in_flight_bytes: u64,
@@ -98,15 +108,18 @@ pub(super) struct SenderView {
 }
 
 impl SenderView {
-    pub(super) fn new(flow: u32, full: Option<u32>) -> Self {
+    /// The view of one of so many flows.
+    pub(super) fn new(flow: u32, full: Option<u32>, flows: usize) -> Self {
         Self {
             flow,
             full,
+            most_pieces: (MOST_REMEMBERED / flows.max(1)).min(MOST_PIECES),
             unwrap: Unwrap::default(),
             next: 0,
             pieces: BTreeMap::new(),
             holes: BTreeMap::new(),
             settled: BTreeMap::new(),
+            repeats: 0,
             packets: 0,
             acks: 0,
             in_flight_bytes: 0,
@@ -145,7 +158,7 @@ impl SenderView {
             if from < self.next && !fills {
                 self.retransmissions += 1;
                 self.again(at_ns, from, sent, tell);
-            } else if self.pieces.len() < MOST_PIECES {
+            } else if self.pieces.len() < self.most_pieces {
                 self.pieces.insert(from, Piece { end: to, sent: vec![sent] });
                 self.in_flight_bytes += u64::from(data_bytes);
             }
@@ -153,7 +166,7 @@ impl SenderView {
         }
         if self.next < begin && self.next > 0 {
             self.holes.insert(self.next, begin);
-            if self.holes.len() > MOST_PIECES {
+            if self.holes.len() > self.most_pieces {
                 self.holes.pop_first();
             }
         }
@@ -182,15 +195,27 @@ impl SenderView {
             let end = from + u64::from(sent.data_bytes);
             let piece = self.settled.entry(from).or_insert_with(|| Piece { end, sent: Vec::new() });
             piece.sent.push(sent);
-            if self.settled.len() > MOST_PIECES {
-                self.settled.pop_first();
-            }
+            self.repeats += 1;
+            self.forget();
             return;
         };
         if let Some(last) = piece.sent.last() {
             tell(Told::Record(Record { size_bytes: 0, ..last.record(self.flow, Event::Lost, at_ns) }));
         }
-        piece.sent.push(sent);
+        if self.repeats < 2 * self.most_pieces || !self.settled.is_empty() {
+            piece.sent.push(sent);
+            self.repeats += 1;
+            self.forget();
+        }
+    }
+
+    /// Forgets pieces that have arrived long ago, if too much is remembered.
+    fn forget(&mut self) {
+        while (self.settled.len() > self.most_pieces || self.repeats > 2 * self.most_pieces)
+            && let Some((_, piece)) = self.settled.pop_first()
+        {
+            self.repeats = self.repeats.saturating_sub(piece.sent.len());
+        }
     }
 
     /// A packet of the other direction.
@@ -254,10 +279,10 @@ impl SenderView {
             self.acked += 1;
             self.tell_arrival(at_ns, &arrived, arrived.data_bytes, tell);
             if !piece.sent.is_empty() {
-                self.settled.insert(begin, piece);
-                if self.settled.len() > MOST_PIECES {
-                    self.settled.pop_first();
+                if let Some(earlier) = self.settled.insert(begin, piece) {
+                    self.repeats = self.repeats.saturating_sub(earlier.sent.len());
                 }
+                self.forget();
             }
         }
     }
@@ -268,6 +293,7 @@ impl SenderView {
         for begin in found {
             let Some(mut piece) = self.settled.remove(&begin) else { continue };
             let Some(arrived) = piece.sent.pop() else { continue };
+            self.repeats = self.repeats.saturating_sub(1);
             self.tell_arrival(at_ns, &arrived, 0, tell);
             if !piece.sent.is_empty() {
                 self.settled.insert(begin, piece);
@@ -328,5 +354,50 @@ impl Arrived {
             self.ranges.pop_first();
         }
         (end - begin - known) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::segment::{End, Kind};
+    use super::*;
+
+    fn segment(tcp: Tcp, payload_bytes: u32) -> Segment {
+        let end = |port| End { address: [10, 0, 0, 1].into(), port };
+        let size_bytes = payload_bytes + 40;
+        Segment {
+            time_ns: 0,
+            from: end(1),
+            to: end(2),
+            size_bytes,
+            payload_bytes,
+            ce: false,
+            kind: Kind::Tcp(tcp),
+        }
+    }
+
+    #[test]
+    fn what_is_sent_again_without_end_takes_no_memory_without_end() {
+        const MOST: usize = 8;
+        let mut view = SenderView::new(1, Some(100), MOST_REMEMBERED / MOST);
+        let (mut sent, mut arrived) = (0, 0);
+        for round in 0..100 {
+            let tcp = Tcp { seq: 1, ..Tcp::default() };
+            view.sent(round, &segment(tcp, 400), &tcp, &mut |told| {
+                sent += usize::from(matches!(told, Told::Record(Record { event: Event::Send, .. })));
+            });
+            let kept = |pieces: &BTreeMap<u64, Piece>| pieces.values().map(|piece| piece.sent.len()).sum();
+            let (waiting, settled): (usize, usize) = (kept(&view.pieces), kept(&view.settled));
+            assert!(waiting + settled <= 3 * MOST + 1, "{waiting} and {settled} are remembered");
+            assert_eq!(view.repeats, waiting - view.pieces.len() + settled);
+            if round == 50 {
+                let tcp = Tcp { ack: Some(401), ..Tcp::default() };
+                view.received(round, &segment(tcp, 0), &tcp, &mut |told| {
+                    arrived +=
+                        usize::from(matches!(told, Told::Record(Record { event: Event::Deliver, .. })));
+                });
+            }
+        }
+        assert_eq!((sent, arrived), (400, 4));
     }
 }

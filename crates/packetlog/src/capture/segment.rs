@@ -7,8 +7,8 @@ use std::net::IpAddr;
 /// Bytes of a datagram that tell it from others: a QUIC packet number under protection and the first of its payload.
 const IDENTIFYING_BYTES: usize = 32;
 
-/// More than any offload hands over at once (Linux v6.12, include/linux/netdevice.h, `GSO_MAX_SIZE`: 512 KiB).
-const LARGEST_PAYLOAD_BYTES: u32 = 1 << 20;
+/// The most that any offload hands over at once (Linux v6.12, include/linux/netdevice.h, `GSO_MAX_SIZE`: 512 KiB).
+const LARGEST_PAYLOAD_BYTES: u32 = 1 << 19;
 
 /// An address and a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,7 +2,7 @@
 
 use super::frames::{Captured, Frames};
 use super::segment::{Connection, Kind, Segment};
-use crate::Error;
+use crate::{Error, Interrupts};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 
@@ -98,8 +98,8 @@ impl Chosen {
 impl Survey {
     /// # Errors
     /// The file cannot be read, is no capture, or holds nothing that could be imported.
-    pub(super) fn of(path: &Path, compares: bool) -> Result<Self, Error> {
-        let mut frames = Frames::open(path)?;
+    pub(super) fn of(path: &Path, compares: bool, interrupts: &Interrupts) -> Result<Self, Error> {
+        let mut frames = Frames::open(path, interrupts)?;
         let mut survey = Self::default();
         while let Some(segment) = frames.next()? {
             let found = survey

@@ -1,12 +1,18 @@
 //! A connection that both ends captured: packets found again, and how long each took.
 
-use super::one_end::{Arrived, Sent, Unwrap, split};
+use super::one_end::{Arrived, MOST_REMEMBERED, Sent, Unwrap, split};
 use super::segment::{Kind, Segment, Tcp};
 use record::{Event, Record};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Longest time that a packet may be under way, ns: what is older is lost.
 const LONGEST_NS: u64 = 10_000_000_000;
+
+/// Packets that were sent since then, as a multiple of those of them that are remembered.
+const PASSED: usize = 8;
+
+/// Most copies of a packet among which the one that arrived is looked for.
+const MOST_COPIES: usize = 1024;
 
 /// What tells a packet from others that both ends see unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,23 +45,34 @@ impl Identity {
 }
 
 /// Packets that passed the first end of a direction and not the second.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct UnderWay<K> {
     by_key: BTreeMap<K, VecDeque<Sent>>,
     order: VecDeque<(u64, K)>,
+    /// How many there are, and may be.
+    count: usize,
+    most: usize,
 }
 
 impl<K: Copy + Ord> UnderWay<K> {
+    fn new(most: usize) -> Self {
+        Self { by_key: BTreeMap::new(), order: VecDeque::new(), count: 0, most }
+    }
+
     fn push(&mut self, key: K, sent: Sent) {
         self.by_key.entry(key).or_default().push_back(sent);
         self.order.push_back((sent.at_ns, key));
+        self.count += 1;
         while let Some(&(at_ns, key)) = self.order.front()
-            && at_ns + LONGEST_NS < sent.at_ns
+            && (at_ns + LONGEST_NS < sent.at_ns
+                || self.count > self.most
+                || self.order.len() > PASSED * self.most)
         {
             self.order.pop_front();
             if let Some(queue) = self.by_key.get_mut(&key) {
                 while queue.front().is_some_and(|old| old.at_ns <= at_ns) {
                     queue.pop_front();
+                    self.count -= 1;
                 }
                 if queue.is_empty() {
                     self.by_key.remove(&key);
@@ -66,8 +83,9 @@ impl<K: Copy + Ord> UnderWay<K> {
 
     fn take(&mut self, key: &K, fits: impl Fn(&Sent) -> bool) -> Option<Sent> {
         let queue = self.by_key.get_mut(key)?;
-        let at = queue.iter().rposition(fits)?;
-        let found = queue.remove(at);
+        let back = queue.iter().rev().take(MOST_COPIES).position(fits)?;
+        let found = queue.remove(queue.len() - 1 - back);
+        self.count -= usize::from(found.is_some());
         if queue.is_empty() {
             self.by_key.remove(key);
         }
@@ -100,14 +118,16 @@ const SENT: [Event; 2] = [Event::Send, Event::AckSend];
 const DELIVERED: [Event; 2] = [Event::Deliver, Event::AckDeliver];
 
 impl Matcher {
-    pub(super) fn new(flow: u32, full: Option<u32>) -> Self {
+    /// One of so many flows.
+    pub(super) fn new(flow: u32, full: Option<u32>, flows: usize) -> Self {
+        let most = MOST_REMEMBERED / flows.max(1);
         Self {
             flow,
             full,
             sequence: Default::default(),
             arrived: Arrived::default(),
-            pieces: UnderWay { by_key: BTreeMap::new(), order: VecDeque::new() },
-            whole: [0, 1].map(|_| UnderWay { by_key: BTreeMap::new(), order: VecDeque::new() }),
+            pieces: UnderWay::new(most),
+            whole: [0, 1].map(|_| UnderWay::new(most)),
             numbers: [0; 2],
             highest: 0,
             retransmissions: 0,
@@ -211,6 +231,11 @@ impl Matcher {
         tell(Record { data_bytes: new_bytes, one_way_delay_ns, ..delivered });
     }
 
+    /// Payload of a full segment, where segments of this direction are split.
+    pub(super) fn full(&self, way: usize) -> Option<u32> {
+        self.full.filter(|_| way == 0)
+    }
+
     /// Number of the flow.
     pub(super) fn flow(&self) -> u32 {
         self.flow
@@ -219,5 +244,30 @@ impl Matcher {
     fn number(&mut self, way: usize) -> u64 {
         self.numbers[way] += 1;
         self.numbers[way] - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_never_arrives_takes_no_memory_without_end() {
+        const MOST: usize = 8;
+        let sent = |number| Sent { at_ns: number, number, size_bytes: 100, data_bytes: 100, stamp: None };
+        let mut way = UnderWay::new(MOST);
+        for number in 0..1_000 {
+            way.push(number % 100, sent(number));
+            assert!(way.count <= MOST);
+            assert_eq!(way.count, way.by_key.values().map(VecDeque::len).sum::<usize>());
+        }
+        // The newest are there, and the oldest are not.
+        assert_eq!(way.take(&99, |_| true).map(|sent| sent.number), Some(999));
+        assert!(way.take(&90, |_| true).is_none());
+        for number in 1_000..2_000 {
+            way.push(number, sent(number));
+            assert!(way.take(&number, |_| true).is_some(), "it arrives at once");
+        }
+        assert!(way.order.len() <= PASSED * MOST + 1);
     }
 }

@@ -10,6 +10,9 @@ use std::path::Path;
 /// Read buffer, bytes; also the longest line.
 const BUFFER_BYTES: usize = 256 * 1024;
 
+/// Bytes of a log that are read in the time of a step of work: the shortest lines that there are.
+const BYTES_PER_STEP: usize = 8;
+
 /// Largest time or delay, ms: the year 2096 for times since 1970, and sums of four still fit into 64 bits as ns.
 pub(super) const MAX_MS: u64 = 4_000_000_000_000;
 
@@ -229,7 +232,10 @@ impl Lines {
     fn read_some(&mut self) -> Result<usize, Error> {
         loop {
             match self.input.reader.read(&mut self.buffer[self.filled..]) {
-                Ok(read) => return Ok(read),
+                Ok(read) => {
+                    self.input.interrupts.after((read / BYTES_PER_STEP) as u64)?;
+                    return Ok(read);
+                }
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(Error::io(Path::new(&self.input.name), "read", error)),
             }

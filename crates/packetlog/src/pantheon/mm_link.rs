@@ -10,7 +10,7 @@ use record::{Event, Record};
 /// Bytes that mahimahi counts for the TUN header of each packet; Pantheon takes them off.
 const TUN_HEADER_BYTES: u32 = 4;
 
-/// Most packets that one `d` line may drop: more than any queue holds.
+/// Most packets that one `d` line may drop, and all of them that no `+` line tells of: more than any queue holds.
 const MAX_DROPPED: u64 = 1_000_000;
 
 const TIME: &str = "expected a time in whole ms at the start";
@@ -19,6 +19,8 @@ const SIZE: &str = "expected a size in bytes (0 to 4294967295) as third field";
 const DELAY: &str = "expected a delay in whole ms as fourth field of a '-' line";
 const DROPS: &str =
     "expected a number of packets (1 to 1000000) and one of bytes (0 to 4294967295) after 'd'";
+const NEVER_ARRIVED: &str =
+    "expected no more dropped packets ('d') than arrived ('+') before and 1000000 besides";
 const TOO_MANY_DROPS: &str = "expected at least as many bytes as packets after 'd'";
 const END: &str = "expected the end of the line";
 const SMALL: &str = "expected an opportunity of at least 4 bytes (the TUN header)";
@@ -43,6 +45,8 @@ pub(super) struct MmLinkLog {
     empty: bool,
     /// Drops that the last `d` line left to report: packets, bytes.
     drops: (u32, u32),
+    /// Packets that may still be dropped: those that arrived, and those that were in the queue as the log began.
+    droppable: u64,
 }
 
 /// One event line.
@@ -59,7 +63,16 @@ impl MmLinkLog {
     /// Reads the header.
     pub(super) fn open(input: Input, direction: Direction, take: Take) -> Result<Self, Error> {
         let (lines, init_us) = read_header(Lines::new(input))?;
-        Ok(Self { lines, direction, take, init_us, at_us: 0, empty: true, drops: (0, 0) })
+        Ok(Self {
+            lines,
+            direction,
+            take,
+            init_us,
+            at_us: 0,
+            empty: true,
+            drops: (0, 0),
+            droppable: MAX_DROPPED,
+        })
     }
 
     fn at_end(&self) -> Result<Option<Record>, Error> {
@@ -82,6 +95,18 @@ impl MmLinkLog {
             data_bytes: 0,
             one_way_delay_ns: delay_us * 1000,
         }
+    }
+
+    /// Counts what arrived and what was dropped: mahimahi drops what it has taken in.
+    #[inline]
+    fn count(&mut self, line: &Line) -> Result<(), Error> {
+        if line.event == self.direction.send() {
+            self.droppable += 1;
+        } else if line.event == self.direction.drop() {
+            let left = self.droppable.checked_sub(u64::from(line.packets));
+            self.droppable = left.ok_or_else(|| self.lines.malformed(NEVER_ARRIVED))?;
+        }
+        Ok(())
     }
 
     /// One of the packets of a `d` line; the log tells only their total size, so they get equal shares of it.
@@ -136,6 +161,7 @@ impl Source for MmLinkLog {
             }
             let at_ns = (line.time_us * 1000) as i64;
             self.lines.check_time(at_ns, BACKWARDS)?;
+            self.count(&line)?;
             self.lines.consume(length);
             self.lines.pass_time(at_ns);
             self.at_us = line.time_us;

@@ -25,7 +25,7 @@ pub use export::{MergedExport, MmLinkExport};
 pub use oddities::Oddity;
 
 use crate::regular::open_regular;
-use crate::{Error, STEP_BACK_NS};
+use crate::{Error, Interrupts, STEP_BACK_NS};
 use lines::{Fields, Lines};
 use merge::{Merge, Role};
 use merged::MergedLog;
@@ -82,24 +82,35 @@ pub struct Input {
     name: String,
     reader: Box<dyn Read + Send>,
     strict: bool,
+    interrupts: Interrupts,
 }
 
 impl Input {
-    /// A log in a file, which may be compressed with gzip, xz or Zstandard; read strictly.
+    /// A log in a file, which may be compressed with gzip, xz or Zstandard; read strictly. One that becomes more than
+    /// 200 times as long, and more than 256 MiB, or more than 8 GiB, is refused as it is read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let reader = compressed::plain(open_regular(path)?).map_err(|e| Error::io(path, "read", e))?;
-        Ok(Self { name: path.display().to_string(), reader, strict: true })
+        Ok(Self::of(path.display().to_string(), reader))
     }
 
     /// A log from anywhere. It is read in large blocks, so it needs no buffer of its own.
     pub fn new(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
-        Self { name: name.into(), reader: Box::new(reader), strict: true }
+        Self::of(name.into(), Box::new(reader))
+    }
+
+    fn of(name: String, reader: Box<dyn Read + Send>) -> Self {
+        Self { name, reader, strict: true, interrupts: Interrupts::none() }
     }
 
     /// The same, read leniently.
     pub fn leniently(self) -> Self {
         Self { strict: false, ..self }
+    }
+
+    /// The same; reading it ends when somebody wants that.
+    pub fn until(self, interrupts: &Interrupts) -> Self {
+        Self { interrupts: interrupts.clone(), ..self }
     }
 
     /// All of it; refused if that is more than `most` bytes.

@@ -3,7 +3,7 @@
 use super::Draft;
 use super::metrics::{Gather, Update};
 use crate::pending::Pending;
-use crate::{Error, Key, PacketLogReader, SampleReader, SampleTable};
+use crate::{Error, Interrupts, Key, PacketLogReader, SampleReader, SampleTable};
 use record::{Event, Record};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -12,6 +12,12 @@ use std::path::Path;
 
 /// Begins every record of a JSON text sequence (RFC 7464).
 pub(crate) const RECORD_SEPARATOR: u8 = 0x1e;
+
+/// Most packets of one event that acknowledges: what more of them are acknowledged at a time begins another one.
+const MOST_ACKNOWLEDGED: u64 = 1 << 20;
+
+/// Steps of work of a record that may be written.
+const STEPS_PER_RECORD: u64 = 4;
 
 /// Write buffer, bytes.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -45,15 +51,18 @@ struct Open {
     size_bytes: u64,
     /// Newly acknowledged packets: first and last number.
     ranges: Vec<(u64, u64)>,
+    /// How many they are.
+    acknowledged: u64,
 }
 
 impl Open {
     fn new(first: &Record) -> Self {
-        Self { first: *first, size_bytes: u64::from(first.size_bytes), ranges: Vec::new() }
+        Self { first: *first, size_bytes: u64::from(first.size_bytes), ranges: Vec::new(), acknowledged: 0 }
     }
 
     /// One more packet is newly acknowledged.
     fn add(&mut self, number: u64) {
+        self.acknowledged += 1;
         match self.ranges.last_mut() {
             Some((_, last)) if *last + 1 == number => *last = number,
             _ => self.ranges.push((number, number)),
@@ -78,10 +87,17 @@ impl QlogExport {
     /// (`flows.parquet`) may be missing.
     ///
     /// # Errors
-    /// A file that cannot be read or written.
-    pub fn write_run(mut self, packets: &Path, samples: Option<&Path>) -> Result<u64, Error> {
-        let mut updates = Updates::open(samples, self.flow)?;
+    /// A file that cannot be read or written; the work is to end.
+    pub fn write_run(
+        mut self,
+        packets: &Path,
+        samples: Option<&Path>,
+        interrupts: &Interrupts,
+    ) -> Result<u64, Error> {
+        let mut updates = Updates::open(samples, self.flow, interrupts)?;
+        let mut interrupts = interrupts.clone();
         for record in PacketLogReader::open(packets)? {
+            interrupts.after(STEPS_PER_RECORD)?;
             let record = record?;
             while let Some(update) = updates.before(record.time_ns)? {
                 self.update(&update)?;
@@ -112,7 +128,7 @@ impl QlogExport {
         {
             let same_packet = record.seq == open.first.seq && record.data_bytes == 0;
             match (open.first.event, record.event) {
-                (Event::AckDeliver | Event::Acked, Event::Acked) => {
+                (Event::AckDeliver | Event::Acked, Event::Acked) if open.acknowledged < MOST_ACKNOWLEDGED => {
                     self.acked_ns = Some(record.time_ns);
                     open.add(record.seq);
                     return Ok(());
@@ -146,7 +162,7 @@ impl QlogExport {
 
     /// Writes the packet that nothing more can be said of.
     fn close(&mut self) -> Result<(), Error> {
-        let Some(Open { first, size_bytes, ranges }) = self.open.take() else { return Ok(()) };
+        let Some(Open { first, size_bytes, ranges, .. }) = self.open.take() else { return Ok(()) };
         if first.event == Event::Acked {
             let numbers: Vec<u64> = ranges.into_iter().flat_map(|(first, last)| first..=last).collect();
             let data = json!({"packet_number_space": "application_data", "packet_numbers": numbers});
@@ -275,12 +291,14 @@ struct Updates {
     flow: Key,
     gather: Gather,
     next: Option<Update>,
+    interrupts: Interrupts,
 }
 
 impl Updates {
-    fn open(samples: Option<&Path>, flow: u32) -> Result<Self, Error> {
+    fn open(samples: Option<&Path>, flow: u32, interrupts: &Interrupts) -> Result<Self, Error> {
         let samples = samples.map(|path| SampleReader::open(path, SampleTable::Flows)).transpose()?;
-        let mut updates = Self { samples, flow: Key::Flow(flow), gather: Gather::default(), next: None };
+        let (flow, gather, interrupts) = (Key::Flow(flow), Gather::default(), interrupts.clone());
+        let mut updates = Self { samples, flow, gather, next: None, interrupts };
         updates.next = updates.read()?;
         Ok(updates)
     }
@@ -296,6 +314,7 @@ impl Updates {
 
     fn read(&mut self) -> Result<Option<Update>, Error> {
         while let Some(samples) = &mut self.samples {
+            self.interrupts.after(STEPS_PER_RECORD)?;
             match samples.next().transpose()? {
                 Some(sample) if sample.key == self.flow => {
                     if let Some(update) = self.gather.push(&sample) {

@@ -5,7 +5,7 @@
 
 use super::event::{Dialect, Event, count, find, number};
 use super::text::{RawTrace, open_traces};
-use crate::{Error, PacketLogWriter, SampleTable, SampleWriter};
+use crate::{Error, Interrupts, PacketLogWriter, SampleTable, SampleWriter};
 use record::Record;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -16,6 +16,9 @@ const FLOW: u32 = 1;
 
 /// Size of a full packet before a larger one was sent: QUIC's smallest maximum (RFC 9000 14).
 const LEAST_FULL_BYTES: u32 = 1200;
+
+/// Steps of work of an event: most of it is to read JSON.
+const STEPS_PER_EVENT: u64 = 16;
 
 /// What a trace held.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,33 +70,40 @@ struct Import {
 /// and `flows.parquet`. Returns the title of each and what it held.
 ///
 /// # Errors
-/// A damaged file or event, by file and place; a trace in which nothing was sent; a file that cannot be written.
-pub fn import_file(file: &Path, directory: &Path) -> Result<Vec<(String, ImportedTrace)>, Error> {
+/// A damaged file or event, by file and place; a trace in which nothing was sent; a file that cannot be written; the work
+/// is to end.
+pub fn import_file(
+    file: &Path,
+    directory: &Path,
+    interrupts: &Interrupts,
+) -> Result<Vec<(String, ImportedTrace)>, Error> {
     let mut found = Vec::new();
     for trace in open_traces(file)? {
         let folder = directory.join((found.len() + 1).to_string());
         std::fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, "create", error))?;
         let title = trace.title.clone();
-        found.push((
-            title,
-            import_trace(trace, &folder.join("packets.parquet"), &folder.join("flows.parquet"))?,
-        ));
+        found.push((title, import_trace(trace, &folder, interrupts.clone())?));
     }
     Ok(found)
 }
 
-/// Writes a trace to `packets` and `samples` (a `flows.parquet`).
-fn import_trace(mut trace: RawTrace, packets: &Path, samples: &Path) -> Result<ImportedTrace, Error> {
+/// Writes a trace to `packets.parquet` and `flows.parquet` in a folder.
+fn import_trace(
+    mut trace: RawTrace,
+    folder: &Path,
+    mut interrupts: Interrupts,
+) -> Result<ImportedTrace, Error> {
     let mut dialect = Dialect::of(&trace.info).map_err(|problem| Error::log(&trace.log, problem))?;
     let mut import = Import {
-        packets: PacketLogWriter::create(packets)?,
-        samples: SampleWriter::create(samples, SampleTable::Flows)?,
+        packets: PacketLogWriter::create(folder.join("packets.parquet"))?,
+        samples: SampleWriter::create(folder.join("flows.parquet"), SampleTable::Flows)?,
         outstanding: BTreeMap::new(),
         ms: dialect.ms,
         full_bytes: LEAST_FULL_BYTES,
         found: ImportedTrace { vantage_point: vantage_point(&trace.info), ..ImportedTrace::default() },
     };
     while let Some(raw) = trace.next_event()? {
+        interrupts.after(STEPS_PER_EVENT)?;
         match dialect.read(&raw.value) {
             Ok(Some(event)) => match import.event(&event)? {
                 Ok(()) => {}

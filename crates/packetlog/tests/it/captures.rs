@@ -3,8 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "tests use files")]
 
 use crate::common::Scratch;
-use packetlog::PacketLogReader;
 use packetlog::capture::{Clocks, import_both, import_one};
+use packetlog::{Interrupts, PacketLogReader};
 use proptest::prelude::*;
 
 /// A TCP segment of 100 bytes from port 1000 to port 2000, or its ACK, in an IPv4 datagram.
@@ -44,8 +44,8 @@ fn import(scratch: &Scratch, content: &[u8]) -> Result<u64, String> {
     let file = scratch.file("x.pcap");
     std::fs::write(&file, content).expect("a scratch file");
     let folder = scratch.file("out");
-    let other = import_both(&file, &file, Clocks::Auto, &scratch.file("both"));
-    let found = import_one(&file, None, &folder).map_err(|error| error.to_string())?;
+    let other = import_both(&file, &file, Clocks::Auto, &scratch.file("both"), &Interrupts::none());
+    let found = import_one(&file, None, &folder, &Interrupts::none()).map_err(|error| error.to_string())?;
     if let Err(error) = other {
         assert!(error.to_string().contains("x.pcap"), "{error}");
     }
@@ -70,6 +70,51 @@ fn a_whole_capture_has_what_was_written() {
     let scratch = Scratch::new();
     // Of each segment: that it was sent, acknowledged and delivered, and its ACK.
     assert_eq!(import(&scratch, &capture()), Ok(40));
+}
+
+/// A capture of a connection whose receiver announced segments of `mss` bytes: so many segments of 60,000 bytes, of which
+/// the headers were captured.
+fn offloaded(mss: u16, segments: u32) -> Vec<u8> {
+    let [high, low] = mss.to_be_bytes();
+    let mut file = capture()[..24].to_vec();
+    let mut add = |is_data: bool, numbers: (u32, u32), flags: u8, options: &[u8], payload: u16| {
+        let mut data = datagram(0, is_data)[..40].to_vec();
+        let length = 40 + options.len() as u16 + payload;
+        data[2..4].copy_from_slice(&length.to_be_bytes());
+        data[24..28].copy_from_slice(&numbers.0.to_be_bytes());
+        data[28..32].copy_from_slice(&numbers.1.to_be_bytes());
+        data[32..34].copy_from_slice(&[0x50 + (options.len() as u8 * 4), flags]);
+        data.extend(options);
+        for word in [1_700_000_000, 0, data.len() as u32, u32::from(length)] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend(data);
+    };
+    add(true, (0, 0), 2, &[], 0);
+    add(false, (0, 1), 0x12, &[2, 4, high, low], 0);
+    for number in 0..segments {
+        add(true, (1 + number * 60_000, 1), 0x10, &[], 60_000);
+    }
+    file
+}
+
+#[test]
+fn an_announced_segment_of_one_byte_is_taken_for_the_smallest_that_linux_sends() {
+    let scratch = Scratch::new();
+    // One segment of 60,000 bytes became 7,500 packets of 8 bytes.
+    let records = import(&scratch, &offloaded(1, 1)).expect("a capture");
+    assert_eq!(records, 60_000 / 48);
+    assert_eq!(import(&scratch, &offloaded(60, 1)), Ok(60_000 / 60));
+}
+
+#[test]
+fn segments_that_become_too_many_packets_are_refused() {
+    let scratch = Scratch::new();
+    let problem = import(&scratch, &offloaded(1, 5_000)).expect_err("millions of packets");
+    let expected = "x.pcap: its first 841 packets become 1048750, those of this connection with 48 bytes of payload each: \
+                    allowed are 1024 times as many, at least 1048576 and at most 4294967296";
+    assert!(problem.ends_with(expected), "{problem}");
+    assert!(import(&scratch, &offloaded(1_000, 5_000)).is_ok());
 }
 
 proptest! {

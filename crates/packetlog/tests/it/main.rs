@@ -3,6 +3,7 @@
 mod captures;
 mod common;
 mod footers;
+mod interrupts;
 mod pantheon_any;
 mod pantheon_lenient;
 mod pantheon_logs;

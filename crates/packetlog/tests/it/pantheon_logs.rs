@@ -205,6 +205,19 @@ fn malformed_mm_link_logs_say_what_was_expected() {
     }
 }
 
+#[test]
+fn no_more_packets_are_dropped_than_arrived_and_a_queue_may_have_held() {
+    // Twenty bytes of a log were a million records.
+    let dropped = |lines: &str| format!("1 + 1504\n2 d 1000000 1000000\n{lines}");
+    let message = complaint(mm_link(&dropped("2 d 1 1\n2 d 1 1\n")));
+    let expected = "mm.log:4: expected no more dropped packets ('d') than arrived ('+') before and 1000000 besides, \
+                    found '2 d 1 1'";
+    assert_eq!(message, expected);
+    let (records, _) =
+        collect(mm_link(&dropped("2 d 1 1\n3 + 1504\n3 d 1 1504\n")), Direction::Data).unwrap();
+    assert_eq!(records.len(), 1_000_004);
+}
+
 const EGRESS: &str = "# 'mm-tunnelclient' '--egress-log=b' egress: 1514764800123.456\n";
 const INGRESS: &str = "# 'mm-tunnelserver' '--ingress-log=a' ingress: 1514764800120.000\n";
 

@@ -3,7 +3,7 @@
 use super::{import, records};
 use crate::common::Scratch;
 use packetlog::qlog::import_file;
-use packetlog::{SampleTable, read_samples};
+use packetlog::{Interrupts, SampleTable, read_samples};
 use record::Event;
 
 /// Two packets of 1,200 bytes are sent, the first is acknowledged after 40 ms, the second declared lost; the window is
@@ -121,7 +121,7 @@ fn every_trace_of_a_file_is_read_and_those_that_are_errors_are_left_out() {
         {{"title":"second","events":[{event},{event}]}}]}}"#
     );
     std::fs::write(&file, text).unwrap();
-    let found = import_file(&file, &scratch.file("out")).unwrap();
+    let found = import_file(&file, &scratch.file("out"), &Interrupts::none()).unwrap();
     let shown: Vec<_> = found.iter().map(|(title, trace)| (&**title, trace.sent)).collect();
     assert_eq!(shown, [("both", 1), ("second", 2)]);
 }

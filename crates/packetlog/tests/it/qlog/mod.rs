@@ -7,7 +7,7 @@ mod rules;
 
 use crate::common::Scratch;
 use packetlog::qlog::{Draft, ImportedTrace, QlogExport, TraceInfo, import_file};
-use packetlog::{Error, PacketLogReader, PacketLogWriter, SampleTable, SampleWriter};
+use packetlog::{Error, Interrupts, PacketLogReader, PacketLogWriter, SampleTable, SampleWriter};
 use proptest::prelude::*;
 use record::{Event, Record};
 use serde_json::Value;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 fn import(scratch: &Scratch, text: &[u8]) -> Result<ImportedTrace, Error> {
     let file = scratch.file("in.qlog");
     std::fs::write(&file, text).unwrap();
-    let found = import_file(&file, &scratch.file("out"))?;
+    let found = import_file(&file, &scratch.file("out"), &Interrupts::none())?;
     assert_eq!(found.len(), 1);
     Ok(found[0].1.clone())
 }
@@ -89,8 +89,10 @@ fn export(scratch: &Scratch, draft: Draft) -> Vec<u8> {
     let (packets, samples) = write_run(scratch);
     let info = TraceInfo { title: "a \"title\"".into(), description: "what".into(), name: "reno".into() };
     let out = scratch.file("out.sqlog");
-    let events =
-        QlogExport::create(&out, draft, 1, &info).unwrap().write_run(&packets, Some(&samples)).unwrap();
+    let events = QlogExport::create(&out, draft, 1, &info)
+        .unwrap()
+        .write_run(&packets, Some(&samples), &Interrupts::none())
+        .unwrap();
     let text = std::fs::read(&out).unwrap();
     assert_eq!(rules::sequence(&text).len() as u64, events + 1);
     text
@@ -193,7 +195,10 @@ fn what_a_sender_learns_after_an_ack_arrived_is_an_event_of_its_own() {
         }
         log.finish().unwrap();
         let out = scratch.file("out.sqlog");
-        QlogExport::create(&out, draft, 1, &TraceInfo::default()).unwrap().write_run(&packets, None).unwrap();
+        QlogExport::create(&out, draft, 1, &TraceInfo::default())
+            .unwrap()
+            .write_run(&packets, None, &Interrupts::none())
+            .unwrap();
         let text = std::fs::read(&out).unwrap();
         rules::check(&text, draft);
         let told: Vec<_> = rules::sequence(&text)[5..]
@@ -246,7 +251,7 @@ fn a_log_without_the_senders_view_and_without_samples_is_written_as_far_as_it_go
     log.finish().unwrap();
     let out = scratch.file("out.sqlog");
     let export = QlogExport::create(&out, Draft::V03, 1, &TraceInfo::default()).unwrap();
-    assert_eq!(export.write_run(&packets, None).unwrap(), 2);
+    assert_eq!(export.write_run(&packets, None, &Interrupts::none()).unwrap(), 2);
     let text = std::fs::read(&out).unwrap();
     rules::check(&text, Draft::V03);
     assert!(rules::sequence(&text)[2]["data"].get("frames").is_none());
