@@ -137,13 +137,13 @@ def test_numbers_of_a_report_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
         ),
         (json.dumps(REPORT).replace("3000000", '"many"'), "bad.json: is not what iperf3 writes: could not convert"),
         *(
-            (
-                json.dumps(REPORT).replace("3000000", word),
-                f"bad.json: is not what iperf3 writes: `bytes` = {said}: allowed are numbers from -9.0072e+15 to",
-            )
-            for word, said in (("NaN", "nan"), ("Infinity", "inf"), ("-1e999", "-inf"), ("1e300", "1e+300"))
+            (json.dumps(REPORT).replace("3000000", word), f"has the number {word}: allowed are finite ones")
+            for word in ("NaN", "Infinity", "-1e999")
         ),
-        (json.dumps(REPORT).replace("7500000", "NaN"), "bad.json: is not what iperf3 writes: `bytes` = nan: allowed"),
+        (
+            json.dumps(REPORT).replace("3000000", "1e300"),
+            "bad.json: is not what iperf3 writes: `bytes` = 1e+300: allowed are numbers from -9.0072e+15 to",
+        ),
         (
             json.dumps(REPORT).replace('"connected": [', '"connected": [' + '{"socket": 7}, ' * 256),
             "bad.json: has 257 streams: allowed are 256",
