@@ -8,6 +8,11 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
+/// Longest file that is one JSON object: all of it is in memory, up to ten times as large.
+const MOST_WHOLE_BYTES: u64 = 1 << 28;
+/// Longest record of a sequence.
+const MOST_RECORD_BYTES: u64 = 1 << 24;
+
 /// One trace of a file, its events still in the file's own form.
 pub(super) struct RawTrace {
     /// The file's name, for messages.
@@ -105,7 +110,18 @@ fn open_sequence(mut records: Records) -> Result<Vec<RawTrace>, Error> {
 
 fn open_whole(log: &str, path: &Path, mut input: BufReader<File>) -> Result<Vec<RawTrace>, Error> {
     let mut text = Vec::new();
-    input.read_to_end(&mut text).map_err(|e| Error::io(path, "read", e))?;
+    input
+        .by_ref()
+        .take(MOST_WHOLE_BYTES + 1)
+        .read_to_end(&mut text)
+        .map_err(|e| Error::io(path, "read", e))?;
+    if text.len() as u64 > MOST_WHOLE_BYTES {
+        let most = MOST_WHOLE_BYTES >> 20;
+        let problem = format!(
+            "is one JSON object of more than {most} MiB: a sequence of records (JSON-SEQ) may be longer"
+        );
+        return Err(Error::log(log, problem));
+    }
     let mut file: Value = serde_json::from_slice(&text).map_err(|error| {
         let line = text.split(|&byte| byte == b'\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
         Error::line(log, error.line() as u64, line, invalid(&error))
@@ -172,9 +188,15 @@ impl Records {
     fn next_record(&mut self) -> Result<Option<(u64, Value)>, Error> {
         loop {
             self.record.clear();
-            let read = self.input.read_until(self.separator, &mut self.record);
-            if read.map_err(|e| Error::io(Path::new(&self.log), "read", e))? == 0 {
+            let mut input = self.input.by_ref().take(MOST_RECORD_BYTES + 1);
+            let read = input.read_until(self.separator, &mut self.record);
+            let read = read.map_err(|e| Error::io(Path::new(&self.log), "read", e))?;
+            if read == 0 {
                 return Ok(None);
+            }
+            if read as u64 > MOST_RECORD_BYTES {
+                let problem = format!("is a record of more than {} MiB", MOST_RECORD_BYTES >> 20);
+                return Err(Error::line(&self.log, self.line, &self.record, problem));
             }
             let line = self.line;
             self.line += self.record.split(|&byte| byte == b'\n').count() as u64 - 1;

@@ -156,3 +156,18 @@ fn files_that_are_no_good_are_refused_by_file_and_line() {
     assert!(wrong.starts_with(":2: packet_sent has no packet number"), "{wrong}");
     assert!(refusal(header).ends_with(": no packet of the application was sent in it: nothing to import"));
 }
+
+#[test]
+fn what_never_ends_is_not_read_into_memory() {
+    for (begin, bytes, problem) in [
+        ("{", (1 << 28) + 1, ": is one JSON object of more than 256 MiB: a sequence"),
+        ("\x1e", (1 << 24) + 2, ":1: is a record of more than 16 MiB"),
+    ] {
+        let scratch = Scratch::new();
+        let file = scratch.file("in.qlog");
+        std::fs::write(&file, begin).unwrap();
+        std::fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(bytes).unwrap();
+        let refused = import_file(&file, &scratch.file("out"), &Interrupts::none()).unwrap_err().to_string();
+        assert!(refused.contains(&format!("in.qlog{problem}")), "{refused}");
+    }
+}
