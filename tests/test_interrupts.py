@@ -34,10 +34,10 @@ OF_PYTHON = re.compile(r"init_import_site|<frozen runpy>|<frozen site>")
 
 @pytest.fixture(scope="module")
 def results(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Results of runs, and a folder of logs."""
+    """Results of so many runs that processes draw them, and a folder of logs."""
     folder = tmp_path_factory.mktemp("results")
     (folder / "small.toml").write_text(SMALL)
-    run = ("run", "--schemes", "cubic,bbr", "--path", "small.toml", "--runs", "4", "--duration", "10", "--out", "made")
+    run = ("run", "--schemes", "cubic,bbr", "--path", "small.toml", "--runs", "8", "--duration", "10", "--out", "made")
     for words in (run, ("export", "pantheon", "made", "--out", "logs")):
         checked(forks.run([*words], folder, PATIENCE_S), 0)
     return folder
@@ -96,7 +96,7 @@ def test_ctrl_c_at_any_moment_is_one_line_and_leaves_no_process(
         assert said.startswith("dumbbell: interrupted"), said
         assert said.count("\n") == 1, said
         if (made / out).exists() and name == "import":  # the summary was being printed: all of it is there
-            assert [run["status"] for run in show(dumbbell, made / out)["runs"]] == ["done"] * 8
+            assert [run["status"] for run in show(dumbbell, made / out)["runs"]] == ["done"] * 16
         assert not list(made.glob(f".{out}*"))
 
 
