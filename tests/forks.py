@@ -1,7 +1,9 @@
 """The command in forks of one Python that has imported it: to start Python and import takes longer than most commands.
 
 Run as a program, this is that Python. A fork then does what `python -m dumbbell` does from its first line on, with
-files, directory and arguments of its own; only the interpreter is left as it is at the end.
+files, directory and arguments of its own; only the interpreter is left as it is at the end. It has one processor, as
+other tests run on the others: processes that help it import everything anew. Commands that tests start by themselves,
+and those of the pages, have all.
 """
 
 import atexit
@@ -92,6 +94,9 @@ def serve(channel: socket.socket) -> list[str]:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    processors = sorted(os.sched_getaffinity(0))
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw") or 0
+    os.sched_setaffinity(0, {processors[int(worker) % len(processors)]})
     for package in PACKAGES:
         for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
             if not module.name.startswith("dumbbell.cli.commands."):
