@@ -75,12 +75,13 @@ def ended(process: subprocess.Popen[str]) -> str:
     return "".join(line for line in problems.splitlines(keepends=True) if not PROGRESS.search(line))
 
 
+@pytest.mark.parametrize("rounds", [1, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_ctrl_c_at_any_moment_is_one_line_and_leaves_no_process(
-    start: Start, dumbbell: Dumbbell, made: Path, name: str
+    start: Start, dumbbell: Dumbbell, made: Path, name: str, rounds: int
 ) -> None:
     delays = random.Random(name)
-    for attempt in range(8):
+    for attempt in range(4 * rounds):
         out = f"out{attempt}"
         process = started(start, name, out)
         time.sleep(delays.uniform(0.0, MOST_S) * (attempt % 4 + 1) / 4)
@@ -100,18 +101,28 @@ def test_ctrl_c_at_any_moment_is_one_line_and_leaves_no_process(
         assert not list(made.glob(f".{out}*"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-@pytest.mark.parametrize("name", ["run", "report", "benchmark"])
-def test_a_command_that_is_ended_leaves_no_process(start: Start, made: Path, name: str, number: signal.Signals) -> None:
+_DELAYS_S = (0.7, 1.5, 2.5)
+_ENDED = [
+    pytest.param(name, number, delay_s, marks=[] if (row + column) % 3 == place else pytest.mark.slow)
+    for row, name in enumerate(("run", "report", "benchmark"))
+    for column, number in enumerate((signal.SIGTERM, signal.SIGHUP, signal.SIGKILL))
+    for place, delay_s in enumerate(_DELAYS_S)
+]
+"""Every command with every signal and, in turn, one of the moments; every moment where there is time."""
+
+
+@pytest.mark.parametrize(("name", "number", "delay_s"), _ENDED)
+def test_a_command_that_is_ended_leaves_no_process(
+    start: Start, made: Path, name: str, number: signal.Signals, delay_s: float
+) -> None:
     # The worker processes of reports and of a benchmark's pictures went on, and for ever.
-    for attempt, delay_s in enumerate((0.7, 1.5, 2.5)):
-        process = started(start, name, f"out{attempt}")
-        time.sleep(delay_s)
-        process.send_signal(number)
-        said = ended(process)
-        if number is not signal.SIGKILL:  # its children may have been starting
-            assert "Traceback" not in said
-            assert process.returncode in (0, 1, -number)
+    process = started(start, name, "out")
+    time.sleep(delay_s)
+    process.send_signal(number)
+    said = ended(process)
+    if number is not signal.SIGKILL:  # its children may have been starting
+        assert "Traceback" not in said
+        assert process.returncode in (0, 1, -number)
 
 
 def test_interrupted_runs_resume_and_cells_without_runs_are_no_rows(
