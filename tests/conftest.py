@@ -152,14 +152,19 @@ def start(folder: Path) -> Callable[..., subprocess.Popen[str]]:
     """Starts the command in `folder`, in its own process group, and does not wait."""
 
     def run(*arguments: object) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [*COMMAND, *map(str, arguments)],
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+        # under `nohup` commands would ignore it too, and run to their end
+        ours = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        try:
+            return subprocess.Popen(
+                [*COMMAND, *map(str, arguments)],
+                cwd=folder,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+            )
+        finally:
+            signal.signal(signal.SIGHUP, ours)
 
     return run
 

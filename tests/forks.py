@@ -1,7 +1,9 @@
 """The command in forks of one Python that has imported it: to start Python and import takes longer than most commands.
 
 Run as a program, this is that Python. A fork then does what `python -m dumbbell` does from its first line on, with
-files, directory and arguments of its own; only the interpreter is left as it is at the end.
+files, directory and arguments of its own; only the interpreter is left as it is at the end. It has one processor, as
+other tests run on the others: processes that help it import everything anew. Commands that tests start by themselves,
+and those of the pages, have all.
 """
 
 import atexit
@@ -16,14 +18,27 @@ import subprocess
 import sys
 import tempfile
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 
 import numpy  # noqa: F401  # (imported before it is needed: that is the point)
 from matplotlib import font_manager  # noqa: F401
 
 PACKAGES = ("dumbbell.cli", "dumbbell.api")
 DRAWING = ("dumbbell.present.site.index", "dumbbell.present.report.drawing", "dumbbell.present.report.page")
+
+PROGRAM = """#!{python} -IS
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asking:
+    asking.connect({place!r})
+    socket.send_fds(asking, [json.dumps([os.getcwd(), sys.argv[1:], dict(os.environ)]).encode()], [1, 2])
+    status = int(asking.recv(100))
+sys.exit(status if status >= 0 else 128 - status)
+"""
+"""What asks for a fork."""
 
 
 class Forks:
@@ -43,19 +58,65 @@ class Forks:
     def run(self, arguments: list[str], directory: Path, timeout_s: float) -> "subprocess.CompletedProcess[str]":
         """Runs a command; its exit status and what it wrote."""
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as problems:
-            self.channel.settimeout(timeout_s)
-            request = json.dumps([str(directory), arguments]).encode()
-            socket.send_fds(self.channel, [request], [out.fileno(), problems.fileno()])
-            process = int(self.channel.recv(100))
-            try:
-                status = int(self.channel.recv(100))
-            except TimeoutError:
-                os.kill(process, signal.SIGKILL)
-                self.channel.recv(100)
-                raise
+            status = self._fork(arguments, directory, None, [out.fileno(), problems.fileno()], timeout_s)
             out.seek(0)
             problems.seek(0)
             return subprocess.CompletedProcess(arguments, status, out.read(), problems.read())
+
+    def _fork(
+        self,
+        arguments: list[str],
+        directory: Path,
+        environment: dict[str, str] | None,
+        files: list[int],
+        timeout_s: float,
+    ) -> int:
+        """Runs a command with these outputs, and this environment if it is another one; its exit status."""
+        self.channel.settimeout(timeout_s)
+        socket.send_fds(self.channel, [json.dumps([str(directory), arguments, environment]).encode()], files)
+        process = int(self.channel.recv(100))
+        try:
+            return int(self.channel.recv(100))
+        except TimeoutError:
+            os.kill(process, signal.SIGKILL)
+            self.channel.recv(100)
+            raise
+
+    @contextmanager
+    def program(self, folder: Path, timeout_s: float) -> Iterator[None]:
+        """A program `dumbbell` in `folder`, for shells: what it is told to do is done in forks, one after the other."""
+        place = str(folder / "socket")
+        (folder / "dumbbell").write_text(PROGRAM.format(python=sys.executable, place=place))
+        (folder / "dumbbell").chmod(0o755)
+
+        def answer() -> None:
+            while True:
+                with listening.accept()[0] as asking:
+                    request, files, _, _ = socket.recv_fds(asking, 1 << 20, 2)
+                    if not request:
+                        return
+                    try:
+                        directory, arguments, environment = json.loads(request)
+                        status = self._fork(arguments, Path(directory), environment, files, timeout_s)
+                    except TimeoutError:
+                        status = 124
+                    finally:
+                        for file in files:
+                            os.close(file)
+                    with suppress(OSError):  # the shell has ended before it
+                        asking.send(str(status).encode())
+
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+            listening.bind(place)
+            listening.listen()
+            thread = Thread(target=answer)
+            thread.start()
+            try:
+                yield
+            finally:
+                with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asking:
+                    asking.connect(place)
+                thread.join()
 
     def close(self) -> None:
         """Ends the Python that forks."""
@@ -84,7 +145,10 @@ def serve(channel: socket.socket) -> list[str]:
     for file, standard in zip(files, (1, 2), strict=True):
         os.dup2(file, standard)
         os.close(file)
-    directory, arguments = json.loads(request)
+    directory, arguments, environment = json.loads(request)
+    if environment is not None:
+        os.environ.clear()
+        os.environ.update(environment)
     os.chdir(directory)
     sys.path[0] = directory
     return list(arguments)
@@ -92,6 +156,9 @@ def serve(channel: socket.socket) -> list[str]:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    processors = sorted(os.sched_getaffinity(0))
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw") or 0
+    os.sched_setaffinity(0, {processors[int(worker) % len(processors)]})
     for package in PACKAGES:
         for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
             if not module.name.startswith("dumbbell.cli.commands."):

@@ -7,7 +7,8 @@ Comments directly before a block say what else holds for it:
     <!-- run shorter: OPTIONS -->   these stand behind all other options of its `dumbbell run`, `train`, ...
     <!-- not run: REASON -->        it is not run
 
-A block is a shell's if it says `sh` or nothing. Commands with real packets are run apart from the others.
+A block is a shell's if it says `sh` or nothing. Commands with real packets are run apart from the others. Those of
+all other pages than README.md are forks (`forks.py`).
 """
 
 import os
@@ -35,6 +36,7 @@ GIVEN = {
 }
 """Files of the reader's own: logs of mm-link, and two of its traces."""
 
+COMMANDS = Path(sys.executable).parent
 PATIENCE_S = 300.0
 
 _BLOCK = re.compile(r"((?:^<!-- [^\n]* -->\n+)*)^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -87,15 +89,15 @@ def texts(page: Path, *languages: str) -> list[str]:
     return [block.text for block in blocks(page) if block.language in languages]
 
 
-def run_page(page: Path, folder: Path, real: bool = False) -> str:
-    """Runs what a page shows, or of it what needs real packets; what was printed.
+def run_page(page: Path, folder: Path, real: bool = False, commands: Path = COMMANDS) -> str:
+    """Runs what a page shows, or of it what needs real packets; what was printed. `commands` has `dumbbell`.
 
     Raises:
         AssertionError: a block ended with another status than 0.
     """
     (folder / "examples").symlink_to(ROOT / "examples")
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "SHELL")}
-    environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
+    environment["PATH"] = os.pathsep.join([str(commands), str(COMMANDS), environment["PATH"]])
     printed, python = [], ""
     for block in [*blocks(page), None]:
         if block is not None:

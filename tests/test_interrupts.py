@@ -34,10 +34,10 @@ OF_PYTHON = re.compile(r"init_import_site|<frozen runpy>|<frozen site>")
 
 @pytest.fixture(scope="module")
 def results(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Results of runs, and a folder of logs."""
+    """Results of so many runs that processes draw them, and a folder of logs."""
     folder = tmp_path_factory.mktemp("results")
     (folder / "small.toml").write_text(SMALL)
-    run = ("run", "--schemes", "cubic,bbr", "--path", "small.toml", "--runs", "4", "--duration", "10", "--out", "made")
+    run = ("run", "--schemes", "cubic,bbr", "--path", "small.toml", "--runs", "8", "--duration", "10", "--out", "made")
     for words in (run, ("export", "pantheon", "made", "--out", "logs")):
         checked(forks.run([*words], folder, PATIENCE_S), 0)
     return folder
@@ -75,12 +75,13 @@ def ended(process: subprocess.Popen[str]) -> str:
     return "".join(line for line in problems.splitlines(keepends=True) if not PROGRESS.search(line))
 
 
+@pytest.mark.parametrize("rounds", [1, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_ctrl_c_at_any_moment_is_one_line_and_leaves_no_process(
-    start: Start, dumbbell: Dumbbell, made: Path, name: str
+    start: Start, dumbbell: Dumbbell, made: Path, name: str, rounds: int
 ) -> None:
     delays = random.Random(name)
-    for attempt in range(8):
+    for attempt in range(4 * rounds):
         out = f"out{attempt}"
         process = started(start, name, out)
         time.sleep(delays.uniform(0.0, MOST_S) * (attempt % 4 + 1) / 4)
@@ -96,22 +97,32 @@ def test_ctrl_c_at_any_moment_is_one_line_and_leaves_no_process(
         assert said.startswith("dumbbell: interrupted"), said
         assert said.count("\n") == 1, said
         if (made / out).exists() and name == "import":  # the summary was being printed: all of it is there
-            assert [run["status"] for run in show(dumbbell, made / out)["runs"]] == ["done"] * 8
+            assert [run["status"] for run in show(dumbbell, made / out)["runs"]] == ["done"] * 16
         assert not list(made.glob(f".{out}*"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-@pytest.mark.parametrize("name", ["run", "report", "benchmark"])
-def test_a_command_that_is_ended_leaves_no_process(start: Start, made: Path, name: str, number: signal.Signals) -> None:
+_DELAYS_S = (0.7, 1.5, 2.5)
+_ENDED = [
+    pytest.param(name, number, delay_s, marks=[] if (row + column) % 3 == place else pytest.mark.slow)
+    for row, name in enumerate(("run", "report", "benchmark"))
+    for column, number in enumerate((signal.SIGTERM, signal.SIGHUP, signal.SIGKILL))
+    for place, delay_s in enumerate(_DELAYS_S)
+]
+"""Every command with every signal and, in turn, one of the moments; every moment where there is time."""
+
+
+@pytest.mark.parametrize(("name", "number", "delay_s"), _ENDED)
+def test_a_command_that_is_ended_leaves_no_process(
+    start: Start, made: Path, name: str, number: signal.Signals, delay_s: float
+) -> None:
     # The worker processes of reports and of a benchmark's pictures went on, and for ever.
-    for attempt, delay_s in enumerate((0.7, 1.5, 2.5)):
-        process = started(start, name, f"out{attempt}")
-        time.sleep(delay_s)
-        process.send_signal(number)
-        said = ended(process)
-        if number is not signal.SIGKILL:  # its children may have been starting
-            assert "Traceback" not in said
-            assert process.returncode in (0, 1, -number)
+    process = started(start, name, "out")
+    time.sleep(delay_s)
+    process.send_signal(number)
+    said = ended(process)
+    if number is not signal.SIGKILL:  # its children may have been starting
+        assert "Traceback" not in said
+        assert process.returncode in (0, 1, -number)
 
 
 def test_interrupted_runs_resume_and_cells_without_runs_are_no_rows(

@@ -126,6 +126,9 @@ def test_figures_of_a_campaign_are_files_with_their_numbers(dumbbell: Dumbbell, 
 
 
 def test_the_report_of_a_campaign_shows_it_over_time(week: Path) -> None:
+    for file in week.glob("runs/*/*/*/*.parquet"):  # figures of two runs are enough
+        if file.parent.name != "1":
+            file.unlink()
     page = package.open(week).write_report(pdf=True)[0].read_text()
     assert page.count("Over time, by hour of day") >= 1
     assert 'aria-label="Throughput, delay and loss of every round"' in page

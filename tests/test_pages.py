@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from conftest import need_real_packets
-from pages import GIVEN, PAGES, ROOT, SHELL, blocks, run_page
+from forks import Forks
+from pages import GIVEN, PAGES, PATIENCE_S, ROOT, SHELL, blocks, run_page
 
 OWN_TEST = ("library.md",)
 """Pages that a test of their own runs."""
@@ -23,8 +24,15 @@ REAL = [page for page in PAGES if any(block.runs and block.real for block in blo
 
 
 @pytest.mark.parametrize("page", [page for page in SHOWN if page.name not in OWN_TEST], ids=named)
-def test_what_a_page_shows_runs(page: Path, tmp_path: Path) -> None:
-    run_page(page, tmp_path)
+def test_what_a_page_shows_runs(
+    page: Path, tmp_path: Path, forks: Forks, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    if page.name == "README.md":
+        run_page(page, tmp_path)
+        return
+    commands = tmp_path_factory.mktemp("commands")
+    with forks.program(commands, PATIENCE_S):
+        run_page(page, tmp_path, commands=commands)
 
 
 @pytest.mark.real

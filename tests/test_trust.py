@@ -532,14 +532,16 @@ def test_what_a_run_starts_looks_for_modules_as_it_always_does(folder: Path) -> 
 def test_settings_of_matplotlib_that_lie_in_the_working_directory_are_not_read(folder: Path) -> None:
     words = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
     subprocess.run([*COMMAND, *words], cwd=folder, capture_output=True, check=True)
-    drawn = []
-    for settings in ("", "text.usetex: True\naxes.facecolor: red\nbackend: module://evil\n", None):
+    figure = [*COMMAND, "figure", "out", "means", "--out", "f.svg"]
+    subprocess.run(figure, cwd=folder, check=True, timeout=60)
+    drawn = [(folder / "f.svg").read_bytes()]
+    for settings in ("text.usetex: True\naxes.facecolor: red\nbackend: module://evil\n", None):
         (folder / "matplotlibrc").unlink(missing_ok=True)
         if settings is None:
             os.mkfifo(folder / "matplotlibrc")  # to read it takes for ever
         else:
             (folder / "matplotlibrc").write_text(settings)
-        subprocess.run([*COMMAND, "figure", "out", "means", "--out", "f.svg"], cwd=folder, check=True, timeout=60)
+        subprocess.run(figure, cwd=folder, check=True, timeout=60)
         subprocess.run([*COMMAND, "report", "--html", "out"], cwd=folder, check=True, timeout=60)
         drawn.append((folder / "f.svg").read_bytes())
     assert drawn[0] == drawn[1] == drawn[2]

@@ -14,7 +14,8 @@ from dumbbell.base.progress import Stage
 START_S = 1.2
 """Until a process that draws has imported what it needs."""
 
-_WORTH_A_PROCESS_S = 2.0
+_START_TOGETHER = 1.5
+"""So many times longer several take that start at once, for they share the processors with this process."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -36,7 +37,7 @@ class _Helper(Connected):
 
 def worth(jobs: int, seconds: float) -> int:
     """On how many of `jobs` processes work of so many seconds is done soonest; 1 is this process itself."""
-    return jobs if jobs > 1 and seconds > _WORTH_A_PROCESS_S else 1
+    return jobs if jobs > 1 and _START_TOGETHER * START_S + seconds / jobs < seconds else 1
 
 
 class Helpers:
