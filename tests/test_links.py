@@ -48,7 +48,25 @@ def test_a_journal_beside_a_database_of_many_removes_no_file(dumbbell: Dumbbell,
     assert "all.sqlite-journal: names another file, and is not of dumbbell: remove it" in said
     assert victim.read_text() == "years of work"
     journal.write_bytes(b"")
+    connection = sqlite3.connect(folder / "all.sqlite")
+    connection.execute("DROP TABLE unwanted")
+    connection.close()
     dumbbell(*run, "three")
+
+
+@pytest.mark.parametrize("suffix", ["", "-journal", "-wal", "-shm"])
+def test_a_database_of_many_is_no_link(dumbbell: Dumbbell, folder: Path, suffix: str) -> None:
+    run = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out")
+    dumbbell(*run, "one", "--db-path", "real.sqlite")
+    victim = folder / "thesis.txt"
+    victim.write_text("years of work")
+    # beside the file that a link leads to, SQLite finds this one
+    journal_that_removes(victim, folder / "real.sqlite")
+    target = victim if suffix else folder / "real.sqlite"
+    (folder / f"all.sqlite{suffix}").symlink_to(target)
+    said = dumbbell(*run, "two", "--db-path", "all.sqlite", expect=2).stderr
+    assert f"all.sqlite{suffix}: is a symbolic link: remove it, or name the file that it leads to" in said
+    assert victim.read_text() == "years of work"
 
 
 @pytest.mark.parametrize("resume", [(), ("--resume",)])

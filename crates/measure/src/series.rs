@@ -8,9 +8,13 @@ use units::Span;
 /// Pantheon's interval (StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py`).
 const DEFAULT_BIN: Span = Span::from_ms(500);
 
+/// Most bins of all flows together: more than can be told apart in a plot.
+const MOST_BINS: usize = 1 << 18;
+
 /// Sums the bytes of each flow and of the delivery opportunities in bins of time.
 ///
-/// Bin `i` covers `[first + i * bin, first + (i + 1) * bin)`, where `first` is the time of the first record of the data
+/// A log for which that would be more than 262,144 bins (a day and a half of one flow in 500 ms) gets bins of twice the length,
+/// as often as it takes. Bin `i` covers `[first + i * bin, first + (i + 1) * bin)`, where `first` is the time of the first record of the data
 /// direction, opportunities included (Pantheon's rule, in integer ns). Memory: 16 bytes per bin and flow.
 #[derive(Clone, Debug)]
 pub struct SeriesMeter {
@@ -19,6 +23,8 @@ pub struct SeriesMeter {
     table: FlowTable,
     flows: Vec<FlowBins>,
     capacity: Vec<u64>,
+    /// Most bins of each flow.
+    most: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -62,6 +68,7 @@ impl SeriesMeter {
             table: FlowTable::default(),
             flows: Vec::new(),
             capacity: Vec::new(),
+            most: MOST_BINS,
         }
     }
 
@@ -72,7 +79,11 @@ impl SeriesMeter {
             return;
         }
         let first_ns = *self.first_ns.get_or_insert(record.time_ns);
-        let bin = (record.time_ns.saturating_sub(first_ns) / self.bin_ns) as usize;
+        let since_ns = record.time_ns.saturating_sub(first_ns);
+        if since_ns / self.bin_ns >= self.most as u64 {
+            self.widen(since_ns);
+        }
+        let bin = (since_ns / self.bin_ns) as usize;
         let bins = match record.event {
             Event::Opportunity => &mut self.capacity,
             Event::Send => &mut self.flow(record.flow).ingress,
@@ -107,11 +118,24 @@ impl SeriesMeter {
         }
     }
 
+    /// Makes bins so much longer that there is one for this time.
+    #[cold]
+    fn widen(&mut self, since_ns: u64) {
+        while since_ns / self.bin_ns >= self.most as u64 {
+            self.bin_ns = self.bin_ns.saturating_mul(2);
+            let of_flows = self.flows.iter_mut().flat_map(|flow| [&mut flow.ingress, &mut flow.egress]);
+            for bins in of_flows.chain([&mut self.capacity]) {
+                *bins = bins.chunks(2).map(|pair| pair.iter().sum()).collect();
+            }
+        }
+    }
+
     #[inline]
     fn flow(&mut self, flow: u32) -> &mut FlowBins {
         let position = self.table.get(flow).unwrap_or_else(|| {
             self.table.insert(flow, self.flows.len());
             self.flows.push(FlowBins { flow, ingress: Vec::new(), egress: Vec::new() });
+            self.most = (MOST_BINS / self.flows.len()).max(1);
             self.flows.len() - 1
         });
         &mut self.flows[position]
@@ -158,6 +182,22 @@ mod tests {
             capacity_mbps: vec![0.024],
         };
         assert_eq!(series, expected);
+    }
+
+    #[test]
+    fn bins_of_a_log_without_end_become_longer() {
+        let mut meter = SeriesMeter::new(Span::from_ms(1));
+        let last_ms = 5 * MOST_BINS as u64;
+        for time_ms in (0..=last_ms).step_by(1 << 10) {
+            meter.record(&record(time_ms, 1, Event::Send, 1000));
+        }
+        let series = meter.finish();
+        // five times as many do not fit with bins twice as long, nor four times
+        assert_eq!(series.bin_s, 0.008);
+        let rates = &series.flows[0].ingress_mbps;
+        assert_eq!(rates.len(), 5 * MOST_BINS / 8 + 1);
+        // 1,000 B in 8 ms are 1 Mbit/s, in each 128th bin
+        assert!(rates.iter().enumerate().all(|(bin, &rate)| rate == f64::from(u8::from(bin % 128 == 0))));
     }
 
     #[test]

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     execution_options(
         parser,
         "results/benchmark-SCHEMES-quick or -full",
-        "go to this database, which may hold many; default: parser.sqlite in DIR",
+        "go to this database, which may hold many; default: benchmark.sqlite in DIR",
     )
 
 

@@ -24,6 +24,8 @@ from dumbbell.results.sql import rows
 from dumbbell.results.sql.schema import require_ours, upgrade, views
 
 INDEX = "results.sqlite"
+_SUFFIXES = ("", "-journal", "-wal", "-shm")
+"""Of the names of a database, and of what SQLite keeps beside it."""
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 BUSY_TIMEOUT_S = 30.0
 """How long a writer waits for the others before it gives up."""
@@ -52,6 +54,7 @@ class Database:
             file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"{file}: {one_line(error)}") from None
+        _require_no_links(file)
         _require_own_journal(file)
         with _explained(self.file):
             self.connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT_S, isolation_level=None)
@@ -212,6 +215,18 @@ def _explained(file: Path) -> Iterator[None]:
         raise UserError(f"{file}: {one_line(error)}") from None
 
 
+def _require_no_links(file: Path) -> None:
+    """Refuses a link in the place of a database, which would be followed to another file and to what lies beside that.
+
+    Raises:
+        UserError: the database, or what SQLite keeps beside it, is a link.
+    """
+    for suffix in _SUFFIXES:
+        each = file.with_name(f"{file.name}{suffix}")
+        if each.is_symlink():
+            raise UserError(f"{each}: is a symbolic link: remove it, or name the file that it leads to")
+
+
 def _require_own_journal(file: Path) -> None:
     """Refuses a journal that was left beside a database if it names a file that SQLite would remove.
 
@@ -254,7 +269,7 @@ def start_anew(file: Path) -> None:
                 require_ours(connection)
             except UserError as error:
                 raise UserError(f"{file}: {error}") from None
-    for suffix in ("", "-journal", "-wal", "-shm"):
+    for suffix in _SUFFIXES:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(f"{file}{suffix}")  # noqa: PTH108 (a link or a pipe as well)
 
