@@ -10,6 +10,7 @@ use crate::tcp_receiver::run_tcp_receiver;
 use crate::tcp_sender::{TcpSenderOutcome, connect_tcp, run_tcp_sender};
 use crate::udp_receiver::run_receiver;
 use crate::udp_sender::run_sender;
+use crate::urgency::{Urgency, be_punctual};
 use congestion::{Ack, Control, Controller, FieldSink};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -70,10 +71,15 @@ fn run_both(
     let session = Session { clock: Clock::start(), end: until, stop: &stop };
     let (mut sending, mut receiving) = (Journal::default(), Journal::default());
     thread::scope(|scope| {
+        // as the ends of every run are, where they may
         scope.spawn(|| {
+            be_punctual(Urgency::End);
             run_receiver(&far, &mut Wire::plain(), &mut receiver, config, session, &mut receiving).unwrap();
         });
-        run_sender(&near, &mut Wire::plain(), &mut sender, session, &mut samples, &mut sending).unwrap();
+        scope.spawn(|| {
+            be_punctual(Urgency::End);
+            run_sender(&near, &mut Wire::plain(), &mut sender, session, &mut samples, &mut sending).unwrap();
+        });
     });
     let frames = std::iter::from_fn(|| receiver.take_frame()).collect();
     Transfer {
