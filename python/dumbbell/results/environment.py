@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
+from dumbbell.base.questions import ask
 from dumbbell.base.version import __version__
 from dumbbell.catalog.outside.available import find_program
 from dumbbell.catalog.scheme import Scheme
@@ -56,18 +57,12 @@ def _program_version(name: str) -> str | None:
     if file is None:
         return None
     try:
-        done = subprocess.run(
-            [file, "--version"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-            timeout=VERSION_WITHIN_S,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        answer = ask([file, "--version"], VERSION_WITHIN_S)
+    except OSError:
         return None
-    lines = done.stdout.decode(errors="replace").split("\n")
-    return lines[0].strip()[:200] or None if done.returncode == 0 else None
+    if answer is None or answer.status != 0:
+        return None
+    return (answer.out or answer.problems).split("\n")[0].strip()[:200] or None
 
 
 def git_state() -> dict[str, Any] | None:

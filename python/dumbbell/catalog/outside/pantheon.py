@@ -1,12 +1,12 @@
 """The schemes of a Pantheon checkout: its wrappers, run as they are."""
 
 import re
-import subprocess
 from pathlib import Path
 
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.input_files import TEXT, read_text
 from dumbbell.base.names import is_name
+from dumbbell.base.questions import ask
 from dumbbell.base.starting import PYTHON
 from dumbbell.catalog.programs import SIDES, Program, escaped
 from dumbbell.catalog.scheme import MARKERS, Scheme
@@ -80,15 +80,12 @@ def _program(wrapper: Path, first: str) -> Program:
 def _first(wrapper: Path) -> str:
     """`receiver` or `sender`, as the wrapper answers `run_first`."""
     command = [*PYTHON, "-m", "dumbbell.formats.pantheon_shim", str(wrapper), "run_first"]
-    try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=ANSWER_WITHIN_S
-        )
-    except subprocess.TimeoutExpired:
-        raise UserError(f"{wrapper}: no answer to `run_first` within {ANSWER_WITHIN_S:g} s") from None
-    answer = done.stdout.strip()
-    if done.returncode != 0 or answer not in SIDES:
-        said = (done.stderr.strip().splitlines() or [f"`{answer}`"])[-1]
+    answered = ask(command, ANSWER_WITHIN_S)
+    if answered is None:
+        raise UserError(f"{wrapper}: no answer to `run_first` within {ANSWER_WITHIN_S:g} s")
+    answer = answered.out.strip()
+    if answered.status != 0 or answer not in SIDES:
+        said = (answered.problems.strip().splitlines() or [f"`{answer}`"])[-1]
         raise UserError(
             f"{wrapper}: `run_first` answers `receiver` or `sender`, not: {said.removeprefix(f'{wrapper}: ')}"
         )
