@@ -165,7 +165,7 @@ def test_json_of_more_values_than_the_memory_holds(refused: Callable[..., str], 
         ),
         (("train", "remy", "--out", "{}.dna", "--resume"), "allowed for the file of a training are at most 256 MiB"),
         (("calibrate", "{}.csv", "--out", "out.toml"), "allowed for a table are at most 64 MiB"),
-        (("import", "iperf3", "{}.log", "--out", "out"), "allowed for a log are at most 1024 MiB"),
+        (("import", "iperf3", "{}.log", "--out", "out"), "allowed for a log are at most 256 MiB"),
     ],
 )
 def test_files_that_are_larger_than_their_kind_may_be(

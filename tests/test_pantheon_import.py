@@ -185,7 +185,8 @@ def test_metadata_in_latin_1_and_with_numbers_as_text(dumbbell: Dumbbell, source
         (json.dumps(METADATA | {"sender_side": ["local"]}), "`sender_side` = ['local']: allowed are local, remote"),
         (json.dumps(METADATA | {"cc_schemes": ["x" * 101]}), "is not the name of a scheme"),
         (json.dumps(METADATA | {"mixes": {"cubic": "cubic*0"}}), "`mixes.cubic`: mix `cubic*0`: allowed is"),
-        (json.dumps(METADATA | {"flows": float("nan")}), "`flows` = nan: allowed is a whole number, 0 to 10000"),
+        (json.dumps(METADATA | {"flows": float("nan")}), "pantheon_metadata.json:1: has the number NaN"),
+        (json.dumps(METADATA | {"flows": 0.5}), "`flows` = 0.5: allowed is a whole number, 0 to 10000"),
         (" " * (16 << 20) + "{}", "is longer than 16777216 bytes"),
     ],
 )

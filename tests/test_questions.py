@@ -67,7 +67,7 @@ def test_what_a_program_starts_does_not_outlive_its_answer(program: Path) -> Non
     assert sleepers() == []
 
 
-@pytest.mark.parametrize("rest", ["exec yes", f"exec /bin/sleep {SECONDS}"])
+@pytest.mark.parametrize("rest", ["exec yes", f"exec /bin/sleep {SECONDS}"], ids=["yes", "sleep"])
 def test_a_program_that_does_not_end_has_no_answer(program: Path, rest: str) -> None:
     program.write_text(f"#!/bin/sh\n{ESCAPE}{rest}\n")
     assert ask([program], 2.0) is None

@@ -189,6 +189,22 @@ def test_an_experiment_file_of_ones_own_asks_once_for_each_content(
     dumbbell("run", "mine.toml", "--schemes", "mine.py", "--out", "third")  # typed, so meant
 
 
+def test_a_plug_in_beside_a_schemes_file_is_asked_about_with_it(
+    dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It was said that a file had changed, which had not.
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    for name in ("mine.py", "other.py"):
+        (folder / name).write_text(EVIL.format(mark=str(folder / "executed")))
+    (folder / "other.toml").write_text('kind = "python"\nfile = "other.py"\nclass = "Evil"\n')
+    schemes = f'["{folder}/mine.py", "{folder}/other.toml"]'
+    (folder / "mine.toml").write_text(f'name = "mine"\nschemes = {schemes}\npaths = ["small.toml"]\nduration_s = 1.0\n')
+    line = dumbbell("run", "mine.toml", "--out", "out", expect=2).stderr
+    assert f"plug-in {folder}/mine.py" in line
+    assert f"{folder}/other.py" in line
+    assert "--trust runs" in line
+
+
 GOOD = EVIL.replace("open({mark!r}", "open({mark!r} + '-good'")
 
 

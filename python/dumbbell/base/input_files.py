@@ -29,7 +29,7 @@ TOML = Kind("a TOML file", 16)
 JSON = Kind("a JSON file", 64)
 TABLE = Kind("a table", 64)
 TEXT = Kind("a text file", 256)
-LOG = Kind("a log", 1024)
+LOG = Kind("a log", 256)
 PYTHON_CLASSES = Kind("a file with classes in Python", 4)
 LIBRARY = Kind("a library", 1024)
 C_SOURCE = Kind("a source file in C", 1)
@@ -124,4 +124,7 @@ def read_text(file: Path, kind: Kind, encoding: str = "utf-8", errors: str = "st
         OSError: it cannot be read.
         UnicodeDecodeError: it is no text.
     """
-    return read_bytes(file, kind).decode(encoding, errors).replace("\r\n", "\n").replace("\r", "\n")
+    content = read_bytes(file, kind)
+    if b"\r" in content:
+        content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return content.decode(encoding, errors)

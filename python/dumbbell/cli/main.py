@@ -32,6 +32,9 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("dumbbell: interrupted", file=sys.stderr)
         return SOME_FAILED
+    except MemoryError:
+        print("dumbbell: there is not enough memory for this", file=sys.stderr)
+        return BAD_USAGE
     except (Error, OSError) as error:
         print(f"dumbbell: {with_hint(one_line(error))}", file=sys.stderr)
         return BAD_USAGE

@@ -21,7 +21,7 @@ from dumbbell.base.backend import Backend, executing_backend
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.input_files import TRUSTED, read_text
 from dumbbell.catalog.experiment_file import Plan
-from dumbbell.catalog.outside.plugin_schemes import plugin_digest, plugin_sha256
+from dumbbell.catalog.outside.plugin_schemes import plugin_digest, plugin_sha256, with_sha256
 from dumbbell.catalog.programs import SIDES, unescaped
 from dumbbell.catalog.scheme import CODE, WHAT, Scheme
 from dumbbell.experiment import Experiment, Overrides, pin, resolve, with_overrides
@@ -100,7 +100,9 @@ def _resolved(plan: Plan, overrides: Overrides, trust: bool) -> Experiment:
         return resolve(replace(plan, known_plugins=known), overrides)
     except UnknownPlugin as unknown:
         codes = {code: f"plug-in {file}" for file, code in unknown.plugins.items()}
-        brought = _brought(with_overrides(plan, overrides), _unknown_code(unknown.others))
+        brought = _brought(
+            with_overrides(plan, overrides), _unknown_code([with_sha256(each) for each in unknown.others])
+        )
         raise Untrusted(plan.file, codes | brought) from None
 
 

@@ -1,5 +1,7 @@
 """What is read from other tools, or written for them, is there completely or not at all."""
 
+import fcntl
+import os
 import shutil
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -33,14 +35,16 @@ def staging(out: Path) -> Iterator[Path]:
 
     If `out` is there, it stays (it may be where its user is), and gets what was made. What cannot be written is
     called as it would have been in `out`.
+
+    Raises:
+        UserError: another process makes something there.
+        OSError: the directory cannot be made.
     """
     named, out = out, out.absolute()
     is_there = out.exists()
     temporary = out / STAGE if is_there else out.with_name(f".{out.name}{STAGE}")
-    shutil.rmtree(temporary, ignore_errors=True)
-    with interruptible():
+    with interruptible(), _held(temporary, named):
         try:
-            temporary.mkdir(parents=True)
             yield temporary
             with Undisturbed() as publishing:
                 _publish(temporary, out, is_there)
@@ -56,8 +60,42 @@ def staging(out: Path) -> Iterator[Path]:
             raise KeyboardInterrupt
 
 
+@contextmanager
+def _held(directory: Path, named: Path) -> Iterator[None]:
+    """Hold an empty directory for this process: a new one, or one that a process has left that was killed."""
+    while True:
+        directory.mkdir(parents=True, exist_ok=True)
+        try:
+            held = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except FileNotFoundError:  # whoever held it has removed it in this moment
+            continue
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_the_one = os.path.samestat(os.fstat(held), os.lstat(directory))  # it may have been published
+        except BlockingIOError:
+            os.close(held)
+            raise UserError(f"{named}: another dumbbell is writing there") from None
+        except FileNotFoundError:
+            is_the_one = False
+        if is_the_one:
+            break
+        os.close(held)
+    try:
+        for entry in directory.iterdir():
+            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+        yield
+    finally:
+        os.close(held)
+
+
 def _publish(made: Path, out: Path, is_there: bool) -> None:
-    """Move what was made to `out`: all of it, or none if the file system refuses."""
+    """Move what was made to `out`: all of it, or none if the file system refuses, or somebody has put something there.
+
+    Raises:
+        UserError: there is something in `out` by now.
+        OSError: the file system refuses.
+    """
+    refuse_used(out)
     if not is_there:
         made.rename(out)
         return

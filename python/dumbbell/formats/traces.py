@@ -146,6 +146,8 @@ def read_log(file: Path) -> str:
         raise UserError(f"{file}: {one_line(error)}") from None
     if not text:
         raise UserError(f"{file}: is empty")
+    if "\0" in text:
+        raise UserError(f"{file}: is no text: it has a NUL character")
     return text
 
 
