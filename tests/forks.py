@@ -38,7 +38,7 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asking:
     status = int(asking.recv(100))
 sys.exit(status if status >= 0 else 128 - status)
 """
-"""What asks for a fork."""
+"""The program `dumbbell` in a folder of its own: it asks the server for a fork, and ends with its exit status."""
 
 
 class Forks:

@@ -4,18 +4,15 @@ import errno
 import os
 import subprocess
 import time
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from conftest import COMMAND, Dumbbell, show
+from sleepers import SECONDS, sleepers
 
 pytestmark = pytest.mark.real
-
-SECONDS = f"6{uuid.uuid4().int % 10**9:09d}"
-"""The argument of `sleep` by which it is known."""
 
 ESCAPES = f"""
 import os, socket, subprocess, sys, time
@@ -53,19 +50,6 @@ sender = ["{python}", "{folder}/escapes.py", "{{ip}}", "{{port}}"]
 receiver = ["{python}", "{folder}/receiver.py", "{{port}}"]
 first = "receiver"
 """
-
-
-def sleepers() -> list[int]:
-    """The processes that escaped."""
-    found = []
-    for place in Path("/proc").iterdir():
-        if place.name.isdecimal():
-            try:
-                if (place / "cmdline").read_bytes() == f"sleep\0{SECONDS}\0".encode():
-                    found.append(int(place.name))
-            except OSError:
-                pass  # it has ended
-    return found
 
 
 @pytest.fixture(autouse=True)

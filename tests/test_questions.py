@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,23 +12,9 @@ import pytest
 
 from dumbbell.base.questions import Answer, ask
 from dumbbell.results import environment
+from sleepers import SECONDS, sleepers
 
-SECONDS = f"6{uuid.uuid4().int % 10**9:09d}"
-"""The argument of `sleep` by which it is known."""
 ESCAPE = f"setsid env -i /bin/sleep {SECONDS} >/dev/null 2>&1 &\n(setsid /bin/sleep {SECONDS} &) \n"
-
-
-def sleepers() -> list[int]:
-    """The processes that escaped."""
-    found = []
-    for place in Path("/proc").iterdir():
-        if place.name.isdecimal():
-            try:
-                if (place / "cmdline").read_bytes().endswith(f"sleep\0{SECONDS}\0".encode()):
-                    found.append(int(place.name))
-            except OSError:
-                pass  # it has ended
-    return found
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""What commands make is in its place as a whole, or not at all, whoever else writes there."""
+"""Imports and exports appear under their final name complete or not at all, even with several writers."""
 
 import threading
 from pathlib import Path

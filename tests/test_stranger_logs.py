@@ -23,7 +23,7 @@ LINES = 3_000_000
 
 
 class AlarmError(Exception):
-    """What the handler of a signal raises."""
+    """The handler of the signal raises this."""
 
 
 @contextmanager

@@ -64,7 +64,7 @@ impl Source {
         Err(self.error(what))
     }
 
-    /// A problem of what is here, in one line.
+    /// Returns the error `what`, in one line, with the name of the file in front if this is one.
     pub(crate) fn error(&self, what: String) -> PyErr {
         error(match self {
             Self::Memory(_) => what,

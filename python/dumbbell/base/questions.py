@@ -1,6 +1,6 @@
-"""Short questions to programs that may do anything: what they answer, and that nothing of them goes on.
+"""Short questions to programs that may do anything: they get an answer, and nothing of the program goes on.
 
-Run as a program, this is the process above the one that is asked.
+Run as a program, this module is the process above the program that is asked.
 """
 
 import os
@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from dumbbell.base.guardian import guarded
 from dumbbell.base.starting import PYTHON
@@ -23,7 +24,10 @@ _CANNOT_START = 127
 
 @dataclass(frozen=True)
 class Answer:
-    """How a program ended, as `subprocess` has it, and what it wrote: 64 KiB of each at most."""
+    """The exit status of a program (as `subprocess` counts it), and its output and error output.
+
+    Each of the two has at most 64 KiB.
+    """
 
     status: int
     out: str
@@ -54,34 +58,33 @@ def ask(words: Sequence[str | Path], within_s: float) -> Answer | None:
         os.close(lifeline)
     with process:
         try:
-            said = _read(process, time.monotonic() + within_s)
+            written = _read([process.stdout, process.stderr], time.monotonic() + within_s)
         finally:
             os.close(ours)  # what still goes on is ended
-    if said is None:
-        return None
-    out, problems = (text.decode(errors="replace") for text in said)
-    return Answer(process.returncode, out, problems)
+    return Answer(process.returncode, *written) if written else None
 
 
-def _read(process: "subprocess.Popen[bytes]", until: float) -> tuple[bytes, bytes] | None:
-    """What it writes until it has ended; `None` if that takes too long or is too much."""
-    said = {process.stdout: b"", process.stderr: b""}
+def _read(pipes: "Sequence[IO[bytes] | None]", until: float) -> list[str] | None:
+    """Return the texts that arrive from the pipes until they are closed.
+
+    `None` if they are not closed at the time `until` (of the monotonic clock, s), or one has more than 64 KiB.
+    """
+    written = {pipe.fileno(): b"" for pipe in pipes if pipe}
     with selectors.DefaultSelector() as selector:
-        for stream in said:
-            if stream is not None:
-                selector.register(stream, selectors.EVENT_READ)
+        for descriptor in written:
+            selector.register(descriptor, selectors.EVENT_READ)
         while selector.get_map():
             ready = selector.select(max(0.0, until - time.monotonic()))
             if not ready:
                 return None
             for key, _ in ready:
                 part = os.read(key.fd, _MOST_BYTES)
-                said[key.fileobj] += part  # type: ignore[index]  # one of the two
-                if len(said[key.fileobj]) > _MOST_BYTES:  # type: ignore[index]
+                written[key.fd] += part
+                if len(written[key.fd]) > _MOST_BYTES:
                     return None
                 if not part:
-                    selector.unregister(key.fileobj)
-    return said[process.stdout], said[process.stderr]
+                    selector.unregister(key.fd)
+    return [text.decode(errors="replace") for text in written.values()]
 
 
 def _main(words: list[str]) -> None:

@@ -8,6 +8,8 @@ import re
 import shutil
 from pathlib import Path
 
+from dumbbell.base.errors import UserError
+
 
 def write_atomically(file: Path, content: str | bytes) -> None:
     """Writes a file, texts as UTF-8: temporary name, fsync, rename, fsync of the directory."""
@@ -73,6 +75,16 @@ def require_beneath(root: Path, place: Path) -> None:
         current /= part
         if part == os.pardir or current.is_symlink():
             raise OSError(errno.EXDEV, f"leads out of {root}", str(current))
+
+
+def require_no_link(place: Path, else_do: str = "") -> None:
+    """Refuse a symbolic link, which may lead to somebody else's file; `else_do` is another remedy.
+
+    Raises:
+        UserError: it is one.
+    """
+    if place.is_symlink():
+        raise UserError(f"{place}: is a symbolic link: remove it{else_do}")
 
 
 def sync(path: Path) -> None:

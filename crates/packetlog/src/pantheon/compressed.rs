@@ -40,7 +40,7 @@ pub(super) fn plain(mut file: File) -> Result<Box<dyn Read + Send>> {
     })
 }
 
-/// What is decompressed, up to what a log of so many compressed bytes may have.
+/// Returns a reader of the decompressed bytes. Reading fails beyond the bound for a file of `compressed` bytes.
 fn bounded(compressed: u64, decoder: impl Read + Send + 'static) -> Box<dyn Read + Send> {
     let most = compressed.saturating_mul(MOST_TIMES).clamp(LEAST_BYTES, MOST_BYTES);
     Box::new(Bounded { decoder, compressed, most, read: 0 })

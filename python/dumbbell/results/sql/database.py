@@ -18,6 +18,7 @@ from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.input_files import open_regular
 from dumbbell.experiment import Experiment
 from dumbbell.results.directory import ResultsDirectory
+from dumbbell.results.files import require_no_link
 from dumbbell.results.numbers import definition, definitions, numbers, sampled_metrics
 from dumbbell.results.series.kept import kept_names
 from dumbbell.results.sql import rows
@@ -25,7 +26,7 @@ from dumbbell.results.sql.schema import require_ours, upgrade, views
 
 INDEX = "results.sqlite"
 _SUFFIXES = ("", "-journal", "-wal", "-shm")
-"""Of the names of a database, and of what SQLite keeps beside it."""
+"""Endings of the names of a database and of the files that SQLite keeps beside it."""
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 BUSY_TIMEOUT_S = 30.0
 """How long a writer waits for the others before it gives up."""
@@ -54,7 +55,9 @@ class Database:
             file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"{file}: {one_line(error)}") from None
-        _require_no_links(file)
+        # a link would be followed to another file, and to what lies beside that
+        for suffix in _SUFFIXES:
+            require_no_link(file.with_name(f"{file.name}{suffix}"), ", or name the file that it leads to")
         _require_own_journal(file)
         with _explained(self.file):
             self.connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT_S, isolation_level=None)
@@ -192,9 +195,8 @@ class Database:
             UserError: a link stands there, which may lead to somebody else's files.
         """
         place = self.file.with_name(f"{self.file.name}.series") / str(number)
-        for each in (place.parent, place):
-            if each.is_symlink():
-                raise UserError(f"{each}: is a symbolic link: remove it")
+        require_no_link(place.parent)
+        require_no_link(place)
         return place
 
     def close(self) -> None:
@@ -213,18 +215,6 @@ def _explained(file: Path) -> Iterator[None]:
         raise UserError(f"{file}: is damaged ({one_line(error)})") from None
     except OSError as error:
         raise UserError(f"{file}: {one_line(error)}") from None
-
-
-def _require_no_links(file: Path) -> None:
-    """Refuses a link in the place of a database, which would be followed to another file and to what lies beside that.
-
-    Raises:
-        UserError: the database, or what SQLite keeps beside it, is a link.
-    """
-    for suffix in _SUFFIXES:
-        each = file.with_name(f"{file.name}{suffix}")
-        if each.is_symlink():
-            raise UserError(f"{each}: is a symbolic link: remove it, or name the file that it leads to")
 
 
 def _require_own_journal(file: Path) -> None:
@@ -257,8 +247,7 @@ def start_anew(file: Path) -> None:
     Raises:
         UserError: it is a link, no file, or none of ours.
     """
-    if file.is_symlink():
-        raise UserError(f"{file}: is a symbolic link: remove it")
+    require_no_link(file)
     if file.exists():
         if not file.is_file():
             raise UserError(f"{file}: is no regular file: remove it")

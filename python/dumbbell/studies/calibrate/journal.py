@@ -16,6 +16,7 @@ from dumbbell.base.input_files import JOURNAL, read_bytes
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.base.version import __version__
 from dumbbell.experiment import Experiment
+from dumbbell.results.files import require_no_link
 from dumbbell.studies.calibrate.workers import METRICS, Found
 
 FILE = "evaluations.jsonl"
@@ -44,8 +45,7 @@ class Journal:
             return
         directory.mkdir(parents=True, exist_ok=True)
         place = directory / FILE
-        if place.is_symlink():
-            raise UserError(f"{place}: is a symbolic link: remove it")
+        require_no_link(place)
         if place.exists():
             if not resume:
                 raise UserError(f"{place}: is there already: --resume goes on with it, or remove {directory}")
