@@ -41,8 +41,8 @@ impl MemoryBound {
     }
 
     /// Return in one line which bound the log has exceeded; `None` if it is within all of them.
-    pub fn exceeded(self) -> Option<String> {
-        self.exceeded
+    pub fn exceeded(&self) -> Option<String> {
+        self.exceeded.clone()
     }
 
     #[cold]

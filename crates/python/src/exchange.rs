@@ -74,7 +74,7 @@ pub(crate) fn import_raw_logs(
 /// The bytes of a file that may be compressed; refused if there are more than `most`.
 #[pyfunction]
 pub(crate) fn read_compressed(py: Python<'_>, file: PathBuf, most: u64) -> PyResult<Bound<'_, PyBytes>> {
-    let bytes = interruptible(py, |_| Input::open(file)?.bytes(most))?;
+    let bytes = py.detach(|| Input::open(file)?.bytes(most)).map_err(|cause: Error| text(cause))?;
     Ok(PyBytes::new(py, &bytes))
 }
 

@@ -92,7 +92,10 @@ pub(crate) fn measure_log(py: Python<'_>, packets: Option<PathBuf>, options: &st
     });
     let stats = py.detach(|| {
         if let Some(packets) = packets {
-            each_record(PacketLogReader::open(packets).map_err(text)?, |record| meter.record(record))?;
+            each_record(PacketLogReader::open(packets).map_err(text)?, |record| {
+                meter.record(record);
+                Ok(())
+            })?;
         }
         let mut senders = Vec::new();
         if let Some(samples) = options.stated {
@@ -102,6 +105,7 @@ pub(crate) fn measure_log(py: Python<'_>, packets: Option<PathBuf>, options: &st
                 if let Key::Flow(flow) = key {
                     stated.state(Time::from_ns(time_ns), flow, &field, &unit, value);
                 }
+                Ok(())
             })?;
             senders = stated.finish();
         }

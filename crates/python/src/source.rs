@@ -37,8 +37,8 @@ impl Source {
         }
     }
 
-    /// Passes every record of a packet log to `visit`.
-    pub(crate) fn records(&self, mut visit: impl FnMut(&Record)) -> PyResult<()> {
+    /// Passes every record of a packet log to `visit`, until that fails.
+    fn records(&self, mut visit: impl FnMut(&Record) -> PyResult<()>) -> PyResult<()> {
         match self {
             Self::Memory(table) => {
                 let none = || error("this table is no packet log".to_owned());
@@ -56,12 +56,12 @@ impl Source {
     pub(crate) fn records_by_interval(&self, interval: Span, mut visit: impl FnMut(&Record)) -> PyResult<()> {
         let mut bound = MemoryBound::new(interval);
         self.records(|record| {
-            if bound.takes(record) {
-                visit(record);
+            if !bound.takes(record) {
+                return Err(self.error(bound.exceeded().unwrap_or_default()));
             }
-        })?;
-        let Some(what) = bound.exceeded() else { return Ok(()) };
-        Err(self.error(what))
+            visit(record);
+            Ok(())
+        })
     }
 
     /// Returns the error `what`, in one line, with the name of the file in front if this is one.
@@ -92,7 +92,10 @@ pub(crate) fn read_packets(py: Python<'_>, file: PathBuf) -> PyResult<Table> {
         let log = PacketLogReader::open(&file).map_err(text)?;
         check_memory(&file, log.rows(), RECORD_BYTES)?;
         let mut packets = PacketColumns::default();
-        each_record(log, |record| packets.push(record))?;
+        each_record(log, |record| {
+            packets.push(record);
+            Ok(())
+        })?;
         Ok(packets.into())
     })
 }
@@ -114,6 +117,7 @@ fn sampled(file: &Path) -> PyResult<Table> {
             Key::Flow(flow) => flows.flow(at, flow, &field, &unit, value),
             Key::Link(link) => links.link(at, &link, &field, &unit, value),
         }
+        Ok(())
     })?;
     Ok(match kind {
         SampleTable::Flows => flows.into(),
@@ -125,16 +129,10 @@ fn sampled(file: &Path) -> PyResult<Table> {
 fn series_of(file: &Path) -> PyResult<Vec<Series>> {
     let (_, samples) = open_samples(file)?;
     let mut gathered = Gathered::default();
-    let mut refused = None;
-    each_sample(samples, |sample| {
-        if refused.is_none() {
-            let key = (sample.key, sample.field, sample.unit);
-            refused = gathered.add(key, sample.time_ns, sample.value).err();
-        }
+    each_sample(samples, |Sample { time_ns, key, field, unit, value }| {
+        let added = gathered.add((key, field, unit), time_ns, value);
+        added.map_err(|why| error(format!("{}: {why}", file.display())))
     })?;
-    if let Some(why) = refused {
-        return Err(error(format!("{}: {why}", file.display())));
-    }
     Ok(columns::sorted(gathered.into_series().map(|((key, field, unit), points)| {
         let key = match key {
             Key::Flow(flow) => flow.to_string(),
@@ -156,26 +154,32 @@ fn open_samples(file: &Path) -> PyResult<(SampleTable, SampleReader)> {
     Ok((kind, SampleReader::open(file, kind).map_err(text)?))
 }
 
-/// Passes every record of a log to `visit`, unless a signal raises something.
-pub(crate) fn each_record(mut log: PacketLogReader, mut visit: impl FnMut(&Record)) -> PyResult<()> {
+/// Passes every record of a log to `visit`, until that fails or a signal raises something.
+pub(crate) fn each_record(
+    mut log: PacketLogReader,
+    mut visit: impl FnMut(&Record) -> PyResult<()>,
+) -> PyResult<()> {
     until_interrupted(|| log.read().map_err(text), |record| visit(&record))
 }
 
-/// Passes every sample to `visit`, unless a signal raises something.
-pub(crate) fn each_sample(mut samples: SampleReader, visit: impl FnMut(Sample)) -> PyResult<()> {
+/// Passes every sample to `visit`, until that fails or a signal raises something.
+pub(crate) fn each_sample(
+    mut samples: SampleReader,
+    visit: impl FnMut(Sample) -> PyResult<()>,
+) -> PyResult<()> {
     until_interrupted(|| samples.next().transpose().map_err(text), visit)
 }
 
-/// Passes what `next` gives to `visit`, until there is no more or a signal raises something: Ctrl-C is delivered when the
-/// interpreter is asked for it.
+/// Passes what `next` gives to `visit`, until there is no more, one of them fails, or a signal raises something: Ctrl-C is
+/// delivered when the interpreter is asked for it.
 fn until_interrupted<T>(
     mut next: impl FnMut() -> PyResult<Option<T>>,
-    mut visit: impl FnMut(T),
+    mut visit: impl FnMut(T) -> PyResult<()>,
 ) -> PyResult<()> {
     loop {
         for _ in 0..ROWS_PER_LOOK {
             match next()? {
-                Some(row) => visit(row),
+                Some(row) => visit(row)?,
                 None => return Ok(()),
             }
         }
