@@ -311,7 +311,11 @@ def test_schedules_that_are_none(dumbbell: Dumbbell, folder: Path, words: tuple[
 def test_a_damaged_heartbeat_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / HEARTBEAT).write_text(content)
     with pytest.raises(UserError, match=HEARTBEAT):
-        heartbeat.as_json(tmp_path)
+        read_state(tmp_path)
+    told = heartbeat.as_json(tmp_path)
+    assert told is not None
+    assert list(told) == ["damaged"]
+    assert told["damaged"].startswith(f"{HEARTBEAT}:")
 
 
 def test_what_is_silent_for_long_is_dead(tmp_path: Path) -> None:

@@ -160,6 +160,28 @@ def test_a_malformed_environment_does_not_hide_the_runs(dumbbell: Dumbbell, resu
     assert any("damaged: environment.json" in record.text for record in model.records)
 
 
+def test_a_damaged_heartbeat_does_not_hide_the_runs(dumbbell: Dumbbell, results: Path) -> None:
+    (results / "campaign.json").write_text('{"state": 7}')
+    printed = dumbbell("show", "out", expect=1).stdout
+    (line,) = [line for line in printed.splitlines() if line.startswith("damaged: ")]
+    assert line == "damaged: campaign.json: not the state of a campaign: it is damaged, and can be removed"
+    content = show(dumbbell, "out", expect=1)
+    assert [run["status"] for run in content["runs"]] == ["done"] * 4
+    assert list(content["campaign"]) == ["damaged"]
+    dumbbell("report", "out")
+
+
+def test_intervals_of_a_damaged_log_are_a_failure(dumbbell: Dumbbell, results: Path) -> None:
+    log = results / Path(DAMAGED).with_name("packets.parquet")
+    log.write_bytes(log.read_bytes()[:500])
+    done = dumbbell("show", "out", "--intervals", expect=1)
+    assert "packets.parquet: " in done.stderr
+    assert "cubic on mexico-cellular, run 2" in done.stdout
+    assert "no packet log" not in done.stdout
+    content = json.loads(dumbbell("show", "out", "--intervals", "--json", expect=1).stdout)
+    assert [run["transfers"] is None for run in content["runs"]] == [True, False, False, False]
+
+
 @pytest.mark.parametrize(
     ("key", "to"),
     [

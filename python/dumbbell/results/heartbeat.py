@@ -11,6 +11,7 @@ from typing import Any
 
 from dumbbell.base.errors import UserError
 from dumbbell.base.json_text import read_json, to_json
+from dumbbell.results.directory import DAMAGED
 from dumbbell.results.files import write_atomically
 
 HEARTBEAT = "campaign.json"
@@ -129,12 +130,14 @@ def _checked(content: Any) -> State:  # noqa: ANN401 (any JSON value)
 
 
 def as_json(directory: Path) -> dict[str, Any] | None:
-    """The state with `alive` and `seen_at`, when it beat last, and all of it `in_words`; `None` of no campaign.
+    """Return the state with `alive` and `seen_at`, when it beat last, and all of it `in_words`; `None` of no campaign.
 
-    Raises:
-        UserError: its file is damaged.
+    Of a damaged file it is what is wrong, as `damaged`: the runs can be read all the same.
     """
-    state = read_state(directory)
+    try:
+        state = read_state(directory)
+    except UserError as error:
+        return {DAMAGED: str(error).replace(f"{directory}/", "")}
     if state is None:
         return None
     seen_s = (directory / HEARTBEAT).stat().st_mtime

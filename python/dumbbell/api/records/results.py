@@ -54,7 +54,7 @@ class Results:
 
     @property
     def campaign(self) -> dict[str, Any] | None:
-        """Where a campaign stands, and whether it is `alive`; None of what is no campaign."""
+        """Where a campaign stands, and if it is `alive`; of a damaged file `damaged`; None of what is no campaign."""
         return heartbeat.as_json(self.directory)
 
     @property

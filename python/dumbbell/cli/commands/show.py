@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TextIO
@@ -36,7 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Prints the results, or metrics, or what each interval transferred; 0 if every run is at most degraded."""
+    """Print the results, or metrics, or what each interval transferred.
+
+    Return 0 if every run is at most degraded and everything that was asked for can be read, otherwise 1.
+    """
     metrics, sort, interval_s = arguments.metrics, arguments.sort, arguments.intervals
     for option, given in (("--metrics", metrics), ("--sort", sort), ("--csv", arguments.csv)):
         if given and (arguments.json or interval_s is not None):
@@ -61,21 +65,24 @@ def main(arguments: argparse.Namespace) -> int:
         print_summary(results, sort)
     if not arguments.json:
         _list_bad(results, sys.stderr if arguments.csv else sys.stdout)
-    return 0 if results.good and "damaged" not in results.environment else 1
+    unread = [each for each in transfers or () if isinstance(each, dumbbell.Error)]
+    return 0 if results.good and not unread and not _damaged(results) else 1
 
 
-def _print_json(results: dumbbell.Results, transfers: list[dumbbell.Transfers | None] | None) -> None:
+def _print_json(
+    results: dumbbell.Results, transfers: Sequence[dumbbell.Transfers | dumbbell.Error | None] | None
+) -> None:
     content = results.as_json()
     if transfers is not None:
         for run, found in zip(content["runs"], transfers, strict=True):
-            run["transfers"] = found and asdict(found)
+            run["transfers"] = asdict(found) if isinstance(found, dumbbell.Transfers) else None
     sys.stdout.write(to_json(content))
 
 
 def _print_campaign(results: dumbbell.Results) -> None:
     """Where a campaign stands, unless it is over and whole."""
     campaign = results.campaign
-    if campaign and (campaign["state"] != "done" or campaign["missed"]):
+    if campaign and "damaged" not in campaign and (campaign["state"] != "done" or campaign["missed"]):
         print(f"{printable(campaign['in_words'])}\n")
 
 
@@ -98,7 +105,9 @@ def _print_metrics(results: dumbbell.Results, metrics: tuple[str, ...], sort: st
     print_legend(gathered)
 
 
-def _print_transfers(run: dumbbell.RunResults, transfers: dumbbell.Transfers | None) -> None:
+def _print_transfers(run: dumbbell.RunResults, transfers: dumbbell.Transfers | dumbbell.Error | None) -> None:
+    if isinstance(transfers, dumbbell.Error):
+        return
     if transfers is None:
         print(f"{run.label}: no packet log, so no intervals\n")
         return
@@ -108,17 +117,23 @@ def _print_transfers(run: dumbbell.RunResults, transfers: dumbbell.Transfers | N
         print(f"{transfers.text(view)}\n")
 
 
-def _transfers(run: dumbbell.RunResults, interval_s: float) -> dumbbell.Transfers | None:
-    """Return what a run transferred. If its log is damaged, print the reason and return None."""
+def _transfers(run: dumbbell.RunResults, interval_s: float) -> dumbbell.Transfers | dumbbell.Error | None:
+    """Return what a run transferred; None without a packet log. Of a damaged log, print and return the reason."""
     try:
         return run.transfers(interval_s)
     except dumbbell.Error as error:
         print(printable(f"{run.label}: {one_line(error)}"), file=sys.stderr)
-        return None
+        return error
+
+
+def _damaged(results: dumbbell.Results) -> list[str]:
+    """Return what is wrong with the files that are not of one run."""
+    files = (results.environment, results.campaign or {})
+    return [each["damaged"] for each in files if "damaged" in each]
 
 
 def _list_bad(results: dumbbell.Results, stream: TextIO) -> None:
-    if problem := results.environment.get("damaged"):
+    for problem in _damaged(results):
         print(printable(f"damaged: {problem}"), file=stream)
     for run in results.runs:
         if run.status not in ("done", "missing"):
