@@ -136,13 +136,14 @@ def dumbbell_afresh(folder: Path) -> Dumbbell:
 
 
 @pytest.fixture
-def dumbbell(forks: Forks, folder: Path, dumbbell_afresh: Dumbbell) -> Dumbbell:
+def dumbbell(forks: Forks, folder: Path, dumbbell_afresh: Dumbbell, request: pytest.FixtureRequest) -> Dumbbell:
     """Runs the command in `folder`."""
+    real = request.node.get_closest_marker("real") is not None
 
     def run(*arguments: object, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
         if not forks.would_be_the_same():
             return dumbbell_afresh(*arguments, expect=expect)
-        return checked(forks.run([*map(str, arguments)], folder, PATIENCE_S), expect)
+        return checked(forks.run([*map(str, arguments)], folder, PATIENCE_S, real=real), expect)
 
     return run
 

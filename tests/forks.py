@@ -2,8 +2,9 @@
 
 Run as a program, this is that Python. A fork then does what `python -m dumbbell` does from its first line on, with
 files, directory and arguments of its own; only the interpreter is left as it is at the end. It has one processor, as
-other tests run on the others: processes that help it import everything anew. Commands that tests start by themselves,
-and those of the pages, have all.
+other tests run on the others: processes that help it import everything anew. Runs with real packets have all: their
+threads and programs go before each other, and wait for each other within the kernel. So have commands that tests start
+by themselves, and those of the README.
 """
 
 import atexit
@@ -55,10 +56,13 @@ class Forks:
         """Whether a Python that is started now would have the same environment."""
         return _environment() == self.environment
 
-    def run(self, arguments: list[str], directory: Path, timeout_s: float) -> "subprocess.CompletedProcess[str]":
-        """Runs a command; its exit status and what it wrote."""
+    def run(
+        self, arguments: list[str], directory: Path, timeout_s: float, *, real: bool = False
+    ) -> "subprocess.CompletedProcess[str]":
+        """Runs a command, on all processors if it is `real`; returns its exit status and what it wrote."""
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as problems:
-            status = self._fork(arguments, directory, None, [out.fileno(), problems.fileno()], timeout_s)
+            files = [out.fileno(), problems.fileno()]
+            status = self._fork(arguments, directory, None, files, timeout_s, real=real)
             out.seek(0)
             problems.seek(0)
             return subprocess.CompletedProcess(arguments, status, out.read(), problems.read())
@@ -70,10 +74,12 @@ class Forks:
         environment: dict[str, str] | None,
         files: list[int],
         timeout_s: float,
+        *,
+        real: bool = False,
     ) -> int:
         """Runs a command with these outputs, and this environment if it is another one; its exit status."""
         self.channel.settimeout(timeout_s)
-        socket.send_fds(self.channel, [json.dumps([str(directory), arguments, environment]).encode()], files)
+        socket.send_fds(self.channel, [json.dumps([str(directory), arguments, environment, real]).encode()], files)
         process = int(self.channel.recv(100))
         try:
             return int(self.channel.recv(100))
@@ -128,8 +134,8 @@ def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
 
 
-def serve(channel: socket.socket) -> list[str]:
-    """Forks for every request; returns in the forks only, with the arguments of the command."""
+def serve(channel: socket.socket, processors: set[int]) -> list[str]:
+    """Forks for every request; returns in the forks only, with the arguments of the command. Real ones get `processors`."""
     while True:
         request, files, _, _ = socket.recv_fds(channel, 1 << 20, 2)
         if not request:
@@ -145,7 +151,9 @@ def serve(channel: socket.socket) -> list[str]:
     for file, standard in zip(files, (1, 2), strict=True):
         os.dup2(file, standard)
         os.close(file)
-    directory, arguments, environment = json.loads(request)
+    directory, arguments, environment, real = json.loads(request)
+    if real:
+        os.sched_setaffinity(0, processors)
     if environment is not None:
         os.environ.clear()
         os.environ.update(environment)
@@ -156,9 +164,9 @@ def serve(channel: socket.socket) -> list[str]:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    processors = sorted(os.sched_getaffinity(0))
+    processors = os.sched_getaffinity(0)
     worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw") or 0
-    os.sched_setaffinity(0, {processors[int(worker) % len(processors)]})
+    os.sched_setaffinity(0, {sorted(processors)[int(worker) % len(processors)]})
     for package in PACKAGES:
         for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
             if not module.name.startswith("dumbbell.cli.commands."):
@@ -166,7 +174,7 @@ if __name__ == "__main__":
     for name in DRAWING:
         import_module(name)
     gc.freeze()
-    sys.argv = ["", *serve(socket.socket(fileno=int(sys.argv[1])))]
+    sys.argv = ["", *serve(socket.socket(fileno=int(sys.argv[1])), processors)]
     signal.signal(signal.SIGINT, signal.default_int_handler)
     status: object = 0
     try:

@@ -7,7 +7,7 @@
 #![allow(unsafe_code, reason = "between fork and exec only system calls are made, no memory is allocated")]
 
 use crate::namespace::{Namespace, in_thread};
-use endpoint::Watchful;
+use endpoint::{Scheduled, be_unhurried};
 use nix::sched::{CloneFlags, unshare};
 use std::io;
 use std::mem;
@@ -74,13 +74,15 @@ impl Enclosure {
         // In which PID namespace children begin is a matter of the thread that starts them.
         in_thread(|| {
             if inherits == Inherits::Nothing {
-                // Programs that spin already would keep this thread from starting another; it ends as urgent as it is.
-                mem::forget(Watchful::begin());
+                // Programs that spin already would keep this thread from starting another.
+                mem::forget(Scheduled::watchful());
             }
             unshare(CloneFlags::CLONE_NEWPID)
                 .map_err(|error| format!("cannot create a PID namespace: {error}: {FIX}"))?;
             let mut enclosure = Self::empty()?;
-            match command.spawn() {
+            let started = command.spawn();
+            be_unhurried();
+            match started {
                 Ok(child) => Ok((enclosure, child)),
                 Err(error) => {
                     let _ended = enclosure.keeper.kill().and_then(|()| enclosure.keeper.wait());
@@ -114,6 +116,7 @@ impl Enclosure {
     /// Ends everything inside, and waits until nothing is left; how the program `child` ended.
     pub(crate) fn end(&mut self, child: &mut Child) -> io::Result<ExitStatus> {
         let _ended = self.keeper.kill();
+        let _unhurried = Scheduled::unhurried();
         // First: the keeper is not gone before every process of the namespace is.
         let status = child.wait();
         let _reaped = self.keeper.wait();

@@ -7,7 +7,7 @@ use crate::scheduling::{Watched, Who};
 use congestion::Registry;
 use endpoint::{
     Correction, FlowReport, Journal, ReceiverReport, SenderReport, Session, Urgency, Wire, be_punctual,
-    receive_tcp, receive_udp, send_tcp, send_udp,
+    be_unhurried, receive_tcp, receive_udp, send_tcp, send_udp,
 };
 use nix::unistd::gettid;
 use runs::{Ends, FlowSpec, RunSpec};
@@ -151,6 +151,7 @@ fn spawn<'scope, T: Send + 'scope>(
             if result.is_err() {
                 stop.store(true, Ordering::Relaxed);
             }
+            be_unhurried();
             result
         })
         .map_err(|error| format!("cannot start a thread: {error}"))

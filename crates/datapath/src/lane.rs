@@ -7,7 +7,7 @@ use crate::buffers::Buffers;
 use crate::inspect::{Arrived, Inspector, Reading, mark_congestion};
 use crate::lateness::Lateness;
 use crate::tun::Tun;
-use endpoint::{Clock, EventLog, Pace, Session, Urgency, Waiter, be_punctual};
+use endpoint::{Clock, EventLog, Pace, Session, Urgency, Waiter, be_punctual, be_unhurried};
 use nix::sys::epoll::EpollFlags;
 use path::{DelayLine, Direction, Ecn, LinkTally, Packet, Reassembler};
 use record::Event;
@@ -219,6 +219,7 @@ impl Lane {
                 *readable = self.read(number, end)?;
             }
         }
+        be_unhurried();
         let finished = self.config.clock.now().min(end);
         self.sample(finished);
         self.direction.settle(finished);

@@ -3,8 +3,9 @@
 use crate::enclosure::{Enclosure, Inherits};
 use crate::namespace::Namespace;
 use crate::scheduling::{Watched, Who};
-use endpoint::be_punctual_as_program;
+use endpoint::{Scheduled, be_punctual_as_program};
 use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
@@ -103,10 +104,18 @@ impl Program {
 
     /// How it ended, if it has.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
-        if self.status.is_none() {
+        if self.status.is_none() && self.has_ended() {
+            let _unhurried = Scheduled::unhurried();
             self.status = self.child.try_wait().ok().flatten();
         }
         self.status
+    }
+
+    /// Whether it has ended; nothing is taken down by looking.
+    fn has_ended(&self) -> bool {
+        let child = Id::Pid(Pid::from_raw(self.child.id() as i32));
+        let looked = waitid(child, WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT);
+        looked.is_ok_and(|status| status != WaitStatus::StillAlive)
     }
 
     /// Whether the awaited text was in its output.

@@ -12,7 +12,7 @@ use crate::scratch::Scratch;
 use crate::telling::{Delivered, tell_flows};
 use crate::turn::Turn;
 use congestion::Registry;
-use endpoint::{Clock, ClockedLog, FlowReport, MOST_FLOWS, Session, Watchful, merged, monotonic_ns};
+use endpoint::{Clock, ClockedLog, FlowReport, MOST_FLOWS, Scheduled, Session, merged, monotonic_ns};
 use measure::Sample;
 use path::LinkTally;
 use runs::{Backend, CapacityMeter, LogLevel, Observer, RunSpec, Totals, link_counters, tell};
@@ -133,7 +133,7 @@ fn with_pairs(
 ) -> Result<Outcome, String> {
     let spec = planned.spec;
     // Who lowers programs that spin has to come before them.
-    let _watchful = spec.flows.iter().any(|flow| flow.program.is_some()).then(Watchful::begin);
+    let _watchful = spec.flows.iter().any(|flow| flow.program.is_some()).then(Scheduled::watchful);
     let indexed = || spec.flows.iter().zip(pairs).enumerate();
     let sockets: Vec<Sockets> =
         indexed().map(|(_, (flow, pair))| Sockets::open(flow, pair)).collect::<Result<_, _>>()?;

@@ -64,28 +64,44 @@ pub fn set_punctual(task: i32, punctual: bool) {
     }
 }
 
-/// The calling thread is as punctual as the path until this is dropped; threads and processes that it starts are not.
+/// Takes the priority of [`be_punctual`] from the calling thread, which is about to end: see [`Scheduled::unhurried`].
+pub fn be_unhurried() {
+    schedule(0, libc::SCHED_OTHER, 0);
+}
+
+/// The calling thread has another priority until this is dropped.
 #[derive(Debug)]
-pub struct Watchful {
+pub struct Scheduled {
     /// What was asked for before, and its priority.
     before: (libc::c_int, libc::c_int),
 }
 
-impl Watchful {
-    /// From now on.
-    pub fn begin() -> Self {
+impl Scheduled {
+    /// As the path; threads and processes that it starts have none.
+    pub fn watchful() -> Self {
+        Self::set(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, Urgency::Path as libc::c_int)
+    }
+
+    /// None: for taking down processes and threads. The kernel takes down their entries below `/proc` then, and where somebody
+    /// else does too it tries again and again until that one is done (Linux v6.12, fs/dcache.c, `shrink_dcache_parent`). Who
+    /// does so with priority on the processor of one that has less of it tries for ever.
+    pub fn unhurried() -> Self {
+        Self::set(libc::SCHED_OTHER, 0)
+    }
+
+    fn set(policy: libc::c_int, priority: libc::c_int) -> Self {
         let mut parameters = libc::sched_param { sched_priority: 0 };
         // SAFETY: the structure outlives the call.
-        let policy = unsafe {
+        let before = unsafe {
             libc::sched_getparam(0, &raw mut parameters);
             libc::sched_getscheduler(0)
         };
-        schedule(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, Urgency::Path as libc::c_int);
-        Self { before: (policy, parameters.sched_priority) }
+        schedule(0, policy, priority);
+        Self { before: (before, parameters.sched_priority) }
     }
 }
 
-impl Drop for Watchful {
+impl Drop for Scheduled {
     fn drop(&mut self) {
         let (policy, priority) = self.before;
         schedule(0, policy, priority);

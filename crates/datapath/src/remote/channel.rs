@@ -59,7 +59,9 @@ impl Channel {
             .name("channel".to_owned())
             .spawn(move || {
                 own.real_time.store(endpoint::be_punctual(endpoint::Urgency::Path), Ordering::Relaxed);
-                Worker { port, clock: Clock::starting_at(0), pending: Vec::new() }.run(&own)
+                let done = Worker { port, clock: Clock::starting_at(0), pending: Vec::new() }.run(&own);
+                endpoint::be_unhurried();
+                done
             })
             .map_err(|error| format!("cannot start a thread: {error}"))?;
         Ok(Self { shared, thread: Some(thread) })

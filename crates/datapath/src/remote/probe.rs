@@ -4,7 +4,8 @@
 
 use super::port::Port;
 use endpoint::{
-    Clock, ENVELOPE_BYTES, IP_UDP_BYTES, Kind, Urgency, be_punctual, monotonic_ns, set_type_of_service,
+    Clock, ENVELOPE_BYTES, IP_UDP_BYTES, Kind, Urgency, be_punctual, be_unhurried, monotonic_ns,
+    set_type_of_service,
 };
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -107,7 +108,9 @@ pub(super) fn probe(
     std::thread::scope(|scope| {
         let work = move || {
             be_punctual(Urgency::End);
-            carry_out(port, probe, stop).map_err(|error| format!("probe: {error}"))
+            let probed = carry_out(port, probe, stop).map_err(|error| format!("probe: {error}"));
+            be_unhurried();
+            probed
         };
         scope.spawn(work).join().unwrap_or_else(|_| Err("probe: a thread panicked".to_owned()))
     })

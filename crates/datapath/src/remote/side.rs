@@ -17,7 +17,7 @@ use crate::tun::TunConfig;
 use congestion::Registry;
 use endpoint::{
     Clock, Journal, Key, MAX_DATAGRAM_BYTES, MOST_FLOWS, ReceiverReport, SenderReport, Session, Urgency,
-    Wire, be_punctual, dropped_at, monotonic_ns, receive_tcp, receive_udp, send_tcp, send_udp,
+    Wire, be_punctual, be_unhurried, dropped_at, monotonic_ns, receive_tcp, receive_udp, send_tcp, send_udp,
 };
 use runs::{Ends, RunSpec, Side as ProgramSide};
 use serde::{Deserialize, Serialize};
@@ -585,6 +585,7 @@ impl<'a> Work<'a> {
                 if result.is_err() {
                     session.stop.store(true, Ordering::Relaxed);
                 }
+                be_unhurried();
                 result
             })
             .map_err(|error| format!("cannot start a thread: {error}"))

@@ -5,7 +5,8 @@ use crate::inspect::{Arrived, Content, Inspector, Reading, Sighting, is_whole, m
 use crate::tun::Tun;
 use endpoint::{
     BATCH, Datagram, Delays, EventLog, Guard, Guarded, Inbox, Kind, MAX_DATAGRAM_BYTES, Outbox, Pace,
-    Punctuality, SILENCE, Session, Urgency, Waiter, be_punctual, monotonic_ns, set_type_of_service,
+    Punctuality, SILENCE, Session, Urgency, Waiter, be_punctual, be_unhurried, monotonic_ns,
+    set_type_of_service,
 };
 use endpoint::{ENVELOPE_BYTES, IP_UDP_BYTES, Opened, close_envelope, open_envelope, word};
 use nix::sys::epoll::EpollFlags;
@@ -116,7 +117,9 @@ impl Tunnel {
             delays: Delays::default(),
             tunnel: self,
         };
-        worker.run(session)
+        let report = worker.run(session);
+        be_unhurried();
+        report
     }
 }
 
