@@ -135,7 +135,10 @@ def _environment() -> dict[str, str]:
 
 
 def serve(channel: socket.socket, processors: set[int]) -> list[str]:
-    """Forks for every request; returns in the forks only, with the arguments of the command. Real ones get `processors`."""
+    """Forks for every request; returns in the forks only, with the arguments of the command.
+
+    What is real gets all `processors`.
+    """
     while True:
         request, files, _, _ = socket.recv_fds(channel, 1 << 20, 2)
         if not request:

@@ -109,6 +109,13 @@ def test_the_kernels_own_files_compile_unmodified_and_fill_a_link(dumbbell: Dumb
         assert run["flows"][0]["throughput_mbps"] > 8.0, run["scheme"]  # of 10
 
 
+def test_a_header_in_a_folder_is_included(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "sub").mkdir()
+    (folder / "sub/x.h").write_text("this is no C")
+    (folder / "tcp_bad.c").write_text('#include "sub/x.h"\n')
+    assert "lacks: this, no" in dumbbell("plugin", "kernel", "tcp_bad.c", expect=2).stderr
+
+
 def test_an_include_that_leads_elsewhere_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
     victim = folder / "thesis.txt"
     victim.write_text("years of work")

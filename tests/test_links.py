@@ -5,9 +5,12 @@ import os
 import sqlite3
 from pathlib import Path
 
+import numpy
 import pytest
 
 from conftest import Dumbbell
+from dumbbell import _core
+from dumbbell.gym import export_policy
 
 
 def journal_that_removes(victim: Path, index: Path) -> Path:
@@ -114,15 +117,76 @@ def test_a_pipe_in_the_place_of_a_journal_is_removed(dumbbell: Dumbbell, folder:
     dumbbell("run", "--resume", "--out", "out")
 
 
-def test_pages_of_a_benchmark_do_not_follow_links(dumbbell: Dumbbell, folder: Path) -> None:
+@pytest.mark.parametrize("name", ["assets", "experiments", "figures", "schemes"])
+def test_pages_of_a_benchmark_do_not_follow_links(dumbbell: Dumbbell, folder: Path, name: str) -> None:
     (folder / "tiny.toml").write_text(
         'schemes = ["reno"]\npaths = ["small.toml"]\nduration_s = 1.0\nruns = 1\nwarmup_s = 0.0\n'
         '[benchmark]\ngroup = "Steady state"\ntext = "x"\nfigures = ["operating-point"]\n'
     )
     words = ("benchmark", "--schemes", "reno", "--quick", "--experiment", "tiny.toml", "--only", "tiny", "--out", "b")
     dumbbell(*words)
-    (folder / "b/figures").rename(folder / "drawings")
-    (folder / "drawings/one.svg").write_text("<svg/>")
-    (folder / "b/figures").symlink_to(folder / "drawings")
-    assert "leads out of" in dumbbell(*words, "--resume", expect=2).stderr
-    assert (folder / "drawings/one.svg").exists()
+    elsewhere = folder / "elsewhere"
+    (folder / "b" / name).rename(elsewhere)
+    for file in ("one.svg", "style.css", "reno.html"):
+        (elsewhere / file).write_text("mine")
+    (folder / "b" / name).symlink_to(elsewhere)
+    for again in (("benchmark", *words[1:], "--resume"), ("report", "b")):
+        assert f"leads out of b: b/{name}" in dumbbell(*again, expect=2).stderr
+    assert {
+        file.read_text() for file in elsewhere.glob("*.*") if file.name in ("one.svg", "style.css", "reno.html")
+    } == {"mine"}
+
+
+def test_a_page_of_a_benchmark_in_a_folder_that_is_a_link_is_not_written(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("benchmark", "--schemes", "reno", "--quick", "--only", "route_change", "--out", "b")
+    victim = folder / "victim"
+    victim.mkdir()
+    (folder / "b/notes.txt").symlink_to(victim)
+    (page,) = (folder / "b/experiments").glob("*.html")
+    page.unlink()
+    page.symlink_to(folder / "mine.html")
+    (folder / "mine.html").write_text("mine")
+    dumbbell("report", "b")
+    assert (folder / "mine.html").read_text() == "mine"
+    assert not page.is_symlink()
+
+
+def test_nothing_is_written_through_a_link_beside_what_was_named(
+    dumbbell: Dumbbell, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    mine = tmp_path_factory.mktemp("mine")
+    names = (".path.toml.part", "w.safetensors.part", "x.parquet.tmp")
+    for name in names:
+        (mine / name).write_text("mine")
+        (folder / name).symlink_to(mine / name)
+    export_policy(folder / "w.safetensors", "dense", {"0.kernel": numpy.zeros((2, 1)), "0.bias": numpy.zeros(1)})
+    _core.import_mahimahi(str(_mahimahi_log(folder)), None, str(folder / "x.parquet"), strict=True)
+    assert (folder / "x.parquet").read_bytes()[:4] == b"PAR1"
+    assert [(mine / name).read_text() for name in names] == ["mine"] * 3
+
+
+def test_a_calibrations_folder_is_no_link(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno,cubic", "--path", "small.toml", "--duration", "2", "--out", "out")
+    (folder / "mine").mkdir()
+    (folder / "mine/README.md").write_text("mine")
+    (folder / "x.calibration").symlink_to(folder / "mine")
+    words = ("calibrate", "out", "--out", "x.toml", "--evaluations", "2", "--folds", "0")
+    assert "x.calibration: is a symbolic link: remove it" in dumbbell(*words, expect=2).stderr
+    assert [file.name for file in (folder / "mine").iterdir()] == ["README.md"]
+    assert (folder / "mine/README.md").read_text() == "mine"
+
+
+def test_notes_that_are_a_link_are_not_shown(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+    (folder / "secret.txt").write_text("nobody may know")
+    (folder / "out/notes.txt").symlink_to(folder / "secret.txt")
+    assert "notes.txt: leads out of out" in dumbbell("report", "out", "--html", expect=2).stderr
+
+
+def _mahimahi_log(folder: Path) -> Path:
+    log = folder / "up.log"
+    log.write_text(
+        "# mahimahi mm-link (up) [x] > y\n# command line: x\n# queue: droptail\n# init timestamp: 0\n"
+        "# base timestamp: 0\n0 # 1504\n0 + 1504\n1 - 1504 1\n"
+    )
+    return log

@@ -87,6 +87,7 @@ def test_what_was_learned_runs_as_schemes(dumbbell: Dumbbell, folder: Path, kept
         (("--resume", "--seed", "2"), "kept.safetensors: it was trained with another seed or settings"),
         (("--resume", "--out", "cut.safetensors"), "cut.safetensors: allowed is a file of this trainer"),
         (("--resume", "--out", "other.safetensors"), "other.safetensors: allowed is a file of this trainer"),
+        (("--resume", "--out", "deep.safetensors"), "deep.safetensors: allowed is a file of this trainer"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(
@@ -95,6 +96,7 @@ def test_what_cannot_be_is_refused_in_one_line(
     (folder / "kept.safetensors").write_bytes(kept)
     (folder / "cut.safetensors").write_bytes(kept[:-100])
     (folder / "other.safetensors").write_bytes(kept.replace(b'"training"', b'"trailing"'))
+    (folder / "deep.safetensors").write_bytes((200_000).to_bytes(8, "little") + b"[" * 200_000)
     before = {file: file.read_bytes() for file in folder.iterdir()}
     out = () if "--out" in arguments else ("--out", "kept.safetensors") if "--resume" in arguments else ("--out", "new")
     said = dumbbell("train", "aurora", *QUICK, *arguments, *out, expect=2).stderr

@@ -1,6 +1,7 @@
 """Golden traces: the same each time, repeatable with `dumbbell run`, and compared with what comes out today."""
 
 import csv
+import re
 from pathlib import Path
 
 import pytest
@@ -66,11 +67,11 @@ def test_what_differs_is_named_by_file_and_line(dumbbell: Dumbbell, folder: Path
     lines = (folder / "v/steady/acks.csv").read_text().splitlines()
     lines[41] += "1"
     (folder / "v/steady/acks.csv").write_text("\n".join(lines) + "\n")
-    experiment = folder / "v/idle/experiment.toml"
-    experiment.write_text(experiment.read_text().replace("off_ms = 400.0", "off_ms = 500.0"))
+    trace = folder / "v/idle/trace.sqlog"
+    trace.write_text(trace.read_text().replace('"congestion_window":', '"congestion_window": ', 1))
     shown = dumbbell("vectors", "--check", "v", expect=1).stdout
     assert "steady: differs: v/steady/acks.csv, line 42" in shown
-    assert "idle: differs: v/idle/acks.csv, line " in shown
+    assert "idle: differs: v/idle/trace.sqlog, line " in shown
     assert shown.count("the same") == 5
 
 
@@ -94,3 +95,43 @@ def test_damaged_vectors_are_one_line(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "v/one").mkdir(parents=True)
     (folder / "v/one/experiment.toml").write_text("name = ")
     assert "v/one/experiment.toml: not valid TOML" in dumbbell("vectors", "--check", "v", expect=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("duration_s = 4.5", "duration_s = 1000000.0", "`duration_s`: 1000000.0 there, 4.5 now"),
+        ("delay_ms = 40.0", "delay_ms = 900000.0", "900000.0 there, 40.0 now"),
+        ('name = "steady"', 'name = "other"', "not a scenario with one scheme: allowed are"),
+        ('backend = "sim"', 'backend = "emu"', '`backend`: "emu" there, "sim" now'),
+    ],
+)
+def test_a_scenario_of_somebody_elses_is_refused(
+    dumbbell: Dumbbell, folder: Path, old: str, new: str, line: str
+) -> None:
+    dumbbell("vectors", "reno", "--out", "v")
+    experiment = folder / "v/steady/experiment.toml"
+    assert old in experiment.read_text()
+    experiment.write_text(experiment.read_text().replace(old, new))
+    said = dumbbell("vectors", "--check", "v", expect=2).stderr
+    assert said.startswith("dumbbell: v/steady/experiment.toml: not ")
+    assert line in said
+
+
+def test_the_scheme_of_somebody_elses_scenario_sends_no_more_than_a_scenario_takes(
+    dumbbell: Dumbbell, folder: Path
+) -> None:
+    dumbbell("vectors", "udp-cbr", "--out", "v")
+    dumbbell("vectors", "--check", "v")
+    for experiment in (folder / "v").glob("*/experiment.toml"):
+        experiment.write_text(
+            re.sub(r"rate_mbps = [\d.]+\n", "rate_mbps = 100000.0\n", experiment.read_text(), count=1)
+        )
+    said = dumbbell("vectors", "--check", "v", expect=2).stderr
+    assert "events" in said
+
+
+def test_names_of_scenarios_do_nothing_to_the_terminal(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("vectors", "reno", "--out", "v")
+    (folder / "v/steady").rename(folder / "v/\x1b[31mred")
+    assert "\x1b" not in dumbbell("vectors", "--check", "v").stdout

@@ -3,6 +3,7 @@
 use crate::Error;
 use std::ffi::OsString;
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// A file being written as `<path>.tmp`. [`Pending::commit`] makes it durable and gives it its name; dropping it
@@ -19,7 +20,14 @@ impl Pending {
         let mut name = OsString::from(path);
         name.push(".tmp");
         let temporary = PathBuf::from(name);
-        let file = File::create(&temporary).map_err(|e| Error::io(&temporary, "create", e))?;
+        // What is there is of a process that was killed, or a link of somebody's: nothing is written through it.
+        match fs::remove_file(&temporary) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(Error::io(&temporary, "replace", error));
+            }
+            _ => {}
+        }
+        let file = File::create_new(&temporary).map_err(|e| Error::io(&temporary, "create", e))?;
         Ok((Self { path: path.to_owned(), temporary, committed: false }, file))
     }
 

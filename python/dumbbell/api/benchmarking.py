@@ -23,7 +23,7 @@ from dumbbell.execution.perform import Execution, perform
 from dumbbell.experiment import Experiment
 from dumbbell.machine.description import cpus
 from dumbbell.results import Gathering, ResultsDirectory, locked, prepare
-from dumbbell.results.benchmark_results import DATABASE
+from dumbbell.results.benchmark_results import DATABASE, require_own_folders
 from dumbbell.results.files import require_beneath
 from dumbbell.results.sql.database import start_anew
 from dumbbell.studies.benchmark import (
@@ -38,9 +38,6 @@ from dumbbell.studies.benchmark import (
 
 if TYPE_CHECKING:
     from dumbbell.execution.pool import Outcome
-
-FOLDERS = ("experiments", "figures", "schemes")
-"""The folders of a benchmark that its pages and figures lie in."""
 
 Files = str | PathLike[str] | Iterable[str | PathLike[str]]
 
@@ -141,8 +138,7 @@ class Asked:
     def hold(self) -> Iterator[list[ResultsDirectory]]:
         """The results directories of its experiments, held for this writer."""
         with locked(self.directory):
-            for each in FOLDERS:
-                require_beneath(self.directory, self.directory / each)  # a link of somebody's leads anywhere
+            require_own_folders(self.directory)
             take(self.directory, self.note, self.how.resume)
             if self.how.database is None:  # its own one
                 start_anew(self.directory / DATABASE)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dumbbell.base.errors import UserError
 from dumbbell.base.input_files import C_SOURCE, read_text
+from dumbbell.base.interrupts import interruptible
 from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.remote.installation import plugin_include
 from dumbbell.results.files import write_atomically
@@ -64,7 +65,7 @@ def compile_kernel_controller(source: str | Path, library: str | Path | None = N
         raise UserError(f"{target}: a library has to be named *.so")
     if not target.parent.is_dir():
         raise UserError(f"{target}: no such directory: {target.parent}")
-    with tempfile.TemporaryDirectory(prefix="dumbbell-kernel-") as scratch:
+    with interruptible(), tempfile.TemporaryDirectory(prefix="dumbbell-kernel-") as scratch:
         made = _compile(file, text, name, Path(scratch))
         write_atomically(target, made.read_bytes())
     scheme = target.with_name(f"{name}.toml")
@@ -84,7 +85,7 @@ def _compile(file: Path, text: str, name: str, scratch: Path) -> Path:
     companions = [
         other
         for stem in _OWN_INCLUDE.findall(text)
-        if stem != file.stem and (other := file.with_name(f"{stem}.c")).is_file()
+        if stem != file.stem and (other := file.parent / f"{stem}.c").is_file()
     ]
     texts = [text, *(_read(other) for other in companions)]
     texts += [_read(header) for header in _own_headers(file, texts)]
@@ -110,7 +111,7 @@ def _compile(file: Path, text: str, name: str, scratch: Path) -> Path:
 
 def _own_headers(file: Path, texts: list[str]) -> list[Path]:
     stems = {stem for text in texts for stem in _OWN_INCLUDE.findall(text)}
-    return [header for stem in sorted(stems) if (header := file.with_name(f"{stem}.h")).is_file()]
+    return [header for stem in sorted(stems) if (header := file.parent / f"{stem}.h").is_file()]
 
 
 def _cong_control_arguments(text: str) -> int:

@@ -13,6 +13,7 @@ from dumbbell.experiment.network import network_name
 from dumbbell.machine.host import Host, read_host
 from dumbbell.machine.sntp import read_server
 from dumbbell.remote.pair import Options, Pair
+from dumbbell.results.files import write_atomically
 from dumbbell.studies.pathfinding.findings import Findings
 from dumbbell.studies.pathfinding.measuring import measure
 from dumbbell.studies.pathfinding.plan import DATA_CAP_BYTES, DURATION_S, Plan, planned
@@ -45,10 +46,7 @@ class MeasuredPath:
         Raises:
             OSError: it cannot be written.
         """
-        place = Path(file)
-        temporary = place.with_name(f".{place.name}.part")
-        temporary.write_text(self.path.to_toml(), encoding="utf-8")
-        temporary.replace(place)
+        write_atomically(Path(file), self.path.to_toml())
 
 
 def measure_path(

@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from dumbbell.base.errors import UserError
+from dumbbell.base.json_text import parse_json
 from dumbbell.gym.policy import Policy
+from dumbbell.results.files import write_atomically
 
 _ALIGNED = 8
 
@@ -30,10 +32,8 @@ def export_policy(
         contents = packed(tensors, metadata)
     except ValueError as error:
         raise UserError(f"{file}: {error}") from None
-    part = target.with_name(f"{target.name}.part")
     try:
-        part.write_bytes(contents)
-        part.replace(target)
+        write_atomically(target, contents)
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}") from None
     return target
@@ -66,7 +66,7 @@ def unpacked(contents: bytes) -> tuple[dict[str, np.ndarray], dict[str, str]]:
         ValueError: it is something else.
     """
     length = int.from_bytes(contents[:8], "little")
-    header = json.loads(contents[8 : 8 + length])
+    header = parse_json(contents[8 : 8 + length].decode())
     metadata = header.pop("__metadata__")
     data = contents[8 + length :]
     tensors = {}

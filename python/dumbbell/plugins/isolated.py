@@ -22,6 +22,7 @@ from dumbbell import _core
 from dumbbell.base.errors import UserError, one_line, with_hint
 from dumbbell.base.guardian import Bounds, guarded, was_copied
 from dumbbell.base.inbox import Garbled
+from dumbbell.base.interrupts import interruptible
 from dumbbell.base.processes import ENDS_WITHIN_S, cause_of_death
 from dumbbell.base.starting import PYTHON
 
@@ -89,6 +90,7 @@ def simulate(specification: str, plugins: Iterable[str], directory: Path, watch:
 def _ask(question: dict[str, Any], files: Iterable[str]) -> Any:  # noqa: ANN401 (JSON)
     named = ", ".join(dict.fromkeys(files))
     with (
+        interruptible(),
         TemporaryDirectory(prefix="dumbbell-") as folder,
         _Asked(question, last_words := Path(folder, "words")) as asked,
     ):

@@ -7,8 +7,21 @@ from dumbbell import catalog
 from dumbbell.catalog.experiment_file import Plan
 from dumbbell.catalog.membership import Membership
 from dumbbell.results import ResultsDirectory
+from dumbbell.results.files import require_beneath
 
 DATABASE = "benchmark.sqlite"
+_FOLDERS = ("assets", "experiments", "figures", "schemes")
+"""Where results, pages and figures lie."""
+
+
+def require_own_folders(directory: Path) -> None:
+    """Refuse a benchmark of which a folder is a link: what is written into it would be written elsewhere.
+
+    Raises:
+        OSError: names the folder.
+    """
+    for each in _FOLDERS:
+        require_beneath(directory, directory / each)
 
 
 @dataclass(frozen=True)

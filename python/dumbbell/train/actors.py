@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.errors import UserError
+from dumbbell.base.json_text import parse_json
 from dumbbell.catalog.options.values import count
 from dumbbell.train.trainer import Setting, Trainer
 from dumbbell.train.values import many, number, span
@@ -178,7 +179,7 @@ def _kept(job: "Job") -> "tuple[dict[str, np.ndarray], int]":
 
     try:
         tensors, metadata = unpacked(job.start)
-        training = json.loads(metadata["training"])
+        training = parse_json(metadata["training"])
         words = training["trainer"], training["seed"], training["settings"] | {"steps": job.settings["steps"]}
         steps = int(training["steps"])
     except (ValueError, KeyError, TypeError, AttributeError):

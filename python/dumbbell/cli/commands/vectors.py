@@ -40,8 +40,8 @@ def _compare(directory: Path) -> int:
     differences = dumbbell.check_vectors(directory)
     for name, found in differences.items():
         if found is None:
-            print(f"{name}: the same")
+            print(printable(f"{name}: the same"))
         else:
-            print(f"{name}: differs: {found.file}, line {found.line}")
+            print(printable(f"{name}: differs: {found.file}, line {found.line}"))
             print(f"  there: {printable(found.stored[:_SHOWN])}\n  now:   {printable(found.now[:_SHOWN])}")
     return 1 if any(differences.values()) else 0

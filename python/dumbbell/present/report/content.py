@@ -26,6 +26,7 @@ from dumbbell.present.report.words.wording import path_sentence
 from dumbbell.results import ResultsDirectory, open_results
 from dumbbell.results.analysis.published import Beside, beside
 from dumbbell.results.clocks import Clocks, Interval, clocks_of
+from dumbbell.results.files import require_beneath
 from dumbbell.results.numbers import flat
 from dumbbell.results.series.kept import PACKETS, RUN_FILES, kept_files
 from dumbbell.results.series.transfers import Transfers, measure_transfers
@@ -247,6 +248,7 @@ def _command_line(environment: Mapping[str, Any]) -> str:
 def _notes(directory: Path) -> tuple[str, ...]:
     """The lines of `notes.txt`, which whoever made the results may put there."""
     try:
+        require_beneath(directory, directory / NOTES_FILE)
         text = read_text(directory / NOTES_FILE, TEXT)
     except FileNotFoundError:
         return ()

@@ -18,8 +18,8 @@ from dumbbell.present.site.pictures.pictures import announce, draw, expected
 from dumbbell.present.site.scheme_page import SchemePage
 from dumbbell.present.site.scorecard import Scorecard
 from dumbbell.present.site.shell import INDEX, SCORECARD, SCRIPT, STYLE, experiment_file, scheme_file, script, style
-from dumbbell.results import write_atomically
-from dumbbell.results.benchmark_results import Benchmark
+from dumbbell.results.benchmark_results import Benchmark, require_own_folders
+from dumbbell.results.files import require_beneath, write_atomically
 
 __all__ = ["expect_pages", "write_site"]
 
@@ -54,8 +54,10 @@ def write_site(benchmark: Benchmark, jobs: int, progress: Progress | None = None
     Runs that are missing or failed are listed with their reasons; the pages are complete without them.
 
     Raises:
-        UserError: results of another version, or a disk that cannot be written.
+        UserError: results of another version.
+        OSError: a disk that cannot be written, or a folder that is a link.
     """
+    require_own_folders(benchmark.directory)
     progress = progress or Progress()
     progress.doing("reading the results")
     site = Site(benchmark)
@@ -77,6 +79,7 @@ def write_site(benchmark: Benchmark, jobs: int, progress: Progress | None = None
     pages[INDEX] = IndexPage(site, every, album.verdict).render()  # last: where it is, the rest is
     for file, content in pages.items():
         target = benchmark.directory / file
+        require_beneath(benchmark.directory, target.parent)
         target.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(target, content)
     return benchmark.directory / INDEX

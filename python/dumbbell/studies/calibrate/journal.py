@@ -43,6 +43,7 @@ class Journal:
         self._file: IO[str] | None = None
         if directory is None:
             return
+        require_no_link(directory)
         directory.mkdir(parents=True, exist_ok=True)
         place = directory / FILE
         require_no_link(place)

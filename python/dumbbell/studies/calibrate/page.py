@@ -4,7 +4,7 @@ from datetime import date
 from pathlib import Path
 
 from dumbbell.base.version import __version__
-from dumbbell.results.files import write_atomically
+from dumbbell.results.files import require_no_link, write_atomically
 from dumbbell.studies.calibrate.error import errors
 from dumbbell.studies.calibrate.found import Found
 from dumbbell.studies.calibrate.journal import journal_directory
@@ -33,6 +33,7 @@ def write(found: Found, file: Path) -> list[Path]:
     from dumbbell.present.plots.parts.typeset import figure_as
 
     folder = journal_directory(file)
+    require_no_link(folder)
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / FIGURE, figure_as("png", for_print(drawing(found))))
     write_atomically(folder / PAGE, page(found))

@@ -9,6 +9,7 @@ from string import Template
 
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError
+from dumbbell.base.interrupts import interruptible
 from dumbbell.catalog.experiment_file import Plan
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.toml_tables import to_toml
@@ -38,11 +39,9 @@ def write_vectors(scheme: str | Scheme, out: str | PathLike[str]) -> list[Path]:
     refuse_used(out, f", or compare with --check {out}")
     titles: dict[str, str] = {}
     try:
-        with staging(out) as made:
+        with interruptible(), staging(out) as made:
             for plan in _scenarios(scheme):
-                experiment = resolve(
-                    replace(plan, own_schemes={scheme.name: scheme}), Overrides(schemes=(scheme.name,))
-                )
+                experiment = scenario(plan, scheme)
                 check(experiment)
                 folder = made / plan.name
                 folder.mkdir()
@@ -54,6 +53,11 @@ def write_vectors(scheme: str | Scheme, out: str | PathLike[str]) -> list[Path]:
     except OSError as error:
         raise UserError(f"cannot write to {out}: {error.strerror or error}") from None
     return [out / name for name in titles]
+
+
+def scenario(plan: Plan, scheme: Scheme) -> Experiment:
+    """Return a scenario of the catalog with a scheme."""
+    return resolve(replace(plan, own_schemes={scheme.name: scheme}), Overrides(schemes=(scheme.name,)))
 
 
 def run_scenario(experiment: Experiment, folder: Path) -> list[Row]:
