@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::columns::{FORMAT_KEY, common_properties};
 use crate::pending::Pending;
-use crate::writer::column;
+use crate::writer::{close, column};
 use parquet::basic::Encoding;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -152,7 +152,7 @@ impl SampleWriter {
         if !self.time_ns.is_empty() {
             self.flush()?;
         }
-        let file = self.out.into_inner().map_err(|e| Error::parquet(self.pending.path(), "write", e))?;
+        let file = close(self.out).map_err(|e| Error::parquet(self.pending.path(), "write", e))?;
         self.pending.commit(file)?;
         Ok(self.written)
     }

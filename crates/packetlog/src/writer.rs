@@ -208,6 +208,14 @@ impl Encoder {
     }
 }
 
+/// Writes what is left of a file, and gives it back. What it cannot write is an error of the file, not of the format, as it is
+/// of `into_inner`.
+pub(crate) fn close(out: SerializedFileWriter<File>) -> Result<File, ParquetError> {
+    let file = out.inner().try_clone()?;
+    out.close()?;
+    Ok(file)
+}
+
 /// The background thread: encodes buffers until told to finish; `None` if the writer went away first.
 fn encode_all(
     file: File,
@@ -225,7 +233,7 @@ fn encode_all(
                 // The writer may be past its last row; then nobody needs the buffer.
                 let _ = give_back.send(rows);
             }
-            Work::Finish => return out.into_inner().map(Some),
+            Work::Finish => return close(out).map(Some),
         }
     }
     Ok(None)
