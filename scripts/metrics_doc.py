@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
+from dumbbell.base.markdown import table
 
 PAGE = Path(__file__).parent.parent / "docs" / "metrics.md"
 
@@ -112,22 +113,17 @@ WHERE = {
 }
 
 
-def cell(text: str) -> str:
-    """`text` inside a Markdown table."""
-    return " ".join(text.split()).replace("|", "\\|")
-
-
 def section(level: str, metrics: list[dict[str, Any]], labels: list[dict[str, str]]) -> str:
     """The part of the page on one level."""
     lines = [f"## {TITLES[level]}", "", WHERE[level], ""]
-    lines += ["| name | unit | convention | formula | source |", "|---|---|---|---|---|"]
+    rows = []
     for metric in metrics:
         if metric["level"] == level:
             convention = metric["convention"] + (", sampled" if metric["sampled"] else "")
             convention += ", one-way" if metric["one_way"] in ("data", "return") else ""
-            rest = (metric["unit"], convention, cell(metric["formula"]), cell(metric["source"]))
-            lines.append(f"| `{metric['name']}` | {' | '.join(rest)} |")
-    meanings = [f"`{label['name']}` ({cell(label['meaning'])})" for label in labels if label["level"] == level]
+            rows.append([f"`{metric['name']}`", metric["unit"], convention, metric["formula"], metric["source"]])
+    lines.append(table(["name", "unit", "convention", "formula", "source"], rows))
+    meanings = [f"`{label['name']}` ({label['meaning']})" for label in labels if label["level"] == level]
     if meanings:
         lines += ["", "Keys that are no metrics:", ""] + [f"- {meaning}" for meaning in meanings]
     return "\n".join(lines) + "\n"

@@ -3,6 +3,7 @@
 from datetime import date
 from pathlib import Path
 
+from dumbbell.base.markdown import table
 from dumbbell.base.version import __version__
 from dumbbell.results.files import require_no_link, write_atomically
 from dumbbell.studies.calibrate.error import errors
@@ -93,9 +94,8 @@ def _schemes(found: Found) -> str:
             f"{error.replication:.1%}",
             "-" if held is None else f"{held.by_point[point.key]:.1%}",
         ]
-        rows.append(f"| {' | '.join(cells)} |")
-    head = "| scheme | Mbit/s | p95 ms | loss % | error | held out |\n|---|---|---|---|---|---|"
-    return "\n".join([head, *rows])
+        rows.append(cells)
+    return table(["scheme", "Mbit/s", "p95 ms", "loss %", "error", "held out"], rows)
 
 
 def _pair(measured: float, emulated: float | None) -> str:
@@ -108,12 +108,11 @@ def _losses(point: Point, emulated: float | None) -> str:
 
 
 def _parameters(found: Found) -> str:
-    rows = [
-        f"| `{each.knob.name}` | {each.value:.4g} {each.knob.unit} | {each.low:.4g} to {each.high:.4g} "
-        f"| {'yes' if each.determined else 'no'} |"
-        for each in found.parameters
-    ]
-    return "\n".join(["| parameter | found | 95 % of draws | determined by the data |", "|---|---|---|---|", *rows])
+    rows = []
+    for each in found.parameters:
+        value, interval = f"{each.value:.4g} {each.knob.unit}", f"{each.low:.4g} to {each.high:.4g}"
+        rows.append([f"`{each.knob.name}`", value, interval, "yes" if each.determined else "no"])
+    return table(["parameter", "found", "95 % of draws", "determined by the data"], rows)
 
 
 def _judged(found: Found) -> str:
@@ -135,6 +134,5 @@ def _models(found: Found) -> str:
         told = "-" if held is None else f"{held.error:.1%} ± {held.standard_error:.1%}"
         values = ", ".join(f"{key} {value:.4g}" for key, value in fit.values.items())
         mark = f"**`{name}`**" if name == found.model.name else f"`{name}`"
-        rows.append(f"| {mark} | {fit.model.title} | {fit.error:.1%} | {told} | {len(fit.trials)} | {values} |")
-    head = "| model | what it adds | error | held out | paths tried | parameters |\n|---|---|---|---|---|---|"
-    return "\n".join([head, *rows])
+        rows.append([mark, fit.model.title, f"{fit.error:.1%}", told, len(fit.trials), values])
+    return table(["model", "what it adds", "error", "held out", "paths tried", "parameters"], rows)

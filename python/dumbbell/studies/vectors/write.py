@@ -10,6 +10,7 @@ from string import Template
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import interruptible
+from dumbbell.base.markdown import table
 from dumbbell.catalog.experiment_file import Plan
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.toml_tables import to_toml
@@ -114,7 +115,7 @@ def _readme(scheme: Scheme, titles: dict[str, str]) -> str:
         summary=scheme.summary,
         source=scheme.source,
         scenarios="\n".join(f"- `{name}`: {title}." for name, title in titles.items()),
-        columns="\n".join(f"| `{column}` | {meaning} |" for column, meaning in COLUMNS.items()),
+        columns=table(["column", "meaning"], [(f"`{column}`", meaning) for column, meaning in COLUMNS.items()]),
         experiment=EXPERIMENT,
         trace=TRACE,
         table=TABLE,
