@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import catalog
+from dumbbell.base import markdown
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.experiment_file import Plan
 from dumbbell.catalog.toml_tables import read_toml
@@ -273,8 +274,7 @@ def judged(bounds: Bounds, late: list[dict[str, Any]], reason: str | None, notes
 def table(names: str, what: str, rows: list[list[str]]) -> list[str]:
     """Markdown; `what` is compared, the rows are `names`."""
     titles = [names, f"Mbit/s, {what}", "difference", f"p95 ms, {what}", "difference", f"loss %, {what}", "late p99 ms"]
-    lines = [[*titles, "verdict"], ["---", *["---:"] * 6, "---"], *rows]
-    return [*(f"| {' | '.join(line)} |" for line in lines), ""]
+    return [markdown.table([*titles, "verdict"], rows, "lrrrrrrl", spaced=True), ""]
 
 
 def backend_tables(titles: dict[str, str], schemes: list[str], sim: Runs, emu: Runs, late: Runs) -> list[str]:

@@ -28,6 +28,7 @@ import numpy
 from blocks import replace_block
 
 import dumbbell
+from dumbbell.base import markdown
 from dumbbell.catalog.path import PathModel
 from dumbbell.studies.calibrate.error import chances, emulated, measured, searched
 from dumbbell.studies.calibrate.fitting import elements_of, values_at
@@ -139,7 +140,7 @@ def holds(entry: dict[str, Any], name: str) -> bool:
 def recovery_table(entries: list[dict[str, Any]], arguments: argparse.Namespace) -> str:
     """Truth / found (interval), and how much of it holds."""
     units = {"rate_mbps": "rate, Mbit/s", "delay_ms": "delay, ms", "queue_ms": "queue, ms", "loss": "loss, %"}
-    lines = [f"| {' | '.join(['', *units.values(), 'error, %', 's of a processor'])} |", "|---" * 7 + "|"]
+    rows = []
     for entry in entries:
         cells = [str(entry["number"])]
         for name in units:
@@ -150,8 +151,7 @@ def recovery_table(entries: list[dict[str, Any]], arguments: argparse.Namespace)
             cells.append(
                 f"{true * factor:.4g} / {mark}{value * factor:.4g}{mark} ({low * factor:.3g} to {high * factor:.3g})"
             )
-        cells += [f"{100 * entry['error']:.1f}", f"{entry['cpu_s']:.0f}"]
-        lines.append(f"| {' | '.join(cells)} |")
+        rows.append([*cells, f"{100 * entry['error']:.1f}", f"{entry['cpu_s']:.0f}"])
     parts = []
     for name, unit in units.items():
         errors = [part for entry in entries if (part := off(entry, name)) is not None]
@@ -165,7 +165,8 @@ def recovery_table(entries: list[dict[str, Any]], arguments: argparse.Namespace)
     parts.append(
         f"- what was found is as likely as the truth, or more, in {likely} of {len(entries)}: there, chance decides"
     )
-    return "\n".join([wrote("recovery", len(entries), arguments), "", *parts, "", *lines])
+    table = markdown.table(["", *units.values(), "error, %", "s of a processor"], rows)
+    return "\n".join([wrote("recovery", len(entries), arguments), "", *parts, "", table])
 
 
 def wrote(what: str, truths: int, arguments: argparse.Namespace) -> str:
@@ -263,15 +264,12 @@ def optimisers(arguments: argparse.Namespace) -> str:
             errors[name].append(float(numpy.mean([abs(found[key] / true[key] - 1.0) for key in true if true[key]])))
             print(number, name, values[-1], errors[name][-1], f"{beside_s:.1f} s", file=sys.stderr, flush=True)
     steps = sorted({min(step, arguments.evaluations) for step in (20, 50, 100, 400)})
-    lines = [
-        f"| optimiser | {' | '.join(f'after {step}' for step in steps)} | parameters off, % | s beside the simulator |"
-    ]
-    lines.append("|---" * (len(steps) + 3) + "|")
+    head = ["optimiser", *(f"after {step}" for step in steps), "parameters off, %", "s beside the simulator"]
+    rows = []
     for name, runs in reached.items():
         cells = [name, *(f"{numpy.mean([run[min(step, len(run)) - 1] for run in runs]):.3f}" for step in steps)]
-        cells += [f"{100 * numpy.median(errors[name]):.1f}", f"{overhead[name]:.1f}"]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join([wrote("optimisers", len(numbers), arguments), "", *lines])
+        rows.append([*cells, f"{100 * numpy.median(errors[name]):.1f}", f"{overhead[name]:.1f}"])
+    return f"{wrote('optimisers', len(numbers), arguments)}\n\n{markdown.table(head, rows)}"
 
 
 def searched_by(search: Ask, target: Target, evaluations: int, seed: int) -> tuple[list[float], list[float], float]:

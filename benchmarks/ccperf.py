@@ -21,6 +21,7 @@ from typing import Any
 from blocks import replace_block
 
 from dumbbell import _core, catalog
+from dumbbell.base import markdown
 
 SCHEMES = {
     "TcpNewReno": "ns3-newreno",
@@ -92,9 +93,9 @@ def deviation(ours: float, ns3: float) -> float:
     return (ours - ns3) / ns3 if ns3 else float("inf")
 
 
-def steady(runs: Runs) -> tuple[list[str], dict[str, list[float]], list[str]]:
+def steady(runs: Runs) -> tuple[str, dict[str, list[float]], list[str]]:
     """The table without random loss, the deviations of the judged cells by metric, and the notes below it."""
-    lines: list[str] = []
+    rows: list[list[str]] = []
     notes: list[str] = []
     deviations: dict[str, list[float]] = {metric: [] for _, metric, _ in COLUMNS[:2]}
     for cca in SCHEMES:
@@ -111,13 +112,15 @@ def steady(runs: Runs) -> tuple[list[str], dict[str, list[float]], list[str]]:
                 if cca in JUDGED and metric in deviations:
                     deviations[metric].append(abs(differs))
                 cells += [f"{ours[metric]:.{digits}f} / {ns3:.{digits}f}", f"{differs * 100:+.1f} %{mark}"]
-            lines.append(f"| {cca} | {path.removeprefix('static.')} | {' | '.join(cells)} |")
-    return lines, deviations, [f"[{number}] {note}" for number, note in enumerate(notes, 1)]
+            rows.append([cca, path.removeprefix("static."), *cells])
+    head = [title for heading, _, _ in COLUMNS for title in (f"{heading}, ours / ns-3", "deviation")]
+    table = markdown.table(["ns-3", "path", *head], rows, "ll" + "r" * len(head))
+    return table, deviations, [f"[{number}] {note}" for number, note in enumerate(notes, 1)]
 
 
-def lossy(runs: Runs) -> list[str]:
+def lossy(runs: Runs) -> str:
     """The table with random loss: median and range over the seeds beside ns-3's one draw."""
-    lines = []
+    rows = []
     for cca in SCHEMES:
         for path in LOSSY:
             draws, cells = [simulate(cca, path, seed) for seed in SEEDS], []
@@ -125,8 +128,9 @@ def lossy(runs: Runs) -> list[str]:
                 values = sorted(draw[metric] for draw in draws)
                 span = f"[{values[0]:.{digits}f}, {values[-1]:.{digits}f}]"
                 cells.append(f"{statistics.median(values):.{digits}f} {span} / {runs[cca, path, metric]:.{digits}f}")
-            lines.append(f"| {cca} | {path.removeprefix('static.')} | {' | '.join(cells)} |")
-    return lines
+            rows.append([cca, path.removeprefix("static."), *cells])
+    head = [f"{heading}, ours [range] / ns-3" for heading, _, _ in COLUMNS]
+    return markdown.table(["ns-3", "path", *head], rows, "ll" + "r" * len(head))
 
 
 def main() -> None:
@@ -136,10 +140,8 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="page with the markers `ccperf-ns3`")
     arguments = parser.parse_args()
     runs = ns3_runs(arguments.runs)
-    lines, deviations, notes = steady(runs)
+    table, deviations, notes = steady(runs)
     medians = {metric: statistics.median(values) for metric, values in deviations.items()}
-    double = " | ".join(f"{heading}, ours / ns-3 | deviation" for heading, _, _ in COLUMNS)
-    single = " | ".join(f"{heading}, ours [range] / ns-3" for heading, _, _ in COLUMNS)
     made = f"`python benchmarks/ccperf.py --runs FILE`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
     text = [
         f"Written by {made}. {SECONDS:g} s, one flow.",
@@ -150,18 +152,14 @@ def main() -> None:
         f"{medians['mean_throughput_l4'] * 100:.2f} %, smoothed RTT "
         f"{medians['mean_srtt_l4'] * 100:.2f} % (allowed: {ALLOWED * 100:g} %).",
         "",
-        f"| ns-3 | path | {double} |",
-        "|---|---|" + "---:|" * 2 * len(COLUMNS),
-        *lines,
+        table,
         "",
         *(line for note in notes for line in (note, "")),
         "### With random loss",
         "",
         f"Ours: median and range of {len(SEEDS)} seeds; ns-3: one draw. Not judged.",
         "",
-        f"| ns-3 | path | {single} |",
-        "|---|---|" + "---:|" * len(COLUMNS),
-        *lossy(runs),
+        lossy(runs),
     ]
     print("\n".join(text))
     if arguments.write:

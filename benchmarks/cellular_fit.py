@@ -29,9 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dumbbell import _core, catalog
+from dumbbell.base import markdown
 
 ONE_WAY_MS = 20.0
 LTE_KBPS = 5000.0
+HEAD = ("link", "reversion 1/s", "escape 1/s", "mean kbit/s", "age p95 ms", "longest gap ms", "time in gaps > 1 s, %")
 HALVINGS = 9
 SLOWEST, FASTEST = 0.05, 5.0
 
@@ -139,14 +141,14 @@ def round_to(value: float) -> float:
     return float(f"{value:.3g}")
 
 
-def row(task: tuple[Link, bool, float]) -> str:
-    """One link of the table."""
+def row(task: tuple[Link, bool, float]) -> list[str]:
+    """Return one link of the table."""
     link, check, seconds = task
     element = shipped(link) if check else fit(link, seconds)
     # not the seeds of the search
     found = measure(element, link, 10.0 * seconds, first_seed=100_001)
     gap = "-" if link.gap_ms is None else f"{link.gap_ms:.0f}"
-    cells = [
+    return [
         f"`{link.preset}`, {link.direction}",
         f"{element['reversion_per_s']:.3g}",
         f"{element['outage_escape_per_s']:.3g}",
@@ -155,7 +157,6 @@ def row(task: tuple[Link, bool, float]) -> str:
         f"{found.gap_ms:.0f} / {gap}",
         f"{100.0 * found.long_gaps:.1f}",
     ]
-    return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
@@ -167,11 +168,10 @@ def main() -> None:
     arguments = parser.parse_args()
     parts = arguments.links.split(",")
     links = [link for link in LINKS if any(part in link.preset for part in parts)]
-    print("| link | reversion 1/s | escape 1/s | mean kbit/s | age p95 ms | longest gap ms | time in gaps > 1 s, % |")
-    print("|---|---|---|---|---|---|---|")
+    print(markdown.table(HEAD, []))
     with ProcessPoolExecutor() as pool:
-        for line in pool.map(row, [(link, arguments.check, arguments.seconds) for link in links]):
-            print(line, flush=True)
+        for cells in pool.map(row, [(link, arguments.check, arguments.seconds) for link in links]):
+            print(markdown.row(cells), flush=True)
 
 
 if __name__ == "__main__":

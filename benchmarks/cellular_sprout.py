@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dumbbell import _core, catalog
+from dumbbell.base.markdown import row, table
 
 SKIPPED_S = 60.0
 ONE_WAY_S = 0.02
@@ -100,20 +101,15 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=10)
     arguments = parser.parse_args()
     seeds = range(1, arguments.runs + 1)
-    print(
-        "| link | kbit/s | paper | over the trace | % of the link | over the trace "
-        "| self-inflicted ms | paper | over the trace |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|")
+    head = ["link", "kbit/s", "paper", "over the trace", "% of the link", "over the trace"]
+    print(table([*head, "self-inflicted ms", "paper", "over the trace"], []))
     with ProcessPoolExecutor() as pool:
         for preset, (paper, paper_ms, trace, trace_ms, share) in PUBLISHED.items():
             found = list(pool.map(run, [(preset, seed, arguments.seconds) for seed in seeds]))
             rate, age, least, offered = (statistics.mean(column) for column in zip(*found, strict=True))
-            print(
-                f"| `{preset}` | {rate:.0f} | {paper} ({rate / paper:.2f}) | {trace} ({rate / trace:.2f}) "
-                f"| {100.0 * rate / offered:.0f} | {share} | {age - least:.0f} | {paper_ms} | {trace_ms} |",
-                flush=True,
-            )
+            beside = [f"{rate:.0f}", f"{paper} ({rate / paper:.2f})", f"{trace} ({rate / trace:.2f})"]
+            cells = [*beside, f"{100.0 * rate / offered:.0f}", share, f"{age - least:.0f}", paper_ms, trace_ms]
+            print(row([f"`{preset}`", *cells]), flush=True)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError
+from dumbbell.base.markdown import table
 from dumbbell.machine.emulation import require_emulation
 
 SEND, DELIVER, ACK_SEND, ACK_DELIVER = 0, 5, 7, 10
@@ -89,12 +90,13 @@ def main() -> None:
             process.wait()
     load = os.getloadavg()[0]
     print(f"{options.rate:g} Mbit/s, {os.cpu_count()} processors, load {load:.1f}, {options.busy} of it ours; us\n")
-    print("| end | side | answers | jitter, mean | median | 90th | 99th | 99.9th |\n|---|---|---|---|---|---|---|---|")
+    rows = []
     for one in found:
         for side in SIDES:
             figures = one[side]
-            numbers = " | ".join(f"{figures[f'p{percent:g}']:.0f}" for percent in PERCENTILES)
-            print(f"| {one['scheme']} | {side} | {figures['answers']} | {figures['jitter']:.1f} | {numbers} |")
+            numbers = [f"{figures[f'p{percent:g}']:.0f}" for percent in PERCENTILES]
+            rows.append([one["scheme"], side, figures["answers"], f"{figures['jitter']:.1f}", *numbers])
+    print(table(["end", "side", "answers", "jitter, mean", "median", "90th", "99th", "99.9th"], rows))
     if options.json:
         options.json.write_text(json.dumps({"load": load, "busy": options.busy, "ends": found}, indent=1) + "\n")
 

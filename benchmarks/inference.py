@@ -21,6 +21,7 @@ from blocks import replace_block
 from controllers import build, learned, measure
 
 from dumbbell import catalog
+from dumbbell.base import markdown
 from dumbbell.results.environment import environment
 
 BOUND_US = 20.0
@@ -53,11 +54,11 @@ def made_up(folder: Path) -> list[Figures]:
     return flows
 
 
-def row(one: Figures) -> str:
-    """A line of the table."""
+def row(one: Figures) -> list[str]:
+    """Return a row of the table."""
     decisions = one["decisions"]
-    figures = [decisions["per_s"], decisions["median_ns"] / 1e3, decisions["dear_ns"] / 1e3]
-    return f"| {one['scheme']} | {figures[0]:.1f} | {figures[1]:.2f} | {figures[2]:.2f} |"
+    median, dear = (f"{decisions[name] / 1e3:.2f}" for name in ("median_ns", "dear_ns"))
+    return [one["scheme"], f"{decisions['per_s']:.1f}", median, dear]
 
 
 TEXT = """`python benchmarks/inference.py` (part of `make bench`), {date}, {cpu}, load {load:.1f}: every learned
@@ -67,9 +68,7 @@ most calls only count, and some decide: decisions are the calls that cost at lea
 what one call a second is dearer than. They include what the network sees and what is done with its answer. Bound for
 shipped networks: {bound:g} us.
 
-| scheme | decisions per s | us, median | us, dear |
-| --- | ---: | ---: | ---: |
-{rows}"""
+{table}"""
 
 
 def main() -> None:
@@ -90,8 +89,9 @@ def main() -> None:
         figures = measure(options.runner or build(), [*wanted, *made_up(Path(folder))])
     shipped = {scheme.name for scheme in catalog.schemes()}
     date, cpu = datetime.datetime.now(tz=datetime.UTC).date(), environment([])["cpu"]
-    rows = "\n".join(row(one) for one in figures)
-    section = TEXT.format(date=date, cpu=cpu, load=load, bound=BOUND_US, rows=rows)
+    head = ["scheme", "decisions per s", "us, median", "us, dear"]
+    table = markdown.table(head, map(row, figures), "lrrr", spaced=True)
+    section = TEXT.format(date=date, cpu=cpu, load=load, bound=BOUND_US, table=table)
     if options.write:
         replace_block(options.write, "inference", section)
     sys.stdout.write(section + "\n")

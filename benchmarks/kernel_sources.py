@@ -20,6 +20,7 @@ from pathlib import Path
 from blocks import replace_block
 
 import dumbbell
+from dumbbell.base import markdown
 
 NAMESAKES = {"cubic-linux": "cubic", "bbr": "bbr", "vegas": "vegas", "dctcp": "dctcp"}
 """Built-in schemes and the kernel's files that they stand for."""
@@ -246,13 +247,7 @@ def verdict(flows: list[list[Difference]]) -> str:
 
 def agreement(pairs: dict[str, str], chosen: list[str], folder: Path, how: str, usual: int) -> str:
     """Return the table of the pairs, built-in scheme and scheme file of the original, as Markdown."""
-    lines = [
-        f"{how}: means of {usual} runs of {SECONDS:g} s, built in / original (difference ± half of its 95 % interval); "
-        "two flows: the first, the second.",
-        "",
-        "| path | scheme | Mbit/s | p95 of the one-way delay, ms | within 5 % and 10 % |",
-        "|---|---|---:|---:|---|",
-    ]
+    rows = []
     for name, cell in CELLS.items():
         for ours, theirs in pairs.items():
             if cell.marks != (ours == "dctcp") or (chosen and name not in chosen):
@@ -262,16 +257,19 @@ def agreement(pairs: dict[str, str], chosen: list[str], folder: Path, how: str, 
                 found, runs = differences(name, ours, theirs, folder, MORE_RUNS, FRESH_SEED), MORE_RUNS
             word = verdict(found).replace("open", "within the spread") + (f" ({runs} runs)" if runs != usual else "")
             rates, delays = (", ".join(flow[metric].text for flow in found) for metric in (0, 1))
-            lines.append(f"| {cell.title} | {Path(ours).stem} | {rates} | {delays} | {word} |")
-            print(lines[-1], file=sys.stderr, flush=True)
-    return "\n".join(lines)
+            rows.append([cell.title, Path(ours).stem, rates, delays, word])
+            print(markdown.row(rows[-1]), file=sys.stderr, flush=True)
+    head = ["path", "scheme", "Mbit/s", "p95 of the one-way delay, ms", "within 5 % and 10 %"]
+    return (
+        f"{how}: means of {usual} runs of {SECONDS:g} s, built in / original (difference ± half of its 95 % interval); "
+        f"two flows: the first, the second.\n\n{markdown.table(head, rows, 'llrrl')}"
+    )
 
 
 def without_namesake(tree: Path, folder: Path) -> str:
     """Return a table of the kernel's files that no built-in scheme stands for, as Markdown."""
     files = compiled(tree, {name: name for name in OTHERS}, folder)
-    lines = ["", "The kernel's files that have no built-in namesake (the first flow of two):", ""]
-    lines += ["| path | " + " | ".join(OTHERS) + " |", "|---|" + "---:|" * len(OTHERS)]
+    rows = []
     for name, cell in CELLS.items():
         if cell.beside or cell.marks:
             continue
@@ -280,8 +278,9 @@ def without_namesake(tree: Path, folder: Path) -> str:
             found = [run[0] for run in samples_of(name, scheme, folder, RUNS, 1)]
             rate, delay = (statistics.mean(run[metric] for run in found) for metric in (0, 1))
             means.append(f"{rate:.2f}, {delay:.1f} ms")
-        lines.append(f"| {cell.title} | " + " | ".join(means) + " |")
-    return "\n".join(lines)
+        rows.append([cell.title, *means])
+    table = markdown.table(["path", *OTHERS], rows, "l" + "r" * len(OTHERS))
+    return f"\nThe kernel's files that have no built-in namesake (the first flow of two):\n\n{table}"
 
 
 def version(tree: Path) -> str:

@@ -21,6 +21,7 @@ from typing import Any
 from blocks import replace_block
 
 from dumbbell import catalog
+from dumbbell.base import markdown
 from dumbbell.present.plots.heatmap import MapAxis, heatmap_figure
 from dumbbell.present.plots.parts.typeset import figure_as
 
@@ -113,9 +114,8 @@ def number(value: float | None) -> str:
 
 def table(columns: Sequence[str], schemes: Sequence[str], cell: Callable[[str, int], str]) -> str:
     """Markdown; `cell` is given the scheme and the number of the column."""
-    lines = [["scheme", *columns], ["---", *["---:"] * len(columns)]]
-    lines += [[f"`{scheme}`", *(cell(scheme, index) for index in range(len(columns)))] for scheme in schemes]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    rows = [[f"`{scheme}`", *(cell(scheme, index) for index in range(len(columns)))] for scheme in schemes]
+    return markdown.table(["scheme", *columns], rows, "l" + "r" * len(columns), spaced=True)
 
 
 def single(runs: Runs, columns: Sequence[Column], schemes: Sequence[str]) -> str:

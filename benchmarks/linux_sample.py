@@ -12,6 +12,7 @@ from pathlib import Path
 
 from blocks import replace_block
 
+from dumbbell.base import markdown
 from dumbbell.results import open_results
 
 sys.path.append(str(Path(__file__).resolve().parent / "fidelity"))
@@ -23,21 +24,15 @@ def table(directory: Path) -> str:
     """The cells in which the machine kept up, with the difference in points of utilisation."""
     ours, theirs = measured(Runs.of(directory)), published()
     shared = [key for key in theirs if key in ours]
-    lines = [
-        "| controller | buffer kB | Mbit/s | RTT ms | published % | here % | points |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for key in shared:
-        cca, buffer, rate, rtt = key
-        off = ours[key] - theirs[key]
-        lines.append(f"| {cca} | {buffer} | {rate} | {rtt} | {theirs[key]:.1f} | {ours[key]:.1f} | {off:+.1f} |")
+    head = ["controller", "buffer kB", "Mbit/s", "RTT ms", "published %", "here %", "points"]
+    rows = [[*key, f"{theirs[key]:.1f}", f"{ours[key]:.1f}", f"{ours[key] - theirs[key]:+.1f}"] for key in shared]
     errors = [abs(ours[key] - theirs[key]) for key in shared]
     kernel = open_results(directory).environment()["kernel"]
     summary = (
         f"{kernel}: {len(shared)} runs of 60 s, the median {statistics.median(errors):.1f} points off, "
         f"the largest {max(errors):.1f}."
     )
-    return "\n".join([summary, "", *lines])
+    return f"{summary}\n\n{markdown.table(head, rows)}"
 
 
 def main() -> None:

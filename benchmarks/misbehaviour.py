@@ -17,6 +17,7 @@ from typing import Any
 from blocks import replace_block
 
 from dumbbell import _core, catalog
+from dumbbell.base.markdown import table
 
 SCHEMES = ("reno", "cubic", "bbr", "gquic-cubic", "copa-gcc2018")
 HONEST = "honest"
@@ -98,10 +99,9 @@ def field(name: str, receiver: Any, seeds: int) -> str:  # noqa: ANN401 (a value
 
 def text(schemes: tuple[str, ...], seeds: int) -> str:
     """The section of the document."""
-    rows = [["receiver", *schemes], ["---", *["---:"] * len(schemes)]]
-    for label, receiver in RECEIVERS.items():
-        rows.append([label, *(field(name, receiver, seeds) for name in schemes)])
-    return TEXT.format(seeds=seeds, table="\n".join(f"| {' | '.join(row)} |" for row in rows))
+    rows = [[label, *(field(name, kind, seeds) for name in schemes)] for label, kind in RECEIVERS.items()]
+    made = table(["receiver", *schemes], rows, "l" + "r" * len(schemes), spaced=True)
+    return TEXT.format(seeds=seeds, table=made)
 
 
 def main() -> None:

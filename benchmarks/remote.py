@@ -29,6 +29,8 @@ from typing import Any
 import numpy as np
 from blocks import replace_block
 
+from dumbbell.base import markdown
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
@@ -105,7 +107,7 @@ def wire(folder: Path, mbps: int | None = None) -> Iterator[list[str]]:
 
 def tunnel(runs: int) -> str:
     """Rates over a virtual wire: both ends, both tunnels and TCP on the processors of one machine."""
-    lines = ["| scheme | packets in | wire Mbit/s | Mbit/s | lost by us | status |", "|---|---|---|---|---|---|"]
+    rows = []
     asked = [(name, "auto", mbps) for mbps in (550, None) for name in TUNNEL_SCHEMES] + [("cubic", "sealed", None)]
     for scheme, kind, mbps in asked:
         with tempfile.TemporaryDirectory() as place, wire(Path(place), mbps) as prefix:
@@ -118,9 +120,9 @@ def tunnel(runs: int) -> str:
         status = ", ".join(sorted({run["status"] for run in found}))
         packets = "our tunnel" if kind == "sealed" or scheme.startswith("kernel") else "datagrams of our own"
         reached = f"{min(rates):.0f} to {max(rates):.0f}"
-        lines.append(f"| {scheme} | {packets} | {mbps or 'no limit'} | {reached} | {lost} | {status} |")
-        print(lines[-1], file=sys.stderr)
-    return "\n".join(lines)
+        rows.append([scheme, packets, mbps or "no limit", reached, lost, status])
+        print(markdown.row(rows[-1]), file=sys.stderr)
+    return markdown.table(["scheme", "packets in", "wire Mbit/s", "Mbit/s", "lost by us", "status"], rows)
 
 
 CLOCKS = ("offset=37ms,drift=100ppm", "offset=1s,drift=-100ppm", "offset=-37ms,drift=50ppm", "offset=1s")
@@ -140,9 +142,8 @@ def paths() -> dict[str, str]:
 
 def clocks(runs: int, seconds: float) -> str:
     """How far from the truth, over paths and clocks."""
-    lines = ["| path, there + back | packets | differences: median, p99 (us) | stated interval (ms) | in it |"]
-    lines.append("|---|---|---|---|---|")
-    whole, inside = 0, 0
+    head = ["path, there + back", "packets", "differences: median, p99 (us)", "stated interval (ms)", "in it"]
+    rows, whole, inside = [], 0, 0
     for number, (name, text) in enumerate(paths().items()):
         errors, shares, widths = [], [], []
         for run in range(runs):
@@ -164,23 +165,17 @@ def clocks(runs: int, seconds: float) -> str:
                 widths.append(high - low)
         every = np.concatenate(errors)
         whole, inside = whole + len(shares), inside + sum(share == 1.0 for share in shares)
-        lines.append(
-            f"| {name} | {len(every):,} | {np.median(every):.0f}, {np.quantile(every, 0.99):.0f} | "
-            f"{min(widths):.1f} to {max(widths):.1f} | {statistics.mean(shares):.2%} |"
-        )
-        print(lines[-1], file=sys.stderr)
-    lines.append("")
-    lines.append(f"All packets of a direction were in the stated interval in {inside} of {whole} cases.")
-    return "\n".join(lines)
+        differences = f"{np.median(every):.0f}, {np.quantile(every, 0.99):.0f}"
+        interval = f"{min(widths):.1f} to {max(widths):.1f}"
+        rows.append([name, f"{len(every):,}", differences, interval, f"{statistics.mean(shares):.2%}"])
+        print(markdown.row(rows[-1]), file=sys.stderr)
+    told = f"All packets of a direction were in the stated interval in {inside} of {whole} cases."
+    return f"{markdown.table(head, rows)}\n\n{told}"
 
 
 def agreement(runs: int, seconds: float) -> str:
     """Each scheme on both backends, over the same emulated path."""
-    lines = [
-        "| scheme | remote Mbit/s | emu Mbit/s | remote p95 ms | emu p95 ms | agrees |",
-        "|---|---|---|---|---|---|",
-    ]
-    agreeing = 0
+    lines, agreeing = [], 0
     for scheme in AGREEING:
         real = scheme.startswith(("kernel-", "iperf3", "quic-"))
         with tempfile.TemporaryDirectory() as place, Bed(Path(place)) as bed:
@@ -206,22 +201,19 @@ def agreement(runs: int, seconds: float) -> str:
         rows = [[each["flows"][0][key] for each in which if each["flows"]] for which in (there, here) for key in KEYS]
         if not all(rows):
             why = [each["reason"] for each in [*there, *here] if each["reason"]]
-            lines.append(f"| {scheme} | - | - | - | - | {why[0] if why else 'no result'} |")
-            print(lines[-1], file=sys.stderr)
+            lines.append([scheme, "-", "-", "-", "-", why[0] if why else "no result"])
+            print(markdown.row(lines[-1]), file=sys.stderr)
             continue
         remote_rate, remote_delay, emu_rate, emu_delay = (statistics.median(row) for row in rows)
         good = abs(remote_rate / emu_rate - 1) <= 0.05 and (
             abs(remote_delay / emu_delay - 1) <= 0.1 or abs(remote_delay - emu_delay) <= 2.0
         )
         agreeing += good
-        lines.append(
-            f"| {scheme} | {remote_rate:.2f} | {emu_rate:.2f} | {remote_delay:.1f} | {emu_delay:.1f} | "
-            f"{'yes' if good else 'no'} |"
-        )
-        print(lines[-1], file=sys.stderr)
-    lines.append("")
-    lines.append(f"{agreeing} of {len(AGREEING)} schemes agree.")
-    return "\n".join(lines)
+        figures = [f"{remote_rate:.2f}", f"{emu_rate:.2f}", f"{remote_delay:.1f}", f"{emu_delay:.1f}"]
+        lines.append([scheme, *figures, "yes" if good else "no"])
+        print(markdown.row(lines[-1]), file=sys.stderr)
+    head = ["scheme", "remote Mbit/s", "emu Mbit/s", "remote p95 ms", "emu p95 ms", "agrees"]
+    return f"{markdown.table(head, lines)}\n\n{agreeing} of {len(AGREEING)} schemes agree."
 
 
 KEYS = ("throughput_mbps", "delay_p95_ms")

@@ -24,6 +24,7 @@ from typing import Any
 from blocks import replace_block
 
 from dumbbell import catalog
+from dumbbell.base.markdown import table
 from dumbbell.machine.description import cpus
 from dumbbell.present.plots import Replicated, replication_figure, styles
 from dumbbell.present.plots.parts.svg import for_print
@@ -112,7 +113,7 @@ def beside(content: dict[str, Any]) -> str:
     errors = {each["path"]: each for each in content["published"]["replication"]}
     for path in experiment["paths"]:
         head = [f"{heading} {side}" for heading in HEADINGS for side in ("ours", "published", "error")]
-        lines = [f"| scheme | {' | '.join(head)} |", "|---" * (1 + len(head)) + "|"]
+        rows = []
         for row in content["published"]["rows"]:
             if row["path"] != path:
                 continue
@@ -122,9 +123,9 @@ def beside(content: dict[str, Any]) -> str:
             for metric, factor, digits in METRICS:
                 sides = [field(row[side][metric], factor, digits) for side in ("ours", "published")]
                 figures += [*sides, error_field(metric, row["error"][metric])]
-            lines.append(f"| {name} | {' | '.join(figures)} |")
+            rows.append([name, *figures])
         title = experiment["path"][path]["title"]
-        parts.append(f"### {path}: {title}\n\n" + "\n".join([*lines, "", replication(errors[path])]))
+        parts.append(f"### {path}: {title}\n\n{table(['scheme', *head], rows)}\n\n{replication(errors[path])}")
     return "\n\n".join([f"{written()} Published: {content['published']['source']}.", *parts])
 
 
@@ -158,7 +159,7 @@ def written() -> str:
 def originals(experiment: str, folder: Path, scratch: Path) -> str:
     """A table of the schemes with their own files, on every path of the experiment."""
     head = [f"{heading} {side}" for heading in HEADINGS for side in ("ours", "published")]
-    lines = [f"| scheme | path | {' | '.join(head)} |", "|---" * (2 + len(head)) + "|"]
+    rows = []
     for number, original in enumerate(ORIGINALS[experiment]):
         sets = [f"{original.scheme}.{original.parameter}={folder / original.file}", *original.changes]
         settings = [word for each in sets for word in ("--set", each)]
@@ -174,8 +175,8 @@ def originals(experiment: str, folder: Path, scratch: Path) -> str:
                 cells += [field(side, factor, digits) for side in (ours, published[metric])]
             changed = "".join(f", `{change}`" for change in original.changes)
             name = f"`{original.scheme}`, {Path(original.file).name}{changed}"
-            lines.append(f"| {name} | {path} | {' | '.join(cells)} |")
-    return "\n".join([written(), "", *lines])
+            rows.append([name, path, *cells])
+    return f"{written()}\n\n{table(['scheme', 'path', *head], rows)}"
 
 
 def speeds(scratch: Path) -> list[tuple[str, float]]:
@@ -202,9 +203,7 @@ def speed_table(found: list[tuple[str, float]]) -> str:
         "and time series, start of the command included, with whatever else the machine had to do. Allowed are "
         f"{ALLOWED_S:g} s per scheme; the slowest is `{slowest[0]}` with {slowest[1]:.1f} s.",
         "",
-        "| scheme | s |",
-        "|---|---|",
-        *(f"| {name} | {seconds:.2f} |" for name, seconds in found),
+        table(["scheme", "s"], [(name, f"{seconds:.2f}") for name, seconds in found]),
     ]
     return "\n".join(lines)
 

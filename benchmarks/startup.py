@@ -12,6 +12,8 @@ from pathlib import Path
 
 from blocks import replace_block
 
+from dumbbell.base import markdown
+
 DUMBBELL = [sys.executable, "-m", "dumbbell"]
 COMMANDS = {
     "python -c pass": [sys.executable, "-c", "pass"],
@@ -32,11 +34,11 @@ def cpu_ms(command: list[str]) -> float:
 
 def table(rounds: int) -> str:
     """Least and median of some rounds; the first, which may write compiled files, does not count."""
-    lines = ["| command | least CPU ms | median CPU ms |", "|---|---|---|"]
+    rows = []
     for name, command in COMMANDS.items():
         measured = [cpu_ms(command) for _ in range(rounds + 1)][1:]
-        lines.append(f"| `{name}` | {min(measured):.0f} | {statistics.median(measured):.0f} |")
-    return "\n".join(lines)
+        rows.append([f"`{name}`", f"{min(measured):.0f}", f"{statistics.median(measured):.0f}"])
+    return markdown.table(["command", "least CPU ms", "median CPU ms"], rows)
 
 
 def main() -> None:

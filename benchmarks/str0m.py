@@ -21,6 +21,7 @@ from typing import Any
 from blocks import replace_block
 
 from dumbbell import _core, catalog
+from dumbbell.base import markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -151,23 +152,23 @@ def judged(difference: float) -> str:
     return f"{difference:+.1%}" if abs(difference) <= BOUND else f"**{difference:+.1%}**"
 
 
-def rows(title: str, calls: dict[str, list[Call]]) -> list[str]:
-    """The lines of one path; only the rates have a bound."""
+def rows(title: str, calls: dict[str, list[Call]]) -> list[list[str]]:
+    """Return the rows of one path; only the rates have a bound."""
     lines = []
     for name, value, decimals in FIGURES:
         found = {who: [value(call) for call in made] for who, made in calls.items()}
         fields = [field(values, decimals) for values in found.values()]
         ours, *theirs = (statistics.mean(values) for values in found.values())
         differences = [judged(ours / other - 1) if "Mbit/s" in name else "-" for other in theirs]
-        lines.append(f"| {title} | {name} | {' | '.join(fields + differences)} |")
+        lines.append([title, name, *fields, *differences])
         title = ""
     return lines
 
 
-def compare(program: Path, seeds: int, keep: Path) -> list[str]:
-    """The table."""
+def compare(program: Path, seeds: int, keep: Path) -> str:
+    """Return the table."""
     titles = ["path", "", "`gcc`", "str0m, raw", "str0m, reported", "ours to raw", "ours to reported"]
-    lines = [f"| {' | '.join(titles)} |", "|---|---|---:|---:|---:|---:|---:|"]
+    lines = []
     for title, path in PATHS.items():
         calls: dict[str, list[Call]] = {"ours": [], "raw": [], "reported": []}
         for seed in range(1, seeds + 1):
@@ -179,7 +180,7 @@ def compare(program: Path, seeds: int, keep: Path) -> list[str]:
                 else:
                     made.append(run_str0m(program, path_of(*path), seed, folder, who))
         lines += rows(title, calls)
-    return lines
+    return markdown.table(titles, lines, "llrrrrr")
 
 
 def main() -> None:
@@ -192,7 +193,7 @@ def main() -> None:
     program = build()
     with tempfile.TemporaryDirectory() as scratch:
         keep = options.keep or Path(scratch)
-        block = "\n".join(compare(program, options.seeds, keep))
+        block = compare(program, options.seeds, keep)
     print(block)
     if options.write:
         replace_block(options.write, "str0m", f"{block}\n\n{options.seeds} seeds of the encoder: mean (range).")

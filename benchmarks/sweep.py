@@ -18,6 +18,8 @@ from pathlib import Path
 
 from blocks import replace_block
 
+from dumbbell.base.markdown import table
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -51,9 +53,9 @@ def main() -> None:
             print(f"1 processor: {ones[-1]:.1f} runs/s; {arguments.jobs} processors: {alls[-1]:.1f} runs/s")
     one, every = statistics.median(ones), statistics.median(alls)
     share = every / one / arguments.jobs
+    head = ["processors", f"runs/s (median of {arguments.rounds} rounds)"]
     text = (
-        f"| processors | runs/s (median of {arguments.rounds} rounds) |\n|---|---|\n| 1 | {one:.1f} |\n"
-        f"| {arguments.jobs} | {every:.1f} |\n\n"
+        f"{table(head, [(1, f'{one:.1f}'), (arguments.jobs, f'{every:.1f}')])}\n\n"
         f"{arguments.runs} runs of {arguments.duration:g} s each: {share:.0%} of {arguments.jobs} x the rate of one."
     )
     print(text)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dumbbell import catalog
+from dumbbell.base import markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -137,16 +138,16 @@ WAYS = (  # what it was compared with, and how a page says that it was not
 
 def section(page: str, schemes: list[str], evidence: dict[str, Evidence]) -> str:
     """The section of one page."""
-    lines = ["| scheme | compared with | what came of it |", "|---|---|---|"]
+    rows = []
     never: dict[str, list[str]] = {}
     for scheme in schemes:
         for way, title, missing in WAYS:
             found: list[str] = getattr(evidence[scheme], way)
             if found:
-                lines.append(f"| `{scheme}` | {title} | {'; '.join(found)} |")
+                rows.append([f"`{scheme}`", title, "; ".join(found)])
             else:
                 never.setdefault(missing, []).append(f"`{scheme}`")
-    table = [*lines, ""] if len(lines) > 2 else []
+    table = [markdown.table(["scheme", "compared with", "what came of it"], rows), ""] if rows else []
     missing = [f"- with {what}: {', '.join(names)}" for what, names in never.items()]
     by_hand = (
         "What was compared by hand, with a program's source or with numbers of its authors, is in the sections above."

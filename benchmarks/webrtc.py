@@ -21,6 +21,7 @@ from webrtc_figures import ABSENT, QUEUED_MS, SCENARIOS, Call, Figure, Times, kn
 from webrtc_reasons import REASONS
 
 from dumbbell import catalog
+from dumbbell.base import markdown
 from dumbbell.base.errors import UserError
 from dumbbell.results import open_results
 
@@ -164,11 +165,6 @@ def table(path: str, scheme: str, sim: Part, emu: Part, real: Part, notes: Notes
     return rows
 
 
-def markdown(titles: list[str], rows: list[list[str]], alignment: list[str]) -> list[str]:
-    """A table."""
-    return [*(f"| {' | '.join(line)} |" for line in [titles, alignment, *rows]), ""]
-
-
 def sections(titles: dict[str, str], sim: Part, emu: Part, real: Part) -> tuple[list[str], list[str]]:
     """Every scenario with its tables and reasons; and all verdicts."""
     lines, verdicts = list[str](), list[str]()
@@ -183,7 +179,8 @@ def sections(titles: dict[str, str], sim: Part, emu: Part, real: Part) -> tuple[
             names = ["", f"simulated ({SEEDS} seeds)", "real packets", "Chromium", "difference", "verdict"]
             if scheme in LIKE_CHROMIUM:
                 names.insert(4, "as libwebrtc")
-            lines += [f"### {TITLES[scheme]}", "", *markdown(names, rows, ["---", *["---:"] * (len(names) - 2), "---"])]
+            align = f"l{'r' * (len(names) - 2)}l"
+            lines += [f"### {TITLES[scheme]}", "", markdown.table(names, rows, align, spaced=True), ""]
         lines += [*notes.lines(), *([""] if notes.texts else [])]
     return lines, verdicts
 
@@ -216,7 +213,7 @@ def validity(parts: list[Part]) -> list[str]:
                 ]
             )
     titles = ["run", "status", "attempts", "late p99 ms", "sender", "receiver", "encoding ms", "frames/s"]
-    return [*markdown(titles, rows, ["---", "---", *["---:"] * 6]), *notes.lines()]
+    return [markdown.table(titles, rows, "llrrrrrr", spaced=True), "", *notes.lines()]
 
 
 PAGE = """# Video calls: ours and Chromium's

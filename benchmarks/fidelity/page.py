@@ -7,6 +7,8 @@ from pathlib import Path
 
 from model import Outcome, Row, order
 
+from dumbbell.base.markdown import table
+
 VERDICTS: dict[bool | None, str] = {True: "pass", False: "**miss**", None: "shown"}
 HEAD = ("what", "published", "ours, simulated", "ours, real packets", "tolerance", "verdict", "remark")
 STYLE = Path(__file__).with_name("page.css")
@@ -44,12 +46,6 @@ def plain(outcomes: list[Outcome]) -> str:
     return "\n".join([*lines, sentence(outcomes)])
 
 
-def table(head: tuple[str, ...], rows: list[list[str]]) -> list[str]:
-    """Markdown; a bar in a field does not end it."""
-    lines = [list(head), ["---"] * len(head), *([field.replace("|", "\\|") for field in row] for row in rows)]
-    return [f"| {' | '.join(line)} |" for line in lines] + [""]
-
-
 def misses(outcomes: list[Outcome]) -> list[list[str]]:
     """What is outside of its tolerance: name of the check, and the row without its verdict."""
     found = [[one.id, *cells(row)[:5], row.why] for one in outcomes for row in one.rows if row.passed is False]
@@ -73,12 +69,9 @@ def markdown(outcomes: list[Outcome]) -> str:
     ]
     found = misses(outcomes)
     heads = ("result", "what", "published", "ours, simulated", "ours, real packets", "tolerance", "why")
-    lines += table(heads, found) if found else ["None.", ""]
-    lines += ["## Results", ""]
-    lines += table(
-        ("result", "what", "verdict", "seconds"),
-        [[one.id, one.title, VERDICTS[one.passed], f"{one.seconds:.0f}"] for one in outcomes],
-    )
+    lines += [table(heads, found, spaced=True) if found else "None.", "", "## Results", ""]
+    rows = [[one.id, one.title, VERDICTS[one.passed], f"{one.seconds:.0f}"] for one in outcomes]
+    lines += [table(("result", "what", "verdict", "seconds"), rows, spaced=True), ""]
     for one in outcomes:
         lines += section(one)
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -90,7 +83,7 @@ def section(one: Outcome) -> list[str]:
     lines = [f"## {one.id}: {one.title}", "", f"{one.source}. dumbbell {one.dumbbell}: {commands}.", ""]
     if one.failed:
         lines += [f"It failed: {one.failed}", ""]
-    return lines + (table(HEAD, [cells(row) for row in one.rows]) if one.rows else [])
+    return lines + ([table(HEAD, map(cells, one.rows), spaced=True), ""] if one.rows else [])
 
 
 def html(outcomes: list[Outcome]) -> str:
