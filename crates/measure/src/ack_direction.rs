@@ -1,8 +1,8 @@
 //! The return direction of flows, in the Pantheon convention.
 
+use crate::definitions::{AckLinkStats, LogTells, Need};
 use crate::histogram::DelayHistogram;
-use crate::stats::AckLinkStats;
-use crate::tally::{Clock, Tally, byte_loss, round_to_us, us_to_ms};
+use crate::tally::{Clock, Tally, round_to_us};
 use record::Record;
 
 /// Packets of one flow's return direction.
@@ -31,12 +31,30 @@ impl AckDirection {
         self.delivered.begin(first_ns);
     }
 
-    /// `None` if nothing was ever sent or delivered.
-    pub(crate) fn stats(&mut self, clock: Clock) -> Option<AckLinkStats> {
-        (self.sent.packets + self.delivered.packets > 0).then(|| AckLinkStats {
+    /// What its numbers are made of; `None` if nothing was ever sent or delivered.
+    fn known(&mut self, clock: Clock) -> Option<KnownAcks> {
+        (self.sent.packets + self.delivered.packets > 0).then(|| KnownAcks {
             throughput_mbps: self.delivered.mean_mbps(clock),
-            delay_p95_ms: self.delay.percentile_us(95.0).map(us_to_ms),
-            loss_rate: byte_loss(&self.sent, &self.delivered),
+            delay_p95_us: self.delay.percentile_us(95.0),
+            sent: self.sent.clone(),
+            delivered: self.delivered.clone(),
         })
     }
+
+    /// Its numbers; of a log that one end wrote, only where there is a rate.
+    pub(crate) fn stats(&mut self, clock: Clock, log: LogTells) -> Option<AckLinkStats> {
+        let is_seen_by_both = log.tells(&[Need::DelayDifferences]);
+        self.known(clock)
+            .filter(|acks| is_seen_by_both || acks.throughput_mbps > 0.0)
+            .map(|acks| AckLinkStats::of(&acks, log))
+    }
+}
+
+/// What is known of a return direction at the end.
+#[derive(Debug)]
+pub(crate) struct KnownAcks {
+    pub(crate) throughput_mbps: f64,
+    pub(crate) delay_p95_us: Option<i64>,
+    pub(crate) sent: Tally,
+    pub(crate) delivered: Tally,
 }

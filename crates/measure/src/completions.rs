@@ -1,22 +1,42 @@
 //! Completion times of finite transfers, over all of them and by size.
 
 use crate::inputs::FlowInfo;
-use crate::statistics::mean;
-use crate::stats::{Completion, TransferStats};
+use crate::statistics::{mean, nearest_rank};
 use std::collections::BTreeMap;
 use units::Time;
 
-/// Completion times of the transfers of one size, s.
-#[derive(Debug, Default)]
-struct OfSize {
-    flows: u64,
+/// Finite transfers, and the completion times of those that ended, s.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct FiniteTransfers {
+    /// The size of each where it is the same, bytes; 0 of all together.
+    pub(crate) bytes: u64,
+    pub(crate) flows: u64,
+    /// In ascending order when all are collected.
     times_s: Vec<f64>,
+}
+
+impl FiniteTransfers {
+    pub(crate) fn completed(&self) -> u64 {
+        self.times_s.len() as u64
+    }
+
+    pub(crate) fn incomplete(&self) -> u64 {
+        self.flows - self.completed()
+    }
+
+    pub(crate) fn mean_s(&self) -> Option<f64> {
+        mean(&self.times_s)
+    }
+
+    pub(crate) fn percentile_s(&self, percent: f64) -> Option<f64> {
+        nearest_rank(&self.times_s, percent)
+    }
 }
 
 /// Collects transfers as flows are finished.
 #[derive(Debug, Default)]
 pub(crate) struct Completions {
-    by_size: BTreeMap<u64, OfSize>,
+    by_size: BTreeMap<u64, FiniteTransfers>,
 }
 
 impl Completions {
@@ -24,42 +44,23 @@ impl Completions {
     pub(crate) fn flow(&mut self, info: &FlowInfo, completed: Option<Time>) {
         let Some(bytes) = info.facts.total_bytes else { return };
         let transfers = self.by_size.entry(bytes).or_default();
+        transfers.bytes = bytes;
         transfers.flows += 1;
         transfers.times_s.extend(completed.map(|at| (at - info.start).as_secs_f64()));
     }
 
-    pub(crate) fn stats(self) -> TransferStats {
-        let (mut flows, mut times_s, mut completions) = (0, Vec::new(), Vec::new());
-        for (bytes, OfSize { flows: of_size, times_s: mut of_size_s }) in self.by_size {
-            flows += of_size;
-            times_s.extend_from_slice(&of_size_s);
-            of_size_s.sort_by(f64::total_cmp);
-            completions.push(Completion {
-                bytes,
-                flows: of_size,
-                completed: of_size_s.len() as u64,
-                mean_s: mean(&of_size_s),
-                p50_s: percentile(&of_size_s, 0.50),
-                p95_s: percentile(&of_size_s, 0.95),
-                p99_s: percentile(&of_size_s, 0.99),
-            });
+    /// All transfers together, and those of each size.
+    pub(crate) fn finish(self) -> (FiniteTransfers, Vec<FiniteTransfers>) {
+        let (mut all, mut by_size) = (FiniteTransfers::default(), Vec::with_capacity(self.by_size.len()));
+        for mut transfers in self.by_size.into_values() {
+            all.flows += transfers.flows;
+            all.times_s.extend_from_slice(&transfers.times_s);
+            transfers.times_s.sort_by(f64::total_cmp);
+            by_size.push(transfers);
         }
-        times_s.sort_by(f64::total_cmp);
-        TransferStats {
-            fct_mean_s: mean(&times_s),
-            fct_p50_s: percentile(&times_s, 0.50),
-            fct_p95_s: percentile(&times_s, 0.95),
-            fct_p99_s: percentile(&times_s, 0.99),
-            fct_incomplete: flows - times_s.len() as u64,
-            completions,
-        }
+        all.times_s.sort_by(f64::total_cmp);
+        (all, by_size)
     }
-}
-
-/// The nearest rank, as of delays: index `fraction (n - 1)`, halves to even.
-fn percentile(sorted: &[f64], fraction: f64) -> Option<f64> {
-    let last = sorted.len().checked_sub(1)?;
-    sorted.get((fraction * last as f64).round_ties_even() as usize).copied()
 }
 
 #[cfg(test)]
@@ -81,21 +82,21 @@ mod tests {
         add(Some(1_000_000), Some(100));
         add(Some(1_000_000), None);
         add(None, None);
-        let stats = completions.stats();
+        let (all, by_size) = completions.finish();
         // (1 + ... + 21) = 231; indices 10, 19 and round(19.8) = 20 of 21.
-        let small = &stats.completions[0];
-        assert_eq!((small.bytes, small.flows, small.completed), (10_000, 21, 21));
-        assert_eq!((small.mean_s, small.p50_s), (Some(11.0), Some(11.0)));
-        assert_eq!((small.p95_s, small.p99_s), (Some(20.0), Some(21.0)));
-        let large = &stats.completions[1];
-        assert_eq!((large.flows, large.completed, large.p50_s), (2, 1, Some(100.0)));
+        let small = &by_size[0];
+        assert_eq!((small.bytes, small.flows, small.completed()), (10_000, 21, 21));
+        assert_eq!((small.mean_s(), small.percentile_s(50.0)), (Some(11.0), Some(11.0)));
+        assert_eq!((small.percentile_s(95.0), small.percentile_s(99.0)), (Some(20.0), Some(21.0)));
+        let large = &by_size[1];
+        assert_eq!((large.flows, large.completed(), large.percentile_s(50.0)), (2, 1, Some(100.0)));
         // 331 / 22; index round(10.5) = 10 and round(20.79) = 21 of 22.
-        assert_eq!((stats.fct_mean_s, stats.fct_p50_s), (Some(331.0 / 22.0), Some(11.0)));
-        assert_eq!((stats.fct_p99_s, stats.fct_incomplete), (Some(100.0), 1));
+        assert_eq!((all.mean_s(), all.percentile_s(50.0)), (Some(331.0 / 22.0), Some(11.0)));
+        assert_eq!((all.percentile_s(99.0), all.incomplete()), (Some(100.0), 1));
     }
 
     #[test]
     fn without_finite_transfers_there_is_nothing() {
-        assert_eq!(Completions::default().stats(), TransferStats::default());
+        assert_eq!(Completions::default().finish(), (FiniteTransfers::default(), Vec::new()));
     }
 }

@@ -1,7 +1,7 @@
 //! Whether the numbers of a run fit together. Published tables of others do not always
 //! (`docs/derivations.md`, ns-3).
 
-use crate::stats::RunStats;
+use crate::finish::RunStats;
 
 /// Relative error that sums in another order may have.
 const TOLERANCE: f64 = 1e-9;
@@ -18,8 +18,8 @@ pub(crate) fn contradiction(
     active_s: &[f64],
     aggregate_s: f64,
 ) -> Option<String> {
-    let network = &stats.network.ccperf;
-    let of_flows = stats.flows.iter().map(|flow| flow.ccperf.mean_throughput_l4).zip(active_s);
+    let network = &stats.network;
+    let of_flows = stats.flows.iter().map(|flow| flow.mean_throughput_l4).zip(active_s);
     let sum: f64 = of_flows.map(|(mbps, seconds)| mbps.unwrap_or(0.0) * seconds).sum();
     if let Some(aggregate) = network.mean_agg_throughput_l4.filter(|&mbps| differ(mbps * aggregate_s, sum)) {
         return Some(format!("mean_agg_throughput_l4 = {aggregate}: the flows have {}", sum / aggregate_s));
@@ -49,24 +49,20 @@ pub(crate) fn contradiction(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{CcperfFlow, CcperfNetwork, FlowStats, NetworkStats};
+    use crate::definitions::{FlowStats, NetworkStats};
 
-    fn stats(throughputs: &[f64], ccperf: CcperfNetwork) -> RunStats {
-        let flow = |&mbps: &f64| FlowStats {
-            ccperf: CcperfFlow { mean_throughput_l4: Some(mbps), ..CcperfFlow::default() },
-            ..FlowStats::default()
-        };
-        let network = NetworkStats { ccperf, ..NetworkStats::default() };
+    fn stats(throughputs: &[f64], network: NetworkStats) -> RunStats {
+        let flow = |&mbps: &f64| FlowStats { mean_throughput_l4: Some(mbps), ..FlowStats::default() };
         RunStats { flows: throughputs.iter().map(flow).collect(), network, ..RunStats::default() }
     }
 
-    fn network(aggregate: f64, jain: f64, entropy: f64, product: f64) -> CcperfNetwork {
-        CcperfNetwork {
+    fn network(aggregate: f64, jain: f64, entropy: f64, product: f64) -> NetworkStats {
+        NetworkStats {
             mean_agg_throughput_l4: Some(aggregate),
             mean_jains_fairness_throughput_l4: Some(jain),
             mean_entropy_fairness_throughput_l4: Some(entropy),
             mean_product_fairness_throughput_l4: Some(product),
-            ..CcperfNetwork::default()
+            ..NetworkStats::default()
         }
     }
 
@@ -82,8 +78,8 @@ mod tests {
     #[test]
     fn the_published_block_of_one_flow_contradicts_itself() {
         // Experiment #15 prints 27.72, 0.91, 1.61 and 13712.03 for a flow of 75.6 Mbit/s.
-        let check = |ccperf| {
-            contradiction(&stats(&[75.6], ccperf), &[Some(75.6)], &[15.0], 15.0).expect("a contradiction")
+        let check = |network| {
+            contradiction(&stats(&[75.6], network), &[Some(75.6)], &[15.0], 15.0).expect("a contradiction")
         };
         assert!(check(network(27.72, 0.91, 1.61, 13_712.03)).starts_with("mean_agg_throughput_l4 = 27.72"));
         assert!(check(network(75.6, 0.91, 1.61, 13_712.03)).contains("jains_fairness_throughput_l4 = 0.91"));

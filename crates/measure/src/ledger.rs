@@ -30,6 +30,14 @@ pub(crate) struct Fate {
     pub(crate) under_way: u64,
 }
 
+impl Fate {
+    /// Part of the decided packets that was lost; `None` while nothing is decided.
+    pub(crate) fn loss_rate(self) -> Option<f64> {
+        let decided = self.lost + self.delivered;
+        (decided > 0).then(|| self.lost as f64 / decided as f64)
+    }
+}
+
 impl Default for SendLedger {
     fn default() -> Self {
         Self { shift: FIRST_SHIFT, slices: Vec::new() }

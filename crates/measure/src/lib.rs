@@ -12,7 +12,6 @@
 
 mod ack_direction;
 mod bound;
-mod ccperf;
 mod completions;
 mod consistency;
 mod convergence;
@@ -27,6 +26,7 @@ mod histogram;
 mod inputs;
 mod interval;
 mod jain;
+mod known;
 mod ledger;
 mod media;
 mod meter;
@@ -38,12 +38,14 @@ mod sampling;
 mod series;
 mod stated;
 pub mod statistics;
-mod stats;
 mod tally;
-mod untold;
 
 pub use bound::MemoryBound;
-pub use definitions::{Better, Convention, Definition, LABELS, Label, Level, OneWay, metrics};
+pub use definitions::{
+    AckLinkStats, Better, Completion, Convention, Definition, FlowStats, Label, Level, LinkStats, MediaStats,
+    NetworkStats, OneWay, labels, metrics,
+};
+pub use finish::RunStats;
 pub use histogram::{DelayHistogram, DelaySummary};
 pub use inputs::{
     Delay, FlowFacts, FlowInfo, FlowState, LinkCounters, MediaCounters, MeterConfig, Read, Sample,
@@ -56,8 +58,4 @@ pub use meter::RunMeter;
 pub use normalised::{Denominators, FlowOfRun, MOST_MBPS, Normalised, normalised};
 pub use series::{FlowSeries, Series, SeriesMeter};
 pub use stated::StatedStates;
-pub use stats::{
-    AckLinkStats, CcperfFlow, CcperfLink, CcperfNetwork, Completion, FlowStats, LinkStats, MediaStats,
-    NetworkStats, ResponseStats, RunStats, TransferStats,
-};
 pub use tally::round_to_us;

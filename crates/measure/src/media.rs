@@ -1,9 +1,8 @@
 //! Live media: frames from capture to decoding, and where the picture stood still.
 
-use crate::histogram::DelayHistogram;
+use crate::histogram::{DelayHistogram, DelaySummary};
 use crate::inputs::MediaCounters;
-use crate::stats::MediaStats;
-use crate::tally::{round_to_us, us_to_ms};
+use crate::tally::{mbps, round_to_us};
 use std::collections::VecDeque;
 use units::{Span, Time};
 
@@ -83,14 +82,15 @@ impl MediaMeter {
         interval >= (average * STALL_INTERVALS).max(average + STALL_EXCESS)
     }
 
-    /// The statistics of a flow measured for `active` until `end`. `share_mbps` is what the bottleneck has for it.
-    pub(crate) fn stats(
+    /// What the numbers of a flow measured for `active` until `end` are made of. `share_mbps` is what the bottleneck has
+    /// for it.
+    pub(crate) fn known(
         mut self,
         counters: &MediaCounters,
         active: Span,
         end: Time,
         share_mbps: Option<f64>,
-    ) -> MediaStats {
+    ) -> KnownMedia {
         let playing = |from: Time| {
             let paused = counters.pauses.iter().map(|&(begin, over)| over.min(end) - begin.max(from));
             paused.fold(end - from, |left, pause| left - pause)
@@ -103,31 +103,55 @@ impl MediaMeter {
             self.stalled = active;
             self.stalls = 1;
         }
-        let rate_mbps =
-            (!active.is_zero()).then(|| (self.measured_bytes * 8) as f64 * 1_000.0 / active.as_ns() as f64);
-        let could_mbps =
-            share_mbps.map_or(counters.max_rate.mbps(), |share| share.min(counters.max_rate.mbps()));
-        let delay = self.delay.summary();
-        MediaStats {
-            media_rate_mbps: rate_mbps,
-            media_utilization: rate_mbps.filter(|_| could_mbps > 0.0).map(|rate| rate / could_mbps),
-            frame_delay_p50_ms: delay.map(|delay| us_to_ms(delay.p50_us)),
-            frame_delay_p95_ms: delay.map(|delay| us_to_ms(delay.p95_us)),
-            frame_delay_p99_ms: delay.map(|delay| us_to_ms(delay.p99_us)),
+        let most_mbps = counters.max_rate.mbps();
+        KnownMedia {
+            active,
+            could_mbps: share_mbps.map_or(most_mbps, |share| share.min(most_mbps)),
+            delay: self.delay.summary(),
+            measured_bytes: self.measured_bytes,
             stalls: self.stalls,
-            stall_time_s: self.stalled.as_secs_f64(),
-            stall_ratio: (!active.is_zero()).then(|| self.stalled.as_secs_f64() / active.as_secs_f64()),
-            frames_written: counters.frames,
+            stalled: self.stalled,
+            frames: counters.frames,
             frames_skipped: counters.frames_skipped,
-            frames_decoded: self.decoded,
+            decoded: self.decoded,
         }
+    }
+}
+
+/// What is known of a live flow at the end.
+#[derive(Debug)]
+pub(crate) struct KnownMedia {
+    /// Time that counts, without pauses.
+    pub(crate) active: Span,
+    /// What the source could have sent, Mbit/s.
+    pub(crate) could_mbps: f64,
+    /// Times from capture to decoding.
+    pub(crate) delay: Option<DelaySummary>,
+    measured_bytes: u64,
+    pub(crate) stalls: u64,
+    pub(crate) stalled: Span,
+    pub(crate) frames: u64,
+    pub(crate) frames_skipped: u64,
+    pub(crate) decoded: u64,
+}
+
+impl KnownMedia {
+    pub(crate) fn rate_mbps(&self) -> Option<f64> {
+        mbps(self.measured_bytes, self.active)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::definitions::{LogTells, MediaStats};
     use units::Rate;
+
+    impl MediaMeter {
+        fn stats(self, counters: &MediaCounters, active: Span, end: Time, share: Option<f64>) -> MediaStats {
+            MediaStats::of(&self.known(counters, active, end, share), LogTells::default())
+        }
+    }
 
     fn at(ms: u64) -> Time {
         Time::from_ns(ms * 1_000_000)

@@ -1,7 +1,7 @@
 //! Time means of the state that senders stated now and then: a value holds until the next.
 
+use crate::finish::RunStats;
 use crate::inputs::{SenderCounters, Told};
-use crate::stats::RunStats;
 use crate::tally::mbps;
 use units::{Span, Time};
 
@@ -164,7 +164,7 @@ pub(crate) fn put_in(stats: &mut RunStats, senders: &[SenderCounters]) {
         let told = told.unwrap_or_default();
         flow.data_bytes_delivered = told.payload.map(|(bytes, _)| bytes);
         flow.goodput_mbps = told.payload.and_then(|(bytes, span)| mbps(bytes, span));
-        flow.ccperf.mean_throughput_l4 = flow.goodput_mbps;
+        flow.mean_throughput_l4 = flow.goodput_mbps;
         flow.packets_sent = flow.packets_sent.or(told.packets.map(|(sent, _)| sent));
         flow.packet_loss_rate = told.packets.and_then(loss);
         all.push(told);

@@ -54,6 +54,11 @@ pub(crate) fn mbps(bytes: u64, span: Span) -> Option<f64> {
     (!span.is_zero()).then(|| (bytes * 8) as f64 * 1_000.0 / span.as_ns() as f64)
 }
 
+/// Mean of a quantity over time from its integral; `None` over no time.
+pub(crate) fn time_mean(integral_ns: u128, span: Span) -> Option<f64> {
+    (!span.is_zero()).then(|| integral_ns as f64 / span.as_ns() as f64)
+}
+
 /// Packets that passed one point.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {

@@ -26,7 +26,7 @@ pub(crate) fn metrics() -> PyResult<String> {
 /// The keys of statistics that are no metrics, as JSON.
 #[pyfunction]
 pub(crate) fn labels() -> PyResult<String> {
-    serde_json::to_string(measure::LABELS).map_err(text)
+    serde_json::to_string(&measure::labels().collect::<Vec<_>>()).map_err(text)
 }
 
 #[derive(Deserialize)]

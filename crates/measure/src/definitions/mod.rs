@@ -1,8 +1,22 @@
-//! What every key of the statistics means: name, unit, convention, formula, source.
+//! Every number of the statistics, once: its key, unit, convention, formula and source, what a log has to tell for it,
+//! and the function that computes it.
 
+mod acks;
 mod flow;
 mod link;
+mod media;
+mod needs;
 mod network;
+mod row;
+
+pub use acks::AckLinkStats;
+pub use flow::FlowStats;
+pub use link::LinkStats;
+pub use media::MediaStats;
+pub use network::{Completion, NetworkStats};
+
+pub(crate) use needs::{LogTells, Need};
+pub(crate) use row::Row;
 
 use serde::Serialize;
 
@@ -90,8 +104,6 @@ pub struct Label {
     pub meaning: &'static str,
 }
 
-use Level::{Flow, Link, Network};
-
 const PANTHEON: &str = "Pantheon, src/analysis/tunnel_graph.py";
 const OWN: &str = "dumbbell: what Pantheon's metrics lack";
 const RFC5166: &str = "RFC 5166";
@@ -101,80 +113,35 @@ const RFC7928: &str = "RFC 7928";
 const RFC9743: &str = "for RFC 9743";
 const CCPERF: &str = "ccperf, as exact time integral";
 
-impl Level {
-    /// A metric of this level that does not depend on sample intervals.
-    const fn metric(
-        self,
-        name: &'static str,
-        unit: &'static str,
-        better: Better,
-        convention: Convention,
-        formula: &'static str,
-        source: &'static str,
-    ) -> Definition {
-        Definition {
-            name,
-            unit,
-            better,
-            convention,
-            level: self,
-            formula,
-            source,
-            sampled: false,
-            one_way: None,
+/// Every row with its level: flows, links, network, each in the order of the JSON.
+fn rows() -> Vec<(Level, Row)> {
+    fn gather(level: Level, rows: &[Row], into: &mut Vec<(Level, Row)>) {
+        for &row in rows {
+            match row {
+                Row::Group(rows) => gather(level, rows, into),
+                row => into.push((level, row)),
+            }
         }
     }
-}
-
-impl Definition {
-    /// The same, computed from values per sample interval.
-    const fn sampled(self) -> Self {
-        Self { sampled: true, ..self }
-    }
-
-    /// The same, of the clocks of both ends.
-    const fn across(self, one_way: OneWay) -> Self {
-        Self { one_way: Some(one_way), ..self }
-    }
+    let mut all = Vec::new();
+    gather(Level::Flow, FlowStats::ROWS, &mut all);
+    gather(Level::Link, LinkStats::ROWS, &mut all);
+    gather(Level::Network, NetworkStats::ROWS, &mut all);
+    all
 }
 
 /// Every metric: flows, links, network, each in the order of the JSON.
-pub fn metrics() -> impl Iterator<Item = &'static Definition> {
-    flow::METRICS.iter().chain(link::METRICS).chain(network::METRICS)
+pub fn metrics() -> impl Iterator<Item = Definition> {
+    rows().into_iter().filter_map(|(level, row)| match row {
+        Row::Metric { definition, .. } => Some(Definition { level, ..definition }),
+        Row::Label(_) | Row::Group(_) => None,
+    })
 }
 
-/// Keys that are no metrics.
-pub const LABELS: &[Label] = &[
-    Label { name: "flow", level: Flow, meaning: "number of the flow" },
-    Label { name: "scheme", level: Flow, meaning: "name of the scheme; empty where unknown" },
-    Label { name: "start_s", level: Flow, meaning: "planned start, or time of the first record, s" },
-    Label { name: "stop_s", level: Flow, meaning: "planned stop, or end of the run, s" },
-    Label { name: "link", level: Link, meaning: "name of the link" },
-    Label { name: "direction", level: Link, meaning: "data or ack" },
-    Label {
-        name: "invalid_reason",
-        level: Network,
-        meaning: "why valid is false, one line; null for valid runs",
-    },
-    Label {
-        name: "sample_interval_s",
-        level: Network,
-        meaning: "length of the sample intervals that sampled metrics are computed from, s; null without samples",
-    },
-    Label {
-        name: "jain_window_s",
-        level: Network,
-        meaning: "length of the windows of jain_seen_p50 and its like, s",
-    },
-    Label {
-        name: "convergence_delta",
-        level: Network,
-        meaning: "distance from the fair share, as a fraction of it, that convergence_time_s allows",
-    },
-    Label {
-        name: "convergence_window_s",
-        level: Network,
-        meaning: "length of time whose shares convergence_time_s looks at, s",
-    },
-    Label { name: "completions.bytes", level: Network, meaning: "size of the transfers" },
-];
+/// Every key that is no metric, in the same order.
+pub fn labels() -> impl Iterator<Item = Label> {
+    rows().into_iter().filter_map(|(level, row)| match row {
+        Row::Label(label) => Some(Label { level, ..label }),
+        Row::Metric { .. } | Row::Group(_) => None,
+    })
+}

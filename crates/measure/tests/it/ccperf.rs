@@ -86,15 +86,15 @@ fn two_seconds(config: MeterConfig, reads: [u64; 2], sender: SenderCounters) -> 
 fn what_an_application_reads_after_its_flow_stopped_is_not_of_its_time() {
     let flow = planned(|info| info.stop = Time::ZERO + Span::from_ms(500));
     let stats = two_seconds(config(flow), [1_000_000, 500_000], sender());
-    assert_eq!(stats.flows[0].ccperf.mean_throughput_l4, Some(16.0));
-    assert_eq!(stats.network.ccperf.mean_agg_throughput_l4, Some(16.0));
+    assert_eq!(stats.flows[0].mean_throughput_l4, Some(16.0));
+    assert_eq!(stats.network.mean_agg_throughput_l4, Some(16.0));
 }
 
 #[test]
 fn one_flow_by_ccperfs_names() {
     let stats = two_seconds(config(planned(|_| {})), [1_000_000, 500_000], sender());
     assert_eq!(stats.contradiction, None);
-    let flow = &stats.flows[0].ccperf;
+    let flow = &stats.flows[0];
     // 12 Mbit in 2 s, 13.6 sent, 20 accepted.
     assert_eq!((flow.mean_throughput_l4, flow.mean_throughput_l7), (Some(6.0), Some(6.0)));
     assert_eq!((flow.mean_sending_rate_l4, flow.mean_sending_rate_l7), (Some(6.8), Some(10.0)));
@@ -119,7 +119,7 @@ fn one_flow_by_ccperfs_names() {
     // Two episodes of 252.126 ms together (`docs/derivations.md`, ns-3).
     assert_eq!(flow.mean_recovery_time_l4, Some(126.063));
     assert_eq!((flow.total_retransmissions_l4, flow.total_rtos_l4), (Some(5), Some(1)));
-    let network = &stats.network.ccperf;
+    let network = &stats.network;
     assert_eq!((network.mean_agg_throughput_l4, network.mean_agg_in_flight_l4), (Some(6.0), Some(12.0)));
     assert_eq!(network.mean_agg_utilization_bw_l4, Some(0.6));
     assert_eq!(network.mean_agg_utilization_bdp_l4, flow.mean_utilization_bdp_l4);
@@ -127,7 +127,7 @@ fn one_flow_by_ccperfs_names() {
     assert_eq!(network.mean_jains_fairness_throughput_l4, Some(1.0));
     assert_eq!(network.mean_entropy_fairness_throughput_l4, Some(0.0));
     assert_eq!(network.mean_product_fairness_throughput_l4, Some(6.0));
-    assert_eq!(stats.flows[0].response.starvation_time_s, Some(0.0));
+    assert_eq!(stats.flows[0].starvation_time_s, Some(0.0));
     assert_eq!((stats.network.convergence_time_s, stats.network.convergence_delta), (None, 0.2));
 }
 
@@ -137,15 +137,15 @@ fn means_of_a_finite_transfer_end_with_it() {
     let completed = Some(Time::ZERO + Span::from_ms(1_500));
     let stats =
         two_seconds(config(info.clone()), [1_000_000, 500_000], SenderCounters { completed, ..sender() });
-    let flow = &stats.flows[0].ccperf;
+    let flow = &stats.flows[0];
     assert_eq!((flow.flow_completion_time_l4, flow.mean_throughput_l4), (Some(1.5), Some(8.0)));
     // Only the first sample was active as a whole.
     assert_eq!((flow.mean_network_power_l4, flow.var_throughput_l4), (Some(160.0), None));
-    let transfers = &stats.network.transfers;
+    let transfers = &stats.network;
     assert_eq!((transfers.fct_mean_s, transfers.fct_incomplete), (Some(1.5), 0));
     let stats = two_seconds(config(info), [1_000_000, 499_999], sender());
-    assert_eq!(stats.flows[0].ccperf.flow_completion_time_l4, None);
-    assert_eq!(stats.network.transfers.fct_incomplete, 1);
+    assert_eq!(stats.flows[0].flow_completion_time_l4, None);
+    assert_eq!(stats.network.fct_incomplete, 1);
 }
 
 #[test]

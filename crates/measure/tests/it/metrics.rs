@@ -448,9 +448,8 @@ fn links_are_time_means_over_their_counters() {
     assert_eq!((link.max_queue_delay_ms, link.peak_queue_ms), (40.0, Some(20.0)));
     assert_eq!(link.ecn_mark_rate, Some(7.0 / 1_500.0));
     // ccperf's names for the same.
-    let ccperf = &link.ccperf;
-    assert_eq!((ccperf.mean_qdisc_length_l2, ccperf.mean_qdisc_delay_l2), (Some(2.5), Some(3.0)));
-    assert_eq!((ccperf.mean_sending_rate_l1, ccperf.total_qdisc_drops_l2), (Some(9.0), 60));
+    assert_eq!((link.mean_qdisc_length_l2, link.mean_qdisc_delay_l2), (Some(2.5), Some(3.0)));
+    assert_eq!((link.mean_sending_rate_l1, link.total_qdisc_drops_l2), (Some(9.0), 60));
     assert_eq!(
         (link.packets_in, link.packets_out, link.packets_dropped, link.packets_marked),
         (1_600, 1_500, 60, 7)

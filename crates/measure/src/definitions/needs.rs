@@ -1,108 +1,64 @@
-//! What a log does not tell is absent from the statistics, never zero.
+//! What a log has to tell for a number. What it does not tell is absent from the statistics, never zero.
 
 use crate::inputs::{Delay, Tells};
-use crate::stats::{AckLinkStats, CcperfNetwork, FlowStats, NetworkStats, RunStats};
 
-/// Takes out of `stats` every number that a log which tells no more than `tells` cannot support.
-pub(crate) fn take_out(stats: &mut RunStats, tells: Tells) {
-    for flow in &mut stats.flows {
-        delays_of_flow(flow, tells.delay);
-        if !tells.sendings {
-            without_sendings(flow);
-        }
-        if !tells.arrivals {
-            without_arrivals(flow);
-        }
-        if !tells.marks {
-            flow.packets_marked = None;
-        }
-        acks(&mut flow.acklink, tells.delay);
-    }
-    let network = &mut stats.network;
-    if tells.delay != Delay::OneWay {
-        network.delay_p95_ms = None;
-        (network.owd_p50_ms, network.owd_p95_ms, network.owd_p99_ms) = (None, None, None);
-    }
-    if !tells.sendings {
-        network.ingress_mbps = None;
-    }
-    if !tells.arrivals {
-        network_without_arrivals(network);
-    }
-    if !tells.flows {
-        without_jain(network);
-    }
-    if !tells.sendings || !tells.arrivals {
-        (network.loss_rate, network.packet_loss_rate) = (None, None);
-    }
-    acks(&mut network.acklink, tells.delay);
+/// Something that not every log tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// What was sent.
+    Sendings,
+    /// What arrived.
+    Arrivals,
+    /// What was dropped on the path.
+    Drops,
+    /// Which packets arrived with a CE mark.
+    Marks,
+    /// Which packets are of which flow.
+    Flows,
+    /// How much of each packet is payload.
+    Payload,
+    /// What applications read.
+    Reads,
+    /// Times from sending to arrival, by clocks that agree.
+    OneWayDelays,
+    /// The same, up to a constant.
+    DelayDifferences,
+    /// Times from sending to the arrival of the acknowledgement in the place of one-way delays.
+    RoundTrips,
 }
 
-/// Round-trip times go to their own metrics; delays with an unknown constant keep their differences only.
-fn delays_of_flow(flow: &mut FlowStats, delay: Delay) {
-    if delay == Delay::OneWay {
-        return;
+/// What a log tells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogTells {
+    pub(crate) tells: Tells,
+    pub(crate) drops: bool,
+    pub(crate) payload: bool,
+    pub(crate) reads: bool,
+}
+
+impl LogTells {
+    /// Whether it tells all of that.
+    pub(crate) fn tells(self, needs: &[Need]) -> bool {
+        let Self { tells, drops, payload, reads } = self;
+        needs.iter().all(|need| match need {
+            Need::Sendings => tells.sendings,
+            Need::Arrivals => tells.arrivals,
+            Need::Drops => drops,
+            Need::Marks => tells.marks,
+            Need::Flows => tells.flows,
+            Need::Payload => payload,
+            Need::Reads => reads,
+            Need::OneWayDelays => tells.delay == Delay::OneWay,
+            Need::DelayDifferences => matches!(tells.delay, Delay::OneWay | Delay::AboveSmallest),
+            Need::RoundTrips => tells.delay == Delay::RoundTrip,
+        })
     }
-    if delay == Delay::RoundTrip {
-        flow.rtt_min_ms = flow.owd_min_ms;
-        flow.rtt_mean_ms = flow.owd_mean_ms;
-        flow.rtt_p50_ms = flow.owd_p50_ms;
-        flow.rtt_p95_ms = flow.owd_p95_ms;
-        flow.rtt_p99_ms = flow.owd_p99_ms;
-    }
-    if delay != Delay::AboveSmallest {
-        (flow.self_inflicted_delay_p95_ms, flow.self_inflicted_delay_mean_ms) = (None, None);
-        flow.queueing_delay_mean_ms = None;
-    }
-    flow.delay_p95_ms = None;
-    (flow.owd_min_ms, flow.owd_mean_ms) = (None, None);
-    (flow.owd_p50_ms, flow.owd_p95_ms, flow.owd_p99_ms) = (None, None, None);
 }
 
-fn without_sendings(flow: &mut FlowStats) {
-    (flow.ingress_mbps, flow.packets_sent, flow.bytes_sent) = (None, None, None);
-    (flow.loss_rate, flow.packet_loss_rate) = (None, None);
-    (flow.packets_dropped, flow.packets_in_flight_at_end) = (None, None);
-    flow.ccperf.mean_sending_rate_l4 = None;
-}
-
-fn without_arrivals(flow: &mut FlowStats) {
-    (flow.throughput_mbps, flow.goodput_mbps, flow.ccperf.mean_throughput_l4) = (None, None, None);
-    (flow.packets_delivered, flow.bytes_delivered, flow.data_bytes_delivered) = (None, None, None);
-    (flow.loss_rate, flow.packet_loss_rate, flow.packets_in_flight_at_end) = (None, None, None);
-    flow.payload_share = None;
-}
-
-fn network_without_arrivals(network: &mut NetworkStats) {
-    (network.throughput_mbps, network.goodput_mbps, network.duration_s) = (None, None, None);
-    network.capacity_utilization = None;
-    without_jain(network);
-    network.ccperf = CcperfNetwork::default();
-    network.convergence_time_s = None;
-}
-
-fn without_jain(network: &mut NetworkStats) {
-    (network.jain_index, network.jain_index_mean) = (None, None);
-    (network.jain_seen_p50, network.jain_seen_p05) = (None, None);
-    (network.jain_active_p50, network.jain_active_p05) = (None, None);
-}
-
-/// Of the return direction one end sees what arrives there, without knowing when it was sent or how much was.
-fn acks(acks: &mut Option<AckLinkStats>, delay: Delay) {
-    match delay {
-        Delay::OneWay => {}
-        Delay::AboveSmallest => {
-            if let Some(acks) = acks {
-                acks.delay_p95_ms = None;
-            }
-        }
-        Delay::RoundTrip | Delay::Unknown => {
-            *acks = acks.take().filter(|acks| acks.throughput_mbps > 0.0).map(|acks| AckLinkStats {
-                delay_p95_ms: None,
-                loss_rate: None,
-                ..acks
-            });
-        }
+impl Default for LogTells {
+    /// All of it.
+    fn default() -> Self {
+        Self { tells: Tells::default(), drops: true, payload: true, reads: true }
     }
 }
 
