@@ -60,6 +60,8 @@ statistics! {
             .across(Data).needs(&[OneWayDelays]) => |known| known.delay.map(|delay| us_to_ms(delay.p95_us));
         owd_p99_ms: Option<f64> = metric("ms", Less, Corrected, "99th percentile of the delays of owd_mean_ms", RFC7679)
             .across(Data).needs(&[OneWayDelays]) => |known| known.delay.map(|delay| us_to_ms(delay.p99_us));
+        owd_max_ms: Option<f64> = metric("ms", Less, Corrected, "largest of the delays of owd_mean_ms", RFC7679)
+            .across(Data).needs(&[OneWayDelays]) => |known| known.delay.map(|delay| us_to_ms(delay.max_us));
         self_inflicted_delay_p95_ms: Option<f64> = metric("ms", Less, Corrected, "owd_p95_ms - owd_min_ms", OWN)
             .across(Difference).needs(&[DelayDifferences]) => |known| known.above_min_ms(known.delay?.p95_us as f64);
         self_inflicted_delay_mean_ms: Option<f64> = metric("ms", Less, Corrected, "owd_mean_ms - owd_min_ms", OWN)
