@@ -132,6 +132,27 @@ def test_ctrl_c_ends_a_simulation() -> None:
     assert time.monotonic() - started < 20.0
 
 
+def _long_schedule() -> str:
+    changes = [{"at_s": number / 1e3, "delay_ms": 1 + number % 7} for number in range(400)]
+    delay = {"kind": "netem", "delay_ms": 1.0, "schedule": changes}
+    return json.dumps({"data": [delay] * 1000, "ack": []})
+
+
+def test_ctrl_c_ends_what_is_done_with_a_path() -> None:
+    # Neither of them heard it, and a schedule took time by the square of its length.
+    kept = {"corr": 0.5, "std": 0.1, "min": 0.0, "max": 0.5}
+    endless = {"kind": "loss", "probability": 0.1, "walk": {"interval_ms": 0.1, "probability": kept}}
+    offers = json.dumps({"data": [{"kind": "poisson", "rate_mbps": 0.02}, endless], "ack": []})
+    long = _long_schedule()
+    for work in (lambda: _core.opportunities(offers, "data", 1, 1e6), lambda: _core.describe_path(long)):
+        timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        started = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            work()
+        assert time.monotonic() - started < 60.0
+
+
 def test_other_threads_run_while_a_simulation_does() -> None:
     finished = threading.Event()
     ticks = 0

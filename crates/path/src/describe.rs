@@ -4,6 +4,7 @@ use crate::change::Change;
 use crate::element::Table;
 use crate::section::Section;
 use crate::spec::{ElementSpec, PathSpec, names};
+use crate::until::{Until, to_the_end};
 use serde::Serialize;
 use units::{Span, Time};
 
@@ -79,12 +80,11 @@ impl ElementSpec {
         quantity(self.at_start().table())
     }
 
-    /// A quantity after the scheduled changes up to `at`. Of a checked specification.
-    fn after<T>(&self, at: Time, quantity: Quantity<T>) -> T {
-        let states = self.states().unwrap_or_default();
-        let states = self.schedule().iter().zip(&states).filter(|(change, _)| change.at() <= at);
-        let state = states.filter_map(|(_, state)| state.as_ref()).next_back();
-        state.unwrap_or(self).first(quantity)
+    /// A quantity after each scheduled change of the settings, in the order of time. Of a checked specification.
+    fn changes<T>(&self, quantity: Quantity<T>) -> impl Iterator<Item = (Time, T)> {
+        let states = self.states(&mut to_the_end).unwrap_or_default();
+        let changes = self.schedule().iter().zip(states);
+        changes.filter_map(move |(change, state)| Some((change.at(), state?.first(quantity))))
     }
 
     /// Whether a quantity walks at random.
@@ -101,26 +101,42 @@ impl ElementSpec {
 }
 
 /// A quantity of several elements together over time; none if it walks.
-fn over_time<'a, T: PartialEq, E: Iterator<Item = &'a ElementSpec>>(
-    elements: impl Fn() -> E,
+///
+/// # Errors
+/// What `until` says.
+fn over_time<'a, T: PartialEq + Copy>(
+    elements: impl Iterator<Item = &'a ElementSpec>,
     quantity: Quantity<T>,
     combine: impl Fn(&mut dyn Iterator<Item = T>) -> T,
-) -> Option<Vec<(Time, T)>> {
-    if elements().any(|element| element.walks(quantity)) {
-        return None;
+    until: Until<'_>,
+) -> Result<Option<Vec<(Time, T)>>, String> {
+    let mut values = Vec::new();
+    let mut changes = Vec::new();
+    for (index, element) in elements.enumerate() {
+        if element.walks(quantity) {
+            return Ok(None);
+        }
+        values.push(element.first(quantity));
+        changes.extend(element.changes(quantity).map(|(at, value)| (at, index, value)));
+        until(1 + element.schedule().len() as u64)?;
     }
-    let mut times = vec![Time::ZERO];
-    times.extend(elements().flat_map(ElementSpec::schedule).map(Change::at));
-    times.sort_unstable();
-    times.dedup();
-    let mut steps: Vec<(Time, T)> = Vec::with_capacity(times.len());
-    for at in times {
-        let value = combine(&mut elements().map(|element| element.after(at, quantity)));
-        if steps.last().is_none_or(|last| last.1 != value) {
-            steps.push((at, value));
+    // Stable: of the changes of one element at one time the last counts.
+    changes.sort_by_key(|&(at, ..)| at);
+    let mut steps = Vec::new();
+    if changes.first().is_none_or(|&(at, ..)| at > Time::ZERO) {
+        steps.push((Time::ZERO, combine(&mut values.iter().copied())));
+    }
+    for now in changes.chunk_by(|one, other| one.0 == other.0) {
+        for &(_, index, value) in now {
+            values[index] = value;
+        }
+        let value = combine(&mut values.iter().copied());
+        until((now.len() + values.len()) as u64)?;
+        if steps.last().is_none_or(|&(_, last)| last != value) {
+            steps.push((now[0].0, value));
         }
     }
-    Some(steps)
+    Ok(Some(steps))
 }
 
 fn steps(steps: Vec<(Time, f64)>) -> Steps {
@@ -153,7 +169,15 @@ impl PathSpec {
     /// # Errors
     /// What [`PathSpec::validate`] refuses.
     pub fn describe(&self) -> Result<Description, String> {
-        self.validate()?;
+        self.describe_until(&mut to_the_end)
+    }
+
+    /// The same, of a long schedule too.
+    ///
+    /// # Errors
+    /// What [`PathSpec::validate`] refuses. What `until` says.
+    pub fn describe_until(&self, until: Until<'_>) -> Result<Description, String> {
+        self.validate_until(until)?;
         let all = || self.data.iter().chain(&self.ack);
         let links: Vec<LinkDescription> =
             links_of(&self.data, "data").chain(links_of(&self.ack, "ack")).collect();
@@ -161,35 +185,39 @@ impl PathSpec {
         let limited = limited.filter_map(|(index, link)| Some((index, link.rate_mbps?)));
         Ok(Description {
             base_rtt_ms: all().map(|element| element.first(delay_ms)).sum(),
-            base_rtts_ms: self.base_rtts(),
-            rates_mbps: self.rates(),
-            losses: self.losses(),
+            base_rtts_ms: self.base_rtts(until)?,
+            rates_mbps: self.rates(until)?,
+            losses: self.losses(until)?,
             delays: delays_of(&self.data, "data").chain(delays_of(&self.ack, "ack")).collect(),
             bottleneck: limited.min_by(|one, other| one.1.total_cmp(&other.1)).map(|(index, _)| index),
             links,
         })
     }
 
-    fn base_rtts(&self) -> Option<Steps> {
-        let found = over_time(|| self.data.iter().chain(&self.ack), delay_ms, |delays| delays.sum())?;
-        found.iter().any(|(_, ms)| *ms > 0.0).then(|| steps(found))
+    fn base_rtts(&self, until: Until<'_>) -> Result<Option<Steps>, String> {
+        let found = over_time(self.data.iter().chain(&self.ack), delay_ms, |delays| delays.sum(), until)?;
+        Ok(found.filter(|found| found.iter().any(|&(_, ms)| ms > 0.0)).map(steps))
     }
 
-    fn rates(&self) -> Option<Steps> {
+    fn rates(&self, until: Until<'_>) -> Result<Option<Steps>, String> {
         let links = || self.data.iter().filter(|element| element.table().capacity().is_some());
         let steady = links().all(|link| link.table().capacity().is_some_and(|capacity| capacity.steady));
         if !steady || links().next().is_none() {
-            return None;
+            return Ok(None);
         }
         let rate = |table: &dyn Table| limit_mbps(table).unwrap_or(f64::INFINITY);
-        over_time(links, rate, |rates| rates.fold(f64::INFINITY, f64::min)).map(steps)
+        Ok(over_time(links(), rate, |rates| rates.fold(f64::INFINITY, f64::min), until)?.map(steps))
     }
 
-    fn losses(&self) -> Option<Steps> {
+    fn losses(&self, until: Until<'_>) -> Result<Option<Steps>, String> {
         let lossy = || self.data.iter().filter(|element| element.table().loss().is_some());
-        lossy().next()?;
+        if lossy().next().is_none() {
+            return Ok(None);
+        }
         let loss = |table: &dyn Table| table.loss().unwrap_or(0.0);
-        over_time(lossy, loss, |losses| losses.fold(0.0, |lost, loss| lost + loss - lost * loss)).map(steps)
+        let combine =
+            |losses: &mut dyn Iterator<Item = f64>| losses.fold(0.0, |lost, loss| lost + loss - lost * loss);
+        Ok(over_time(lossy(), loss, combine, until)?.map(steps))
     }
 
     /// The fixed delays of both directions together, as they are at the start.
@@ -206,10 +234,10 @@ impl PathSpec {
 
     /// The same, and from when on: at the start and after every change by a schedule. Empty if a delay walks at random.
     pub fn base_rtts_within(&self, [data, ack]: [Section; 2]) -> Vec<(Time, Span)> {
-        let elements = || data.of(&self.data).iter().chain(ack.of(&self.ack));
+        let elements = data.of(&self.data).iter().chain(ack.of(&self.ack));
         let delay = |table: &dyn Table| span(table.delay_ms());
-        over_time(elements, delay, |delays| delays.fold(Span::ZERO, |sum, delay| sum + delay))
-            .unwrap_or_default()
+        let sum = |delays: &mut dyn Iterator<Item = Span>| delays.fold(Span::ZERO, |sum, delay| sum + delay);
+        over_time(elements, delay, sum, &mut to_the_end).ok().flatten().unwrap_or_default()
     }
 
     /// When a schedule last changes an element before `end`; changes of queues do not count.
@@ -223,6 +251,8 @@ impl PathSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
 
     fn path(data: &str, ack: &str) -> PathSpec {
         serde_json::from_str(&format!(r#"{{"data": [{data}], "ack": [{ack}]}}"#)).unwrap()
@@ -305,6 +335,82 @@ mod tests {
             (None, None, None, None)
         );
         assert_eq!(empty.delays, []);
+    }
+
+    /// What it was before: all states of all elements anew for each time.
+    fn anew_for_each_time(path: &PathSpec, quantity: Quantity<f64>) -> Vec<(Time, f64)> {
+        let elements = || path.data.iter().chain(&path.ack);
+        let mut times = vec![Time::ZERO];
+        times.extend(elements().flat_map(ElementSpec::schedule).map(Change::at));
+        times.sort_unstable();
+        times.dedup();
+        let after = |element: &ElementSpec, at: Time| {
+            let states = element.states(&mut to_the_end).unwrap();
+            let states = element.schedule().iter().zip(states).filter(|(change, _)| change.at() <= at);
+            states
+                .filter_map(|(_, state)| state)
+                .next_back()
+                .unwrap_or_else(|| element.clone())
+                .first(quantity)
+        };
+        let mut steps: Vec<(Time, f64)> = Vec::new();
+        for at in times {
+            let value = elements().map(|element| after(element, at)).sum();
+            if steps.last().is_none_or(|last| last.1 != value) {
+                steps.push((at, value));
+            }
+        }
+        steps
+    }
+
+    proptest! {
+        #[test]
+        fn steps_are_those_of_all_states_at_each_time(
+            elements in prop::collection::vec((1.0..50.0, prop::collection::vec((0u32..6, 1.0..50.0), 0..8)), 0..5),
+        ) {
+            let links = elements.into_iter().map(|(rate_mbps, mut schedule)| {
+                schedule.sort_by_key(|&(half_s, _)| half_s);
+                let changes = schedule.into_iter().map(|(half_s, rate_mbps)| {
+                    // One of five changes the queue only, and no rate.
+                    let at_s = f64::from(half_s) / 2.0;
+                    if rate_mbps < 10.0 {
+                        json!({"at_s": at_s, "queue": {"packets": 9}})
+                    } else {
+                        json!({"at_s": at_s, "rate_mbps": rate_mbps})
+                    }
+                });
+                let queue = json!({"kind": "droptail", "packets": 5});
+                let schedule = changes.collect::<Vec<_>>();
+                json!({"kind": "link", "rate_mbps": rate_mbps, "queue": queue, "schedule": schedule})
+            });
+            let table = json!({"data": links.collect::<Vec<_>>(), "ack": []});
+            let path: PathSpec = serde_json::from_value(table).unwrap();
+            path.validate().unwrap();
+            let rate: Quantity<f64> = |table| limit_mbps(table).unwrap_or(0.0);
+            let found = over_time(path.data.iter(), rate, |rates| rates.sum(), &mut to_the_end);
+            prop_assert_eq!(found.unwrap().unwrap(), anew_for_each_time(&path, rate));
+        }
+    }
+
+    #[test]
+    fn a_long_schedule_takes_steps_in_proportion_and_can_be_ended() {
+        let steps_of = |changes: u32| {
+            let changes: Vec<_> =
+                (0..changes).map(|i| json!({"at_s": f64::from(i) / 1e3, "rate_mbps": 1 + i % 7})).collect();
+            let table = json!({"data": [{"kind": "link", "rate_mbps": 9, "schedule": changes}], "ack": []});
+            let path: PathSpec = serde_json::from_value(table).unwrap();
+            let mut steps = 0;
+            let found = path.describe_until(&mut |more| {
+                steps += more;
+                Ok(())
+            });
+            assert_eq!(found.unwrap().rates_mbps.map(|rates| rates.len()), Some(changes.len()));
+            let ended = path.describe_until(&mut |_| Err("interrupted".to_owned())).unwrap_err();
+            assert!(ended.ends_with("interrupted"), "{ended}");
+            steps
+        };
+        let (short, long) = (steps_of(100), steps_of(10_000));
+        assert!((90 * short..110 * short).contains(&long), "{short} {long}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::section::Section;
 use crate::spec::{ElementSpec, names};
 use crate::stage::Stage;
 use crate::tally::LinkTally;
+use crate::until::to_the_end;
 use crate::validate::validate_direction;
 use crate::walk::Walker;
 use crate::{Packet, Tap};
@@ -76,7 +77,7 @@ impl Direction {
     /// # Errors
     /// One line naming the element, the key, its value and what is allowed.
     pub fn build(elements: &[ElementSpec], name: &str, seed: u64) -> Result<Self, String> {
-        validate_direction(elements, name)?;
+        validate_direction(elements, name, &mut to_the_end)?;
         let mut stages = Vec::with_capacity(elements.len());
         let mut changes = Vec::new();
         let mut walkers = Vec::new();
@@ -335,7 +336,7 @@ impl Direction {
 }
 
 fn plan(element: &ElementSpec, stage: usize, changes: &mut Vec<Planned>) -> Result<(), String> {
-    for (change, state) in element.schedule().iter().zip(element.states()?) {
+    for (change, state) in element.schedule().iter().zip(element.states(&mut to_the_end)?) {
         let at = change.at();
         if let Some(state) = state {
             changes.push(Planned { at, stage, change: Change::Settings(Box::new(state)) });

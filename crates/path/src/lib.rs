@@ -33,6 +33,7 @@ mod tally;
 mod tap;
 #[cfg(test)]
 mod testing;
+mod until;
 mod validate;
 mod walk;
 
@@ -68,3 +69,4 @@ pub use section::Section;
 pub use spec::{ElementSpec, PathSpec};
 pub use tally::LinkTally;
 pub use tap::{NoTap, PacketEvent, Tap};
+pub use until::Until;

@@ -1,21 +1,36 @@
 //! The delivery opportunities of a direction, without any traffic.
 
-use crate::{Direction, ElementSpec, Packet, PacketEvent, Tap};
+use crate::{Direction, ElementSpec, Packet, PacketEvent, Tap, Until};
 use units::{Span, Time};
 
 /// What opportunities serve if they are to be lines of a trace, bytes.
 const PACKET_BYTES: u32 = 1500;
+/// Most of them: 2 Gbit/s for a minute.
+const MOST_OPPORTUNITIES: usize = 10_000_000;
 
 /// When the one trace, Poisson or cellular link among `elements` has opportunities from the start to `length`, as it has
 /// them in a run with this `seed` and `name` of the direction.
 ///
 /// # Errors
-/// One line: there is not exactly one such link, or its opportunities serve no full packet of 1500 bytes.
+/// One line: there is not exactly one such link, its opportunities serve no full packet of 1500 bytes, or there are too
+/// many of them. What `until` says.
 pub fn opportunities(
     elements: &[ElementSpec],
     name: &str,
     seed: u64,
     length: Span,
+    until: Until<'_>,
+) -> Result<Vec<Time>, String> {
+    at_most(MOST_OPPORTUNITIES, elements, name, seed, length, until)
+}
+
+fn at_most(
+    most: usize,
+    elements: &[ElementSpec],
+    name: &str,
+    seed: u64,
+    length: Span,
+    until: Until<'_>,
 ) -> Result<Vec<Time>, String> {
     let offers =
         |element: &&ElementSpec| element.table().capacity().is_some_and(|capacity| capacity.opportunities);
@@ -26,35 +41,43 @@ pub fn opportunities(
         ));
     }
     let mut direction = Direction::build(elements, name, seed)?;
-    let mut times = Times::default();
+    let mut times = Times { list: Vec::new(), most, fault: None };
     let end = Time::ZERO + length;
-    while direction.next_event() <= end && direction.next_event() != Time::NEVER {
+    while times.fault.is_none() && direction.next_event() <= end && direction.next_event() != Time::NEVER {
         direction.advance(direction.next_event(), &mut times);
+        until(direction.take_steps())?;
     }
-    if let Some(bytes) = times.other_bytes {
-        return Err(format!("{name}: opportunities of {bytes} bytes: must be {PACKET_BYTES} in a trace"));
+    match times.fault {
+        Some(fault) => Err(format!("{name}: {fault}")),
+        None => Ok(times.list),
     }
-    Ok(times.list)
 }
 
-#[derive(Default)]
 struct Times {
     list: Vec<Time>,
-    other_bytes: Option<u32>,
+    most: usize,
+    /// Why these opportunities are no trace.
+    fault: Option<String>,
 }
 
 impl Tap for Times {
     fn packet(&mut self, _now: Time, _event: PacketEvent, _packet: &Packet) {}
 
     fn opportunity(&mut self, now: Time, bytes: u32) {
-        self.list.push(now);
         if bytes != PACKET_BYTES {
-            self.other_bytes = Some(bytes);
+            self.fault = Some(format!("opportunities of {bytes} bytes: must be {PACKET_BYTES} in a trace"));
+        } else if self.list.len() == self.most {
+            let (most, now_s) = (self.most, now.as_secs_f64());
+            self.fault =
+                Some(format!("more than {most} opportunities in {now_s} s: allowed are at most {most}"));
+        } else {
+            self.list.push(now);
         }
     }
 
+    /// None after a fault: a link then plans no more of them, not even at the same time.
     fn wants_opportunities(&self) -> bool {
-        true
+        self.fault.is_none()
     }
 }
 
@@ -62,11 +85,12 @@ impl Tap for Times {
 mod tests {
     use super::*;
     use crate::testing::{Bench, at_ms, elements};
+    use crate::until::to_the_end;
 
     #[test]
     fn they_are_those_of_a_run_with_the_same_seed() {
         let json = r#"[{"kind": "delay", "delay_ms": 3}, {"kind": "cellular", "mean_mbps": 3}]"#;
-        let times = opportunities(&elements(json), "data", 5, Span::from_ms(4000)).unwrap();
+        let times = opportunities(&elements(json), "data", 5, Span::from_ms(4000), &mut to_the_end).unwrap();
         let mut bench = Bench::seeded(json, 5);
         bench.log.wants_opportunities = true;
         // Traffic does not matter.
@@ -80,7 +104,7 @@ mod tests {
     #[test]
     fn traces_come_back_as_they_went_in() {
         let json = r#"[{"kind": "trace", "times_ms": [0, 2, 2, 5], "mode": "mahimahi"}]"#;
-        let times = opportunities(&elements(json), "data", 1, Span::from_ms(7)).unwrap();
+        let times = opportunities(&elements(json), "data", 1, Span::from_ms(7), &mut to_the_end).unwrap();
         assert_eq!(times, [0, 2, 2, 5, 5, 7, 7].map(at_ms));
     }
 
@@ -97,8 +121,50 @@ mod tests {
                 "opportunities of 700 bytes",
             ),
         ] {
-            let error = opportunities(&elements(json), "data", 1, Span::from_ms(100)).unwrap_err();
+            let length = Span::from_ms(100);
+            let error = opportunities(&elements(json), "data", 1, length, &mut to_the_end).unwrap_err();
             assert!(error.contains(part) && !error.contains('\n'), "{error}");
         }
+    }
+
+    #[test]
+    fn opportunities_of_another_size_end_it_at_once() {
+        // The time stands still: 0.008 ns from one to the next.
+        let fast = r#""rate_mbps": 1000000, "opportunity_bytes": 1"#;
+        let later =
+            r#""rate_mbps": 1, "schedule": [{"at_s": 1, "rate_mbps": 1000000, "opportunity_bytes": 1}]"#;
+        for (keys, most) in [(fast, 1), (later, 200)] {
+            let json = format!(r#"[{{"kind": "poisson", {keys}}}]"#);
+            let mut steps = 0;
+            let found = opportunities(&elements(&json), "data", 1, Span::from_secs(1_000_000), &mut |more| {
+                steps += more;
+                Ok(())
+            });
+            assert_eq!(found.unwrap_err(), "data: opportunities of 1 bytes: must be 1500 in a trace");
+            assert!(steps <= most, "{steps}");
+        }
+    }
+
+    #[test]
+    fn as_many_as_are_allowed_and_one_more() {
+        let json = r#"[{"kind": "trace", "even": {"lines": 10, "period_ms": 1}}]"#;
+        let found = |ms| {
+            let elements = elements(json);
+            at_most(50, &elements, "data", 1, Span::from_ms(ms), &mut to_the_end).map(|times| times.len())
+        };
+        assert_eq!(found(5), Ok(50));
+        let why = "data: more than 50 opportunities in 0.0051 s: allowed are at most 50";
+        assert_eq!(found(6), Err(why.to_owned()));
+    }
+
+    #[test]
+    fn who_waits_can_end_it() {
+        let json = r#"[{"kind": "poisson", "rate_mbps": 10}]"#;
+        let mut asked = 0;
+        let found = opportunities(&elements(json), "data", 1, Span::from_secs(1_000_000), &mut |_| {
+            asked += 1;
+            if asked < 1000 { Ok(()) } else { Err("interrupted".to_owned()) }
+        });
+        assert_eq!(found.unwrap_err(), "interrupted");
     }
 }

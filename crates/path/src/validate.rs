@@ -5,6 +5,7 @@ use crate::element::no_queue;
 use crate::queues::Queue;
 use crate::settings::{not_negative, refuse};
 use crate::spec::{ElementSpec, PathSpec};
+use crate::until::{Until, to_the_end};
 use units::Rng;
 
 /// Most elements of a direction: every event looks at all of them.
@@ -17,13 +18,14 @@ const LATEST_S: f64 = 31_536_000.0;
 impl ElementSpec {
     /// The element as it is after each of its changes, in the order of the schedule; none for a change of the queue
     /// only.
-    pub(crate) fn states(&self) -> Result<Vec<Option<Self>>, String> {
+    pub(crate) fn states(&self, until: Until<'_>) -> Result<Vec<Option<Self>>, String> {
         let mut state = None;
         let mut last_s = 0.0;
         let changes = self.schedule().iter().enumerate();
         let states = changes.map(|(index, change)| {
             let result = self.state_after(&mut state, change, last_s);
             last_s = change.at_s;
+            until(1)?;
             result.map_err(|why| format!("schedule[{index}]: {why}"))
         });
         states.collect()
@@ -71,10 +73,14 @@ impl ElementSpec {
     /// # Errors
     /// One line naming the key, its value and what is allowed.
     pub fn validate(&self) -> Result<(), String> {
+        self.validate_until(&mut to_the_end)
+    }
+
+    fn validate_until(&self, until: Until<'_>) -> Result<(), String> {
         self.check(false)?;
-        let states = self.states()?;
+        let states = self.states(until)?;
         if let Some(walk) = self.walk() {
-            self.check_walk(walk, &states).map_err(|why| format!("walk: {why}"))?;
+            self.check_walk(walk, &states, until).map_err(|why| format!("walk: {why}"))?;
         }
         self.check_queue_changes()
     }
@@ -96,7 +102,7 @@ impl ElementSpec {
 
     /// Checks the walks of an element whose states after its scheduled changes are `states`: in each of them every
     /// combination of lowest and highest values must be allowed.
-    fn check_walk(&self, walk: &WalkSpec, states: &[Option<Self>]) -> Result<(), String> {
+    fn check_walk(&self, walk: &WalkSpec, states: &[Option<Self>], until: Until<'_>) -> Result<(), String> {
         walk.check()?;
         for (name, key) in &walk.keys {
             self.clone().set(name, key.min)?;
@@ -116,6 +122,7 @@ impl ElementSpec {
                     at_corner.set(name, if corner & (1 << bit) == 0 { key.min } else { key.max })?;
                 }
                 at_corner.check(true)?;
+                until(1)?;
             }
         }
         Ok(())
@@ -123,7 +130,11 @@ impl ElementSpec {
 }
 
 /// Checks the elements of the direction called `direction`.
-pub(crate) fn validate_direction(elements: &[ElementSpec], direction: &str) -> Result<(), String> {
+pub(crate) fn validate_direction(
+    elements: &[ElementSpec],
+    direction: &str,
+    until: Until<'_>,
+) -> Result<(), String> {
     if elements.len() > MOST_ELEMENTS {
         return Err(format!("{direction}: {} elements: allowed are at most {MOST_ELEMENTS}", elements.len()));
     }
@@ -135,7 +146,9 @@ pub(crate) fn validate_direction(elements: &[ElementSpec], direction: &str) -> R
         ));
     }
     for (index, element) in elements.iter().enumerate() {
-        element.validate().map_err(|why| format!("{direction}[{index}] ({}): {why}", element.kind()))?;
+        element
+            .validate_until(until)
+            .map_err(|why| format!("{direction}[{index}] ({}): {why}", element.kind()))?;
     }
     Ok(())
 }
@@ -146,8 +159,16 @@ impl PathSpec {
     /// # Errors
     /// One line naming the element, the key, its value and what is allowed.
     pub fn validate(&self) -> Result<(), String> {
-        validate_direction(&self.data, "data")?;
-        validate_direction(&self.ack, "ack")?;
+        self.validate_until(&mut to_the_end)
+    }
+
+    /// The same, of a long schedule too.
+    ///
+    /// # Errors
+    /// One line naming the element, the key, its value and what is allowed. What `until` says.
+    pub fn validate_until(&self, until: Until<'_>) -> Result<(), String> {
+        validate_direction(&self.data, "data", until)?;
+        validate_direction(&self.ack, "ack", until)?;
         self.encapsulation().validate()
     }
 }

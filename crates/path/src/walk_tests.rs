@@ -1,6 +1,7 @@
 use super::{Key, Walker};
 use crate::change::KeyWalk;
 use crate::testing::{Bench, at_ms, elements};
+use crate::until::to_the_end;
 use crate::{Direction, ElementSpec};
 use units::{Rng, Time};
 
@@ -107,7 +108,7 @@ fn a_scheduled_change_leaves_what_walks_alone() {
     let mut walker = Walker::build(element, 0, 1, "data/0/link").unwrap();
     (0..10).for_each(|_| _ = walker.step());
     let ElementSpec::Link(before) = walker.spec.clone() else { panic!("another element") };
-    let state = element.states().unwrap()[0].clone().unwrap();
+    let state = element.states(&mut to_the_end).unwrap()[0].clone().unwrap();
     let ElementSpec::Link(after) = walker.adopt(&state) else { panic!("another element") };
     assert_eq!((before.rate_mbps, before.framing_bytes), (after.rate_mbps, after.framing_bytes));
     assert_eq!((before.device_packets, after.device_packets), (0, 3));

@@ -182,7 +182,7 @@ pub(crate) fn export_pantheon(
         }
         data.finish()?;
         ack.finish()?;
-        Ok(())
+        Ok::<(), Error>(())
     })
 }
 

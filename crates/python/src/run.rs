@@ -3,6 +3,7 @@
 
 use crate::interpreter::{Interpreter, interruptible};
 use crate::outside::Loaded;
+use crate::source::interruptible_by_steps;
 use crate::table::Table;
 use crate::{error, text};
 use datapath::{Emulated, EmulationReport, Holder, Turn};
@@ -18,16 +19,17 @@ use std::time::Instant;
 
 /// Checks a path, given as JSON.
 #[pyfunction]
-pub(crate) fn check_path(table: &str) -> PyResult<()> {
+pub(crate) fn check_path(py: Python<'_>, table: &str) -> PyResult<()> {
     let path: ::path::PathSpec = specification::parse(table).map_err(error)?;
-    path.validate().map_err(error)
+    interruptible_by_steps(py, |until| path.validate_until(until))
 }
 
 /// What a path, given as JSON, is: base RTT, capacity and loss over time, links and bottleneck, as JSON.
 #[pyfunction]
-pub(crate) fn describe_path(table: &str) -> PyResult<String> {
+pub(crate) fn describe_path(py: Python<'_>, table: &str) -> PyResult<String> {
     let path: ::path::PathSpec = specification::parse(table).map_err(error)?;
-    serde_json::to_string(&path.describe().map_err(error)?).map_err(text)
+    let description = interruptible_by_steps(py, |until| path.describe_until(until))?;
+    serde_json::to_string(&description).map_err(text)
 }
 
 /// When a direction of a path, given as JSON, has delivery opportunities in its first `seconds`, ns.
@@ -49,7 +51,8 @@ pub(crate) fn opportunities(
         return Err(error(format!("seconds = {seconds}: allowed is a number from 0.001 to 1000000")));
     }
     let length = units::Span::from_secs_f64(seconds);
-    let times = py.detach(|| ::path::opportunities(elements, direction, seed, length)).map_err(error)?;
+    let times =
+        interruptible_by_steps(py, |until| ::path::opportunities(elements, direction, seed, length, until))?;
     Ok(times.into_iter().map(units::Time::as_ns).collect())
 }
 

@@ -5,10 +5,11 @@ use crate::columns::{self, Series};
 use crate::table::Table;
 use crate::{error, text};
 use measure::MemoryBound;
-use packetlog::{Error, Gathered, Interrupts, Key, PacketLogReader, Sample, SampleReader, SampleTable};
+use packetlog::{Gathered, Interrupts, Key, PacketLogReader, Sample, SampleReader, SampleTable};
 use pyo3::prelude::*;
 use record::Record;
 use runs::{FlowSamples, LinkSamples, PacketColumns};
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use units::{Span, Time};
@@ -193,9 +194,9 @@ fn until_interrupted<T>(
 ///
 /// # Errors
 /// What the work says, in one line. What a signal raised.
-pub(crate) fn interruptible<T: Send>(
+pub(crate) fn interruptible<T: Send, E: Display + Send>(
     py: Python<'_>,
-    work: impl FnOnce(&Interrupts) -> Result<T, Error> + Send,
+    work: impl FnOnce(&Interrupts) -> Result<T, E> + Send,
 ) -> PyResult<T> {
     let raised: Arc<OnceLock<PyErr>> = Arc::default();
     let heard = Arc::clone(&raised);
@@ -203,9 +204,18 @@ pub(crate) fn interruptible<T: Send>(
         let found = raised_by_signal();
         found.is_some_and(|found| heard.set(found).is_ok())
     });
-    py.detach(|| work(&interrupts)).map_err(|cause| match (&cause, raised.get()) {
-        (Error::Interrupted, Some(raised)) => raised.clone_ref(py),
-        _ => text(cause),
+    py.detach(|| work(&interrupts))
+        .map_err(|cause| raised.get().map_or_else(|| text(cause), |raised| raised.clone_ref(py)))
+}
+
+/// The same for work that says how many steps it has done.
+pub(crate) fn interruptible_by_steps<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(::path::Until<'_>) -> Result<T, String> + Send,
+) -> PyResult<T> {
+    interruptible(py, |interrupts| {
+        let mut interrupts = interrupts.clone();
+        work(&mut |steps| interrupts.after(steps).map_err(|ended| ended.to_string()))
     })
 }
 

@@ -11,6 +11,8 @@ from dumbbell.base.input_files import TEXT, read_text
 from dumbbell.base.names import fitted
 from dumbbell.catalog.path import PathModel
 
+_LINES_AT_ONCE = 65_536
+
 
 def trace_path(text: str) -> PathModel | None:
     """The path for `UP` or `UP,DOWN`, files of delivery opportunities, the first used for both directions if alone.
@@ -72,4 +74,5 @@ def trace_text(path: PathModel, direction: str, seed: int, seconds: float) -> st
         raise UserError(
             f"path {path.name}: no opportunity in {direction} from 1 ms to {seconds:g} s: no trace has none"
         )
-    return "".join(f"{time // 1_000_000}\n" for time in times)
+    parts = range(0, len(times), _LINES_AT_ONCE)  # a text of each line takes ten times as much memory as the line
+    return "".join("".join(f"{ns // 1_000_000}\n" for ns in times[at : at + _LINES_AT_ONCE]) for at in parts)
