@@ -8,6 +8,26 @@ use units::Span;
 const MOST_FLOWS: usize = 10_000;
 const MOST_INTERVALS: u64 = 1 << 24;
 
+/// Most intervals of all flows together of which each is a row, in the view of each end.
+const MOST_ROWS: u64 = 1 << 20;
+
+/// Checks that there can be a row for each interval of length `interval_ns` up to `end_ns`, of as many flows.
+///
+/// # Errors
+/// One line: there would be too many.
+pub(crate) fn check_rows(flows: usize, interval_ns: u64, end_ns: u64) -> Result<(), String> {
+    let intervals = end_ns.div_ceil(interval_ns).saturating_mul(flows as u64);
+    if intervals <= MOST_ROWS { Ok(()) } else { Err(too_many(end_ns, MOST_ROWS, interval_ns, flows)) }
+}
+
+fn too_many(reaches_ns: u64, most: u64, interval_ns: u64, flows: usize) -> String {
+    format!(
+        "reaches to {} s, which are more than {most} intervals of {} s of its {flows} flows: choose longer ones",
+        Span::from_ns(reaches_ns).as_secs_f64(),
+        Span::from_ns(interval_ns).as_secs_f64(),
+    )
+}
+
 /// Decides which records of a log may be counted by flow and interval.
 #[derive(Clone, Debug)]
 pub struct MemoryBound {
@@ -50,12 +70,7 @@ impl MemoryBound {
         self.exceeded = Some(if self.flows.len() > MOST_FLOWS {
             format!("has more than {MOST_FLOWS} flows, which is the most that is counted by time")
         } else {
-            format!(
-                "reaches to {} s, which are more than {MOST_INTERVALS} intervals of {} s of its {} flows: choose longer ones",
-                Span::from_ns(time_ns).as_secs_f64(),
-                Span::from_ns(self.interval_ns).as_secs_f64(),
-                self.flows.len()
-            )
+            too_many(time_ns, MOST_INTERVALS, self.interval_ns, self.flows.len())
         });
     }
 }

@@ -1,5 +1,6 @@
 //! Transfers per interval at both ends, as iperf reports them.
 
+use crate::bound::check_rows;
 use crate::flow_table::FlowTable;
 use crate::inputs::FlowInfo;
 use record::{Event, Record};
@@ -97,6 +98,15 @@ struct Bin {
     packets: u64,
 }
 
+impl FlowIntervals {
+    const fn counted(&self, view: View) -> &EndIntervals {
+        match view {
+            View::Client => &self.client,
+            View::Server => &self.server,
+        }
+    }
+}
+
 impl EndIntervals {
     #[inline]
     fn add(&mut self, interval_ns: u64, time_ns: u64, payload: u32, packet: u32) {
@@ -113,6 +123,13 @@ impl EndIntervals {
             self.last_ns = self.last_ns.max(time_ns);
         }
     }
+}
+
+/// From when until when a flow has intervals at one end, ns.
+#[derive(Clone, Copy)]
+struct Extent {
+    start_ns: u64,
+    end_ns: u64,
 }
 
 /// Bytes per interval from `start_ns` to `end_ns`, the intervals counted from the start of the run.
@@ -177,23 +194,30 @@ impl IntervalMeter {
     }
 
     /// The rows.
-    pub fn finish(mut self) -> Transfers {
+    ///
+    /// # Errors
+    /// One line: the run lasts for more intervals than there can be rows of. How long it was to last, and its flows, may be
+    /// stated by anybody, whatever the log has.
+    pub fn finish(mut self) -> Result<Transfers, String> {
         self.count_under_way();
         self.flows.sort_by_key(|flow| flow.info.flow);
         let mut rows = Vec::new();
         for view in [View::Client, View::Server] {
-            let columns: Vec<(Option<u32>, Column)> = self
-                .flows
-                .iter()
-                .filter_map(|flow| Some((Some(flow.info.flow), self.column(flow, view)?)))
-                .collect();
+            let known = |flow| Some((flow, self.extent(flow, view)?));
+            let known: Vec<(&FlowIntervals, Extent)> = self.flows.iter().filter_map(known).collect();
+            let end_ns = known.iter().map(|(_, extent)| extent.end_ns).max().unwrap_or(0);
+            check_rows(known.len(), self.interval_ns, end_ns)?;
+            let column = |(flow, extent): (&FlowIntervals, Extent)| {
+                (Some(flow.info.flow), self.column(flow.counted(view), extent))
+            };
+            let columns = known.into_iter().map(column).collect();
             self.view_rows(view, columns, &mut rows);
         }
-        Transfers {
+        Ok(Transfers {
             interval_s: Span::from_ns(self.interval_ns).as_secs_f64(),
             payload: self.payload_seen,
             rows,
-        }
+        })
     }
 
     fn count_under_way(&mut self) {
@@ -207,25 +231,27 @@ impl IntervalMeter {
         }
     }
 
-    /// The intervals of one flow at one end; none if it never had any time.
-    fn column(&self, flow: &FlowIntervals, view: View) -> Option<Column> {
-        let counted = match view {
-            View::Client => &flow.client,
-            View::Server => &flow.server,
-        };
+    /// From when until when one flow has intervals at one end; none if it never had any time.
+    fn extent(&self, flow: &FlowIntervals, view: View) -> Option<Extent> {
+        let counted = flow.counted(view);
         let start_ns = if flow.info.start.is_finite() { flow.info.start.as_ns() } else { flow.first_ns? };
         let run_ns = if self.duration.is_zero() { self.last_ns } else { self.duration.as_ns() };
         let planned_ns = flow.info.stop.as_ns().min(run_ns);
         let late = counted.last_ns.saturating_sub(planned_ns) > self.interval_ns / STRAGGLERS;
         let end_ns = if late { counted.last_ns } else { planned_ns };
-        let last = end_ns.checked_sub(1).filter(|&last_ns| last_ns >= start_ns)? / self.interval_ns;
-        let (first, last) = ((start_ns / self.interval_ns) as usize, last as usize);
+        (start_ns < end_ns).then_some(Extent { start_ns, end_ns })
+    }
+
+    /// The intervals of one flow at one end.
+    fn column(&self, counted: &EndIntervals, Extent { start_ns, end_ns }: Extent) -> Column {
+        let first = (start_ns / self.interval_ns) as usize;
+        let last = ((end_ns - 1) / self.interval_ns) as usize;
         let mut bytes = vec![0; last + 1];
         for (index, bin) in counted.bins.iter().enumerate() {
             // Stragglers belong to the interval that ends with the flow.
             bytes[index.clamp(first, last)] += if self.payload_seen { bin.payload } else { bin.packets };
         }
-        Some(Column { start_ns, end_ns, bytes })
+        Column { start_ns, end_ns, bytes }
     }
 
     fn view_rows(&self, view: View, mut columns: Vec<(Option<u32>, Column)>, rows: &mut Vec<TransferRow>) {

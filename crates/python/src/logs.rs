@@ -204,7 +204,8 @@ pub(crate) fn transfers(py: Python<'_>, packets: Source, options: &str) -> PyRes
         options.flows.into_iter().map(FlowInfo::from).collect(),
     );
     let transfers = py.detach(|| {
-        packets.records_by_interval(interval, |record| meter.record(record)).map(|()| meter.finish())
+        packets.records_by_interval(interval, |record| meter.record(record))?;
+        meter.finish().map_err(|why| packets.error(why))
     })?;
     serde_json::to_string(&transfers).map_err(text)
 }

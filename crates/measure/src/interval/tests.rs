@@ -20,6 +20,10 @@ fn planned(flow: u32, start_ms: u64, stop_ms: u64) -> FlowInfo {
 }
 
 fn measure(duration_ms: u64, flows: Vec<FlowInfo>, records: &[Record]) -> Transfers {
+    measured(duration_ms, flows, records).unwrap()
+}
+
+fn measured(duration_ms: u64, flows: Vec<FlowInfo>, records: &[Record]) -> Result<Transfers, String> {
     let mut meter = IntervalMeter::new(Span::ZERO, Span::from_ms(duration_ms), flows);
     for record in records {
         meter.record(record);
@@ -130,4 +134,19 @@ fn a_log_without_payload_gives_packets_and_a_flow_without_plan_its_own_time() {
 fn a_flow_that_never_had_time_has_no_rows() {
     let found = measure(1_000, vec![planned(1, 2_000, 3_000)], &[]);
     assert_eq!(found, Transfers { interval_s: 1.0, payload: false, rows: Vec::new() });
+}
+
+#[test]
+fn a_run_that_is_said_to_last_for_too_many_intervals_is_one_line() {
+    let records = [arrival(1_100, 1, 1, 1_000, 1_000)];
+    let flows = |count: u32| (1..=count).map(|flow| planned(flow, 0, u64::MAX / MS)).collect::<Vec<_>>();
+    let said =
+        |count, duration_ms| measured(duration_ms, flows(count), &records).map(|found| found.rows.len());
+    let rows = 2 * ((1 << 20) + 1);
+    assert_eq!(said(1, 1_000 << 20), Ok(rows));
+    let line = "reaches to 1048576.001 s, which are more than 1048576 intervals of 1 s of its 1 flows: choose longer ones";
+    assert_eq!(said(1, (1_000 << 20) + 1), Err(line.to_owned()));
+    let of_all = "which are more than 1048576 intervals of 1 s of its 2 flows";
+    assert!(said(2, (500 << 20) + 1).unwrap_err().contains(of_all));
+    assert!(said(1, u64::MAX / MS).unwrap_err().contains("reaches to 18446744073.709"));
 }

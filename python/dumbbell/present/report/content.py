@@ -32,6 +32,8 @@ from dumbbell.results.series.kept import PACKETS, RUN_FILES, kept_files
 from dumbbell.results.series.transfers import Transfers, measure_transfers
 
 NOTES_FILE = "notes.txt"
+MOST_INTERVALS = 1_000_000
+"""Rows of transfers of all runs: where there are more, those of the runs that follow are left out."""
 _GOOD, _LATE = "done", "degraded"
 _LONGEST_HEADING = 60
 _REPEAT = "dumbbell run experiment.toml --out NEW"
@@ -76,7 +78,8 @@ class RunEntry:
     """One run. `folder` is relative to the results directory, `files` are those of `RUN_FILES` that exist there.
 
     `content` is the run as in `dumbbell show --json`; `remark` says why Pantheon's analysis would drop it although it
-    counts here, `notes` what is unusual about the files that it was imported from.
+    counts here, `notes` what is unusual about the files that it was imported from, `untransferred` why its
+    transfers are missing.
     """
 
     path: str
@@ -93,6 +96,7 @@ class RunEntry:
     content: dict[str, Any]
     notes: tuple[str, ...] = ()
     transfers: Transfers | None = None
+    untransferred: str = ""
 
     @property
     def late(self) -> bool:
@@ -213,7 +217,12 @@ def load(directory: Path, generated_at: datetime | None = None) -> ReportModel:
     planned = sorted(results.planned(), key=lambda run: (places[run.path], order[run.scheme], run.run))
     counts = {len(experiment.flow_plans(label, path)) for label in labels for path in experiment.paths}
     backend = find_backend(experiment.backend)
-    runs = tuple(_run(results, run) for run in planned)
+    runs: list[RunEntry] = []
+    intervals = 0
+    for run in planned:
+        entry = _run(results, run, intervals)
+        intervals += len(entry.transfers.rows) if entry.transfers else 0
+        runs.append(entry)
     return ReportModel(
         directory=directory,
         name=experiment.name,
@@ -233,7 +242,7 @@ def load(directory: Path, generated_at: datetime | None = None) -> ReportModel:
         titles={name: scheme.title for name, scheme in experiment.schemes.items()},
         schemes=tuple(_scheme(label, experiment) for label in labels),
         paths=tuple(_path(path, backend) for path in experiment.paths.values()),
-        runs=runs,
+        runs=tuple(runs),
         every_s=experiment.every_s,
         published_source=experiment.published.source,
         published=tuple(beside(experiment, (run.content for run in runs))),
@@ -276,11 +285,13 @@ def _path(path: PathModel, backend: Backend) -> PathEntry:
     return PathEntry(path.name, path.title, path.provenance, path_sentence(path, backend), least)
 
 
-def _run(results: ResultsDirectory, planned: Run) -> RunEntry:
+def _run(results: ResultsDirectory, planned: Run, intervals: int) -> RunEntry:
+    """A run; the runs before it have so many rows of intervals."""
     folder = results.folder(planned)
     content = results.readable(planned)
     network = content["network"]
     good = content["status"] == _GOOD
+    transfers, untransferred = _transfers(results.experiment, folder, content, intervals)
     return RunEntry(
         path=planned.path,
         scheme=planned.scheme,
@@ -295,20 +306,24 @@ def _run(results: ResultsDirectory, planned: Run) -> RunEntry:
         times=_times(content, folder / "log.txt"),
         content=content,
         notes=tuple(str(note) for note in content.get("notes", ())),
-        transfers=_transfers(results.experiment, folder, content),
+        transfers=transfers,
+        untransferred=untransferred,
     )
 
 
-def _transfers(experiment: Experiment, folder: Path, content: Mapping[str, Any]) -> Transfers | None:
-    """The transfers of a run, if the experiment asks for them and the log is readable: the figures say if it is not."""
+def _transfers(
+    experiment: Experiment, folder: Path, content: Mapping[str, Any], intervals: int
+) -> tuple[Transfers | None, str]:
+    """The transfers of a run, if the experiment asks for them, and why there are none although it does."""
     if experiment.intervals_s is None:
-        return None
+        return None, ""
+    if intervals > MOST_INTERVALS:
+        return None, f"the runs before it have {intervals} rows of intervals: allowed are at most {MOST_INTERVALS}"
+    packets = kept_files(folder).get(PACKETS)
     try:
-        return measure_transfers(
-            kept_files(folder).get(PACKETS), content, experiment.duration_s, experiment.intervals_s
-        )
-    except _core.Error:
-        return None
+        return measure_transfers(packets, content, experiment.duration_s, experiment.intervals_s), ""
+    except _core.Error as error:
+        return None, one_line(error).replace(f"{folder}/", "")
 
 
 def _run_command(run: Run, experiment: Experiment) -> str:

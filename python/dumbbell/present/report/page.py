@@ -186,6 +186,8 @@ class ReportPage:
             yield self._table(run_links(run), f"Links of run {run.number} of {name}")
         if run.transfers:
             yield self._transfers(run.transfers)
+        if run.untransferred:
+            yield tag("p", text(f"Transfers are missing: {run.untransferred}"), class_="missing")
         yield tag("h4", text(f"Run {run.number}: Report of {name} \u2014 Data Link"))
         yield self._run_figures(run, name)
 

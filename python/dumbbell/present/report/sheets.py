@@ -209,6 +209,7 @@ def _run(model: ReportModel, figures: Figures, run: RunEntry, name: str) -> dict
         "transfers": [[view.capitalize(), run.transfers.text(view)] for view in Transfers.VIEWS]
         if run.transfers
         else [],
+        "untransferred": f"Transfers are missing: {run.untransferred}" if run.untransferred else "",
         "kind": kind_sentence(scheme) if model.backend.capabilities.real_packets and scheme.kind else "",
         "tables": [_table(table, {}) for table in tables],
         "problem": figures.runs[run.folder].problem,

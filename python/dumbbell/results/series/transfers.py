@@ -12,7 +12,7 @@ SUM = "SUM"
 _HEAD = "[ ID] Interval       Transfer     Bandwidth"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TransferRow:
     """One row: KBytes are of 1,024 bytes; `flow` is `None` where all flows are summed."""
 
@@ -58,7 +58,7 @@ def measure_transfers(
     """The transfers of a run, given as in `show --json`, with this packet log; `None` if it kept none.
 
     Raises:
-        dumbbell._core.Error: the packet log is damaged.
+        dumbbell._core.Error: the packet log is damaged, or there are too many intervals.
     """
     if packets is None:
         return None
