@@ -10,10 +10,11 @@ import pytest
 from conftest import Dumbbell, show
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.grids.axes import AXES
+from dumbbell.catalog.grids.axes import AXES, GROWTHS
 from dumbbell.catalog.grids.cell import Cell
 from dumbbell.catalog.grids.flows import FlowPlan
-from dumbbell.catalog.grids.grid import cells, parse_grid
+from dumbbell.catalog.grids.grid import cells, check_size, parse_grid
+from dumbbell.catalog.grids.size import Size
 from dumbbell.catalog.toml_tables import TomlTable
 
 EXPERIMENT = """
@@ -241,6 +242,63 @@ def test_what_an_axis_does_not_take_is_refused_by_name(
     assert "bad.toml" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (folder / "out").exists()
+
+
+VALUES = {
+    "k": "3",
+    "k_scaled": "3",
+    "rtts": "[[50, 60]]",
+    "start_gap_s": "1.0",
+    "bytes": "9",
+    "bw_factor": "2.0",
+    "rtt_ms": "50",
+    "qlen_bdp": "1.0",
+    "queue_bytes": "9000",
+    "qdisc": "'fq-codel'",
+    "loss": "0.1",
+    "loss_before": "0.1",
+    "ack_loss": "0.1",
+    "loss_both_ways": "0.1",
+    "outage": "{ at_s = 1.0, for_s = 1.0, both = true }",
+    "step": "{ target = 'rtt', direction = 'up', period_s = 1.0, lower = 20.0, upper = 40.0 }",
+    "pulse": "{ target = 'loss', period_s = 1.0, until_s = 9.0, lower = 0.1, upper = 0.2 }",
+    "random_walk": "{ loss_min = 0.1, loss_max = 0.2, loss_corr_coeff = 0.5, loss_noise_std = 0.1 }",
+    "versus": "{ scheme = 'cubic', ours = 2, theirs = 3 }",
+    "transport": "{ mtu = 9 }",
+    "staircase": "{ flows = 3, apart_s = 1.0 }",
+}
+
+
+@pytest.mark.parametrize("name", AXES)
+def test_a_cell_has_no_more_parts_than_were_counted_before(name: str) -> None:
+    ours, theirs = FlowPlan(), FlowPlan("reno")
+    text = VALUES[name] if VALUES[name].startswith("[") else f"[{VALUES[name]}]"
+    made = cell(f"{name} = {text}", flows=(ours, theirs))
+    path = catalog.paths().find("default")
+    size = Size.of(path.data, path.ack, 1, 1)
+    value = TomlTable({name: tomllib.loads(f"x = {text}")["x"][0]}, "made-up.toml", "grid.")
+    size = GROWTHS[name](size, value) if name in GROWTHS else size
+    found = Size.of(made.path.data, made.path.ack, 0, 0)
+    assert len(made.flows) == size.flows
+    assert found.elements <= size.elements
+    assert found.changes <= size.changes
+
+
+def test_large_grids_that_are_allowed() -> None:
+    # A hundred thousand cells of a few flows, and one of ten thousand.
+    path = catalog.paths().find("default")
+    few = {"k": [1, 2, 3, 4, 5], "rtt_ms": [*range(1, 201)], "bw_factor": [number / 100 for number in range(1, 101)]}
+    for axes in (few, {"k": [10_000]}):
+        check_size(parse_grid(TomlTable(axes, "made-up.toml", "grid.")), [path], (), "made-up.toml")
+
+
+def test_flows_of_one_plan_stay_so() -> None:
+    # Each of thousands had a table of its own of the transport's keys.
+    made = cell("k = 100\ntransport = [{ cwnd = 3 }]\nbytes = 7")
+    assert len({id(flow) for flow in made.flows}) == 1
+    spread = cell("k = 100\nstart_gap_s = 1.0\ntransport = [{ cwnd = 3 }]")
+    assert len({id(flow) for flow in spread.flows}) == 100
+    assert len({id(flow.transport) for flow in spread.flows}) == 1
 
 
 def test_two_cells_of_one_name_are_refused() -> None:

@@ -244,7 +244,9 @@ def _cells(plan: Plan) -> dict[str, Cell]:
         template = tuple(FlowPlan(start_s=index * plan.interval_s) for index in range(plan.flows))
     source = plan.file or plan.name
     grid.check_count(plan.grid, len(plan.paths), source)
-    return {cell.path.name: cell for path in _paths(plan) for cell in grid.cells(path, template, plan.grid, source)}
+    paths = _paths(plan)
+    grid.check_size(plan.grid, paths, template, source)
+    return {cell.path.name: cell for path in paths for cell in grid.cells(path, template, plan.grid, source)}
 
 
 def _only(paths: list[PathModel], names: tuple[str, ...]) -> list[PathModel]:

@@ -1,7 +1,8 @@
 """The axes of grids: each is one function that changes the path and the flows of a cell.
 
 It reads its value from a table of the experiment file, so that every value is checked and every error names
-its key. A value that is a table (`step`, `versus`, ...) has keys of its own.
+its key. A value that is a table (`step`, `versus`, ...) has keys of its own. What makes more flows, elements or changes
+of a cell says of how many (`grows`), before there are any.
 """
 
 from collections.abc import Callable
@@ -12,18 +13,31 @@ from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.grids.cell import Cell
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.grids.queues import NAMES, discipline
+from dumbbell.catalog.grids.size import MOST_CHANGES, Size
 from dumbbell.catalog.toml_tables import TomlTable
 
 MOST_FLOWS = 10_000
 
 Change = Callable[[Cell, TomlTable], Cell]
 AXES: dict[str, Change] = {}
+Growth = Callable[[Size, TomlTable], Size]
+GROWTHS: dict[str, Growth] = {}
 
 
 def axis(function: Change) -> Change:
     """Makes a function an axis, by its name."""
     AXES[function.__name__] = function
     return function
+
+
+def grows(growth: Growth) -> Callable[[Change], Change]:
+    """Says how many more flows, elements and changes a cell has by an axis: more than it then has, or as many."""
+
+    def known(change: Change) -> Change:
+        GROWTHS[change.__name__] = growth
+        return change
+
+    return known
 
 
 def find(name: str, table: TomlTable) -> Change:
@@ -43,16 +57,22 @@ def _repeated(flows: tuple[FlowPlan, ...], count: int) -> tuple[FlowPlan, ...]:
     return tuple(flow for template in flows for flow in [template] * (1 if template.scheme else count))
 
 
+def _count(key: str) -> Callable[[TomlTable], int]:
+    return lambda value: value.integer(key, least=1, most=MOST_FLOWS)
+
+
 @axis
+@grows(lambda size, value: size.with_flows(ours=size.ours * _count("k")(value)))
 def k(cell: Cell, value: TomlTable) -> Cell:
     """Number of flows of the scheme under test; the path stays (ccperf: `k`)."""
-    return replace(cell, flows=_repeated(cell.flows, value.integer("k", least=1, most=MOST_FLOWS)))
+    return replace(cell, flows=_repeated(cell.flows, _count("k")(value)))
 
 
 @axis
+@grows(lambda size, value: size.with_flows(ours=size.ours * _count("k_scaled")(value)))
 def k_scaled(cell: Cell, value: TomlTable) -> Cell:
     """Number of flows, the bottleneck's rate and its queue times as many (ccperf's `static.default` with `k`)."""
-    count = value.integer("k_scaled", least=1, most=MOST_FLOWS)
+    count = _count("k_scaled")(value)
     link = cell.bottleneck
     queue = dict(link.get("queue", {}))
     for key in ("packets", "bytes"):
@@ -66,6 +86,7 @@ def k_scaled(cell: Cell, value: TomlTable) -> Cell:
 
 
 @axis
+@grows(lambda size, value: size.with_flows(ours=max(size.ours, len(value.values("rtts")))))
 def rtts(cell: Cell, value: TomlTable) -> Cell:
     """Base RTTs, ms, one per flow under test (ccperf: `rtts`); the path gets the smallest, flows the rest."""
     given = value.numbers("rtts", least=0.0)
@@ -144,12 +165,14 @@ def qdisc(cell: Cell, value: TomlTable) -> Cell:
 
 
 @axis
+@grows(lambda size, _: size.with_elements(1))
 def loss(cell: Cell, value: TomlTable) -> Cell:
     """Probability with which a data packet is lost at random behind the bottleneck; 0 adds nothing."""
     return _loss(cell, value.number("loss", least=0.0, most=1.0), "data")
 
 
 @axis
+@grows(lambda size, _: size.with_elements(1))
 def loss_before(cell: Cell, value: TomlTable) -> Cell:
     """Probability with which a data packet is lost at random before the path, as netem does it; 0 adds nothing."""
     probability = value.number("loss_before", least=0.0, most=1.0)
@@ -157,12 +180,14 @@ def loss_before(cell: Cell, value: TomlTable) -> Cell:
 
 
 @axis
+@grows(lambda size, _: size.with_elements(1))
 def ack_loss(cell: Cell, value: TomlTable) -> Cell:
     """Probability with which an ACK is lost at random."""
     return _loss(cell, value.number("ack_loss", least=0.0, most=1.0), "ack")
 
 
 @axis
+@grows(lambda size, _: size.with_elements(2))
 def loss_both_ways(cell: Cell, value: TomlTable) -> Cell:
     """Probability with which a packet is lost at random in either direction, drawn for each."""
     probability = value.number("loss_both_ways", least=0.0, most=1.0)
@@ -174,6 +199,7 @@ def _loss(cell: Cell, probability: float, direction: str) -> Cell:
 
 
 @axis
+@grows(lambda size, _: size.with_changes(2 * (1 + size.links)))
 def outage(cell: Cell, value: TomlTable) -> Cell:
     """The bottleneck stands still from `at_s` on for `for_s`, in both directions if `both`."""
     table = value.table("outage")
@@ -204,6 +230,7 @@ TARGETS = ("rate", "rtt", "loss")
 
 
 @axis
+@grows(lambda size, value: _more_changes(size, value.table("step"), 1))
 def step(cell: Cell, value: TomlTable) -> Cell:
     """One change of rate (Mbit/s), RTT (ms) or loss after `period_s` (ccperf: `responsiveness_step`)."""
     table = value.table("step")
@@ -215,16 +242,34 @@ def step(cell: Cell, value: TomlTable) -> Cell:
     return _changing(cell, target, first, [(period_s, second)])
 
 
-@axis
-def pulse(cell: Cell, value: TomlTable) -> Cell:
-    """The same alternate until `until_s`, `lower` first (ccperf: `responsiveness_pulse_wave`)."""
+def _pulse(value: TomlTable) -> tuple[str, float, float, float, int]:
+    """What changes, its lower and its upper value, half of the period in s, and how many changes there are."""
     table = value.table("pulse")
     target, lower, upper = _target(table)
     period_s, until_s = table.number("period_s", least=1e-3), table.number("until_s", 60.0, least=0.0, most=1e5)
     table.finish()
     halves = int(until_s / (period_s / 2))
-    changes = [(half * period_s / 2, upper if half % 2 else lower) for half in range(1, halves + 1)]
+    if halves > MOST_CHANGES:
+        least_s = 2 * until_s / MOST_CHANGES
+        allowed = f"a number, at least {least_s:g}, for at most {MOST_CHANGES} changes until `until_s` = {until_s:g}"
+        raise table.fail("period_s", period_s, allowed)
+    return target, lower, upper, period_s / 2, halves
+
+
+@axis
+@grows(lambda size, value: _more_changes(size, value.table("pulse"), _pulse(value)[-1]))
+def pulse(cell: Cell, value: TomlTable) -> Cell:
+    """The same alternate until `until_s`, `lower` first (ccperf: `responsiveness_pulse_wave`)."""
+    target, lower, upper, half_s, halves = _pulse(value)
+    changes = [(half * half_s, upper if half % 2 else lower) for half in range(1, halves + 1)]
     return _changing(cell, target, lower, changes)
+
+
+def _more_changes(size: Size, table: TomlTable, changes: int) -> Size:
+    """The size after so many changes of what `target` says: of each delay, of one link, or of an element of its own."""
+    target = table.text("target", choices=TARGETS)
+    size = size.with_changes(changes * (size.delays if target == "rtt" else 1))
+    return size.with_elements(1) if target == "loss" else size
 
 
 def _target(table: TomlTable) -> tuple[str, float, float]:
@@ -247,6 +292,7 @@ def _changing(cell: Cell, target: str, first: float, changes: list[tuple[float, 
 
 
 @axis
+@grows(lambda size, _: size.with_elements(1))
 def random_walk(cell: Cell, value: TomlTable) -> Cell:
     """Bounded random walks of rate, delay and loss, with the keys of ccperf's `random_walk`."""
     table = value.table("random_walk")
@@ -281,13 +327,24 @@ def _walking_delay(cell: Cell, walk: dict[str, Any]) -> Cell:
     return cell.with_delays(lambda delay: {"walk": walk} if delay == walking else {})
 
 
+def _beside(size: Size, value: TomlTable) -> Size:
+    table = value.table("versus")
+    ours, theirs = table.integer("ours", 1, least=1, most=MOST_FLOWS), _theirs(table)
+    return size.with_flows(ours=size.ours * ours, others=size.others + theirs)
+
+
+def _theirs(table: TomlTable) -> int:
+    return table.integer("theirs", 1 if table.text("scheme", "") else 0, most=MOST_FLOWS)
+
+
 @axis
+@grows(_beside)
 def versus(cell: Cell, value: TomlTable) -> Cell:
     """Flows of another scheme beside those under test: `ours` and `theirs`, theirs `start_s` later; none: alone."""
     table = value.table("versus")
     scheme = table.text("scheme", "")
     ours = table.integer("ours", 1, least=1, most=MOST_FLOWS)
-    theirs = table.integer("theirs", 1 if scheme else 0, most=MOST_FLOWS)
+    theirs = _theirs(table)
     start_s = table.number("start_s", 0.0, least=0.0)
     table.finish()
     flows = _repeated(cell.flows, ours)
@@ -300,13 +357,19 @@ def versus(cell: Cell, value: TomlTable) -> Cell:
 def transport(cell: Cell, value: TomlTable) -> Cell:
     """Keys of the transport of the flows under test that differ, such as a receiver that lies."""
     changes = value.table("transport").raw
-    return cell.with_ours(lambda flow: replace(flow, transport=flow.transport | changes))
+    made: dict[int, dict[str, Any]] = {}  # flows that had one transport have one again
+
+    def changed(flow: FlowPlan) -> FlowPlan:
+        return replace(flow, transport=made.setdefault(id(flow.transport), flow.transport | changes))
+
+    return cell.with_ours(changed)
 
 
 SCHEDULES = ("symmetric", "original")
 
 
 @axis
+@grows(lambda size, value: size.with_flows(ours=_count("flows")(value.table("staircase"))))
 def staircase(cell: Cell, value: TomlTable) -> Cell:
     """Ours join one by one, `apart_s` apart, and leave again, the last that came first (the Copa paper, figure 4).
 
@@ -315,7 +378,7 @@ def staircase(cell: Cell, value: TomlTable) -> Cell:
     2 `apart_s` (N - i - 1) + 1 s (venkatarun95/CopaEvaluation@a7492d9, experiment-dynamic.sh).
     """
     table = value.table("staircase")
-    count = table.integer("flows", least=1, most=MOST_FLOWS)
+    count = _count("flows")(table)
     apart_s = table.number("apart_s", least=1e-3)
     schedule = table.text("schedule", "symmetric", choices=SCHEDULES)
     table.finish()

@@ -103,4 +103,8 @@ class Cell:
 
     def with_ours(self, change: Callable[[FlowPlan], FlowPlan]) -> "Cell":
         """With the flows of the scheme under test changed."""
-        return replace(self, flows=tuple(flow if flow.scheme else change(flow) for flow in self.flows))
+        made: dict[int, FlowPlan] = {}  # one plan may stand there thousands of times
+        for flow in self.flows:
+            if not flow.scheme and id(flow) not in made:
+                made[id(flow)] = change(flow)
+        return replace(self, flows=tuple(flow if flow.scheme else made[id(flow)] for flow in self.flows))

@@ -1,6 +1,7 @@
 """Grids: an experiment over every combination of the values of some axes. A combination on a path is a cell."""
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -10,10 +11,13 @@ from dumbbell.base.names import RULE, is_name
 from dumbbell.catalog.grids import axes
 from dumbbell.catalog.grids.cell import Cell
 from dumbbell.catalog.grids.flows import FlowPlan
+from dumbbell.catalog.grids.size import MOST_PARTS, Size
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.toml_tables import TomlTable
 
 MOST_CELLS = 100_000
+MOST_CHARACTERS = 1000
+"""Of a table that is a value of an axis: the title of each of its cells says all of it."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,15 @@ def parse_grid(table: TomlTable) -> tuple[Axis, ...]:
     found = []
     for name in table.raw:
         axes.find(name, table)
-        found.append(Axis(name, tuple(table.values(name))))
+        values = tuple(table.values(name))
+        for value in values:
+            length = len(_text(_without_label(value))) if isinstance(value, dict) else 0
+            if length > MOST_CHARACTERS:
+                raise UserError(
+                    f"{table.source}: `{table.prefix}{name}`: a value of {length} characters: "
+                    f"allowed are at most {MOST_CHARACTERS}"
+                )
+        found.append(Axis(name, values))
     return tuple(found)
 
 
@@ -47,6 +59,37 @@ def check_count(grid: tuple[Axis, ...], paths: int, source: str) -> None:
     count = math.prod(len(axis.values) for axis in grid) * paths
     if count > MOST_CELLS:
         raise UserError(f"{source}: `grid`: {count} cells on {paths} paths: allowed are at most {MOST_CELLS}")
+
+
+def check_size(grid: tuple[Axis, ...], paths: Collection[PathModel], flows: tuple[FlowPlan, ...], source: str) -> None:
+    """Refuses a grid whose cells on these paths have too many flows, elements and scheduled changes, each or together.
+
+    Raises:
+        UserError: says how many there would be; or a value of an axis that is not allowed.
+    """
+    others = sum(bool(flow.scheme) for flow in flows)
+    growing = [axis for axis in grid if axis.name in axes.GROWTHS]
+    alike = math.prod(len(axis.values) for axis in grid if axis.name not in axes.GROWTHS)
+    given = [
+        [TomlTable({axis.name: _without_label(value)}, source, "grid.") for value in axis.values] for axis in growing
+    ]
+    parts = 0
+    for path in paths:
+        first = Size.of(path.data, path.ack, len(flows) - others if flows else 1, others)
+        for values in product(*given):
+            size = first
+            for axis, value in zip(growing, values, strict=True):
+                size = axes.GROWTHS[axis.name](size, value)
+            if size.flows > axes.MOST_FLOWS:
+                raise UserError(
+                    f"{source}: `grid`: a cell of {size.flows} flows: allowed are at most {axes.MOST_FLOWS}"
+                )
+            parts += size.parts * alike
+    if parts > MOST_PARTS:
+        raise UserError(
+            f"{source}: `grid`: {parts} flows, path elements and scheduled changes in all cells: "
+            f"allowed are at most {MOST_PARTS}"
+        )
 
 
 def cells(path: PathModel, flows: tuple[FlowPlan, ...], grid: tuple[Axis, ...], source: str) -> list[Cell]:
