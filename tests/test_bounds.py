@@ -89,6 +89,76 @@ def test_cells(refused: Callable[..., str], folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("grid", "said"),
+    [
+        (
+            "pulse = { period_s = 0.001, until_s = 100000.0, lower = 1.0, upper = 2.0, target = 'rate' }",
+            "`grid.pulse.period_s` = 0.001: allowed is a number, at least 2, "
+            "for at most 100000 changes until `until_s` = 100000",
+        ),
+        (
+            f"k = {[*range(5001, 10001)]}",
+            "`grid`: 37517500 flows, path elements and scheduled changes in all cells: allowed are at most 2000000",
+        ),
+        ("k = 10000\nk_scaled = 10000", "`grid`: a cell of 100000000 flows: allowed are at most 10000"),
+        ("k = 10000\nversus = { scheme = 'cubic' }", "`grid`: a cell of 10001 flows: allowed are at most 10000"),
+        (f"rtts = [{[10] * 10001}]", "`grid`: a cell of 10001 flows: allowed are at most 10000"),
+        (
+            f"transport = {{ text = '{'x' * 1000}' }}",
+            "`grid.transport`: a value of 1005 characters: allowed are at most 1000",
+        ),
+        (
+            # at each of a thousand delays
+            "pulse = { period_s = 0.01, until_s = 100.0, lower = 1.0, upper = 2.0, target = 'rtt' }",
+            "`grid`: 20021003 flows, path elements and scheduled changes in all cells: allowed are at most 2000000",
+        ),
+    ],
+)
+def test_cells_that_would_be_large_are_not_made(
+    refused: Callable[..., str], folder: Path, grid: str, said: str
+) -> None:
+    # A directory of results with a file of 296 bytes took 9.7 GB to be shown.
+    small = SMALL + "[[data]]\nkind = 'delay'\ndelay_ms = 1.0\n" * (999 if "rtt'" in grid else 0)
+    (folder / "delays.toml").write_text(small)
+    (folder / "grid.toml").write_text(f"schemes = ['reno']\npaths = ['delays.toml']\n[grid]\n{grid}\n")
+    assert refused("run", "grid.toml", "--out", "out") == f"grid.toml: {said}"
+
+
+def test_opportunities_of_a_trace(refused: Callable[..., str], folder: Path) -> None:
+    # They had no bound, and the wrong size of the first was said after the last: 3.2 GB in 50 s.
+    for keys, said in (
+        ("rate_mbps = 1e6\nopportunity_bytes = 1", "opportunities of 1 bytes: must be 1500 in a trace"),
+        ("rate_mbps = 1e6", "more than 10000000 opportunities in 0.1"),
+    ):
+        (folder / "fast.toml").write_text(f"[[data]]\nkind = 'poisson'\n{keys}\n")
+        line = refused("export", "trace", "fast.toml", "--out", "out")
+        assert line.startswith(f"path fast: data: {said}")
+
+
+def test_intervals_of_a_run_that_is_said_to_be_long(dumbbell: Dumbbell, folder: Path) -> None:
+    # As many as the file states were allocated, whatever the log has: the report was ended by a signal.
+    (folder / "x.toml").write_text(
+        "schemes = ['reno']\npaths = ['small.toml']\nduration_s = 1.0\nintervals_s = 0.001\n"
+    )
+    dumbbell("run", "x.toml", "--out", "out")
+    for file, stated in ((folder / "out/experiment.toml", "duration_s = "), *_stops(folder)):
+        file.write_text(file.read_text().replace(f"{stated}1.0", f"{stated}1000000.0"))
+    said = "packets.parquet: reaches to 1000000 s, which are more than 1048576 intervals of 0.001 s of its 1 flows"
+    command = ["prlimit", f"--as={MOST_BYTES}", *COMMAND]
+    shown = subprocess.run(
+        [*command, "show", "out", "--intervals", "0.001"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert shown.returncode == 1
+    assert shown.stderr == f"reno on small, run 1: out/runs/small/reno/1/{said}: choose longer ones\n"
+    dumbbell("report", "out", "--html")
+    assert f"Transfers are missing: {said}" in (folder / "out/report.html").read_text()
+
+
+def _stops(folder: Path) -> list[tuple[Path, str]]:
+    return [(file, '"stop_s": ') for file in folder.glob("out/runs/*/*/*/stats.json")]
+
+
+@pytest.mark.parametrize(
     "words",
     [
         ("run", "--schemes", "reno", "--path", "{}", "--out", "out"),
