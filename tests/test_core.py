@@ -133,7 +133,7 @@ def test_ctrl_c_ends_a_simulation() -> None:
 
 
 def _long_schedule() -> str:
-    changes = [{"at_s": number / 1e3, "delay_ms": 1 + number % 7} for number in range(400)]
+    changes = [{"at_s": number / 1e3, "delay_ms": 1 + number % 7} for number in range(200)]
     delay = {"kind": "netem", "delay_ms": 1.0, "schedule": changes}
     return json.dumps({"data": [delay] * 1000, "ack": []})
 

@@ -208,6 +208,9 @@ pub(crate) fn interruptible<T: Send, E: Display + Send>(
         .map_err(|cause| raised.get().map_or_else(|| text(cause), |raised| raised.clone_ref(py)))
 }
 
+/// What a step of [`interruptible_by_steps`] costs, in lines of a log: to check a scheduled change takes a microsecond.
+const LINES_PER_STEP: u64 = 8;
+
 /// The same for work that says how many steps it has done.
 pub(crate) fn interruptible_by_steps<T: Send>(
     py: Python<'_>,
@@ -215,7 +218,9 @@ pub(crate) fn interruptible_by_steps<T: Send>(
 ) -> PyResult<T> {
     interruptible(py, |interrupts| {
         let mut interrupts = interrupts.clone();
-        work(&mut |steps| interrupts.after(steps).map_err(|ended| ended.to_string()))
+        work(&mut |steps| {
+            interrupts.after(steps.saturating_mul(LINES_PER_STEP)).map_err(|ended| ended.to_string())
+        })
     })
 }
 
