@@ -3,7 +3,7 @@
 use crate::enclosure::{Enclosure, Inherits};
 use crate::namespace::Namespace;
 use crate::scheduling::{Watched, Who};
-use endpoint::{Scheduled, be_punctual_as_program};
+use endpoint::{Scheduled, be_foremost_as_program};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
@@ -185,11 +185,11 @@ pub(crate) fn describe(status: ExitStatus) -> String {
     }
 }
 
-/// Makes the child start with real-time priority.
+/// Makes the child start before ordinary ones.
 #[allow(unsafe_code, reason = "between fork and exec only system calls are made, no memory is allocated")]
 fn hurry(command: &mut Command) {
     let prepare = || {
-        be_punctual_as_program();
+        be_foremost_as_program();
         Ok(())
     };
     // SAFETY: system calls only.

@@ -18,7 +18,7 @@ const SEARCH: Duration = Duration::from_secs(1);
 /// Share of a processor above which a program loses its real-time priority for the next window: what others are left with is
 /// more than the kernel's own limit for all real-time work, 95 % (`/proc/sys/kernel/sched_rt_runtime_us`).
 const SPINS: f64 = 0.8;
-/// Share of a processor below which it gets the priority back.
+/// Share of a processor below which it gets the priority, or gets it back.
 const RESTS: f64 = 0.5;
 /// A task that ran or waited for more than this share of a window always wanted to run, ...
 const HUNGRY: f64 = 0.9;
@@ -44,7 +44,7 @@ pub struct EndReport {
     pub wait_p99_us: u64,
     /// Time in which a task of it always wanted to run and waited for over a quarter of it, s.
     pub starved_s: f64,
-    /// Time without real-time priority because it used a processor for itself, s; of programs only.
+    /// Time without real-time priority because it used a processor for itself, or had only just begun, s; of programs only.
     pub lowered_s: f64,
     /// How late the end took datagrams and timers, where it is dumbbell's own.
     pub late: Option<Punctuality>,
@@ -134,6 +134,7 @@ impl Watched {
         let each = (processors / programs.max(1) as f64).min(1.0);
         let now = Instant::now();
         let mut watched = Self {
+            lowered: matches!(who, Who::Program(_)),
             who,
             processes: Vec::new(),
             searched: now,
@@ -142,7 +143,6 @@ impl Watched {
             rests: RESTS * each,
             tasks: BTreeMap::new(),
             waits: BTreeMap::new(),
-            lowered: false,
             total: Times::default(),
             seen: Duration::ZERO,
             starved: Duration::ZERO,
@@ -192,10 +192,14 @@ impl Watched {
         self.steer(sum.ran_ns as f64 / window_ns, (sum.ran_ns + sum.waited_ns) as f64 / window_ns);
     }
 
-    /// Takes a program's priority away where it `used` that much of a processor, and gives it back where it `wanted` no more.
+    /// Takes a program's priority away where it `used` that much of a processor, and gives it where it `wanted` no more.
     fn steer(&mut self, used: f64, wanted: f64) {
         let Who::Program(_) = self.who else { return };
         let lower = if self.lowered { wanted > self.rests } else { used > self.spins };
+        if self.lowered && !lower {
+            self.search(); // what it has started meanwhile has no priority either
+            self.tasks = self.tasks_now().collect();
+        }
         if lower || self.lowered {
             for &task in self.tasks.keys() {
                 set_punctual(task, !lower);

@@ -15,7 +15,7 @@ pub enum Urgency {
 /// Most processor time that a task of a program may take at its priority without ever waiting, s: then the kernel ends it.
 /// It is for when nobody is left who would have lowered it before.
 const SPIN_LIMIT_S: u64 = 10;
-/// What a program without real-time priority has over ordinary ones.
+/// What a program without priority has over ordinary ones.
 const NICE: libc::c_int = -20;
 
 fn schedule(task: libc::pid_t, policy: libc::c_int, priority: libc::c_int) -> bool {
@@ -33,19 +33,23 @@ pub fn be_punctual(urgency: Urgency) -> bool {
     schedule(0, libc::SCHED_FIFO, urgency as libc::c_int)
 }
 
-/// The same for a program that is about to take the calling process's place, and for all that it starts; they take turns with
-/// each other. Nothing changes without privilege. Makes system calls only: may be called between fork and exec.
-pub fn be_punctual_as_program() {
-    if schedule(0, libc::SCHED_RR, Urgency::Program as libc::c_int) {
-        let limit = SPIN_LIMIT_S * 1_000_000;
-        let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
-        // SAFETY: the structure outlives the call.
-        unsafe { libc::setrlimit(libc::RLIMIT_RTTIME, &raw const limit) };
+/// Gives the first place among ordinary ones to a program that is about to take the calling process's place, and to all that it
+/// starts: [`set_punctual`] gives it priority once it rests. Where one has priority that never rests, the kernel itself waits
+/// for as long as it lets that be (`/proc/sys/kernel/sched_rt_runtime_us`), and whoever starts another program too. Nothing
+/// changes without privilege. Makes system calls only: may be called between fork and exec.
+pub fn be_foremost_as_program() {
+    let limit = SPIN_LIMIT_S * 1_000_000;
+    let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
+    // SAFETY: numbers, and a structure that outlives the call.
+    unsafe {
+        if libc::setpriority(libc::PRIO_PROCESS, 0, NICE) == 0 {
+            libc::setrlimit(libc::RLIMIT_RTTIME, &raw const limit);
+        }
     }
 }
 
-/// Takes the priority of [`be_punctual_as_program`] from `task` (a thread), which keeps the first place among ordinary ones, or
-/// gives it back. One that has chosen another priority itself is left alone.
+/// Gives priority to `task`, a thread of a program, in turn with the others of programs; or takes it away: then it has the first
+/// place among ordinary ones, as at the beginning. One that has chosen another priority itself is left alone.
 pub fn set_punctual(task: i32, punctual: bool) {
     let who = task.unsigned_abs();
     // SAFETY: these take numbers only.

@@ -139,8 +139,7 @@ pub(crate) fn programs_that_spin_disturb_neither_the_path_nor_other_flows() {
     let path = json!({"data": [link(10.0, 50), delay(10.0)], "ack": [delay(10.0)]});
     let flows = json!([core("cubic"), program(SPINNING_SENDER, SPINNING_RECEIVER)]);
     let sides = ["sender", "receiver"];
-    // A process of the program is found within a second; then it keeps its priority for a window, and for as long as it uses
-    // less of a processor than it would if nobody else wanted one.
+    // From the beginning; what wants a processor for itself gets no priority.
     let is_lowered = |end: &Value| number(end, "lowered_s") > 0.5 * number(end, "watched_s");
     // Where programs keep their priority p99 is 8 to 35 ms in every run. What else stops a busy machine comes and goes.
     let is_good =
