@@ -69,6 +69,7 @@ def corrected(flow: Flow) -> Values:
         "packet_loss_rate": ratio(len(dropped.time), len(dropped.time) + len(arrived)),
         "owd_min_ms": least,
         "owd_mean_ms": scaled(mean(arrived), 1e-3),
+        "owd_max_ms": scaled(max(arrived, default=None), 1e-3),
     }
     values |= {f"owd_p{share}_ms": scaled(nearest_rank(arrived, share / 100), 1e-3) for share in (50, 95, 99)}
     for name in ("mean", "p95"):

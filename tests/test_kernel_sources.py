@@ -10,6 +10,7 @@ import pytest
 
 import dumbbell as library
 from conftest import Dumbbell, show
+from dumbbell.api import kernel_controllers
 
 ROOT = Path(__file__).parent.parent
 PLAIN = ROOT / "tests/plugins/tcp_plain.c"
@@ -122,3 +123,18 @@ def test_an_include_that_leads_elsewhere_is_refused(dumbbell: Dumbbell, folder: 
     (folder / "tcp_bad.c").write_text(f"#if 0\n#include <linux/{'../' * 12}{str(victim)[1:]}>\n#endif\n")
     assert "allowed are names without `..`" in dumbbell("plugin", "kernel", "tcp_bad.c", expect=2).stderr
     assert victim.read_text() == "years of work"
+
+
+def test_a_file_of_somebody_in_the_place_of_the_schemes_is_not_replaced(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "tcp_mine.c").write_text("int x;\n")
+    (folder / "tcp_mine.toml").write_text('[tool]\nname = "mine"\n')
+    said = dumbbell("plugin", "kernel", "tcp_mine.c", expect=2).stderr
+    assert "tcp_mine.toml: exists already, and is no scheme of this controller: move it" in said
+    assert (folder / "tcp_mine.toml").read_text() == '[tool]\nname = "mine"\n'
+
+
+@pytest.mark.parametrize("text", ["\n" * 1_000_000, ".cong_control = f;\n" + "f(" * 400_000, "f (" + " " * 400_000])
+def test_a_long_file_is_read_in_time(text: str) -> None:
+    for pattern in (kernel_controllers._SYSTEM_INCLUDE, kernel_controllers._OWN_INCLUDE):
+        assert pattern.findall(text) == []
+    assert kernel_controllers._cong_control_arguments(text) == 4

@@ -10,7 +10,7 @@ from pathlib import Path
 from dumbbell.base.errors import UserError
 from dumbbell.base.input_files import C_SOURCE, read_text
 from dumbbell.base.interrupts import interruptible
-from dumbbell.catalog.toml_tables import to_toml
+from dumbbell.catalog.toml_tables import read_toml, to_toml
 from dumbbell.remote.installation import plugin_include
 from dumbbell.results.files import write_atomically
 
@@ -23,8 +23,10 @@ MAX_NAMES = 8
 _FOLDER = plugin_include()
 _ADAPTER = _FOLDER / "kernel"
 
-_SYSTEM_INCLUDE = re.compile(r"^\s*#\s*include\s*<((?:linux|net|asm|asm-generic|uapi|crypto|trace)/[\w./-]+)>", re.M)
-_OWN_INCLUDE = re.compile(r'^\s*#\s*include\s*"([\w./-]+)\.h"', re.M)
+_SYSTEM_INCLUDE = re.compile(
+    r"^[ \t]*#[ \t]*include[ \t]*<((?:linux|net|asm|asm-generic|uapi|crypto|trace)/[\w./-]+)>", re.M
+)
+_OWN_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([\w./-]+)\.h"', re.M)
 _QUOTED = r"['\u2018`]([\w ]+)['\u2019]"
 _MISSING = (
     (re.compile(rf"implicit declaration of function {_QUOTED}|call to undeclared function {_QUOTED}"), "{}()"),
@@ -65,12 +67,31 @@ def compile_kernel_controller(source: str | Path, library: str | Path | None = N
         raise UserError(f"{target}: a library has to be named *.so")
     if not target.parent.is_dir():
         raise UserError(f"{target}: no such directory: {target.parent}")
+    scheme = target.with_name(f"{name}.toml")
+    _refuse_foreign(scheme)
     with interruptible(), tempfile.TemporaryDirectory(prefix="dumbbell-kernel-") as scratch:
         made = _compile(file, text, name, Path(scratch))
         write_atomically(target, made.read_bytes())
-    scheme = target.with_name(f"{name}.toml")
     write_atomically(scheme, to_toml(_scheme(file, text, name, target)))
     return KernelController(target, scheme)
+
+
+def _refuse_foreign(scheme: Path) -> None:
+    """Refuse a file in the place of the scheme's that was not made here.
+
+    Raises:
+        UserError: there is one.
+    """
+    if not (scheme.exists() or scheme.is_symlink()):
+        return
+    try:
+        there = read_toml(scheme).raw
+    except UserError:
+        there = {}
+    if (there.get("kind"), there.get("name")) != ("plugin", scheme.stem):
+        raise UserError(
+            f"{scheme}: exists already, and is no scheme of this controller: move it, or choose another --out"
+        )
 
 
 def _read(file: Path) -> str:
@@ -119,7 +140,7 @@ def _cong_control_arguments(text: str) -> int:
     callback = re.search(r"\.cong_control\s*=\s*&?(\w+)", text)
     if callback is None:
         return 4
-    definition = re.search(rf"\b{callback[1]}\s*\(([^)]*)\)\s*\{{", text)
+    definition = re.search(rf"\b{callback[1]}\s{{0,99}}\(([^()]{{0,999}})\)\s{{0,99}}\{{", text)
     return definition[1].count(",") + 1 if definition else 4
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.base.errors import UserError
+from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.path import PathModel
 from dumbbell.experiment.network import network_name
@@ -83,7 +84,7 @@ def measure_path(
         read_server(ntp)
     PathModel(name=own_name, title="")  # refused before anything is sent
     options = Options(ntp=ntp, remote_address=remote_address, udp_ports=udp_ports)
-    with Progress() as progress:
+    with interruptible(), Progress() as progress:
         found = _watched(machine, options, wanted, progress)
     if all(way.rate.value is None and way.rate.low is None for way in found.ways.values()):
         raise UserError(f"{host}: too few packets arrived to tell anything of the path")

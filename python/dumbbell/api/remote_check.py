@@ -6,6 +6,7 @@ from typing import Any
 
 from dumbbell.base.digits import decimal
 from dumbbell.base.errors import listed, one_line
+from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.experiment.doctor import LEAST_FREE_BYTES, Check
 from dumbbell.machine.host import Host, read_host
@@ -33,7 +34,7 @@ def check_remote(host: str) -> list[Check]:
         dumbbell.Error: `host` is no name of a machine.
     """
     machine = read_host(host)
-    with Progress() as progress:
+    with interruptible(), Progress() as progress:
         progress.doing(f"connecting to {machine}")
         try:
             with Agent(machine, any_version=True) as there, Agent() as here:

@@ -169,15 +169,15 @@ def _started(file: Path, start: dict[str, Any]) -> datetime | None:
     return started_at(file, float(seconds)) if seconds else None
 
 
-def _number(part: dict[str, Any], key: str, otherwise: float | None = None) -> float:
+def _number(part: dict[str, Any], key: str, otherwise: float | None = None, *, least: float = -_MOST) -> float:
     """A value of iperf3's.
 
     Raises:
         KeyError, TypeError, ValueError: there is none, or it is no number, or out of bounds.
     """
     value = float(part[key] if otherwise is None else part.get(key, otherwise))
-    if not -_MOST <= value <= _MOST:  # nor is what is not a number
-        raise ValueError(f"`{key}` = {value:g}: allowed are numbers from {-_MOST:g} to {_MOST:g}")
+    if not least <= value <= _MOST:  # nor is what is not a number
+        raise ValueError(f"`{key}` = {value:g}: allowed are numbers from {least:g} to {_MOST:g}")
     return value
 
 
@@ -190,9 +190,9 @@ def _interval(stream: _Stream, part: dict[str, Any]) -> None:
     if stream.first_s is None:
         stream.first_s = begin_s
         _totals(stream, begin_s, part)
-    stream.bytes += _number(part, "bytes")
+    stream.bytes += _number(part, "bytes", least=0.0)
     stream.retransmissions += _number(part, "retransmits", 0)
-    stream.packets += _number(part, "packets", 0)
+    stream.packets += _number(part, "packets", 0, least=0.0)
     stream.lost += _number(part, "lost_packets", 0)
     stream.last_s = max(stream.last_s, end_s)
     _totals(stream, end_s, part)
@@ -230,6 +230,8 @@ def _ends(streams: dict[Any, _Stream], parts: list[Any], protocol: str) -> Itera
         received = part.get("receiver") if udp is None else udp
         if udp is not None and (sent := _number(udp, "packets", 0)) > 0 and "lost_packets" in udp:
             lost = _number(udp, "lost_packets")
+            if lost > sent:
+                raise ValueError(f"`lost_packets` = {lost:g}: allowed are at most the {sent:g} that were sent")
             for name, value in (("sent", sent), ("lost", lost)):
                 stream.put(stream.first_s, name, "packets", 0.0)
                 stream.put(stream.last_s, name, "packets", value)

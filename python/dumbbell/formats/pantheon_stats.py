@@ -73,10 +73,10 @@ def _time(value: str) -> str:
     for read in (parsedate_to_datetime, datetime.datetime.fromisoformat):
         try:
             time = read(value)
+            time = time if time.tzinfo is None else time.astimezone(datetime.UTC)
         except (ValueError, OverflowError, IndexError, TypeError):
             continue
         if time.year >= 1970:  # what has a year has a date
-            time = time if time.tzinfo is None else time.astimezone(datetime.UTC)
             return time.strftime("%Y-%m-%d %H:%M:%S")
     raise ValueError("a time as YYYY-MM-DD HH:MM:SS")
 

@@ -29,6 +29,8 @@ MAX_TOLD_BYTES = 2**14
 """Maximum length of what an agent tells without being asked, bytes."""
 _LOCAL = [*PYTHON, "-m", "dumbbell", "remote", "serve", "--own"]
 _LAST_WORDS = 200
+_NEVER_BEGUN_S = 1.0
+"""How long an agent that has not greeted has to end: it has started nothing yet."""
 """Lines of stderr that are kept."""
 
 Answer = tuple[Message, bytes]
@@ -202,7 +204,7 @@ class Agent:
         with contextlib.suppress(OSError):
             self._pipes[0].close()  # the end of its input asks it to end
         try:
-            self._process.wait(GONE_WITHIN_S)
+            self._process.wait(GONE_WITHIN_S if self._greeted else _NEVER_BEGUN_S)
         except subprocess.TimeoutExpired:
             self._kill()
             self._process.wait()

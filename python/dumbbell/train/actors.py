@@ -182,6 +182,8 @@ def _kept(job: "Job") -> "tuple[dict[str, np.ndarray], int]":
         training = parse_json(metadata["training"])
         words = training["trainer"], training["seed"], training["settings"] | {"steps": job.settings["steps"]}
         steps = int(training["steps"])
+        if steps < 0 or not tensors:
+            raise ValueError(steps)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise UserError(f"{job.file}: {ANOTHER}") from None
     if words != (job.kind, job.seed, json.loads(json.dumps(job.settings))):

@@ -1,7 +1,7 @@
 """dumbbell on another machine, put there over ssh: `dumbbell remote install`."""
 
 import contextlib
-import email
+import email.message
 import json
 import platform
 import re
@@ -10,13 +10,16 @@ import sys
 import tempfile
 import threading
 import zipfile
+import zlib
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 from dumbbell.base.errors import UserError, printable
 from dumbbell.base.input_files import WHEEL, check_regular, digest, require_size
+from dumbbell.base.interrupts import interruptible
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.base.progress import Progress
 from dumbbell.base.version import __version__
@@ -29,6 +32,10 @@ from dumbbell.remote.ssh import NOT_FOUND, ssh_command, why_ssh_failed
 LEAST_PYTHON = (3, 11)
 _NO_PYTHON = 3
 _LONGEST_LINE = 65536
+_SILENCE_S = 1800.0
+"""How long the installer may say nothing: pip there may fetch and unpack all that dumbbell depends on."""
+_MOST_METADATA = 2**20
+"""Bytes of a wheel's own description."""
 INSTALL = (
     "exec sh -c '"
     "for python in python3 python3.11 python3.12 python3.13 python3.14; do "
@@ -62,7 +69,7 @@ def install_remote(host: str, wheel: Path | None = None, offline: bool = False) 
         dumbbell.Error: why it was not installed.
     """
     machine = read_host(host)
-    with tempfile.TemporaryDirectory(prefix="dumbbell-") as name, Progress() as progress:
+    with interruptible(), tempfile.TemporaryDirectory(prefix="dumbbell-") as name, Progress() as progress:
         folder = Path(name)
         progress.doing("packing")
         files = [_given(wheel) if wheel else pack_own(folder)]
@@ -82,10 +89,8 @@ def _given(wheel: Path) -> Path:
     """The file, if it is a wheel of this version."""
     require_size(wheel, WHEEL, check_regular(wheel))
     try:
-        with zipfile.ZipFile(wheel) as archive:
-            (name,) = (each for each in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", each))
-            told = email.message_from_bytes(archive.read(name))
-    except (zipfile.BadZipFile, ValueError, KeyError, OSError):
+        told = _metadata(wheel)
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, ValueError, KeyError, OSError):
         raise UserError(f"--from {wheel}: is no wheel") from None
     if (told["Name"], told["Version"]) != ("dumbbell", __version__):
         what = printable(f"{told['Name']} {told['Version']}")
@@ -93,12 +98,24 @@ def _given(wheel: Path) -> Path:
     return wheel
 
 
+def _metadata(wheel: Path) -> email.message.Message:
+    """Return how a wheel describes itself.
+
+    Raises:
+        ValueError: it has no description, several, or a long one.
+    """
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (each for each in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", each))
+        with archive.open(name) as file:
+            content = file.read(_MOST_METADATA + 1)  # what the archive says of its length anybody may have written
+    if len(content) > _MOST_METADATA:
+        raise ValueError(name)
+    return email.message_from_bytes(content)
+
+
 def _has_needs(wheel: Path) -> bool:
     """Whether the wheel depends on others, extras apart."""
-    with zipfile.ZipFile(wheel) as archive:
-        name = next(each for each in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", each))
-        told = email.message_from_bytes(archive.read(name))
-    return any("extra ==" not in str(need) for need in told.get_all("Requires-Dist", []))
+    return any("extra ==" not in str(need) for need in _metadata(wheel).get_all("Requires-Dist", []))
 
 
 def _header(files: list[Path], offline: bool) -> dict[str, Any]:
@@ -135,24 +152,61 @@ def _send(machine: Host, header: dict[str, Any], files: list[Path], progress: Pr
             assert process.stderr is not None
             threads = [
                 threading.Thread(target=_feed, args=(process.stdin, program, header, files), daemon=True),
-                threading.Thread(target=last_words.extend, args=(process.stderr,), daemon=True),
+                threading.Thread(target=_keep, args=(process.stderr, last_words), daemon=True),
             ]
             for thread in threads:
                 thread.start()
-            found = _told(machine, process.stdout, progress)
-            status = process.wait()
+            with _Patience(process.kill) as patience:
+                found = _told(machine, process.stdout, progress, patience.renew)
+                status = process.wait()
             for thread in threads:
                 thread.join(2.0)
         finally:
             process.kill()
     if "error" in found:
         raise UserError(f"{machine}: {found['error']}")
+    if "done" not in found and patience.is_over:
+        raise UserError(f"{machine}: said nothing for {_SILENCE_S / 60:g} minutes while dumbbell was installed there")
     if "done" not in found:
         raise UserError(f"{machine}: {_why(machine, status, b''.join(last_words).decode(errors='replace'))}")
     done = found["done"]
     if not isinstance(done, dict) or not {"folder", "python"} <= done.keys():
         raise UserError(f"{machine}: what it says of the installation is not understood")
     return done
+
+
+def _keep(errors: IO[bytes], last_words: deque[bytes]) -> None:
+    for line in iter(lambda: errors.readline(4096), b""):
+        last_words.append(line)
+
+
+class _Patience:
+    """Ends what says nothing for too long."""
+
+    def __init__(self, end: Callable[[], None]) -> None:
+        self._end = end
+        self._timer: threading.Timer | None = None
+        self.is_over = False
+
+    def __enter__(self) -> Self:
+        self.renew()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def renew(self) -> None:
+        """Something was said."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = threading.Timer(_SILENCE_S, self._give_up)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _give_up(self) -> None:
+        self.is_over = True
+        self._end()
 
 
 def _feed(sink: IO[bytes], program: bytes, header: dict[str, Any], files: list[Path]) -> None:
@@ -165,10 +219,11 @@ def _feed(sink: IO[bytes], program: bytes, header: dict[str, Any], files: list[P
                     sink.write(part)
 
 
-def _told(machine: Host, source: IO[bytes], progress: Progress) -> dict[str, Any]:
+def _told(machine: Host, source: IO[bytes], progress: Progress, heard: Callable[[], None]) -> dict[str, Any]:
     """Shows what the installer does; its last word."""
     found: dict[str, Any] = {}
     for line in iter(lambda: source.readline(_LONGEST_LINE), b""):
+        heard()
         _, mark, text = line.decode(errors="replace").partition(MARK)
         if not mark:
             continue  # of a login shell

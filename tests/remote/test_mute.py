@@ -1,0 +1,91 @@
+"""Another machine that says nothing, or does not stop: what asks it ends by Ctrl-C, and nothing is left of it."""
+
+import os
+import signal
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import dumbbell
+from conftest import COMMAND
+from dumbbell.base.errors import UserError
+from dumbbell.remote.installing import install
+from sleepers import SECONDS, sleepers
+
+from .bed import eventually
+
+MUTE = f"exec sleep {SECONDS}"
+ENDLESS = "head -c 200000000 /dev/zero >&2"
+
+
+def ssh(folder: Path, does: str) -> dict[str, str]:
+    """An environment in which ssh does something else, and temporary files lie in `folder`."""
+    (folder / "bin").mkdir()
+    (folder / "bin/ssh").write_text(f"#!/bin/sh\n{does}\n")
+    (folder / "bin/ssh").chmod(0o755)
+    (folder / "tmp").mkdir()
+    return os.environ | {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "TMPDIR": str(folder / "tmp")}
+
+
+def wheel(folder: Path, metadata: str = "") -> Path:
+    """A file that is a wheel of this version, as far as it is looked at."""
+    file = folder / f"dumbbell-{dumbbell.__version__}-py3-none-any.whl"
+    told = f"Metadata-Version: 2.1\nName: dumbbell\nVersion: {dumbbell.__version__}\n{metadata}"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"dumbbell-{dumbbell.__version__}.dist-info/METADATA", told)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [
+        (("remote", "install", "far.example", "--from", "{wheel}"), signal.SIGINT),
+        (("remote", "check", "far.example"), signal.SIGTERM),
+        (("path", "far.example"), signal.SIGINT),
+    ],
+    ids=["install", "check", "path"],
+)
+def test_what_waits_for_a_mute_machine_leaves_nothing(tmp_path: Path, words: tuple[str, ...], number: int) -> None:
+    environment = ssh(tmp_path, MUTE)
+    given = [word.format(wheel=wheel(tmp_path)) for word in words]
+    process = subprocess.Popen(
+        [*COMMAND, *given], cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    assert eventually(lambda: sleepers() != [])
+    process.send_signal(number)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode != 0
+    assert "Traceback" not in said
+    assert eventually(lambda: sleepers() == [])
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_what_ssh_says_without_end_is_kept_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in ssh(tmp_path, ENDLESS).items():
+        monkeypatch.setenv(name, value)
+    kept: list[int] = []
+    original = install._why
+
+    def why(machine: object, status: int, said: str) -> str:
+        kept.append(len(said))
+        return original(machine, status, "")  # type: ignore[arg-type]
+
+    monkeypatch.setattr(install, "_why", why)
+    with pytest.raises(UserError):
+        install.install_remote("far.example", wheel(tmp_path))
+    assert 0 < kept[0] <= 100 * 4096
+
+
+def test_an_installer_that_says_nothing_for_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in ssh(tmp_path, MUTE).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(install, "_SILENCE_S", 1.0)
+    with pytest.raises(UserError, match=r"far.example: said nothing for .* while dumbbell was installed there"):
+        install.install_remote("far.example", wheel(tmp_path))
+
+
+def test_a_wheel_that_says_much_of_itself_is_none(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="is no wheel"):
+        install.install_remote("far.example", wheel(tmp_path, "Summary: " + "x" * 2**21))
