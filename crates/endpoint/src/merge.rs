@@ -56,14 +56,13 @@ fn events(ClockedLog { log, correction }: ClockedLog<'_>) -> impl Iterator<Item 
     log.events().map(move |logged| (correction.ns_of(Time::from_ns(logged.record.time_ns)), logged))
 }
 
-/// A packet that no log has seen leave.
-const NEVER: i64 = i64::MIN;
-
-/// When which packet entered the path, on the run's own clock. Packet numbers are dense and begin with 0, hence tables.
+/// When which packet entered the path, on the run's own clock.
+///
+/// The numbers of packets are what another machine states: memory grows with the packets that left, not with their numbers.
 #[derive(Debug, Default)]
 struct Departures {
-    /// By flow (from 0) and direction (data, ACKs), then by packet number: ns, or [`NEVER`].
-    tables: Vec<[Vec<i64>; 2]>,
+    /// By flow (from 0) and direction (data, ACKs).
+    tables: Vec<[Packets; 2]>,
 }
 
 impl Departures {
@@ -78,25 +77,53 @@ impl Departures {
                 departures.note(&record, at_ns);
             }
         }
+        departures.tables.iter_mut().flatten().for_each(Packets::order);
         departures
     }
 
     fn note(&mut self, record: &Record, at_ns: i64) {
-        let (flow, number) = (record.flow as usize - 1, record.seq as usize);
+        // At most `MOST_FLOWS`: an entry of a log has a byte for it.
+        let flow = record.flow as usize - 1;
         if self.tables.len() <= flow {
             self.tables.resize_with(flow + 1, Default::default);
         }
-        let table = &mut self.tables[flow][usize::from(record.event == Event::AckSend)];
-        if table.len() <= number {
-            table.resize(number + 1, NEVER);
-        }
-        table[number] = at_ns;
+        self.tables[flow][usize::from(record.event == Event::AckSend)].left.push((record.seq, at_ns));
     }
 
     fn find(&self, arrival: &Record) -> Option<i64> {
         let tables = self.tables.get(arrival.flow as usize - 1)?;
-        let table = &tables[usize::from(arrival.event == Event::AckDeliver)];
-        table.get(arrival.seq as usize).copied().filter(|&at_ns| at_ns != NEVER)
+        tables[usize::from(arrival.event == Event::AckDeliver)].find(arrival.seq)
+    }
+}
+
+/// Packets of one flow in one direction.
+#[derive(Debug, Default)]
+struct Packets {
+    /// Number, and when it left, ns: in order of numbers once they are in order.
+    left: Vec<(u64, i64)>,
+}
+
+impl Packets {
+    /// Puts them in order; of several with the same number the last one counts.
+    fn order(&mut self) {
+        self.left.sort_by_key(|(number, _)| *number);
+        self.left.dedup_by(|later, kept| {
+            let is_same = later.0 == kept.0;
+            if is_same {
+                *kept = *later;
+            }
+            is_same
+        });
+    }
+
+    fn find(&self, number: u64) -> Option<i64> {
+        // The numbers of an honest log are dense and begin with 0: the packet is where its number says.
+        let at_its_place = usize::try_from(number).ok().and_then(|place| self.left.get(place));
+        if let Some((_, at_ns)) = at_its_place.filter(|(found, _)| *found == number) {
+            return Some(*at_ns);
+        }
+        let place = self.left.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+        Some(self.left[place].1)
     }
 }
 
@@ -212,6 +239,26 @@ mod tests {
             receiver.detail_of_other(1448);
         }
         assert_eq!(merged([ClockedLog::from(&sender), ClockedLog::from(&receiver)]).count(), 4);
+    }
+
+    #[test]
+    fn a_number_that_one_packet_states_takes_no_memory_for_those_below_it() {
+        // 34 GB for a report of 73 bytes.
+        let (mut sender, mut receiver) = two_ends(0);
+        for (us, number) in [(201, u64::from(u32::MAX)), (202, 7), (203, 7)] {
+            sender.event(at(us), Event::Send, 0, number, 1500);
+            receiver.event(at(us + 20), Event::Deliver, 0, number, 1500);
+            receiver.detail_of_other(1448);
+        }
+        let logs = [ClockedLog::from(&sender), ClockedLog::from(&receiver)];
+        let [data, acks] = &Departures::of(&logs).tables[0];
+        assert!(data.left.capacity() <= 8, "{}", data.left.capacity());
+        assert_eq!((data.left.len(), acks.left.len()), (3, 1));
+        let arrived = merged(logs).filter(|record| record.event == Event::Deliver);
+        let found: Vec<(u64, i64)> =
+            arrived.map(|record| (record.seq, record.one_way_delay_ns / 1000)).collect();
+        // Of two that left with the same number the later one counts.
+        assert_eq!(found, [(0, 20), (u64::from(u32::MAX), 20), (7, 19), (7, 20)]);
     }
 
     /// Logs of a flow each, as steps in time, with the offsets of their clocks.
