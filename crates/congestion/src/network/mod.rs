@@ -35,6 +35,12 @@ pub(crate) use tensors::{Layout, Tensors};
 #[cfg(test)]
 pub(crate) use tensors::{packed, packed_with};
 
+/// Most layers of a network; published ones have less than 50.
+const MOST_LAYERS: usize = 1000;
+/// Most values that are put aside at the same time, where each place is as wide as the widest layer. Published networks need
+/// a thousandth of it.
+const MOST_ASIDE: usize = 1 << 20;
+
 #[derive(Clone, Debug)]
 enum Step {
     Layer(Layer),
@@ -73,6 +79,10 @@ impl Network {
         inputs: usize,
         outputs: usize,
     ) -> Result<Self, String> {
+        let count = words.split_whitespace().count();
+        if count > MOST_LAYERS {
+            return Err(tensors.refuse(&format!("{count} layers: allowed are {MOST_LAYERS}")));
+        }
         let (mut steps, mut width, mut widest) = (Vec::new(), inputs, inputs);
         let (mut kept, mut deepest) = (Vec::new(), 0);
         for (index, word) in words.split_whitespace().enumerate() {
@@ -90,6 +100,11 @@ impl Network {
         }
         if width != outputs {
             return Err(tensors.refuse(&format!("{width} outputs: allowed are {outputs}")));
+        }
+        if deepest.saturating_mul(widest) > MOST_ASIDE {
+            return Err(tensors.refuse(&format!(
+                "its layers keep up to {deepest} times {widest} values: allowed are {MOST_ASIDE} in all"
+            )));
         }
         let values = vec![0.0; widest];
         let aside = vec![(0, values.clone()); deepest];
@@ -246,6 +261,24 @@ mod tests {
         let refusal = |layers: &str| network(layers, &gate, [2, 1]).unwrap_err();
         assert!(refusal("add").ends_with("layer `add`: nothing is kept"));
         assert!(refusal("keep dense swap dot dot").ends_with("layer `dot`: nothing is kept"));
+    }
+
+    #[test]
+    fn places_that_a_few_words_ask_for_are_bounded() {
+        // 4 GB for a file of 620 kB: 120,000 words, each a place as wide as the widest layer.
+        let none: [(&str, &[usize], &[f32]); 0] = [];
+        let refusal = |layers: &str, width| network(layers, &none, [width, width]).unwrap_err();
+        assert_eq!(
+            refusal(&"keep ".repeat(120_000), 1),
+            "`weights` = `w.safetensors`: 120000 layers: allowed are 1000"
+        );
+        assert_eq!(
+            refusal(&"keep ".repeat(1000), 1049),
+            "`weights` = `w.safetensors`: its layers keep up to 1000 times 1049 values: allowed are 1048576 in all"
+        );
+        let blocks = "keep tanh add ".repeat(333);
+        assert_eq!(network(&blocks, &none, [1 << 20; 2]).unwrap().aside.len(), 1);
+        assert_eq!(network(&"keep ".repeat(1000), &none, [1048; 2]).unwrap().aside.len(), 1000);
     }
 
     #[test]

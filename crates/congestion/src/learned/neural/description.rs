@@ -41,6 +41,8 @@ pub(crate) struct Description {
 
 /// Longest history, steps.
 const MOST_HISTORY: f64 = 1000.0;
+/// Most numbers of an observation, all steps together; presets have 60 at most.
+const MOST_SEEN: usize = 1 << 16;
 
 impl Description {
     /// Reads a line.
@@ -69,6 +71,12 @@ impl Description {
             return Err(
                 "policy: `sees` is missing: allowed are names of what is seen, with commas".to_owned()
             );
+        }
+        let (names, history) = (found.sees.len(), found.history);
+        if names.saturating_mul(history) > MOST_SEEN {
+            return Err(format!(
+                "policy: `sees` has {names} names and `history` is {history}: allowed are {MOST_SEEN} numbers in all"
+            ));
         }
         Ok(found)
     }
@@ -162,6 +170,21 @@ mod tests {
             (10, Action::CwndMult2(2.0), Step::TimeMs(20.0))
         );
         assert_eq!((found.delay_ms, found.start_packets, found.require_ack), (5.0, 10.0, false));
+    }
+
+    #[test]
+    fn an_observation_of_any_length_is_refused_before_there_is_one() {
+        // 4.65 GB for 1.2 million names and a history of 1000.
+        let line = |names: usize, history: usize| {
+            format!("sees=acks{} history={history}", ",acks".repeat(names - 1))
+        };
+        assert_eq!(
+            Description::parse(&line(66, 1000)).unwrap_err(),
+            "policy: `sees` has 66 names and `history` is 1000: allowed are 65536 numbers in all"
+        );
+        let error = Description::parse(&line(1_200_000, 1)).unwrap_err();
+        assert!(error.starts_with("policy: `sees` has 1200000 names and `history` is 1: "), "{error}");
+        assert_eq!(Description::parse(&line(65, 1000)).unwrap().sees.len(), 65);
     }
 
     #[test]
