@@ -6,6 +6,9 @@ use super::rules::Rule;
 
 /// Most places of a tree: rules that divide the space like a tree need twice their number.
 const MAX_PLACES: usize = 200_000;
+/// Most looks at rules while it is made, those of a place being the rules that it divides. The tables that are shipped take
+/// 2,600; 5000 rules, the most that are trained, 3.4 million if all divisions in sixteen are inside one another.
+const MAX_LOOKS: usize = 4_000_000;
 
 /// A place of the tree.
 #[derive(Clone, Copy, Debug)]
@@ -38,8 +41,152 @@ impl Part {
         (0..SIGNALS).all(|axis| rule.lower[axis] <= self.lower[axis] && self.upper[axis] <= rule.upper[axis])
     }
 
-    /// The plane between rules that cuts the fewest others, and among those divides best.
-    fn best_split(&self, rules: &[Rule], inside: &[u32]) -> Option<(usize, f64)> {
+    /// The same below `at` and from there on.
+    fn divided(&self, axis: usize, at: f64) -> (Self, Self) {
+        let (mut below, mut beyond) = (*self, *self);
+        (below.upper[axis], beyond.lower[axis]) = (at, at);
+        (below, beyond)
+    }
+
+    /// Those of `rules` that overlap it, in their order.
+    fn of(&self, rules: &[Rule], numbers: &[u32]) -> Vec<u32> {
+        numbers.iter().copied().filter(|number| self.overlaps(&rules[*number as usize])).collect()
+    }
+}
+
+/// Where rules begin and end within a part on an axis, in order: memory that is used again for the next part.
+#[derive(Debug, Default)]
+struct Ends {
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+}
+
+impl Ends {
+    /// The plane between the rules `inside` of `part` that cuts the fewest others, and among those divides best.
+    fn best_split(&mut self, part: &Part, rules: &[Rule], inside: &[u32]) -> Option<(usize, f64)> {
+        let mut best: Option<((usize, usize), (usize, f64))> = None;
+        for axis in 0..SIGNALS {
+            self.read(part, rules, inside, axis);
+            let Self { lower, upper } = &*self;
+            // All others have begun where the part begins, or go on where it ends.
+            let (mut begun, mut ended) = (0, 0);
+            while let Some(at) = [lower.get(begun), upper.get(ended)].into_iter().flatten().copied().reduce(f64::min) {
+                ended += count_while(&upper[ended..], |end| end <= at);
+                let (below, above) = (inside.len() - lower.len() + begun, inside.len() - ended);
+                let cost = (below + above, below.max(above));
+                if best.is_none_or(|(least, _)| cost < least) {
+                    best = Some((cost, (axis, at)));
+                }
+                begun += count_while(&lower[begun..], |begin| begin <= at);
+            }
+        }
+        best.map(|(_, split)| split)
+    }
+
+    fn read(&mut self, part: &Part, rules: &[Rule], inside: &[u32], axis: usize) {
+        let ends = |of: fn(&Rule) -> &Signals| {
+            let of_all = inside.iter().map(move |number| of(&rules[*number as usize])[axis]);
+            of_all.filter(|at| *at > part.lower[axis] && *at < part.upper[axis])
+        };
+        self.lower.clear();
+        self.lower.extend(ends(|rule| &rule.lower));
+        self.upper.clear();
+        self.upper.extend(ends(|rule| &rule.upper));
+        self.lower.sort_unstable_by(f64::total_cmp);
+        self.upper.sort_unstable_by(f64::total_cmp);
+    }
+}
+
+/// How many of `ends` come before the first that does not hold.
+fn count_while(ends: &[f64], holds: impl Fn(f64) -> bool) -> usize {
+    ends.iter().take_while(|end| holds(**end)).count()
+}
+
+/// A part that is yet to be divided.
+#[derive(Debug)]
+struct Open {
+    part: Part,
+    /// The rules that overlap it.
+    inside: Vec<u32>,
+    /// The place whose upper half it is.
+    above_of: Option<usize>,
+}
+
+impl Tree {
+    /// A tree of rules for signals from 0 to `upper`.
+    ///
+    /// # Errors
+    /// One line: signals for which there is no rule, or more than one; rules that take too long to put into a tree.
+    pub(super) fn build(rules: &[Rule], upper: Signals) -> Result<Self, String> {
+        let mut tree = Self { places: Vec::with_capacity(2 * rules.len()) };
+        let is_empty = |rule: &Rule| (0..SIGNALS).any(|axis| rule.lower[axis] >= rule.upper[axis]);
+        let all: Vec<u32> =
+            (0..rules.len() as u32).filter(|rule| !is_empty(&rules[*rule as usize])).collect();
+        let part = Part { lower: [0.0; SIGNALS], upper };
+        let mut open = vec![Open { part, inside: part.of(rules, &all), above_of: None }];
+        let (mut ends, mut looks) = (Ends::default(), 0);
+        // Lower halves first: each follows its place.
+        while let Some(Open { part, inside, above_of }) = open.pop() {
+            let place = tree.places.len();
+            if let Some(Place::Split { above, .. }) = above_of.and_then(|split| tree.places.get_mut(split)) {
+                *above = place as u32;
+            }
+            looks += inside.len();
+            if place >= MAX_PLACES {
+                return Err("its rules cut the space into too many parts".to_owned());
+            }
+            if looks > MAX_LOOKS {
+                return Err(format!(
+                    "its rules lie too deep in each other: a tree of them takes more than {MAX_LOOKS} looks at rules"
+                ));
+            }
+            match inside[..] {
+                [] => return Err(format!("no rule for signals from {:?} to {:?}", part.lower, part.upper)),
+                [only] if part.is_within(&rules[only as usize]) => {
+                    tree.places.push(Place::Rule(only));
+                    continue;
+                }
+                _ => {}
+            }
+            let Some((axis, at)) = ends.best_split(&part, rules, &inside) else {
+                let (one, other) = (inside[0], inside[1]);
+                return Err(format!("rules {one} and {other} are both for signals from {:?}", part.lower));
+            };
+            tree.places.push(Place::Split { axis: axis as u8, at, above: 0 });
+            let (below, beyond) = part.divided(axis, at);
+            let (of_below, of_beyond) = (below.of(rules, &inside), beyond.of(rules, &inside));
+            drop(inside);
+            open.push(Open { part: beyond, inside: of_beyond, above_of: Some(place) });
+            open.push(Open { part: below, inside: of_below, above_of: None });
+        }
+        Ok(tree)
+    }
+
+    /// The number of the rule for `signals`; beyond the end of the space it is that of the nearest place in it.
+    pub(super) fn find(&self, signals: &Signals) -> usize {
+        let mut place = 0;
+        loop {
+            match self.places[place] {
+                Place::Rule(rule) => return rule as usize,
+                Place::Split { axis, at, .. } if signals[usize::from(axis)] < at => place += 1,
+                Place::Split { above, .. } => place = above as usize,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rules::{Action, DOMAIN};
+    use super::super::table::Table;
+    use super::*;
+    use proptest::prelude::*;
+
+    const ACTION: Action = Action { window_increment: 1, window_multiple: 1.0, intersend_ms: 3.0 };
+    const WHOLE: Part = Part { lower: [0.0; SIGNALS], upper: [DOMAIN; SIGNALS] };
+
+    /// The split that is meant: every plane against every rule.
+    fn meant(part: &Part, rules: &[Rule], inside: &[u32]) -> Option<(usize, f64)> {
         let mut best: Option<((usize, usize), (usize, f64))> = None;
         for axis in 0..SIGNALS {
             let ends = inside.iter().flat_map(|rule| {
@@ -47,7 +194,7 @@ impl Part {
                 [rule.lower[axis], rule.upper[axis]]
             });
             let mut planes: Vec<f64> =
-                ends.filter(|at| *at > self.lower[axis] && *at < self.upper[axis]).collect();
+                ends.filter(|at| *at > part.lower[axis] && *at < part.upper[axis]).collect();
             planes.sort_unstable_by(f64::total_cmp);
             planes.dedup();
             for at in planes {
@@ -61,61 +208,94 @@ impl Part {
         }
         best.map(|(_, split)| split)
     }
-}
 
-impl Tree {
-    /// A tree of rules for signals from 0 to `upper`.
-    ///
-    /// # Errors
-    /// One line: signals for which there is no rule, or more than one.
-    pub(super) fn build(rules: &[Rule], upper: Signals) -> Result<Self, String> {
-        let mut tree = Self { places: Vec::with_capacity(2 * rules.len()) };
-        let is_empty = |rule: &Rule| (0..SIGNALS).any(|axis| rule.lower[axis] >= rule.upper[axis]);
-        let all: Vec<u32> =
-            (0..rules.len() as u32).filter(|rule| !is_empty(&rules[*rule as usize])).collect();
-        tree.add(rules, &Part { lower: [0.0; SIGNALS], upper }, &all)?;
-        Ok(tree)
+    /// Compares a tree, place by place, with the one that is meant.
+    fn compare(tree: &Tree, rules: &[Rule], (part, inside): (&Part, &[u32]), place: usize) {
+        let inside = part.of(rules, inside);
+        match tree.places[place] {
+            Place::Rule(rule) => assert_eq!((&inside[..], part.is_within(&rules[rule as usize])), (&[rule][..], true)),
+            Place::Split { axis, at, above } => {
+                assert_eq!(meant(part, rules, &inside), Some((usize::from(axis), at)));
+                let (below, beyond) = part.divided(usize::from(axis), at);
+                compare(tree, rules, (&below, &inside), place + 1);
+                compare(tree, rules, (&beyond, &inside), above as usize);
+            }
+        }
     }
 
-    fn add(&mut self, rules: &[Rule], part: &Part, candidates: &[u32]) -> Result<(), String> {
-        if self.places.len() >= MAX_PLACES {
-            return Err("its rules cut the space into too many parts".to_owned());
-        }
-        let inside: Vec<u32> =
-            candidates.iter().copied().filter(|rule| part.overlaps(&rules[*rule as usize])).collect();
-        match inside[..] {
-            [] => return Err(format!("no rule for signals from {:?} to {:?}", part.lower, part.upper)),
-            [only] if part.is_within(&rules[only as usize]) => {
-                self.places.push(Place::Rule(only));
-                return Ok(());
+    fn all(rules: &[Rule]) -> Vec<u32> {
+        (0..rules.len() as u32).collect()
+    }
+
+    #[test]
+    fn the_shipped_tables_have_the_tree_that_compares_every_plane_with_every_rule() {
+        let shipped: [&[u8]; 2] = [
+            include_bytes!("../../../../../python/dumbbell/catalog/weights/tao/tao-10x.json"),
+            include_bytes!("../../../../../python/dumbbell/catalog/weights/tao/tao-100x.json"),
+        ];
+        for contents in shipped {
+            let table = Table::read(contents).unwrap();
+            let rules = table.rules();
+            let mut upper = [0.0; SIGNALS];
+            for rule in rules {
+                for (end, of_rule) in upper.iter_mut().zip(rule.upper) {
+                    *end = f64::max(*end, of_rule);
+                }
             }
-            _ => {}
+            compare(&Tree::build(rules, upper).unwrap(), rules, (&Part { upper, ..WHOLE }, &all(rules)), 0);
         }
-        let Some((axis, at)) = part.best_split(rules, &inside) else {
-            let (one, other) = (inside[0], inside[1]);
-            return Err(format!("rules {one} and {other} are both for signals from {:?}", part.lower));
+    }
+
+    /// Slices of the space, on one axis after the other, each of what the one before left.
+    fn slices(count: usize) -> Vec<Rule> {
+        let thickness = DOMAIN / 2.0 / (count / SIGNALS + 2) as f64;
+        let mut left = [0.0; SIGNALS];
+        let slice = |number: usize| {
+            let mut rule = Rule { lower: left, upper: [DOMAIN; SIGNALS], action: ACTION };
+            if number + 1 < count {
+                left[number % SIGNALS] += thickness;
+                rule.upper[number % SIGNALS] = left[number % SIGNALS];
+            }
+            rule
         };
-        let place = self.places.len();
-        self.places.push(Place::Split { axis: axis as u8, at, above: 0 });
-        let (mut below, mut beyond) = (*part, *part);
-        (below.upper[axis], beyond.lower[axis]) = (at, at);
-        self.add(rules, &below, &inside)?;
-        let next = self.places.len() as u32;
-        if let Place::Split { above, .. } = &mut self.places[place] {
-            *above = next;
-        }
-        self.add(rules, &beyond, &inside)
+        (0..count).map(slice).collect()
     }
 
-    /// The number of the rule for `signals`; beyond the end of the space it is that of the nearest place in it.
-    pub(super) fn find(&self, signals: &Signals) -> usize {
-        let mut place = 0;
-        loop {
-            match self.places[place] {
-                Place::Rule(rule) => return rule as usize,
-                Place::Split { axis, at, .. } if signals[usize::from(axis)] < at => place += 1,
-                Place::Split { above, .. } => place = above as usize,
+    #[test]
+    fn a_table_whose_rules_lie_in_each_other_does_not_take_a_quarter_of_an_hour() {
+        let error = Table::new(slices(10_000)).unwrap_err();
+        assert_eq!(
+            error,
+            "its rules lie too deep in each other: a tree of them takes more than 4000000 looks at rules"
+        );
+        let rules = slices(1000);
+        let tree = Tree::build(&rules, WHOLE.upper).unwrap();
+        assert_eq!(tree.places.len(), 1999);
+        assert_eq!(tree.find(&[DOMAIN; SIGNALS]), 999);
+        let rules = slices(100);
+        compare(&Tree::build(&rules, WHOLE.upper).unwrap(), &rules, (&WHOLE, &all(&rules)), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn a_tree_is_the_one_that_compares_every_plane_with_every_rule(
+            cuts in proptest::collection::vec((0.0..1.0_f64, 0..SIGNALS, 0_u32..9), 0..60),
+        ) {
+            let mut rules = vec![Rule { lower: WHOLE.lower, upper: WHOLE.upper, action: ACTION }];
+            for (which, axis, ninths) in cuts {
+                // As Remy does: a half may be empty, and many rules end at the same place.
+                let place = (which * rules.len() as f64) as usize;
+                let (Rule { lower, upper, .. }, share) = (rules[place], f64::from(ninths) / 8.0);
+                let mut other = rules[place];
+                let at = lower[axis] + (upper[axis] - lower[axis]) * share;
+                (rules[place].upper[axis], other.lower[axis]) = (at, at);
+                rules.push(other);
             }
+            let tree = Tree::build(&rules, WHOLE.upper).unwrap();
+            let is_empty = |rule: &u32| (0..SIGNALS).any(|axis| rules[*rule as usize].lower[axis] >= rules[*rule as usize].upper[axis]);
+            let mut numbers = all(&rules);
+            numbers.retain(|rule| !is_empty(rule));
+            compare(&tree, &rules, (&WHOLE, &numbers), 0);
         }
     }
 }
