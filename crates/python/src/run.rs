@@ -73,7 +73,7 @@ pub(crate) fn check_run(py: Python<'_>, specification: &str, backend: &str) -> P
     };
     let mut spec = parse(specification)?;
     let loaded = Loaded::for_run(py, &mut spec)?;
-    spec.validate(backend, &loaded.registry).map_err(error)
+    interruptible_by_steps(py, |until| spec.validate_until(backend, &loaded.registry, until))
 }
 
 /// What a run leaves behind: the content of `stats.json`.

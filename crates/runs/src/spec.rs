@@ -3,7 +3,7 @@
 use crate::outside::{PluginSpec, PythonSpec};
 use crate::real::{KernelSpec, ProgramSpec};
 use congestion::{Files, Parameters, Registry, Start};
-use path::{PathSpec, Section};
+use path::{PathSpec, Section, Until};
 use serde::{Deserialize, Serialize};
 use specification::{NAME_RULE, is_name};
 use std::collections::BTreeMap;
@@ -138,6 +138,8 @@ const MOST_SAMPLES: f64 = 1e7;
 /// Highest budgets that a run can be given.
 const MOST_EVENTS_PER_S: u64 = 1_000_000_000_000;
 const MOST_PACKETS: u64 = 1_000_000_000;
+/// What to check a flow costs, in steps of [`Until`]: a table of rules may take a second.
+const STEPS_OF_FLOW: u64 = 1_000_000;
 
 const fn default_sample_interval() -> f64 {
     0.1
@@ -165,6 +167,19 @@ impl RunSpec {
     /// # Errors
     /// One line naming the key, the value and what is allowed.
     pub fn validate(&self, backend: Backend, registry: &Registry) -> Result<(), String> {
+        self.validate_until(backend, registry, &mut |_| Ok(()))
+    }
+
+    /// The same, of long schedules and large files too.
+    ///
+    /// # Errors
+    /// One line naming the key, its value and what is allowed. What `until` says, which is asked before each flow.
+    pub fn validate_until(
+        &self,
+        backend: Backend,
+        registry: &Registry,
+        until: Until<'_>,
+    ) -> Result<(), String> {
         let positive = |name: &str, value: f64| {
             if value > 0.0 && value <= 1e6 {
                 Ok(())
@@ -205,7 +220,7 @@ impl RunSpec {
                 self.jain_window_s
             ));
         }
-        self.path.validate()?;
+        self.path.validate_until(until)?;
         if self.flows.is_empty() {
             return Err("flows: at least one is needed".to_owned());
         }
@@ -220,6 +235,7 @@ impl RunSpec {
             if !is_name(&flow.scheme) {
                 return Err(format!("flows[{index}]: scheme = {:?}: allowed are {NAME_RULE}", flow.scheme));
             }
+            until(STEPS_OF_FLOW)?;
             self.validate_flow(flow, backend, registry)
                 .map_err(|error| format!("flows[{index}] ({}): {error}", flow.scheme))?;
         }
