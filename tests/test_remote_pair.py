@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell import Error
+from dumbbell import Error, _core
 from dumbbell.catalog.experiment_file import Plan
 from dumbbell.experiment import Overrides, resolve
 from dumbbell.present.report.words.network import network_rows
@@ -54,6 +54,37 @@ def test_the_path_is_the_network_and_the_backend_gets_its_own_settings() -> None
     assert list(resolve(plan).paths) == ["to-far"]
     with pytest.raises(Error, match="path: with backend remote:far the path is the network"):
         resolve(plan, Overrides(paths=("india-aws-india",)))
+
+
+def exchange(heard_ns: int, answered_ns: int) -> dict[str, int]:
+    """One that took 30 ms by this machine's clock."""
+    asked_ns = 10**12
+    return {"asked_ns": asked_ns, "heard_ns": heard_ns, "answered_ns": answered_ns, "returned_ns": asked_ns + 30 * 10**6}
+
+
+def test_a_round_trip_that_the_other_machine_makes_up_is_refused_by_its_name() -> None:
+    """One of 3e9 s had the run wait for 286 years."""
+    made_up = exchange(heard_ns=4 * 10**18, answered_ns=10**18)
+    for of in (_core.clock_offset, _core.round_trips):
+        with pytest.raises(Error) as refused:
+            of(json.dumps([made_up] * 50), "me@far")
+        assert str(refused.value) == (
+            "me@far: states times by which a round trip took 3000000000.030 s, while 0.030 s passed here: "
+            "allowed is 0 to what passed here, and 60 s at most"
+        )
+    longest = [exchange(5, 5) | {"returned_ns": 10**12 + trip_ns} for trip_ns in (60 * 10**9, 60 * 10**9 + 1)]
+    assert _core.round_trips(json.dumps(longest), "me@far") == [60 * 10**9]
+    with pytest.raises(Error, match="me@far: states times by which a round trip took 60.000 s"):
+        _core.clock_offset(json.dumps(longest[1:]), "me@far")
+
+
+def test_exchanges_that_cannot_be_do_not_count_beside_those_that_can() -> None:
+    fine = exchange(heard_ns=10**12 + 5 * 10**6, answered_ns=10**12 + 15 * 10**6)
+    below_zero = exchange(heard_ns=10**12, answered_ns=10**12 + 31 * 10**6)
+    assert _core.clock_offset(json.dumps([below_zero, fine]), "far") == (-5 * 10**6, 20 * 10**6)
+    assert _core.round_trips(json.dumps([]), "far") == []
+    with pytest.raises(Error, match="no question for the time was answered"):
+        _core.clock_offset("[]", "far")
 
 
 @pytest.mark.parametrize("ports", ["40000", "a-b", "0-5", "9-8", "1-70000"])

@@ -120,8 +120,14 @@ def join_sides(
 ) -> str:
     """Makes one run of what its two sides report; statistics as JSON."""
 
-def clock_offset(exchanges: str) -> tuple[int, int]:
-    """How far the other clock is ahead by the exchange with the shortest round trip, and that round trip, ns."""
+def clock_offset(exchanges: str, machine: str) -> tuple[int, int]:
+    """How far the other clock is ahead by the exchange with the shortest round trip, and that round trip, ns.
+
+    Exchanges in which `machine` states times that cannot be do not count.
+    """
+
+def round_trips(exchanges: str, machine: str) -> list[int]:
+    """Round trips, ns, in the order of the exchanges with `machine`, without those by times that cannot be."""
 
 def clock_ns() -> int:
     """The clock that sides go by, ns."""

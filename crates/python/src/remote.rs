@@ -173,17 +173,34 @@ pub(crate) fn join_sides(
     serde_json::to_string(&report.map_err(error)?).map_err(text)
 }
 
-/// theta of the exchange with the shortest round trip, ns (RFC 5905, section 8), and that round trip, ns.
+/// theta of the exchange with the shortest round trip, ns (RFC 5905, section 8), and that round trip, ns. Exchanges in which
+/// `machine` states times that cannot be do not count.
 #[pyfunction]
-pub(crate) fn clock_offset(exchanges: &str) -> PyResult<(i64, i64)> {
-    let exchanges: Vec<Exchange> = serde_json::from_str(exchanges).map_err(text)?;
-    let of = |it: &Exchange| {
-        let [asked, heard, answered, returned] =
-            [it.asked_ns, it.heard_ns, it.answered_ns, it.returned_ns].map(|ns| ns as i64);
-        (i64::midpoint(heard - asked, answered - returned), returned - asked - (answered - heard))
-    };
-    let least = exchanges.iter().map(of).min_by_key(|(_, rtt_ns)| *rtt_ns);
+pub(crate) fn clock_offset(exchanges: &str, machine: &str) -> PyResult<(i64, i64)> {
+    let least = compared(exchanges, machine)?.into_iter().min_by_key(|(_, rtt_ns)| *rtt_ns);
     least.ok_or_else(|| error("no question for the time was answered".to_owned()))
+}
+
+/// Round trips, ns, in the order of the exchanges with `machine`, without those in which it states times that cannot be.
+#[pyfunction]
+pub(crate) fn round_trips(exchanges: &str, machine: &str) -> PyResult<Vec<i64>> {
+    Ok(compared(exchanges, machine)?.into_iter().map(|(_, rtt_ns)| rtt_ns).collect())
+}
+
+/// theta and round trip of each exchange that can be; refused where there are some and none can.
+fn compared(exchanges: &str, machine: &str) -> PyResult<Vec<(i64, i64)>> {
+    let exchanges: Vec<Exchange> = serde_json::from_str(exchanges).map_err(text)?;
+    let (mut found, mut refused) = (Vec::with_capacity(exchanges.len()), None);
+    for exchange in &exchanges {
+        match exchange.compared() {
+            Ok(each) => found.push(each),
+            Err(why) => refused = refused.or(Some(why)),
+        }
+    }
+    match refused.filter(|_| found.is_empty()) {
+        Some(why) => Err(error(format!("{machine}: {why}"))),
+        None => Ok(found),
+    }
 }
 
 /// The clock that sides go by, ns.

@@ -167,7 +167,7 @@ class Pair:
         specification["path"] |= {"overhead_bytes": overheads[-1], "mtu_bytes": met["mtu_bytes"]}
         before = [side.agent.ask("describe")[0] for side in self._sides]
         idle = self.local.agent.ask("ask", within_s=IDLE_S + MARGIN_S, seconds=IDLE_S, per_s=IDLE_PER_S)[0]["exchanges"]
-        theta_ns, rtt_ns = _core.clock_offset(json.dumps(idle))
+        theta_ns, rtt_ns = _core.clock_offset(json.dumps(idle), self.remote.agent.name)
         note(f"round trip {rtt_ns / 1e6:.3f} ms, path MTU {met['mtu_bytes']} bytes", False)
         known = references([side.agent for side in self._sides], options.ntp, note)
         plan = {"tunnels": tunnels, "inner_mtu_bytes": met["mtu_bytes"] - max(overheads[-1], PANTHEON_OVERHEAD_BYTES)}

@@ -28,6 +28,37 @@ pub struct Exchange {
     pub returned_ns: u64,
 }
 
+/// Longest round trip that two machines are compared over, ns.
+const MOST_TRIP_NS: i128 = 60_000_000_000;
+
+impl Exchange {
+    /// How far the other clock is ahead (theta of RFC 5905, section 8) and the round trip, ns.
+    ///
+    /// # Errors
+    /// Two of the four times are the other side's word. What is wrong: by them the round trip is shorter than none, longer
+    /// than the time from question to answer, or longer than a minute.
+    pub fn compared(&self) -> Result<(i64, i64), String> {
+        let [asked, heard, answered, returned] =
+            [self.asked_ns, self.heard_ns, self.answered_ns, self.returned_ns].map(i128::from);
+        let passed = returned - asked;
+        let trip = passed - (answered - heard);
+        let numbers = i64::try_from(i128::midpoint(heard - asked, answered - returned))
+            .ok()
+            .zip(i64::try_from(trip).ok())
+            .filter(|_| (0..=passed.min(MOST_TRIP_NS)).contains(&trip));
+        numbers.ok_or_else(|| {
+            let s = |ns: i128| ns as f64 / 1e9;
+            format!(
+                "states times by which a round trip took {:.3} s, while {:.3} s passed here: allowed is 0 to what passed here, \
+                 and {} s at most",
+                s(trip),
+                s(passed),
+                s(MOST_TRIP_NS)
+            )
+        })
+    }
+}
+
 /// What a channel's thread shares with who has it.
 #[derive(Debug, Default)]
 struct Shared {
@@ -186,4 +217,44 @@ fn padded(body: &[u8]) -> [u8; 8] {
         *to = *from;
     }
     first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Asked at 1000 s and returned 30 ms later, by the clock of the side that asks.
+    fn exchange(heard_ns: u64, answered_ns: u64) -> Exchange {
+        let asked_ns = 1_000_000_000_000;
+        Exchange { asked_ns, heard_ns, answered_ns, returned_ns: asked_ns + 30_000_000 }
+    }
+
+    #[test]
+    fn a_round_trip_is_what_passed_here_less_what_passed_there() {
+        let ahead = |ahead_ns: u64, took_ns: u64| {
+            let heard_ns = 1_000_010_000_000 + ahead_ns;
+            exchange(heard_ns, heard_ns + took_ns).compared()
+        };
+        assert_eq!(ahead(5_000_000, 10_000_000), Ok((5_000_000, 20_000_000)));
+        assert_eq!(ahead(1 << 40, 0), Ok(((1 << 40) - 5_000_000, 30_000_000)));
+        assert_eq!(ahead(0, 30_000_000).map(|(_, trip_ns)| trip_ns), Ok(0));
+    }
+
+    #[test]
+    fn a_round_trip_that_the_other_side_makes_up_is_refused() {
+        // 3e9 s: the run waited for 286 years. Below zero, too, and times that are no `i64`.
+        let cases =
+            [(4 * 10_u64.pow(18), 10_u64.pow(18)), (5, 6 + 30_000_000), (6, 5), (u64::MAX, 0), (0, u64::MAX)];
+        for (heard_ns, answered_ns) in cases {
+            let why = exchange(heard_ns, answered_ns).compared().unwrap_err();
+            assert!(why.contains("while 0.030 s passed here: allowed is 0 to what passed here"), "{why}");
+        }
+        let why = exchange(4 * 10_u64.pow(18), 10_u64.pow(18)).compared().unwrap_err();
+        assert!(why.starts_with("states times by which a round trip took 3000000000.030 s, while"), "{why}");
+        let slow = Exchange { asked_ns: 0, heard_ns: 5, answered_ns: 5, returned_ns: 60_000_000_000 };
+        assert_eq!(slow.compared().map(|(_, trip_ns)| trip_ns), Ok(60_000_000_000));
+        assert!(
+            Exchange { returned_ns: 60_000_000_001, ..slow }.compared().unwrap_err().contains("60 s at most")
+        );
+    }
 }

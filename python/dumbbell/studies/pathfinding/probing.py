@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from dumbbell import _core
 from dumbbell.remote.pair import MARGIN_S, Pair
 from dumbbell.studies.pathfinding import plan
 from dumbbell.studies.pathfinding.ecn import Codepoints, codepoints
@@ -78,8 +79,4 @@ def understood(bursts: list[dict[str, Any]], sender: dict[str, Any], receiver: d
 def questions(pair: Pair, seconds: float, per_s: float) -> list[float]:
     """Round trips of small packets, ms, in order of length."""
     asked = pair.local.agent.ask("ask", within_s=seconds + MARGIN_S, seconds=seconds, per_s=per_s)[0]["exchanges"]
-    trips = [
-        (each["returned_ns"] - each["asked_ns"]) - (each["answered_ns"] - each["heard_ns"])
-        for each in json.loads(json.dumps(asked))
-    ]
-    return sorted(trip / 1e6 for trip in trips)
+    return sorted(trip / 1e6 for trip in _core.round_trips(json.dumps(asked), pair.remote.agent.name))
