@@ -1,15 +1,19 @@
 """Sizes without bounds: refused in one line before anything is written, or stopped by a budget that is named."""
 
+import json
+import math
 import os
 import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import COMMAND, PROGRESS, Dumbbell
 from paths import SMALL
+from rules import rules_in_each_other
 
 MOST_BYTES = 2 << 30
 """Memory that the commands here get by with."""
@@ -218,6 +222,62 @@ def test_json_of_more_values_than_the_memory_holds(refused: Callable[..., str], 
     (folder / "benchmark" / "benchmark.json").write_text(f"[{'[],' * (20 * 2**20)}[]]")
     line = refused("report", "benchmark")
     assert line.startswith("benchmark/benchmark.json:1: has too many values: allowed are 4000000")
+
+
+def _weights(layers: str, policy: str, shapes: dict[str, list[int]]) -> bytes:
+    """A file of weights that are all zero."""
+    head: dict[str, Any] = {"__metadata__": {"layers": layers, "policy": policy}}
+    end = 0
+    for name, shape in shapes.items():
+        begin, end = end, end + 4 * math.prod(shape)
+        head[name] = {"dtype": "F32", "shape": shape, "data_offsets": [begin, end]}
+    text = json.dumps(head).encode()
+    return len(text).to_bytes(8, "little") + text + bytes(end)
+
+
+_WIDE = {"0.kernel": [1, 10_000], "0.bias": [10_000]}
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (
+            _weights("dense " + "keep " * 100_000 + "dense", "sees=latency_ratio", _WIDE),
+            "100002 layers: allowed are 1000",
+        ),
+        (
+            _weights(
+                "dense " + "keep " * 998 + "dense",
+                "sees=latency_ratio",
+                _WIDE | {"999.kernel": [10_000, 1], "999.bias": [1]},
+            ),
+            "its layers keep up to 998 times 10000 values: allowed are 1048576 in all",
+        ),
+        (
+            _weights("dense", "history=1000 sees=latency_ratio" + ",latency_ratio" * 1_199_999, {}),
+            "policy: `sees` has 1200000 names and `history` is 1000: allowed are 65536 numbers in all",
+        ),
+    ],
+    ids=["layers", "aside", "sees"],
+)
+def test_networks_that_a_small_file_makes_large(
+    refused: Callable[..., str], folder: Path, content: bytes, reason: str
+) -> None:
+    """A file of 620 kB took 4 GB."""
+    (folder / "w.safetensors").write_bytes(content)
+    (folder / "mine.toml").write_text('controller = "neural"\nparameters = { weights = "w.safetensors" }\n')
+    line = refused("run", "--schemes", "mine.toml", "--path", "small.toml", "--out", "out")
+    assert line.endswith(f"w.safetensors`: {reason}")
+
+
+def test_rules_that_lie_in_each_other(refused: Callable[..., str], folder: Path) -> None:
+    """Ten thousand of them took a quarter of an hour."""
+    (folder / "deep.json").write_text(rules_in_each_other(10_000))
+    (folder / "mine.toml").write_text('controller = "remy"\nparameters = { table = "deep.json" }\n')
+    began = time.monotonic()
+    line = refused("run", "--schemes", "mine.toml", "--path", "small.toml", "--out", "out")
+    assert "deep.json`: its rules lie too deep in each other: a tree of them takes more than 4000000 looks" in line
+    assert time.monotonic() - began < 15.0
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from dumbbell import _core
+from rules import rules_in_each_other
 
 
 def specification(**changes: object) -> str:
@@ -151,6 +152,22 @@ def test_ctrl_c_ends_what_is_done_with_a_path() -> None:
         with pytest.raises(KeyboardInterrupt):
             work()
         assert time.monotonic() - started < 60.0
+
+
+def test_ctrl_c_ends_the_check_of_a_run(tmp_path: Path) -> None:
+    """Neither tables of rules nor the schedule of a path let anybody in until all were looked at."""
+    table = tmp_path / "deep.json"
+    table.write_text(rules_in_each_other(2500))
+    flow = {"scheme": "tao", "controller": "remy", "parameters": {"table": str(table)}}
+    path = json.loads(_long_schedule()) | {"overhead_bytes": 0, "mtu_bytes": 1500, "fragment": True}
+    for spec in (specification(flows=[flow] * 200), specification(path=path)):
+        timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        started = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            _core.check_run(spec)
+        # to the end it takes half a minute or more
+        assert time.monotonic() - started < 10.0
 
 
 def test_other_threads_run_while_a_simulation_does() -> None:
