@@ -70,7 +70,9 @@ impl Ends {
             let Self { lower, upper } = &*self;
             // All others have begun where the part begins, or go on where it ends.
             let (mut begun, mut ended) = (0, 0);
-            while let Some(at) = [lower.get(begun), upper.get(ended)].into_iter().flatten().copied().reduce(f64::min) {
+            while let Some(at) =
+                [lower.get(begun), upper.get(ended)].into_iter().flatten().copied().reduce(f64::min)
+            {
                 ended += count_while(&upper[ended..], |end| end <= at);
                 let (below, above) = (inside.len() - lower.len() + begun, inside.len() - ended);
                 let cost = (below + above, below.max(above));
@@ -213,7 +215,9 @@ mod tests {
     fn compare(tree: &Tree, rules: &[Rule], (part, inside): (&Part, &[u32]), place: usize) {
         let inside = part.of(rules, inside);
         match tree.places[place] {
-            Place::Rule(rule) => assert_eq!((&inside[..], part.is_within(&rules[rule as usize])), (&[rule][..], true)),
+            Place::Rule(rule) => {
+                assert_eq!((&inside[..], part.is_within(&rules[rule as usize])), (&[rule][..], true));
+            }
             Place::Split { axis, at, above } => {
                 assert_eq!(meant(part, rules, &inside), Some((usize::from(axis), at)));
                 let (below, beyond) = part.divided(usize::from(axis), at);
