@@ -7,10 +7,9 @@
 #![allow(unsafe_code, reason = "between fork and exec only system calls are made, no memory is allocated")]
 
 use crate::namespace::{Namespace, in_thread};
-use endpoint::{Scheduled, be_unhurried};
+use endpoint::Scheduled;
 use nix::sched::{CloneFlags, unshare};
 use std::io;
-use std::mem;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -73,15 +72,13 @@ impl Enclosure {
         let name = command.get_program().to_string_lossy().into_owned();
         // In which PID namespace children begin is a matter of the thread that starts them.
         in_thread(|| {
-            if inherits == Inherits::Nothing {
-                // Programs that spin already would keep this thread from starting another.
-                mem::forget(Scheduled::watchful());
-            }
+            // Programs that spin already would keep this thread from starting another.
+            let watchful = (inherits == Inherits::Nothing).then(Scheduled::watchful);
             unshare(CloneFlags::CLONE_NEWPID)
                 .map_err(|error| format!("cannot create a PID namespace: {error}: {FIX}"))?;
             let mut enclosure = Self::empty()?;
             let started = command.spawn();
-            be_unhurried();
+            drop(watchful);
             match started {
                 Ok(child) => Ok((enclosure, child)),
                 Err(error) => {

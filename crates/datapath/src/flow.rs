@@ -6,8 +6,8 @@ use crate::inspect::Reading;
 use crate::scheduling::{Watched, Who};
 use congestion::Registry;
 use endpoint::{
-    Correction, FlowReport, Journal, ReceiverReport, SenderReport, Session, Urgency, Wire, be_punctual,
-    be_unhurried, receive_tcp, receive_udp, send_tcp, send_udp,
+    Correction, FlowReport, Journal, ReceiverReport, Scheduled, SenderReport, Session, Urgency, Wire,
+    receive_tcp, receive_udp, send_tcp, send_udp,
 };
 use nix::unistd::gettid;
 use runs::{Ends, FlowSpec, RunSpec};
@@ -145,13 +145,12 @@ fn spawn<'scope, T: Send + 'scope>(
     thread::Builder::new()
         .name(label.clone())
         .spawn_scoped(scope, move || {
-            be_punctual(Urgency::End);
+            let _punctual = Scheduled::punctual(Urgency::End);
             task.store(gettid().as_raw(), Ordering::Relaxed);
             let result = work().map_err(|error| format!("{label}: {error}"));
             if result.is_err() {
                 stop.store(true, Ordering::Relaxed);
             }
-            be_unhurried();
             result
         })
         .map_err(|error| format!("cannot start a thread: {error}"))

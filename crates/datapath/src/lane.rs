@@ -7,7 +7,7 @@ use crate::buffers::Buffers;
 use crate::inspect::{Arrived, Inspector, Reading, mark_congestion};
 use crate::lateness::Lateness;
 use crate::tun::Tun;
-use endpoint::{Clock, EventLog, Pace, Session, Urgency, Waiter, be_punctual, be_unhurried};
+use endpoint::{Clock, EventLog, Pace, Scheduled, Session, Urgency, Waiter};
 use nix::sys::epoll::EpollFlags;
 use path::{DelayLine, Direction, Ecn, LinkTally, Packet, Reassembler};
 use record::Event;
@@ -198,7 +198,7 @@ impl Lane {
     pub(crate) fn run(mut self, session: Session<'_>) -> io::Result<LaneReport> {
         let end = session.end;
         let mut readable = vec![false; self.inlets.len()];
-        let real_time = be_punctual(Urgency::Path);
+        let punctual = Scheduled::punctual(Urgency::Path);
         let mut pace = Pace::new(self.config.clock.now());
         loop {
             let now = self.config.clock.now();
@@ -219,11 +219,11 @@ impl Lane {
                 *readable = self.read(number, end)?;
             }
         }
-        be_unhurried();
         let finished = self.config.clock.now().min(end);
         self.sample(finished);
         self.direction.settle(finished);
         let Self { direction, log, lateness, samples, refused, refusal, .. } = self;
+        let real_time = punctual.is_granted();
         Ok(LaneReport { direction, log, lateness, samples, refused, refusal, real_time })
     }
 

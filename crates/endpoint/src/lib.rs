@@ -51,7 +51,7 @@ pub use session::Session;
 pub use socket::{Datagram, Inbox, MAX_DATAGRAM_BYTES, Outbox, prepare, prepare_for_network};
 pub use sys::{BATCH, Refusal, dropped_at, keep_refusals, set_hops, set_type_of_service, take_refusal};
 pub use timer::Waiter;
-pub use urgency::{Scheduled, Urgency, be_foremost_as_program, be_punctual, be_unhurried, set_punctual};
+pub use urgency::{Scheduled, Urgency, be_foremost_as_program, set_punctual};
 
 use units::Span;
 

@@ -10,7 +10,7 @@ use crate::tcp_receiver::run_tcp_receiver;
 use crate::tcp_sender::{TcpSenderOutcome, connect_tcp, run_tcp_sender};
 use crate::udp_receiver::run_receiver;
 use crate::udp_sender::run_sender;
-use crate::urgency::{Urgency, be_punctual};
+use crate::urgency::{Scheduled, Urgency};
 use congestion::{Ack, Control, Controller, FieldSink};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,11 +73,11 @@ fn run_both(
     thread::scope(|scope| {
         // as the ends of every run are, where they may
         scope.spawn(|| {
-            be_punctual(Urgency::End);
+            let _punctual = Scheduled::punctual(Urgency::End);
             run_receiver(&far, &mut Wire::plain(), &mut receiver, config, session, &mut receiving).unwrap();
         });
         scope.spawn(|| {
-            be_punctual(Urgency::End);
+            let _punctual = Scheduled::punctual(Urgency::End);
             run_sender(&near, &mut Wire::plain(), &mut sender, session, &mut samples, &mut sending).unwrap();
         });
     });

@@ -24,15 +24,6 @@ fn schedule(task: libc::pid_t, policy: libc::c_int, priority: libc::c_int) -> bo
     unsafe { libc::sched_setscheduler(task, policy, &raw const parameters) == 0 }
 }
 
-/// Asks the scheduler to let the calling thread run as soon as it has something to do, and timers to be exact; returns
-/// whether the scheduler agreed, which takes privilege. The threads of a run sleep most of the time, so this costs others
-/// little, and keeps a run punctual on a machine that does something else as well.
-pub fn be_punctual(urgency: Urgency) -> bool {
-    // SAFETY: takes numbers only.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
-    schedule(0, libc::SCHED_FIFO, urgency as libc::c_int)
-}
-
 /// Gives the first place among ordinary ones to a program that is about to take the calling process's place, and to all that it
 /// starts: [`set_punctual`] gives it priority once it rests. Where one has priority that never rests, the kernel itself waits
 /// for as long as it lets that be (`/proc/sys/kernel/sched_rt_runtime_us`), and whoever starts another program too. Nothing
@@ -68,29 +59,40 @@ pub fn set_punctual(task: i32, punctual: bool) {
     }
 }
 
-/// Takes the priority of [`be_punctual`] from the calling thread, which is about to end: see [`Scheduled::unhurried`].
-pub fn be_unhurried() {
-    schedule(0, libc::SCHED_OTHER, 0);
-}
-
-/// The calling thread has another priority until this is dropped.
+/// The calling thread has another priority until this is dropped. A thread drops it before it ends: see
+/// [`Scheduled::unhurried`].
 #[derive(Debug)]
+#[must_use = "the priority lasts until this is dropped"]
 pub struct Scheduled {
-    /// What was asked for before, and its priority.
+    /// Policy and priority before.
     before: (libc::c_int, libc::c_int),
+    is_granted: bool,
 }
 
 impl Scheduled {
-    /// As the path; threads and processes that it starts have none.
+    /// The thread runs as soon as it has something to do, and its timers are exact. The threads of a run sleep most of the
+    /// time, so this costs others little, and keeps a run punctual on a machine that does something else as well.
+    pub fn punctual(urgency: Urgency) -> Self {
+        // SAFETY: takes numbers only.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+        Self::set(libc::SCHED_FIFO, urgency as libc::c_int)
+    }
+
+    /// The thread has the priority of the path; threads and processes that it starts have none.
     pub fn watchful() -> Self {
         Self::set(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, Urgency::Path as libc::c_int)
     }
 
-    /// None: for taking down processes and threads. The kernel takes down their entries below `/proc` then, and where somebody
-    /// else does too it tries again and again until that one is done (Linux v6.12, fs/dcache.c, `shrink_dcache_parent`). Who
-    /// does so with priority on the processor of one that has less of it tries for ever.
+    /// The thread has no priority: for taking down processes and threads. The kernel takes down their entries below `/proc`
+    /// then. Where another task does so too, the kernel tries again until that one is done (Linux v6.12, fs/dcache.c,
+    /// `shrink_dcache_parent`): a task with priority that does so on the processor of a task with less of it tries for ever.
     pub fn unhurried() -> Self {
         Self::set(libc::SCHED_OTHER, 0)
+    }
+
+    /// Whether the scheduler agreed, which takes privilege.
+    pub const fn is_granted(&self) -> bool {
+        self.is_granted
     }
 
     fn set(policy: libc::c_int, priority: libc::c_int) -> Self {
@@ -100,8 +102,8 @@ impl Scheduled {
             libc::sched_getparam(0, &raw mut parameters);
             libc::sched_getscheduler(0)
         };
-        schedule(0, policy, priority);
-        Self { before: (before, parameters.sched_priority) }
+        let is_granted = schedule(0, policy, priority);
+        Self { before: (before, parameters.sched_priority), is_granted }
     }
 }
 

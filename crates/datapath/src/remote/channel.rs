@@ -89,10 +89,9 @@ impl Channel {
         let thread = thread::Builder::new()
             .name("channel".to_owned())
             .spawn(move || {
-                own.real_time.store(endpoint::be_punctual(endpoint::Urgency::Path), Ordering::Relaxed);
-                let done = Worker { port, clock: Clock::starting_at(0), pending: Vec::new() }.run(&own);
-                endpoint::be_unhurried();
-                done
+                let punctual = endpoint::Scheduled::punctual(endpoint::Urgency::Path);
+                own.real_time.store(punctual.is_granted(), Ordering::Relaxed);
+                Worker { port, clock: Clock::starting_at(0), pending: Vec::new() }.run(&own)
             })
             .map_err(|error| format!("cannot start a thread: {error}"))?;
         Ok(Self { shared, thread: Some(thread) })

@@ -4,8 +4,7 @@
 
 use super::port::Port;
 use endpoint::{
-    Clock, ENVELOPE_BYTES, IP_UDP_BYTES, Kind, Urgency, be_punctual, be_unhurried, monotonic_ns,
-    set_type_of_service,
+    Clock, ENVELOPE_BYTES, IP_UDP_BYTES, Kind, Scheduled, Urgency, monotonic_ns, set_type_of_service,
 };
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -107,10 +106,8 @@ pub(super) fn probe(
     // A thread of its own: its priority is nobody else's.
     std::thread::scope(|scope| {
         let work = move || {
-            be_punctual(Urgency::End);
-            let probed = carry_out(port, probe, stop).map_err(|error| format!("probe: {error}"));
-            be_unhurried();
-            probed
+            let _punctual = Scheduled::punctual(Urgency::End);
+            carry_out(port, probe, stop).map_err(|error| format!("probe: {error}"))
         };
         scope.spawn(work).join().unwrap_or_else(|_| Err("probe: a thread panicked".to_owned()))
     })

@@ -16,8 +16,8 @@ use crate::scratch::Scratch;
 use crate::tun::TunConfig;
 use congestion::Registry;
 use endpoint::{
-    Clock, Journal, Key, MAX_DATAGRAM_BYTES, MOST_FLOWS, ReceiverReport, SenderReport, Session, Urgency,
-    Wire, be_punctual, be_unhurried, dropped_at, monotonic_ns, receive_tcp, receive_udp, send_tcp, send_udp,
+    Clock, Journal, Key, MAX_DATAGRAM_BYTES, MOST_FLOWS, ReceiverReport, Scheduled, SenderReport, Session,
+    Urgency, Wire, dropped_at, monotonic_ns, receive_tcp, receive_udp, send_tcp, send_udp,
 };
 use runs::{Ends, RunSpec, Side as ProgramSide};
 use serde::{Deserialize, Serialize};
@@ -580,12 +580,11 @@ impl<'a> Work<'a> {
         thread::Builder::new()
             .name(label.clone())
             .spawn_scoped(scope, move || {
-                be_punctual(Urgency::End);
+                let _punctual = Scheduled::punctual(Urgency::End);
                 let result = work().map_err(|error| format!("{label}: {error}"));
                 if result.is_err() {
                     session.stop.store(true, Ordering::Relaxed);
                 }
-                be_unhurried();
                 result
             })
             .map_err(|error| format!("cannot start a thread: {error}"))

@@ -5,8 +5,7 @@ use crate::inspect::{Arrived, Content, Inspector, Reading, Sighting, is_whole, m
 use crate::tun::Tun;
 use endpoint::{
     BATCH, Datagram, Delays, EventLog, Guard, Guarded, Inbox, Kind, MAX_DATAGRAM_BYTES, Outbox, Pace,
-    Punctuality, SILENCE, Session, Urgency, Waiter, be_punctual, be_unhurried, monotonic_ns,
-    set_type_of_service,
+    Punctuality, SILENCE, Scheduled, Session, Urgency, Waiter, monotonic_ns, set_type_of_service,
 };
 use endpoint::{ENVELOPE_BYTES, IP_UDP_BYTES, Opened, close_envelope, open_envelope, word};
 use nix::sys::epoll::EpollFlags;
@@ -101,7 +100,7 @@ impl Tunnel {
     /// # Errors
     /// What device or socket refused.
     pub(super) fn run(self, session: Session<'_>) -> io::Result<TunnelReport> {
-        be_punctual(Urgency::Path);
+        let _punctual = Scheduled::punctual(Urgency::Path);
         let worker = Worker {
             session_clock: session.clock,
             inspectors: [Inspector::new(self.outgoing), Inspector::new(self.incoming)],
@@ -117,9 +116,7 @@ impl Tunnel {
             delays: Delays::default(),
             tunnel: self,
         };
-        let report = worker.run(session);
-        be_unhurried();
-        report
+        worker.run(session)
     }
 }
 
