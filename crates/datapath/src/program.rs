@@ -111,7 +111,7 @@ impl Program {
         self.status
     }
 
-    /// Whether it has ended; nothing is taken down by looking.
+    /// Returns whether the program has ended. Its process stays as it is (a zombie): to reap it is [`Program::ended`]'s.
     fn has_ended(&self) -> bool {
         let child = Id::Pid(Pid::from_raw(self.child.id() as i32));
         let looked = waitid(child, WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT);

@@ -2,14 +2,14 @@
 
 use crate::definitions::{AckLinkStats, LogTells, Need};
 use crate::histogram::DelayHistogram;
-use crate::tally::{Clock, Tally, round_to_us};
+use crate::tally::{Clock, PANTHEON_PERCENT, Tally, round_to_us};
 use record::Record;
 
 /// Packets of one flow's return direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AckDirection {
     pub(crate) sent: Tally,
-    delivered: Tally,
+    pub(crate) delivered: Tally,
     delay: DelayHistogram,
 }
 
@@ -31,30 +31,27 @@ impl AckDirection {
         self.delivered.begin(first_ns);
     }
 
-    /// What its numbers are made of; `None` if nothing was ever sent or delivered.
-    fn known(&mut self, clock: Clock) -> Option<KnownAcks> {
-        (self.sent.packets + self.delivered.packets > 0).then(|| KnownAcks {
-            throughput_mbps: self.delivered.mean_mbps(clock),
-            delay_p95_us: self.delay.percentile_us(95.0),
-            sent: self.sent.clone(),
-            delivered: self.delivered.clone(),
-        })
-    }
-
-    /// Its numbers; of a log that one end wrote, only where there is a rate.
+    /// Returns its numbers. `None` if nothing was ever sent or delivered, and of a log that one end wrote if there is no
+    /// rate.
     pub(crate) fn stats(&mut self, clock: Clock, log: LogTells) -> Option<AckLinkStats> {
-        let is_seen_by_both = log.tells(&[Need::DelayDifferences]);
-        self.known(clock)
-            .filter(|acks| is_seen_by_both || acks.throughput_mbps > 0.0)
-            .map(|acks| AckLinkStats::of(&acks, log))
+        let delay_p95_us = self.delay.percentile_us(PANTHEON_PERCENT);
+        let acks = KnownAcks { direction: self, clock, delay_p95_us };
+        let is_told = log.tells(&[Need::DelayDifferences]) || acks.throughput_mbps() > 0.0;
+        let is_empty = acks.direction.sent.packets + acks.direction.delivered.packets == 0;
+        (is_told && !is_empty).then(|| AckLinkStats::of(&acks, log))
     }
 }
 
-/// What is known of a return direction at the end.
+/// A return direction at the end of a run.
 #[derive(Debug)]
-pub(crate) struct KnownAcks {
-    pub(crate) throughput_mbps: f64,
+pub(crate) struct KnownAcks<'a> {
+    pub(crate) direction: &'a AckDirection,
+    clock: Clock,
     pub(crate) delay_p95_us: Option<i64>,
-    pub(crate) sent: Tally,
-    pub(crate) delivered: Tally,
+}
+
+impl KnownAcks<'_> {
+    pub(crate) fn throughput_mbps(&self) -> f64 {
+        self.direction.delivered.mean_mbps(self.clock)
+    }
 }

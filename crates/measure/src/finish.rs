@@ -13,15 +13,13 @@ use crate::known::{KnownFlow, KnownRun, bottleneck};
 use crate::ledger::Fate;
 use crate::meter::RunMeter;
 use crate::stated;
-use crate::tally::{Clock, Tally, time_mean};
+use crate::tally::{Clock, PANTHEON_PERCENT, Tally};
 use serde::Serialize;
 use units::{Span, Time};
 
 /// A run must deliver over at least this part of its planned length to be valid (StanfordSNR/pantheon@23e738c,
 /// `src/analysis/plot.py`).
 const MIN_VALID_PART: f64 = 0.8;
-/// Pantheon's percentile of delays (`tunnel_graph.py`).
-const PANTHEON_PERCENT: f64 = 95.0;
 
 /// The statistics of a run as they are stored. `None` (null) is "not defined" or "the log does not tell".
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -161,8 +159,7 @@ fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[SenderCount
 fn fair_share_mbps(flows: &[FlowMeter], links: &[LinkCounters], reverse: bool) -> Option<f64> {
     let flows = flows.iter().filter(|flow| flow.info.facts.reverse == reverse).count();
     let link = bottleneck(links, reverse)?;
-    // bit/ns are 1000 Mbit/s.
-    time_mean(link.capacity_bits, link.elapsed).map(|bits_per_ns| bits_per_ns * 1_000.0 / flows as f64)
+    link.capacity_mbps().map(|mbps| mbps / flows as f64)
 }
 
 impl Taken {
@@ -208,7 +205,6 @@ fn known_flow<'a>(
     let done = sender.and_then(|sender| sender.completed).or(flow.samples.done_ns.map(Time::from_ns));
     // Which link is the narrowest of a part of the path is not told.
     let link = bottleneck(links, flow.info.facts.reverse).filter(|_| !flow.info.facts.confined);
-    let over_the_run = link.and_then(|link| time_mean(link.capacity_bits, link.elapsed));
     let Taken { delay, whole, fate, acks, media } = taken;
     KnownFlow {
         flow,
@@ -224,8 +220,7 @@ fn known_flow<'a>(
         acks,
         media,
         direction_bytes,
-        // bit/ns are 1000 Mbit/s.
-        capacity_mbps: flow.samples.capacity_mbps().or(over_the_run.map(|rate| rate * 1_000.0)),
+        capacity_mbps: flow.samples.capacity_mbps().or_else(|| link?.capacity_mbps()),
         wire_bytes: f64::from(flow.info.facts.wire_bytes + link.map_or(0, |link| link.framing_bytes)),
     }
 }

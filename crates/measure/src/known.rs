@@ -1,4 +1,4 @@
-//! What is known when a run is over, and what more than one of its numbers is made of.
+//! The counters of a run that is over, as the functions of metrics get them, and the quantities that several metrics share.
 
 use crate::completions::FiniteTransfers;
 use crate::definitions::{AckLinkStats, Completion, MediaStats};

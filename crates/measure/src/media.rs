@@ -82,8 +82,8 @@ impl MediaMeter {
         interval >= (average * STALL_INTERVALS).max(average + STALL_EXCESS)
     }
 
-    /// What the numbers of a flow measured for `active` until `end` are made of. `share_mbps` is what the bottleneck has
-    /// for it.
+    /// Returns the counters of a flow that is measured for `active` until `end`. `share_mbps` is the flow's share of the
+    /// bottleneck.
     pub(crate) fn known(
         mut self,
         counters: &MediaCounters,
@@ -118,12 +118,12 @@ impl MediaMeter {
     }
 }
 
-/// What is known of a live flow at the end.
+/// The counters of a live flow at the end of a run.
 #[derive(Debug)]
 pub(crate) struct KnownMedia {
     /// Time that counts, without pauses.
     pub(crate) active: Span,
-    /// What the source could have sent, Mbit/s.
+    /// Highest rate at which the source could have sent, Mbit/s.
     pub(crate) could_mbps: f64,
     /// Times from capture to decoding.
     pub(crate) delay: Option<DelaySummary>,

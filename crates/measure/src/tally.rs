@@ -43,6 +43,9 @@ impl Clock {
     }
 }
 
+/// Pantheon's percentile of delays (StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py`).
+pub(crate) const PANTHEON_PERCENT: f64 = 95.0;
+
 /// Milliseconds of a delay in µs.
 pub(crate) fn us_to_ms(us: i64) -> f64 {
     us as f64 / 1_000.0

@@ -64,7 +64,8 @@ impl LinkCounters {
         self.capacity_bits > 0
     }
 
-    fn capacity_mbps(&self) -> Option<f64> {
+    /// What the link could carry on average, Mbit/s; `None` without a limit.
+    pub(crate) fn capacity_mbps(&self) -> Option<f64> {
         // bit/ns are 1000 Mbit/s.
         time_mean(self.capacity_bits, self.elapsed).map(|rate| rate * 1_000.0).filter(|_| self.has_capacity())
     }
@@ -73,7 +74,7 @@ impl LinkCounters {
         mbps(self.bytes_out, self.elapsed)
     }
 
-    /// Part of what the link could have carried; `None` without a limit.
+    /// Returns the bits that the link sent / the bits that it could have carried; `None` without a limit.
     pub(crate) fn utilization(&self) -> Option<f64> {
         self.has_capacity().then(|| (self.bytes_out * 8) as f64 / self.capacity_bits as f64)
     }

@@ -113,13 +113,13 @@ const RFC7928: &str = "RFC 7928";
 const RFC9743: &str = "for RFC 9743";
 const CCPERF: &str = "ccperf, as exact time integral";
 
-/// Every row with its level: flows, links, network, each in the order of the JSON.
-fn rows() -> Vec<(Level, Row)> {
-    fn gather(level: Level, rows: &[Row], into: &mut Vec<(Level, Row)>) {
+/// Returns every row but groups: of flows, links, network, each in the order of the JSON.
+fn rows() -> Vec<Row> {
+    fn gather(level: Level, rows: &[Row], into: &mut Vec<Row>) {
         for &row in rows {
             match row {
                 Row::Group(rows) => gather(level, rows, into),
-                row => into.push((level, row)),
+                row => into.push(row.at(level)),
             }
         }
     }
@@ -132,16 +132,16 @@ fn rows() -> Vec<(Level, Row)> {
 
 /// Every metric: flows, links, network, each in the order of the JSON.
 pub fn metrics() -> impl Iterator<Item = Definition> {
-    rows().into_iter().filter_map(|(level, row)| match row {
-        Row::Metric { definition, .. } => Some(Definition { level, ..definition }),
+    rows().into_iter().filter_map(|row| match row {
+        Row::Metric(definition) => Some(definition),
         Row::Label(_) | Row::Group(_) => None,
     })
 }
 
 /// Every key that is no metric, in the same order.
 pub fn labels() -> impl Iterator<Item = Label> {
-    rows().into_iter().filter_map(|(level, row)| match row {
-        Row::Label(label) => Some(Label { level, ..label }),
-        Row::Metric { .. } | Row::Group(_) => None,
+    rows().into_iter().filter_map(|row| match row {
+        Row::Label(label) => Some(label),
+        Row::Metric(_) | Row::Group(_) => None,
     })
 }

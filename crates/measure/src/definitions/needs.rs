@@ -1,33 +1,34 @@
-//! What a log has to tell for a number. What it does not tell is absent from the statistics, never zero.
+//! A number needs that the log tells something. Where the log does not tell it, the number is absent from the statistics, and
+//! never zero.
 
 use crate::inputs::{Delay, Tells};
 
 /// Something that not every log tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// What was sent.
+    /// The log has the packets that were sent.
     Sendings,
-    /// What arrived.
+    /// The log has the packets that arrived.
     Arrivals,
-    /// What was dropped on the path.
+    /// The log has the packets that the path dropped.
     Drops,
-    /// Which packets arrived with a CE mark.
+    /// The log says which packets arrived with a CE mark.
     Marks,
-    /// Which packets are of which flow.
+    /// The log says of each packet which flow it is of.
     Flows,
-    /// How much of each packet is payload.
+    /// The log says of each packet how many bytes are payload.
     Payload,
-    /// What applications read.
+    /// The driver says which bytes applications read.
     Reads,
-    /// Times from sending to arrival, by clocks that agree.
+    /// A delay of the log is the time from sending to arrival, by clocks that agree.
     OneWayDelays,
-    /// The same, up to a constant.
+    /// A delay of the log is that time, or that time plus an unknown constant.
     DelayDifferences,
-    /// Times from sending to the arrival of the acknowledgement in the place of one-way delays.
+    /// A delay of the log is the time from sending to the arrival of the acknowledgement.
     RoundTrips,
 }
 
-/// What a log tells.
+/// All that a log tells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogTells {
     pub(crate) tells: Tells,
@@ -37,7 +38,7 @@ pub(crate) struct LogTells {
 }
 
 impl LogTells {
-    /// Whether it tells all of that.
+    /// Returns whether the log tells all of `needs`.
     pub(crate) fn tells(self, needs: &[Need]) -> bool {
         let Self { tells, drops, payload, reads } = self;
         needs.iter().all(|need| match need {

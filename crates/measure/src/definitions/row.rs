@@ -4,95 +4,102 @@
 use super::needs::Need;
 use super::{Better, Convention, Definition, Label, Level, OneWay};
 
-/// A row without its value.
+/// A row as the list of definitions has it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Row {
     /// A metric.
-    Metric {
-        /// Its definition, of which [`rows`](super::rows) knows the level.
-        definition: Definition,
-        /// What a log has to tell for it; null otherwise.
-        needs: &'static [Need],
-    },
-    /// What names or dates something.
+    Metric(Definition),
+    /// A key that names or dates something.
     Label(Label),
     /// An object with rows of its own.
     Group(&'static [Self]),
 }
 
-/// A metric of one clock, not of sample intervals, that every log tells.
+impl Row {
+    /// The same row in statistics of `level`.
+    pub(super) const fn at(self, level: Level) -> Self {
+        match self {
+            Self::Metric(definition) => Self::Metric(Definition { level, ..definition }),
+            Self::Label(label) => Self::Label(Label { level, ..label }),
+            group @ Self::Group(_) => group,
+        }
+    }
+}
+
+/// A metric whose key and level are not known yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Metric {
+    definition: Definition,
+    needs: &'static [Need],
+}
+
+/// Returns a metric of one clock, not of sample intervals, that every log tells.
 pub(super) const fn metric(
     unit: &'static str,
     better: Better,
     convention: Convention,
     formula: &'static str,
     source: &'static str,
-) -> Row {
+) -> Metric {
     let (name, level, sampled, one_way) = ("", Level::Flow, false, None);
     let definition = Definition { name, unit, better, convention, level, formula, source, sampled, one_way };
-    Row::Metric { definition, needs: &[] }
+    Metric { definition, needs: &[] }
 }
 
-/// What names or dates something.
-pub(super) const fn label(meaning: &'static str) -> Row {
-    Row::Label(Label { name: "", level: Level::Flow, meaning })
-}
-
-/// An object, or a list of them.
-pub(super) const fn group(rows: &'static [Row]) -> Row {
-    Row::Group(rows)
-}
-
-impl Row {
+impl Metric {
     /// The same, computed from values per sample interval.
     pub(super) const fn sampled(self) -> Self {
-        match self {
-            Self::Metric { definition, needs } => {
-                Self::Metric { definition: Definition { sampled: true, ..definition }, needs }
-            }
-            other => other,
-        }
+        Self { definition: Definition { sampled: true, ..self.definition }, ..self }
     }
 
     /// The same, of the clocks of both ends.
     pub(super) const fn across(self, one_way: OneWay) -> Self {
-        match self {
-            Self::Metric { definition, needs } => {
-                Self::Metric { definition: Definition { one_way: Some(one_way), ..definition }, needs }
-            }
-            other => other,
-        }
+        Self { definition: Definition { one_way: Some(one_way), ..self.definition }, ..self }
     }
 
     /// The same, null of logs that do not tell all of `needs`.
     pub(super) const fn needs(self, needs: &'static [Need]) -> Self {
-        match self {
-            Self::Metric { definition, .. } => Self::Metric { definition, needs },
-            other => other,
-        }
+        Self { needs, ..self }
     }
 
-    /// The same under its key.
-    pub(super) const fn named(self, name: &'static str) -> Self {
-        match self {
-            Self::Metric { definition, needs } => {
-                Self::Metric { definition: Definition { name, ..definition }, needs }
-            }
-            Self::Label(label) => Self::Label(Label { name, ..label }),
-            group @ Self::Group(_) => group,
-        }
-    }
-
-    /// What a log has to tell for it.
     pub(super) const fn needed(self) -> &'static [Need] {
-        match self {
-            Self::Metric { needs, .. } => needs,
-            Self::Label(_) | Self::Group(_) => &[],
+        self.needs
+    }
+
+    pub(super) const fn named(self, name: &'static str) -> Row {
+        Row::Metric(Definition { name, ..self.definition })
+    }
+}
+
+/// A key that is no metric, or an object: every log tells it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Other(Row);
+
+/// Returns a key that names or dates something.
+pub(super) const fn label(meaning: &'static str) -> Other {
+    Other(Row::Label(Label { name: "", level: Level::Flow, meaning }))
+}
+
+/// Returns an object, or a list of them. Its own key is in no list of definitions.
+pub(super) const fn group(rows: &'static [Row]) -> Other {
+    Other(Row::Group(rows))
+}
+
+impl Other {
+    #[expect(clippy::unused_self, reason = "`statistics!` asks every row")]
+    pub(super) const fn needed(self) -> &'static [Need] {
+        &[]
+    }
+
+    pub(super) const fn named(self, name: &'static str) -> Row {
+        match self.0 {
+            Row::Label(label) => Row::Label(Label { name, ..label }),
+            other => other,
         }
     }
 }
 
-/// The value of a row.
+/// Returns the value of a row. A closure that is an argument of a function knows the type of its own argument.
 pub(crate) fn value_of<K, V>(known: &K, value: fn(&K) -> V) -> V {
     value(known)
 }

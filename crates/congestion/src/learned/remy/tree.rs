@@ -41,14 +41,14 @@ impl Part {
         (0..SIGNALS).all(|axis| rule.lower[axis] <= self.lower[axis] && self.upper[axis] <= rule.upper[axis])
     }
 
-    /// The same below `at` and from there on.
+    /// Returns the part below `at` on an axis, and the part from `at` on.
     fn divided(&self, axis: usize, at: f64) -> (Self, Self) {
         let (mut below, mut beyond) = (*self, *self);
         (below.upper[axis], beyond.lower[axis]) = (at, at);
         (below, beyond)
     }
 
-    /// Those of `rules` that overlap it, in their order.
+    /// Returns those of the `numbers` whose rules overlap this part, in the same order.
     fn of(&self, rules: &[Rule], numbers: &[u32]) -> Vec<u32> {
         numbers.iter().copied().filter(|number| self.overlaps(&rules[*number as usize])).collect()
     }
@@ -250,7 +250,7 @@ mod tests {
         }
     }
 
-    /// Slices of the space, on one axis after the other, each of what the one before left.
+    /// Returns rules that are slices of the space. Each is cut from what the slices before it left, on the next axis in turn.
     fn slices(count: usize) -> Vec<Rule> {
         let thickness = DOMAIN / 2.0 / (count / SIGNALS + 2) as f64;
         let mut left = [0.0; SIGNALS];
