@@ -17,7 +17,7 @@ from dumbbell.base.starting import PYTHON
 from dumbbell.base.version import __version__
 from dumbbell.machine.host import Host
 from dumbbell.remote.messages import Beats, Message, Messages, Noise, Silence, framed
-from dumbbell.remote.ssh import ssh_command, why_ssh_failed
+from dumbbell.remote.ssh import keep_lines, ssh_command, why_ssh_failed
 
 GREETED_WITHIN_S = 30.0
 """So long an agent may take to start: name look-up, ssh, a slow machine's Python."""
@@ -29,9 +29,9 @@ MAX_TOLD_BYTES = 2**14
 """Maximum length of what an agent tells without being asked, bytes."""
 _LOCAL = [*PYTHON, "-m", "dumbbell", "remote", "serve", "--own"]
 _LAST_WORDS = 200
+"""Lines of stderr that are kept."""
 _NEVER_BEGUN_S = 1.0
 """How long an agent that has not greeted has to end: it has started nothing yet."""
-"""Lines of stderr that are kept."""
 
 Answer = tuple[Message, bytes]
 Told = Callable[[Message], None]
@@ -100,7 +100,7 @@ class Agent:
         self._pipes: tuple[IO[bytes], ...] = (sink, source, errors)
         self._messages = Messages(source.fileno(), sink.fileno())
         self._last_words: deque[str] = deque(maxlen=_LAST_WORDS)
-        self._threads = [threading.Thread(target=self._keep_last_words, args=(errors,), daemon=True)]
+        self._threads = [threading.Thread(target=keep_lines, args=(errors, self._last_words), daemon=True)]
         self._threads[0].start()
         self._beats: Beats | None = None
         try:
@@ -308,10 +308,6 @@ class Agent:
             self._lost = self._lost or why
             while self._waiting:
                 self._waiting.popleft().answer.set_exception(LinkLost(self._lost))
-
-    def _keep_last_words(self, errors: IO[bytes]) -> None:
-        for line in iter(lambda: errors.readline(4096), b""):
-            self._last_words.append(line.decode(errors="replace"))
 
     def _why_ended(self) -> str:
         """Why its output ended."""

@@ -2,8 +2,9 @@
 
 import re
 import subprocess
+from collections import deque
 from collections.abc import Mapping
-from typing import Any
+from typing import IO, Any
 
 from dumbbell.base.errors import printable
 from dumbbell.machine.host import Host
@@ -31,6 +32,12 @@ OF_SSH = 255
 def ssh_command(host: Host, command: str = SERVE) -> list[str]:
     """The words that execute a command, which is a constant of this package, on the other machine."""
     return ["ssh", *OPTIONS, *host.ssh_words(), command]
+
+
+def keep_lines(stream: IO[bytes], kept: deque[str]) -> None:
+    """Append the lines of a stream to `kept` until the stream ends: 4 KiB of a line at a time."""
+    for line in iter(lambda: stream.readline(4096), b""):
+        kept.append(line.decode(errors="replace"))
 
 
 def addresses(host: Host, hello: Mapping[str, Any]) -> list[str]:

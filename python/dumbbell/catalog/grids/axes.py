@@ -328,13 +328,14 @@ def _walking_delay(cell: Cell, walk: dict[str, Any]) -> Cell:
 
 
 def _beside(size: Size, value: TomlTable) -> Size:
-    table = value.table("versus")
-    ours, theirs = table.integer("ours", 1, least=1, most=MOST_FLOWS), _theirs(table)
+    ours, theirs = _sides(value.table("versus"))
     return size.with_flows(ours=size.ours * ours, others=size.others + theirs)
 
 
-def _theirs(table: TomlTable) -> int:
-    return table.integer("theirs", 1 if table.text("scheme", "") else 0, most=MOST_FLOWS)
+def _sides(table: TomlTable) -> tuple[int, int]:
+    """Return by how much the flows under test are multiplied, and the number of the other scheme's flows."""
+    ours = table.integer("ours", 1, least=1, most=MOST_FLOWS)
+    return ours, table.integer("theirs", 1 if table.text("scheme", "") else 0, most=MOST_FLOWS)
 
 
 @axis
@@ -343,8 +344,7 @@ def versus(cell: Cell, value: TomlTable) -> Cell:
     """Flows of another scheme beside those under test: `ours` and `theirs`, theirs `start_s` later; none: alone."""
     table = value.table("versus")
     scheme = table.text("scheme", "")
-    ours = table.integer("ours", 1, least=1, most=MOST_FLOWS)
-    theirs = _theirs(table)
+    ours, theirs = _sides(table)
     start_s = table.number("start_s", 0.0, least=0.0)
     table.finish()
     flows = _repeated(cell.flows, ours)

@@ -63,10 +63,11 @@ def main(arguments: argparse.Namespace) -> int:
             made = sum(run.status != "missing" for run in results.runs)
             print(f"running: {made} of {len(results.runs)} runs are made\n")
         print_summary(results, sort)
+    damaged = [each["damaged"] for each in (results.environment, results.campaign or {}) if "damaged" in each]
     if not arguments.json:
-        _list_bad(results, sys.stderr if arguments.csv else sys.stdout)
+        _list_bad(results, damaged, sys.stderr if arguments.csv else sys.stdout)
     unread = [each for each in transfers or () if isinstance(each, dumbbell.Error)]
-    return 0 if results.good and not unread and not _damaged(results) else 1
+    return 0 if results.good and not unread and not damaged else 1
 
 
 def _print_json(
@@ -126,14 +127,9 @@ def _transfers(run: dumbbell.RunResults, interval_s: float) -> dumbbell.Transfer
         return error
 
 
-def _damaged(results: dumbbell.Results) -> list[str]:
-    """Return what is wrong with the files that are not of one run."""
-    files = (results.environment, results.campaign or {})
-    return [each["damaged"] for each in files if "damaged" in each]
-
-
-def _list_bad(results: dumbbell.Results, stream: TextIO) -> None:
-    for problem in _damaged(results):
+def _list_bad(results: dumbbell.Results, damaged: list[str], stream: TextIO) -> None:
+    """Print what is wrong with the files of all runs (`damaged`), and with each run."""
+    for problem in damaged:
         print(printable(f"damaged: {problem}"), file=stream)
     for run in results.runs:
         if run.status not in ("done", "missing"):

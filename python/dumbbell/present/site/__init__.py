@@ -19,7 +19,7 @@ from dumbbell.present.site.scheme_page import SchemePage
 from dumbbell.present.site.scorecard import Scorecard
 from dumbbell.present.site.shell import INDEX, SCORECARD, SCRIPT, STYLE, experiment_file, scheme_file, script, style
 from dumbbell.results.benchmark_results import Benchmark, require_own_folders
-from dumbbell.results.files import require_beneath, write_atomically
+from dumbbell.results.files import write_atomically
 
 __all__ = ["expect_pages", "write_site"]
 
@@ -79,7 +79,6 @@ def write_site(benchmark: Benchmark, jobs: int, progress: Progress | None = None
     pages[INDEX] = IndexPage(site, every, album.verdict).render()  # last: where it is, the rest is
     for file, content in pages.items():
         target = benchmark.directory / file
-        require_beneath(benchmark.directory, target.parent)
         target.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(target, content)
     return benchmark.directory / INDEX

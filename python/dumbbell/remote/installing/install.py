@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import zipfile
 import zlib
 from collections import deque
@@ -27,7 +28,7 @@ from dumbbell.machine.host import Host, read_host
 from dumbbell.remote.installing.installer import MARK
 from dumbbell.remote.installing.pack import pack_needed, pack_own
 from dumbbell.remote.link import Agent, LinkLost
-from dumbbell.remote.ssh import NOT_FOUND, ssh_command, why_ssh_failed
+from dumbbell.remote.ssh import NOT_FOUND, keep_lines, ssh_command, why_ssh_failed
 
 LEAST_PYTHON = (3, 11)
 _NO_PYTHON = 3
@@ -90,7 +91,7 @@ def _given(wheel: Path) -> Path:
     require_size(wheel, WHEEL, check_regular(wheel))
     try:
         told = _metadata(wheel)
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, ValueError, KeyError, OSError):
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, ValueError, KeyError, OSError):
         raise UserError(f"--from {wheel}: is no wheel") from None
     if (told["Name"], told["Version"]) != ("dumbbell", __version__):
         what = printable(f"{told['Name']} {told['Version']}")
@@ -102,6 +103,8 @@ def _metadata(wheel: Path) -> email.message.Message:
     """Return how a wheel describes itself.
 
     Raises:
+        BadZipFile, zlib.error, KeyError, OSError: the file is damaged, or cannot be read.
+        RuntimeError: it is encrypted, or compressed in a way that `zipfile` does not know.
         ValueError: it has no description, several, or a long one.
     """
     with zipfile.ZipFile(wheel) as archive:
@@ -138,7 +141,7 @@ def _header(files: list[Path], offline: bool) -> dict[str, Any]:
 def _send(machine: Host, header: dict[str, Any], files: list[Path], progress: Progress) -> dict[str, Any]:
     """Runs the installer there; what it says when it is done."""
     program = Path(__file__).with_name("installer.py").read_bytes()
-    last_words: deque[bytes] = deque(maxlen=100)
+    last_words: deque[str] = deque(maxlen=100)
     with subprocess.Popen(
         ssh_command(machine, INSTALL),
         stdin=subprocess.PIPE,
@@ -152,12 +155,12 @@ def _send(machine: Host, header: dict[str, Any], files: list[Path], progress: Pr
             assert process.stderr is not None
             threads = [
                 threading.Thread(target=_feed, args=(process.stdin, program, header, files), daemon=True),
-                threading.Thread(target=_keep, args=(process.stderr, last_words), daemon=True),
+                threading.Thread(target=keep_lines, args=(process.stderr, last_words), daemon=True),
             ]
             for thread in threads:
                 thread.start()
             with _Patience(process.kill) as patience:
-                found = _told(machine, process.stdout, progress, patience.renew)
+                found = _told(machine, process.stdout, progress, patience.heard)
                 status = process.wait()
             for thread in threads:
                 thread.join(2.0)
@@ -165,47 +168,42 @@ def _send(machine: Host, header: dict[str, Any], files: list[Path], progress: Pr
             process.kill()
     if "error" in found:
         raise UserError(f"{machine}: {found['error']}")
-    if "done" not in found and patience.is_over:
+    if "done" not in found and patience.is_lost:
         raise UserError(f"{machine}: said nothing for {_SILENCE_S / 60:g} minutes while dumbbell was installed there")
     if "done" not in found:
-        raise UserError(f"{machine}: {_why(machine, status, b''.join(last_words).decode(errors='replace'))}")
+        raise UserError(f"{machine}: {_why(machine, status, ''.join(last_words))}")
     done = found["done"]
     if not isinstance(done, dict) or not {"folder", "python"} <= done.keys():
         raise UserError(f"{machine}: what it says of the installation is not understood")
     return done
 
 
-def _keep(errors: IO[bytes], last_words: deque[bytes]) -> None:
-    for line in iter(lambda: errors.readline(4096), b""):
-        last_words.append(line)
-
-
 class _Patience:
-    """Ends what says nothing for too long."""
+    """Calls `end` once nothing was heard for `_SILENCE_S`, while it is entered."""
 
     def __init__(self, end: Callable[[], None]) -> None:
         self._end = end
-        self._timer: threading.Timer | None = None
-        self.is_over = False
+        self._over = threading.Event()
+        self.heard()
+        self.is_lost = False
+        """Whether `end` was called."""
 
     def __enter__(self) -> Self:
-        self.renew()
+        threading.Thread(target=self._wait, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        self._over.set()
 
-    def renew(self) -> None:
-        """Something was said."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = threading.Timer(_SILENCE_S, self._give_up)
-        self._timer.daemon = True
-        self._timer.start()
+    def heard(self) -> None:
+        """Something was heard: the time begins anew."""
+        self._until = time.monotonic() + _SILENCE_S
 
-    def _give_up(self) -> None:
-        self.is_over = True
+    def _wait(self) -> None:
+        while (left_s := self._until - time.monotonic()) > 0:
+            if self._over.wait(left_s):
+                return
+        self.is_lost = True
         self._end()
 
 

@@ -37,15 +37,11 @@ def check_vectors(directory: str | PathLike[str]) -> dict[str, Difference | None
         dumbbell.Error: there is none in it, or one is damaged.
     """
     directory = Path(directory)
-    with interruptible():
-        return _check_all(directory)
-
-
-def _check_all(directory: Path) -> dict[str, Difference | None]:
     folders = sorted(file.parent for file in directory.glob(f"*/{EXPERIMENT}")) if directory.is_dir() else []
     if not folders:
         raise UserError(f"{directory}: no vectors in it: no */{EXPERIMENT}")
-    return {folder.name: _check(folder) for folder in folders}
+    with interruptible():
+        return {folder.name: _check(folder) for folder in folders}
 
 
 def _check(folder: Path) -> Difference | None:
