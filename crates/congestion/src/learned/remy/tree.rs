@@ -73,13 +73,13 @@ impl Ends {
             while let Some(at) =
                 [lower.get(begun), upper.get(ended)].into_iter().flatten().copied().reduce(f64::min)
             {
-                ended += count_while(&upper[ended..], |end| end <= at);
+                ended += upper[ended..].partition_point(|end| *end <= at);
                 let (below, above) = (inside.len() - lower.len() + begun, inside.len() - ended);
                 let cost = (below + above, below.max(above));
                 if best.is_none_or(|(least, _)| cost < least) {
                     best = Some((cost, (axis, at)));
                 }
-                begun += count_while(&lower[begun..], |begin| begin <= at);
+                begun += lower[begun..].partition_point(|begin| *begin <= at);
             }
         }
         best.map(|(_, split)| split)
@@ -97,11 +97,6 @@ impl Ends {
         self.lower.sort_unstable_by(f64::total_cmp);
         self.upper.sort_unstable_by(f64::total_cmp);
     }
-}
-
-/// How many of `ends` come before the first that does not hold.
-fn count_while(ends: &[f64], holds: impl Fn(f64) -> bool) -> usize {
-    ends.iter().take_while(|end| holds(**end)).count()
 }
 
 /// A part that is yet to be divided.
