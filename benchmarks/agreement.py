@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import catalog
-from dumbbell.base import markdown
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.experiment_file import Plan
 from dumbbell.catalog.toml_tables import read_toml
+from dumbbell.present.tables import Table, markdown
 from dumbbell.results import open_results
 from dumbbell.results.directory import to_toml
 
@@ -274,7 +274,7 @@ def judged(bounds: Bounds, late: list[dict[str, Any]], reason: str | None, notes
 def table(names: str, what: str, rows: list[list[str]]) -> list[str]:
     """Markdown; `what` is compared, the rows are `names`."""
     titles = [names, f"Mbit/s, {what}", "difference", f"p95 ms, {what}", "difference", f"loss %, {what}", "late p99 ms"]
-    return [markdown.table([*titles, "verdict"], rows, "lrrrrrrl", spaced=True), ""]
+    return [markdown.render(Table.of([*titles, "verdict"], rows, "lrrrrrrl")), ""]
 
 
 def backend_tables(titles: dict[str, str], schemes: list[str], sim: Runs, emu: Runs, late: Runs) -> list[str]:

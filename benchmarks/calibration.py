@@ -28,8 +28,8 @@ import numpy
 from blocks import replace_block
 
 import dumbbell
-from dumbbell.base import markdown
 from dumbbell.catalog.path import PathModel
+from dumbbell.present.tables import Table, markdown
 from dumbbell.studies.calibrate.error import chances, emulated, measured, searched
 from dumbbell.studies.calibrate.fitting import elements_of, values_at
 from dumbbell.studies.calibrate.journal import Journal
@@ -165,7 +165,7 @@ def recovery_table(entries: list[dict[str, Any]], arguments: argparse.Namespace)
     parts.append(
         f"- what was found is as likely as the truth, or more, in {likely} of {len(entries)}: there, chance decides"
     )
-    table = markdown.table(["", *units.values(), "error, %", "s of a processor"], rows)
+    table = markdown.render(Table.of(["", *units.values(), "error, %", "s of a processor"], rows))
     return "\n".join([wrote("recovery", len(entries), arguments), "", *parts, "", table])
 
 
@@ -269,7 +269,7 @@ def optimisers(arguments: argparse.Namespace) -> str:
     for name, runs in reached.items():
         cells = [name, *(f"{numpy.mean([run[min(step, len(run)) - 1] for run in runs]):.3f}" for step in steps)]
         rows.append([*cells, f"{100 * numpy.median(errors[name]):.1f}", f"{overhead[name]:.1f}"])
-    return f"{wrote('optimisers', len(numbers), arguments)}\n\n{markdown.table(head, rows)}"
+    return f"{wrote('optimisers', len(numbers), arguments)}\n\n{markdown.render(Table.of(head, rows))}"
 
 
 def searched_by(search: Ask, target: Target, evaluations: int, seed: int) -> tuple[list[float], list[float], float]:

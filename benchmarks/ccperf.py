@@ -21,7 +21,7 @@ from typing import Any
 from blocks import replace_block
 
 from dumbbell import _core, catalog
-from dumbbell.base import markdown
+from dumbbell.present.tables import Table, markdown
 
 SCHEMES = {
     "TcpNewReno": "ns3-newreno",
@@ -114,7 +114,7 @@ def steady(runs: Runs) -> tuple[str, dict[str, list[float]], list[str]]:
                 cells += [f"{ours[metric]:.{digits}f} / {ns3:.{digits}f}", f"{differs * 100:+.1f} %{mark}"]
             rows.append([cca, path.removeprefix("static."), *cells])
     head = [title for heading, _, _ in COLUMNS for title in (f"{heading}, ours / ns-3", "deviation")]
-    table = markdown.table(["ns-3", "path", *head], rows, "ll" + "r" * len(head))
+    table = markdown.render(Table.of(["ns-3", "path", *head], rows, "ll" + "r" * len(head)))
     return table, deviations, [f"[{number}] {note}" for number, note in enumerate(notes, 1)]
 
 
@@ -130,7 +130,7 @@ def lossy(runs: Runs) -> str:
                 cells.append(f"{statistics.median(values):.{digits}f} {span} / {runs[cca, path, metric]:.{digits}f}")
             rows.append([cca, path.removeprefix("static."), *cells])
     head = [f"{heading}, ours [range] / ns-3" for heading, _, _ in COLUMNS]
-    return markdown.table(["ns-3", "path", *head], rows, "ll" + "r" * len(head))
+    return markdown.render(Table.of(["ns-3", "path", *head], rows, "ll" + "r" * len(head)))
 
 
 def main() -> None:

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dumbbell import _core, catalog
-from dumbbell.base import markdown
+from dumbbell.present.tables import Table, markdown
 
 ONE_WAY_MS = 20.0
 LTE_KBPS = 5000.0
@@ -168,10 +168,10 @@ def main() -> None:
     arguments = parser.parse_args()
     parts = arguments.links.split(",")
     links = [link for link in LINKS if any(part in link.preset for part in parts)]
-    print(markdown.table(HEAD, []))
+    print(markdown.render(Table.of(HEAD, [])))
     with ProcessPoolExecutor() as pool:
         for cells in pool.map(row, [(link, arguments.check, arguments.seconds) for link in links]):
-            print(markdown.row(cells), flush=True)
+            print(markdown.line(cells), flush=True)
 
 
 if __name__ == "__main__":

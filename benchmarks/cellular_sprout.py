@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dumbbell import _core, catalog
-from dumbbell.base.markdown import row, table
+from dumbbell.present.tables import Table, markdown
 
 SKIPPED_S = 60.0
 ONE_WAY_S = 0.02
@@ -102,14 +102,14 @@ def main() -> None:
     arguments = parser.parse_args()
     seeds = range(1, arguments.runs + 1)
     head = ["link", "kbit/s", "paper", "over the trace", "% of the link", "over the trace"]
-    print(table([*head, "self-inflicted ms", "paper", "over the trace"], []))
+    print(markdown.render(Table.of([*head, "self-inflicted ms", "paper", "over the trace"], [])))
     with ProcessPoolExecutor() as pool:
         for preset, (paper, paper_ms, trace, trace_ms, share) in PUBLISHED.items():
             found = list(pool.map(run, [(preset, seed, arguments.seconds) for seed in seeds]))
             rate, age, least, offered = (statistics.mean(column) for column in zip(*found, strict=True))
             beside = [f"{rate:.0f}", f"{paper} ({rate / paper:.2f})", f"{trace} ({rate / trace:.2f})"]
             cells = [*beside, f"{100.0 * rate / offered:.0f}", share, f"{age - least:.0f}", paper_ms, trace_ms]
-            print(row([f"`{preset}`", *cells]), flush=True)
+            print(markdown.line([f"`{preset}`", *cells]), flush=True)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from typing import Any
 from blocks import replace_block
 
 from dumbbell import catalog
-from dumbbell.base import markdown
+from dumbbell.present.tables import Table, markdown
 from dumbbell.results.environment import environment
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -130,7 +130,7 @@ def text(figures: list[Figures]) -> str:
     """The section of the document."""
     titles = ["scheme", "Mbit/s", "packets per ACK", "ns per ACK", "ns per packet sent"]
     titles += ["receiver's half: ns per packet", "ns per feedback"]
-    table = markdown.table(titles, map(row, figures), "lrrrrrr", spaced=True)
+    table = markdown.render(Table.of(titles, map(row, figures), "lrrrrrr"))
     cpu = environment([])["cpu"]
     replay = statistics.median(one["replay_ns_per_ack"] for one in figures)
     date = datetime.datetime.now(tz=datetime.UTC).date()

@@ -22,8 +22,8 @@ import pyarrow.parquet as pq
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError
-from dumbbell.base.markdown import table
 from dumbbell.machine.emulation import require_emulation
+from dumbbell.present.tables import Table, markdown
 
 SEND, DELIVER, ACK_SEND, ACK_DELIVER = 0, 5, 7, 10
 """Numbers of events in packet logs."""
@@ -96,7 +96,9 @@ def main() -> None:
             figures = one[side]
             numbers = [f"{figures[f'p{percent:g}']:.0f}" for percent in PERCENTILES]
             rows.append([one["scheme"], side, figures["answers"], f"{figures['jitter']:.1f}", *numbers])
-    print(table(["end", "side", "answers", "jitter, mean", "median", "90th", "99th", "99.9th"], rows))
+    print(
+        markdown.render(Table.of(["end", "side", "answers", "jitter, mean", "median", "90th", "99th", "99.9th"], rows))
+    )
     if options.json:
         options.json.write_text(json.dumps({"load": load, "busy": options.busy, "ends": found}, indent=1) + "\n")
 

@@ -21,7 +21,7 @@ from blocks import replace_block
 from controllers import build, learned, measure
 
 from dumbbell import catalog
-from dumbbell.base import markdown
+from dumbbell.present.tables import Table, markdown
 from dumbbell.results.environment import environment
 
 BOUND_US = 20.0
@@ -90,7 +90,7 @@ def main() -> None:
     shipped = {scheme.name for scheme in catalog.schemes()}
     date, cpu = datetime.datetime.now(tz=datetime.UTC).date(), environment([])["cpu"]
     head = ["scheme", "decisions per s", "us, median", "us, dear"]
-    table = markdown.table(head, map(row, figures), "lrrr", spaced=True)
+    table = markdown.render(Table.of(head, map(row, figures), "lrrr"))
     section = TEXT.format(date=date, cpu=cpu, load=load, bound=BOUND_US, table=table)
     if options.write:
         replace_block(options.write, "inference", section)

@@ -20,7 +20,7 @@ from pathlib import Path
 from blocks import replace_block
 
 import dumbbell
-from dumbbell.base import markdown
+from dumbbell.present.tables import Table, markdown
 
 NAMESAKES = {"cubic-linux": "cubic", "bbr": "bbr", "vegas": "vegas", "dctcp": "dctcp"}
 """Built-in schemes and the kernel's files that they stand for."""
@@ -258,11 +258,11 @@ def agreement(pairs: dict[str, str], chosen: list[str], folder: Path, how: str, 
             word = verdict(found).replace("open", "within the spread") + (f" ({runs} runs)" if runs != usual else "")
             rates, delays = (", ".join(flow[metric].text for flow in found) for metric in (0, 1))
             rows.append([cell.title, Path(ours).stem, rates, delays, word])
-            print(markdown.row(rows[-1]), file=sys.stderr, flush=True)
+            print(markdown.line(rows[-1]), file=sys.stderr, flush=True)
     head = ["path", "scheme", "Mbit/s", "p95 of the one-way delay, ms", "within 5 % and 10 %"]
     return (
         f"{how}: means of {usual} runs of {SECONDS:g} s, built in / original (difference ± half of its 95 % interval); "
-        f"two flows: the first, the second.\n\n{markdown.table(head, rows, 'llrrl')}"
+        f"two flows: the first, the second.\n\n{markdown.render(Table.of(head, rows, 'llrrl'))}"
     )
 
 
@@ -279,7 +279,7 @@ def without_namesake(tree: Path, folder: Path) -> str:
             rate, delay = (statistics.mean(run[metric] for run in found) for metric in (0, 1))
             means.append(f"{rate:.2f}, {delay:.1f} ms")
         rows.append([cell.title, *means])
-    table = markdown.table(["path", *OTHERS], rows, "l" + "r" * len(OTHERS))
+    table = markdown.render(Table.of(["path", *OTHERS], rows, "l" + "r" * len(OTHERS)))
     return f"\nThe kernel's files that have no built-in namesake (the first flow of two):\n\n{table}"
 
 

@@ -21,9 +21,9 @@ from typing import Any
 from blocks import replace_block
 
 from dumbbell import catalog
-from dumbbell.base import markdown
 from dumbbell.present.plots.heatmap import MapAxis, heatmap_figure
 from dumbbell.present.plots.parts.typeset import figure_as
+from dumbbell.present.tables import Table, markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "learned.md"
@@ -115,7 +115,7 @@ def number(value: float | None) -> str:
 def table(columns: Sequence[str], schemes: Sequence[str], cell: Callable[[str, int], str]) -> str:
     """Markdown; `cell` is given the scheme and the number of the column."""
     rows = [[f"`{scheme}`", *(cell(scheme, index) for index in range(len(columns)))] for scheme in schemes]
-    return markdown.table(["scheme", *columns], rows, "l" + "r" * len(columns), spaced=True)
+    return markdown.render(Table.of(["scheme", *columns], rows, "l" + "r" * len(columns)))
 
 
 def single(runs: Runs, columns: Sequence[Column], schemes: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from blocks import replace_block
 
-from dumbbell.base import markdown
+from dumbbell.present.tables import Table, markdown
 from dumbbell.results import open_results
 
 sys.path.append(str(Path(__file__).resolve().parent / "fidelity"))
@@ -32,7 +32,7 @@ def table(directory: Path) -> str:
         f"{kernel}: {len(shared)} runs of 60 s, the median {statistics.median(errors):.1f} points off, "
         f"the largest {max(errors):.1f}."
     )
-    return f"{summary}\n\n{markdown.table(head, rows)}"
+    return f"{summary}\n\n{markdown.render(Table.of(head, rows))}"
 
 
 def main() -> None:

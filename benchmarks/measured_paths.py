@@ -21,7 +21,7 @@ from typing import Any
 
 import tomli_w
 
-from dumbbell.base import markdown
+from dumbbell.present.tables import Table, markdown
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tests.remote.bed import process_in
@@ -230,14 +230,14 @@ def main() -> int:
     parser.add_argument("--again", type=Path, help="the table of what --json has kept")
     arguments = parser.parse_args()
     kept = json.loads(arguments.again.read_text()) if arguments.again else {}
-    print(markdown.table(HEAD, []))
+    print(markdown.render(Table.of(HEAD, [])))
     everything = {}
     for name in kept or arguments.only.split(","):
         found = everything[name] = kept.get(name) or measured(
             PATHS[name], ["--duration", arguments.duration], arguments.seed
         )
         for way in ("there", "back"):
-            print(markdown.row(row(name, way, PATHS[name], found)), flush=True)
+            print(markdown.line(row(name, way, PATHS[name], found)), flush=True)
     if arguments.json:
         arguments.json.write_text(json.dumps(everything))
     return 0

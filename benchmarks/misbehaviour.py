@@ -17,7 +17,7 @@ from typing import Any
 from blocks import replace_block
 
 from dumbbell import _core, catalog
-from dumbbell.base.markdown import table
+from dumbbell.present.tables import Table, markdown
 
 SCHEMES = ("reno", "cubic", "bbr", "gquic-cubic", "copa-gcc2018")
 HONEST = "honest"
@@ -100,7 +100,7 @@ def field(name: str, receiver: Any, seeds: int) -> str:  # noqa: ANN401 (a value
 def text(schemes: tuple[str, ...], seeds: int) -> str:
     """The section of the document."""
     rows = [[label, *(field(name, kind, seeds) for name in schemes)] for label, kind in RECEIVERS.items()]
-    made = table(["receiver", *schemes], rows, "l" + "r" * len(schemes), spaced=True)
+    made = markdown.render(Table.of(["receiver", *schemes], rows, "l" + "r" * len(schemes)))
     return TEXT.format(seeds=seeds, table=made)
 
 

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from blocks import replace_block
 
-from dumbbell.base import markdown
+from dumbbell.present.tables import Table, markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -121,8 +121,8 @@ def tunnel(runs: int) -> str:
         packets = "our tunnel" if kind == "sealed" or scheme.startswith("kernel") else "datagrams of our own"
         reached = f"{min(rates):.0f} to {max(rates):.0f}"
         rows.append([scheme, packets, mbps or "no limit", reached, lost, status])
-        print(markdown.row(rows[-1]), file=sys.stderr)
-    return markdown.table(["scheme", "packets in", "wire Mbit/s", "Mbit/s", "lost by us", "status"], rows)
+        print(markdown.line(rows[-1]), file=sys.stderr)
+    return markdown.render(Table.of(["scheme", "packets in", "wire Mbit/s", "Mbit/s", "lost by us", "status"], rows))
 
 
 CLOCKS = ("offset=37ms,drift=100ppm", "offset=1s,drift=-100ppm", "offset=-37ms,drift=50ppm", "offset=1s")
@@ -168,9 +168,9 @@ def clocks(runs: int, seconds: float) -> str:
         differences = f"{np.median(every):.0f}, {np.quantile(every, 0.99):.0f}"
         interval = f"{min(widths):.1f} to {max(widths):.1f}"
         rows.append([name, f"{len(every):,}", differences, interval, f"{statistics.mean(shares):.2%}"])
-        print(markdown.row(rows[-1]), file=sys.stderr)
+        print(markdown.line(rows[-1]), file=sys.stderr)
     told = f"All packets of a direction were in the stated interval in {inside} of {whole} cases."
-    return f"{markdown.table(head, rows)}\n\n{told}"
+    return f"{markdown.render(Table.of(head, rows))}\n\n{told}"
 
 
 def agreement(runs: int, seconds: float) -> str:
@@ -202,7 +202,7 @@ def agreement(runs: int, seconds: float) -> str:
         if not all(rows):
             why = [each["reason"] for each in [*there, *here] if each["reason"]]
             lines.append([scheme, "-", "-", "-", "-", why[0] if why else "no result"])
-            print(markdown.row(lines[-1]), file=sys.stderr)
+            print(markdown.line(lines[-1]), file=sys.stderr)
             continue
         remote_rate, remote_delay, emu_rate, emu_delay = (statistics.median(row) for row in rows)
         good = abs(remote_rate / emu_rate - 1) <= 0.05 and (
@@ -211,9 +211,9 @@ def agreement(runs: int, seconds: float) -> str:
         agreeing += good
         figures = [f"{remote_rate:.2f}", f"{emu_rate:.2f}", f"{remote_delay:.1f}", f"{emu_delay:.1f}"]
         lines.append([scheme, *figures, "yes" if good else "no"])
-        print(markdown.row(lines[-1]), file=sys.stderr)
+        print(markdown.line(lines[-1]), file=sys.stderr)
     head = ["scheme", "remote Mbit/s", "emu Mbit/s", "remote p95 ms", "emu p95 ms", "agrees"]
-    return f"{markdown.table(head, lines)}\n\n{agreeing} of {len(AGREEING)} schemes agree."
+    return f"{markdown.render(Table.of(head, lines))}\n\n{agreeing} of {len(AGREEING)} schemes agree."
 
 
 KEYS = ("throughput_mbps", "delay_p95_ms")

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 import dumbbell
-from dumbbell.base import markdown
+from dumbbell.present.tables import markdown
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "schemes" / "README.md"
 ROW = re.compile(r"^\| (?P<names>\[`(?P<scheme>[\w.+-]+)`.*?) \|(?P<cells>( [\d.]+ / \d+ / [\d.]+ \|)+)$", re.MULTILINE)
@@ -52,7 +52,7 @@ def main() -> None:
     options = parser.parse_args()
     text = PAGE.read_text(encoding="utf-8")
     measured = cells([row["scheme"] for row in ROW.finditer(text)])
-    text = ROW.sub(lambda row: markdown.row([row["names"], *measured[row["scheme"]]]), text)
+    text = ROW.sub(lambda row: markdown.line([row["names"], *measured[row["scheme"]]]), text)
     if options.write:
         PAGE.write_text(text, encoding="utf-8")
     else:

@@ -24,11 +24,11 @@ from typing import Any
 from blocks import replace_block
 
 from dumbbell import catalog
-from dumbbell.base.markdown import table
 from dumbbell.machine.description import cpus
 from dumbbell.present.plots import Replicated, replication_figure, styles
 from dumbbell.present.plots.parts.svg import for_print
 from dumbbell.present.plots.parts.typeset import figure_as
+from dumbbell.present.tables import Table, markdown
 from dumbbell.results.environment import environment
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -125,7 +125,8 @@ def beside(content: dict[str, Any]) -> str:
                 figures += [*sides, error_field(metric, row["error"][metric])]
             rows.append([name, *figures])
         title = experiment["path"][path]["title"]
-        parts.append(f"### {path}: {title}\n\n{table(['scheme', *head], rows)}\n\n{replication(errors[path])}")
+        table = markdown.render(Table.of(["scheme", *head], rows))
+        parts.append(f"### {path}: {title}\n\n{table}\n\n{replication(errors[path])}")
     return "\n\n".join([f"{written()} Published: {content['published']['source']}.", *parts])
 
 
@@ -176,7 +177,7 @@ def originals(experiment: str, folder: Path, scratch: Path) -> str:
             changed = "".join(f", `{change}`" for change in original.changes)
             name = f"`{original.scheme}`, {Path(original.file).name}{changed}"
             rows.append([name, path, *cells])
-    return f"{written()}\n\n{table(['scheme', 'path', *head], rows)}"
+    return f"{written()}\n\n{markdown.render(Table.of(['scheme', 'path', *head], rows))}"
 
 
 def speeds(scratch: Path) -> list[tuple[str, float]]:
@@ -203,7 +204,7 @@ def speed_table(found: list[tuple[str, float]]) -> str:
         "and time series, start of the command included, with whatever else the machine had to do. Allowed are "
         f"{ALLOWED_S:g} s per scheme; the slowest is `{slowest[0]}` with {slowest[1]:.1f} s.",
         "",
-        table(["scheme", "s"], [(name, f"{seconds:.2f}") for name, seconds in found]),
+        markdown.render(Table.of(["scheme", "s"], [(name, f"{seconds:.2f}") for name, seconds in found])),
     ]
     return "\n".join(lines)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from blocks import replace_block
 
-from dumbbell.base import markdown
+from dumbbell.present.tables import Table, markdown
 
 DUMBBELL = [sys.executable, "-m", "dumbbell"]
 COMMANDS = {
@@ -38,7 +38,7 @@ def table(rounds: int) -> str:
     for name, command in COMMANDS.items():
         measured = [cpu_ms(command) for _ in range(rounds + 1)][1:]
         rows.append([f"`{name}`", f"{min(measured):.0f}", f"{statistics.median(measured):.0f}"])
-    return markdown.table(["command", "least CPU ms", "median CPU ms"], rows)
+    return markdown.render(Table.of(["command", "least CPU ms", "median CPU ms"], rows))
 
 
 def main() -> None:

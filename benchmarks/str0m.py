@@ -21,7 +21,7 @@ from typing import Any
 from blocks import replace_block
 
 from dumbbell import _core, catalog
-from dumbbell.base import markdown
+from dumbbell.present.tables import Table, markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -180,7 +180,7 @@ def compare(program: Path, seeds: int, keep: Path) -> str:
                 else:
                     made.append(run_str0m(program, path_of(*path), seed, folder, who))
         lines += rows(title, calls)
-    return markdown.table(titles, lines, "llrrrrr")
+    return markdown.render(Table.of(titles, lines, "llrrrrr"))
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from blocks import replace_block
 
-from dumbbell.base.markdown import table
+from dumbbell.present.tables import Table, markdown
 
 ROOT = Path(__file__).parent.parent
 
@@ -55,7 +55,7 @@ def main() -> None:
     share = every / one / arguments.jobs
     head = ["processors", f"runs/s (median of {arguments.rounds} rounds)"]
     text = (
-        f"{table(head, [(1, f'{one:.1f}'), (arguments.jobs, f'{every:.1f}')])}\n\n"
+        f"{markdown.render(Table.of(head, [(1, f'{one:.1f}'), (arguments.jobs, f'{every:.1f}')]))}\n\n"
         f"{arguments.runs} runs of {arguments.duration:g} s each: {share:.0%} of {arguments.jobs} x the rate of one."
     )
     print(text)

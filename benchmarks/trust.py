@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dumbbell import catalog
-from dumbbell.base import markdown
+from dumbbell.present.tables import Table, markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -57,7 +57,7 @@ def table_rows(text: str) -> Iterator[tuple[str, list[str]]]:
     for line in text.splitlines():
         if line.startswith("#"):
             heading = line.lstrip("# ")
-        elif line.startswith("| ") and not line.startswith("| ---"):
+        elif line.startswith("| "):
             yield heading, [cell.strip() for cell in line.strip("| ").split(" | ")]
 
 
@@ -147,7 +147,7 @@ def section(page: str, schemes: list[str], evidence: dict[str, Evidence]) -> str
                 rows.append([f"`{scheme}`", title, "; ".join(found)])
             else:
                 never.setdefault(missing, []).append(f"`{scheme}`")
-    table = [markdown.table(["scheme", "compared with", "what came of it"], rows), ""] if rows else []
+    table = [markdown.render(Table.of(["scheme", "compared with", "what came of it"], rows)), ""] if rows else []
     missing = [f"- with {what}: {', '.join(names)}" for what, names in never.items()]
     by_hand = (
         "What was compared by hand, with a program's source or with numbers of its authors, is in the sections above."

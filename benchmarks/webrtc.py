@@ -21,8 +21,8 @@ from webrtc_figures import ABSENT, QUEUED_MS, SCENARIOS, Call, Figure, Times, kn
 from webrtc_reasons import REASONS
 
 from dumbbell import catalog
-from dumbbell.base import markdown
 from dumbbell.base.errors import UserError
+from dumbbell.present.tables import Table, markdown
 from dumbbell.results import open_results
 
 PAIRS = {  # ours: Chromium's
@@ -180,7 +180,7 @@ def sections(titles: dict[str, str], sim: Part, emu: Part, real: Part) -> tuple[
             if scheme in LIKE_CHROMIUM:
                 names.insert(4, "as libwebrtc")
             align = f"l{'r' * (len(names) - 2)}l"
-            lines += [f"### {TITLES[scheme]}", "", markdown.table(names, rows, align, spaced=True), ""]
+            lines += [f"### {TITLES[scheme]}", "", markdown.render(Table.of(names, rows, align)), ""]
         lines += [*notes.lines(), *([""] if notes.texts else [])]
     return lines, verdicts
 
@@ -213,7 +213,7 @@ def validity(parts: list[Part]) -> list[str]:
                 ]
             )
     titles = ["run", "status", "attempts", "late p99 ms", "sender", "receiver", "encoding ms", "frames/s"]
-    return [markdown.table(titles, rows, "llrrrrrr", spaced=True), "", *notes.lines()]
+    return [markdown.render(Table.of(titles, rows, "llrrrrrr")), "", *notes.lines()]
 
 
 PAGE = """# Video calls: ours and Chromium's

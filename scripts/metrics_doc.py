@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.base.markdown import table
+from dumbbell.present.tables import Table, markdown
 
 PAGE = Path(__file__).parent.parent / "docs" / "metrics.md"
 
@@ -122,7 +122,7 @@ def section(level: str, metrics: list[dict[str, Any]], labels: list[dict[str, st
             convention = metric["convention"] + (", sampled" if metric["sampled"] else "")
             convention += ", one-way" if metric["one_way"] in ("data", "return") else ""
             rows.append([f"`{metric['name']}`", metric["unit"], convention, metric["formula"], metric["source"]])
-    lines.append(table(["name", "unit", "convention", "formula", "source"], rows))
+    lines.append(markdown.render(Table.of(["name", "unit", "convention", "formula", "source"], rows)))
     meanings = [f"`{label['name']}` ({label['meaning']})" for label in labels if label["level"] == level]
     if meanings:
         lines += ["", "Keys that are no metrics:", ""] + [f"- {meaning}" for meaning in meanings]

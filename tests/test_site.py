@@ -273,7 +273,7 @@ def test_missing_failed_and_damaged_runs_are_said(copied: Benchmark) -> None:
     (folder / runs / "cubic" / "1" / "stats.json").write_text('{"status": ')
     write_site(copied, 1)
     page = Page(folder / "steady_state_single_flow.html")
-    table = page.tables["scheme, cell, run, status, reason"]
+    table = page.tables["Runs that did not succeed"]
     assert [[text for text, _ in row] for row in table[1:]] == [
         ["TCP BBR", "default", "1", "missing", "not run: the experiment was stopped before"],
         ["Copa", "default", "1", "failed", reason],
@@ -305,9 +305,9 @@ def test_numbers_that_contradict_each_other_are_shown_in_red(made: Benchmark, co
     found = [each.text for each in contradictions(findings(copied, "steady_state_synchronous_fairness"))]
     assert found == ["mean_agg_throughput_l4 is 27.72; the flows together have 7"]
     write_site(copied, 1)
-    page = (copied.directory / "experiments" / "steady_state_single_flow.html").read_text()
-    assert '<p class="bad">These numbers contradict each other' in page
-    assert "jain_index of a single flow is 0.91, not 1" in page
+    file = copied.directory / "experiments" / "steady_state_single_flow.html"
+    assert '<p class="bad">These numbers contradict each other' in file.read_text()
+    assert "jain_index of a single flow is 0.91, not 1" in Page(file).text
     assert "2 runs have numbers that contradict each other" in Page(copied.directory / "index.html").text
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from model import Outcome, Row, order
 
-from dumbbell.base.markdown import table
+from dumbbell.present.tables import Table
+from dumbbell.present.tables.markdown import render
 
 VERDICTS: dict[bool | None, str] = {True: "pass", False: "**miss**", None: "shown"}
 HEAD = ("what", "published", "ours, simulated", "ours, real packets", "tolerance", "verdict", "remark")
@@ -69,9 +70,9 @@ def markdown(outcomes: list[Outcome]) -> str:
     ]
     found = misses(outcomes)
     heads = ("result", "what", "published", "ours, simulated", "ours, real packets", "tolerance", "why")
-    lines += [table(heads, found, spaced=True) if found else "None.", "", "## Results", ""]
+    lines += [render(Table.of(heads, found)) if found else "None.", "", "## Results", ""]
     rows = [[one.id, one.title, VERDICTS[one.passed], f"{one.seconds:.0f}"] for one in outcomes]
-    lines += [table(("result", "what", "verdict", "seconds"), rows, spaced=True), ""]
+    lines += [render(Table.of(("result", "what", "verdict", "seconds"), rows)), ""]
     for one in outcomes:
         lines += section(one)
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -83,7 +84,7 @@ def section(one: Outcome) -> list[str]:
     lines = [f"## {one.id}: {one.title}", "", f"{one.source}. dumbbell {one.dumbbell}: {commands}.", ""]
     if one.failed:
         lines += [f"It failed: {one.failed}", ""]
-    return lines + ([table(HEAD, map(cells, one.rows), spaced=True), ""] if one.rows else [])
+    return lines + ([render(Table.of(HEAD, map(cells, one.rows))), ""] if one.rows else [])
 
 
 def html(outcomes: list[Outcome]) -> str:

@@ -12,7 +12,7 @@ import dumbbell
 from dumbbell.base.errors import printable, printable_whole
 from dumbbell.base.json_text import to_json
 from dumbbell.cli.summary import print_summary
-from dumbbell.cli.text import columns
+from dumbbell.present.tables import Table, terminal
 
 MOST_ASKED = 1500
 """Most letters of what is asked about at a terminal: more does not stay on the screen. `--trust` agrees to more."""
@@ -35,7 +35,7 @@ def dry_run(found: dumbbell.Preview, as_json: bool) -> int:
         numbers = [str(cell.runs), f"{cell.duration_s:g}", f"{cell.seconds * cell.runs:.2f}"]
         rows.append([cell.experiment, cell.path, cell.scheme, *numbers])
     head, *cells = rows if several else [row[1:] for row in rows]
-    print(columns(head, cells))
+    print(terminal.render(Table.of(head, cells)))
     print(f"\n{found.in_words}; nothing was made")
     return 0
 

@@ -7,7 +7,8 @@ from typing import Protocol
 
 import dumbbell
 from dumbbell.base.errors import printable
-from dumbbell.cli.text import columns, number
+from dumbbell.present.tables import Table, terminal
+from dumbbell.present.tables.terminal import number
 
 Columns = tuple[tuple[str, str, float, int], ...]
 """Title, metric, what it is multiplied by, and digits of each column."""
@@ -59,7 +60,7 @@ def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
     """One line per path and scheme: means over the runs, and where they lie."""
     gathered = results.summary(sort)
     rows = [[group.path, group.scheme, group.runs_text, *_means(group, "network", 0, SHOWN)] for group in gathered]
-    print(columns(["path", "scheme", "runs", *(title for title, *_ in SHOWN)], rows))
+    print(terminal.render(Table.of(["path", "scheme", "runs", *(title for title, *_ in SHOWN)], rows)))
     _print_shares(gathered)
     _print_one_end(gathered)
     print_legend(gathered)
@@ -167,7 +168,7 @@ def _print_published(results: dumbbell.Results) -> None:
             if row.path == path
         ]
         source = printable(results.experiment.published.source)
-        print(f"\nOurs on {path} beside published: {source}\n{columns(head, table)}")
+        print(f"\nOurs on {path} beside published: {source}\n{terminal.render(Table.of(head, table))}")
         if (found := replications.get(path)) is not None:
             parts = f"throughput {found.throughput * 100:.1f} %, delay {found.delay * 100:.1f} %"
             print(f"replication error: {found.error * 100:.1f} % ({parts}) over {len(found.schemes)} schemes")
@@ -185,7 +186,8 @@ def _errors(errors: dict[str, float | None], uncounted: str) -> str:
 def _print_part(title: str, head: Sequence[str], shown: Columns, rows: list[list[str]]) -> None:
     """A table below its title; nothing without rows."""
     if rows:
-        print(f"\n{title}\n{columns([*head, *(title for title, *_ in shown)], rows)}")
+        table = Table.of([*head, *(title for title, *_ in shown)], rows)
+        print(f"\n{title}\n{terminal.render(table)}")
 
 
 def _means(group: dumbbell.Repetitions, entity: str, number: int, shown: Columns) -> list[str]:

@@ -20,7 +20,7 @@ from dumbbell.catalog.options.values import (
     seconds,
     seed,
 )
-from dumbbell.cli.text import listing
+from dumbbell.present.tables import Table, terminal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -102,6 +102,7 @@ def _require_writable(out: Path, resumed: bool) -> None:
 
 
 def _print(found: dumbbell.CalibratedPath) -> None:
-    print(listing(["model", "error", "held out", ""], found.compared()))
+    print(terminal.fit(Table.of(["model", "error", "held out", ""], found.compared())))
     print()
-    print(listing(["parameter", "found (95 % of draws)"], [[each.knob.name, each.text()] for each in found.parameters]))
+    rows = ([each.knob.name, each.text()] for each in found.parameters)
+    print(terminal.fit(Table.of(["parameter", "found (95 % of draws)"], rows)))

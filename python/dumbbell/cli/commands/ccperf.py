@@ -6,7 +6,7 @@ import argparse
 
 import dumbbell
 from dumbbell.cli.outcome import execute
-from dumbbell.cli.text import columns
+from dumbbell.present.tables import Table, terminal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,5 +23,5 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def _print_tables(results: dumbbell.Results) -> None:
-    tables = dumbbell.ccperf_tables(results)
-    print("\n\n".join(f"{table.title}\n{columns(table.header, table.rows)}" for table in tables))
+    for number, table in enumerate(dumbbell.ccperf_tables(results)):
+        print("\n" * (number > 0) + f"{table.title}\n{terminal.render(Table.of(table.header, table.rows))}")

@@ -10,7 +10,8 @@ from typing import Any
 import dumbbell
 from dumbbell.base.errors import printable
 from dumbbell.base.json_text import to_json
-from dumbbell.cli.text import columns, number
+from dumbbell.present.tables import Table, terminal
+from dumbbell.present.tables.terminal import number
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +51,7 @@ def main(arguments: argparse.Namespace) -> int:
             ]
         )
     head = ["path", "scheme", "of", "metric", "A", "B", "difference", "relative", "95 % of it", "verdict"]
-    print(columns(head, table))
+    print(terminal.render(Table.of(head, table)))
     print(_tests_made(rows))
     return 1 if damaged else 0
 

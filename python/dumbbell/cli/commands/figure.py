@@ -7,7 +7,7 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell.catalog.options.values import count
-from dumbbell.cli.text import columns
+from dumbbell.present.tables import Table, terminal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +30,7 @@ def main(arguments: argparse.Namespace) -> int:
     results = dumbbell.open(arguments.directory)
     if kind is None:
         head = ["kind", "of", "shows"]
-        print(columns(head, [[row[key] for key in head] for row in dumbbell.figure_kinds()]))
+        print(terminal.render(Table.of(head, ([row[key] for key in head] for row in dumbbell.figure_kinds()))))
         return 0
     out = out or Path(f"{kind}.svg")
     data = data or out.with_suffix(".csv")

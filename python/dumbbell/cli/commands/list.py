@@ -11,7 +11,7 @@ from dumbbell.base.errors import printable
 from dumbbell.base.json_text import to_json
 from dumbbell.catalog.options.values import Choice
 from dumbbell.cli.options import plugin_option
-from dumbbell.cli.text import listing
+from dumbbell.present.tables import Table, terminal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +58,8 @@ def main(arguments: argparse.Namespace) -> int:
 
 def _table(what: str, rows: list[dict[str, Any]]) -> str:
     header = _COLUMNS[what]
-    return listing(header, [[_field(key, row) for key in header] for row in rows], optional=("source",))
+    table = Table.of(header, ([_field(key, row) for key in header] for row in rows))
+    return terminal.fit(table, optional=("source",))
 
 
 def _field(key: str, row: dict[str, Any]) -> str:

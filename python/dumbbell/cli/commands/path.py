@@ -10,7 +10,7 @@ import dumbbell
 from dumbbell.base.errors import UserError, printable
 from dumbbell.base.json_text import to_json
 from dumbbell.catalog.options.values import bandwidth, duration, ports, size
-from dumbbell.cli.text import listing
+from dumbbell.present.tables import Table, terminal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,7 +67,7 @@ def _print(found: dumbbell.MeasuredPath) -> None:
     for hop in found.findings.hops:
         print(f"  hop {hop['hops']}: {printable(str(hop['router']))}, {hop['rtt_ms']:.3g} ms")
     print()
-    print(listing(["way", "", "found (95 %)", "how"], found.rows(), optional=["how"]))
+    print(terminal.fit(Table.of(["way", "", "found (95 %)", "how"], found.rows()), optional=["how"]))
     for reference in found.findings.clocks["references"]:
         verdict = f"refused: {reference['refused']}" if reference["refused"] else "taken in"
         print(printable(f"clocks: {reference['source']}: {verdict}"))

@@ -9,7 +9,7 @@ from dataclasses import asdict
 import dumbbell
 from dumbbell.base.json_text import to_json
 from dumbbell.catalog.options.parser import StrictParser
-from dumbbell.cli.text import listing
+from dumbbell.present.tables import Table, terminal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +48,7 @@ def _print_cost(schemes: tuple[str, ...], as_json: bool) -> int:
         sys.stdout.write(to_json([asdict(cost) for cost in found]))
         return 0
     rows = [[cost.scheme, f"{cost.ns_per_ack:.0f}", str(cost.acks), f"{cost.throughput_mbps:.1f}"] for cost in found]
-    print(listing(("scheme", "ns per ACK", "ACKs", "Mbit/s"), rows))
+    print(terminal.fit(Table.of(("scheme", "ns per ACK", "ACKs", "Mbit/s"), rows)))
     return 0
 
 

@@ -15,7 +15,7 @@ from dumbbell.base.errors import UserError, one_line, printable
 from dumbbell.base.json_text import to_json
 from dumbbell.catalog.options.values import duration, names
 from dumbbell.cli.summary import estimate_text, print_legend, print_summary
-from dumbbell.cli.text import columns
+from dumbbell.present.tables import Table, terminal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -102,7 +102,7 @@ def _print_metrics(results: dumbbell.Results, metrics: tuple[str, ...], sort: st
             rows.append([group.path, group.scheme, of, *values])
     units = {each["name"]: each["unit"] for each in dumbbell.metrics()}
     head = [f"{name} ({units[name]})" if units[name] else name for name in metrics]
-    print(columns(["path", "scheme", "of", *head], rows))
+    print(terminal.render(Table.of(["path", "scheme", "of", *head], rows)))
     print_legend(gathered)
 
 

@@ -8,9 +8,9 @@ import numpy
 
 from dumbbell.present.plots import Stroke, TimedAxis, TimedLine, TimedPanel, over_time_figure, scheme_strokes
 from dumbbell.present.report.content import ReportModel
-from dumbbell.present.report.fields import Field, Table
 from dumbbell.present.report.result_tables import PANTHEON, ShownMetric
 from dumbbell.present.report.words.wording import NO_DATA
+from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.over_time import METRICS, Period, Run, hour_of_day, periods, started_s, stretch
 from dumbbell.results.clocks import LEGEND, clocks_text
 
@@ -142,7 +142,7 @@ class OverTime:
         if any(spread.clocks for each in found.values() for period in each for spread in period.metrics.values()):
             caption += f" {LEGEND}"
         columns = ("scheme", head, "# runs", *(LABELS[metric] for metric in METRICS))
-        return Table(caption, (), columns, tuple(rows), 2)
+        return Table(caption, (), columns, tuple(rows), "ll")
 
     def _field(self, period: Period, metric: ShownMetric) -> Field:
         spread = period.metrics.get(metric.key)

@@ -6,18 +6,23 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
 
+from dumbbell.present.markup import details, link, tag, text
 from dumbbell.present.plots import for_page, swatch, theme_ink
 from dumbbell.present.report.content import PathEntry, ReportModel, RunEntry
 from dumbbell.present.report.drawing import SHOWN, Figures
-from dumbbell.present.report.drawn.source import definitions
 from dumbbell.present.report.drawn.staircase import CAPTION as STAIRCASE_CAPTION, KINDS as STAIRCASE
-from dumbbell.present.report.fields import Table
-from dumbbell.present.report.markup import details, link, scroll, table_markup, tag, text, text_field
 from dumbbell.present.report.over_time import CAPTION, IN_WORDS as OVER_TIME_WORDS, OverTime
 from dumbbell.present.report.published import published_tables
-from dumbbell.present.report.result_tables import PathTables, run_flows, run_links, run_media, run_totals
+from dumbbell.present.report.result_tables import (
+    PathTables,
+    definitions_table,
+    run_flows,
+    run_links,
+    run_list,
+    run_media,
+    run_totals,
+)
 from dumbbell.present.report.texts import (
-    RunList,
     command_sentence,
     kind_sentence,
     last_run,
@@ -28,6 +33,7 @@ from dumbbell.present.report.texts import (
     transfers_heading,
 )
 from dumbbell.present.report.words.wording import statistics_text
+from dumbbell.present.tables import Table, html
 from dumbbell.results.series.transfers import Transfers
 
 _HERE = Path(__file__).parent
@@ -103,22 +109,12 @@ class ReportPage:
             yield tag("p", outcome(model))
         for found in lists(model):
             yield tag("p", text(found.sentence), class_="bad" if found.bad else None)
-            yield self._run_list(found)
+            yield self._table(run_list(model, found.rows, self.anchors), found.sentence)
         if model.command:
             yield tag("p", text(command_sentence(model)))
             yield tag("pre", tag("code", text(model.command)))
         for record in model.records:
             yield details(record.heading, record.text)
-
-    def _run_list(self, found: RunList) -> str:
-        rows = []
-        for run, reason in found.rows:
-            anchor = link(f"#{self.anchors[run.folder]}", f"run {run.number}")
-            row = [tag("td", self._scheme(run.scheme), class_="text"), tag("td", anchor, class_="text")]
-            row += [text_field(run.path), text_field(run.status), text_field(reason, wide=True)]
-            rows.append(tag("tr", *row))
-        heads = [tag("th", head, scope="col", class_="text") for head in ("scheme", "run", "path", "status", "reason")]
-        return scroll(found.sentence, tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)))
 
     def _path(self, path: PathEntry, mark: str | None) -> Iterator[str]:
         section, tables = self.sections[path.name], PathTables(self.model, path.name)
@@ -161,7 +157,7 @@ class ReportPage:
         return tag("svg", use, class_="swatch", aria_hidden="true") + title
 
     def _table(self, table: Table, label: str, sortable: bool = False) -> str:
-        return table_markup(table, label, self._scheme, sortable)
+        return html.render(table, label, self._scheme, sortable)
 
     def _run(self, run: RunEntry) -> Iterator[str]:
         name = self.model.scheme_title(run.scheme)
@@ -226,13 +222,7 @@ def _definitions() -> Iterator[str]:
         "p",
         "Every number above is computed by one of these rules, in one place, and stored in the stats.json of its run.",
     )
-    keys = ("name", "level", "unit", "convention", "formula", "source")
-    heads = [tag("th", key, scope="col", class_="text") for key in keys]
-    rows = []
-    for definition in definitions():
-        row = [text_field(definition[key], key == "formula") for key in keys]
-        rows.append(tag("tr", *row))
-    yield scroll("Definitions of the metrics", tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)))
+    yield html.render(definitions_table(), "Definitions of the metrics")
 
 
 def _fact(name: str, value: str) -> str:

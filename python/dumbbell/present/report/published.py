@@ -2,8 +2,8 @@
 
 from dumbbell.catalog.published import Mean
 from dumbbell.present.report.content import ReportModel
-from dumbbell.present.report.fields import Field, Table
 from dumbbell.present.report.result_tables import PANTHEON, ShownMetric
+from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.published import Beside, replications
 
 

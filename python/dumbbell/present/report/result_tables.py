@@ -7,9 +7,10 @@ from typing import Any
 
 from dumbbell.base.digits import decimal
 from dumbbell.present.report.content import ReportModel, RunEntry
-from dumbbell.present.report.fields import Field, Table
+from dumbbell.present.report.drawn.source import definitions
 from dumbbell.present.report.words.network import network_rows
 from dumbbell.present.report.words.wording import NO_DATA
+from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.shares import Share, flow_names, flow_schemes, shares
 from dumbbell.results.analysis.summary import Estimate, Repetitions, bounds_legend, repetitions
 from dumbbell.results.clocks import Interval, clocks_text
@@ -45,6 +46,7 @@ class ShownMetric:
         return Field(self.number(estimate.mean, decimals), note, estimate.mean)
 
 
+_DEFINED = ("name", "level", "unit", "convention", "formula", "source")
 _RUNS = "#\u00a0runs"
 _DELAY = "one-way delay (ms), corrected"
 _SENDER = "sender"
@@ -152,7 +154,7 @@ class PathTables:
             ("Transfers", self.transfers()),
             ("Lateness of the emulated packets", self.lateness()),
         ]
-        return [(heading, table) for heading, table in tables if len(table.columns) > table.names and table.rows]
+        return [(heading, table) for heading, table in tables if "r" in table.align and table.rows]
 
     def means(self) -> Table:
         """Pantheon's table: means per scheme and flow, and over all flows where there are several.
@@ -194,7 +196,7 @@ class PathTables:
             "Share of the payload that was delivered after the warm-up; the fair share is the same for every flow. "
             "Delay and loss in Pantheon's convention, of single flows."
         )
-        return Table(caption, (), columns, tuple(rows), 2)
+        return Table(caption, (), columns, tuple(rows), "ll")
 
     def _who(self, share: Share) -> str:
         return share.name.replace(share.scheme, self.model.scheme_title(share.scheme), 1)
@@ -223,7 +225,7 @@ class PathTables:
         texts = len(columns)
         columns += [_RUNS] if with_runs else []
         above = groups(len(columns), metrics)
-        return Table(caption, above, (*columns, *(metric.heading for metric in metrics)), tuple(rows), texts)
+        return Table(caption, above, (*columns, *(metric.heading for metric in metrics)), tuple(rows), "l" * texts)
 
     def _flow_names(self, group: Repetitions) -> list[str]:
         """Those of the flows of a scheme or mix: by their schemes' titles where these differ, else numbers."""
@@ -252,7 +254,7 @@ class PathTables:
             "frames of at least three average ones that is also 150 ms above an average one."
         )
         headings = (metric.heading for metric in MEDIA)
-        return Table(self._caption(caption), groups(names, MEDIA), (*columns, *headings), tuple(rows), names)
+        return Table(self._caption(caption), groups(names, MEDIA), (*columns, *headings), tuple(rows), "l" * names)
 
     def network(self) -> Table:
         """Fairness, the bottleneck link, and the sender's state."""
@@ -290,7 +292,7 @@ class PathTables:
         )
         groups = (("", 3), ("client", 2), ("server", 2), ("server, per interval (KBytes/s)", 3))
         columns = ("scheme", "run", "flow", *("KBytes", "KBytes/s") * 2, "first", "least", "most")
-        return Table(caption, groups, columns, tuple(rows), 3)
+        return Table(caption, groups, columns, tuple(rows), "lll")
 
     def _transfer_rows(self, run: RunEntry) -> list[tuple[Field, ...]]:
         found = run.transfers
@@ -356,7 +358,7 @@ class PathTables:
             "attempts",
             "real-time priority",
         )
-        return Table(caption, groups, ("scheme", "run", "status", *columns), tuple(rows), 3)
+        return Table(caption, groups, ("scheme", "run", "status", *columns), tuple(rows), "lll")
 
     def _run(self, run: RunEntry) -> Field:
         return Field(str(run.number), "" if run.good else run.status, run.number)
@@ -396,7 +398,7 @@ def run_flows(model: ReportModel, run: RunEntry) -> Table:
         )
         for flow in run.flows
     )
-    return Table("", groups(2, metrics), ("flow", "scheme", *(metric.heading for metric in metrics)), rows, 2)
+    return Table("", groups(2, metrics), ("flow", "scheme", *(metric.heading for metric in metrics)), rows, "ll")
 
 
 def _named(media: Mapping[str, Any]) -> dict[str, Any]:
@@ -416,7 +418,7 @@ def run_media(model: ReportModel, run: RunEntry) -> Table | None:
         if flow.get("media")
     )
     columns = ("flow", "scheme", *(metric.heading for metric in MEDIA))
-    return Table("", groups(2, MEDIA), columns, rows, 2) if rows else None
+    return Table("", groups(2, MEDIA), columns, rows, "ll") if rows else None
 
 
 def run_links(run: RunEntry) -> Table:
@@ -426,6 +428,26 @@ def run_links(run: RunEntry) -> Table:
         (Field(str(link["link"])), *(metric.single(link.get(metric.key)) for metric in metrics)) for link in run.links
     )
     return Table("", (), ("link", *(metric.heading for metric in metrics)), rows)
+
+
+def run_list(model: ReportModel, runs: Sequence[tuple[RunEntry, str]], anchors: Mapping[str, str]) -> Table:
+    """Runs, each with a reason; `anchors` are the places on the page by folder of the run."""
+    rows = tuple(
+        (
+            Field(model.scheme_title(run.scheme), scheme=run.scheme),
+            Field(f"run {run.number}", link=f"#{anchors[run.folder]}" if run.folder in anchors else ""),
+            Field(run.path),
+            Field(run.status),
+            Field(reason),
+        )
+        for run, reason in runs
+    )
+    return Table("", (), ("scheme", "run", "path", "status", "reason"), rows, "llllw")
+
+
+def definitions_table() -> Table:
+    """How each metric is computed."""
+    return Table.of(_DEFINED, ([each[key] for key in _DEFINED] for each in definitions()), "llllww")
 
 
 def _of_rows(rows: Sequence[Mapping[str, Any]], metrics: Sequence[ShownMetric]) -> list[ShownMetric]:

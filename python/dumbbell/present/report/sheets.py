@@ -8,12 +8,18 @@ from dumbbell.present.plots import for_print, print_ink, swatch
 from dumbbell.present.plots.parts.typeset import MAIN, typeset
 from dumbbell.present.report.content import PathEntry, ReportModel, RunEntry
 from dumbbell.present.report.drawing import SHOWN, Figures
-from dumbbell.present.report.drawn.source import definitions
 from dumbbell.present.report.drawn.staircase import CAPTION as STAIRCASE_CAPTION, KINDS as STAIRCASE
-from dumbbell.present.report.fields import Field, Table
 from dumbbell.present.report.over_time import CAPTION, IN_WORDS as OVER_TIME_WORDS, OverTime
 from dumbbell.present.report.published import published_tables
-from dumbbell.present.report.result_tables import PathTables, run_flows, run_links, run_media, run_totals
+from dumbbell.present.report.result_tables import (
+    PathTables,
+    definitions_table,
+    run_flows,
+    run_links,
+    run_list,
+    run_media,
+    run_totals,
+)
 from dumbbell.present.report.summaries import summary_tables
 from dumbbell.present.report.texts import (
     RunList,
@@ -27,6 +33,7 @@ from dumbbell.present.report.texts import (
     transfers_heading,
 )
 from dumbbell.present.report.words.wording import statistics_text
+from dumbbell.present.tables import typst
 from dumbbell.results import write_atomically
 from dumbbell.results.series.transfers import Transfers
 
@@ -37,7 +44,6 @@ _SENTENCES, _ROWS = 5, 8  # of paths, and of lists of runs, on the first page
 _SIDE_BY_SIDE = 3  # paths in the table of the summary
 _WIDEST = 19.0  # columns of a table on an upright page, in columns of average width
 _TEMPLATE = Path(__file__).parent / "report.typ"
-_DEFINITION_KEYS = ("name", "level", "unit", "convention", "formula", "source")
 
 
 def write_pdf(model: ReportModel, figures: Figures, file: Path) -> None:
@@ -80,21 +86,21 @@ def _data(model: ReportModel, figures: Figures) -> dict[str, Any]:
         "title": f"dumbbell report: {model.title or model.name}",
         "subtitle": model.title or model.name,
         "sentences": [*sentences(model, most_paths=_SENTENCES), *filter(None, [outcome(model)])],
-        "lists": [_list(model, found) for found in lists(model)],
+        "lists": [_list(model, found, swatches) for found in lists(model)],
         "first": {
             "figures": [path["figures"][0] for path in first],
             "columns": 1 if len(first) <= _FEW_PATHS or any(path["wide"] for path in first) else 2,
             "caption": _first_caption(model, figures),
         },
         "summary": [
-            {"heading": heading, **_table(table, swatches)}
+            {"heading": heading, **typst.render(table, swatches)}
             for heading, table in summary_tables(model, figures.overview, _SIDE_BY_SIDE)
         ],
         "command": model.command,
         "command_sentence": command_sentence(model),
         "records": [{"heading": record.heading, "text": record.text} for record in model.records],
         "paths": paths,
-        "definitions": [[definition[key] for key in _DEFINITION_KEYS] for definition in definitions()],
+        "definitions": typst.render(definitions_table()),
     }
 
 
@@ -106,14 +112,11 @@ def _first_caption(model: ReportModel, figures: Figures) -> str:
     return f"{figures.overview.caption(known[0])}{more}" if known else ""
 
 
-def _list(model: ReportModel, found: RunList) -> dict[str, Any]:
-    rows = [
-        [model.scheme_title(run.scheme), str(run.number), run.path, run.status, reason]
-        for run, reason in found.rows[:_ROWS]
-    ]
-    rest = len(found.rows) - len(rows)
-    more = f"and {rest} more, each with its reason below" if rest else ""
-    return {"sentence": found.sentence, "bad": found.bad, "rows": rows, "more": more}
+def _list(model: ReportModel, found: RunList, swatches: dict[str, str]) -> dict[str, Any]:
+    rest = len(found.rows) - _ROWS
+    more = f"and {rest} more, each with its reason below" if rest > 0 else ""
+    table = typst.render(run_list(model, found.rows[:_ROWS], {}), swatches)
+    return {"sentence": found.sentence, "bad": found.bad, "table": table, "more": more}
 
 
 def _path(
@@ -149,37 +152,10 @@ def _path(
             )
         ],
         "tables": [
-            {"heading": heading, "wide": _columns(table) > _WIDEST, **_table(table, swatches)}
+            {"heading": heading, "wide": typst.width(table) > _WIDEST, **typst.render(table, swatches)}
             for heading, table in shown
         ],
         "runs": [_run(model, figures, run, f"run{numbers[run.folder]}") for run in model.of(path.name)],
-    }
-
-
-def _columns(table: Table) -> float:
-    """How wide a table is, in columns of ten letters."""
-    widths = []
-    for column in zip(*table.rows, strict=True):
-        widths.append(max(len(text) for field in column for text in (field.text, *field.note.splitlines())) / 10)
-    return sum(max(width, 0.5) for width in widths)
-
-
-def _table(table: Table, swatches: dict[str, str]) -> dict[str, Any]:
-    return {
-        "caption": table.caption,
-        "groups": table.groups,
-        "columns": table.columns,
-        "names": table.names,
-        "rows": [[_field(field, swatches) for field in row] for row in table.rows],
-    }
-
-
-def _field(field: Field, swatches: dict[str, str]) -> dict[str, Any]:
-    return {
-        "text": field.text,
-        "note": field.note,
-        "swatch": swatches.get(field.scheme, ""),
-        "best": field.best,
     }
 
 
@@ -211,7 +187,7 @@ def _run(model: ReportModel, figures: Figures, run: RunEntry, name: str) -> dict
         else [],
         "untransferred": f"Transfers are missing: {run.untransferred}" if run.untransferred else "",
         "kind": kind_sentence(scheme) if model.backend.capabilities.real_packets and scheme.kind else "",
-        "tables": [_table(table, {}) for table in tables],
+        "tables": [typst.render(table) for table in tables],
         "problem": figures.runs[run.folder].problem,
         "figures": [
             {"file": f"{name}{kind}.svg", "alt": f"{SHOWN[kind]}, run {run.number} of {title}"}

@@ -3,8 +3,8 @@
 from dumbbell.base.digits import decimal
 from dumbbell.present.report.content import ReportModel
 from dumbbell.present.report.drawn.overview import Overview
-from dumbbell.present.report.fields import Field, Table
 from dumbbell.present.report.words.wording import NO_DATA
+from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.summary import Estimate, repetitions
 from dumbbell.results.clocks import LEGEND, Interval, clocks_text
 
@@ -93,4 +93,4 @@ def _fronts(model: ReportModel, overview: Overview) -> Table:
         rows.append((Field(path.heading), Field("; ".join(names) or NO_DATA), Field(capacity), least))
     caption = "On each path the schemes that no other beats in both throughput and delay, by growing delay."
     columns = ("path", "in front", "capacity (Mbit/s)", "least delay (ms)")
-    return Table(caption, (), columns, tuple(rows), 2)
+    return Table(caption, (), columns, tuple(rows), "ll")

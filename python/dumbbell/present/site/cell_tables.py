@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dumbbell.catalog.grids.cell import Cell
-from dumbbell.present.report import fields
 from dumbbell.present.site.judging.direction import NEITHER, Metric, best, decimals, number
 from dumbbell.present.site.judging.findings import PATH, Findings, MeasuredCell, Site, estimate, is_many, rivals, words
+from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.summary import Estimate
 
 NONE = "\u2013"
@@ -18,12 +18,10 @@ class Sheet:
     """A table with its heading."""
 
     heading: str
-    table: fields.Table
+    table: Table
 
 
-def row_of(
-    estimates: Sequence[Estimate | None], better: int, compared: Sequence[object] | None = None
-) -> list[fields.Field]:
+def row_of(estimates: Sequence[Estimate | None], better: int, compared: Sequence[object] | None = None) -> list[Field]:
     """Means beside each other in one row, the best of them marked: of all, or of each group that is `compared`."""
     every = [value for each in estimates if each for value in (each.mean, each.low, each.high) if value is not None]
     places = decimals(every)
@@ -40,10 +38,10 @@ def row_of(
     found = []
     for text, each, is_best in zip(shown, estimates, bold, strict=True):
         if text is None or each is None:
-            found.append(fields.Field(NONE))
+            found.append(Field(NONE))
             continue
         note = each.bounds_text(lambda value: number(value, places))
-        found.append(fields.Field(text, note, each.mean, best=is_best, hover=hover))
+        found.append(Field(text, note, each.mean, best=is_best, hover=hover))
     return found
 
 
@@ -58,11 +56,11 @@ def _why_none(better: int, shown: Sequence[str | None]) -> str:
     return "none is the best: flows in other places, or transfers that others did not finish, do not compare"
 
 
-def name_of(metric: Metric, interval_s: float, entity: str = "") -> fields.Field:
+def name_of(metric: Metric, interval_s: float, entity: str = "") -> Field:
     """The field that names a metric: its unit, better direction and, if it depends on one, the sampling interval."""
     unit = " ".join(part for part in (metric.unit, metric.arrow) if part)
     sampled = f"every {interval_s:g} s" if metric.sampled else ""
-    return fields.Field(metric.words, ", ".join(part for part in (unit, sampled, entity) if part), hover=metric.name)
+    return Field(metric.words, ", ".join(part for part in (unit, sampled, entity) if part), hover=metric.name)
 
 
 class CellTables:
@@ -121,28 +119,28 @@ class CellTables:
         level: str,
         groups: tuple[tuple[str, int], ...],
         columns: Sequence[str],
-        rows: list[tuple[fields.Field, ...]],
-    ) -> fields.Table:
+        rows: list[tuple[Field, ...]],
+    ) -> Table:
         caption = f"#{self.findings.number} {self.findings.name}, {self.cell.name}: {level}."
-        return fields.Table(caption, groups, ("metric", *columns), tuple(rows))
+        return Table(caption, groups, ("metric", *columns), tuple(rows))
 
 
-def cell_table(findings: Findings, link: Callable[[MeasuredCell], str]) -> fields.Table:
+def cell_table(findings: Findings, link: Callable[[MeasuredCell], str]) -> Table:
     """What each cell is: its place on the axes of the grid, and what its path comes to."""
     rows = []
     for cell in findings.cells:
-        place = fields.Field(cell.label(findings.axes), link=link(cell))
+        place = Field(cell.label(findings.axes), link=link(cell))
         rest = {key: value for key, value in cell.axis_values.items() if value != ""}
         plans = cell.plans[findings.labels[0]]
         count = None if any(map(is_many, plans)) else len(plans)
         rows.append(
             (
                 place,
-                fields.Field(cell.base),
-                fields.Field(words(rest) or NONE),
-                fields.Field(queue_text(cell)),
+                Field(cell.base),
+                Field(words(rest) or NONE),
+                Field(queue_text(cell)),
                 *path_figures(cell),
-                fields.Field("many" if count is None else str(count), sort=count),
+                Field("many" if count is None else str(count), sort=count),
             )
         )
     columns = ("cell", "path", "axes", "queue", "bw (Mbit/s)", "base RTT (ms)", "BDP (packets)", "flows")
@@ -150,7 +148,7 @@ def cell_table(findings: Findings, link: Callable[[MeasuredCell], str]) -> field
         "bw is the rate of the narrowest link of the data direction, base RTT the sum of the constant delays, both as "
         "the run starts; the BDP counts packets of 1500 bytes."
     )
-    return fields.Table(caption, (), columns, tuple(rows), 4)
+    return Table(caption, (), columns, tuple(rows), "llll")
 
 
 def queue_text(cell: MeasuredCell) -> str:
@@ -160,16 +158,16 @@ def queue_text(cell: MeasuredCell) -> str:
     return f"{queue.get('kind', 'infinite')} {size}".strip()
 
 
-def path_figures(cell: MeasuredCell) -> list[fields.Field]:
+def path_figures(cell: MeasuredCell) -> list[Field]:
     """Rate, base RTT and their product, where the path has them."""
     model = Cell(cell.path, ())
     rtt = model.base_rtt_ms
     rate = model.rate_mbps if cell.bottleneck else None
     bdp = model.bdp_packets if cell.bottleneck else None
     return [
-        fields.Field(NONE if rate is None else f"{rate:g}", sort=rate),
-        fields.Field(f"{rtt:g}", sort=rtt),
-        fields.Field(NONE if bdp is None else f"{bdp:.1f}", sort=bdp),
+        Field(NONE if rate is None else f"{rate:g}", sort=rate),
+        Field(f"{rtt:g}", sort=rtt),
+        Field(NONE if bdp is None else f"{bdp:.1f}", sort=bdp),
     ]
 
 
@@ -178,7 +176,7 @@ def overview(site: Site, findings: Findings, metric: Metric, link: Callable[[Mea
     axes = findings.axes
     rows = []
     for cell in findings.cells:
-        names = [fields.Field(cell.place(axis), link=link(cell) if axis == axes[0] else "") for axis in axes]
+        names = [Field(cell.place(axis), link=link(cell) if axis == axes[0] else "") for axis in axes]
         means = [cell.estimate(label, metric) for label in findings.labels]
         rows.append((*names, *row_of(means, metric.better, rivals([cell], findings.labels, metric))))
     unit = f" ({metric.unit})" if metric.unit else ""
@@ -186,4 +184,4 @@ def overview(site: Site, findings: Findings, metric: Metric, link: Callable[[Mea
     whose = "the mean over the flows under test" if metric.level == "flow" else f"of the {metric.level}"
     caption = f"#{findings.number} {findings.name}: {metric.words}, {whose}; means over the runs."
     columns = (*(axis if axis != PATH else "path" for axis in axes), *(site.title(name) for name in findings.labels))
-    return Sheet(heading, fields.Table(caption, (), columns, tuple(rows), len(axes)))
+    return Sheet(heading, Table(caption, (), columns, tuple(rows), "l" * len(axes)))

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dumbbell.base.backend import find_backend
-from dumbbell.present.report import fields
-from dumbbell.present.report.markup import scroll, tag, text, text_field
+from dumbbell.present.markup import tag, text
 from dumbbell.present.report.words.wording import path_sentence, plain
 from dumbbell.present.site.cell_tables import BOLD, CellTables, cell_table, overview
 from dumbbell.present.site.judging.ccperf_line import ccperf_line
@@ -16,6 +15,7 @@ from dumbbell.present.site.judging.findings import Findings, MeasuredCell, Measu
 from dumbbell.present.site.matrix import HARM_RULE, SHARE_RULE, match_tables
 from dumbbell.present.site.pictures.picture import MOST, Picture
 from dumbbell.present.site.shell import Shell, command, experiment_file, facts, paragraphs
+from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.summary import bounds_legend
 from dumbbell.results.directory import MISSING
 from dumbbell.results.series.kept import RUN_FILES
@@ -100,25 +100,20 @@ class ExperimentPage:
 
     def _problems(self) -> Iterator[str]:
         if self.contradictions:
-            rows = [
-                tag("tr", *(text_field(item) for item in (*_run_names(self.site, each.run), each.text)))
-                for each in self.contradictions
-            ]
+            rows = [(*_run_names(self.site, each.run), each.text) for each in self.contradictions]
+            table = Table.of(("scheme", "cell", "run", "contradiction"), rows, "lllw")
             heading = tag("p", "These numbers contradict each other: do not rely on them.", class_="bad")
-            yield tag("div", heading, _plain_table(("scheme", "cell", "run", "contradiction"), rows), class_="alarm")
+            yield tag("div", heading, self.shell.table(table, "Contradictions"), class_="alarm")
         bad = self.findings.unsuccessful
         if bad:
             total = len(self.findings.all_runs)
-            rows = [
-                tag(
-                    "tr",
-                    *(text_field(item) for item in (*_run_names(self.site, run), run.content["status"])),
-                    text_field(run.content.get("reason") or MISSING, wide=True),
-                )
+            reasons = [
+                (*_run_names(self.site, run), run.content["status"], run.content.get("reason") or MISSING)
                 for run in bad
             ]
+            table = Table.of(("scheme", "cell", "run", "status", "reason"), reasons, "llllw")
             heading = tag("p", f"{total - len(bad)} of {total} runs succeeded. In no number here:", class_="bad")
-            yield tag("div", heading, _plain_table(("scheme", "cell", "run", "status", "reason"), rows), class_="alarm")
+            yield tag("div", heading, self.shell.table(table, "Runs that did not succeed"), class_="alarm")
 
     def _settings(self) -> Iterator[str]:
         found = self.findings
@@ -209,25 +204,25 @@ class ExperimentPage:
         yield tag("p", f"{len(runs)} runs, each with its files: numbers, samples and, where kept, every packet.")
         rows = []
         for run in runs:
-            name = fields.Field(self.site.title(run.planned.scheme), scheme=run.planned.scheme)
+            name = Field(self.site.title(run.planned.scheme), scheme=run.planned.scheme)
             rows.append((name, *self._run_fields(run), *self._raw(run)))
         columns = ("scheme", "cell", "run", "seed", "status", *RUN_FILES)
-        table = fields.Table("", (), columns, tuple(rows), len(columns))
+        table = Table("", (), columns, tuple(rows), "l" * len(columns))
         content = self.shell.table(table, f"Runs of {self.findings.title}", sortable=True)
         yield tag("details", tag("summary", f"All {len(runs)} runs"), content)
 
-    def _run_fields(self, run: MeasuredRun) -> list[fields.Field]:
+    def _run_fields(self, run: MeasuredRun) -> list[Field]:
         status, bad = run.content["status"], not run.good
         place = next(cell for cell in self.findings.cells if cell.name == run.planned.path).label(self.findings.axes)
-        number = fields.Field(str(run.planned.run), sort=run.planned.run)
-        return [fields.Field(place), number, fields.Field(str(run.planned.seed)), fields.Field(status, bad=bad)]
+        number = Field(str(run.planned.run), sort=run.planned.run)
+        return [Field(place), number, Field(str(run.planned.seed)), Field(status, bad=bad)]
 
-    def _raw(self, run: MeasuredRun) -> Iterator[fields.Field]:
+    def _raw(self, run: MeasuredRun) -> Iterator[Field]:
         folder = self.findings.part.results.directory / run.folder
         for name in RUN_FILES:
             there = (folder / name).is_file()
             target = self.shell.to(f"experiments/{self.findings.name}/{run.folder}/{name}")
-            yield fields.Field(name, link=target) if there else fields.Field("")
+            yield Field(name, link=target) if there else Field("")
 
     def _metrics(self) -> str:
         found = self.findings
@@ -237,23 +232,11 @@ class ExperimentPage:
             for metric in found.metrics[level]:
                 better = {1: "more", -1: "less", 0: ""}[metric.better]
                 sampled = interval if metric.sampled else ""
-                items = (metric.words, metric.name, level, metric.unit, better, sampled)
-                rows.append(
-                    tag(
-                        "tr",
-                        *(text_field(item) for item in items),
-                        *(text_field(metric.formula, wide=True),),
-                        text_field(metric.source),
-                    )
-                )
+                names = (metric.words, metric.name, level, metric.unit, better, sampled)
+                rows.append((*names, metric.formula, metric.source))
         heads = ("metric", "name", "level", "unit", "better", "sampled every", "formula", "source")
-        return _plain_table(heads, rows)
+        return self.shell.table(Table.of(heads, rows, "llllllwl"), "Metrics")
 
 
 def _run_names(site: Site, run: MeasuredRun) -> tuple[str, str, str]:
     return (site.title(run.planned.scheme), run.planned.path, str(run.planned.run))
-
-
-def _plain_table(heads: Sequence[str], rows: Sequence[str]) -> str:
-    head = tag("thead", tag("tr", *(tag("th", text(name), scope="col", class_="text") for name in heads)))
-    return scroll(", ".join(heads), tag("table", head, tag("tbody", *rows)))

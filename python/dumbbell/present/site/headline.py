@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from dumbbell.present.report.fields import Field
 from dumbbell.present.site.cell_tables import NONE
 from dumbbell.present.site.judging.competition import Match, has_matches, matches
 from dumbbell.present.site.judging.direction import Metric, best, decimals, metric, number
 from dumbbell.present.site.judging.findings import Findings, rivals
+from dumbbell.present.tables import Field
 
 _PLACES = 2
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from dumbbell.base.version import __version__
-from dumbbell.present.report import fields
-from dumbbell.present.report.markup import details, link, tag, text
+from dumbbell.present.markup import details, link, tag, text
 from dumbbell.present.report.words.environment import git_text, system_text
 from dumbbell.present.report.words.wording import plain
 from dumbbell.present.site.headline import DELAY, headline_fields, headline_name, mean_fields, named
@@ -12,6 +11,7 @@ from dumbbell.present.site.judging.checks import Contradiction
 from dumbbell.present.site.judging.findings import Findings, Site
 from dumbbell.present.site.pictures.picture import Picture
 from dumbbell.present.site.shell import INDEX, SCORECARD, Shell, command, experiment_file, facts, short_title
+from dumbbell.present.tables import Field, Table
 
 
 class IndexPage:
@@ -110,13 +110,13 @@ class IndexPage:
         for found in own:
             metric = found.headline
             target = self.shell.to(experiment_file(found.name))
-            name = fields.Field(short_title(found), link=target, hover=found.name)
-            count = fields.Field(str(len(found.cells)), sort=len(found.cells))
+            name = Field(short_title(found), link=target, hover=found.name)
+            count = Field(str(len(found.cells)), sort=len(found.cells))
             rows.append((name, headline_name(found), count, *headline_fields(found, labels)))
             if metric.name != DELAY.name and any(found.means_of(label, DELAY) for label in labels):
                 rows.append((name, named(DELAY), count, *mean_fields(found, labels, DELAY)))
         columns = ("experiment", "number", "cells", *(self.site.title(name) for name in labels))
-        table = fields.Table("", (), columns, tuple(rows), 2)
+        table = Table("", (), columns, tuple(rows), "ll")
         return self.shell.table(table, group)
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from dumbbell.present.report import fields
 from dumbbell.present.site.cell_tables import NONE, Sheet
 from dumbbell.present.site.judging.competition import Harm, Match, axis_of, surroundings
 from dumbbell.present.site.judging.direction import decimals, number
 from dumbbell.present.site.judging.findings import Findings
 from dumbbell.present.site.shell import Shell
+from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.summary import Estimate
 
 _PLACES = 2
@@ -59,26 +59,26 @@ def _matrices(shell: Shell, findings: Findings, matches: Sequence[Match], place:
     return sheets
 
 
-def _table(caption: str, heads: tuple[str, ...], rows: list[tuple[fields.Field, ...]]) -> fields.Table:
-    return fields.Table(caption, (("", 1), ("beside", len(heads))), ("scheme", *heads), tuple(rows))
+def _table(caption: str, heads: tuple[str, ...], rows: list[tuple[Field, ...]]) -> Table:
+    return Table(caption, (("", 1), ("beside", len(heads))), ("scheme", *heads), tuple(rows))
 
 
-def share_field(match: Match | None) -> fields.Field:
+def share_field(match: Match | None) -> Field:
     """A share, and what would be fair."""
     if match is None or match.share is None:
-        return fields.Field(NONE)
-    return fields.Field(with_interval(match.share), f"equal: {number(match.fair, _PLACES)}", match.share.mean)
+        return Field(NONE)
+    return Field(with_interval(match.share), f"equal: {number(match.fair, _PLACES)}", match.share.mean)
 
 
-def harm_field(harms: Sequence[Harm], name: str) -> fields.Field:
+def harm_field(harms: Sequence[Harm], name: str) -> Field:
     """The harm in one metric, and what it is made of."""
     harm = next((harm for harm in harms if harm.metric.name == name), None)
     if harm is None:
-        return fields.Field(NONE)
+        return Field(NONE)
     solo, beside = harm.solo.mean, harm.beside.mean
     places = decimals((solo, beside))
     note = f"{number(solo, places)} \u2192 {number(beside, places)} {harm.metric.unit}".strip()
-    return fields.Field(number(harm.harm, _PLACES), note, harm.harm)
+    return Field(number(harm.harm, _PLACES), note, harm.harm)
 
 
 def with_interval(estimate: Estimate) -> str:

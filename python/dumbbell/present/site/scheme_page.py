@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from dumbbell.catalog.scheme import WHAT
-from dumbbell.present.report import fields
-from dumbbell.present.report.markup import link, tag, text
+from dumbbell.present.markup import link, tag, text
 from dumbbell.present.site.cell_tables import row_of
 from dumbbell.present.site.headline import headline_fields, headline_name
 from dumbbell.present.site.judging.competition import Match, has_matches, matches
@@ -13,6 +12,7 @@ from dumbbell.present.site.judging.findings import Findings, Site
 from dumbbell.present.site.matrix import HARM_RULE, SHARE_RULE, harm_field, share_field
 from dumbbell.present.site.pictures.picture import Picture
 from dumbbell.present.site.shell import SCORECARD, Shell, command, experiment_file, facts, scheme_file, short_title
+from dumbbell.present.tables import Field, Table
 
 _OPERATING = ("mean_in_flight_l4", "mean_srtt_l4", "mean_throughput_l4", "mean_utilization_bw_l4")
 _POINTS = ("plane", "in-flight")
@@ -73,14 +73,14 @@ class SchemePage:
         rows = []
         for found in self.own:
             link = self.shell.to(experiment_file(found.name))
-            name = fields.Field(short_title(found), found.membership.group, link=link)
+            name = Field(short_title(found), found.membership.group, link=link)
             rows.append((name, headline_name(found), *headline_fields(found, labels)))
         caption = (
             "Mean over the cells of each experiment, in brackets the lowest and the highest cell; the best is bold. "
             "For competition: the mean share beside the others, below it what equal shares would be."
         )
         columns = ("experiment", "number", *(self.site.title(name) for name in labels))
-        return self.shell.table(fields.Table(caption, (), columns, tuple(rows), 2), "All experiments")
+        return self.shell.table(Table(caption, (), columns, tuple(rows), "ll"), "All experiments")
 
     def _competition(self) -> Iterator[str]:
         competing = [found for found in self.own if has_matches(found)]
@@ -93,13 +93,13 @@ class SchemePage:
             yield tag("h3", self.shell.experiment_link(found))
             yield self.shell.table(self._matches(found, own), f"{self.site.title(self.name)} in {found.title}")
 
-    def _matches(self, found: Findings, own: Sequence[Match]) -> fields.Table:
+    def _matches(self, found: Findings, own: Sequence[Match]) -> Table:
         done = list(dict.fromkeys(harm.metric for match in own for harm in match.done))
         suffered = list(dict.fromkeys(harm.metric for match in own for harm in match.suffered))
         rows = []
         for match in own:
             target = self.shell.to(f"{experiment_file(found.name)}#{match.cell.anchor}")
-            place = fields.Field(match.cell.label(found.axes), match.numbers, link=target)
+            place = Field(match.cell.label(found.axes), match.numbers, link=target)
             harms = [harm_field(match.done, each.name) for each in done]
             harms += [harm_field(match.suffered, each.name) for each in suffered]
             rows.append((place, share_field(match), *harms))
@@ -108,7 +108,7 @@ class SchemePage:
         groups += [("harm it suffers", len(suffered))] if suffered else []
         columns = ("beside", "share", *(each.name for each in (*done, *suffered)))
         caption = f"#{found.number} {found.name}"
-        return fields.Table(caption, tuple(groups), columns, tuple(rows))
+        return Table(caption, tuple(groups), columns, tuple(rows))
 
     def _operating(self) -> Iterator[str]:
         """Where it works on average, alone on each path of the steady state."""
@@ -119,11 +119,11 @@ class SchemePage:
                 target = self.shell.to(f"{experiment_file(found.name)}#{cell.anchor}")
                 means = [cell.estimate(self.name, each) for each in metrics]
                 values = [row_of([mean], 0)[0] for mean in means]
-                rows.append((fields.Field(cell.label(found.axes), link=target), *values))
+                rows.append((Field(cell.label(found.axes), link=target), *values))
             columns = ("cell", *(f"{each.words} ({each.unit})" if each.unit else each.words for each in metrics))
             yield tag("h3", self.shell.experiment_link(found))
             yield self.shell.table(
-                fields.Table("Means over the flows and runs.", (), columns, tuple(rows)),
+                Table("Means over the flows and runs.", (), columns, tuple(rows)),
                 f"Operating points: {found.title}",
             )
             planes = [

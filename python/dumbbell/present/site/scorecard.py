@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from dumbbell.present.report import fields
-from dumbbell.present.report.markup import link, scroll, tag, text, text_field
+from dumbbell.present.markup import tag, text
 from dumbbell.present.site.cell_tables import NONE
 from dumbbell.present.site.judging.competition import has_matches, matches
 from dumbbell.present.site.judging.criteria import Criterion, Evidence, load
@@ -12,6 +11,7 @@ from dumbbell.present.site.judging.facts import Sight, look
 from dumbbell.present.site.judging.findings import Findings, Site, rivals
 from dumbbell.present.site.matrix import HARM_RULE, SHARE_RULE, match_tables
 from dumbbell.present.site.shell import SCORECARD, Shell, experiment_file
+from dumbbell.present.tables import Field, Table
 
 
 class Scorecard:
@@ -45,31 +45,30 @@ class Scorecard:
         heads = ["section", "criterion", "strength", "examined by", *map(self.site.title, self.site.examined)]
         rows = []
         for criterion in self.list.criteria:
-            here = [found for found in map(self._find, criterion.evidence) if found]
-            by = ", ".join(self.shell.experiment_link(found) for found in dict.fromkeys(here))
-            seen = [self._seen(criterion, scheme) for scheme in self.site.examined]
+            here = dict.fromkeys(found for found in map(self._find, criterion.evidence) if found)
+            by = tuple((found.title, self.shell.to(experiment_file(found.name))) for found in here)
             rows.append(
-                tag(
-                    "tr",
-                    text_field(criterion.section),
-                    tag("td", link(f"#{_anchor(criterion)}", criterion.title), class_="text wrap"),
-                    text_field(criterion.strength),
-                    tag("td", by or _unexamined(criterion), class_="text wrap"),
-                    *seen,
+                (
+                    Field(criterion.section),
+                    Field(criterion.title, link=f"#{_anchor(criterion)}"),
+                    Field(criterion.strength),
+                    Field("" if by else _unexamined(criterion), links=by),
+                    *(self._seen(criterion, scheme) for scheme in self.site.examined),
                 )
             )
-        head = tag("thead", tag("tr", *(tag("th", text(name), scope="col", class_="text") for name in heads)))
-        return scroll("All criteria", tag("table", head, tag("tbody", *rows)))
+        seen = zip(*(row[-len(self.site.examined) :] for row in rows), strict=True)
+        align = "lwlw" + "".join("w" if any(field.bad for field in column) else "l" for column in seen)
+        return self.shell.table(Table("", (), tuple(heads), tuple(rows), align), "All criteria")
 
-    def _seen(self, criterion: Criterion, scheme: str) -> str:
+    def _seen(self, criterion: Criterion, scheme: str) -> Field:
         sights = [look(self.site, fact, scheme) for fact in criterion.facts]
         seen = [sight.fact.name for sight in sights if sight.seen]
         if seen:
-            return tag("td", text("; ".join(seen)), class_="text wrap bad")
+            return Field("; ".join(seen), bad=True)
         known = sum(sight.looked > 0 for sight in sights)
         if not known and not any(map(self._find, criterion.evidence)):
-            return tag("td", "", class_="text")
-        return tag("td", "no fact marked" if known else "numbers only", class_="text")
+            return Field("")
+        return Field("no fact marked" if known else "numbers only")
 
     def _find(self, evidence: Evidence) -> Findings | None:
         return self.site.find(evidence.experiment)
@@ -127,7 +126,7 @@ class Scorecard:
             sheets = match_tables(self.shell, found, every)
             yield tag("p", text(f"{SHARE_RULE} {HARM_RULE}"), class_="note")
             for sheet in sheets:
-                table = fields.Table("", sheet.table.groups, sheet.table.columns, sheet.table.rows)
+                table = Table("", sheet.table.groups, sheet.table.columns, sheet.table.rows)
                 title = tag("summary", text(sheet.heading))
                 shown = any(match.label in schemes for match in every)
                 if shown:
@@ -138,7 +137,7 @@ class Scorecard:
                         open=sheet is sheets[0],
                     )
 
-    def _numbers(self, found: Findings, metrics: tuple[Metric, ...]) -> fields.Table:
+    def _numbers(self, found: Findings, metrics: tuple[Metric, ...]) -> Table:
         """Each metric as the mean over the cells, with the range of the cells below."""
         columns = [_over_cells(found, metric) for metric in metrics]
         rows = [
@@ -147,10 +146,10 @@ class Scorecard:
         heads = (f"{each.words}{f' ({each.unit})' if each.unit else ''} {each.arrow}".strip() for each in metrics)
         many = len(found.cells) > 1
         caption = f"Mean over {len(found.cells)} cells, in brackets the lowest and the highest cell." if many else ""
-        return fields.Table(caption, (), ("scheme", *heads), tuple(rows))
+        return Table(caption, (), ("scheme", *heads), tuple(rows))
 
 
-def _over_cells(found: Findings, metric: Metric) -> list[fields.Field]:
+def _over_cells(found: Findings, metric: Metric) -> list[Field]:
     means = []
     for label in found.labels:
         values = (cell.values(label, metric) for cell in found.cells)
@@ -165,12 +164,12 @@ def _over_cells(found: Findings, metric: Metric) -> list[fields.Field]:
     made = []
     for own, average, said, is_best in zip(means, averages, shown, bold, strict=True):
         if said is None or average is None:
-            made.append(fields.Field(NONE))
+            made.append(Field(NONE))
             continue
         note = f"[{number(min(own), places)}, {number(max(own), places)}]" if len(own) > 1 else ""
         if not complete and len(found.cells) > 1:
             note = f"{note} in {len(own)} of {len(found.cells)} cells".strip()
-        made.append(fields.Field(said, note, average, best=is_best))
+        made.append(Field(said, note, average, best=is_best))
     return made
 
 

@@ -6,15 +6,15 @@ from pathlib import Path
 from urllib.parse import quote
 
 from dumbbell.base.version import __version__
+from dumbbell.present import report
+from dumbbell.present.markup import tag, text
 from dumbbell.present.plots import swatch, theme_ink
-from dumbbell.present.report import markup
-from dumbbell.present.report.fields import Field, Table
-from dumbbell.present.report.markup import tag, text
 from dumbbell.present.site.judging.findings import Findings, Site
 from dumbbell.present.site.pictures.picture import Picture
+from dumbbell.present.tables import Field, Table, html
 
 HERE = Path(__file__).parent
-REPORT = Path(markup.__file__).parent
+REPORT = Path(report.__file__).parent
 
 # What lies beside the page, as a server or a disk has it, and nothing from anywhere else.
 _POLICY = (
@@ -105,7 +105,7 @@ class Shell:
     def table(self, table: Table, label: str, sortable: bool = False) -> str:
         """A table with its caption below the heading."""
         note = tag("p", text(table.caption), class_="note") if table.caption else ""
-        return note + markup.table_markup(table, label, self.scheme, sortable)
+        return note + html.render(table, label, self.scheme, sortable)
 
     def figures(self, pictures: Iterable[Picture]) -> str:
         """Figures beside each other, each with its title."""

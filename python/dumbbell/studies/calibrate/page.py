@@ -3,8 +3,8 @@
 from datetime import date
 from pathlib import Path
 
-from dumbbell.base.markdown import table
 from dumbbell.base.version import __version__
+from dumbbell.present.tables import Table, markdown
 from dumbbell.results.files import require_no_link, write_atomically
 from dumbbell.studies.calibrate.error import errors
 from dumbbell.studies.calibrate.found import Found
@@ -95,7 +95,7 @@ def _schemes(found: Found) -> str:
             "-" if held is None else f"{held.by_point[point.key]:.1%}",
         ]
         rows.append(cells)
-    return table(["scheme", "Mbit/s", "p95 ms", "loss %", "error", "held out"], rows)
+    return markdown.render(Table.of(["scheme", "Mbit/s", "p95 ms", "loss %", "error", "held out"], rows))
 
 
 def _pair(measured: float, emulated: float | None) -> str:
@@ -112,7 +112,7 @@ def _parameters(found: Found) -> str:
     for each in found.parameters:
         value, interval = f"{each.value:.4g} {each.knob.unit}", f"{each.low:.4g} to {each.high:.4g}"
         rows.append([f"`{each.knob.name}`", value, interval, "yes" if each.determined else "no"])
-    return table(["parameter", "found", "95 % of draws", "determined by the data"], rows)
+    return markdown.render(Table.of(["parameter", "found", "95 % of draws", "determined by the data"], rows))
 
 
 def _judged(found: Found) -> str:
@@ -135,4 +135,4 @@ def _models(found: Found) -> str:
         values = ", ".join(f"{key} {value:.4g}" for key, value in fit.values.items())
         mark = f"**`{name}`**" if name == found.model.name else f"`{name}`"
         rows.append([mark, fit.model.title, f"{fit.error:.1%}", told, len(fit.trials), values])
-    return table(["model", "what it adds", "error", "held out", "paths tried", "parameters"], rows)
+    return markdown.render(Table.of(["model", "what it adds", "error", "held out", "paths tried", "parameters"], rows))

@@ -10,7 +10,6 @@ from string import Template
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import interruptible
-from dumbbell.base.markdown import table
 from dumbbell.catalog.experiment_file import Plan
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.toml_tables import to_toml
@@ -18,6 +17,7 @@ from dumbbell.execution.check import check
 from dumbbell.experiment import Experiment, Overrides, resolve
 from dumbbell.formats.qlog_export import write_flow
 from dumbbell.formats.staging import refuse_used, staging
+from dumbbell.present.tables import Table, markdown
 from dumbbell.results.files import write_atomically
 from dumbbell.studies.vectors.trace import COLUMNS, Row, acknowledgements, to_csv
 
@@ -115,7 +115,9 @@ def _readme(scheme: Scheme, titles: dict[str, str]) -> str:
         summary=scheme.summary,
         source=scheme.source,
         scenarios="\n".join(f"- `{name}`: {title}." for name, title in titles.items()),
-        columns=table(["column", "meaning"], [(f"`{column}`", meaning) for column, meaning in COLUMNS.items()]),
+        columns=markdown.render(
+            Table.of(["column", "meaning"], [(f"`{column}`", meaning) for column, meaning in COLUMNS.items()])
+        ),
         experiment=EXPERIMENT,
         trace=TRACE,
         table=TABLE,

@@ -1,4 +1,4 @@
-"""Plain text for terminals: aligned columns."""
+"""Tables as plain text for terminals: aligned columns."""
 
 import shutil
 import textwrap
@@ -7,6 +7,7 @@ from itertools import zip_longest
 
 from dumbbell.base.digits import decimal
 from dumbbell.base.errors import printable
+from dumbbell.present.tables.table import Table
 
 LIST_COLUMNS = 100
 """What lists fit into where no terminal says how wide it is."""
@@ -18,32 +19,39 @@ _INDENT = 4
 _GAP = 2
 
 
-def columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table; columns whose fields all start like numbers are aligned right."""
-    table = [[printable(field) for field in row] for row in (header, *rows)]
-    return "\n".join(map("\n".join, _aligned(table, _widths(table))))
+def render(table: Table) -> str:
+    """Return the lines of the table, as wide as its texts are."""
+    texts = _texts(table)
+    return "\n".join(map("\n".join, _aligned(texts, _widths(texts), table.align)))
 
 
-def listing(header: Sequence[str], rows: Sequence[Sequence[str]], optional: Sequence[str] = ()) -> str:
-    """A table no wider than the terminal (100 columns where there is none).
+def fit(table: Table, optional: Sequence[str] = ()) -> str:
+    """Return the lines of the table, no wider than the terminal (100 columns where there is none).
 
     `optional` columns are left out where they do not fit. Where the rest does not, long texts are wrapped; if the last
     column would be narrow and high, it stands below its row.
     """
     width = max(_LEAST_COLUMNS, shutil.get_terminal_size((LIST_COLUMNS, 24)).columns)
-    table = [[printable(field) for field in row] for row in (header, *rows)]
-    for index in [index for index, name in enumerate(header) if name in optional]:
-        if _width(_widths(table)) > width:
-            table = [[*row[:index], *row[index + 1 :]] for row in table]
-    widths, longest = _fitted(table, width), _widths(table)[-1]
+    texts, align = _texts(table), table.align
+    for index in [index for index, name in enumerate(table.columns) if name in optional]:
+        if _width(_widths(texts)) > width:
+            texts = [[*row[:index], *row[index + 1 :]] for row in texts]
+            align = align[:index] + align[index + 1 :]
+    widths, longest = _fitted(texts, width), _widths(texts)[-1]
     if widths[-1] == longest or (widths[-1] >= _NARROW and longest <= _HIGH * widths[-1]):
-        return "\n".join(map("\n".join, _aligned(table, widths)))
-    heads = [row[:-1] for row in table]
+        return "\n".join(map("\n".join, _aligned(texts, widths, align)))
+    heads = [row[:-1] for row in texts]
     lines = []
-    for head, row in zip(_aligned(heads, _fitted(heads, width)), table, strict=True):
+    for head, row in zip(_aligned(heads, _fitted(heads, width), align[:-1]), texts, strict=True):
         lines += head
         lines += [" " * _INDENT + part for part in textwrap.wrap(row[-1], width - _INDENT, break_on_hyphens=False)]
     return "\n".join(lines)
+
+
+def _texts(table: Table) -> list[list[str]]:
+    """Return the texts of all lines, the head's first."""
+    rows = [[" ".join((field.text, *field.note.splitlines())) for field in row] for row in table.rows]
+    return [[printable(text) for text in row] for row in (table.columns, *rows)]
 
 
 def _widths(table: Sequence[Sequence[str]]) -> list[int]:
@@ -55,7 +63,7 @@ def _width(widths: Sequence[int]) -> int:
 
 
 def _fitted(table: Sequence[Sequence[str]], most: int) -> list[int]:
-    """Widths that fit: the widest columns that have several words become narrower."""
+    """Return widths that fit: the widest columns that have several words become narrower."""
     widths = _widths(table)
     flexible = [index for index, column in enumerate(zip(*table, strict=True)) if any(" " in text for text in column)]
     while _width(widths) > most and flexible:
@@ -66,9 +74,8 @@ def _fitted(table: Sequence[Sequence[str]], most: int) -> list[int]:
     return widths
 
 
-def _aligned(table: Sequence[Sequence[str]], widths: Sequence[int]) -> list[list[str]]:
-    """The lines of each row: several where a text is longer than its column."""
-    right = [bool(table[1:]) and all(_numeric(row[index]) for row in table[1:]) for index in range(len(widths))]
+def _aligned(table: Sequence[Sequence[str]], widths: Sequence[int], align: str) -> list[list[str]]:
+    """Return the lines of each row: several where a text is longer than its column."""
     found = []
     for row in table:
         parts = [
@@ -78,18 +85,14 @@ def _aligned(table: Sequence[Sequence[str]], widths: Sequence[int]) -> list[list
         lines = []
         for fields in zip_longest(*parts, fillvalue=""):
             placed = [
-                field.rjust(width) if is_right else field.ljust(width)
-                for field, width, is_right in zip(fields, widths, right, strict=True)
+                field.rjust(width) if letter == "r" else field.ljust(width)
+                for field, width, letter in zip(fields, widths, align, strict=True)
             ]
             lines.append((" " * _GAP).join(placed).rstrip())
         found.append(lines)
     return found
 
 
-def _numeric(field: str) -> bool:
-    return field == "" or field == "-" or field[0].isdigit() or (field[0] in "+-" and field[1:2].isdigit())
-
-
 def number(value: float | None, digits: int = 2) -> str:
-    """A number, `-` for none."""
+    """Return a number as the text of a field, `-` for none."""
     return "-" if value is None else decimal(value, digits)

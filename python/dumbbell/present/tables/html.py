@@ -1,0 +1,49 @@
+"""Tables as HTML."""
+
+from collections.abc import Callable
+
+from dumbbell.present.markup import breakable, link, scroll, tag, text
+from dumbbell.present.tables.table import Field, Table
+
+_CLASSES = {"l": ("text",), "w": ("text", "wrap"), "r": ()}
+
+
+def render(table: Table, label: str, scheme: Callable[[str], str] = text, sortable: bool = False) -> str:
+    """Return a table that scrolls sideways on its own, called `label`; `scheme` writes the names of schemes."""
+    heads = ""
+    if table.groups:
+        heads = tag(
+            "tr", *(tag("th", text(name), colspan=n, scope="colgroup", class_="group") for name, n in table.groups)
+        )
+    columns = [
+        tag("th", breakable(name), scope="col", class_=None if letter == "r" else "text")
+        for name, letter in zip(table.columns, table.align, strict=True)
+    ]
+    rows = [tag("tr", *_row(row, table.align, scheme)) for row in table.rows]
+    body = tag("thead", heads, tag("tr", *columns)) + tag("tbody", *rows)
+    return scroll(label, tag("table", body, class_="sticky sortable" if sortable else None))
+
+
+def _row(row: tuple[Field, ...], align: str, scheme: Callable[[str], str]) -> list[str]:
+    """Return the elements of a row; its first field names it."""
+    made = []
+    for index, (field, letter) in enumerate(zip(row, align, strict=True)):
+        content, hover = _content(field, scheme), field.hover or None
+        sort = None if field.sort is None else repr(field.sort)
+        if index == 0:
+            made.append(tag("th", content, scope="row", data_sort=sort, title=hover))
+        else:
+            classes = " ".join((*_CLASSES[letter], *(["bad"] if field.bad else [])))
+            made.append(tag("td", content, data_sort=sort, class_=classes or None, title=hover))
+    return made
+
+
+def _content(field: Field, scheme: Callable[[str], str]) -> str:
+    content = scheme(field.scheme) if field.scheme else breakable(field.text)
+    if field.link:
+        content = tag("a", content, href=field.link)
+    if field.links:
+        content = ", ".join(link(target, name) for name, target in field.links)
+    if field.best:
+        content = tag("b", content)
+    return content + "".join(tag("small", breakable(line)) for line in field.note.splitlines())

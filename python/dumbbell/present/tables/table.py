@@ -1,0 +1,67 @@
+"""A table as fields of text, before it is written anywhere."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field: its text, smaller lines below it, and what sorting goes by.
+
+    A `best` one is the best of those it is compared with; a `bad` one must not be overlooked; `link` is where its text
+    leads to, and `links` are (text, target) of several that stand in its place; where `scheme` is given, its marker
+    stands in front of the text. `hover` is told when it is pointed at.
+    """
+
+    text: str
+    note: str = ""
+    sort: float | None = None
+    scheme: str = ""
+    best: bool = False
+    bad: bool = False
+    link: str = ""
+    links: tuple[tuple[str, str], ...] = ()
+    hover: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table. `groups` are (title, number of columns) above the columns.
+
+    `align` has a letter for each column: `l` for a text, `w` for a long text, which may go on in the next line, `r` for
+    a number. Columns beyond its letters are numbers.
+
+    Raises:
+        AssertionError: a row is not as long as `columns`, or `align` is longer.
+    """
+
+    caption: str
+    groups: tuple[tuple[str, int], ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Field, ...], ...]
+    align: str = "l"
+
+    def __post_init__(self) -> None:
+        """Check the lengths, and complete `align`."""
+        count = len(self.columns)
+        for row in self.rows:
+            assert len(row) == count, f"{len(row)} fields for {count} columns: {[field.text for field in row]}"
+        assert len(self.align) <= count, f"{len(self.align)} letters for {count} columns: {self.align}"
+        assert set(self.align) <= {"l", "w", "r"}, self.align
+        object.__setattr__(self, "align", self.align.ljust(count, "r"))
+
+    @classmethod
+    def of(cls, columns: Sequence[object], rows: Iterable[Sequence[object]], align: str | None = None) -> Self:
+        """Return a table of plain texts. Without `align` a column is one of numbers if each of its fields starts so."""
+        fields = tuple(tuple(Field(str(value)) for value in row) for row in rows)
+        if align is None:
+            align = "".join(
+                "r" if fields and all(_numeric(row[index].text) for row in fields) else "l"
+                for index in range(len(columns))
+            )
+        return cls("", (), tuple(map(str, columns)), fields, align)
+
+
+def _numeric(text: str) -> bool:
+    return text in ("", "-") or text[0].isdigit() or (text[0] in "+-" and text[1:2].isdigit())

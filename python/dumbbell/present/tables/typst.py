@@ -1,0 +1,48 @@
+"""Tables as typst lays them out: data for the function `lay` of a typst file."""
+
+from collections.abc import Iterator, Mapping
+from math import sqrt
+from statistics import fmean
+from typing import Any
+
+from dumbbell.present.tables.table import Field, Table
+
+_AVERAGE, _LEAST = 10, 5
+"""Letters of a column of average width, and of the narrowest."""
+
+
+def render(table: Table, swatches: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return the table as JSON values; `swatches` are the files of the schemes' markers.
+
+    Columns of long texts share what the others leave of the line (`shares`, 0 for the others): by the square root of
+    their average length, so that the shorter ones stay readable.
+    """
+    lengths = [sqrt(fmean([len(name), *map(len, texts)])) for name, texts in _columns(table)]
+    return {
+        "caption": table.caption,
+        "groups": table.groups,
+        "columns": table.columns,
+        "align": list(table.align),
+        "shares": [length if letter == "w" else 0 for length, letter in zip(lengths, table.align, strict=True)],
+        "rows": [[_field(field, swatches or {}) for field in row] for row in table.rows],
+    }
+
+
+def width(table: Table) -> float:
+    """Return how wide the rows are when no text is wrapped, in columns of average width."""
+    return sum(max(_LEAST, *map(len, texts)) for _, texts in _columns(table) if texts) / _AVERAGE
+
+
+def _columns(table: Table) -> Iterator[tuple[str, list[str]]]:
+    """Return the head and the lines of text of each column."""
+    for index, name in enumerate(table.columns):
+        yield name, [text for row in table.rows for text in (row[index].text, *row[index].note.splitlines())]
+
+
+def _field(field: Field, swatches: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "text": field.text,
+        "note": field.note,
+        "swatch": swatches.get(field.scheme, ""),
+        "best": field.best,
+    }
