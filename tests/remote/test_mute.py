@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -89,3 +90,30 @@ def test_an_installer_that_says_nothing_for_long_is_given_up(tmp_path: Path, mon
 def test_a_wheel_that_says_much_of_itself_is_none(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="is no wheel"):
         install.install_remote("far.example", wheel(tmp_path, "Summary: " + "x" * 2**21))
+
+
+@pytest.mark.parametrize(
+    "words", [("remote", "install", "far.example", "--from", "{wheel}"), ("remote", "check", "far.example")]
+)
+def test_an_interrupt_while_ssh_starts_leaves_nothing(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """The process is there before `Popen` has returned it."""
+    environment = ssh(tmp_path, MUTE)
+    (tmp_path / "late.py").write_text(
+        "import os, signal, subprocess, sys\n"
+        "start = subprocess.Popen._execute_child\n"
+        "def late(self, *given):\n"
+        "    start(self, *given)\n"
+        "    if given[0][0] == 'ssh':\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "subprocess.Popen._execute_child = late\n"
+        "from dumbbell.cli.main import main\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    given = [word.format(wheel=wheel(tmp_path)) for word in words]
+    command = [sys.executable, "late.py", *given]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    assert eventually(lambda: sleepers() == [])

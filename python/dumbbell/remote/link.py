@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import IO, Any, Self
 
 from dumbbell.base.errors import UserError, one_line, printable
+from dumbbell.base.interrupts import Undisturbed
 from dumbbell.base.starting import PYTHON
 from dumbbell.base.version import __version__
 from dumbbell.machine.host import Host
@@ -83,27 +84,14 @@ class Agent:
         self._lost: str | None = None
         self._over = False
         self._greeted = False
-        try:
-            self._process = subprocess.Popen(
-                ssh_command(host) if host else _LOCAL,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,  # Ctrl-C is for us; we end it
-            )
-        except OSError as error:
-            raise LinkLost(f"{self.name}: cannot start {'ssh' if host else 'an agent'}: {one_line(error)}") from None
-        source, sink, errors = self._process.stdout, self._process.stdin, self._process.stderr
-        assert source is not None
-        assert sink is not None
-        assert errors is not None
-        self._pipes: tuple[IO[bytes], ...] = (sink, source, errors)
-        self._messages = Messages(source.fileno(), sink.fileno())
-        self._last_words: deque[str] = deque(maxlen=_LAST_WORDS)
-        self._threads = [threading.Thread(target=keep_lines, args=(errors, self._last_words), daemon=True)]
-        self._threads[0].start()
         self._beats: Beats | None = None
+        is_started = False
         try:
+            with Undisturbed() as starting:  # a process that we do not know of yet would stay
+                self._start()
+                is_started = True
+            if starting.was_interrupted:
+                raise KeyboardInterrupt
             self._greet()
             self._greeted = True
             self._beats = Beats(self._messages, {"do": "beat"})
@@ -114,8 +102,32 @@ class Agent:
             if self.other_version and not any_version:
                 raise LinkLost(f"{self.name}: has {self.other_version}{self._mend()}")
         except BaseException:
-            self.close()
+            if is_started:
+                self.close()
             raise
+
+    def _start(self) -> None:
+        """Start the process and the thread that reads what it complains of."""
+        try:
+            self._process = subprocess.Popen(
+                ssh_command(self._host) if self._host else _LOCAL,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,  # Ctrl-C is for us; we end it
+            )
+        except OSError as error:
+            what = "ssh" if self._host else "an agent"
+            raise LinkLost(f"{self.name}: cannot start {what}: {one_line(error)}") from None
+        source, sink, errors = self._process.stdout, self._process.stdin, self._process.stderr
+        assert source is not None
+        assert sink is not None
+        assert errors is not None
+        self._pipes: tuple[IO[bytes], ...] = (sink, source, errors)
+        self._messages = Messages(source.fileno(), sink.fileno())
+        self._last_words: deque[str] = deque(maxlen=_LAST_WORDS)
+        self._threads = [threading.Thread(target=keep_lines, args=(errors, self._last_words), daemon=True)]
+        self._threads[0].start()
 
     def __enter__(self) -> Self:
         return self

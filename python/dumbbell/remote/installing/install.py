@@ -13,14 +13,14 @@ import time
 import zipfile
 import zlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Self
 
 from dumbbell.base.errors import UserError, printable
 from dumbbell.base.input_files import WHEEL, check_regular, digest, require_size
-from dumbbell.base.interrupts import interruptible
+from dumbbell.base.interrupts import Undisturbed, interruptible
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.base.progress import Progress
 from dumbbell.base.version import __version__
@@ -142,30 +142,21 @@ def _send(machine: Host, header: dict[str, Any], files: list[Path], progress: Pr
     """Runs the installer there; what it says when it is done."""
     program = Path(__file__).with_name("installer.py").read_bytes()
     last_words: deque[str] = deque(maxlen=100)
-    with subprocess.Popen(
-        ssh_command(machine, INSTALL),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
-        try:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            assert process.stderr is not None
-            threads = [
-                threading.Thread(target=_feed, args=(process.stdin, program, header, files), daemon=True),
-                threading.Thread(target=keep_lines, args=(process.stderr, last_words), daemon=True),
-            ]
-            for thread in threads:
-                thread.start()
-            with _Patience(process.kill) as patience:
-                found = _told(machine, process.stdout, progress, patience.heard)
-                status = process.wait()
-            for thread in threads:
-                thread.join(2.0)
-        finally:
-            process.kill()
+    with _started(ssh_command(machine, INSTALL)) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        threads = [
+            threading.Thread(target=_feed, args=(process.stdin, program, header, files), daemon=True),
+            threading.Thread(target=keep_lines, args=(process.stderr, last_words), daemon=True),
+        ]
+        for thread in threads:
+            thread.start()
+        with _Patience(process.kill) as patience:
+            found = _told(machine, process.stdout, progress, patience.heard)
+            status = process.wait()
+        for thread in threads:
+            thread.join(2.0)
     if "error" in found:
         raise UserError(f"{machine}: {found['error']}")
     if "done" not in found and patience.is_lost:
@@ -176,6 +167,28 @@ def _send(machine: Host, header: dict[str, Any], files: list[Path], progress: Pr
     if not isinstance(done, dict) or not {"folder", "python"} <= done.keys():
         raise UserError(f"{machine}: what it says of the installation is not understood")
     return done
+
+
+@contextlib.contextmanager
+def _started(words: list[str]) -> Iterator["subprocess.Popen[bytes]"]:
+    """Start a program that is ended with the block, also if an interrupt comes while it starts."""
+    process = None
+    try:
+        with Undisturbed() as starting:
+            process = subprocess.Popen(
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        if starting.was_interrupted:
+            raise KeyboardInterrupt
+        yield process
+    finally:
+        if process is not None:
+            with process:
+                process.kill()
 
 
 class _Patience:
