@@ -79,7 +79,20 @@ struct Fragmented {
     number: u64,
     next: u8,
     count: u8,
+    /// Length of the first fragment without the IP header; all but the last one are as long.
+    first_bytes: usize,
+    /// Length of the whole datagram, as its header says.
+    whole_bytes: usize,
     content: Content,
+}
+
+impl Fragmented {
+    /// Length of the next fragment.
+    fn next_bytes(&self) -> usize {
+        let is_last = self.next + 1 == self.count;
+        let before = self.first_bytes * usize::from(self.next);
+        if is_last { self.whole_bytes.saturating_sub(before) } else { self.first_bytes }
+    }
 }
 
 impl Inspector {
@@ -99,11 +112,11 @@ impl Inspector {
         };
         let plain = Sighting { ecn: header.ecn, ..plain };
         if header.fragment_offset > 0 {
-            return self.later_fragment(&header, plain);
+            return self.later_fragment(&header, packet.len() - header.length, plain);
         }
         self.fragmented = None;
         let transport = &packet[header.length..];
-        let mut sighting = Sighting { content: self.content(header.protocol, transport), ..plain };
+        let mut sighting = Sighting { content: self.content(&header, transport), ..plain };
         if let (Reading::Ours { .. }, Some(fields)) = (self.reading, ours(header.protocol, transport)) {
             // The sender's own numbers, as in the simulator.
             sighting.number = fields.number;
@@ -118,15 +131,23 @@ impl Inspector {
                 number: sighting.number,
                 next: 1,
                 count: sighting.fragments,
+                first_bytes: transport.len(),
+                whole_bytes: big_endian(transport, 4).into(),
                 content: sighting.content,
             });
         }
         sighting
     }
 
-    fn later_fragment(&mut self, header: &Ipv4, plain: Sighting) -> Sighting {
+    /// Reads a fragment of `bytes` without its IP header. One that does not fit its datagram is none of it: what the
+    /// first one says of the length is not believed without.
+    fn later_fragment(&mut self, header: &Ipv4, bytes: usize, plain: Sighting) -> Sighting {
         match &mut self.fragmented {
-            Some(whole) if whole.identification == header.identification && whole.next < whole.count => {
+            Some(whole)
+                if whole.identification == header.identification
+                    && whole.next < whole.count
+                    && whole.next_bytes() == bytes =>
+            {
                 whole.next += 1;
                 let (number, fragments, content) = (whole.number, whole.count, whole.content);
                 Sighting { number, fragment: whole.next - 1, fragments, content, ..plain }
@@ -138,7 +159,8 @@ impl Inspector {
         }
     }
 
-    fn content(&mut self, protocol: u8, transport: &[u8]) -> Content {
+    fn content(&mut self, header: &Ipv4, transport: &[u8]) -> Content {
+        let protocol = header.protocol;
         match (self.reading, protocol) {
             (Reading::Ours { reliable }, _) => match ours(protocol, transport) {
                 None => Content::Nothing,
@@ -151,8 +173,10 @@ impl Inspector {
             },
             (Reading::Foreign, TCP) => self.tcp(transport),
             (Reading::Foreign, UDP) => {
-                let bytes = u32::from(big_endian(transport, 4)).saturating_sub(UDP_HEADER_BYTES);
-                Content::Opaque { payload_bytes: bytes }
+                // Only of a fragment is the rest still to come.
+                let most = if header.more_fragments { usize::MAX } else { transport.len() };
+                let bytes = usize::from(big_endian(transport, 4)).min(most) as u32;
+                Content::Opaque { payload_bytes: bytes.saturating_sub(UDP_HEADER_BYTES) }
             }
             (Reading::Foreign, _) => Content::Opaque { payload_bytes: transport.len() as u32 },
             (Reading::Acks, _) => Content::Nothing,
@@ -340,6 +364,23 @@ mod tests {
         assert_eq!(seen(0, 10, &udp(108)), (1, 0, 1, 100));
         // The rest of a datagram whose beginning was not seen.
         assert_eq!(seen(180, 11, &[0; 50]), (2, 0, 1, 0));
+    }
+
+    #[test]
+    fn a_datagram_has_no_more_payload_than_it_carries() {
+        // A program's 28 bytes on the wire that say they are 65,535: 0.011 Mbit/s were 25.8.
+        let mut inspector = Inspector::new(Reading::Foreign);
+        let mut seen = |fragment: u16, transport: &[u8]| {
+            let sighting = inspector.inspect(&ipv4(UDP, fragment, 9, transport));
+            (sighting.fragments, sighting.content.payload_bytes())
+        };
+        assert_eq!(seen(0, &udp(65_535)[..8]), (1, 0));
+        assert_eq!(seen(0, &udp(100)[..50]), (1, 42));
+        // Of the two fragments that make it whole the second one is too short.
+        let datagram = udp(2000);
+        assert_eq!(seen(0x2000, &datagram[..1440]), (2, 1992));
+        assert_eq!(seen(180, &datagram[1440..1448]), (1, 0));
+        assert_eq!(seen(180, &datagram[1440..]), (2, 1992));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod buffers;
 mod emulation;
 mod enclosure;
+mod few;
 mod flow;
 mod inspect;
 mod lane;

@@ -1,6 +1,7 @@
 //! A flow of two programs: starting them in their namespaces, waiting for the first to be ready, ending both.
 
 use crate::emulation::{End, Pair};
+use crate::few::few;
 use crate::flow::{PORT, ends};
 use crate::program::{Launch, Program, describe, is_listening};
 use crate::program_samples::{ProgramSample, read_samples};
@@ -20,6 +21,9 @@ const MARGIN_S: f64 = 5.0;
 /// How often a program is looked at that gets ready.
 const READY_POLL: Duration = Duration::from_millis(20);
 
+/// Maximum number of words of a command, and of lines of output, that another machine reports.
+const MAX_WORDS: usize = 4096;
+
 /// What a program did.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ProgramReport {
@@ -28,10 +32,12 @@ pub struct ProgramReport {
     /// `sender` or `receiver`.
     pub side: String,
     /// The command.
+    #[serde(deserialize_with = "few::<_, _, MAX_WORDS>")]
     pub command: Vec<String>,
     /// How it ended before it was told to, if it did.
     pub ended: Option<String>,
     /// Its last output lines.
+    #[serde(deserialize_with = "few::<_, _, MAX_WORDS>")]
     pub output: Vec<String>,
 }
 

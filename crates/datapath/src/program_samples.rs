@@ -3,10 +3,14 @@
 
 use endpoint::{Clock, Correction};
 use serde::{Deserialize, Serialize};
-use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind};
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use units::Time;
+
+/// Maximum number of bytes of a program's samples: some million lines.
+const MAX_BYTES: u64 = 64 << 20;
 
 /// A value that a program saw at some time of the run.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -40,10 +44,10 @@ struct Line {
 /// when its program was ended.
 ///
 /// # Errors
-/// One line: the number of a line that is no sample, and what is allowed.
+/// One line: the number of a line that is no sample, what is no plain file or is too long, and what is allowed.
 pub(crate) fn read_samples(file: &Path, clock: Clock, end: Time) -> Result<Vec<ProgramSample>, String> {
-    let mut reader = match File::open(file) {
-        Ok(file) => BufReader::new(file),
+    let mut reader = match open(file) {
+        Ok(file) => BufReader::new(file.take(MAX_BYTES)),
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(format!("samples: {error}")),
     };
@@ -69,6 +73,21 @@ pub(crate) fn read_samples(file: &Path, clock: Clock, end: Time) -> Result<Vec<P
     Ok(samples)
 }
 
+/// Opens what a program left under the name of its file. It may be anything: a pipe would be waited for.
+fn open(file: &Path) -> std::io::Result<File> {
+    let flags = nix::libc::O_NONBLOCK | nix::libc::O_NOFOLLOW;
+    let opened = OpenOptions::new().read(true).custom_flags(flags).open(file)?;
+    let found = opened.metadata()?;
+    if !found.is_file() {
+        return Err(std::io::Error::other("is no plain file"));
+    }
+    if found.len() > MAX_BYTES {
+        let text = format!("{} bytes: allowed are at most {MAX_BYTES}", found.len());
+        return Err(std::io::Error::other(text));
+    }
+    Ok(opened)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,6 +111,24 @@ mod tests {
         let found: Vec<(u64, f64)> = samples.iter().map(|sample| (sample.at.as_ns(), sample.value)).collect();
         assert_eq!(found, [(0, 2.5), (500, 3.0)]);
         assert_eq!((samples[0].field.as_str(), samples[0].unit.as_str()), ("rtt", "ms"));
+    }
+
+    #[test]
+    fn what_is_no_plain_file_or_too_long_is_refused_at_once() {
+        // A pipe hung the run for ever, a file of 1.5 GB without a line took as much memory.
+        let folder = std::env::temp_dir().join(format!("program-samples-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let (pipe, link, sparse) = (folder.join("pipe"), folder.join("link"), folder.join("sparse"));
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+        File::create(&sparse).unwrap().set_len(MAX_BYTES + 1).unwrap();
+        let refusal =
+            |file: &Path| read_samples(file, Clock::starting_at(0), Time::ZERO).expect_err("it is refused");
+        assert_eq!(refusal(&pipe), "samples: is no plain file");
+        assert_eq!(refusal(&folder), "samples: is no plain file");
+        assert!(refusal(&link).starts_with("samples: "), "{}", refusal(&link));
+        assert_eq!(refusal(&sparse), "samples: 67108865 bytes: allowed are at most 67108864");
+        fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What an observer is told of flows after a run with real packets, whatever was between their ends.
 
 use crate::program_samples::ProgramSample;
-use endpoint::FlowReport;
+use endpoint::{FlowReport, is_plain};
 use record::{Event, Record};
 use runs::{Observer, RunSpec, tell};
 
@@ -50,7 +50,9 @@ pub(crate) fn tell_flows(
     }
     for (index, samples) in samples.iter().enumerate() {
         for ProgramSample { at, field, unit, value } in samples {
-            observer.flow_value(*at, index as u32 + 1, field, unit, *value);
+            if is_plain(field, unit, *value) {
+                observer.flow_value(*at, index as u32 + 1, field, unit, *value);
+            }
         }
     }
 }

@@ -50,6 +50,11 @@ pub struct ReceiverReport {
 }
 
 impl SenderReport {
+    /// Number of the flow, from 1, as this end has it.
+    pub const fn flow(&self) -> u32 {
+        self.counters.flow
+    }
+
     /// Its logs, by its own clock.
     pub fn logs(&self) -> impl Iterator<Item = &EventLog> {
         self.journal.logs()

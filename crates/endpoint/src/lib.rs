@@ -46,6 +46,7 @@ pub use log::{EventLog, MOST_FLOWS};
 pub use merge::{ClockedLog, merged};
 pub use pace::Pace;
 pub use punctuality::{Delays, Punctuality};
+pub use samples::is_plain;
 pub use seal::{Key, Kind, Seal, TAG_BYTES, Window};
 pub use session::Session;
 pub use socket::{Datagram, Inbox, MAX_DATAGRAM_BYTES, Outbox, prepare, prepare_for_network};

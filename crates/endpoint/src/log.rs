@@ -46,6 +46,28 @@ pub(crate) struct Logged {
 }
 
 impl EventLog {
+    /// Returns why an end of flow number `index` (from 0), or the tunnel in front of it, cannot have written this, if so.
+    ///
+    /// An end that sends data sees packets leave, ACKs arrive and what its sender finds out; the other end sees packets
+    /// arrive and ACKs leave. When an arrived packet left, only the other end can tell. What happens inside the path, none
+    /// of them sees.
+    pub fn objection(&self, index: usize, sends: bool) -> Option<String> {
+        self.events().find_map(|Logged { record, is_open }| {
+            let can_see = match record.event {
+                Event::Send | Event::AckMark | Event::Lost | Event::Acked => sends,
+                Event::AckDeliver => sends && is_open,
+                Event::AckSend | Event::Mark => !sends,
+                Event::Deliver => !sends && is_open,
+                _ => false,
+            };
+            let (flow, event) = (record.flow, record.event.name());
+            (!can_see || flow as usize != index + 1).then(|| {
+                let role = if sends { "sends" } else { "receives" };
+                format!("a side that {role} flow {} reports `{event}` of flow {flow}", index + 1)
+            })
+        })
+    }
+
     /// Number of events.
     pub const fn len(&self) -> u64 {
         self.events
@@ -201,6 +223,33 @@ mod tests {
 
     fn at(us: u64) -> Time {
         Time::from_ns(us * 1000)
+    }
+
+    #[test]
+    fn an_end_writes_down_what_it_can_see() {
+        let objection = |event, flow, is_open, sends| {
+            let mut log = EventLog::default();
+            log.event(at(1), event, flow, 0, 1500);
+            if is_open {
+                log.detail_of_other(1448);
+            } else {
+                log.detail(at(0), 1448);
+            }
+            log.objection(3, sends)
+        };
+        let seen = |sends: bool, is_open: bool| {
+            Event::ALL.into_iter().filter(move |event| objection(*event, 3, is_open, sends).is_none())
+        };
+        let of_sender = [Event::Send, Event::AckMark, Event::AckDeliver, Event::Lost, Event::Acked];
+        assert_eq!(seen(true, true).collect::<Vec<_>>(), of_sender);
+        assert_eq!(seen(false, true).collect::<Vec<_>>(), [Event::Mark, Event::Deliver, Event::AckSend]);
+        // An arrival that states itself when its packet left: ten million packets that never did were delivered so.
+        assert!(seen(true, false).all(|event| event != Event::AckDeliver));
+        assert!(seen(false, false).all(|event| event != Event::Deliver));
+        let said = objection(Event::Drop, 3, true, false).unwrap();
+        assert_eq!(said, "a side that receives flow 4 reports `drop` of flow 4");
+        let said = objection(Event::Send, 4, true, true).unwrap();
+        assert_eq!(said, "a side that sends flow 4 reports `send` of flow 5");
     }
 
     #[test]

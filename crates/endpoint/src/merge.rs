@@ -26,10 +26,13 @@ impl<'a> From<&'a EventLog> for ClockedLog<'a> {
 /// The records of all logs in order of time; those of earlier logs come first where times are equal.
 ///
 /// A packet that one log has seen leave and another one arrive gets its one-way delay here, negative where the
-/// corrections are wrong by more than the delay. Where a clock was set back, times stand still until they are later. What has arrived without leaving belongs to no packet of the run, and is left out.
+/// corrections are wrong by more than the delay. Where a clock was set back, times stand still until they are later.
+///
+/// The other end may state whatever it likes. So such an arrival is left out if no packet with its number left, or if all
+/// of them have arrived before; it has at most the bytes that left.
 pub fn merged<'a>(logs: impl IntoIterator<Item = ClockedLog<'a>>) -> impl Iterator<Item = Record> + 'a {
     let logs: Vec<ClockedLog<'a>> = logs.into_iter().filter(|log| !log.log.is_empty()).collect();
-    let departures = Departures::of(&logs);
+    let mut departures = Departures::of(&logs);
     let mut logs: Vec<_> = logs.iter().map(|log| events(*log).peekable()).collect();
     let mut latest_ns = 0;
     core::iter::from_fn(move || {
@@ -43,8 +46,10 @@ pub fn merged<'a>(logs: impl IntoIterator<Item = ClockedLog<'a>>) -> impl Iterat
             latest_ns = at_ns.max(latest_ns);
             record.time_ns = latest_ns as u64;
             if logged.is_open {
-                let Some(left_ns) = departures.find(&record) else { continue };
-                record.one_way_delay_ns = at_ns - left_ns;
+                let Some(packet) = departures.arrive(&record) else { continue };
+                record.one_way_delay_ns = at_ns - packet.at_ns;
+                record.size_bytes = record.size_bytes.min(packet.size_bytes.into());
+                record.data_bytes = record.data_bytes.min(packet.data_bytes);
             }
             return Some(record);
         }
@@ -56,7 +61,7 @@ fn events(ClockedLog { log, correction }: ClockedLog<'_>) -> impl Iterator<Item 
     log.events().map(move |logged| (correction.ns_of(Time::from_ns(logged.record.time_ns)), logged))
 }
 
-/// When which packet entered the path, on the run's own clock.
+/// Which packets entered the path.
 ///
 /// The numbers of packets are what another machine states: memory grows with the packets that left, not with their numbers.
 #[derive(Debug, Default)]
@@ -87,43 +92,65 @@ impl Departures {
         if self.tables.len() <= flow {
             self.tables.resize_with(flow + 1, Default::default);
         }
-        self.tables[flow][usize::from(record.event == Event::AckSend)].left.push((record.seq, at_ns));
+        self.tables[flow][usize::from(record.event == Event::AckSend)].left.push(Departure {
+            number: record.seq,
+            at_ns,
+            data_bytes: record.data_bytes,
+            size_bytes: record.size_bytes as u16,
+            to_arrive: 1,
+        });
     }
 
-    fn find(&self, arrival: &Record) -> Option<i64> {
-        let tables = self.tables.get(arrival.flow as usize - 1)?;
-        tables[usize::from(arrival.event == Event::AckDeliver)].find(arrival.seq)
+    /// The packet that has arrived, which is then counted as such.
+    fn arrive(&mut self, arrival: &Record) -> Option<Departure> {
+        let tables = self.tables.get_mut(arrival.flow as usize - 1)?;
+        let packet = tables[usize::from(arrival.event == Event::AckDeliver)].find(arrival.seq)?;
+        packet.to_arrive = packet.to_arrive.checked_sub(1)?;
+        Some(*packet)
     }
+}
+
+/// A packet that entered the path, by the run's own clock.
+#[derive(Clone, Copy, Debug)]
+struct Departure {
+    number: u64,
+    at_ns: i64,
+    data_bytes: u32,
+    size_bytes: u16,
+    /// How many packets with this number have not arrived yet.
+    to_arrive: u16,
 }
 
 /// Packets of one flow in one direction.
 #[derive(Debug, Default)]
 struct Packets {
-    /// Number, and when it left, ns: in order of numbers once they are in order.
-    left: Vec<(u64, i64)>,
+    /// In order of numbers once they are in order.
+    left: Vec<Departure>,
 }
 
 impl Packets {
-    /// Puts them in order; of several with the same number the last one counts.
+    /// Puts them in order; of several with the same number the last one tells when it left.
     fn order(&mut self) {
-        self.left.sort_by_key(|(number, _)| *number);
+        self.left.sort_by_key(|packet| packet.number);
         self.left.dedup_by(|later, kept| {
-            let is_same = later.0 == kept.0;
+            let is_same = later.number == kept.number;
             if is_same {
-                *kept = *later;
+                *kept = Departure { to_arrive: kept.to_arrive.saturating_add(1), ..*later };
             }
             is_same
         });
     }
 
-    fn find(&self, number: u64) -> Option<i64> {
+    fn find(&mut self, number: u64) -> Option<&mut Departure> {
         // The numbers of an honest log are dense and begin with 0: the packet is where its number says.
-        let at_its_place = usize::try_from(number).ok().and_then(|place| self.left.get(place));
-        if let Some((_, at_ns)) = at_its_place.filter(|(found, _)| *found == number) {
-            return Some(*at_ns);
-        }
-        let place = self.left.binary_search_by_key(&number, |(number, _)| *number).ok()?;
-        Some(self.left[place].1)
+        let place = usize::try_from(number).ok().filter(|place| self.at(*place) == Some(number));
+        let place = place.or_else(|| self.left.binary_search_by_key(&number, |packet| packet.number).ok())?;
+        self.left.get_mut(place)
+    }
+
+    /// The number of the packet at this place.
+    fn at(&self, place: usize) -> Option<u64> {
+        self.left.get(place).map(|packet| packet.number)
     }
 }
 
@@ -242,6 +269,26 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_arrives_once_and_with_no_more_bytes_than_left() {
+        // 92 packets that left were 9,200 of a gigabyte each in the other end's words.
+        let (sender, mut receiver) = two_ends(0);
+        for us in 121..221 {
+            receiver.event(at(us), Event::Deliver, 0, 0, 65_000);
+            receiver.detail_of_other(1_000_000_000);
+        }
+        let mut liar = EventLog::default();
+        liar.event(at(119), Event::Deliver, 0, 0, 65_000);
+        liar.detail_of_other(1_000_000_000);
+        let honest: Vec<_> = merged([&sender, &receiver].map(ClockedLog::from)).collect();
+        let lied: Vec<_> = merged([&sender, &liar, &receiver].map(ClockedLog::from)).collect();
+        for (records, delay_us) in [(honest, 20), (lied, 19)] {
+            let arrived: Vec<_> = records.iter().filter(|record| record.event == Event::Deliver).collect();
+            let [one] = arrived[..] else { panic!("{arrived:?}") };
+            assert_eq!((one.size_bytes, one.data_bytes, one.one_way_delay_ns), (1500, 1448, delay_us * 1000));
+        }
+    }
+
+    #[test]
     fn a_number_that_one_packet_states_takes_no_memory_for_those_below_it() {
         // 34 GB for a report of 73 bytes.
         let (mut sender, mut receiver) = two_ends(0);
@@ -257,7 +304,7 @@ mod tests {
         let arrived = merged(logs).filter(|record| record.event == Event::Deliver);
         let found: Vec<(u64, i64)> =
             arrived.map(|record| (record.seq, record.one_way_delay_ns / 1000)).collect();
-        // Of two that left with the same number the later one counts.
+        // Two that left with the same number: both arrive, and the later one tells when they left.
         assert_eq!(found, [(0, 20), (u64::from(u32::MAX), 20), (7, 19), (7, 20)]);
     }
 

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use units::{Span, Time};
 
+/// Maximum number of letters of a field's name, and of its unit.
+const MAX_NAME: usize = 64;
+
 /// Values of a flow's state, those of one time beside each other.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Rows {
@@ -38,11 +41,18 @@ impl Rows {
         rows.sort_by_key(|row| row.at);
         for Sample { at, name, unit, value } in rows {
             // What has no value yet is left out.
-            if value.is_finite() {
+            if is_plain(name, unit, *value) {
                 observer.flow_value(correction.time_of(*at), flow, name, unit, *value);
             }
         }
     }
+}
+
+/// Whether a value has a number, a name and a unit that can be shown: what another machine or a program reports may not.
+pub fn is_plain(name: &str, unit: &str, value: f64) -> bool {
+    let is_short =
+        |text: &str| text.len() <= MAX_NAME && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    value.is_finite() && !name.is_empty() && is_short(name) && is_short(unit)
 }
 
 impl FieldSink for Rows {
@@ -122,6 +132,22 @@ mod tests {
 
     fn at(ms: u64) -> Time {
         Time::from_ns(ms * 1_000_000)
+    }
+
+    #[test]
+    fn values_that_cannot_be_shown_are_told_from_others() {
+        assert!(is_plain("pacing rate", "Mbit/s", -1.5));
+        assert!(is_plain("mode", "", 0.0));
+        for (name, unit, value) in [
+            ("rtt", "ms", f64::NAN),
+            ("rtt", "ms", f64::INFINITY),
+            ("", "ms", 1.0),
+            ("rtt\x1b[2J", "ms", 1.0),
+            ("rtt", "\u{b5}s", 1.0),
+        ] {
+            assert!(!is_plain(name, unit, value), "{name} {unit} {value}");
+        }
+        assert!(!is_plain(&"x".repeat(65), "ms", 1.0));
     }
 
     #[test]

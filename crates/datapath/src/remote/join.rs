@@ -6,7 +6,9 @@ use crate::lateness::{bound, stalled};
 use crate::program_flow::ProgramReport;
 use crate::telling::{Delivered, tell_flows};
 use clocks::{Fit, Minima, Point, Reference, fit_minima};
-use endpoint::{ClockedLog, Correction, EventLog, FlowReport, Guarded, Punctuality, Stretch, merged};
+use endpoint::{
+    ClockedLog, Correction, EventLog, FlowReport, Guarded, Punctuality, SenderReport, Stretch, merged,
+};
 use measure::Sample;
 use record::{Event, Record};
 use runs::{Observer, RunSpec, Totals};
@@ -135,6 +137,11 @@ pub fn join(
     let sends = |index: usize| local_sends != spec.flows[index].reverse;
     let flows: Vec<Flow> =
         local.flows.into_iter().zip(remote.flows).map(|(here, there)| Flow::of(here, there)).collect();
+    if let Some(objection) =
+        flows.iter().enumerate().find_map(|(index, flow)| flow.objection(index, sends(index)))
+    {
+        return Err(objection);
+    }
     // As if the clocks agreed that both began at the same moment.
     let apart = epochs[1] - epochs[0];
     let as_it_seems = Correction::NONE;
@@ -142,12 +149,6 @@ pub fn join(
     // the time that it happened at.
     let mut stood = vec![[[None; 2]; 2]; spec.flows.len()];
     for record in merged(flows.iter().flat_map(|flow| flow.logs(&as_it_seems))) {
-        if !(1..=spec.flows.len()).contains(&(record.flow as usize)) {
-            return Err(format!(
-                "a side reports packets of flow {}, which the run did not have",
-                record.flow
-            ));
-        }
         let is_there = match record.event {
             Event::Deliver => sends(record.flow as usize - 1),
             Event::AckDeliver => !sends(record.flow as usize - 1),
@@ -250,6 +251,20 @@ impl Flow {
         Self { local, remote }
     }
 
+    /// Returns why the halves cannot be those of flow number `index` (from 0), if so; `sends` tells whether data leaves
+    /// the local side.
+    fn objection(&self, index: usize, sends: bool) -> Option<String> {
+        [(&self.local, sends), (&self.remote, !sends)].into_iter().find_map(|(half, sends)| {
+            let other =
+                half.sender.as_ref().map(SenderReport::flow).filter(|flow| *flow as usize != index + 1);
+            other
+                .map(|flow| {
+                    format!("a side reports the counters of flow {flow} as those of flow {}", index + 1)
+                })
+                .or_else(|| packet_logs(half).find_map(|log| log.objection(index, sends)))
+        })
+    }
+
     /// All logs of packets, those of the remote side with this correction.
     fn logs<'a>(&'a self, correction: &'a Correction) -> impl Iterator<Item = ClockedLog<'a>> {
         let remote = packet_logs(&self.remote).map(move |log| ClockedLog { log, correction });
@@ -259,7 +274,7 @@ impl Flow {
     fn carried(&self) -> Carried {
         let halves = [&self.local, &self.remote];
         let [here, there] = halves.map(|half| {
-            let of_ends = half.sender.as_ref().map_or(Guarded::default(), endpoint::SenderReport::guarded)
+            let of_ends = half.sender.as_ref().map_or(Guarded::default(), SenderReport::guarded)
                 + half.receiver.as_ref().map_or(Guarded::default(), endpoint::ReceiverReport::guarded);
             of_ends + half.tunnel.as_ref().map_or(Guarded::default(), |tunnel| tunnel.guarded)
         });
@@ -267,7 +282,7 @@ impl Flow {
         let copies = [here.replayed, there.replayed];
         let late = halves.map(|half| {
             let tunnel = half.tunnel.as_ref().map(|tunnel| tunnel.punctuality);
-            let sender = half.sender.as_ref().and_then(endpoint::SenderReport::punctuality);
+            let sender = half.sender.as_ref().and_then(SenderReport::punctuality);
             tunnel.or(sender).or_else(|| half.receiver.as_ref()?.punctuality())
         });
         let dropped = self.local.dropped + self.remote.dropped;
@@ -276,7 +291,7 @@ impl Flow {
 }
 
 fn packet_logs(half: &FlowHalf) -> impl Iterator<Item = &EventLog> {
-    let of_sender = half.sender.iter().flat_map(endpoint::SenderReport::logs);
+    let of_sender = half.sender.iter().flat_map(SenderReport::logs);
     let of_receiver = half.receiver.iter().flat_map(endpoint::ReceiverReport::logs);
     of_sender.chain(of_receiver).chain(half.tunnel.iter().flat_map(|TunnelReport { logs, .. }| logs))
 }

@@ -2,12 +2,11 @@
 
 use super::channel::Exchange;
 use super::tunnel::TunnelReport;
+use crate::few::few;
 use crate::program_flow::ProgramReport;
 use crate::program_samples::ProgramSample;
 use endpoint::{Guarded, MOST_FLOWS, ReceiverReport, SenderReport};
-use serde::de::{Error, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
-use std::marker::PhantomData;
+use serde::{Deserialize, Serialize};
 
 /// Zstandard's level: most of the gain, little of the time.
 const LEVEL: i32 = 3;
@@ -37,9 +36,9 @@ pub(super) struct FlowHalf {
 pub struct SideReport {
     /// When the run began, ns of the side's clock.
     pub(super) start_ns: u64,
-    #[serde(deserialize_with = "few")]
+    #[serde(deserialize_with = "few::<_, _, MAX_FEW>")]
     pub(super) flows: Vec<FlowHalf>,
-    #[serde(deserialize_with = "few")]
+    #[serde(deserialize_with = "few::<_, _, MAX_FEW>")]
     pub(super) programs: Vec<ProgramReport>,
     /// Questions asked of the other side, and those that were answered.
     pub(super) asked: u64,
@@ -83,32 +82,6 @@ impl SideReport {
 /// Maximum number of flows or programs that a side reports: two programs for each flow that a log can name.
 const MAX_FEW: usize = 2 * MOST_FLOWS;
 
-/// Reads a list of large things, of which a few bytes must not become many.
-fn few<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
-    struct Few<T>(PhantomData<T>);
-
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Few<T> {
-        type Value = Vec<T>;
-
-        fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            write!(formatter, "at most {MAX_FEW} entries")
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
-            let mut read = Vec::new();
-            while let Some(entry) = entries.next_element()? {
-                if read.len() == MAX_FEW {
-                    return Err(A::Error::invalid_length(MAX_FEW + 1, &self));
-                }
-                read.push(entry);
-            }
-            Ok(read)
-        }
-    }
-
-    deserializer.deserialize_seq(Few(PhantomData))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,6 +111,22 @@ mod tests {
         assert_eq!(SideReport::from_bytes(&good, ANY).unwrap().flows.len(), 2);
         let error = SideReport::from_bytes(&good, 10).unwrap_err();
         assert!(error.ends_with("allowed are 10"), "{error}");
+    }
+
+    #[test]
+    fn empty_words_of_a_program_do_not_fill_the_memory() {
+        // One byte each in the report, 24 in memory: 645 kB became 1.3 GB.
+        let mut long = report(1);
+        let words = vec![String::new(); 100_000];
+        long.programs = vec![ProgramReport {
+            flow: 1,
+            side: String::new(),
+            command: Vec::new(),
+            ended: None,
+            output: words,
+        }];
+        let error = SideReport::from_bytes(&long.to_bytes().unwrap(), ANY).unwrap_err();
+        assert!(error.contains("expected at most 4096 entries"), "{error}");
     }
 
     #[test]

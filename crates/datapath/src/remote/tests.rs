@@ -280,7 +280,8 @@ fn a_report_of_other_flows_or_impossible_times_is_refused() {
         }
     };
     let refusal = |remote| join(&spec, true, report(0, 0), remote, &[], &mut Kept::default()).unwrap_err();
-    assert_eq!(refusal(report(0, 7)), "a side reports packets of flow 8, which the run did not have");
+    assert_eq!(refusal(report(0, 7)), "a side that receives flow 1 reports `send` of flow 8");
+    assert_eq!(refusal(report(0, 0)), "a side that receives flow 1 reports `send` of flow 1");
     assert_eq!(refusal(report(u64::MAX, 0)), "a side reports times that no clock shows");
 }
 
