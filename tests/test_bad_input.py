@@ -136,6 +136,8 @@ def test_path_files(dumbbell: Dumbbell, folder: Path, old: str, new: str, parts:
         ("duration_s = 'long'", ["`duration_s`", "a number"]),
         ("duration_s = inf", ["`duration_s`"]),
         ("log = 'all'", ["`log`", "packets"]),
+        (f"udp_ports = '1-{'9' * 5000}'", ["`udp_ports` = 1-999", "allowed is FROM-TO, two ports of 1 to 65535"]),
+        ("udp_ports = '9-1'", ["`udp_ports` = 9-1: allowed is FROM-TO, two ports of 1 to 65535"]),
         ("[[flow]]\nstart = 1", ["`flow[0].start`", "`start_s`"]),
         ("[[flow]]\nstart_s = 90.0", ["start_s = 90"]),
         ("[[flow]]\nrtt_ms = 1.0", ["rtt_ms = 1", "20 ms"]),

@@ -1,5 +1,6 @@
 """The settings of an experiment: names, defaults and limits, stated here and nowhere else."""
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
@@ -43,9 +44,8 @@ def _duration(table: TomlTable, key: str) -> float:
 
 def _ports(table: TomlTable, key: str) -> str:
     text = table.text(key)
-    first, dash, last = text.partition("-")
-    numbers = [int(each) for each in (first, last) if each.isascii() and each.isdigit()]
-    if not dash or len(numbers) != 2 or not 1 <= numbers[0] <= numbers[1] <= 65535:
+    match = re.fullmatch(r"(\d{1,5})-(\d{1,5})", text, re.ASCII)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]) <= 65535:
         raise UserError(f"{table.source}: `{table.prefix}{key}` = {text}: allowed is FROM-TO, two ports of 1 to 65535")
     return text
 

@@ -4,6 +4,7 @@ import math
 import re
 
 from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.catalog.options.quantities import MOST_LIMIT
 
 _NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)"
 _TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
@@ -33,14 +34,13 @@ def megabits(option: str, text: str) -> float:
 
 def queue_limit(option: str, text: str) -> dict[str, int]:
     """`173p` as `packets`, `100kB` as `bytes`."""
-    match = re.fullmatch(r"(\d+)p", text.strip())
-    if match and int(match[1]) > 0:
-        return {"packets": int(match[1])}
-    match = re.fullmatch(_NUMBER + r"([kKM]i?)?B", text.strip())
-    size = round(float(match[1]) * _SCALES[match[2] or ""]) if match else 0
-    if size < 1:
-        raise UserError(f"{option} `{text}`: allowed is a length in packets or bytes, at least 1, like 173p or 100kB")
-    return {"bytes": size}
+    match = re.fullmatch(_NUMBER + r"(?:(p)|([kKM]i?)?B)", text.strip())
+    size = float(match[1]) * _SCALES[match[3] or ""] if match else 0.0
+    if match is None or not 0.5 < size <= MOST_LIMIT or (match[2] and not match[1].isdecimal()):
+        raise UserError(
+            f"{option} `{text}`: allowed is a length in packets or bytes, from 1 to {MOST_LIMIT}, like 173p or 100kB"
+        )
+    return {"packets" if match[2] else "bytes": round(size)}
 
 
 def probability(option: str, text: str) -> float:
