@@ -2,12 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import inf
 from typing import Any
 
 from dumbbell.catalog.toml_tables import TomlTable
 
-METRICS = {"throughput_mbps": (0.0, inf), "delay_p95_ms": (-inf, inf), "loss_rate": (0.0, 1.0)}
+MOST_METRIC = 1e18
+"""Largest value of a metric, in its unit: figures compute with squares and margins of what they draw."""
+METRICS = {
+    "throughput_mbps": (0.0, MOST_METRIC),
+    "delay_p95_ms": (-MOST_METRIC, MOST_METRIC),
+    "loss_rate": (0.0, 1.0),
+}
 """What can be published, by the name of our metric (of all flows together), with the least and greatest value.
 
 A delay can be below zero: it is measured with two clocks.

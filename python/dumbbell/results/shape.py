@@ -12,9 +12,8 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.base.errors import UserError
 from dumbbell.base.json_shape import Each, Table, require_shape
+from dumbbell.catalog.published import MOST_METRIC
 
-_MOST_METRIC = 1e18
-"""Largest metric, in its unit: figures compute with squares and margins of what they draw."""
 _PRODUCT = "(Mbit/s)^n"
 """Unit of metrics that grow with the number of flows: these may be any finite number."""
 _NUMBER = int | float
@@ -134,7 +133,7 @@ def _require_metrics(level: str, table: Mapping[str, Any], prefix: str = "") -> 
             if not isinstance(value, int | float | None):
                 raise UserError(f"`{level}.{full}`: allowed is a number")
             if value is not None and abs(value) > _metrics()[level, full]:
-                raise UserError(f"`{level}.{full}` = {value:g}: allowed is up to {_MOST_METRIC:g}")
+                raise UserError(f"`{level}.{full}` = {value:g}: allowed is up to {MOST_METRIC:g}")
         elif isinstance(value, dict):
             _require_metrics(level, value, f"{full}.")
         elif isinstance(value, list):
@@ -148,7 +147,5 @@ def _metrics() -> Mapping[tuple[str, str], float]:
     """Return the largest value of each metric, by level and name."""
     named = [*json.loads(_core.metrics()), *json.loads(_core.labels())]
     texts = {("flow", "scheme"), ("link", "link"), ("link", "direction"), ("network", "invalid_reason")}
-    found = {
-        (each["level"], each["name"]): math.inf if each.get("unit") == _PRODUCT else _MOST_METRIC for each in named
-    }
+    found = {(each["level"], each["name"]): math.inf if each.get("unit") == _PRODUCT else MOST_METRIC for each in named}
     return {key: most for key, most in found.items() if key not in texts}
