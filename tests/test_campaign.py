@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -335,6 +336,16 @@ def test_what_is_silent_for_long_is_dead(tmp_path: Path) -> None:
     )
     assert found["seen_at"] == heartbeat.stamp(float(silent_since))
     assert heartbeat.as_json(tmp_path / "nowhere") is None
+
+
+def test_a_heartbeat_at_a_time_without_a_date_is_damaged() -> None:
+    with TemporaryDirectory(dir="/dev/shm") as folder:  # a disk has no such times
+        directory = Path(folder)
+        with heartbeat.Heartbeat(directory, Schedule(START_S, 60.0, 10), None):
+            pass
+        os.utime(directory / HEARTBEAT, (10**12, 10**12))
+        said = f"{HEARTBEAT}: was changed at a time that has no date: `touch` gives it another"
+        assert heartbeat.as_json(directory) == {"damaged": said}
 
 
 def test_the_round_whose_time_it_is() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from dumbbell.machine import description, load
 from dumbbell.machine.interfaces import interfaces
+from dumbbell.machine.turn import whose_turn
 from dumbbell.results.environment import environment
 
 
@@ -17,6 +18,12 @@ def put(folder: Path, **files: str) -> None:
         file = folder / name.replace("__", "/")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content)
+
+
+@pytest.mark.parametrize("since_s", [2**64 - 1, 2**62, 10**12])
+def test_a_turn_since_no_time_at_all_is_nobodys(since_s: int) -> None:
+    assert whose_turn(4711, since_s) == ""
+    assert whose_turn(4711, 0).startswith(" (pid 4711, since ")
 
 
 @pytest.fixture

@@ -136,16 +136,28 @@ def as_json(directory: Path) -> dict[str, Any] | None:
     """
     try:
         state = read_state(directory)
+        if state is None:
+            return None
+        seen_s, seen_at = _seen(directory / HEARTBEAT)
     except UserError as error:
         return {DAMAGED: str(error).replace(f"{directory}/", "")}
-    if state is None:
-        return None
-    seen_s = (directory / HEARTBEAT).stat().st_mtime
     going = state.state in (_RUNNING, _WAITING)
     alive = going and time.time() - seen_s < SILENT_S and not _is_gone(state)
     told = {key: value for key, value in asdict(state).items() if key not in ("process", "boot")}
-    seen_at = stamp(float(int(seen_s)))
     return told | {"alive": alive, "seen_at": seen_at, "in_words": state.in_words(alive, seen_at)}
+
+
+def _seen(file: Path) -> tuple[float, str]:
+    """When the file was touched last: Unix time, and as `stamp` writes it.
+
+    Raises:
+        UserError: its time is none that has a date.
+    """
+    seen_s = file.stat().st_mtime
+    try:
+        return seen_s, stamp(float(int(seen_s)))
+    except (ValueError, OverflowError, OSError):
+        raise UserError(f"{file}: was changed at a time that has no date: `touch` gives it another") from None
 
 
 def _is_gone(state: State) -> bool:
