@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from conftest import Dumbbell
-from dumbbell.gym.export import unpacked
+from dumbbell.gym.export import packed, unpacked
 from dumbbell.train.advantages import Seen, advantages
 
 ROOT = Path(__file__).parent.parent
@@ -103,6 +103,43 @@ def test_what_cannot_be_is_refused_in_one_line(
     assert complaint in said
     assert said.count("\n") == 1
     assert {file: file.read_bytes() for file in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("memory.scale.0", np.zeros(0)),
+        ("memory.scale.0", np.zeros(5)),
+        ("memory.scale.1", np.float32(1.0)),
+        ("memory.scale.2", np.full(3, -1.0)),
+        ("memory.0", np.zeros((3, 3))),
+        ("steps", 1e300),
+        ("steps", "many"),
+    ],
+)
+def test_a_training_whose_memory_has_another_shape_is_no_file_of_this_trainer(
+    dumbbell: Dumbbell, folder: Path, kept: bytes, name: str, values: object
+) -> None:
+    tensors, metadata = unpacked(kept)
+    if name in tensors:
+        tensors[name] = np.asarray(values)
+    else:
+        metadata["training"] = json.dumps(json.loads(metadata["training"]) | {name: values})
+    (folder / "bad.safetensors").write_bytes(packed(tensors, metadata))
+    words = (*QUICK, "--steps", "2000", "--jobs", "1", "--resume", "--out", "bad.safetensors")
+    said = dumbbell("train", "aurora", *words, expect=2).stderr
+    assert said == "dumbbell: bad.safetensors: allowed is a file of this trainer\n"
+
+
+@pytest.mark.parametrize("offsets", [[0, 8], [4, 12], [8, 12], [8, 4_000_000], [-8, 0], [8, 8]])
+def test_tensors_that_lie_in_each_other_are_no_file_of_tensors(offsets: list[int]) -> None:
+    """Two megabytes of zeros became 700 tensors of two megabytes each."""
+    header = {
+        name: {"dtype": "F32", "shape": [2], "data_offsets": each} for name, each in (("a", [0, 8]), ("b", offsets))
+    }
+    text = json.dumps(header | {"__metadata__": {}}).encode()
+    with pytest.raises(ValueError, match="`b`: is not where the tensor before it ends"):
+        unpacked(len(text).to_bytes(8, "little") + text + bytes(16))
 
 
 def test_the_example_trains_and_runs_a_policy(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Trained networks as files of the scheme `neural`."""
 
 import json
+import math
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -8,11 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from dumbbell.base.errors import UserError
+from dumbbell.base.json_shape import Each, Table, require_shape
 from dumbbell.base.json_text import parse_json
 from dumbbell.gym.policy import Policy
 from dumbbell.results.files import write_atomically
 
 _ALIGNED = 8
+_HEADER = Table({"__metadata__": Table({}, others=str)}, required=("__metadata__",))
+_TENSOR = Table({"shape": Each(int), "data_offsets": Each(int)}, required=("shape", "data_offsets"))
 
 
 def export_policy(
@@ -60,17 +64,25 @@ def packed(tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> by
 
 
 def unpacked(contents: bytes) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Tensors and metadata of what `packed` wrote.
+    """Tensors and metadata of what `packed` wrote: all of the data is in the tensors, in their order, once.
 
     Raises:
         ValueError: it is something else.
     """
     length = int.from_bytes(contents[:8], "little")
     header = parse_json(contents[8 : 8 + length].decode())
+    require_shape(header, _HEADER)
     metadata = header.pop("__metadata__")
     data = contents[8 + length :]
-    tensors = {}
+    tensors, reached = {}, 0
     for name, told in header.items():
-        begin, end = told["data_offsets"]
-        tensors[name] = np.frombuffer(data[begin:end], dtype="<f4").reshape(told["shape"])
+        require_shape(told, _TENSOR, name)
+        if min(told["shape"], default=0) < 0:
+            raise ValueError(f"`{name}`: has a shape that is none")
+        begin, reached = reached, reached + 4 * math.prod(told["shape"])
+        if told["data_offsets"] != [begin, reached] or reached > len(data):
+            raise ValueError(f"`{name}`: is not where the tensor before it ends, or has not the length of its shape")
+        tensors[name] = np.frombuffer(data[begin:reached], dtype="<f4").reshape(told["shape"])
+    if reached != len(data):
+        raise ValueError(f"has {len(data)} bytes of data, of which its tensors take {reached}")
     return tensors, metadata

@@ -300,12 +300,17 @@ class Learner:
         Raises:
             ValueError, KeyError: another network was learned.
         """
+        for name, own in self.memory().items():
+            kept = tensors[name]
+            if kept.shape != own.shape or not np.isfinite(kept).all():
+                raise ValueError(f"`{name}`: allowed are finite numbers in the shape {list(own.shape)}")
         leaves, tree = jax.tree.flatten((self.parameters, self.state))
-        kept = [tensors[f"memory.{place}"] for place in range(len(leaves))]
-        found = [jnp.asarray(new, old.dtype).reshape(jnp.shape(old)) for new, old in zip(kept, leaves, strict=True)]
+        found = [jnp.asarray(tensors[f"memory.{place}"], old.dtype) for place, old in enumerate(leaves)]
         self.parameters, self.state = jax.tree.unflatten(tree, found)
         for place, scale in enumerate([self.sees, self.knows, self.returned]):
             numbers = tensors[f"memory.scale.{place}"].astype(np.float64)
             width = len(scale.mean)
+            if numbers[0] <= 0.0 or numbers[1 + width :].min() < 0.0:
+                raise ValueError(f"`memory.scale.{place}`: has a count or a square below zero")
             scale.count, scale.mean, scale.square = numbers[0], numbers[1 : 1 + width], numbers[1 + width :]
         self.steps = steps
