@@ -187,6 +187,10 @@ def test_metadata_in_latin_1_and_with_numbers_as_text(dumbbell: Dumbbell, source
         (json.dumps(METADATA | {"mixes": {"cubic": "cubic*0"}}), "`mixes.cubic`: mix `cubic*0`: allowed is"),
         (json.dumps(METADATA | {"flows": float("nan")}), "pantheon_metadata.json:1: has the number NaN"),
         (json.dumps(METADATA | {"flows": 0.5}), "`flows` = 0.5: allowed is a whole number, 0 to 10000"),
+        (
+            json.dumps(METADATA | {"cc_schemes": [f"s{number}" for number in range(1000)], "run_times": 10_000}),
+            "`run_times`: 10000 of 1004 schemes are 10040000 runs: allowed are at most 100000",
+        ),
         (" " * (16 << 20) + "{}", "is longer than 16777216 bytes"),
     ],
 )

@@ -8,12 +8,14 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.base.backend import IMPORTED
+from dumbbell.base.errors import UserError
 from dumbbell.base.names import fitted
 from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.experiment_file import parse_mix
 from dumbbell.catalog.experiment_settings import MOST_FLOWS
 from dumbbell.catalog.path import PathModel
 from dumbbell.experiment import Experiment, Run
+from dumbbell.experiment.resolve import MOST_RUNS
 from dumbbell.formats.pantheon_files import PantheonFiles, RunFiles
 from dumbbell.formats.pantheon_metadata import PantheonMetadata, read_metadata
 from dumbbell.formats.pantheon_perf import PERFORMANCE, Runs, read_performance, statistics_of
@@ -45,6 +47,8 @@ def import_pantheon(source: Path, out: Path, command: list[str], strict: bool = 
     numbers, left_out = read_performance(source, strict)
     with_data = dict.fromkeys([*files.schemes, *(scheme for scheme, made in numbers.items() if made)])
     others = [] if strict else [scheme for scheme in with_data if scheme not in metadata.schemes]
+    schemes = len(metadata.schemes) + len(others)
+    _require_few(metadata.file, schemes, metadata.run_times)  # before they are listed
     runs = {
         **{
             scheme: files.runs(scheme, (*metadata.planned_runs, *numbers.get(scheme, ())))
@@ -53,6 +57,7 @@ def import_pantheon(source: Path, out: Path, command: list[str], strict: bool = 
         **{scheme: files.runs(scheme, numbers.get(scheme, ())) for scheme in others},
     }
     experiment = _experiment(metadata, source, runs)
+    _require_few(metadata.file, schemes, experiment.runs)
     refuse_used(out)
     with staging(out) as directory:
         facts = {"git_summary": metadata.git_summary, "metadata": metadata.raw}
@@ -69,6 +74,17 @@ def import_pantheon(source: Path, out: Path, command: list[str], strict: bool = 
                 one.add(run, files.of(scheme, number), about)
             finish(results)
     return ResultsDirectory(out, experiment)
+
+
+def _require_few(file: Path, schemes: int, runs: int) -> None:
+    """Refuse more runs than an experiment may have.
+
+    Raises:
+        UserError: there are more.
+    """
+    if schemes * runs > MOST_RUNS:
+        made = f"{runs} of {schemes} schemes are {schemes * runs} runs"
+        raise UserError(f"{file}: `run_times`: {made}: allowed are at most {MOST_RUNS}")
 
 
 def _experiment(metadata: PantheonMetadata, source: Path, runs: dict[str, list[int]]) -> Experiment:
