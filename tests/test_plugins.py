@@ -265,6 +265,28 @@ def dumbbell_elsewhere(dumbbell: Dumbbell, folder: Path) -> Dumbbell:
             "  def control(self): ...\n",
             "class `Mine`: parameter `name` of __init__: needed is a default that is a number, True or False, or",
         ),
+        *(
+            (
+                "parameter.py",
+                f"from typing import Literal\nclass Mine:\n  def __init__(self, start, {declared}): ...\n"
+                "  def on_ack(self, a): ...\n  def control(self): ...\n",
+                f"class `Mine`: parameter `a` of __init__: {said}",
+            )
+            for declared, said in (
+                ("a=10**30", "allowed is a default of up to 9.22337e+18"),
+                ("a: int = -2**63 - 1", "allowed is a default of up to 9.22337e+18"),
+                ("a: float = 10**400", "allowed is a default of up to 1.79769e+308"),
+                ("a: float = float('nan')", "allowed is a default of up to 1.79769e+308"),
+                ("a: Literal[1, 2] = 1", "needed is a default that is a number"),
+                ("a: Literal['x', 1] = 'x'", "needed is a default that is a number"),
+            )
+        ),
+        (
+            "half.py",
+            "class Mine:\n  FIELDS = {'x': '\\ud800'}\n  def __init__(self, start): ...\n  def on_ack(self, a): ...\n"
+            "  def control(self): ...\n  def fields(self): ...\n",
+            "class `Mine`: declares half of a character (a lone surrogate)",
+        ),
         (
             "bare.py",
             "class Mine:\n  def on_ack(self, a): ...\n  def control(self): ...\n",

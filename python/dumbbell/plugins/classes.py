@@ -40,7 +40,13 @@ def load(file: str, code: bytes, name: str) -> tuple[type, str]:
         "parameters": [_parameter(file, name, item) for item in _keywords(file, cls)],
         "fields": _fields(file, cls),
     }
-    return cls, json.dumps(declaration)
+    text = json.dumps(declaration)
+    if "\\ud" in text:  # halves of characters are written like this only
+        try:
+            json.dumps(declaration, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise _core.Error(f"{file}: class `{name}`: declares half of a character (a lone surrogate)") from None
+    return cls, text
 
 
 def controllers(file: str, code: bytes) -> tuple[str, ...]:
@@ -144,20 +150,34 @@ def _parameter(file: str, cls: str, parameter: inspect.Parameter) -> dict[str, A
     choices: list[str] = []
     if annotation is bytes or (get_origin(annotation) in (Union, types.UnionType) and bytes in get_args(annotation)):
         kind, default = "file", None
-    elif get_origin(annotation) is Literal and default in get_args(annotation):
-        kind, choices = "choice", [str(choice) for choice in get_args(annotation)]
+    elif get_origin(annotation) is Literal and _is_choice(default, get_args(annotation)):
+        kind, choices = "choice", [*get_args(annotation)]
     elif isinstance(default, bool):
         kind = "flag"
-    elif isinstance(default, float) or (annotation is float and isinstance(default, int)):
-        kind, default = "number", float(default)
-    elif isinstance(default, int):
-        kind = "integer"
-    else:
+    elif get_origin(annotation) is Literal or not isinstance(default, int | float):
         raise _core.Error(
             f"{file}: class `{cls}`: parameter `{name}` of __init__: needed is a default that is a number, True or "
             "False, or the annotation Literal[...] of texts, or bytes for a file"
         )
+    elif isinstance(default, float) or annotation is float:
+        kind, default = "number", float(_within(file, cls, name, default, sys.float_info.max))
+    else:
+        kind, default = "integer", int(_within(file, cls, name, default, 2**63 - 1))
     return {"name": name, "kind": kind, "default": default, "choices": choices}
+
+
+def _is_choice(default: object, choices: tuple[object, ...]) -> bool:
+    """Whether all of them are texts, and one is the default."""
+    return default in choices and all(isinstance(choice, str) for choice in choices)
+
+
+def _within(file: str, cls: str, name: str, default: float, most: float) -> float:
+    """Return the default of a parameter, unless it is larger than the core's numbers, or none."""
+    if not -most <= default <= most:
+        raise _core.Error(
+            f"{file}: class `{cls}`: parameter `{name}` of __init__: allowed is a default of up to {most:g}"
+        )
+    return default
 
 
 def _fields(file: str, cls: type) -> list[tuple[str, str]]:
