@@ -17,6 +17,7 @@ import pytest
 import dumbbell as library
 import dumbbell.execution.pool as pool_module
 from conftest import COMMAND, Dumbbell, show
+from dumbbell.base.inbox import TOKEN_BYTES, Garbled, Inbox
 from test_plugins import compiled
 
 HOSTILE = Path(__file__).parent / "plugins/hostile.py"
@@ -229,6 +230,62 @@ def test_an_attack_on_a_simulation_of_the_library_ends_it_in_one_line(mode: str)
     with pytest.raises(library.Error) as caught:
         library.simulate(specification)
     assert "\n" not in str(caught.value)
+
+
+FORGES = """
+import gc, json, os, stat, sys
+def say(answer):
+    for each in range(3, 64):
+        try:
+            if stat.S_ISFIFO(os.fstat(each).st_mode):
+                os.write(each, json.dumps({"answer": answer}).encode() + b"\\n")
+        except OSError: pass
+def send(message):
+    _Out = sys.modules["__main__"]._Out
+    for out in gc.get_objects():
+        if isinstance(out, _Out): out.say(message)
+class Forge:
+    def __init__(self, start): self.acks = 0
+    def on_ack(self, ack):
+        self.acks += 1
+        if self.acks == 20: FORGE
+    def control(self): return 15000.0
+"""
+"""A class that writes an answer to every pipe of its process, or with the means of the process itself."""
+
+
+@pytest.mark.parametrize(
+    ("forge", "said"),
+    [
+        ("say('{}')", "its process wrote to a descriptor that it does not own; it ran forge ("),
+        ("send({'answer': 5})", "its process told what is no answer; it ran forge ("),
+        ("send({'moment': [0.1, {'1': 5}, {}]})", "its process told what is no answer; it ran forge ("),
+        ("send({'moment': 7})", "its process told what is no answer; it ran forge ("),
+        ("send({'answer': '[' * 5000})", "told no statistics: nested too deeply"),
+        ("send({'answer': '7'})", "told: the file: allowed is a table: not the statistics of a run"),
+        ("send({'answer': '{\"flows\": 7}'})", "not the statistics of a run"),
+    ],
+)
+def test_a_forged_answer_of_a_simulation_of_the_library_is_refused(folder: Path, forge: str, said: str) -> None:
+    (folder / "forge.py").write_text(FORGES.replace("FORGE", forge))
+    specification = library.specification(str(folder / "forge.py"), duration=2)
+    with pytest.raises(library.Error) as caught:
+        library.simulate(specification)
+    assert said in str(caught.value)
+
+
+def test_a_forged_answer_about_a_file_is_refused(folder: Path, dumbbell: Dumbbell) -> None:
+    (folder / "forge.py").write_text(f"{FORGES.replace('FORGE', 'pass')}say(5)\n")
+    said = dumbbell("list", "schemes", "--plugin", "forge.py", expect=2).stderr
+    assert said.endswith("forge.py: wrote to a descriptor that it does not own\n")
+
+
+def test_a_message_that_is_nested_deeply_is_garbled() -> None:
+    ours, theirs = Pipe()
+    token, text = bytes(TOKEN_BYTES), b'{"kind":' + b"[" * 5000 + b"]" * 5000 + b"}"
+    os.write(theirs.fileno(), token + len(text).to_bytes(4, "big") + text)
+    with pytest.raises(Garbled):
+        list(Inbox(ours, token).take())
 
 
 def test_what_a_run_leaves_counts_for_no_later_run_of_its_process(attack: Attack, dumbbell: Dumbbell) -> None:

@@ -182,6 +182,7 @@ def test_bad_input_is_one_line_that_names_it(
         (lambda: dumbbell.compare(results, results, ["delay"]), "unknown metric `delay`"),
         (lambda: dumbbell.specification("kernel-cubic"), "runs with backend emu, remote:HOST only"),
         (lambda: dumbbell.specification("cubic", mix="cubic+reno"), "a specification is of one run"),
+        (lambda: dumbbell.specification("cubic", run=None), "run = None: allowed is the number of a repetition"),  # type: ignore[arg-type]
         (lambda: dumbbell.simulate({}), "`seed`"),
         (lambda: dumbbell.simulate(dumbbell.specification("cubic") | {"sede": 1}), "unknown"),
         (lambda: dumbbell.PathModel.from_toml("nmae = 1"), "unknown key `nmae` (did you mean `name`?)"),

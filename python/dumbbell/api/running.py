@@ -14,7 +14,8 @@ from dumbbell.api.records.one_run import RunResults
 from dumbbell.api.records.results import Results
 from dumbbell.api.selection import DEFAULT, Assignments, Names, Paths, Schemes, chosen_plan, select, with_pantheon
 from dumbbell.base.backend import SIMULATION, executing_backend
-from dumbbell.base.errors import UserError, one_line, with_hint
+from dumbbell.base.errors import UserError, listed, one_line, with_hint
+from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.catalog.experiment_file import Plan, mix_label
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.catalog.path import PathModel
@@ -27,6 +28,7 @@ from dumbbell.experiment import Overrides, pin, resolve
 from dumbbell.plugins import isolated
 from dumbbell.plugins.isolated import Watch
 from dumbbell.results.series.kept import FLOWS, LINKS, PACKETS, kept_files, read_table
+from dumbbell.results.shape import require_statistics
 
 
 class Interrupted(KeyboardInterrupt):
@@ -232,6 +234,8 @@ def specification(
     runs = [each for each in experiment.all_runs() if each.run == run]
     if len(runs) > 1:
         raise UserError("a specification is of one run: give one of `scheme` and `mix`")
+    if not runs:
+        raise UserError(f"run = {run}: allowed is the number of a repetition, from 1")
     return deepcopy(experiment.specification(runs[0]))  # whoever changes it changes no path or scheme
 
 
@@ -249,8 +253,7 @@ def simulate(specification: Mapping[str, Any], watch: Watch | None = None, trust
     """
     if not trust:
         require_known(specification)
-    found, kept = _simulated(specification, watch)
-    statistics = json.loads(found)
+    statistics, kept = _simulated(specification, watch)
     names = [str(flow["scheme"]) for flow in statistics["flows"]]
     mix = mix_label([(name, names.count(name)) for name in dict.fromkeys(names)])
     identity = {"scheme": mix, "path": "", "run": 1, "seed": specification["seed"]}
@@ -327,8 +330,10 @@ class _CancelledRunError(Exception):
     """Ends a run that nobody waits for any more."""
 
 
-def _simulated(specification: Mapping[str, Any], watch: Watch | None) -> tuple[str, Mapping[str, _core.Table | None]]:
-    """The statistics of a run as JSON, and its tables."""
+def _simulated(
+    specification: Mapping[str, Any], watch: Watch | None
+) -> tuple[dict[str, Any], Mapping[str, _core.Table | None]]:
+    """The statistics of a run, and its tables."""
     try:
         text = json.dumps(specification)
     except (TypeError, ValueError, RecursionError) as error:
@@ -339,10 +344,16 @@ def _simulated(specification: Mapping[str, Any], watch: Watch | None) -> tuple[s
             found, packets, flows, links = _core.simulate_in_memory(text, watch)
         except _core.Error as error:
             raise UserError(with_hint(str(error))) from None
-        return found, {PACKETS: packets, FLOWS: flows, LINKS: links}
+        return json.loads(found), {PACKETS: packets, FLOWS: flows, LINKS: links}
     with TemporaryDirectory(prefix="dumbbell-") as folder:
         found = isolated.simulate(text, plugins, Path(folder), watch)
-        return found, {name: read_table(name, file) for name, file in kept_files(Path(folder)).items()}
+        try:
+            told = parse_json(found)
+        except BadJson as error:
+            raise UserError(f"{listed(plugins)}: told no statistics: {error.reason}") from None
+        statistics = {"status": "done"} | told if isinstance(told, dict) else told
+        require_statistics(f"{listed(plugins)}: told", statistics)
+        return statistics, {name: read_table(name, file) for name, file in kept_files(Path(folder)).items()}
 
 
 def _plugins(specification: Mapping[str, Any]) -> list[str]:

@@ -7,16 +7,24 @@ object. The parent never waits for the rest of one, and executes nothing that it
 import json
 import os
 from collections.abc import Iterator
-from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, Protocol
 
 from dumbbell.base.errors import UserError
+from dumbbell.base.json_text import parse_json
 
 TOKEN_BYTES = 16
 MOST_BYTES = 64 * 2**20
 """Bytes of the longest message."""
 _HEAD_BYTES = TOKEN_BYTES + 4
 _CHUNK_BYTES = 2**18
+
+
+class Open(Protocol):
+    """An open pipe or connection."""
+
+    def fileno(self) -> int:
+        """Return its descriptor."""
+        ...
 
 
 class Garbled(UserError):
@@ -27,7 +35,7 @@ class Garbled(UserError):
         super().__init__(what)
 
 
-def send(connection: Connection, token: bytes, message: dict[str, Any]) -> None:
+def send(connection: Open, token: bytes, message: dict[str, Any]) -> None:
     """Sends a message.
 
     Raises:
@@ -42,7 +50,7 @@ def send(connection: Connection, token: bytes, message: dict[str, Any]) -> None:
 class Inbox:
     """The messages of one process, as far as they have come."""
 
-    def __init__(self, connection: Connection, token: bytes) -> None:
+    def __init__(self, connection: Open, token: bytes) -> None:
         self._connection = connection
         self._token = token
         self._come = bytearray()
@@ -70,7 +78,7 @@ class Inbox:
             text = bytes(self._come[_HEAD_BYTES : _HEAD_BYTES + length])
             del self._come[: _HEAD_BYTES + length]
             try:
-                message = json.loads(text)
+                message = parse_json(text.decode())
             except ValueError:
                 message = None
             if not isinstance(message, dict):

@@ -84,7 +84,7 @@ def _require_finite(value: object, key: str) -> None:
     """Refuse numbers that dumbbell never writes, wherever they are in a value of any shape."""
     if isinstance(value, float) and not math.isfinite(value):
         raise UserError(f"{_named(key)} = {value:g}: allowed is a finite number")
-    if isinstance(value, int) and abs(value) > _MOST_COUNT:
+    if isinstance(value, int) and not -_MOST_COUNT - 1 <= value <= _MOST_COUNT:
         raise UserError(f"{_named(key)} = {value}: allowed is up to {_MOST_COUNT}")
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, each in entries:

@@ -1,6 +1,7 @@
 """Controllers from outside in a process of its own, because loading one runs its code: asked about, or simulated.
 
-Executed as a module, it is that process: a question as a line of JSON on its input, the answer as one on its output.
+Executed as a module, it is that process: a question as a line of JSON on its input, the answer as a message
+(`base/inbox.py`) on its output.
 """
 
 import contextlib
@@ -21,8 +22,9 @@ from typing import IO, Any, Self
 from dumbbell import _core
 from dumbbell.base.errors import UserError, one_line, with_hint
 from dumbbell.base.guardian import Bounds, guarded, was_copied
-from dumbbell.base.inbox import Garbled
+from dumbbell.base.inbox import TOKEN_BYTES, Garbled, Inbox, send
 from dumbbell.base.interrupts import interruptible
+from dumbbell.base.json_shape import Each, Shape, Table, require_shape
 from dumbbell.base.processes import ENDS_WITHIN_S, cause_of_death
 from dumbbell.base.starting import PYTHON
 
@@ -30,7 +32,18 @@ _COMMAND = [*PYTHON, "-m", __name__]
 
 PATIENCE_S = 30.0
 """How long loading a plug-in may take; what a class imports may be large."""
-MOST_ANSWER_BYTES = 64 * 2**20
+
+_DESCRIPTIONS = Each(
+    Table(
+        {"name": str, "summary": str, "parameters": Each(dict), "fields": Each(dict)},
+        required=("name", "summary", "parameters", "fields"),
+    )
+)
+_COST = Table(
+    {"scheme": str, "ns_per_ack": int | float, "acks": int, "throughput_mbps": int | float},
+    required=("scheme", "ns_per_ack", "acks", "throughput_mbps"),
+)
+_FIELDS = Table({}, others=Table({}, others=int | float))
 
 
 @cache
@@ -40,7 +53,7 @@ def describe(file: str, sha256: str) -> tuple[dict[str, Any], ...]:
     Raises:
         UserError: it cannot be loaded, does something else than that, or holds other code than that with this SHA-256.
     """
-    return tuple(_ask({"describe": file, "sha256": sha256}, [file]))
+    return tuple(_ask({"describe": file, "sha256": sha256}, [file], _DESCRIPTIONS))
 
 
 def cost(specification: str, files: Iterable[str]) -> dict[str, Any]:
@@ -49,7 +62,7 @@ def cost(specification: str, files: Iterable[str]) -> dict[str, Any]:
     Raises:
         UserError: it cannot be loaded, or does something wrong.
     """
-    figures: dict[str, Any] = _ask({"cost": specification}, files)
+    figures: dict[str, Any] = _ask({"cost": specification}, files, _COST)
     return figures
 
 
@@ -59,7 +72,10 @@ def check(specifications: list[str], backend: str, files: Iterable[str]) -> list
     Raises:
         UserError: one of them cannot be loaded, or does something else than that.
     """
-    refusals: list[str | None] = _ask({"check": specifications, "backend": backend}, files)
+    files = list(files)
+    refusals: list[str | None] = _ask({"check": specifications, "backend": backend}, files, Each(str | None))
+    if len(refusals) != len(specifications):
+        raise UserError(f"{_named(files)}: {_NO_ANSWER}")
     return refusals
 
 
@@ -77,18 +93,46 @@ def simulate(specification: str, plugins: Iterable[str], directory: Path, watch:
     last_words = directory / "last-words"
     question = {"simulate": specification, "directory": str(directory), "watched": watch is not None}
     with _Asked(question, last_words) as asked:
-        for told in asked.answers():
-            if "moment" not in told:
-                return str(_answer_in(told))
-            time_s, flows, links = told["moment"]
-            if watch is not None:
-                watch(time_s, {int(number): fields for number, fields in flows.items()}, links)
-            asked.say(None)
+        try:
+            for told in asked.answers():
+                if "moment" not in told:
+                    return str(_answer_in(told, str))
+                moment = _moment(told["moment"])
+                if watch is not None:
+                    watch(*moment)
+                asked.say(None)
+        except Garbled as error:
+            raise UserError(cause_of_death(asked.end(), None, plugins, str(error))) from None
         raise UserError(cause_of_death(asked.end(), last_words, plugins))
 
 
-def _ask(question: dict[str, Any], files: Iterable[str]) -> Any:  # noqa: ANN401 (JSON)
-    named = ", ".join(dict.fromkeys(files))
+def _moment(
+    told: Any,  # noqa: ANN401 (any JSON value)
+) -> tuple[float, dict[int, dict[str, float]], dict[str, dict[str, float]]]:
+    """What a run says of a moment: its time, and the samples of flows and of links.
+
+    Raises:
+        Garbled: it is nothing that a run says.
+    """
+    try:
+        time_s, flows, links = told
+        require_shape(time_s, int | float)
+        for fields in (flows, links):
+            require_shape(fields, _FIELDS)
+        return time_s, {int(number): fields for number, fields in flows.items()}, links
+    except (TypeError, ValueError):
+        raise Garbled(_NO_ANSWER) from None
+
+
+_NO_ANSWER = "told what is no answer"
+
+
+def _named(files: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(files))
+
+
+def _ask(question: dict[str, Any], files: Iterable[str], shape: Shape) -> Any:  # noqa: ANN401 (JSON)
+    named = _named(files)
     with (
         interruptible(),
         TemporaryDirectory(prefix="dumbbell-") as folder,
@@ -96,7 +140,7 @@ def _ask(question: dict[str, Any], files: Iterable[str]) -> Any:  # noqa: ANN401
     ):
         try:
             for told in asked.answers(PATIENCE_S):
-                return _answer_in(told)
+                return _answer_in(told, shape)
         except TimeoutError:
             raise UserError(
                 f"{named}: was not loaded within {PATIENCE_S:g} s: a plug-in does its work in runs"
@@ -121,7 +165,10 @@ class _Asked:
             stdout=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C reaches us, and we end it
         )
-        self.say(question | {"last_words": str(last_words)})
+        token = os.urandom(TOKEN_BYTES)
+        assert self._process.stdout is not None
+        self._inbox = Inbox(self._process.stdout, token)
+        self.say(question | {"last_words": str(last_words), "token": token.hex()})
 
     def __enter__(self) -> Self:
         return self
@@ -144,32 +191,19 @@ class _Asked:
 
         Raises:
             TimeoutError: it has not ended by then.
-            Garbled: what it said was no answer.
+            Garbled: somebody else has written there, or what it said was no message.
         """
         assert self._process.stdout is not None
-        descriptor, come = self._process.stdout.fileno(), bytearray()
         poll = select.poll()
-        poll.register(descriptor, select.POLLIN)
+        poll.register(self._process.stdout.fileno(), select.POLLIN)
         until = None if within_s is None else time.monotonic() + within_s
         while True:
             if not poll.poll(None if until is None else max(0.0, until - time.monotonic()) * 1000):
                 raise TimeoutError
-            chunk = os.read(descriptor, 2**16)
-            if not chunk:
+            try:
+                yield from self._inbox.take()
+            except EOFError:
                 return
-            come += chunk
-            *lines, rest = come.split(b"\n")
-            come = rest
-            if len(come) > MOST_ANSWER_BYTES:
-                raise Garbled
-            for line in lines:
-                try:
-                    told = json.loads(line)
-                except ValueError:
-                    told = None
-                if not isinstance(told, dict) or not told.keys() & {"answer", "refusal", "moment"}:
-                    raise Garbled
-                yield told
 
     def end(self) -> int:
         """Ends it with all that it has started, unless it has ended by itself; how it did."""
@@ -185,13 +219,40 @@ class _Asked:
             return self._process.wait()
 
 
-def _answer_in(told: dict[str, Any]) -> Any:  # noqa: ANN401 (JSON)
+def _answer_in(told: dict[str, Any], shape: Shape) -> Any:  # noqa: ANN401 (JSON)
+    """The answer in a message.
+
+    Raises:
+        UserError: the message is a refusal.
+        Garbled: it is no answer of this shape.
+    """
     if "refusal" in told:
         raise UserError(with_hint(str(told["refusal"])))
-    return told.get("answer")
+    try:
+        require_shape(told.get("answer"), shape)
+    except UserError:
+        raise Garbled(_NO_ANSWER) from None
+    return told["answer"]
 
 
-def _answer(question: dict[str, Any], replies: IO[str], out: IO[str]) -> Any:  # noqa: ANN401 (JSON)
+class _Out:
+    """Where answers go."""
+
+    def __init__(self, descriptor: int, token: bytes) -> None:
+        self._descriptor = descriptor
+        self._token = token
+
+    def fileno(self) -> int:
+        """Return its descriptor."""
+        return self._descriptor
+
+    def say(self, message: dict[str, Any]) -> None:
+        """Sends a message; nobody may listen any more."""
+        with contextlib.suppress(OSError):
+            send(self, self._token, message)
+
+
+def _answer(question: dict[str, Any], replies: IO[str], out: _Out) -> Any:  # noqa: ANN401 (JSON)
     if "describe" in question:
         return json.loads(_core.describe_plugin(question["describe"], question["sha256"]))
     if "cost" in question:
@@ -208,14 +269,14 @@ def _answer(question: dict[str, Any], replies: IO[str], out: IO[str]) -> Any:  #
     return refusals
 
 
-def _simulated(question: dict[str, Any], replies: IO[str], out: IO[str]) -> str:
+def _simulated(question: dict[str, Any], replies: IO[str], out: _Out) -> str:
     """The statistics of a run; who asks for it is told of every moment and says when to go on, and may end."""
     _core.guard_process(question["last_words"])
     faulthandler.enable(2, all_threads=False)
     own = os.getpid()
 
     def watch(*moment: object) -> None:
-        _say(out, {"moment": moment})
+        out.say({"moment": moment})
         replies.readline()
 
     statistics = _core.simulate(question["simulate"], question["directory"], watch if question["watched"] else None)
@@ -224,26 +285,19 @@ def _simulated(question: dict[str, Any], replies: IO[str], out: IO[str]) -> str:
     return statistics
 
 
-def _say(stream: IO[str], content: object) -> None:
-    """A line of JSON; nobody may listen any more."""
-    with contextlib.suppress(OSError):
-        stream.write(f"{json.dumps(content)}\n")
-        stream.flush()
-
-
 def _main() -> None:
     question = json.loads(sys.stdin.readline())
     replies, out = os.dup(0), os.dup(1)
     # what the plug-in prints is no part of the answer
     guarded(0, 0.0, Bounds(Path(question["last_words"])), [replies, out])
     own = os.getpid()
-    answers = os.fdopen(out, "w", encoding="utf-8")
+    answers = _Out(out, bytes.fromhex(question.pop("token")))
     try:
         answer = {"answer": _answer(question, os.fdopen(replies, encoding="utf-8"), answers)}
     except _core.Error as error:
         answer = {"refusal": one_line(error)}
     if os.getpid() == own:  # no copy that the plug-in has made
-        _say(answers, answer)
+        answers.say(answer)
     os._exit(0)  # whatever its threads and destructors are about to do
 
 
