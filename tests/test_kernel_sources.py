@@ -1,6 +1,9 @@
 """Controllers of Linux' source tree as plug-ins: `dumbbell plugin kernel`."""
 
 import os
+import signal
+import subprocess
+import time
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,7 +12,7 @@ import polars
 import pytest
 
 import dumbbell as library
-from conftest import Dumbbell, show
+from conftest import COMMAND, Dumbbell, show
 from dumbbell.api import kernel_controllers
 
 ROOT = Path(__file__).parent.parent
@@ -131,6 +134,64 @@ def test_a_file_of_somebody_in_the_place_of_the_schemes_is_not_replaced(dumbbell
     said = dumbbell("plugin", "kernel", "tcp_mine.c", expect=2).stderr
     assert "tcp_mine.toml: exists already, and is no scheme of this controller: move it" in said
     assert (folder / "tcp_mine.toml").read_text() == '[tool]\nname = "mine"\n'
+
+
+def test_a_library_of_somebody_is_not_replaced_but_ones_own_is(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "libtcp_plain.so").write_text("somebody's")
+    said = dumbbell("plugin", "kernel", str(PLAIN), expect=2).stderr
+    assert "libtcp_plain.so: exists already, and tcp_plain.toml beside it does not say that it is of" in said
+    assert (folder / "libtcp_plain.so").read_text() == "somebody's"
+    (folder / "libtcp_plain.so").unlink()
+    for _ in range(2):
+        dumbbell("plugin", "kernel", str(PLAIN))
+
+
+def test_what_a_compiler_says_in_no_encoding_is_one_line(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "tcp_x.c").write_bytes(
+        b"#include <linux/module.h>\nint foo(void){ return b\xff\xfer; }\n#error caf\xe9\n"
+    )
+    said = dumbbell("plugin", "kernel", "tcp_x.c", expect=2).stderr
+    assert said.startswith("dumbbell: tcp_x.c: ")
+    assert said.count("\n") == 1
+
+
+def test_a_header_that_is_a_pipe_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
+    os.mkfifo(folder / "pipe.h")
+    (folder / "tcp_x.c").write_text('#include "pipe.h"\n')
+    said = dumbbell("plugin", "kernel", "tcp_x.c", expect=2).stderr
+    assert said.endswith("pipe.h: is a named pipe: allowed is a regular file\n")
+
+
+def test_a_library_that_is_larger_than_any_controller_is_not_kept(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "tcp_plain_more.h").write_bytes(PLAIN.with_name("tcp_plain_more.h").read_bytes())
+    (folder / "tcp_plain_more.c").write_bytes(PLAIN.with_name("tcp_plain_more.c").read_bytes())
+    (folder / "tcp_big.c").write_text(f"{PLAIN.read_text()}\nchar big[17 << 20] = {{ 1 }};\n")
+    said = dumbbell("plugin", "kernel", "tcp_big.c", expect=2).stderr
+    assert "libtcp_big.so: has 17." in said
+    assert "allowed for a compiled controller are at most 16 MiB" in said
+    assert not (folder / "libtcp_big.so").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_compiler_ends_with_the_command(folder: Path, number: signal.Signals) -> None:
+    """`cc` was ended, and what it had started was not; what it may wait for is not the terminal's input."""
+    compiler = folder / "slow.sh"
+    compiler.write_text("#!/bin/sh\ncat\nsleep 61.5 &\necho $! > pid\nwait\n")
+    compiler.chmod(0o755)
+    command = [*COMMAND, "plugin", "kernel", str(PLAIN)]
+    environment = os.environ | {"CC": "./slow.sh"}
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
+        until = time.monotonic() + 30.0
+        while not ((folder / "pid").exists() and (folder / "pid").read_text()) and time.monotonic() < until:
+            time.sleep(0.02)
+        running.send_signal(number)
+        running.wait(20)
+        left = Path("/proc") / (folder / "pid").read_text().strip()
+        while left.exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        assert not left.exists()
 
 
 @pytest.mark.parametrize("text", ["\n" * 1_000_000, ".cong_control = f;\n" + "f(" * 400_000, "f (" + " " * 400_000])

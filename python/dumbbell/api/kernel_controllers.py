@@ -1,21 +1,26 @@
 """Compiles a congestion controller of the Linux kernel, as it stands in a kernel's source tree, into a plug-in."""
 
+import contextlib
 import os
 import re
-import subprocess
+import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from dumbbell.base.errors import UserError
-from dumbbell.base.input_files import C_SOURCE, read_text
+from dumbbell.base.input_files import C_SOURCE, CONTROLLER, read_text, require_size
 from dumbbell.base.interrupts import interruptible
+from dumbbell.base.questions import ask
 from dumbbell.catalog.toml_tables import read_toml, to_toml
 from dumbbell.remote.installation import plugin_include
 from dumbbell.results.files import write_atomically
 
 MAX_COMPILE_S = 120.0
 """Longest time for the compiler."""
+
+MAX_SAID_BYTES = 4 * 2**20
+"""Most that the compiler may say."""
 
 MAX_NAMES = 8
 """Most missing names that a message lists."""
@@ -68,29 +73,33 @@ def compile_kernel_controller(source: str | Path, library: str | Path | None = N
     if not target.parent.is_dir():
         raise UserError(f"{target}: no such directory: {target.parent}")
     scheme = target.with_name(f"{name}.toml")
-    _refuse_foreign(scheme)
+    _refuse_foreign(scheme, target)
     with interruptible(), tempfile.TemporaryDirectory(prefix="dumbbell-kernel-") as scratch:
         made = _compile(file, text, name, Path(scratch))
+        require_size(target, CONTROLLER, made.stat().st_size)
         write_atomically(target, made.read_bytes())
     write_atomically(scheme, to_toml(_scheme(file, text, name, target)))
     return KernelController(target, scheme)
 
 
-def _refuse_foreign(scheme: Path) -> None:
-    """Refuse a file in the place of the scheme's that was not made here.
+def _refuse_foreign(scheme: Path, library: Path) -> None:
+    """Refuse files in the places of the scheme's and of the library that were not made here.
 
     Raises:
         UserError: there is one.
     """
-    if not (scheme.exists() or scheme.is_symlink()):
-        return
-    try:
-        there = read_toml(scheme).raw
-    except UserError:
-        there = {}
-    if (there.get("kind"), there.get("name")) != ("plugin", scheme.stem):
+    there: dict[str, object] = {}
+    if scheme.exists() or scheme.is_symlink():
+        with contextlib.suppress(UserError):
+            there = read_toml(scheme).raw
+        if (there.get("kind"), there.get("name")) != ("plugin", scheme.stem):
+            raise UserError(
+                f"{scheme}: exists already, and is no scheme of this controller: move it, or choose another --out"
+            )
+    if (library.exists() or library.is_symlink()) and there.get("library") != f"./{library.name}":
         raise UserError(
-            f"{scheme}: exists already, and is no scheme of this controller: move it, or choose another --out"
+            f"{library}: exists already, and {scheme.name} beside it does not say that it is of this controller: "
+            "move it, or choose another --out"
         )
 
 
@@ -132,7 +141,7 @@ def _compile(file: Path, text: str, name: str, scratch: Path) -> Path:
 
 def _own_headers(file: Path, texts: list[str]) -> list[Path]:
     stems = {stem for text in texts for stem in _OWN_INCLUDE.findall(text)}
-    return [header for stem in sorted(stems) if (header := file.parent / f"{stem}.h").is_file()]
+    return [header for stem in sorted(stems) if (header := file.parent / f"{stem}.h").exists()]
 
 
 def _cong_control_arguments(text: str) -> int:
@@ -145,22 +154,25 @@ def _cong_control_arguments(text: str) -> int:
 
 
 def _cc(file: Path, arguments: list[str]) -> None:
-    """Run the compiler.
+    """Run the compiler; afterwards nothing of it goes on.
 
     Raises:
         UserError: one line that says what `file` needs and is not there.
     """
-    compiler = os.environ.get("CC") or "cc"
+    compiler = os.environ.get("CC", "").strip() or "cc"
     environment = os.environ | {"LC_ALL": "C"}
-    command = [*compiler.split(), *arguments]
-    try:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=MAX_COMPILE_S)
-    except FileNotFoundError:
-        raise UserError(f"{file}: needs a C compiler: there is no `{compiler}` (Debian: apt install gcc)") from None
-    except subprocess.TimeoutExpired:
-        raise UserError(f"{file}: `{compiler}` did not finish within {MAX_COMPILE_S:g} s") from None
-    if done.returncode != 0:
-        raise UserError(f"{file}: {_complaint(done.stderr)}")
+    program, *options = compiler.split()
+    place = shutil.which(program)
+    if place is None:
+        raise UserError(f"{file}: needs a C compiler: there is no `{compiler}` (Debian: apt install gcc)")
+    done = ask([place, *options, *arguments], MAX_COMPILE_S, MAX_SAID_BYTES, environment)
+    if done is None:
+        raise UserError(
+            f"{file}: `{compiler}` did not finish within {MAX_COMPILE_S:g} s, or said more than "
+            f"{MAX_SAID_BYTES // 2**20} MiB"
+        )
+    if done.status != 0:
+        raise UserError(f"{file}: {_complaint(done.problems)}")
 
 
 def _complaint(said: str) -> str:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -18,26 +18,29 @@ from dumbbell.base.guardian import guarded
 from dumbbell.base.starting import PYTHON
 
 _MOST_BYTES = 64 * 2**10
-"""Most that is read of an answer."""
+"""Most that is read of an answer, unless more is asked for."""
 _CANNOT_START = 127
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The exit status of a program (as `subprocess` counts it), and its output and error output.
-
-    Each of the two has at most 64 KiB.
-    """
+    """The exit status of a program (as `subprocess` counts it), and its output and error output."""
 
     status: int
     out: str
     problems: str
 
 
-def ask(words: Sequence[str | Path], within_s: float) -> Answer | None:
-    """Run a program, and return what it answers; `None` if it has not ended in time or writes without end.
+def ask(
+    words: Sequence[str | Path],
+    within_s: float,
+    most_bytes: int = _MOST_BYTES,
+    environment: Mapping[str, str] | None = None,
+) -> Answer | None:
+    """Run a program, and return what it answers; `None` if it has not ended in time or writes more than `most_bytes`.
 
-    When this returns, and also when this process is killed, all that the program has started is ended.
+    It has no input, and this process's environment unless another one is given. When this returns, and also when this
+    process is killed, all that the program has started is ended.
 
     Raises:
         OSError: no process can be started.
@@ -49,6 +52,7 @@ def ask(words: Sequence[str | Path], within_s: float) -> Answer | None:
             stdin=lifeline,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            env=environment,
             start_new_session=True,  # Ctrl-C is for the caller
         )
     except BaseException:
@@ -58,16 +62,16 @@ def ask(words: Sequence[str | Path], within_s: float) -> Answer | None:
         os.close(lifeline)
     with process:
         try:
-            written = _read([process.stdout, process.stderr], time.monotonic() + within_s)
+            written = _read([process.stdout, process.stderr], time.monotonic() + within_s, most_bytes)
         finally:
             os.close(ours)  # what still goes on is ended
     return Answer(process.returncode, *written) if written else None
 
 
-def _read(pipes: "Sequence[IO[bytes] | None]", until: float) -> list[str] | None:
+def _read(pipes: "Sequence[IO[bytes] | None]", until: float, most_bytes: int) -> list[str] | None:
     """Return the texts that arrive from the pipes until they are closed.
 
-    `None` if they are not closed at the time `until` (of the monotonic clock, s), or one has more than 64 KiB.
+    `None` if they are not closed at the time `until` (of the monotonic clock, s), or one has more than `most_bytes`.
     """
     written = {pipe.fileno(): b"" for pipe in pipes if pipe}
     with selectors.DefaultSelector() as selector:
@@ -78,9 +82,9 @@ def _read(pipes: "Sequence[IO[bytes] | None]", until: float) -> list[str] | None
             if not ready:
                 return None
             for key, _ in ready:
-                part = os.read(key.fd, _MOST_BYTES)
+                part = os.read(key.fd, most_bytes)
                 written[key.fd] += part
-                if len(written[key.fd]) > _MOST_BYTES:
+                if len(written[key.fd]) > most_bytes:
                     return None
                 if not part:
                     selector.unregister(key.fd)
