@@ -220,4 +220,4 @@ def test_a_machine_that_says_nonsense_of_itself_is_no_traceback(bed: Bed) -> Non
     start = "from dumbbell.cli.main import main; sys.exit(main())"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -P -c "import sys; {nonsense}; {start}" "$@"\n')
     program.chmod(0o755)
-    assert checks(bed, expect=1)["ssh"]["found"].startswith("what it says of itself is not understood: ")
+    assert checks(bed, expect=1)["ssh"]["found"].startswith("what it answers is not understood: ")

@@ -61,7 +61,7 @@ def test_an_agent_that_describes_itself_otherwise_is_refused_in_one_line(
 def test_an_answer_that_is_none_says_why_nothing_arrives(listen: Any, heard: Any) -> None:  # noqa: ANN401 (any JSON)
     why = reach.passes(Agent(), Agent(listen=listen, heard=heard), "192.0.2.1")  # type: ignore[arg-type]
     assert why is not None
-    assert why.startswith("lab: its answer is not understood: ")
+    assert why.startswith("lab: what it answers is not understood: ")
     assert reach.passes(Agent(), Agent(listen={"port": 9}, heard={"from": ["::1", 9]}), "::1") is None  # type: ignore[arg-type]
 
 

@@ -2,17 +2,20 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from dumbbell.base.digits import decimal
-from dumbbell.base.errors import listed, one_line
+from dumbbell.base.errors import UserError, listed
 from dumbbell.base.interrupts import interruptible
+from dumbbell.base.json_shape import Table
 from dumbbell.base.progress import Progress
 from dumbbell.experiment.doctor import LEAST_FREE_BYTES, Check
 from dumbbell.machine.host import Host, read_host
 from dumbbell.remote.link import Agent, LinkLost
 from dumbbell.remote.reach import passes
 from dumbbell.remote.ssh import addresses
+from dumbbell.remote.understanding import shaped, understanding
 
 LEAST_MTU = 1280
 """Bytes: the smallest that IPv6 permits (RFC 8200 5); below it there is little room in the tunnel."""
@@ -23,6 +26,7 @@ COARSE_CLOCKS = ("acpi_pm", "hpet", "jiffies", "refined-jiffies", "pit")
 _ASKED = 5
 
 Facts = dict[str, Any]
+_CHECK = Table({"name": str, "good": bool, "found": str, "fix": str, "needed": bool})
 
 
 def check_remote(host: str) -> list[Check]:
@@ -44,6 +48,8 @@ def check_remote(host: str) -> list[Check]:
             said = str(error).removeprefix(f"{machine}: ")
             what, _, fix = said.partition(": ")
             return [Check("ssh", False, *((what, fix) if "`" in fix else (said, "")))]
+        except UserError as error:
+            return [Check("ssh", False, str(error).removeprefix(f"{machine}: "))]
 
 
 def _checks(machine: Host, there: Agent, here: Agent) -> list[Check]:
@@ -55,12 +61,13 @@ def _checks(machine: Host, there: Agent, here: Agent) -> list[Check]:
         *(_kernel, _kernel_controllers, _loader, _clock_source, _discipline, _mtu, _ports, _buffers, _real_time, _disk),
         _allow,
     )
-    try:
+    with understanding(machine):
         found += [look(facts) for look in looks]
         found += [Check(**each, needed=False) for each in facts["rights"]["checks"]]
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise LinkLost(f"{machine}: what it says of itself is not understood: {one_line(error)}") from None
-    return [*found, *_udp(machine, there, here)]
+        found += _udp(machine, there, here)
+        for check in found:
+            shaped(str(machine), asdict(check), _CHECK)
+    return found
 
 
 def _ssh(there: Agent) -> Check:

@@ -365,9 +365,10 @@ def make(task: Task, obstacle: str | None = None, say: Callable[[str, bool], Non
         statistics = task.executor.run_one(task.specification, task.temporary, note)
         statistics |= {"samples": read_sampled(task.temporary), FILES: recorded(task.temporary)}
         times = {"started_at": started_at, "ended_at": now()}
-        return Attempt(
-            {"backend": task.executor.backend.full_name, "status": "done", "reason": None} | times | statistics, log
-        )
+        state = {"backend": task.executor.backend.full_name, "status": "done", "reason": None}
+        statistics = state | times | statistics
+        require_statistics("what came of it", statistics)  # another machine may have had its part in it
+        return Attempt(statistics, log)
     except (KeyboardInterrupt, SystemExit):
         shutil.rmtree(task.temporary, ignore_errors=True)
         raise

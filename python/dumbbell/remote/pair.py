@@ -15,15 +15,16 @@ from pathlib import Path
 from typing import Any, Self
 
 from dumbbell import _core
-from dumbbell._core import Error
 from dumbbell.base.backend import Note
 from dumbbell.base.errors import UserError, one_line, printable
+from dumbbell.base.json_shape import Each, Table
 from dumbbell.machine.host import Host
-from dumbbell.machine.load import difference, own_losses
+from dumbbell.machine.load import Counters, difference, own_losses
 from dumbbell.remote.link import Agent, LinkLost
 from dumbbell.remote.part import TURN_WITHIN_S
 from dumbbell.remote.reference import references
 from dumbbell.remote.shipped import files, portable
+from dumbbell.remote.understanding import shaped, understanding
 
 OVERHEAD_BYTES = 60
 """What our tunnel adds to a packet: IP and UDP (28), number and time stamp (16), tag (16)."""
@@ -46,6 +47,24 @@ MAX_TOLD = 64
 BASE_REPORT_BYTES = 64 * 2**20
 """Maximum length of a side's report of a run in which nothing is sent, bytes."""
 MAX_REPORT_BYTES = 8 * 2**30
+
+
+_MET = Table({"heard": Each(Each(bool)), "peers": Each(str), "hops": Each(dict)}, required=("heard", "peers", "hops"))
+_COUNTED = Table({}, others=int)
+_DESCRIBED = Table(
+    {
+        "counters": Table(
+            {
+                "interfaces": Table({}, others=_COUNTED),
+                "udp": _COUNTED,
+                "softnet": _COUNTED,
+                "cpu": Table({}, others=_COUNTED),
+            }
+        )
+    },
+    required=("counters",),
+)
+"""What a side tells of itself, as far as statistics have it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,8 +149,12 @@ class Pair:
     def __enter__(self) -> "Pair":
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        """Ends both agents; what an answer of the other machine has led to is told as one line about that machine."""
         self.close()
+        if error is not None:
+            with understanding(self._host):
+                raise error
 
     def close(self) -> None:
         """Ends both agents with all that they started."""
@@ -148,24 +171,13 @@ class Pair:
         Raises:
             UserError: the reason why it failed.
         """
-        try:
-            return self._run(specification, directory, note)
-        except Error:
-            raise  # a `ValueError` too
-        except KeyError as error:
-            raise UserError(f"{self._host}: what it answers is not understood: key {error} is missing") from error
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
-            what = f"{type(error).__name__}: {one_line(error)}"
-            raise UserError(f"{self._host}: what it answers is not understood: {what}") from error
-
-    def _run(self, specification: dict[str, Any], directory: Path, note: Note) -> dict[str, Any]:
         options, flows = self._options, len(specification["flows"])
         met = self.meet(flows, note)
         specification = fitted(specification, met["mtu_bytes"], note)
         tunnels = [_tunnel(flow, options.tunnel) for flow in specification["flows"]]
         overheads = sorted({_overhead(tunnel) for tunnel in tunnels})
         specification["path"] |= {"overhead_bytes": overheads[-1], "mtu_bytes": met["mtu_bytes"]}
-        before = [side.agent.ask("describe")[0] for side in self._sides]
+        before = self._counters()
         idle = self.local.agent.ask("ask", within_s=IDLE_S + MARGIN_S, seconds=IDLE_S, per_s=IDLE_PER_S)[0]["exchanges"]
         theta_ns, rtt_ns = _core.clock_offset(json.dumps(idle), self.remote.agent.name)
         note(f"round trip {rtt_ns / 1e6:.3f} ms, path MTU {met['mtu_bytes']} bytes", False)
@@ -173,7 +185,7 @@ class Pair:
         plan = {"tunnels": tunnels, "inner_mtu_bytes": met["mtu_bytes"] - max(overheads[-1], PANTHEON_OVERHEAD_BYTES)}
         plan |= {"asks_per_s": BUSY_PER_S, "bandwidth_cap_mbps": options.bandwidth_cap_mbps}
         self._carry_out(specification, plan, theta_ns, rtt_ns)
-        after = [side.agent.ask("describe")[0] for side in self._sides]
+        after = self._counters()
         self.local.agent.ask("ask", within_s=IDLE_S + MARGIN_S, seconds=IDLE_S, per_s=IDLE_PER_S)
         known += references([side.agent for side in self._sides], options.ntp, note)
         most = max_report_bytes(float(specification["duration_s"]), options.bandwidth_cap_mbps)
@@ -184,10 +196,7 @@ class Pair:
             json.dumps(specification), options.local_sends, local, remote, most, json.dumps(known), str(directory)
         )
         statistics: dict[str, Any] = json.loads(joined)
-        differences = {
-            name: difference(*(each["counters"] for each in pair))
-            for name, *pair in zip(("local", "remote"), before, after, strict=True)
-        }
+        differences = {name: difference(*pair) for name, *pair in zip(("local", "remote"), before, after, strict=True)}
         statistics["clocks"] |= {
             "reverse": [number for number, flow in enumerate(specification["flows"], 1) if flow.get("reverse")],
             "explained": explained(statistics["clocks"]),
@@ -199,6 +208,12 @@ class Pair:
             "machines": differences,
         }
         return statistics | judged(statistics, differences, float(specification["duration_s"]))
+
+    def _counters(self) -> list[Counters]:
+        """What both machines have counted until now."""
+        names = (side.agent.name for side in self._sides)
+        told = [side.agent.ask("describe")[0] for side in self._sides]
+        return [shaped(*each, _DESCRIBED)["counters"] for each in zip(names, told, strict=True)]
 
     def meet(self, flows: int, note: Note) -> dict[str, Any]:
         """Opens sockets on both sides and lets them find each other.
@@ -218,7 +233,7 @@ class Pair:
             side.agent.begin("meet", within_s=within_s, request=it)
             for side, it in zip(self._sides, (here, there), strict=True)
         ]
-        found = [each.result()[0] for each in work]
+        found = [shaped(side.agent.name, each.result()[0], _MET) for side, each in zip(self._sides, work, strict=True)]
         self._require_met(found, ports, str(here["address"]))
         mtu = min(found[0]["mtu"].values())
         if mtu < MOST_MTU_BYTES:

@@ -10,10 +10,11 @@ import time
 
 from dumbbell._core import Error
 from dumbbell.base.errors import UserError, one_line
-from dumbbell.base.json_shape import Table, require_shape
+from dumbbell.base.json_shape import Table
 from dumbbell.remote.link import Agent
 from dumbbell.remote.messages import Message
 from dumbbell.remote.serve import Reply, State
+from dumbbell.remote.understanding import shaped
 
 OPEN_S = 2.0
 """So long a socket is open."""
@@ -69,28 +70,15 @@ def passes(sender: Agent, receiver: Agent, address: str) -> str | None:
     """Send from one agent to the address of the other; return why it does not arrive, or None if it does."""
     token = secrets.token_hex(16)
     try:
-        port = int(_answer(receiver, receiver.ask("listen")[0], _OPENED)["port"])
+        port = int(shaped(receiver.name, receiver.ask("listen")[0], _OPENED)["port"])
         hearing = receiver.begin("heard", token=token)
         try:
             sender.ask("speak", token=token, address=address, port=port)
         finally:
-            heard = _answer(receiver, hearing.result()[0], _HEARD)["from"]
+            heard = shaped(receiver.name, hearing.result()[0], _HEARD)["from"]
     except Error as error:
         return one_line(error)
     return None if heard else f"nothing arrives at {address} (tried port {port})"
-
-
-def _answer(agent: Agent, answer: Message, shape: Table) -> Message:
-    """Return the answer of an agent if it has the shape of one.
-
-    Raises:
-        UserError: it has another.
-    """
-    try:
-        require_shape(answer, shape)
-    except UserError as error:
-        raise UserError(f"{agent.name}: its answer is not understood: {error}") from None
-    return answer
 
 
 def _family() -> int:

@@ -1,0 +1,101 @@
+"""Another machine whose agent is a real one, but for one answer: what comes of that is one line that names it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import COMMAND
+
+LYING = f"""#!{sys.executable} -P
+import sys
+if "-G" in sys.argv:
+    sys.exit(print("hostname 127.0.0.1"))
+from dumbbell.cli.main import main
+from dumbbell.remote import facts, part
+sys.argv = ["dumbbell", "remote", "serve"]
+def answers(module, name, change):
+    honest = getattr(module, name)
+    def lie(*asked):
+        answer, payload = honest(*asked)
+        change(answer)
+        return answer, payload
+    setattr(module, name, lie)
+LIES
+main()
+"""
+"""An ssh that starts such an agent here."""
+
+
+def told(folder: Path, lies: str, *words: str, expect: int) -> subprocess.CompletedProcess[str]:
+    """What a command says, and its exit status, where the agent of the other machine tells these lies."""
+    (folder / "bin").mkdir()
+    (folder / "bin/ssh").write_text(LYING.replace("LIES", lies))
+    (folder / "bin/ssh").chmod(0o755)
+    environment = os.environ | {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        [*COMMAND, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=90, check=False
+    )
+    assert done.returncode == expect, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.mark.parametrize(
+    ("lies", "said"),
+    [
+        ("answers(facts, 'hello', lambda it: it.update(ssh={'client': '', 'server': [1]}))", "unhashable type: 'list'"),
+        ("answers(facts, 'hello', lambda it: it.update(loader=5))", "`found`: allowed is a text"),
+        ("answers(facts, 'hello', lambda it: it.update(ssh=5))", "AttributeError"),
+        ("answers(facts, 'hello', lambda it: it['clock'].update(disciplined=True, error_us='x'))", "TypeError"),
+    ],
+)
+def test_a_check_of_a_machine_that_says_nonsense_is_one_line(tmp_path: Path, lies: str, said: str) -> None:
+    done = told(tmp_path, lies, "remote", "check", "lab", "--json", expect=1)
+    (check,) = json.loads(done.stdout)["checks"]
+    assert (check["name"], check["good"]) == ("ssh", False)
+    assert check["found"].startswith("what it answers is not understood: ")
+    assert said in check["found"]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("lies", "said"),
+    [
+        ("answers(part, 'probe', lambda it: it.update(arrived=[['x']]))", "ValueError: not enough values to unpack"),
+        ("answers(part, 'probe', lambda it: it.clear())", "key 'arrived' is missing"),
+        ("answers(part, 'meet', lambda it: it.clear())", "key `heard` is missing"),
+    ],
+)
+def test_a_path_to_a_machine_that_says_nonsense_is_one_line(tmp_path: Path, lies: str, said: str) -> None:
+    done = told(tmp_path, lies, "path", "lab", "--duration", "30", expect=2)
+    assert done.stderr.splitlines()[-1].startswith("dumbbell: lab: what it answers is not understood: ")
+    assert said in done.stderr
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("lies", "said"),
+    [
+        ("answers(part, 'meet', lambda it: it.update(peers=[10**19 * 9]))", "`peers[0]`: allowed is a text"),
+        (
+            "answers(facts, 'describe', lambda it: it['counters'].update(udp={'NoPorts': 0.5}))",
+            "`counters.udp.NoPorts`",
+        ),
+        ("answers(part, 'meet', lambda it: it.update(hops=[{'rtt': 10**19}]))", "`hops[0].rtt` = 10000000000000000000"),
+    ],
+)
+def test_a_run_with_a_machine_that_says_nonsense_fails_and_is_no_damaged_one(
+    tmp_path: Path, lies: str, said: str
+) -> None:
+    words = ("--backend", "remote:lab", "--schemes", "reno", "--duration", "1", "--out", "out")
+    done = told(tmp_path, lies, "run", *words, expect=1)
+    assert "lab: what it answers is not understood: " in done.stderr
+    assert said in done.stderr
+    shown = subprocess.run(
+        [*COMMAND, "show", "out", "--json"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert [run["status"] for run in json.loads(shown.stdout)["runs"]] == ["failed"]
