@@ -185,6 +185,7 @@ def test_unknown_names_in_experiment_files(dumbbell: Dumbbell, folder: Path) -> 
     ("text", "part"),
     [
         ("title = 7", "`title` = 7: allowed is a text"),
+        (f"title = '{'W' * 4001}'", 'WWW...": allowed is a text of up to 4000 letters'),
         ("parameters = { beta = 'half' }", "`beta` = `half`"),
         ("parameters = { beta = [0.5] }", "beta"),
         ("transport = { ack_every = '1' }", 'transport.ack_every = "1": allowed is a whole number, at least 0'),

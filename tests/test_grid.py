@@ -311,3 +311,14 @@ def test_every_axis_is_in_the_guide() -> None:
     guide = (Path(__file__).parent.parent / "docs" / "guide.md").read_text()
     for name in AXES:
         assert f"| `{name}` |" in guide, name
+
+
+def test_a_cell_of_a_path_with_a_long_title_can_be_read_again(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "long.toml").write_text(
+        f"title = '{'W' * 4000}'\n" + (folder / "small.toml").read_text().split("\n", 2)[2]
+    )
+    (folder / "grid.toml").write_text(
+        "schemes = ['reno']\npaths = ['long.toml']\nduration_s = 1.0\n[grid]\nrtt_ms = [10]\n"
+    )
+    dumbbell("run", "grid.toml", "--out", "out")
+    dumbbell("show", "out")

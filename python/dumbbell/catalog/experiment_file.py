@@ -89,7 +89,7 @@ def parse_plan(table: TomlTable) -> Plan:
     cells = {name: _cell(table.table("cell").table(name), own_paths) for name in table.table("cell").raw}
     plan = Plan(
         name=read_name(table),
-        title=table.text("title", ""),
+        title=table.title("title", ""),
         aliases=tuple(table.texts("aliases", [])),
         schemes=table.texts("schemes", []),
         mixes=table.texts("mixes", []),

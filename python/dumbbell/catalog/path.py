@@ -74,7 +74,7 @@ def parse_path(table: TomlTable, name: str | None = None) -> PathModel:
         name = read_name(table)
     path = PathModel(
         name=name,
-        title=table.text("title", name),
+        title=table.title("title", name),
         provenance=table.text("provenance", ""),
         aliases=tuple(table.texts("aliases", [])),
         overhead_bytes=table.integer("overhead_bytes", 0, most=1500),

@@ -92,7 +92,7 @@ def parse_publication(table: TomlTable) -> Publication:
 def _row(table: TomlTable) -> Row:
     row = Row(
         scheme=table.text("scheme", ""),
-        title=table.text("title", ""),
+        title=table.title("title", ""),
         path=table.text("path", ""),
         uncounted=table.text("uncounted", ""),
         means={name: _mean(table, name) for name in METRICS if table.has(name)},

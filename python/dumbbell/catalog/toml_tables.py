@@ -12,6 +12,8 @@ from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.input_files import TOML, read_text
 
 MOST_NESTED = 32
+MOST_TITLE = 4000
+"""Letters of what something is called for people: figures measure and draw it many times."""
 _DOTTED = re.compile(rf"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{8 * MOST_NESTED}}}""")
 """More names with dots between them than any text has, wherever they stand."""
 MOST_NAMES = 1_000_000
@@ -112,6 +114,13 @@ class TomlTable:
         if default is None:
             raise UserError(f"{self.source}: key `{self.prefix}{key}` is missing: needed is {allowed}")
         return default
+
+    def title(self, key: str, default: str | None = None) -> str:
+        """A text that figures draw and pages repeat, of up to `MOST_TITLE` letters."""
+        value = self.text(key, default)
+        if len(value) > MOST_TITLE:
+            raise self.fail(key, f"{value[:80]}...", f"a text of up to {MOST_TITLE} letters")
+        return value
 
     def text(self, key: str, default: str | None = None, choices: Collection[str] = ()) -> str:
         """A text, one of `choices` if there are any."""

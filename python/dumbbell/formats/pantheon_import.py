@@ -14,6 +14,7 @@ from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.experiment_file import parse_mix
 from dumbbell.catalog.experiment_settings import MOST_FLOWS
 from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.toml_tables import MOST_TITLE
 from dumbbell.experiment import Experiment, Run
 from dumbbell.experiment.resolve import MOST_RUNS
 from dumbbell.formats.pantheon_files import PantheonFiles, RunFiles
@@ -100,7 +101,7 @@ def _experiment(metadata: PantheonMetadata, source: Path, runs: dict[str, list[i
         imported_experiment(path, alone, metadata.runtime_s),
         mixes=mixes,
         schemes={name: imported_scheme(name) for name in names},
-        title=f"Pantheon: {metadata.title}",
+        title=f"Pantheon: {metadata.title}"[:MOST_TITLE],
         runs=max(len(numbers) for numbers in runs.values()),
         warmup_s=metadata.runtime_s / 6,
         flows=max(metadata.flows, 1),

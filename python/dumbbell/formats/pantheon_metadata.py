@@ -11,6 +11,7 @@ from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.base.names import RULE, is_name
 from dumbbell.catalog.experiment_file import mix_label, parse_mix
 from dumbbell.catalog.experiment_settings import MOST_FLOWS, MOST_SECONDS
+from dumbbell.catalog.toml_tables import MOST_TITLE
 from dumbbell.formats.pantheon_text import read_text
 
 METADATA = "pantheon_metadata.json"
@@ -58,14 +59,14 @@ class PantheonMetadata:
     def title(self) -> str:
         """The path in words."""
         if self.local:
-            return _line(f"mahimahi: {self.command}")
+            return _line(f"mahimahi: {self.command}")[:MOST_TITLE]
         sender = self.raw.get("sender_side", "local")
         ends = {
             "local": self._end("local_desc", "local_information", "local"),
             "remote": self._end("remote_desc", "remote_information", "remote"),
         }
         receiver = "remote" if sender == "local" else "local"
-        return _line(f"{ends[sender]} to {ends[receiver]}")
+        return _line(f"{ends[sender]} to {ends[receiver]}")[:MOST_TITLE]
 
     def _end(self, *keys: str) -> str:
         return next((str(self.raw[key]) for key in keys if self.raw.get(key)), keys[-1])

@@ -13,7 +13,7 @@ from dumbbell.catalog.grids.cell import Cell
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.grids.size import MOST_PARTS, Size
 from dumbbell.catalog.path import PathModel
-from dumbbell.catalog.toml_tables import TomlTable
+from dumbbell.catalog.toml_tables import MOST_TITLE, TomlTable
 
 MOST_CELLS = 100_000
 MOST_CHARACTERS = 1000
@@ -116,7 +116,8 @@ def cells(path: PathModel, flows: tuple[FlowPlan, ...], grid: tuple[Axis, ...], 
         if name in made:
             raise UserError(f"{source}: `grid`: two combinations are called `{name}`: give their values a `label`")
         shown = ", ".join(f"{key} {_text(value)}" for key, value in given.items() if value != "")
-        model = replace(cell.path, name=name, title="; ".join(part for part in (path.title, shown) if part), aliases=())
+        title = "; ".join(part for part in (path.title, shown) if part)[:MOST_TITLE]
+        model = replace(cell.path, name=name, title=title, aliases=())
         # Flows that no axis touched stay with the experiment's `flows` and mixes.
         untouched = not flows and cell.flows == (FlowPlan(),)
         made[name] = Cell(model, () if untouched else cell.flows, given, path.name)
