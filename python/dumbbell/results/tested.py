@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from dumbbell.base.errors import shortened
+
 _GIT = ("git_summary", "git_information")
 
 
@@ -18,16 +20,15 @@ def tested(environment: Mapping[str, Any]) -> list[str]:
 _MOST_LINES = 60
 
 
-def first_lines(text: str) -> str:
-    """Return a text as pages show it: its first lines, and how many more there are in `environment.json`.
+def first_lines(text: str, most_lines: int = _MOST_LINES, file: str = "environment.json") -> str:
+    """Return a text as pages show it: its first lines, none without end, and how many more there are in its file.
 
     A summary of git with a line for every changed file has had tens of thousands.
     """
     lines = text.splitlines()
-    more = len(lines) - _MOST_LINES
-    if more <= 0:
-        return text
-    return "\n".join([*lines[:_MOST_LINES], f"... and {more} lines more, in environment.json"])
+    more = len(lines) - most_lines
+    rest = [f"... and {more} lines more, in {file}"] if more > 0 else []
+    return "\n".join([*map(shortened, lines[:most_lines]), *rest])
 
 
 def lines_of(table: Mapping[str, Any], prefix: str = "") -> list[str]:

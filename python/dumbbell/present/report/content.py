@@ -11,7 +11,7 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.base.backend import Backend, find_backend
-from dumbbell.base.errors import UserError, one_line
+from dumbbell.base.errors import UserError, one_line, shortened
 from dumbbell.base.input_files import TEXT, read_text
 from dumbbell.base.version import __version__
 from dumbbell.catalog.description import describe
@@ -30,8 +30,13 @@ from dumbbell.results.files import require_beneath
 from dumbbell.results.numbers import flat
 from dumbbell.results.series.kept import PACKETS, RUN_FILES, kept_files
 from dumbbell.results.series.transfers import Transfers, measure_transfers
+from dumbbell.results.tested import first_lines
 
 NOTES_FILE = "notes.txt"
+MOST_NOTES = 100
+"""Lines of it that a report has."""
+MOST_BARE = 100
+"""Sections of runs without results: those of the others are left out, for each takes half a megabyte to lay out."""
 MOST_INTERVALS = 1_000_000
 """Rows of transfers of all runs: where there are more, those of the runs that follow are left out."""
 _GOOD, _LATE = "done", "degraded"
@@ -196,6 +201,11 @@ class ReportModel:
         """How its schemes look."""
         return styles((scheme.name, scheme.color, scheme.marker) for scheme in self.schemes)
 
+    @cached_property
+    def unsectioned(self) -> frozenset[str]:
+        """The folders of runs that have no section of their own: they have no results, as many others before them."""
+        return frozenset([run.folder for run in self.runs if not run.flows][MOST_BARE:])
+
     @property
     def bad_runs(self) -> list[RunEntry]:
         """Runs that are missing, failed, or too unfaithful to the path to enter averages."""
@@ -263,7 +273,8 @@ def _notes(directory: Path) -> tuple[str, ...]:
         return ()
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{directory / NOTES_FILE}: {one_line(error)}") from None
-    return tuple(line.strip() for line in text.splitlines() if line.strip())
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return tuple(first_lines("\n".join(lines), MOST_NOTES, NOTES_FILE).splitlines())
 
 
 def _scheme(label: str, experiment: Experiment) -> SchemeEntry:
@@ -282,7 +293,7 @@ def _path(path: PathModel, backend: Backend) -> PathEntry:
     if backend.capabilities.executes:
         delays = [delay.delay_ms for delay in describe(path.spec()).delays if delay.direction == "data"]
         least = sum(delays) if delays else None
-    return PathEntry(path.name, path.title, path.provenance, path_sentence(path, backend), least)
+    return PathEntry(path.name, path.title, shortened(path.provenance), path_sentence(path, backend), least)
 
 
 def _run(results: ResultsDirectory, planned: Run, intervals: int) -> RunEntry:
@@ -298,7 +309,7 @@ def _run(results: ResultsDirectory, planned: Run, intervals: int) -> RunEntry:
         number=planned.run,
         seed=content["seed"],
         status=content["status"],
-        reason="" if good else str(content.get("reason") or "no reason was recorded"),
+        reason="" if good else shortened(str(content.get("reason") or "no reason was recorded")),
         remark=str(network.get("invalid_reason") or "") if good else "",
         folder=results.place(planned),
         files=tuple(name for name in RUN_FILES if (folder / name).is_file()),

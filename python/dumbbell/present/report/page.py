@@ -109,7 +109,8 @@ class ReportPage:
             yield tag("p", outcome(model))
         for found in lists(model):
             yield tag("p", text(found.sentence), class_="bad" if found.bad else None)
-            yield self._table(run_list(model, found.rows, self.anchors), found.sentence)
+            anchors = {folder: name for folder, name in self.anchors.items() if folder not in model.unsectioned}
+            yield self._table(run_list(model, found.rows, anchors), found.sentence)
         if model.command:
             yield tag("p", text(command_sentence(model)))
             yield tag("pre", tag("code", text(model.command)))
@@ -139,7 +140,8 @@ class ReportPage:
             yield tag("h3", self._scheme(scheme.name), id=f"{section}{self.symbols[scheme.name]}")
             if self.model.backend.capabilities.real_packets and scheme.kind:
                 yield tag("p", text(kind_sentence(scheme)), class_="note")
-            for run in self.model.of(path.name, scheme.name):
+            runs = self.model.of(path.name, scheme.name)
+            for run in (run for run in runs if run.folder not in self.model.unsectioned):
                 yield tag("section", "\n".join(self._run(run)), class_="run", id=self.anchors[run.folder])
 
     def _more(self, drawings: Mapping[str, str], words: Mapping[str, str], caption: str) -> Iterator[str]:

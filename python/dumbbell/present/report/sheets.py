@@ -114,7 +114,8 @@ def _first_caption(model: ReportModel, figures: Figures) -> str:
 
 def _list(model: ReportModel, found: RunList, swatches: dict[str, str]) -> dict[str, Any]:
     rest = len(found.rows) - _ROWS
-    more = f"and {rest} more, each with its reason below" if rest > 0 else ""
+    where = "of which `dumbbell show` has the reasons" if model.unsectioned else "each with its reason below"
+    more = f"and {rest} more, {where}" if rest > 0 else ""
     table = typst.render(run_list(model, found.rows[:_ROWS], {}), swatches)
     return {"sentence": found.sentence, "bad": found.bad, "table": table, "more": more}
 
@@ -155,7 +156,11 @@ def _path(
             {"heading": heading, "wide": typst.width(table) > _WIDEST, **typst.render(table, swatches)}
             for heading, table in shown
         ],
-        "runs": [_run(model, figures, run, f"run{numbers[run.folder]}") for run in model.of(path.name)],
+        "runs": [
+            _run(model, figures, run, f"run{numbers[run.folder]}")
+            for run in model.of(path.name)
+            if run.folder not in model.unsectioned
+        ],
     }
 
 

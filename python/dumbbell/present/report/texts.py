@@ -61,7 +61,8 @@ def lists(model: ReportModel) -> list[RunList]:
         total = len(model.runs)
         kept = any(run.content["flows"] for run in bad)
         why = "Not in any average" if kept else "No results from"
-        sentence = f"{total - len(bad)} of {total} runs succeeded. {why}:"
+        rest = f" (of {len(model.unsectioned)} of them nothing follows below)" if model.unsectioned else ""
+        sentence = f"{total - len(bad)} of {total} runs succeeded. {why}{rest}:"
         found.append(RunList(sentence, True, tuple((run, run.reason) for run in bad)))
     remarks = tuple((run, run.remark) for run in model.runs if run.remark)
     if remarks:

@@ -7,6 +7,7 @@ from typing import Any
 from dumbbell.results.tested import first_lines, lines_of, tested
 
 NOT_RECORDED = "not recorded"
+_MOST_LINES = 1000
 _ELSEWHERE = ("git", "imported", "importing_machine", "resumed")
 
 
@@ -29,7 +30,10 @@ def records(environment: Mapping[str, Any], version: str) -> tuple[Record, ...]:
     here = {key: value for key, value in environment.items() if key not in ("imported", "importing_machine")}
     machine = here | dict(environment.get("importing_machine") or {})
     return (
-        Record("The tested machine, as the imported files describe it", "\n".join(tested(environment)) or NOT_RECORDED),
+        Record(
+            "The tested machine, as the imported files describe it",
+            first_lines("\n".join(tested(environment)), _MOST_LINES) or NOT_RECORDED,
+        ),
         Record("Git summary of the tested machine", git_text(environment)),
         Record(
             "The importing machine, on which nothing was tested: it measured the imported logs",
@@ -44,7 +48,7 @@ def system_text(environment: Mapping[str, Any], version: str) -> str:
     lines = lines_of(recorded) or [NOT_RECORDED]
     for later in environment.get("resumed", []):
         lines.append(f"resumed: {later.get('started_at')} with dumbbell {later.get('dumbbell')}")
-    return "\n".join([*lines, f"report written by: dumbbell {version}"])
+    return "\n".join([first_lines("\n".join(lines), _MOST_LINES), f"report written by: dumbbell {version}"])
 
 
 def git_text(environment: Mapping[str, Any]) -> str:
@@ -56,4 +60,4 @@ def git_text(environment: Mapping[str, Any]) -> str:
     if not isinstance(git, Mapping):
         return f"{NOT_RECORDED}: dumbbell ran as an installed package"
     changed = [f" M {name}" for name in git.get("changed") or []]
-    return "\n".join([f"branch: {git.get('branch')} @ {git.get('commit')}", *changed])
+    return first_lines("\n".join([f"branch: {git.get('branch')} @ {git.get('commit')}", *changed]), _MOST_LINES)
