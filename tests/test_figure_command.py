@@ -90,6 +90,21 @@ def test_what_cannot_be_drawn_is_one_line_and_leaves_nothing(
     assert set(results.parent.iterdir()) == before
 
 
+def test_numbers_of_somebody_beside_a_new_figure_are_kept(dumbbell: Dumbbell, results: Path) -> None:
+    keep = results.parent / "keep.csv"
+    keep.write_text("years,of\nwork,1\n")
+    words = ("figure", results.name, "means", "--path", "small", "--out", "keep.svg")
+    said = dumbbell(*words, expect=2).stderr
+    assert (
+        said == "dumbbell: keep.csv: exists already, and keep.svg does not: --data names another file for the numbers\n"
+    )
+    assert keep.read_text() == "years,of\nwork,1\n"
+    dumbbell(*words, "--data", "other.csv")
+    keep.unlink()
+    for _ in range(2):
+        dumbbell("figure", results.name, "means", "--path", "small", "--out", "new.svg")
+
+
 def test_capacity_and_marks_are_drawn_as_they_were(dumbbell: Dumbbell, results: Path) -> None:
     of = ("--path", "varying", "--scheme", "dctcp")
     dumbbell("figure", results, "throughput", *of)

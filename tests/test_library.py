@@ -182,6 +182,12 @@ def test_bad_input_is_one_line_that_names_it(
         (lambda: dumbbell.compare(results, results, ["delay"]), "unknown metric `delay`"),
         (lambda: dumbbell.specification("kernel-cubic"), "runs with backend emu, remote:HOST only"),
         (lambda: dumbbell.specification("cubic", mix="cubic+reno"), "a specification is of one run"),
+        (lambda: dumbbell.open("x" * 300), "File name too long"),
+        (lambda: dumbbell.export_trace("default", "x.up", seed=-1), "seed -1: allowed is a whole number from 0 to "),
+        (
+            lambda: dumbbell.export_trace("default", "x.up", seed=2**70),
+            "seed 1180591620717411303424: allowed is a whole",
+        ),
         (lambda: dumbbell.specification("cubic", run=None), "run = None: allowed is the number of a repetition"),  # type: ignore[arg-type]
         (lambda: dumbbell.simulate({}), "`seed`"),
         (lambda: dumbbell.simulate(dumbbell.specification("cubic") | {"sede": 1}), "unknown"),

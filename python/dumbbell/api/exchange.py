@@ -10,6 +10,7 @@ from dumbbell.api.records.results import Results
 from dumbbell.base.errors import UserError, require_text
 from dumbbell.base.input_files import check_regular
 from dumbbell.base.progress import Progress
+from dumbbell.catalog.options.values import MOST_SEED
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.traces import trace_text
 from dumbbell.results import write_atomically
@@ -170,6 +171,8 @@ def export_trace(
     Raises:
         dumbbell.Error: no such path, it offers no opportunities, or the file cannot be written.
     """
+    if not 0 <= seed <= MOST_SEED:
+        raise UserError(f"--seed {seed}: allowed is a whole number from 0 to {MOST_SEED}")
     model = path if isinstance(path, PathModel) else catalog.paths().find(path)
     with Progress() as progress:
         progress.doing(f"opportunities of {model.name}")

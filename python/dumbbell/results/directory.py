@@ -245,7 +245,11 @@ def open_results(directory: Path) -> ResultsDirectory:
     """
     require_text("directory", str(directory))
     file = directory / "experiment.toml"
-    if not directory.is_dir():
+    try:
+        is_there = directory.is_dir()
+    except OSError as error:  # a name that is too long
+        raise UserError(f"{directory}: {one_line(error)}") from None
+    if not is_there:
         raise UserError(f"{directory}: no such directory")
     if not file.is_file():
         parts = sorted(directory.glob("experiments/*/experiment.toml"))

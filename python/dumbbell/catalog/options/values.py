@@ -12,6 +12,7 @@ from dumbbell.base.errors import UserError, nearest
 
 Number = TypeVar("Number", int, Decimal)
 
+MOST_SEED = 2**53
 _SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -131,8 +132,8 @@ def pair(text: str) -> tuple[str, str]:
 
 def seed(text: str) -> int:
     """A whole number that every JSON reader keeps exact."""
-    if not re.fullmatch(r"\d{1,16}", text) or int(text) > 2**53:
-        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a whole number from 0 to 9007199254740992")
+    if not re.fullmatch(r"\d{1,16}", text) or int(text) > MOST_SEED:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a whole number from 0 to {MOST_SEED}")
     return int(text)
 
 

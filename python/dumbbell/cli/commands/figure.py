@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 import dumbbell
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.options.values import count
 from dumbbell.present.tables import Table, terminal
 
@@ -33,10 +34,15 @@ def main(arguments: argparse.Namespace) -> int:
         print(terminal.render(Table.of(head, ([row[key] for key in head] for row in dumbbell.figure_kinds()))))
         return 0
     out = out or Path(f"{kind}.svg")
-    data = data or out.with_suffix(".csv")
+    if data is None:
+        data = out.with_suffix(".csv")
+        if data.exists() and not out.exists():
+            raise UserError(f"{data}: exists already, and {out} does not: --data names another file for the numbers")
     dumbbell.check_figure_files(out, data)
     of = (arguments.path, arguments.scheme, arguments.run)
     drawn = results.figure(kind, *of, beside=arguments.beside, legacy=arguments.legacy)
-    for file in (drawn.data.save(data), drawn.save(out)):
-        print(file)
+    drawn.save(out)
+    drawn.data.save(data)
+    print(data)
+    print(out)
     return 0
