@@ -136,6 +136,7 @@ def test_path_files(dumbbell: Dumbbell, folder: Path, old: str, new: str, parts:
         ("duration_s = 'long'", ["`duration_s`", "a number"]),
         ("duration_s = inf", ["`duration_s`"]),
         ("log = 'all'", ["`log`", "packets"]),
+        (f"title = '{'W' * 4001}'", ['WWW...": allowed is a text of up to 4000 letters']),
         (f"udp_ports = '1-{'9' * 5000}'", ["`udp_ports` = 1-999", "allowed is FROM-TO, two ports of 1 to 65535"]),
         ("udp_ports = '9-1'", ["`udp_ports` = 9-1: allowed is FROM-TO, two ports of 1 to 65535"]),
         ("[[flow]]\nstart = 1", ["`flow[0].start`", "`start_s`"]),
@@ -185,7 +186,7 @@ def test_unknown_names_in_experiment_files(dumbbell: Dumbbell, folder: Path) -> 
     ("text", "part"),
     [
         ("title = 7", "`title` = 7: allowed is a text"),
-        (f"title = '{'W' * 4001}'", 'WWW...": allowed is a text of up to 4000 letters'),
+        (f"title = '{'W' * 201}'", 'WWW...": allowed is a text of up to 200 letters'),
         ("parameters = { beta = 'half' }", "`beta` = `half`"),
         ("parameters = { beta = [0.5] }", "beta"),
         ("transport = { ack_every = '1' }", 'transport.ack_every = "1": allowed is a whole number, at least 0'),

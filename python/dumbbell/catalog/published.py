@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dumbbell.catalog.toml_tables import TomlTable
+from dumbbell.catalog.toml_tables import MOST_LABEL, TomlTable
 
 MOST_METRIC = 1e18
 """Largest value of a metric, in its unit: figures compute with squares and margins of what they draw."""
@@ -92,7 +92,7 @@ def parse_publication(table: TomlTable) -> Publication:
 def _row(table: TomlTable) -> Row:
     row = Row(
         scheme=table.text("scheme", ""),
-        title=table.title("title", ""),
+        title=table.title("title", "", MOST_LABEL),
         path=table.text("path", ""),
         uncounted=table.text("uncounted", ""),
         means={name: _mean(table, name) for name in METRICS if table.has(name)},

@@ -8,7 +8,7 @@ from dumbbell.base.errors import full_name, listed
 from dumbbell.base.names import require_names
 from dumbbell.catalog.index import read_name
 from dumbbell.catalog.programs import Program, parse_program
-from dumbbell.catalog.toml_tables import TomlTable, parse_toml, to_toml
+from dumbbell.catalog.toml_tables import MOST_LABEL, TomlTable, parse_toml, to_toml
 
 MARKERS = ("*", "h", "^", "<", ">", "H", "p", "8", "1", "v", "o", "d", "+", "D", "s", "x", "P", "X", ".")
 STATUSES = ("verified", "experimental", "imported")
@@ -135,7 +135,7 @@ def parse_scheme(table: TomlTable, name: str | None = None) -> Scheme:
     folder = Path(table.source).resolve().parent
     scheme = Scheme(
         name=name,
-        title=table.title("title", name),
+        title=table.title("title", name, MOST_LABEL),
         color=table.text("color", "dimgray"),
         marker=table.text("marker", "o", MARKERS),
         kind=kind,

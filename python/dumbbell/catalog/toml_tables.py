@@ -13,7 +13,9 @@ from dumbbell.base.input_files import TOML, read_text
 
 MOST_NESTED = 32
 MOST_TITLE = 4000
-"""Letters of what something is called for people: figures measure and draw it many times."""
+"""Letters of the title of a path or an experiment: a cell's says all that its grid has changed."""
+MOST_LABEL = 200
+"""Letters of the title of a scheme: figures measure and draw it many times."""
 _DOTTED = re.compile(rf"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{8 * MOST_NESTED}}}""")
 """More names with dots between them than any text has, wherever they stand."""
 MOST_NAMES = 1_000_000
@@ -115,11 +117,11 @@ class TomlTable:
             raise UserError(f"{self.source}: key `{self.prefix}{key}` is missing: needed is {allowed}")
         return default
 
-    def title(self, key: str, default: str | None = None) -> str:
-        """A text that figures draw and pages repeat, of up to `MOST_TITLE` letters."""
+    def title(self, key: str, default: str | None = None, most: int = MOST_TITLE) -> str:
+        """A text that figures draw and pages repeat, of up to so many letters."""
         value = self.text(key, default)
-        if len(value) > MOST_TITLE:
-            raise self.fail(key, f"{value[:80]}...", f"a text of up to {MOST_TITLE} letters")
+        if len(value) > most:
+            raise self.fail(key, f"{value[:80]}...", f"a text of up to {most} letters")
         return value
 
     def text(self, key: str, default: str | None = None, choices: Collection[str] = ()) -> str:

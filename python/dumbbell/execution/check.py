@@ -10,6 +10,7 @@ from dumbbell.base.errors import UserError, listed, with_hint
 from dumbbell.catalog.colors import ALLOWED, is_color
 from dumbbell.catalog.outside.available import missing
 from dumbbell.catalog.scheme import WHAT, Scheme
+from dumbbell.catalog.toml_tables import MOST_LABEL, MOST_TITLE
 from dumbbell.experiment.planned import Experiment, Run
 from dumbbell.experiment.setting_groups import check_caps
 from dumbbell.plugins import isolated
@@ -65,11 +66,16 @@ def _check_texts(experiment: Experiment) -> None:
     for scheme in experiment.schemes.values():
         if not is_color(scheme.color):
             raise UserError(f"{scheme.file}: scheme `{scheme.name}`: `color` = {scheme.color}: allowed is {ALLOWED}")
-    titles = [(f"{scheme.file}: scheme `{scheme.name}`: ", scheme.title) for scheme in experiment.schemes.values()]
-    titles += [(f"{path.file}: path `{path.name}`: ", path.title) for path in experiment.paths.values()]
-    for where, title in [*titles, (f"{experiment.file}: " if experiment.file else "", experiment.title)]:
+    titles = [
+        (f"{scheme.file}: scheme `{scheme.name}`: ", scheme.title, MOST_LABEL) for scheme in experiment.schemes.values()
+    ]
+    titles += [(f"{path.file}: path `{path.name}`: ", path.title, MOST_TITLE) for path in experiment.paths.values()]
+    titles.append((f"{experiment.file}: " if experiment.file else "", experiment.title, MOST_TITLE))
+    for where, title, most in titles:
         if not title.isprintable():
             raise UserError(f"{where}`title` = {title}: allowed is a text without control characters")
+        if len(title) > most:
+            raise UserError(f"{where}`title` = {title[:80]}...: allowed is a text of up to {most} letters")
 
 
 def _check_scheme(scheme: Scheme, backend: Backend) -> None:
