@@ -93,6 +93,20 @@ def test_a_backend_is_a_description_and_one_file(played: Executor, tmp_path: Pat
     assert json.loads((final / "stats.json").read_text()) == {"run": 1} | statistics
 
 
+def test_a_run_whose_statistics_are_none_has_failed_and_is_not_damaged(played: Executor, tmp_path: Path) -> None:
+    found = {"flows": [], "links": [], "network": {}}
+    for told, said in (
+        (found | {"events": 10**20}, "what came of it: `events` = 100000000000000000000: allowed is up to"),
+        ({"flows": 7}, "what came of it: key `links` is missing: not the statistics of a run"),
+    ):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(type(played), "run_one", lambda *_, told=told: told)
+            task = worker.Task(0, "run", played, {}, "{}", (), tmp_path, tmp_path / "run", tmp_path / "out")
+            statistics = worker.make(task).statistics
+        assert statistics["status"] == "failed"
+        assert statistics["reason"].startswith(said)
+
+
 def test_its_wording_and_capabilities_reach_reports_and_refusals(played: Executor) -> None:
     path = PathModel("p", "")
     assert path_sentence(path, played.backend).startswith("Played: p: ")
