@@ -291,7 +291,7 @@ def test_a_file_that_does_not_fit_on_its_disk_is_named(folder: Path, dumbbell_af
     limited = ["sh", "-c", f"ulimit -f 1 && {command}"]
     done = subprocess.run(limited, cwd=folder, capture_output=True, text=True, check=False)
     assert checked(done, 2).stderr == "dumbbell: File too large: means.svg\n"
-    assert [file.name for file in folder.glob("*means.*")] == ["means.csv"]
+    assert list(folder.glob("*means.*")) == [], "the numbers follow their figure"
 
 
 def test_a_disk_that_fills_up_during_a_run(folder: Path) -> None:
@@ -348,7 +348,8 @@ def test_words_that_are_no_command(dumbbell: Dumbbell) -> None:
         ("runs = " + "9" * 5000, "bad.toml: a whole number is too long: allowed are 64 bits"),
         ("x = " + "[" * 3000, "bad.toml: tables and lists are nested too deeply"),
         ("x." + "a." * 300 + "a = 1", "tables and lists are nested too deeply"),
-        ("title = '" + "a" * 100_000 + "'\nlog = '" + "b" * 100_000 + "'", "allowed is one of none, packets, full"),
+        ("title = '" + "a" * 100_000 + "'", "allowed is a text of up to 4000 letters"),
+        ("log = '" + "b" * 100_000 + "'", "allowed is one of none, packets, full"),
     ],
 )
 def test_files_that_go_on_for_ever(dumbbell: Dumbbell, folder: Path, text: str, part: str) -> None:
