@@ -323,13 +323,13 @@ def test_a_command_that_takes_its_time_can_be_stopped_and_nothing_else_is() -> N
         while not told:
             time.sleep(0.01)
         agent.stop()
-        assert first.result(20) == ({"stopped": True, "after": "abc"}, b"cba")
+        assert first.result(60) == ({"stopped": True, "after": "abc"}, b"cba")
         assert time.monotonic() - began < 20
         assert agent.ask("wait", seconds=0.01)[0] == {"stopped": False, "after": ""}
         assert told == [{"waits": True}] * 2
         several = [agent.begin("wait", seconds=60), agent.begin("wait", seconds=60)]
         agent.stop()
-        assert [each.result(20)[0]["stopped"] for each in several] == [True, True]
+        assert [each.result(60)[0]["stopped"] for each in several] == [True, True]
         assert agent.ask("wait", seconds=0.01)[0]["stopped"] is False
 
 
@@ -405,7 +405,7 @@ def test_requests_that_make_no_sense_are_refused_in_one_line_and_the_agent_goes_
     with Agent() as agent:
         for do, arguments in requests:
             with pytest.raises(Refused) as raised:
-                pytest.fail(f"{do}: {agent.begin(do, **arguments).result(20)}")
+                pytest.fail(f"{do}: {agent.begin(do, **arguments).result(60)}")
             assert "\n" not in str(raised.value), do
         # nothing that was refused keeps descriptors, and each `open` lets go what the one before had
         for _ in range(30):
