@@ -389,6 +389,8 @@ AT_IMPORT = {
     "sys.modules.clear()": None,
 }
 """What a file does as it is loaded, and what is said of it; None where the answer may be good."""
+COUNTED_NOW_AND_THEN = "[os.fork() or time.sleep(60) for _ in range(200)]"
+"""What is seen only where it goes on for a moment: a good answer may come first, and all are ended with it."""
 
 
 @pytest.mark.usefixtures("mark")
@@ -399,5 +401,6 @@ def test_an_attack_of_a_file_as_it_is_loaded_ends_the_command(folder: Path, atta
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SOON_S, check=False)
     said = AT_IMPORT[attack]
     assert "Traceback" not in done.stderr
-    assert done.returncode in ((0, 2) if said is None else (2,)), done.stderr
-    assert said is None or said in done.stderr
+    may_be_good = said is None or attack == COUNTED_NOW_AND_THEN
+    assert done.returncode in ((0, 2) if may_be_good else (2,)), done.stderr
+    assert said is None or done.returncode == 0 or said in done.stderr
