@@ -1,7 +1,7 @@
 //! What programs write about themselves: a file with a line of JSON for each value of a time series. The run's
 //! `flows.parquet` gets them.
 
-use endpoint::{Clock, Correction};
+use endpoint::{Clock, Correction, is_plain};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, ErrorKind, Read};
@@ -59,13 +59,20 @@ pub(crate) fn read_samples(file: &Path, clock: Clock, end: Time) -> Result<Vec<P
         if bytes.last() != Some(&b'\n') {
             break;
         }
-        let Line { monotonic_ns, field, unit, value } = serde_json::from_slice(&bytes).map_err(|error| {
+        let refused = |why: &dyn std::fmt::Display| {
             let shown: String = String::from_utf8_lossy(&bytes).trim_end().chars().take(80).collect();
             format!(
-                "samples: line {number}: `{shown}`: {error}: allowed is \
+                "samples: line {number}: `{shown}`: {why}: allowed is \
                  {{\"monotonic_ns\": 1, \"field\": \"name\", \"unit\": \"ms\", \"value\": 1.0}}"
             )
-        })?;
+        };
+        let Line { monotonic_ns, field, unit, value } =
+            serde_json::from_slice(&bytes).map_err(|error| refused(&error))?;
+        if !is_plain(&field, &unit, value) {
+            return Err(refused(
+                &"a name or a unit that is empty, longer than 64 letters or not printable ASCII",
+            ));
+        }
         if let Some(at) = clock.time_of(monotonic_ns).filter(|at| *at <= end) {
             samples.push(ProgramSample { at, field, unit, value });
         }
@@ -134,9 +141,12 @@ mod tests {
     #[test]
     fn what_is_no_sample_is_named() {
         let good = "{\"monotonic_ns\": 1100, \"field\": \"rtt\", \"value\": 1}\n";
-        for bad in
-            ["nonsense", "{\"monotonic_ns\": 1, \"field\": \"x\", \"value\": null}", "{\"field\": \"x\"}"]
-        {
+        for bad in [
+            "{\"monotonic_ns\": 1, \"field\": \"\\u001b[2J\", \"value\": 1}",
+            "nonsense",
+            "{\"monotonic_ns\": 1, \"field\": \"x\", \"value\": null}",
+            "{\"field\": \"x\"}",
+        ] {
             let error = read("bad", &format!("{good}{bad}\n")).unwrap_err();
             assert!(error.starts_with(&format!("samples: line 2: `{bad}`: ")), "{error}");
             assert!(error.contains("allowed is {\"monotonic_ns\": 1"), "{error}");
