@@ -346,6 +346,8 @@ def test_commands_use_the_library_and_nothing_beside_it() -> None:
         "dumbbell.base.json_text",
         "dumbbell.catalog.options.parser",
         "dumbbell.catalog.options.values",
+        "dumbbell.present.tables",
+        "dumbbell.present.tables.terminal",
         "dumbbell.remote.serve",  # the agent that `dumbbell remote serve` becomes
     )
     files = sorted(COMMANDS.glob("[a-z]*.py"))

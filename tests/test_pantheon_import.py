@@ -446,7 +446,7 @@ def test_numbers_without_logs_are_read_and_marked(dumbbell: Dumbbell, folder: Pa
     assert runs["own"]["network"]["delay_p95_ms"] is None
     assert runs["cubic"]["imported"]["started"] is not None
     dumbbell("report", "out")
-    page = (folder / "out/report.html").read_text()
+    page = (folder / "out/report.html").read_text().replace("<wbr>", "")
     assert "the numbers are those that Pantheon wrote into pantheon_perf.json" in page
     assert "Average throughput: 11.50 Mbit/s" in page
 

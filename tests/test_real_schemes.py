@@ -286,7 +286,7 @@ def emulated(
         outcome = next(left)
         if isinstance(outcome, Exception):
             raise outcome
-        return json.dumps({"flows": [], "links": [], "network": {}, "emulation": outcome})
+        return json.dumps({"flows": [], "links": [], "network": {}, "emulation": MEASURED | outcome})
 
     monkeypatch.setattr(_core, "emulate", play, raising=False)
     final = tmp_path / "out/a/b/c/d"
@@ -300,6 +300,10 @@ def emulated(
     return statistics
 
 
+MEASURED = {
+    "lateness_us": dict.fromkeys(("p50", "p90", "p99", "p999", "max", "bound", "packets"), 7000.0),
+    "tx_dropped": 0,
+}
 LATE = {"degraded": "99.9 % of packets were late by 7 ms", "invalid": None}
 GOOD = {"degraded": None, "invalid": None}
 LOST = {"degraded": "late too", "invalid": "the TUN device dropped 3 packets"}
