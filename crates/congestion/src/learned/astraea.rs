@@ -84,7 +84,7 @@ pub(crate) const ENTRY: Entry = Entry {
     policy: None,
     build: Build::Fallible(|parameters, start| {
         let file = parameters.needed_file("weights", "a file with Astraea's network")?;
-        let network = Network::new(&*Tensors::read("weights", file, LAYOUTS)?, INPUTS, 1)?;
+        let network = Network::new(&Tensors::read("weights", file, LAYOUTS)?, INPUTS, 1)?;
         Ok(Box::new(Learned { policy: Astraea::new(parameters, start), network }))
     }),
 };

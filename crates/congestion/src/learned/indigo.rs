@@ -91,7 +91,7 @@ pub(crate) const ENTRY: Entry = Entry {
     policy: Some(|parameters, start| Box::new(Indigo::new(parameters, start))),
     build: Build::Fallible(|parameters, start| {
         let file = parameters.needed_file("weights", "a file with Indigo's network")?;
-        let network = Network::new(&*Tensors::read("weights", file, LAYOUTS)?, FEATURES, ACTIONS)?;
+        let network = Network::new(&Tensors::read("weights", file, LAYOUTS)?, FEATURES, ACTIONS)?;
         Ok(Box::new(Learned { policy: Indigo::new(parameters, start), network }))
     }),
 };

@@ -65,7 +65,7 @@ pub(crate) const ENTRY: Entry = Entry {
     policy: Some(|parameters, start| Box::new(Muses::new(parameters, start))),
     build: Build::Fallible(|parameters, start| {
         let file = parameters.needed_file("weights", "a file with Muses' network")?;
-        let network = Network::new(&*Tensors::read("weights", file, LAYOUTS)?, FEATURES, ACTIONS)?;
+        let network = Network::new(&Tensors::read("weights", file, LAYOUTS)?, FEATURES, ACTIONS)?;
         Ok(Box::new(Learned { policy: Muses::new(parameters, start), network }))
     }),
 };

@@ -1,13 +1,12 @@
 //! Layers that remember.
 
-use super::Floats;
 use super::sums::{accumulate, sigmoid};
 
 /// A long short-term memory cell.
 #[derive(Clone, Debug)]
 pub(super) struct Lstm {
-    kernel: Floats,
-    bias: Floats,
+    kernel: Vec<f32>,
+    bias: Vec<f32>,
     forget_bias: f32,
     /// The input followed by the last output, as `kernel` has its rows.
     joined: Vec<f32>,
@@ -17,7 +16,7 @@ pub(super) struct Lstm {
 
 impl Lstm {
     /// `kernel` has a row for each input and each unit, `bias` four entries for each unit.
-    pub(super) fn new(kernel: Floats, bias: Floats, forget_bias: f32) -> Self {
+    pub(super) fn new(kernel: Vec<f32>, bias: Vec<f32>, forget_bias: f32) -> Self {
         let units = bias.len() / 4;
         let rows = kernel.len() / bias.len().max(1);
         Self {
@@ -51,24 +50,24 @@ impl Lstm {
 /// A gated recurrent unit whose reset gate acts before the product.
 #[derive(Clone, Debug)]
 pub(super) struct Gru {
-    input: Floats,
+    input: Vec<f32>,
     /// Kernel of the update and reset gates, and of the candidate: of the last output.
-    hidden_gates: Floats,
-    hidden_candidate: Floats,
-    bias: Floats,
+    hidden_gates: Vec<f32>,
+    hidden_candidate: Vec<f32>,
+    bias: Vec<f32>,
     last: Vec<f32>,
     gates: Vec<f32>,
     reset: Vec<f32>,
 }
 
 impl Gru {
-    /// `hidden` has a row for each unit: of the update and reset gates, and of the candidate. `bias` has three entries for
-    /// each unit.
-    pub(super) fn new(input: Floats, [hidden_gates, hidden_candidate]: [Floats; 2], bias: Floats) -> Self {
+    /// `hidden` has a row for each unit, `bias` three entries for each.
+    pub(super) fn new(input: Vec<f32>, hidden: &[f32], bias: Vec<f32>) -> Self {
         let units = bias.len() / 3;
+        let rows = || hidden.chunks_exact((3 * units).max(1));
         Self {
-            hidden_gates,
-            hidden_candidate,
+            hidden_gates: rows().flat_map(|row| &row[..2 * units]).copied().collect(),
+            hidden_candidate: rows().flat_map(|row| &row[2 * units..]).copied().collect(),
             input,
             last: vec![0.0; units],
             gates: vec![0.0; 3 * units],

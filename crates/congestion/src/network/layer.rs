@@ -1,9 +1,9 @@
 //! One layer: read by its word, then applied.
 
+use super::Tensors;
 use super::cell::{Gru, Lstm};
 use super::stack;
 use super::sums::{accumulate, sigmoid};
-use super::{Floats, Tensors};
 
 /// Words of layers, for messages.
 const WORDS: &str =
@@ -13,8 +13,8 @@ const WORDS: &str =
 #[derive(Clone, Debug)]
 pub(super) struct Dense {
     /// A row for each input.
-    pub(super) kernel: Floats,
-    pub(super) bias: Floats,
+    pub(super) kernel: Vec<f32>,
+    pub(super) bias: Vec<f32>,
 }
 
 impl Dense {
@@ -31,18 +31,18 @@ pub(super) enum Layer {
     Gru(Gru),
     /// Each value times `scale` plus `shift`.
     Affine {
-        scale: Floats,
-        shift: Floats,
+        scale: Vec<f32>,
+        shift: Vec<f32>,
     },
     Standardised {
-        gain: Floats,
-        offset: Floats,
+        gain: Vec<f32>,
+        offset: Vec<f32>,
         epsilon: f32,
     },
     /// The difference from `center` times `scale`.
     Normalised {
-        center: Floats,
-        scale: Floats,
+        center: Vec<f32>,
+        scale: Vec<f32>,
     },
     Clip(f32),
     Tanh,
@@ -85,19 +85,20 @@ impl Layer {
             }
             "gru" => {
                 let units = tensors.length(&named("bias"))? / 3;
-                let input = take("input", [inputs, 3 * units])?;
-                let hidden = tensors.apart(&named("hidden"), [units, 3 * units], 2 * units)?;
-                Self::Gru(Gru::new(input, hidden, take_vector("bias", 3 * units)?))
+                let (input, hidden) =
+                    (take("input", [inputs, 3 * units])?, take("hidden", [units, 3 * units])?);
+                Self::Gru(Gru::new(input, &hidden, take_vector("bias", 3 * units)?))
             }
             "batch_norm" => {
                 let (mean, variance) = (take_vector("mean", inputs)?, take_vector("variance", inputs)?);
-                let scale: Floats = variance.iter().map(|variance| 1.0 / (variance + taken).sqrt()).collect();
+                let scale: Vec<f32> =
+                    variance.iter().map(|variance| 1.0 / (variance + taken).sqrt()).collect();
                 if !scale.iter().all(|scale| scale.is_finite()) {
                     return Err(tensors.refuse(&format!("`{}`: a variance below zero", named("variance"))));
                 }
                 let beta = take_vector("beta", inputs)?;
                 let shift =
-                    beta.iter().zip(&*mean).zip(&*scale).map(|((beta, mean), scale)| beta - mean * scale);
+                    beta.iter().zip(&mean).zip(&scale).map(|((beta, mean), scale)| beta - mean * scale);
                 Self::Affine { shift: shift.collect(), scale }
             }
             "layer_norm" => Self::Standardised {
@@ -123,7 +124,7 @@ impl Layer {
     }
 
     /// How many values it makes; none for layers that change values in their places.
-    pub(super) fn outputs(&self) -> Option<usize> {
+    pub(super) const fn outputs(&self) -> Option<usize> {
         match self {
             Self::Dense(dense) => Some(dense.bias.len()),
             Self::Lstm(lstm) => Some(lstm.units()),
@@ -146,7 +147,7 @@ impl Layer {
     pub(super) fn change(&self, values: &mut [f32]) {
         match self {
             Self::Affine { scale, shift } => {
-                for ((value, scale), shift) in values.iter_mut().zip(&**scale).zip(&**shift) {
+                for ((value, scale), shift) in values.iter_mut().zip(scale).zip(shift) {
                     *value = *value * scale + shift;
                 }
             }
@@ -156,12 +157,12 @@ impl Layer {
                 let variance =
                     values.iter().map(|value| (value - mean) * (value - mean)).sum::<f32>() / count;
                 let scale = 1.0 / (variance + epsilon).sqrt();
-                for ((value, gain), offset) in values.iter_mut().zip(&**gain).zip(&**offset) {
+                for ((value, gain), offset) in values.iter_mut().zip(gain).zip(offset) {
                     *value = (*value - mean) * scale * gain + offset;
                 }
             }
             Self::Normalised { center, scale } => {
-                for ((value, center), scale) in values.iter_mut().zip(&**center).zip(&**scale) {
+                for ((value, center), scale) in values.iter_mut().zip(center).zip(scale) {
                     *value = (*value - center) * scale;
                 }
             }

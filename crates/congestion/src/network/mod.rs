@@ -31,7 +31,6 @@ mod tensors;
 
 use layer::Layer;
 use stack::Stack;
-use tensors::Floats;
 pub(crate) use tensors::{Layout, Tensors};
 #[cfg(test)]
 pub(crate) use tensors::{packed, packed_with};
@@ -169,7 +168,7 @@ mod tests {
         ends: [usize; 2],
     ) -> Result<Network, String> {
         let file = packed(layers, tensors);
-        Network::new(&*Tensors::read("weights", &file, &[])?, ends[0], ends[1])
+        Network::new(&Tensors::read("weights", &file, &[])?, ends[0], ends[1])
     }
 
     #[test]

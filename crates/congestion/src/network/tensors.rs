@@ -4,7 +4,6 @@
 use crate::File;
 use safetensors::{Dtype, SafeTensors};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// The key of the metadata that holds the words of the layers.
 const LAYERS: &str = "layers";
@@ -21,35 +20,11 @@ pub(crate) struct Layout {
     pub(crate) tensors: &'static [(&'static str, &'static [usize], usize)],
 }
 
-/// Values that all networks of a file share: hundreds of flows have one each.
-pub(crate) type Floats = Arc<[f32]>;
-
 #[derive(Debug)]
 struct Tensor {
     shape: Vec<usize>,
-    values: Floats,
-    /// Its first columns and the others, once they were asked for.
-    apart: OnceLock<[Floats; 2]>,
+    values: Vec<f32>,
 }
-
-impl Tensor {
-    fn new(shape: &[usize], bytes: &[u8]) -> Self {
-        let values = bytes.as_chunks().0.iter().map(|four| f32::from_le_bytes(*four)).collect();
-        Self { shape: shape.to_vec(), values, apart: OnceLock::new() }
-    }
-}
-
-/// What was read of a file, for as long as its contents are in use, and a little longer.
-#[derive(Debug)]
-struct Kept {
-    contents: Weak<[u8]>,
-    source: String,
-    layouts: Vec<usize>,
-    tensors: Arc<Tensors>,
-}
-
-/// The files that were read.
-static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
 
 /// Named tensors of 32-bit floats.
 #[derive(Debug)]
@@ -63,33 +38,17 @@ pub(crate) struct Tensors {
 }
 
 impl Tensors {
-    /// Reads the file of the parameter `parameter`: safetensors, or one of `layouts`. A file that several flows name is
-    /// read once.
+    /// Reads the file of the parameter `parameter`: safetensors, or one of `layouts`.
     ///
     /// # Errors
     /// One line naming the file and what is wrong with it.
-    pub(crate) fn read(parameter: &str, file: &File, layouts: &[Layout]) -> Result<Arc<Self>, String> {
-        let source = format!("`{parameter}` = `{}`", file.name);
-        let lengths: Vec<usize> = layouts.iter().map(|layout| layout.bytes).collect();
-        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|one| one.contents.strong_count() > 0);
-        let known = kept.iter().find(|one| {
-            std::ptr::eq(one.contents.as_ptr(), &raw const *file.contents)
-                && one.source == source
-                && one.layouts == lengths
-        });
-        if let Some(one) = known {
-            return Ok(Arc::clone(&one.tensors));
-        }
-        let tensors = Arc::new(Self::read_anew(source.clone(), file, layouts)?);
-        let contents = Arc::downgrade(&file.contents);
-        kept.push(Kept { contents, source, layouts: lengths, tensors: Arc::clone(&tensors) });
-        Ok(tensors)
-    }
-
-    fn read_anew(source: String, file: &File, layouts: &[Layout]) -> Result<Self, String> {
-        let mut tensors =
-            Self { source, layers: String::new(), metadata: BTreeMap::new(), named: BTreeMap::new() };
+    pub(crate) fn read(parameter: &str, file: &File, layouts: &[Layout]) -> Result<Self, String> {
+        let mut tensors = Self {
+            source: format!("`{parameter}` = `{}`", file.name),
+            layers: String::new(),
+            metadata: BTreeMap::new(),
+            named: BTreeMap::new(),
+        };
         match layouts.iter().find(|layout| layout.bytes == file.contents.len()) {
             Some(layout) => tensors.read_layout(layout, &file.contents),
             None => tensors.read_safetensors(&file.contents).map_err(|why| {
@@ -117,7 +76,7 @@ impl Tensors {
         layout.layers.clone_into(&mut self.layers);
         for (name, shape, first) in layout.tensors {
             let bytes = &contents[*first..first + 4 * shape.iter().product::<usize>()];
-            self.named.insert((*name).to_owned(), Tensor::new(shape, bytes));
+            self.named.insert((*name).to_owned(), Tensor { shape: shape.to_vec(), values: floats(bytes) });
         }
     }
 
@@ -133,7 +92,10 @@ impl Tensors {
             if view.dtype() != Dtype::F32 {
                 return Err(format!("`{name}` is of {:?}", view.dtype()));
             }
-            self.named.insert(name.to_owned(), Tensor::new(view.shape(), view.data()));
+            self.named.insert(
+                name.to_owned(),
+                Tensor { shape: view.shape().to_vec(), values: floats(view.data()) },
+            );
         }
         Ok(())
     }
@@ -161,36 +123,23 @@ impl Tensors {
         self.named.get(name).ok_or_else(|| self.refuse(&format!("there is no tensor `{name}`")))
     }
 
-    fn of_shape(&self, name: &str, shape: &[usize]) -> Result<&Tensor, String> {
+    fn of_shape(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, String> {
         let tensor = self.find(name)?;
         if tensor.shape != shape {
             let found = &tensor.shape;
             return Err(self.refuse(&format!("`{name}` has the shape {found:?}: allowed is {shape:?}")));
         }
-        Ok(tensor)
+        Ok(tensor.values.clone())
     }
 
     /// The values of a matrix, row by row.
-    pub(crate) fn matrix(&self, name: &str, shape: [usize; 2]) -> Result<Floats, String> {
-        Ok(Arc::clone(&self.of_shape(name, &shape)?.values))
-    }
-
-    /// The values of the first `columns` columns of a matrix, row by row, and those of the others.
-    pub(crate) fn apart(&self, name: &str, shape: [usize; 2], columns: usize) -> Result<[Floats; 2], String> {
-        let tensor = self.of_shape(name, &shape)?;
-        let rows = || tensor.values.chunks_exact(shape[1].max(1));
-        let halves = tensor.apart.get_or_init(|| {
-            [
-                rows().flat_map(|row| &row[..columns]).copied().collect(),
-                rows().flat_map(|row| &row[columns..]).copied().collect(),
-            ]
-        });
-        Ok(halves.clone())
+    pub(crate) fn matrix(&self, name: &str, shape: [usize; 2]) -> Result<Vec<f32>, String> {
+        self.of_shape(name, &shape)
     }
 
     /// The values of a vector.
-    pub(crate) fn vector(&self, name: &str, length: usize) -> Result<Floats, String> {
-        Ok(Arc::clone(&self.of_shape(name, &[length])?.values))
+    pub(crate) fn vector(&self, name: &str, length: usize) -> Result<Vec<f32>, String> {
+        self.of_shape(name, &[length])
     }
 
     /// Length of a vector, above zero.
@@ -210,6 +159,10 @@ impl Tensors {
             }
         }
     }
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks().0.iter().map(|four| f32::from_le_bytes(*four)).collect()
 }
 
 /// A file of our own format with `tensors`.
@@ -246,31 +199,8 @@ mod tests {
         let file = File { name: "x.data".into(), contents: contents.into() };
         let tensors = Tensors::read("weights", &file, &[LAYOUT]).unwrap();
         assert_eq!(tensors.layers(), "dense");
-        assert_eq!(*tensors.matrix("0.kernel", [2, 1]).unwrap(), [1.0, 2.0]);
-        assert_eq!(*tensors.vector("0.bias", 1).unwrap(), [3.0]);
-    }
-
-    #[test]
-    fn a_file_is_read_once_and_kept_while_it_is_in_use() {
-        let eight = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
-        let file = packed("gru", &[("0.hidden", &[2, 4], &eight)]);
-        let read = |file: &File| Tensors::read("weights", file, &[]).unwrap();
-        let (one, other) = (read(&file), read(&file.clone()));
-        assert!(Arc::ptr_eq(&one, &other), "300 flows of one network took a gigabyte");
-        assert!(
-            !Arc::ptr_eq(&one, &Tensors::read("policy", &file, &[]).unwrap()),
-            "messages name the parameter"
-        );
-        let halves = |tensors: &Tensors| tensors.apart("0.hidden", [2, 4], 3).unwrap();
-        let [first, rest] = halves(&one);
-        assert_eq!((&*first, &*rest), (&[1.0, 2.0, 3.0, 5.0, 6.0, 7.0][..], &[4.0, 8.0][..]));
-        assert!(Arc::ptr_eq(&first, &halves(&other)[0]));
-        // The same bytes elsewhere are another file; what nobody uses is let go when the next one is read.
-        let again = packed("gru", &[("0.hidden", &[2, 4], &eight)]);
-        let kept = Arc::downgrade(&one);
-        drop((file, one, other));
-        assert!(read(&again).matrix("0.hidden", [2, 4]).is_ok());
-        assert!(kept.upgrade().is_none());
+        assert_eq!(tensors.matrix("0.kernel", [2, 1]).unwrap(), [1.0, 2.0]);
+        assert_eq!(tensors.vector("0.bias", 1).unwrap(), [3.0]);
     }
 
     #[test]

@@ -102,7 +102,7 @@ pub(crate) const ENTRY: Entry = Entry {
     policy: None,
     build: Build::Fallible(|parameters, start| {
         let file = parameters.needed_file("weights", "a file with Aurora's network")?;
-        let network = Network::new(&*Tensors::read("weights", file, LAYOUTS)?, INPUTS, 1)?;
+        let network = Network::new(&Tensors::read("weights", file, LAYOUTS)?, INPUTS, 1)?;
         Ok(Box::new(Learned { policy: Aurora::new(parameters, start), network }))
     }),
 };

@@ -81,7 +81,7 @@ pub(crate) const ENTRY: Entry = Entry {
     policy: None,
     build: Build::Fallible(|parameters, start| {
         let file = parameters.needed_file("weights", "a file with Orca's network")?;
-        let network = Network::new(&*Tensors::read("weights", file, &[])?, INPUTS, 1)?;
+        let network = Network::new(&Tensors::read("weights", file, &[])?, INPUTS, 1)?;
         Ok(Box::new(Learned { policy: Orca::new(parameters, start), network }))
     }),
 };

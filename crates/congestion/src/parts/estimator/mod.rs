@@ -74,7 +74,7 @@ pub(crate) const fn entry<E: Estimates>() -> Entry {
 
 fn network<E: Estimates>(parameters: &Parameters) -> Result<Network, String> {
     let file = parameters.needed_file("weights", "a file with the estimator's network")?;
-    Network::new(&*Tensors::read("weights", file, &[])?, INPUTS, E::OUTPUTS)
+    Network::new(&Tensors::read("weights", file, &[])?, INPUTS, E::OUTPUTS)
 }
 
 /// What an ACK says: the estimate in bit/s, and which share of a datagram is payload.
