@@ -342,26 +342,3 @@ def test_a_grid_and_a_trace_are_path_distributions(tmp_path: Path) -> None:
     grid = gym.CongestionEnv(grid="sweep_bandwidth", policy=QUICK, duration_s=0.5)
     seen = {tuple(grid.reset(seed=seed)[1]["oracle"].values())[::3] for seed in range(12)}
     assert len(seen) > 2
-
-
-def test_environments_with_threads_are_refused_in_a_copy_of_their_process(tmp_path: Path) -> None:
-    """The copy has no threads: it waited for them for ever, and Ctrl-C did not reach it."""
-    (tmp_path / "copy.py").write_text(
-        "import os, warnings\n"
-        "import dumbbell, dumbbell.gym\n"
-        "warnings.simplefilter('ignore')\n"
-        "environment = dumbbell.gym.CongestionVectorEnv(num_envs=2, threads=2, duration_s=1.0)\n"
-        "environment.reset(seed=1)\n"
-        "if os.fork() == 0:\n"
-        "    try:\n"
-        "        environment.step(environment.action_space.sample())\n"
-        "    except dumbbell.Error as error:\n"
-        "        print(error, flush=True)\n"
-        "    os._exit(0)\n"
-        "os.wait()\n"
-        "environment.step(environment.action_space.sample())\n"
-    )
-    command = [sys.executable, "copy.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("the threads of these environments are in another process: ")

@@ -47,18 +47,12 @@ pub struct Arrays {
     pub times: Vec<f64>,
 }
 
-/// Maximum number of flows of all environments together, and of threads.
-const MOST_ROWS: usize = 100_000;
-const MOST_THREADS: usize = 1024;
-
 /// Many environments of one task.
 #[derive(Debug)]
 pub struct Vector {
     task: Arc<Task>,
     environments: Vec<Environment>,
     pool: Option<rayon::ThreadPool>,
-    /// The process that has the threads.
-    process: u32,
     autoreset: Autoreset,
     inputs: usize,
     outputs: usize,
@@ -85,7 +79,7 @@ impl Vector {
     /// `count` environments of `task`, on `threads` threads; `keeps` says whether their episodes can be replayed.
     ///
     /// # Errors
-    /// One line: more flows than allowed, or no episode of the task can be begun.
+    /// One line: no episode of the task can be begun.
     pub fn new(
         task: Arc<Task>,
         count: usize,
@@ -96,16 +90,10 @@ impl Vector {
         if count == 0 || threads == 0 {
             return Err(format!("{count} environments on {threads} threads: at least one of each is needed"));
         }
-        let agents = task.agents();
-        if count.checked_mul(agents).is_none_or(|rows| rows > MOST_ROWS) {
-            return Err(format!(
-                "{count} environments of {agents} flows: allowed are {MOST_ROWS} flows in all"
-            ));
-        }
         let mut first = Environment::new(Arc::clone(&task), keeps);
         first.reset(Some(0))?;
         let (inputs, outputs) = first.lengths();
-        let rows = count * agents;
+        let rows = count * task.agents();
         let arrays = Arrays {
             observations: vec![0.0; rows * inputs],
             final_observations: vec![0.0; rows * inputs],
@@ -120,7 +108,7 @@ impl Vector {
             ended: vec![0; count],
             times: vec![0.0; count],
         };
-        let pool = match threads.min(count).min(MOST_THREADS) {
+        let pool = match threads.min(count) {
             1 => None,
             threads => Some(
                 rayon::ThreadPoolBuilder::new()
@@ -130,8 +118,7 @@ impl Vector {
             ),
         };
         let environments = (0..count).map(|_| Environment::new(Arc::clone(&task), keeps)).collect();
-        let process = std::process::id();
-        Ok(Self { task, environments, pool, process, autoreset, inputs, outputs, arrays })
+        Ok(Self { task, environments, pool, autoreset, inputs, outputs, arrays })
     }
 
     /// Length of an observation.
@@ -242,10 +229,6 @@ impl Vector {
         });
         match &self.pool {
             None => rows.enumerate().try_for_each(|(index, mut rows)| work(index, &mut rows)),
-            // A copy of this process, made by `fork`, has no threads: it would wait for them for ever.
-            Some(_) if self.process != std::process::id() => {
-                Err("the threads of these environments are in another process: make them anew in this one, or with one thread".to_owned())
-            }
             Some(pool) => {
                 let mut rows: Vec<Rows<'_>> = rows.collect();
                 // The first of several errors, whichever thread is faster.

@@ -4,7 +4,6 @@ use super::Scheme;
 use super::lstm::{Episode, Model};
 use super::pupil::{Notes, Pupil, Shared};
 use super::settings::{Drawn, Settings};
-use crate::Stop;
 use congestion::{BuildClosure, Entry, Registry, policy};
 use record::{Event, Record};
 use runs::{Observer, RunSpec};
@@ -121,7 +120,6 @@ impl Environment {
         settings: &Settings,
         learned: Option<&Arc<Model>>,
         seed: u64,
-        stop: Stop<'_>,
     ) -> Result<Outcome, String> {
         let mut spec = self.spec(settings, scheme.in_training, seed)?;
         let (target, spacing_ms, base_ms) = self.target(settings, &spec)?;
@@ -130,7 +128,7 @@ impl Environment {
         spec.sample_interval_s = spec.duration_s;
         let notes = Shared::default();
         let registry = registry(scheme, settings, target, learned, &notes)?;
-        let mut arrivals = Arrivals { delays_ns: Vec::new(), stop };
+        let mut arrivals = Arrivals::default();
         simulator::Simulation::new(&spec, &registry)?.run(&mut arrivals)?;
         drop(registry);
         let Notes { episode, agreed } =
@@ -158,33 +156,25 @@ fn registry(
     Ok(registry)
 }
 
-/// What arrived.
-struct Arrivals<'a> {
-    /// One-way delays.
-    delays_ns: Vec<i64>,
-    stop: Stop<'a>,
-}
+/// One-way delays of what arrived, ns.
+#[derive(Default)]
+struct Arrivals(Vec<i64>);
 
-impl Observer for Arrivals<'_> {
+impl Observer for Arrivals {
     fn record(&mut self, record: &Record) {
         if record.event == Event::Deliver {
-            self.delays_ns.push(record.one_way_delay_ns);
+            self.0.push(record.one_way_delay_ns);
         }
-    }
-
-    fn stop(&self) -> Option<String> {
-        self.stop.reason()
     }
 }
 
-impl Arrivals<'_> {
+impl Arrivals {
     fn utility(&mut self, link_packets: f64) -> f64 {
-        self.delays_ns.sort_unstable();
-        let Some(least) = self.delays_ns.first() else {
+        self.0.sort_unstable();
+        let Some(least) = self.0.first() else {
             return f64::NEG_INFINITY;
         };
-        let late = self.delays_ns[(self.delays_ns.len() * 19 / 20).min(self.delays_ns.len() - 1)];
-        libm::log(self.delays_ns.len() as f64 / link_packets)
-            - libm::log(late as f64 / (*least).max(1) as f64)
+        let late = self.0[(self.0.len() * 19 / 20).min(self.0.len() - 1)];
+        libm::log(self.0.len() as f64 / link_packets) - libm::log(late as f64 / (*least).max(1) as f64)
     }
 }

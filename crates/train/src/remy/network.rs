@@ -5,7 +5,6 @@
 //! 10,000 bits.
 
 use super::usage::{Tracker, Usage};
-use crate::Stop;
 use congestion::remy::{Remy, Shell, Table};
 use congestion::{BuildClosure, Entry, Registry};
 use record::{Event, Record};
@@ -60,22 +59,12 @@ pub struct Trial<'a> {
     pub most_queued: f64,
     /// Is told what is looked up.
     pub usage: Option<&'a Arc<Mutex<Usage>>>,
-    /// Says whether anybody still waits for it.
-    pub stop: Stop<'a>,
 }
 
 impl Trial<'_> {
     /// Whatever rules do, for delta 1.
     pub fn patient(seed: u64, packets: f64) -> Self {
-        Self {
-            delta: 1.0,
-            seed,
-            packets,
-            seconds: 0.0,
-            most_queued: f64::INFINITY,
-            usage: None,
-            stop: Stop::default(),
-        }
+        Self { delta: 1.0, seed, packets, seconds: 0.0, most_queued: f64::INFINITY, usage: None }
     }
 }
 
@@ -123,20 +112,17 @@ impl Network {
     /// How `table` does here.
     ///
     /// # Errors
-    /// One line: what is wrong with the network, or that nobody waits for the trial any more.
+    /// One line: what is wrong with the network.
     pub fn judge(&self, table: &Arc<Table>, trial: &Trial<'_>) -> Result<Outcome, String> {
         let spec = self.spec(trial)?;
         let simulation = simulator::Simulation::new(&spec, &registry(table, trial.usage)?)?;
-        let mut counts = Counts { of: vec![Count::default(); self.senders], stop: trial.stop };
+        let mut counts = Counts(vec![Count::default(); self.senders]);
         if simulation.run(&mut counts).is_err() {
-            if let Some(reason) = trial.stop.reason() {
-                return Err(reason);
-            }
             return Ok(Outcome { utility: WORST, throughput: 0.0, delay_ms: f64::INFINITY });
         }
         let shares_ms = shares_ms(&spec, &self.application());
         let outcomes: Vec<Outcome> = counts
-            .of
+            .0
             .iter()
             .zip(shares_ms)
             .map(|(count, share_ms)| self.outcome(trial.delta, count, share_ms))
@@ -214,22 +200,15 @@ struct Count {
     delay_ns: u64,
 }
 
-struct Counts<'a> {
-    of: Vec<Count>,
-    stop: Stop<'a>,
-}
+struct Counts(Vec<Count>);
 
-impl Observer for Counts<'_> {
+impl Observer for Counts {
     #[inline]
     fn record(&mut self, record: &Record) {
         if record.event == Event::Deliver {
-            let count = &mut self.of[record.flow as usize - 1];
+            let count = &mut self.0[record.flow as usize - 1];
             count.packets += 1;
             count.delay_ns += record.one_way_delay_ns as u64;
         }
-    }
-
-    fn stop(&self) -> Option<String> {
-        self.stop.reason()
     }
 }

@@ -4,7 +4,7 @@ use super::candidates::around;
 use super::network::{Network, Trial};
 use super::settings::Settings;
 use super::usage::Usage;
-use crate::{Job, News, Stop, spread};
+use crate::{Job, News, spread};
 use congestion::remy::{Action, DOMAIN, Rule, SIGNALS, Signals, Table, Written};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -97,7 +97,6 @@ impl Search<'_> {
             seconds: seconds * longer,
             most_queued: MOST_QUEUED,
             usage: None,
-            stop: Stop::default(),
         }
     }
 
@@ -160,9 +159,9 @@ impl Search<'_> {
     ) -> Result<Vec<f64>, String> {
         self.state.judged += tables.len() as u64;
         let count = tables.len() * networks.len();
-        let utilities = spread(self.job.jobs, count, self.job.watch, |number, stop| {
+        let utilities = spread(self.job.jobs, count, self.job.watch, |number| {
             let (table, network) = (&tables[number / networks.len()], number % networks.len());
-            let trial = Trial { seed: trial.seed.wrapping_add(network as u64), stop, ..*trial };
+            let trial = Trial { seed: trial.seed.wrapping_add(network as u64), ..*trial };
             Ok(networks[network].0.judge(table, &trial)?.utility)
         })?;
         let total: f64 = networks.iter().map(|(_, weight)| weight).sum();
@@ -178,9 +177,9 @@ impl Search<'_> {
     fn usage(&self, networks: &[(Network, f64)], seed: u64) -> Result<Usage, String> {
         let (table, rules) = (&self.table, self.table.rules().len());
         let trial = self.trial(seed, 1.0);
-        let found = spread(self.job.jobs, networks.len(), self.job.watch, |network, stop| {
+        let found = spread(self.job.jobs, networks.len(), self.job.watch, |network| {
             let usage = Arc::new(Mutex::new(Usage::new(rules)));
-            let trial = Trial { seed: seed.wrapping_add(network as u64), usage: Some(&usage), stop, ..trial };
+            let trial = Trial { seed: seed.wrapping_add(network as u64), usage: Some(&usage), ..trial };
             networks[network].0.judge(table, &trial)?;
             Ok(usage.lock().unwrap_or_else(PoisonError::into_inner).clone())
         })?;
