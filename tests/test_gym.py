@@ -318,12 +318,42 @@ def test_bad_calls_are_refused_in_one_line() -> None:
         (lambda: many.step([0, 7]), "allowed are 0 to 4"),
         (lambda: many.step([0]), "action: "),
         (lambda: gym.CongestionVectorEnv(link(), num_envs=0), "0 environments"),
+        *(
+            (lambda count=count: gym.CongestionVectorEnv(link(), num_envs=count), f"num_envs = {count}")
+            for count in (2**40, 2**59, 2**63, 2**64)
+        ),
         (lambda: gym.CongestionVectorEnv(link(), autoreset_mode="never"), "allowed are NextStep, SameStep, Disabled"),
         (lambda: gym.CongestionParallelEnv(link(), flows=0), "flows = 0: allowed is a whole number from 1"),
+        (lambda: gym.CongestionVectorEnv(link(), flows=2**40), f"flows = {2**40}: allowed is a whole number from 1"),
     ):
         with pytest.raises((dumbbell.Error, Exception), match=message) as raised:
             call()
         assert "\n" not in str(raised.value)
+
+
+def test_a_fork_has_no_threads_and_says_so() -> None:
+    code = """if True:
+        import os, signal
+        import dumbbell
+        from dumbbell import gym
+        many = gym.CongestionVectorEnv(dumbbell.make_path(rate="12mbit", rtt="60ms"), num_envs=2, threads=2)
+        many.reset(seed=1)
+        child = os.fork()
+        if not child:
+            signal.alarm(20)
+            try:
+                many.step(many.action_space.sample())
+            except dumbbell.Error as error:
+                print(error, flush=True)
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        many.step(many.action_space.sample())
+        print("stepped")
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    refused, stepped = done.stdout.splitlines()
+    assert "is a fork of process" in refused
+    assert stepped == "stepped"
 
 
 def test_without_gymnasium_one_line_says_what_to_install() -> None:

@@ -115,6 +115,21 @@ fn how_many_threads_there_are_changes_nothing() {
 }
 
 #[test]
+fn more_environments_than_fit_into_memory_are_refused_in_one_line() {
+    let made = |count, agents| Vector::new(task(agents, |_| {}), count, 2, Autoreset::NextStep, false);
+    for count in [65_537, 1 << 40, 1 << 59, 1 << 63, usize::MAX] {
+        let allowed = "allowed are up to 65536 where each has 1 flows that see 2 numbers";
+        assert_eq!(made(count, 1).unwrap_err(), format!("num_envs = {count}: {allowed}"));
+    }
+    assert!(made(32_769, 2).unwrap_err().starts_with("num_envs = 32769: allowed are up to 32768 where"));
+    let wide = |spec: &mut Value| {
+        spec["policy"] = "sees=latency_ratio,acks history=1000 action=cwnd_mult2:1 step=time_ms:10".into();
+    };
+    let why = Vector::new(task(1, wide), 65_536, 2, Autoreset::NextStep, false).unwrap_err();
+    assert!(why.ends_with("that see 2000 numbers"), "{why}");
+}
+
+#[test]
 fn a_run_that_costs_too_much_ends_in_one_line() {
     let greedy = |spec: &mut Value| spec["scenarios"][0]["run"]["most_packets"] = json!(5);
     let mut vector = Vector::new(task(1, greedy), 2, 2, Autoreset::NextStep, false).unwrap();

@@ -7,6 +7,11 @@ use congestion::STEP_FIELDS;
 use rayon::prelude::*;
 use std::sync::Arc;
 
+/// Most agents of all environments together: each has a simulated flow.
+const MOST_AGENTS: usize = 1 << 16;
+/// Most numbers that all of them show together.
+const MOST_SHOWN: usize = 1 << 27;
+
 /// What becomes of an environment whose episode is over (Gymnasium 1.1, `gymnasium.vector.AutoresetMode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Autoreset {
@@ -52,12 +57,38 @@ pub struct Arrays {
 pub struct Vector {
     task: Arc<Task>,
     environments: Vec<Environment>,
-    pool: Option<rayon::ThreadPool>,
+    pool: Option<Pool>,
     autoreset: Autoreset,
     inputs: usize,
     outputs: usize,
     /// What they show.
     pub arrays: Arrays,
+}
+
+/// Threads, and the process that has them: a fork of it has none, and work given to them there would never be done.
+#[derive(Debug)]
+struct Pool {
+    threads: rayon::ThreadPool,
+    process: u32,
+}
+
+impl Pool {
+    fn new(threads: usize) -> Result<Self, String> {
+        let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let threads = built.map_err(|error| format!("threads = {threads}: {error}"))?;
+        Ok(Self { threads, process: std::process::id() })
+    }
+
+    fn threads(&self) -> Result<&rayon::ThreadPool, String> {
+        let (made, here) = (self.process, std::process::id());
+        if made == here {
+            return Ok(&self.threads);
+        }
+        Err(format!(
+            "process {here} is a fork of process {made}, whose threads step these environments: allowed is to make \
+             them after the fork, or with threads = 1"
+        ))
+    }
 }
 
 /// The part of [`Arrays`] of one environment.
@@ -79,7 +110,7 @@ impl Vector {
     /// `count` environments of `task`, on `threads` threads; `keeps` says whether their episodes can be replayed.
     ///
     /// # Errors
-    /// One line: no episode of the task can be begun.
+    /// One line: no episode of the task can be begun, or there are more environments than fit into memory.
     pub fn new(
         task: Arc<Task>,
         count: usize,
@@ -93,6 +124,14 @@ impl Vector {
         let mut first = Environment::new(Arc::clone(&task), keeps);
         first.reset(Some(0))?;
         let (inputs, outputs) = first.lengths();
+        let shown = 2 * inputs + outputs + STEP_FIELDS.len() + ORACLE_FIELDS.len();
+        let most = MOST_AGENTS.min(MOST_SHOWN / shown) / task.agents();
+        if count > most {
+            let agents = task.agents();
+            return Err(format!(
+                "num_envs = {count}: allowed are up to {most} where each has {agents} flows that see {inputs} numbers"
+            ));
+        }
         let rows = count * task.agents();
         let arrays = Arrays {
             observations: vec![0.0; rows * inputs],
@@ -110,12 +149,7 @@ impl Vector {
         };
         let pool = match threads.min(count) {
             1 => None,
-            threads => Some(
-                rayon::ThreadPoolBuilder::new()
-                    .num_threads(threads)
-                    .build()
-                    .map_err(|error| format!("threads = {threads}: {error}"))?,
-            ),
+            threads => Some(Pool::new(threads)?),
         };
         let environments = (0..count).map(|_| Environment::new(Arc::clone(&task), keeps)).collect();
         Ok(Self { task, environments, pool, autoreset, inputs, outputs, arrays })
@@ -230,7 +264,7 @@ impl Vector {
         match &self.pool {
             None => rows.enumerate().try_for_each(|(index, mut rows)| work(index, &mut rows)),
             Some(pool) => {
-                let mut rows: Vec<Rows<'_>> = rows.collect();
+                let (pool, mut rows) = (pool.threads()?, rows.collect::<Vec<Rows<'_>>>());
                 // The first of several errors, whichever thread is faster.
                 let errors: Vec<Option<String>> = pool.install(|| {
                     rows.par_iter_mut().enumerate().map(|(index, rows)| work(index, rows).err()).collect()
@@ -268,5 +302,19 @@ impl Rows<'_> {
             self.oracle[agent * width..][..width].copy_from_slice(&shown.oracle);
             self.episodes[agent * 2..][..2].copy_from_slice(&shown.episode);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_of_another_process_are_refused() {
+        let pool = Pool::new(1).unwrap();
+        assert_eq!(pool.threads().unwrap().current_num_threads(), 1);
+        let forked = Pool { process: pool.process ^ 1, ..pool };
+        let why = forked.threads().unwrap_err();
+        assert!(why.contains("is a fork of process") && !why.contains('\n'), "{why}");
     }
 }

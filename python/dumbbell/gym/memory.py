@@ -22,7 +22,7 @@ class Environments:
         except _core.Error as error:
             raise UserError(str(error)) from None
         except (OverflowError, TypeError) as error:
-            raise UserError(f"count = {count!r}, threads = {threads!r}: {error}") from None
+            raise UserError(f"num_envs = {count!r}, threads = {threads!r}: {error}") from None
         rows = count * given.agents
         self.count, self.rows = count, rows
         self.inputs, self.outputs = self.core.inputs, self.core.outputs

@@ -11,6 +11,7 @@ from dumbbell import catalog
 from dumbbell.api.listing import experiments
 from dumbbell.api.running import specification
 from dumbbell.base.errors import UserError, listed
+from dumbbell.catalog.experiment_settings import MOST_FLOWS
 from dumbbell.catalog.path import PathModel
 from dumbbell.execution.trust import trusted
 from dumbbell.experiment import Overrides
@@ -67,8 +68,8 @@ def whole(flows: object) -> int:
     Raises:
         UserError: something else.
     """
-    if isinstance(flows, bool) or not isinstance(flows, int) or flows < 1:
-        raise UserError(f"flows = {flows!r}: allowed is a whole number from 1")
+    if isinstance(flows, bool) or not isinstance(flows, int) or not 1 <= flows <= MOST_FLOWS:
+        raise UserError(f"flows = {flows!r}: allowed is a whole number from 1 to {MOST_FLOWS}")
     return flows
 
 

@@ -32,11 +32,12 @@ class CongestionVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     Args:
         path: what `dumbbell.run` takes as a path; of several, each episode takes one.
-        num_envs: how many environments.
+        num_envs: how many environments: with all their flows 65,536 at most.
         flows: agents of each environment. With several, a row is an agent: those of the first environment, then those
             of the second, and so on; `info["due"]` says whose decision is due, as of `CongestionParallelEnv`.
         share_reward: whether every agent of an environment gets the mean of all rewards.
-        threads: threads of the core; all processors unless given. They change nothing in results.
+        threads: threads of the core; all processors unless given. They change nothing in results. In a fork of the
+            process that made them there are none: several are refused there, one goes on.
         autoreset_mode: of Gymnasium, or its name.
         copy: whether observations, rewards and flags are copies. Without, they are the core's own memory, which the
             next step changes: for those who copy anyway, as into a tensor.
