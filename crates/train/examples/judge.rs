@@ -8,6 +8,7 @@
 
 use congestion::remy::Table;
 use std::sync::Arc;
+use train::Wanted;
 use train::remy::{Network, Trial};
 
 fn main() {
@@ -26,8 +27,9 @@ fn main() {
         let packets = number(5, 200_000.0);
         let seeds = number(6, 1.0) as u64;
         let started = std::time::Instant::now();
-        let found: Vec<_> =
-            (1..=seeds).map(|seed| network.judge(&table, &Trial::patient(seed, packets)).unwrap()).collect();
+        let found: Vec<_> = (1..=seeds)
+            .map(|seed| network.judge(&table, &Trial::patient(seed, packets), Wanted::always()).unwrap())
+            .collect();
         let mean = |of: fn(&train::remy::Outcome) -> f64| found.iter().map(of).sum::<f64>() / seeds as f64;
         let seconds = started.elapsed().as_secs_f64();
         println!(

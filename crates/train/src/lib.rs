@@ -10,7 +10,7 @@ pub mod remy;
 mod spread;
 
 pub use job::{Job, News, Trainer, Watch};
-pub use spread::spread;
+pub use spread::{Wanted, spread};
 
 /// All trainers, by name.
 pub const TRAINERS: &[Trainer] = &[imitation::INDIGO, imitation::MUSES, remy::TRAINER];

@@ -2,14 +2,33 @@
 
 use crate::Watch;
 use core::time::Duration;
+use runs::Observer;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 
 /// How long a result is waited for before the next look at `watch`; there is one after each result, too.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// `work` of every number below `count`, by at most `jobs` threads. One piece should take less than a second: a thread
-/// that is told to stop ends its piece first.
+/// Tells a piece of work whether anybody still waits for it; a simulation that is told so ends within some thousand events.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a>(&'a AtomicBool);
+
+impl Wanted<'_> {
+    /// Work that is wanted to its end.
+    pub const fn always() -> Self {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Self(&NEVER)
+    }
+}
+
+impl Observer for Wanted<'_> {
+    fn stop(&self) -> Option<String> {
+        self.0.load(Ordering::Relaxed).then(|| "nobody waits for it".to_owned())
+    }
+}
+
+/// `work` of every number below `count`, by at most `jobs` threads. A piece that may take longer than a second looks
+/// whether it is still [`Wanted`].
 ///
 /// # Errors
 /// What `watch` says, or the first error of a piece.
@@ -17,7 +36,7 @@ pub fn spread<T: Send>(
     jobs: usize,
     count: usize,
     watch: &dyn Watch,
-    work: impl Fn(usize) -> Result<T, String> + Sync,
+    work: impl Fn(usize, Wanted<'_>) -> Result<T, String> + Sync,
 ) -> Result<Vec<T>, String> {
     let (next, is_stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
     let (sender, receiver) = channel();
@@ -28,7 +47,7 @@ pub fn spread<T: Send>(
             scope.spawn(move || {
                 while !is_stopped.load(Ordering::Relaxed) {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= count || sender.send((number, work(number))).is_err() {
+                    if number >= count || sender.send((number, work(number, Wanted(is_stopped)))).is_err() {
                         break;
                     }
                 }
@@ -82,40 +101,33 @@ mod tests {
     fn results_are_in_order_for_any_number_of_threads() {
         let patient = Patience(Cell::new(u32::MAX));
         for jobs in [1, 2, 7] {
-            let found = spread(jobs, 100, &patient, |number| Ok(number * number)).unwrap();
+            let found = spread(jobs, 100, &patient, |number, _| Ok(number * number)).unwrap();
             assert_eq!(found, (0..100).map(|number| number * number).collect::<Vec<_>>());
         }
-        assert_eq!(spread(3, 0, &patient, Ok).unwrap(), Vec::<usize>::new());
+        assert_eq!(spread(3, 0, &patient, |number, _| Ok(number)).unwrap(), Vec::<usize>::new());
     }
 
     #[test]
     fn who_watches_ends_it_however_fast_results_come() {
         let impatient = Patience(Cell::new(5));
-        assert_eq!(spread(2, 1 << 24, &impatient, |_| Ok(())).unwrap_err(), "stopped");
+        assert_eq!(spread(2, 1 << 24, &impatient, |_, _| Ok(())).unwrap_err(), "stopped");
         assert_eq!(impatient.0.get(), 0);
     }
 
     #[test]
     fn an_error_and_who_watches_end_it() {
         let patient = Patience(Cell::new(u32::MAX));
-        let refused = spread(2, 10, &patient, |number| {
+        let refused = spread(2, 10, &patient, |number, _| {
             if number == 3 { Err("three") } else { Ok(number) }.map_err(str::to_owned)
         });
         assert_eq!(refused.unwrap_err(), "three");
         let impatient = Patience(Cell::new(1));
-        // One that never ends by itself: the one who watches sees it first.
-        let is_over = AtomicBool::new(false);
-        let ended = std::thread::scope(|scope| {
-            scope.spawn(|| {
-                std::thread::park_timeout(Duration::from_millis(400));
-                is_over.store(true, Ordering::Relaxed);
-            });
-            spread(1, usize::MAX >> 40, &impatient, |_| {
-                while !is_over.load(Ordering::Relaxed) {
-                    std::thread::yield_now();
-                }
-                Ok(())
-            })
+        // One that never ends by itself.
+        let ended = spread(1, usize::MAX >> 40, &impatient, |_, wanted| {
+            while wanted.stop().is_none() {
+                std::thread::yield_now();
+            }
+            Ok(())
         });
         assert_eq!(ended.unwrap_err(), "stopped");
     }

@@ -41,7 +41,7 @@ TRAINER = Trainer(
         Setting("packets", number, 20000.0, "N", "how long a trial is, in packets of its link"),
         Setting("seconds", number, 5.0, "S", "how long a trial is at least"),
         Setting("rules", count, 128, "N", "rules are divided up to this number"),
-        Setting("epochs", whole, 0, "N", "epochs in all; 0: until the time is over"),
+        Setting("epochs", whole, 0, "N", "epochs in all, at most 1000; 0: until the time is over"),
     ),
     train=train,
 )

@@ -103,12 +103,13 @@ impl Dagger<'_> {
         let settings = &self.training.settings;
         let environments = all(settings, rng);
         let seed = rng.next_u64();
-        spread(self.job.jobs, environments.len(), self.job.watch, |number| {
+        spread(self.job.jobs, environments.len(), self.job.watch, |number, wanted| {
             environments[number].episode(
                 self.scheme,
                 settings,
                 learned,
                 seed.wrapping_add(number as u64) >> 1,
+                wanted,
             )
         })
     }
@@ -134,7 +135,7 @@ impl Dagger<'_> {
         let rate = RATES.iter().find(|(until, _)| part < *until).map_or(RATES[2].1, |(_, rate)| *rate);
         let mut model = Model::clone(&self.model);
         for batch in order.chunks(BATCH) {
-            let found = spread(self.job.jobs, batch.len(), self.job.watch, |number| {
+            let found = spread(self.job.jobs, batch.len(), self.job.watch, |number, _| {
                 Ok(model.learn(&self.kept[batch[number]]))
             })?;
             let steps: usize = batch.iter().map(|episode| self.kept[*episode].labels.len()).sum();

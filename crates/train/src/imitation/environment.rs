@@ -4,6 +4,7 @@ use super::Scheme;
 use super::lstm::{Episode, Model};
 use super::pupil::{Notes, Pupil, Shared};
 use super::settings::{Drawn, Settings};
+use crate::Wanted;
 use congestion::{BuildClosure, Entry, Registry, policy};
 use record::{Event, Record};
 use runs::{Observer, RunSpec};
@@ -113,13 +114,14 @@ impl Environment {
         serde_json::from_value(spec).map_err(|cause| format!("paths: {cause}"))
     }
 
-    /// An episode: `learned` acts, or the expert.
+    /// An episode, as long as it is `wanted`: `learned` acts, or the expert.
     pub(super) fn episode(
         &self,
         scheme: &Scheme,
         settings: &Settings,
         learned: Option<&Arc<Model>>,
         seed: u64,
+        wanted: Wanted<'_>,
     ) -> Result<Outcome, String> {
         let mut spec = self.spec(settings, scheme.in_training, seed)?;
         let (target, spacing_ms, base_ms) = self.target(settings, &spec)?;
@@ -128,8 +130,9 @@ impl Environment {
         spec.sample_interval_s = spec.duration_s;
         let notes = Shared::default();
         let registry = registry(scheme, settings, target, learned, &notes)?;
-        let mut arrivals = Arrivals::default();
-        simulator::Simulation::new(&spec, &registry)?.run(&mut arrivals)?;
+        let mut observers = (Arrivals::default(), wanted);
+        simulator::Simulation::new(&spec, &registry)?.run(&mut observers)?;
+        let (mut arrivals, _) = observers;
         drop(registry);
         let Notes { episode, agreed } =
             core::mem::take(&mut *notes.lock().unwrap_or_else(PoisonError::into_inner));

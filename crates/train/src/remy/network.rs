@@ -5,6 +5,7 @@
 //! 10,000 bits.
 
 use super::usage::{Tracker, Usage};
+use crate::Wanted;
 use congestion::remy::{Remy, Shell, Table};
 use congestion::{BuildClosure, Entry, Registry};
 use record::{Event, Record};
@@ -109,18 +110,25 @@ impl Network {
         serde_json::from_value(spec).map_err(|cause| cause.to_string())
     }
 
-    /// How `table` does here.
+    /// How `table` does here, as long as that is `wanted`.
     ///
     /// # Errors
-    /// One line: what is wrong with the network.
-    pub fn judge(&self, table: &Arc<Table>, trial: &Trial<'_>) -> Result<Outcome, String> {
+    /// One line: what is wrong with the network, or that nobody waits for it any more.
+    pub fn judge(
+        &self,
+        table: &Arc<Table>,
+        trial: &Trial<'_>,
+        wanted: Wanted<'_>,
+    ) -> Result<Outcome, String> {
         let spec = self.spec(trial)?;
         let simulation = simulator::Simulation::new(&spec, &registry(table, trial.usage)?)?;
-        let mut counts = Counts(vec![Count::default(); self.senders]);
-        if simulation.run(&mut counts).is_err() {
-            return Ok(Outcome { utility: WORST, throughput: 0.0, delay_ms: f64::INFINITY });
+        let mut observers = (Counts(vec![Count::default(); self.senders]), wanted);
+        if simulation.run(&mut observers).is_err() {
+            let outcome = Outcome { utility: WORST, throughput: 0.0, delay_ms: f64::INFINITY };
+            return wanted.stop().map_or(Ok(outcome), Err);
         }
-        let shares_ms = shares_ms(&spec, &self.application());
+        let (counts, _) = observers;
+        let shares_ms = shares_ms(&spec, &self.application(), wanted)?;
         let outcomes: Vec<Outcome> = counts
             .0
             .iter()
@@ -169,7 +177,7 @@ fn registry(table: &Arc<Table>, usage: Option<&Arc<Mutex<Usage>>>) -> Result<Reg
 }
 
 /// Of each sender the time that it was on, divided by how many were on with it, ms.
-fn shares_ms(spec: &RunSpec, application: &ApplicationSpec) -> Vec<f64> {
+fn shares_ms(spec: &RunSpec, application: &ApplicationSpec, wanted: Wanted<'_>) -> Result<Vec<f64>, String> {
     let end = Time::ZERO + spec.duration();
     let mut senders: Vec<(Application, bool)> = (0..spec.flows.len())
         .map(|index| {
@@ -179,6 +187,9 @@ fn shares_ms(spec: &RunSpec, application: &ApplicationSpec) -> Vec<f64> {
     let mut shares = vec![0.0; senders.len()];
     let mut now = Time::ZERO;
     while now < end {
+        if let Some(why) = wanted.stop() {
+            return Err(why);
+        }
         for (application, is_on) in &mut senders {
             *is_on = application.available(now, 0) > 0;
         }
@@ -190,7 +201,7 @@ fn shares_ms(spec: &RunSpec, application: &ApplicationSpec) -> Vec<f64> {
         }
         now = next;
     }
-    shares
+    Ok(shares)
 }
 
 /// What arrived of a sender.

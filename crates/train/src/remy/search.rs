@@ -2,11 +2,12 @@
 
 use super::candidates::around;
 use super::network::{Network, Trial};
-use super::settings::Settings;
+use super::settings::{MOST_EPOCHS, Settings};
 use super::usage::Usage;
-use crate::{Job, News, spread};
+use crate::{Job, News, Watch, spread};
 use congestion::remy::{Action, DOMAIN, Rule, SIGNALS, Signals, Table, Written};
 use serde::{Deserialize, Serialize};
+use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError};
 use units::Rng;
 
@@ -54,7 +55,7 @@ pub(super) fn train(job: &Job<'_>) -> Result<Vec<u8>, String> {
         ),
     };
     let mut search = Search { job, table: Arc::new(table), state, best: 0.0 };
-    let limit = if search.state.settings.epochs == 0 { u64::MAX } else { search.state.settings.epochs };
+    let limit = if search.state.settings.epochs == 0 { MOST_EPOCHS } else { search.state.settings.epochs };
     while search.state.epoch < limit && !job.is_over() {
         search.epoch()?;
     }
@@ -70,7 +71,44 @@ fn resumed(file: &[u8], seed: u64, settings: &Settings) -> Result<(Table, State)
     if (&now, seed) != (settings, state.seed) {
         return Err("it was trained with another seed or for other networks: they are in the file".to_owned());
     }
+    if state.epoch > MOST_EPOCHS {
+        return Err(format!("training: epoch = {}: allowed are 0 to {MOST_EPOCHS}", state.epoch));
+    }
     Ok((table, State { settings: now, ..state }))
+}
+
+/// Watches a job, and ends what is being done when its time is over.
+struct Deadline<'a> {
+    job: &'a Job<'a>,
+    is_over: Cell<bool>,
+}
+
+impl<'a> Deadline<'a> {
+    /// What `work` comes to under this watch; nothing where the time was over before.
+    fn of<T>(
+        job: &'a Job<'a>,
+        work: impl FnOnce(&dyn Watch) -> Result<T, String>,
+    ) -> Result<Option<T>, String> {
+        let deadline = Self { job, is_over: Cell::new(false) };
+        let outcome = work(&deadline);
+        if deadline.is_over.get() { Ok(None) } else { outcome.map(Some) }
+    }
+}
+
+impl Watch for Deadline<'_> {
+    fn tell(&self, news: &News<'_>) -> Result<(), String> {
+        self.job.watch.tell(news)
+    }
+
+    fn look(&self) -> Result<(), String> {
+        self.job.watch.look()?;
+        self.is_over.set(self.job.is_over());
+        if self.is_over.get() { Err("the time is over".to_owned()) } else { Ok(()) }
+    }
+
+    fn elapsed_s(&self) -> f64 {
+        self.job.watch.elapsed_s()
+    }
 }
 
 struct Search<'a> {
@@ -104,7 +142,10 @@ impl Search<'_> {
     fn epoch(&mut self) -> Result<(), String> {
         let mut rng = self.rng("epoch");
         let (networks, seed) = (self.state.settings.draw(&mut rng), rng.next_u64());
-        let usage = self.usage(&networks, seed)?;
+        let job = self.job;
+        let Some(usage) = Deadline::of(job, |watch| self.usage(&networks, seed, watch))? else {
+            return Ok(());
+        };
         let mut order: Vec<usize> = (0..self.table.rules().len()).collect();
         let least = usage.total() as f64 * LEAST_SHARE;
         order.retain(|rule| usage.lookups(*rule) as f64 > least);
@@ -112,11 +153,17 @@ impl Search<'_> {
         let mut check = self.rng("ratchet");
         for (batch, rules) in order.chunks(BATCH).enumerate() {
             let before = Arc::clone(&self.table);
-            self.best = self.judge(&[Arc::clone(&before)], &networks, &self.trial(seed, 1.0))?[0];
+            let (present, trial) = ([Arc::clone(&before)], self.trial(seed, 1.0));
+            let Some(worth) = Deadline::of(job, |watch| self.judge(&present, &networks, &trial, watch))?
+            else {
+                break;
+            };
+            self.best = worth[0];
             for (rule, number) in rules.iter().zip(batch * BATCH + 1..) {
                 if !self.job.is_over() {
                     self.tell(&format!("rule {number} of {}", order.len()))?;
-                    self.improve(*rule, &networks, seed, &mut rng)?;
+                    // What is not tried to its end when the time is over does not count.
+                    Deadline::of(job, |watch| self.improve(*rule, &networks, seed, &mut rng, watch))?;
                 }
             }
             self.ratchet(&before, &mut check)?;
@@ -156,13 +203,14 @@ impl Search<'_> {
         tables: &[Arc<Table>],
         networks: &[(Network, f64)],
         trial: &Trial<'static>,
+        watch: &dyn Watch,
     ) -> Result<Vec<f64>, String> {
-        self.state.judged += tables.len() as u64;
+        self.state.judged = self.state.judged.saturating_add(tables.len() as u64);
         let count = tables.len() * networks.len();
-        let utilities = spread(self.job.jobs, count, self.job.watch, |number| {
+        let utilities = spread(self.job.jobs, count, watch, |number, wanted| {
             let (table, network) = (&tables[number / networks.len()], number % networks.len());
             let trial = Trial { seed: trial.seed.wrapping_add(network as u64), ..*trial };
-            Ok(networks[network].0.judge(table, &trial)?.utility)
+            Ok(networks[network].0.judge(table, &trial, wanted)?.utility)
         })?;
         let total: f64 = networks.iter().map(|(_, weight)| weight).sum();
         Ok(utilities
@@ -174,13 +222,13 @@ impl Search<'_> {
     }
 
     /// Which rules are used in this epoch's trials, each network alike.
-    fn usage(&self, networks: &[(Network, f64)], seed: u64) -> Result<Usage, String> {
+    fn usage(&self, networks: &[(Network, f64)], seed: u64, watch: &dyn Watch) -> Result<Usage, String> {
         let (table, rules) = (&self.table, self.table.rules().len());
         let trial = self.trial(seed, 1.0);
-        let found = spread(self.job.jobs, networks.len(), self.job.watch, |network| {
+        let found = spread(self.job.jobs, networks.len(), watch, |network, wanted| {
             let usage = Arc::new(Mutex::new(Usage::new(rules)));
             let trial = Trial { seed: seed.wrapping_add(network as u64), usage: Some(&usage), ..trial };
-            networks[network].0.judge(table, &trial)?;
+            networks[network].0.judge(table, &trial, wanted)?;
             Ok(usage.lock().unwrap_or_else(PoisonError::into_inner).clone())
         })?;
         let mut all = Usage::new(rules);
@@ -197,24 +245,22 @@ impl Search<'_> {
         networks: &[(Network, f64)],
         seed: u64,
         rng: &mut Rng,
+        watch: &dyn Watch,
     ) -> Result<(), String> {
         let (trial, short_trial) = (self.trial(seed, 1.0), self.trial(seed, SHORTER));
         for _ in 0..STEPS {
             let actions = around(&self.table.rules()[rule].action, rng);
             let mut tables: Vec<Arc<Table>> =
                 actions.iter().map(|action| Arc::new(self.table.with_action(rule, *action))).collect();
-            let short = self.judge(&tables, networks, &short_trial)?;
+            let short = self.judge(&tables, networks, &short_trial, watch)?;
             let mut order: Vec<usize> = (0..tables.len()).collect();
             order.sort_by(|one, other| short[*other].total_cmp(&short[*one]));
             tables = order.iter().take(COME_THROUGH).map(|number| Arc::clone(&tables[*number])).collect();
-            let worth = self.judge(&tables, networks, &trial)?;
+            let worth = self.judge(&tables, networks, &trial, watch)?;
             let best = (0..worth.len()).max_by(|one, other| worth[*one].total_cmp(&worth[*other]));
             match best.filter(|best| worth[*best] > self.best + LEAST_GAIN) {
                 Some(best) => (self.table, self.best) = (Arc::clone(&tables[best]), worth[best]),
                 None => break,
-            }
-            if self.job.is_over() {
-                break;
             }
         }
         Ok(())
@@ -228,7 +274,7 @@ impl Search<'_> {
         self.tell("longer trials")?;
         let (networks, seed) = (self.state.settings.draw(rng), rng.next_u64());
         let both = [Arc::clone(before), Arc::clone(&self.table)];
-        let worth = self.judge(&both, &networks, &self.trial(seed, LONGER))?;
+        let worth = self.judge(&both, &networks, &self.trial(seed, LONGER), self.job.watch)?;
         if worth[0] > worth[1] {
             self.table = Arc::clone(before);
         }

@@ -4,6 +4,9 @@ use super::network::Network;
 use serde::{Deserialize, Serialize};
 use units::Rng;
 
+/// Most epochs: trials become longer with each, by sixty times up to here. Published tables took less than 20.
+pub(super) const MOST_EPOCHS: u64 = 1000;
+
 /// Settings of a training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -28,7 +31,7 @@ pub struct Settings {
     pub seconds: f64,
     /// Rules are divided up to this number of them.
     pub rules: usize,
-    /// Epochs in all; 0: until the time is over.
+    /// Epochs in all; 0: until the time is over, or as many as are allowed.
     pub epochs: u64,
 }
 
@@ -56,6 +59,7 @@ impl Settings {
         within("packets", settings.packets, 1000.0, 1e8)?;
         within("seconds", settings.seconds, 0.0, 10_000.0)?;
         within("rules", settings.rules as f64, 1.0, 5000.0)?;
+        within("epochs", settings.epochs as f64, 0.0, MOST_EPOCHS as f64)?;
         Ok(settings)
     }
 

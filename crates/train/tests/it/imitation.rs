@@ -16,6 +16,18 @@ fn settings(iterations: usize) -> String {
     .to_string()
 }
 
+/// Of one path, on which an episode has a hundred million packets and more.
+pub(crate) fn endless() -> String {
+    let fast = json!({
+        "data": [{"kind": "link", "rate_mbps": 100_000, "queue": {"kind": "infinite"}}, {"kind": "delay", "delay_ms": 1}],
+        "ack": [{"kind": "delay", "delay_ms": 1}],
+    });
+    let mut all: serde_json::Value = serde_json::from_str(&settings(1)).expect("settings");
+    (all["rates_mbps"], all["drawn"]["count"]) = (json!([]), 0.into());
+    (all["paths"], all["steps"]) = (json!([fast]), 10_000.into());
+    all.to_string()
+}
+
 fn trained(kind: &str, settings: &str, jobs: usize, start: Option<&[u8]>) -> Result<Vec<u8>, String> {
     let watch = Patient::default();
     train(kind, &Job { settings, seed: 3, jobs, seconds: f64::INFINITY, start, watch: &watch })

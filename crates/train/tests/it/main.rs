@@ -3,10 +3,10 @@
 mod imitation;
 
 use congestion::remy::{Table, Written};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use train::remy::{Network, Trial};
-use train::{Job, News, Watch, train};
+use train::{Job, News, Wanted, Watch, train};
 
 /// Lets a training go on, and keeps what it said.
 #[derive(Default)]
@@ -68,7 +68,7 @@ fn one_rule() -> Arc<Table> {
 /// The utility of a table on a link that no training has seen.
 fn worth(table: &Arc<Table>) -> f64 {
     let network = Network { link_mbps: 25.0, rtt_ms: 70.0, senders: 2, on_ms: 500.0, off_ms: 500.0 };
-    network.judge(table, &Trial::patient(99, 20_000.0)).expect("a network").utility
+    network.judge(table, &Trial::patient(99, 20_000.0), Wanted::always()).expect("a network").utility
 }
 
 #[test]
@@ -119,4 +119,75 @@ fn who_watches_can_end_it() {
     assert_eq!(train("remy", &job).unwrap_err(), "enough");
     let over = Job { seconds: 0.0, watch: &Patient::default(), ..job };
     assert!(train("remy", &over).is_ok(), "no time: the table that it begins with");
+}
+
+/// A training whose first trial, or episode, has a hundred million packets and more.
+fn endless(kind: &str) -> String {
+    match kind {
+        "remy" => settings(0).replace("\"packets\": 1500", "\"packets\": 1e8"),
+        _ => imitation::endless(),
+    }
+}
+
+#[test]
+fn who_watches_is_heard_within_one_long_trial() {
+    /// Wants an end with the third look.
+    #[derive(Default)]
+    struct Impatient(Cell<u32>);
+    impl Watch for Impatient {
+        fn tell(&self, _news: &News<'_>) -> Result<(), String> {
+            Ok(())
+        }
+        fn look(&self) -> Result<(), String> {
+            self.0.set(self.0.get() + 1);
+            if self.0.get() < 3 { Ok(()) } else { Err("enough".to_owned()) }
+        }
+        fn elapsed_s(&self) -> f64 {
+            0.0
+        }
+    }
+    for kind in ["remy", "indigo", "muses"] {
+        let watch = Impatient::default();
+        let job =
+            Job { settings: &endless(kind), seed: 1, jobs: 2, seconds: 1e9, start: None, watch: &watch };
+        assert_eq!(train(kind, &job).unwrap_err(), "enough");
+    }
+}
+
+#[test]
+fn the_end_of_the_time_is_heard_within_one_long_trial() {
+    /// A second passes with each look.
+    #[derive(Default)]
+    struct Clock(Cell<f64>);
+    impl Watch for Clock {
+        fn tell(&self, _news: &News<'_>) -> Result<(), String> {
+            Ok(())
+        }
+        fn look(&self) -> Result<(), String> {
+            self.0.set(self.0.get() + 1.0);
+            Ok(())
+        }
+        fn elapsed_s(&self) -> f64 {
+            self.0.get()
+        }
+    }
+    let watch = Clock::default();
+    let job = Job { settings: &endless("remy"), seed: 1, jobs: 2, seconds: 3.0, start: None, watch: &watch };
+    let learned = Written::read(&train("remy", &job).unwrap()).unwrap();
+    assert_eq!(learned.table.rules(), one_rule().rules());
+}
+
+#[test]
+fn a_file_with_an_epoch_that_nobody_reaches_is_refused() {
+    let first = String::from_utf8(trained(&settings(1), 1, None).unwrap()).unwrap();
+    let late = first.replace("\"epoch\":1", "\"epoch\":100000").replace("\"epoch\": 1", "\"epoch\": 100000");
+    assert_ne!(late, first);
+    assert_eq!(
+        trained(&settings(0), 1, Some(late.as_bytes())).unwrap_err(),
+        "training: epoch = 100000: allowed are 0 to 1000"
+    );
+    assert_eq!(
+        trained(&settings(1001), 1, None).unwrap_err(),
+        "epochs = 1001 to 1001: allowed is a range within 0 to 1000"
+    );
 }

@@ -2,13 +2,16 @@
 
 use crate::table;
 use std::sync::Arc;
+use train::Wanted;
 use train::remy::{Network, Outcome, Trial};
 
 /// Mean over runs of `packets` packets of the link each.
 fn judged(table: &str, network: Network, packets: f64, runs: u64) -> Outcome {
     let table = Arc::new(crate::table(table));
     let all: Vec<Outcome> = (1..=runs)
-        .map(|seed| network.judge(&table, &Trial::patient(seed, packets)).expect("a network"))
+        .map(|seed| {
+            network.judge(&table, &Trial::patient(seed, packets), Wanted::always()).expect("a network")
+        })
         .collect();
     let mean = |of: fn(&Outcome) -> f64| all.iter().map(of).sum::<f64>() / runs as f64;
     Outcome {
