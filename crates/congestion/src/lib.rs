@@ -5,6 +5,7 @@
 
 mod acting;
 mod agent;
+mod contents;
 mod controller;
 mod learned;
 mod network;
@@ -18,6 +19,7 @@ mod steps;
 
 pub use acting::Acting;
 pub use agent::Agent;
+pub use contents::Contents;
 pub use controller::{
     Ack, AckedPacket, Control, Controller, Ecn, FieldSink, Frame, Loss, Message, RateSample, Sent, Start,
     Timeout, TimeoutKind,

@@ -1,5 +1,6 @@
 //! Named, ranged, documented parameters of a controller.
 
+use crate::Contents;
 use core::fmt::{self, Debug, Formatter};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,17 +36,17 @@ pub struct File {
     /// Its name, as given.
     pub name: Arc<str>,
     /// What is in it.
-    pub contents: Arc<[u8]>,
+    pub contents: Contents,
 }
 
 impl Debug for File {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} ({} bytes)", self.name, self.contents.len())
+        write!(formatter, "{} ({:?})", self.name, self.contents)
     }
 }
 
 /// Files that were read, by their names as given.
-pub type Files = BTreeMap<String, Arc<[u8]>>;
+pub type Files = BTreeMap<String, Contents>;
 
 /// A parameter's value.
 #[derive(Clone, Debug, PartialEq)]
@@ -221,7 +222,7 @@ impl Parameters {
         };
         let file = self.files.get(text).filter(|_| self.declared[index].kind == ParameterKind::File);
         self.values[index] = match file {
-            Some(contents) => Value::File(Some(File { name: text.into(), contents: Arc::clone(contents) })),
+            Some(contents) => Value::File(Some(File { name: text.into(), contents: contents.clone() })),
             None => self.declared[index].parse(text)?,
         };
         Ok(())

@@ -12,7 +12,6 @@ use core::mem::size_of;
 use core::ptr;
 use std::ffi::CString;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Arc;
 use units::{Rate, Span, Time};
 
 /// Makes a library that `dumbbell run --plugin` takes: `plugin::export!(ENTRY, ANOTHER);`, once in a crate of type
@@ -259,7 +258,7 @@ unsafe fn parameters(entry: &Entry, values: *const c::Value) -> Result<Parameter
             ParameterKind::File => {
                 // SAFETY: a file that was named has contents of this length.
                 let contents = unsafe { core::slice::from_raw_parts(value.contents, value.length) };
-                files.insert(text(), Arc::from(contents));
+                files.insert(text(), contents.into());
                 texts.push((parameter.name, text()));
             }
         }

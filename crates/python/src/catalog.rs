@@ -3,7 +3,7 @@
 use crate::outside::read_files;
 use crate::parameter::parameter_json;
 use crate::{error, text};
-use congestion::{Parameters, Registry, Start};
+use congestion::{Files, Parameters, Registry, Start};
 use pyo3::prelude::*;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ pub(crate) fn needed_files() -> BTreeMap<&'static str, Vec<&'static str>> {
 pub(crate) fn check_parameters(controller: &str, parameters: BTreeMap<String, String>) -> PyResult<()> {
     let registry = Registry::builtin();
     let entry = registry.find(controller).map_err(error)?;
-    let files = read_files(&parameters, entry.parameters)?;
+    let files = read_files(&parameters, entry.parameters, &mut Files::new())?;
     let mut values = Parameters::defaults(entry.parameters).with_files(files);
     for (name, text) in &parameters {
         values.set(name, text).map_err(error)?;

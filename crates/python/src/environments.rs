@@ -47,7 +47,9 @@ impl Environments {
             }
         };
         let task: TaskSpec = specification::parse(task).map_err(error)?;
-        let files = task.scenarios.iter().map(|scenario| files(&scenario.run)).collect::<PyResult<_>>()?;
+        let mut read = Files::new();
+        let each = task.scenarios.iter().map(|scenario| files(&scenario.run, &mut read));
+        let files = each.collect::<PyResult<_>>()?;
         let vector =
             py.detach(|| Vector::new(Arc::new(Task::new(task, files)?), count, threads, autoreset, keeps));
         let vector = vector.map_err(error)?;
@@ -180,11 +182,11 @@ impl ArrayView {
     }
 }
 
-/// The files that the parameters of a run's flows name.
-fn files(run: &serde_json::Value) -> PyResult<Vec<Files>> {
+/// The files that the parameters of a run's flows name; `read` as of [`read_files`].
+fn files(run: &serde_json::Value, read: &mut Files) -> PyResult<Vec<Files>> {
     let registry = Registry::with_agents();
     let flows = run["flows"].as_array().map_or(&[][..], Vec::as_slice);
-    let read = |flow: &serde_json::Value| {
+    let of_flow = |flow: &serde_json::Value| {
         let flow: FlowSpec = serde_json::from_value(flow.clone()).map_err(text)?;
         if flow.is_outside() || !flow.is_core() {
             return Err(error(format!("{}: allowed are controllers of dumbbell's own", flow.scheme)));
@@ -193,9 +195,9 @@ fn files(run: &serde_json::Value) -> PyResult<Vec<Files>> {
         if flow.controller.starts_with("agent-") {
             return Ok(Files::new());
         }
-        read_files(&flow.parameters, entry.parameters)
+        read_files(&flow.parameters, entry.parameters, read)
     };
-    flows.iter().map(read).collect()
+    flows.iter().map(of_flow).collect()
 }
 
 /// JSON: what environments tell: `fields` of a step and of the `oracle` (name, unit, meaning), `rewards` (name, meaning),

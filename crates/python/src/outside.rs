@@ -2,7 +2,7 @@
 
 use crate::controller::{Class, classes};
 use crate::{error, text};
-use congestion::{Parameter, ParameterKind, Registry};
+use congestion::{Files, Parameter, ParameterKind, Registry};
 use plugin::{Code, Library, Watch, read_regular};
 use pyo3::prelude::*;
 use runs::{FlowSpec, PluginSpec, PythonSpec, RunSpec};
@@ -28,6 +28,7 @@ impl Loaded {
     /// Loads what the flows of `spec` name: libraries, classes, and files of parameters.
     pub(crate) fn for_run(py: Python<'_>, spec: &mut RunSpec) -> PyResult<Self> {
         let (mut registry, watch) = (Registry::builtin(), Arc::new(Watch::default()));
+        let mut read = Files::new();
         for flow in &mut spec.flows {
             let name = flow.controller_name().into_owned();
             if flow.is_outside() && registry.find(&name).is_err() {
@@ -35,7 +36,7 @@ impl Loaded {
             }
             if flow.is_core() {
                 let declared = registry.find(&name).map_or(&[][..], |entry| entry.parameters);
-                flow.files = read_files(&flow.parameters, declared)?;
+                flow.files = read_files(&flow.parameters, declared, &mut read)?;
             }
         }
         // A plug-in that was loaded now or for an earlier run may have changed how this thread rounds.
@@ -70,17 +71,21 @@ fn entry(py: Python<'_>, flow: &FlowSpec, name: &str, watch: &Arc<Watch>) -> PyR
 /// Largest file that a parameter may name, as `input_files.PARAMETER` of the Python package has it.
 const MOST_FILE_BYTES: u64 = 256 << 20;
 
-/// Reads the files that `parameters` name.
+/// The files that `parameters` name: those in `read`, and others, which then are there too.
 pub(crate) fn read_files(
     parameters: &BTreeMap<String, String>,
     declared: &[Parameter],
-) -> PyResult<congestion::Files> {
-    let mut files = congestion::Files::new();
+    read: &mut Files,
+) -> PyResult<Files> {
+    let mut files = Files::new();
     for parameter in declared.iter().filter(|parameter| parameter.kind == ParameterKind::File) {
         let Some(name) = parameters.get(parameter.name) else { continue };
-        let contents = read_regular(Path::new(name), MOST_FILE_BYTES)
-            .map_err(|why| error(format!("`{}` = `{name}`: {why}", parameter.name)))?;
-        files.insert(name.clone(), contents.into());
+        if !read.contains_key(name) {
+            let contents = read_regular(Path::new(name), MOST_FILE_BYTES)
+                .map_err(|why| error(format!("`{}` = `{name}`: {why}", parameter.name)))?;
+            read.insert(name.clone(), contents.into());
+        }
+        files.insert(name.clone(), read[name].clone());
     }
     Ok(files)
 }

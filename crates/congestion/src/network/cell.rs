@@ -1,12 +1,13 @@
 //! Layers that remember.
 
-use super::sums::{accumulate, sigmoid};
+use super::sums::{accumulate, accumulate_columns, sigmoid};
+use std::sync::Arc;
 
 /// A long short-term memory cell.
 #[derive(Clone, Debug)]
 pub(super) struct Lstm {
-    kernel: Vec<f32>,
-    bias: Vec<f32>,
+    kernel: Arc<[f32]>,
+    bias: Arc<[f32]>,
     forget_bias: f32,
     /// The input followed by the last output, as `kernel` has its rows.
     joined: Vec<f32>,
@@ -16,7 +17,7 @@ pub(super) struct Lstm {
 
 impl Lstm {
     /// `kernel` has a row for each input and each unit, `bias` four entries for each unit.
-    pub(super) fn new(kernel: Vec<f32>, bias: Vec<f32>, forget_bias: f32) -> Self {
+    pub(super) fn new(kernel: Arc<[f32]>, bias: Arc<[f32]>, forget_bias: f32) -> Self {
         let units = bias.len() / 4;
         let rows = kernel.len() / bias.len().max(1);
         Self {
@@ -50,11 +51,10 @@ impl Lstm {
 /// A gated recurrent unit whose reset gate acts before the product.
 #[derive(Clone, Debug)]
 pub(super) struct Gru {
-    input: Vec<f32>,
-    /// Kernel of the update and reset gates, and of the candidate: of the last output.
-    hidden_gates: Vec<f32>,
-    hidden_candidate: Vec<f32>,
-    bias: Vec<f32>,
+    input: Arc<[f32]>,
+    /// Of the last output: columns of the update and reset gates, then those of the candidate.
+    hidden: Arc<[f32]>,
+    bias: Arc<[f32]>,
     last: Vec<f32>,
     gates: Vec<f32>,
     reset: Vec<f32>,
@@ -62,13 +62,11 @@ pub(super) struct Gru {
 
 impl Gru {
     /// `hidden` has a row for each unit, `bias` three entries for each.
-    pub(super) fn new(input: Vec<f32>, hidden: &[f32], bias: Vec<f32>) -> Self {
+    pub(super) fn new(input: Arc<[f32]>, hidden: Arc<[f32]>, bias: Arc<[f32]>) -> Self {
         let units = bias.len() / 3;
-        let rows = || hidden.chunks_exact((3 * units).max(1));
         Self {
-            hidden_gates: rows().flat_map(|row| &row[..2 * units]).copied().collect(),
-            hidden_candidate: rows().flat_map(|row| &row[2 * units..]).copied().collect(),
             input,
+            hidden,
             last: vec![0.0; units],
             gates: vec![0.0; 3 * units],
             reset: vec![0.0; units],
@@ -85,11 +83,11 @@ impl Gru {
         self.gates.copy_from_slice(&self.bias);
         accumulate(input, &self.input, &mut self.gates);
         let (gates, candidate) = self.gates.split_at_mut(2 * units);
-        accumulate(&self.last, &self.hidden_gates, gates);
+        accumulate_columns(&self.last, &self.hidden, [3 * units, 0], gates);
         for ((reset, gate), last) in self.reset.iter_mut().zip(&gates[units..]).zip(&self.last) {
             *reset = sigmoid(*gate) * last;
         }
-        accumulate(&self.reset, &self.hidden_candidate, candidate);
+        accumulate_columns(&self.reset, &self.hidden, [3 * units, 2 * units], candidate);
         for (unit, last) in self.last.iter_mut().enumerate() {
             let update = sigmoid(gates[unit]);
             *last = (1.0 - update) * *last + update * libm::tanhf(candidate[unit]);

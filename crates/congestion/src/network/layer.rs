@@ -4,6 +4,7 @@ use super::Tensors;
 use super::cell::{Gru, Lstm};
 use super::stack;
 use super::sums::{accumulate, sigmoid};
+use std::sync::Arc;
 
 /// Words of layers, for messages.
 const WORDS: &str =
@@ -13,8 +14,8 @@ const WORDS: &str =
 #[derive(Clone, Debug)]
 pub(super) struct Dense {
     /// A row for each input.
-    pub(super) kernel: Vec<f32>,
-    pub(super) bias: Vec<f32>,
+    pub(super) kernel: Arc<[f32]>,
+    pub(super) bias: Arc<[f32]>,
 }
 
 impl Dense {
@@ -35,14 +36,14 @@ pub(super) enum Layer {
         shift: Vec<f32>,
     },
     Standardised {
-        gain: Vec<f32>,
-        offset: Vec<f32>,
+        gain: Arc<[f32]>,
+        offset: Arc<[f32]>,
         epsilon: f32,
     },
     /// The difference from `center` times `scale`.
     Normalised {
-        center: Vec<f32>,
-        scale: Vec<f32>,
+        center: Arc<[f32]>,
+        scale: Arc<[f32]>,
     },
     Clip(f32),
     Tanh,
@@ -87,7 +88,7 @@ impl Layer {
                 let units = tensors.length(&named("bias"))? / 3;
                 let (input, hidden) =
                     (take("input", [inputs, 3 * units])?, take("hidden", [units, 3 * units])?);
-                Self::Gru(Gru::new(input, &hidden, take_vector("bias", 3 * units)?))
+                Self::Gru(Gru::new(input, hidden, take_vector("bias", 3 * units)?))
             }
             "batch_norm" => {
                 let (mean, variance) = (take_vector("mean", inputs)?, take_vector("variance", inputs)?);
@@ -98,7 +99,7 @@ impl Layer {
                 }
                 let beta = take_vector("beta", inputs)?;
                 let shift =
-                    beta.iter().zip(&mean).zip(&scale).map(|((beta, mean), scale)| beta - mean * scale);
+                    beta.iter().zip(&*mean).zip(&scale).map(|((beta, mean), scale)| beta - mean * scale);
                 Self::Affine { shift: shift.collect(), scale }
             }
             "layer_norm" => Self::Standardised {
@@ -124,7 +125,7 @@ impl Layer {
     }
 
     /// How many values it makes; none for layers that change values in their places.
-    pub(super) const fn outputs(&self) -> Option<usize> {
+    pub(super) fn outputs(&self) -> Option<usize> {
         match self {
             Self::Dense(dense) => Some(dense.bias.len()),
             Self::Lstm(lstm) => Some(lstm.units()),
@@ -157,12 +158,12 @@ impl Layer {
                 let variance =
                     values.iter().map(|value| (value - mean) * (value - mean)).sum::<f32>() / count;
                 let scale = 1.0 / (variance + epsilon).sqrt();
-                for ((value, gain), offset) in values.iter_mut().zip(gain).zip(offset) {
+                for ((value, gain), offset) in values.iter_mut().zip(&**gain).zip(&**offset) {
                     *value = (*value - mean) * scale * gain + offset;
                 }
             }
             Self::Normalised { center, scale } => {
-                for ((value, center), scale) in values.iter_mut().zip(center).zip(scale) {
+                for ((value, center), scale) in values.iter_mut().zip(&**center).zip(&**scale) {
                     *value = (*value - center) * scale;
                 }
             }

@@ -3,19 +3,29 @@
 /// Adds `input . kernel` to `output`: row by row, so that the compiler works on several outputs at a time and the order of
 /// each sum stays. Four rows at a time leave the sums in registers.
 pub(super) fn accumulate(input: &[f32], kernel: &[f32], output: &mut [f32]) {
-    let width = output.len();
+    accumulate_columns(input, kernel, [output.len(), 0], output);
+}
+
+/// The same with some columns of a kernel alone: as many as `output` has places, of rows of `width` from `first` on.
+#[inline]
+pub(super) fn accumulate_columns(
+    input: &[f32],
+    kernel: &[f32],
+    [width, first]: [usize; 2],
+    output: &mut [f32],
+) {
+    let columns = output.len();
+    let row = |number: usize| &kernel[number * width + first..][..columns];
     let (fours, rest) = input.as_chunks::<4>();
-    let (kernels, remaining) = kernel.split_at(fours.len() * 4 * width);
-    for ([a, b, c, d], rows) in fours.iter().zip(kernels.chunks_exact(4 * width)) {
-        let (first, second) = rows.split_at(2 * width);
-        let (first, second) = (first.split_at(width), second.split_at(width));
-        let pairs = first.0.iter().zip(first.1).zip(second.0.iter().zip(second.1));
+    for (number, [a, b, c, d]) in fours.iter().enumerate() {
+        let [one, two, three, four] = [0, 1, 2, 3].map(|more| row(4 * number + more));
+        let pairs = one.iter().zip(two).zip(three.iter().zip(four));
         for (sum, ((e, f), (g, h))) in output.iter_mut().zip(pairs) {
             *sum = *sum + a * e + b * f + c * g + d * h;
         }
     }
-    for (value, row) in rest.iter().zip(remaining.chunks_exact(width)) {
-        for (sum, weight) in output.iter_mut().zip(row) {
+    for (value, number) in rest.iter().zip(4 * fours.len()..) {
+        for (sum, weight) in output.iter_mut().zip(row(number)) {
             *sum += value * weight;
         }
     }
@@ -23,4 +33,28 @@ pub(super) fn accumulate(input: &[f32], kernel: &[f32], output: &mut [f32]) {
 
 pub(super) fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + libm::expf(-x))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_columns_of_a_kernel_sum_up_as_a_kernel_of_them_alone() {
+        let number = |index: usize| libm::sinf(index as f32 * 1.7);
+        let (rows, width) = (11, 9);
+        let input: Vec<f32> = (0..rows).map(number).collect();
+        let kernel: Vec<f32> = (0..rows * width).map(number).collect();
+        for (first, columns) in [(0, 9), (0, 6), (6, 3), (8, 1)] {
+            let alone: Vec<f32> =
+                kernel.chunks_exact(width).flat_map(|row| &row[first..][..columns]).copied().collect();
+            let (mut found, mut expected) = (vec![0.5; columns], vec![0.5; columns]);
+            accumulate_columns(&input, &kernel, [width, first], &mut found);
+            accumulate(&input, &alone, &mut expected);
+            assert_eq!(found, expected);
+        }
+        let mut all = [0.5; 1];
+        accumulate(&[2.0; 5], &[1.0, 2.0, 3.0, 4.0, 5.0], &mut all);
+        assert_eq!(all, [30.5]);
+    }
 }

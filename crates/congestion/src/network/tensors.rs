@@ -4,13 +4,14 @@
 use crate::File;
 use safetensors::{Dtype, SafeTensors};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The key of the metadata that holds the words of the layers.
 const LAYERS: &str = "layers";
 
 /// What a TensorFlow checkpoint's data file holds: 32-bit floats (little-endian) without a header. Where which tensor
 /// begins is in an index file beside it, which need not be read where the layout is known.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Layout {
     /// Length of the file: by it the layout is recognised.
     pub(crate) bytes: usize,
@@ -23,7 +24,18 @@ pub(crate) struct Layout {
 #[derive(Debug)]
 struct Tensor {
     shape: Vec<usize>,
-    values: Vec<f32>,
+    values: Arc<[f32]>,
+}
+
+/// What is in a file, the same for whoever has it.
+#[derive(Debug, Default)]
+struct Held {
+    /// By which it was read; none of a safetensors file.
+    layout: Option<Layout>,
+    layers: String,
+    /// The metadata of a safetensors file.
+    metadata: BTreeMap<String, String>,
+    named: BTreeMap<String, Tensor>,
 }
 
 /// Named tensors of 32-bit floats.
@@ -31,78 +43,29 @@ struct Tensor {
 pub(crate) struct Tensors {
     /// Parameter and file, for messages.
     source: String,
-    layers: String,
-    /// The metadata of a safetensors file.
-    metadata: BTreeMap<String, String>,
-    named: BTreeMap<String, Tensor>,
+    held: Arc<Held>,
 }
 
 impl Tensors {
-    /// Reads the file of the parameter `parameter`: safetensors, or one of `layouts`.
+    /// Reads the file of the parameter `parameter`: safetensors, or one of `layouts`. All that is read from the same
+    /// contents shares its values.
     ///
     /// # Errors
     /// One line naming the file and what is wrong with it.
     pub(crate) fn read(parameter: &str, file: &File, layouts: &[Layout]) -> Result<Self, String> {
-        let mut tensors = Self {
-            source: format!("`{parameter}` = `{}`", file.name),
-            layers: String::new(),
-            metadata: BTreeMap::new(),
-            named: BTreeMap::new(),
-        };
-        match layouts.iter().find(|layout| layout.bytes == file.contents.len()) {
-            Some(layout) => tensors.read_layout(layout, &file.contents),
-            None => tensors.read_safetensors(&file.contents).map_err(|why| {
-                let known: Vec<String> = layouts.iter().map(|layout| layout.bytes.to_string()).collect();
-                let data = if known.is_empty() {
-                    String::new()
-                } else {
-                    format!(", and a TensorFlow data file of {} bytes", known.join(", "))
-                };
-                let found = file.contents.len();
-                tensors.refuse(&format!("{found} bytes, {why}: allowed are safetensors with float32{data}"))
-            })?,
+        let source = format!("`{parameter}` = `{}`", file.name);
+        let read = |contents: &[u8]| Held::read(contents, layouts).map_err(|why| format!("{source}: {why}"));
+        let mut held = file.contents.made(read)?;
+        if held.layout != Layout::of(&file.contents, layouts) {
+            // Another scheme has read it in its own way.
+            held = Arc::new(read(&file.contents)?);
         }
-        match tensors.named.iter().find(|(_, tensor)| !tensor.values.iter().all(|value| value.is_finite())) {
-            Some((name, tensor)) => {
-                let value =
-                    tensor.values.iter().find(|value| !value.is_finite()).copied().unwrap_or_default();
-                Err(tensors.refuse(&format!("`{name}` holds {value}: allowed are finite numbers")))
-            }
-            None => Ok(tensors),
-        }
-    }
-
-    fn read_layout(&mut self, layout: &Layout, contents: &[u8]) {
-        layout.layers.clone_into(&mut self.layers);
-        for (name, shape, first) in layout.tensors {
-            let bytes = &contents[*first..first + 4 * shape.iter().product::<usize>()];
-            self.named.insert((*name).to_owned(), Tensor { shape: shape.to_vec(), values: floats(bytes) });
-        }
-    }
-
-    fn read_safetensors(&mut self, contents: &[u8]) -> Result<(), String> {
-        let plain = |why: safetensors::SafeTensorError| why.to_string().replace('\n', " ");
-        let (_, metadata) = SafeTensors::read_metadata(contents).map_err(plain)?;
-        self.metadata =
-            metadata.metadata().iter().flatten().map(|(key, text)| (key.clone(), text.clone())).collect();
-        let layers = self.metadata.get(LAYERS);
-        layers.ok_or_else(|| format!("no `{LAYERS}` in its metadata"))?.clone_into(&mut self.layers);
-        let file = SafeTensors::deserialize(contents).map_err(plain)?;
-        for (name, view) in file.iter() {
-            if view.dtype() != Dtype::F32 {
-                return Err(format!("`{name}` is of {:?}", view.dtype()));
-            }
-            self.named.insert(
-                name.to_owned(),
-                Tensor { shape: view.shape().to_vec(), values: floats(view.data()) },
-            );
-        }
-        Ok(())
+        Ok(Self { source, held })
     }
 
     /// Words of the layers, separated by blanks.
     pub(crate) fn layers(&self) -> &str {
-        &self.layers
+        &self.held.layers
     }
 
     /// What its metadata holds under `key`.
@@ -110,7 +73,7 @@ impl Tensors {
     /// # Errors
     /// One line naming the file: there is none.
     pub(crate) fn metadata(&self, key: &str) -> Result<&str, String> {
-        let found = self.metadata.get(key).map(String::as_str);
+        let found = self.held.metadata.get(key).map(String::as_str);
         found.ok_or_else(|| self.refuse(&format!("no `{key}` in its metadata")))
     }
 
@@ -120,25 +83,25 @@ impl Tensors {
     }
 
     fn find(&self, name: &str) -> Result<&Tensor, String> {
-        self.named.get(name).ok_or_else(|| self.refuse(&format!("there is no tensor `{name}`")))
+        self.held.named.get(name).ok_or_else(|| self.refuse(&format!("there is no tensor `{name}`")))
     }
 
-    fn of_shape(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, String> {
+    fn of_shape(&self, name: &str, shape: &[usize]) -> Result<Arc<[f32]>, String> {
         let tensor = self.find(name)?;
         if tensor.shape != shape {
             let found = &tensor.shape;
             return Err(self.refuse(&format!("`{name}` has the shape {found:?}: allowed is {shape:?}")));
         }
-        Ok(tensor.values.clone())
+        Ok(Arc::clone(&tensor.values))
     }
 
     /// The values of a matrix, row by row.
-    pub(crate) fn matrix(&self, name: &str, shape: [usize; 2]) -> Result<Vec<f32>, String> {
+    pub(crate) fn matrix(&self, name: &str, shape: [usize; 2]) -> Result<Arc<[f32]>, String> {
         self.of_shape(name, &shape)
     }
 
     /// The values of a vector.
-    pub(crate) fn vector(&self, name: &str, length: usize) -> Result<Vec<f32>, String> {
+    pub(crate) fn vector(&self, name: &str, length: usize) -> Result<Arc<[f32]>, String> {
         self.of_shape(name, &[length])
     }
 
@@ -161,7 +124,69 @@ impl Tensors {
     }
 }
 
-fn floats(bytes: &[u8]) -> Vec<f32> {
+impl Layout {
+    /// The one of `layouts` that `contents` have.
+    fn of(contents: &[u8], layouts: &[Self]) -> Option<Self> {
+        layouts.iter().find(|layout| layout.bytes == contents.len()).copied()
+    }
+}
+
+impl Held {
+    fn read(contents: &[u8], layouts: &[Layout]) -> Result<Self, String> {
+        let held = match Layout::of(contents, layouts) {
+            Some(layout) => Self::of_layout(layout, contents),
+            None => Self::of_safetensors(contents).map_err(|why| {
+                let known: Vec<String> = layouts.iter().map(|layout| layout.bytes.to_string()).collect();
+                let data = if known.is_empty() {
+                    String::new()
+                } else {
+                    format!(", and a TensorFlow data file of {} bytes", known.join(", "))
+                };
+                let found = contents.len();
+                format!("{found} bytes, {why}: allowed are safetensors with float32{data}")
+            })?,
+        };
+        for (name, tensor) in &held.named {
+            if let Some(value) = tensor.values.iter().find(|value| !value.is_finite()) {
+                return Err(format!("`{name}` holds {value}: allowed are finite numbers"));
+            }
+        }
+        Ok(held)
+    }
+
+    fn of_layout(layout: Layout, contents: &[u8]) -> Self {
+        let tensors = layout.tensors.iter().map(|(name, shape, first)| {
+            let bytes = &contents[*first..first + 4 * shape.iter().product::<usize>()];
+            ((*name).to_owned(), Tensor { shape: shape.to_vec(), values: floats(bytes) })
+        });
+        Self {
+            layers: layout.layers.to_owned(),
+            named: tensors.collect(),
+            layout: Some(layout),
+            ..Self::default()
+        }
+    }
+
+    fn of_safetensors(contents: &[u8]) -> Result<Self, String> {
+        let plain = |why: safetensors::SafeTensorError| why.to_string().replace('\n', " ");
+        let (_, metadata) = SafeTensors::read_metadata(contents).map_err(plain)?;
+        let metadata: BTreeMap<String, String> =
+            metadata.metadata().iter().flatten().map(|(key, text)| (key.clone(), text.clone())).collect();
+        let layers = metadata.get(LAYERS).cloned().ok_or_else(|| format!("no `{LAYERS}` in its metadata"))?;
+        let mut held = Self { layers, metadata, ..Self::default() };
+        let file = SafeTensors::deserialize(contents).map_err(plain)?;
+        for (name, view) in file.iter() {
+            if view.dtype() != Dtype::F32 {
+                return Err(format!("`{name}` is of {:?}", view.dtype()));
+            }
+            let tensor = Tensor { shape: view.shape().to_vec(), values: floats(view.data()) };
+            held.named.insert(name.to_owned(), tensor);
+        }
+        Ok(held)
+    }
+}
+
+fn floats(bytes: &[u8]) -> Arc<[f32]> {
     bytes.as_chunks().0.iter().map(|four| f32::from_le_bytes(*four)).collect()
 }
 
@@ -199,8 +224,22 @@ mod tests {
         let file = File { name: "x.data".into(), contents: contents.into() };
         let tensors = Tensors::read("weights", &file, &[LAYOUT]).unwrap();
         assert_eq!(tensors.layers(), "dense");
-        assert_eq!(tensors.matrix("0.kernel", [2, 1]).unwrap(), [1.0, 2.0]);
-        assert_eq!(tensors.vector("0.bias", 1).unwrap(), [3.0]);
+        assert_eq!(tensors.matrix("0.kernel", [2, 1]).unwrap()[..], [1.0, 2.0]);
+        assert_eq!(tensors.vector("0.bias", 1).unwrap()[..], [3.0]);
+    }
+
+    #[test]
+    fn flows_of_one_file_share_its_values_and_each_scheme_reads_it_in_its_own_way() {
+        let values = [9.0_f32, 1.0, 2.0, 3.0, 9.0].map(f32::to_le_bytes).concat();
+        let file = File { name: "x.data".into(), contents: values.into() };
+        let kernel =
+            |layouts: &[Layout]| Tensors::read("weights", &file.clone(), layouts)?.matrix("0.kernel", [2, 1]);
+        let first = kernel(&[LAYOUT]).unwrap();
+        assert!(Arc::ptr_eq(&first, &kernel(&[LAYOUT]).unwrap()));
+        let other = Layout { tensors: &[("0.kernel", &[2, 1], 8)], ..LAYOUT };
+        assert_eq!(kernel(&[other]).unwrap()[..], [2.0, 3.0]);
+        assert!(kernel(&[]).unwrap_err().contains("20 bytes, "));
+        assert!(Arc::ptr_eq(&first, &kernel(&[LAYOUT]).unwrap()));
     }
 
     #[test]

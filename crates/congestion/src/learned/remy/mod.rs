@@ -97,12 +97,13 @@ pub struct Remy<L = ()> {
 impl Remy {
     fn of_file(parameters: &Parameters, start: &Start) -> Result<Self, String> {
         let file = parameters.needed_file("table", "a table of rules")?;
-        let table = Table::read(&file.contents).map_err(|why| format!("`table` = `{}`: {why}", file.name))?;
+        let table =
+            file.contents.made(Table::read).map_err(|why| format!("`table` = `{}`: {why}", file.name))?;
         let shell = match parameters.choice("shell") {
             "training" => Shell::Training,
             _ => Shell::GenericCc,
         };
-        Ok(Self::new(Arc::new(table), shell, (), start))
+        Ok(Self::new(table, shell, (), start))
     }
 }
 

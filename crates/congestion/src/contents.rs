@@ -1,0 +1,79 @@
+//! What is in a file, and what was made of it.
+
+use core::any::Any;
+use core::fmt::{self, Debug, Formatter};
+use core::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+/// The contents of a file. Clones share them and what was made of them: a thousand flows that one file tells what to do
+/// hold it once.
+#[derive(Clone)]
+pub struct Contents(Arc<Held>);
+
+struct Held {
+    bytes: Box<[u8]>,
+    made: OnceLock<Arc<dyn Any + Send + Sync>>,
+}
+
+impl Contents {
+    /// What `make` makes of them, or what it made before.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub(crate) fn made<T: Any + Send + Sync>(
+        &self,
+        make: impl FnOnce(&[u8]) -> Result<T, String>,
+    ) -> Result<Arc<T>, String> {
+        let before = self.0.made.get().map(Arc::clone);
+        if let Some(Ok(made)) = before.map(Arc::downcast) {
+            return Ok(made);
+        }
+        let made = Arc::new(make(self)?);
+        // What somebody else made of them first stays: it is the same, or something else that is needed as often.
+        let _ = self.0.made.set(Arc::<T>::clone(&made));
+        Ok(made)
+    }
+}
+
+impl Deref for Contents {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0.bytes
+    }
+}
+
+impl<T: Into<Box<[u8]>>> From<T> for Contents {
+    fn from(bytes: T) -> Self {
+        Self(Arc::new(Held { bytes: bytes.into(), made: OnceLock::new() }))
+    }
+}
+
+impl PartialEq for Contents {
+    fn eq(&self, other: &Self) -> bool {
+        self[..] == other[..]
+    }
+}
+
+impl Debug for Contents {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} bytes", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_made_of_contents_is_made_once_for_all_that_share_them() {
+        let contents = Contents::from(&[1, 2, 3][..]);
+        assert_eq!(contents.made::<usize>(|_| Err("no".to_owned())).unwrap_err(), "no");
+        let first = contents.made(|bytes| Ok(bytes.len())).unwrap();
+        let again = contents.clone().made::<usize>(|_| Err("made twice".to_owned())).unwrap();
+        assert!(Arc::ptr_eq(&first, &again));
+        let other = contents.made(|bytes| Ok(bytes[0])).unwrap();
+        assert_eq!((*first, *other), (3, 1));
+        assert!(contents.made::<usize>(|_| Err("made twice".to_owned())).is_ok());
+    }
+}
