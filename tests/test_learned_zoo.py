@@ -7,6 +7,7 @@ import math
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -246,3 +247,23 @@ def test_aurora_uses_a_link_with_the_published_network(dumbbell: Dumbbell, folde
     path = ("--rate", "12mbit", "--rtt", "30ms", "--queue", "1bdp", "--duration", "30")
     seen = flow(dumbbell, "--schemes", "aurora", "--set", f"aurora.weights={file}", *path)
     assert seen["throughput_mbps"] > 11
+
+
+def test_a_file_that_many_flows_name_is_held_once() -> None:
+    code = """if True:
+        import json
+        from dumbbell import _core
+        from dumbbell.api.running import specification
+        def peak_mb():
+            lines = open("/proc/self/status").read().splitlines()
+            return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1e3
+        run = specification(mix="ten-tms", path="default", duration=1.0)
+        run["flows"] *= 300
+        text = json.dumps(run)
+        before = peak_mb()
+        _core.check_run(text, "sim")
+        print(peak_mb() - before)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    # the file has 1.8 MB
+    assert float(done.stdout) < 50.0
