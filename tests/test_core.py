@@ -156,11 +156,12 @@ def test_ctrl_c_ends_what_is_done_with_a_path() -> None:
 
 def test_ctrl_c_ends_the_check_of_a_run(tmp_path: Path) -> None:
     """Neither tables of rules nor the schedule of a path let anybody in until all were looked at."""
-    table = tmp_path / "deep.json"
-    table.write_text(rules_in_each_other(2500))
-    flow = {"scheme": "tao", "controller": "remy", "parameters": {"table": str(table)}}
+    tables = [tmp_path / f"deep{number}.json" for number in range(200)]
+    for table in tables:  # one that several flows name is looked at once
+        table.write_text(rules_in_each_other(2500))
+    flows = [{"scheme": "tao", "controller": "remy", "parameters": {"table": str(table)}} for table in tables]
     path = json.loads(_long_schedule()) | {"overhead_bytes": 0, "mtu_bytes": 1500, "fragment": True}
-    for spec in (specification(flows=[flow] * 200), specification(path=path)):
+    for spec in (specification(flows=flows), specification(path=path)):
         timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
         started = time.monotonic()
