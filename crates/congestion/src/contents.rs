@@ -1,4 +1,4 @@
-//! What is in a file, and what was made of it.
+//! The bytes of a file, together with what a controller has read from them.
 
 use core::any::Any;
 use core::fmt::{self, Debug, Formatter};
@@ -16,10 +16,10 @@ struct Held {
 }
 
 impl Contents {
-    /// What `make` makes of them, or what it made before.
+    /// Returns what `make` makes of the bytes. A clone returns what was made first.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// The error that `make` returns.
     pub(crate) fn made<T: Any + Send + Sync>(
         &self,
         make: impl FnOnce(&[u8]) -> Result<T, String>,

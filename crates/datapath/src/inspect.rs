@@ -139,8 +139,8 @@ impl Inspector {
         sighting
     }
 
-    /// Reads a fragment of `bytes` without its IP header. One that does not fit its datagram is none of it: what the
-    /// first one says of the length is not believed without.
+    /// Returns what a later fragment is, which has this number of `bytes` behind its IP header. The first fragment states how
+    /// long the datagram is. A fragment whose length does not agree with that does not belong to the datagram.
     fn later_fragment(&mut self, header: &Ipv4, bytes: usize, plain: Sighting) -> Sighting {
         match &mut self.fragmented {
             Some(whole)

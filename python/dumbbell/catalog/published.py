@@ -7,7 +7,7 @@ from typing import Any
 from dumbbell.catalog.toml_tables import MOST_LABEL, TomlTable
 
 MOST_METRIC = 1e18
-"""Largest value of a metric, in its unit: figures compute with squares and margins of what they draw."""
+"""The largest value that a metric may have, in the metric's unit. Figures square the values that they draw."""
 METRICS = {
     "throughput_mbps": (0.0, MOST_METRIC),
     "delay_p95_ms": (-MOST_METRIC, MOST_METRIC),

@@ -64,7 +64,7 @@ def packed(tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> by
 
 
 def unpacked(contents: bytes) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Tensors and metadata of what `packed` wrote: all of the data is in the tensors, in their order, once.
+    """Return the tensors and the metadata that `packed` wrote. The tensors follow each other and cover all of the data.
 
     Raises:
         ValueError: it is something else.

@@ -7,9 +7,9 @@ LATEST_S = 2**33
 
 
 def whose_turn(process: int | None = None, since_s: int | None = None) -> str:
-    """Which run of this machine has the turn, as far as that is known: ` (pid 4711, since 13:37:00)`.
+    """Return which run of this machine has the turn, as ` (pid 4711, since 13:37:00)`; nothing if that is not known.
 
-    Any user of the machine can have said so: of times that are none it says nothing.
+    Any user of the machine can state the time. A time that no clock shows counts as not known.
     """
     if process is None or since_s is None or not 0 <= since_s <= LATEST_S:
         return ""

@@ -167,7 +167,7 @@ def _parameter(file: str, cls: str, parameter: inspect.Parameter) -> dict[str, A
 
 
 def _is_choice(default: object, choices: tuple[object, ...]) -> bool:
-    """Whether all of them are texts, and one is the default."""
+    """Return whether all choices are texts, and the default is one of them."""
     return default in choices and all(isinstance(choice, str) for choice in choices)
 
 

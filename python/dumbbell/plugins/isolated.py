@@ -109,7 +109,7 @@ def simulate(specification: str, plugins: Iterable[str], directory: Path, watch:
 def _moment(
     told: Any,  # noqa: ANN401 (any JSON value)
 ) -> tuple[float, dict[int, dict[str, float]], dict[str, dict[str, float]]]:
-    """What a run says of a moment: its time, and the samples of flows and of links.
+    """Return the time (s) of a moment of a run, the samples of its flows by number, and those of its links by name.
 
     Raises:
         Garbled: it is nothing that a run says.
@@ -236,7 +236,7 @@ def _answer_in(told: dict[str, Any], shape: Shape) -> Any:  # noqa: ANN401 (JSON
 
 
 class _Out:
-    """Where answers go."""
+    """The pipe that this process writes its answers to."""
 
     def __init__(self, descriptor: int, token: bytes) -> None:
         self._descriptor = descriptor

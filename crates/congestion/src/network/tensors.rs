@@ -27,7 +27,7 @@ struct Tensor {
     values: Arc<[f32]>,
 }
 
-/// What is in a file, the same for whoever has it.
+/// The tensors of a file. All networks that are read from the file share them.
 #[derive(Debug, Default)]
 struct Held {
     /// By which it was read; none of a safetensors file.

@@ -162,7 +162,7 @@ impl Search<'_> {
             for (rule, number) in rules.iter().zip(batch * BATCH + 1..) {
                 if !self.job.is_over() {
                     self.tell(&format!("rule {number} of {}", order.len()))?;
-                    // What is not tried to its end when the time is over does not count.
+                    // A trial that the end of the time cuts off does not count.
                     Deadline::of(job, |watch| self.improve(*rule, &networks, seed, &mut rng, watch))?;
                 }
             }

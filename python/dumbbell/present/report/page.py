@@ -53,7 +53,8 @@ class ReportPage:
         self.model = model
         self.figures = figures
         self.symbols = {scheme.name: f"s{index}" for index, scheme in enumerate(model.schemes)}
-        self.anchors = {run.folder: f"run{index}" for index, run in enumerate(model.runs)}
+        numbered = enumerate(model.runs)
+        self.anchors = {run.folder: f"run{index}" for index, run in numbered if run.folder not in model.unsectioned}
         self.sections = {path.name: f"path{index}" for index, path in enumerate(model.paths)}
 
     def render(self) -> str:
@@ -109,8 +110,7 @@ class ReportPage:
             yield tag("p", outcome(model))
         for found in lists(model):
             yield tag("p", text(found.sentence), class_="bad" if found.bad else None)
-            anchors = {folder: name for folder, name in self.anchors.items() if folder not in model.unsectioned}
-            yield self._table(run_list(model, found.rows, anchors), found.sentence)
+            yield self._table(run_list(model, found.rows, self.anchors), found.sentence)
         if model.command:
             yield tag("p", text(command_sentence(model)))
             yield tag("pre", tag("code", text(model.command)))
@@ -140,9 +140,9 @@ class ReportPage:
             yield tag("h3", self._scheme(scheme.name), id=f"{section}{self.symbols[scheme.name]}")
             if self.model.backend.capabilities.real_packets and scheme.kind:
                 yield tag("p", text(kind_sentence(scheme)), class_="note")
-            runs = self.model.of(path.name, scheme.name)
-            for run in (run for run in runs if run.folder not in self.model.unsectioned):
-                yield tag("section", "\n".join(self._run(run)), class_="run", id=self.anchors[run.folder])
+            for run in self.model.of(path.name, scheme.name):
+                if anchor := self.anchors.get(run.folder):
+                    yield tag("section", "\n".join(self._run(run)), class_="run", id=anchor)
 
     def _more(self, drawings: Mapping[str, str], words: Mapping[str, str], caption: str) -> Iterator[str]:
         """Figures of a path that not every experiment has, by kind; `words` say what each shows."""
