@@ -166,27 +166,27 @@ fuzz: build $(VENV)/.tests ## Ten minutes of mutated inputs, and a hundred kills
 .PHONY: bench
 bench: build ## Speed, beside ns-3 and in absolute figures; cost of controllers, Pantheon's report, what the emulator carries
 	@scripts/bootstrap.sh bench $(VENV)
-	$(PYTHON) benchmarks/speed.py
-	$(PYTHON) benchmarks/controllers.py --write docs/benchmarks.md
-	$(PYTHON) benchmarks/inference.py --write docs/benchmarks.md
-	$(PYTHON) benchmarks/plugins.py --write docs/plugins.md
-	$(PYTHON) benchmarks/seed_reports.py
-	$(PYTHON) benchmarks/emulation.py
-	$(PYTHON) benchmarks/sweep.py --write docs/benchmarks.md
+	$(PYTHON) -m bench.speed
+	$(PYTHON) -m bench.controllers --write docs/speed.md
+	$(PYTHON) -m bench.inference --write docs/speed.md
+	$(PYTHON) -m bench.plugins --write docs/plugins.md
+	$(PYTHON) -m validation.seed_reports
+	$(PYTHON) -m bench.emulation
+	$(PYTHON) -m bench.sweep --write docs/speed.md
 
 .PHONY: fidelity
 fidelity: build ## Our numbers beside published ones; writes docs/fidelity.md, results/fidelity.html and parts of docs/schemes
-	$(PYTHON) benchmarks/fidelity --write docs/fidelity.md --html results/fidelity.html
-	$(PYTHON) benchmarks/scheme_table.py --write
-	$(PYTHON) benchmarks/trust.py --write
-	$(PYTHON) benchmarks/str0m.py --write docs/schemes/webrtc.md
+	$(PYTHON) validation/fidelity --write docs/fidelity.md --html results/fidelity.html
+	$(PYTHON) -m validation.scheme_table --write
+	$(PYTHON) -m validation.trust --write
+	$(PYTHON) -m validation.str0m --write docs/schemes/webrtc.md
 
 .PHONY: agreement
 agreement: build ## Simulated beside real packets, our controllers beside real ones; writes docs/agreement.md
-	$(PYTHON) benchmarks/agreement.py --write docs/agreement.md
-	$(PYTHON) benchmarks/agreement.py --experiment agreement-more --write docs/agreement-more.md
-	$(PYTHON) benchmarks/agreement.py --experiment agreement-learned --write docs/agreement-learned.md
-	$(PYTHON) benchmarks/agreement.py --experiment agreement-steps --write docs/agreement-steps.md
+	$(PYTHON) -m validation.agreement --write docs/agreement.md
+	$(PYTHON) -m validation.agreement --experiment agreement-more --write docs/agreement-more.md
+	$(PYTHON) -m validation.agreement --experiment agreement-learned --write docs/agreement-learned.md
+	$(PYTHON) -m validation.agreement --experiment agreement-steps --write docs/agreement-steps.md
 
 .PHONY: wheel
 # Link-time optimization is the wheel's: what the tests run by here does without.

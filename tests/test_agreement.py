@@ -1,11 +1,8 @@
 """The page on agreement: what counts as agreement, and what the tables say about runs that are not good."""
 
-import importlib.util
 import itertools
 import json
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -18,22 +15,9 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
 from dumbbell.execution.check import check
 from dumbbell.experiment import Overrides, resolve
-
-SCRIPT = Path(__file__).parent.parent / "benchmarks" / "agreement.py"
-
-
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("agreement", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["agreement"] = module
-    spec.loader.exec_module(module)
-    return module
-
+from validation import agreement
 
 Run = dict[str, Any]
-agreement = load()
 Numbers = agreement.Numbers
 
 

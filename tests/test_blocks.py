@@ -1,12 +1,10 @@
 """Benchmarks write their part of a page and nothing else."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
-from blocks import replace_block
+from scripts.blocks import replace_block
 
 PAGE = "before\n<!-- one: written by `x` -->\nold\n<!-- /one -->\nafter\n<!-- two: written by `y` -->\n<!-- /two -->\n"
 

@@ -337,7 +337,7 @@ def test_a_known_path_is_found(tmp_path: Path) -> None:
     values = {each.knob.name: each.value for each in found.parameters}
     assert found.error < 0.1
     assert values["rate_mbps"] == pytest.approx(3.0, rel=0.03)
-    # benchmarks/calibration.py has longer and more runs
+    # validation/calibration.py has longer and more runs
     assert values["delay_ms"] == pytest.approx(15.0, rel=0.1)
     assert values["queue_ms"] == pytest.approx(20_000 * 8e-3 / 3.0, rel=0.1)
     # all schemes meet the same losses: of some 5,000 packets a run, three runs there and one here scatter by 0.0016

@@ -1,7 +1,6 @@
 """The cellular presets have the statistics of the links they are named after."""
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +9,7 @@ import pytest
 from conftest import Dumbbell
 from dumbbell import _core, catalog
 from dumbbell.catalog.traces import read_trace
-
-sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
-import cellular_fit
+from validation import cellular_fit
 
 DOWN = [path for path in catalog.paths().names() if path.startswith("cellular-") and path.endswith("-down")]
 

@@ -2,25 +2,20 @@
 
 import html.parser
 import re
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from dumbbell import catalog
+from validation import trust
+from validation.fidelity import checks, page
+from validation.fidelity.checks import r11_linux_grid, r15_mathis
+from validation.fidelity.measured import Runs
+from validation.fidelity.model import Failed, Outcome, Row, Work, load, order, save
+
 ROOT = Path(__file__).parent.parent
-sys.path += [str(ROOT / "benchmarks"), str(ROOT / "benchmarks" / "fidelity")]
-
-import checks  # noqa: E402
-import page  # noqa: E402
-import trust  # noqa: E402
-from checks import r11_linux_grid, r15_mathis  # noqa: E402
-from measured import Runs  # noqa: E402
-from model import Failed, Outcome, Row, Work, load, order, save  # noqa: E402
-
-from dumbbell import catalog  # noqa: E402
-
 GOOD = Row("a|b", "1", "5 %", "1.01", passed=True)
 BAD = Row("<script>", "2", "5 %", "3", "4", passed=False, why="because")
 OUTCOMES = [
@@ -162,7 +157,7 @@ def test_every_page_of_a_scheme_says_how_sure_we_are() -> None:
         assert text.count(f"{trust.HEADING}\n") == 1, file.name
         written = text.partition(trust.OPENING)[2].partition(trust.CLOSING)[0]
         for scheme in re.findall(r"`([\w.+-]+)` \|", made[file]):
-            assert f"`{scheme}`" in written, f"{file.name}: python benchmarks/trust.py --write"
+            assert f"`{scheme}`" in written, f"{file.name}: python -m validation.trust --write"
 
 
 def test_a_row_of_pantheons_tables_is_told_with_the_right_columns(

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import sys
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -13,12 +12,9 @@ import pytest
 import dumbbell
 from dumbbell import _core, catalog
 from dumbbell.catalog.experiment_settings import Settings
+from validation import host_jitter
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-sys.path.append(str(BENCHMARKS))
-import host_jitter  # noqa: E402 (a script beside the package)
-
-LINUX = BENCHMARKS / "data/linux-5.15-cubic-bbr.csv"
+LINUX = Path(host_jitter.__file__).with_name("data") / "linux-5.15-cubic-bbr.csv"
 TESTBED_US = 300.0
 """What docs/hosts.md takes for the hosts of that table."""
 

@@ -1,16 +1,12 @@
 """The page on learned schemes: its tables hold what the experiments run, and numbers as they are."""
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dumbbell import catalog
 from dumbbell.experiment import resolve
-
-sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
-import learned
+from validation import learned
 
 
 def run(jain: float | None, goodput: float, loss: float | None = 0.0) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import json
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,8 @@ import pytest
 from dumbbell import catalog
 from dumbbell.execution.check import check
 from dumbbell.experiment import Overrides, resolve
-
-sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
-import webrtc
-import webrtc_figures
-from webrtc_figures import Call, Figure
+from validation import webrtc, webrtc_figures
+from validation.webrtc_figures import Call, Figure
 
 
 def call(

@@ -55,7 +55,7 @@ def test_delays_are_those_that_the_path_made_whatever_the_clocks_show(
     for data in (True, False):
         way = compared(folder(out, each), truth, data=data)
         assert len(way.true_ns) > 500
-        # on a quiet machine 50 and 200 us (benchmarks/remote.py); here others may run beside
+        # on a quiet machine 50 and 200 us (validation/remote.py); here others may run beside
         assert np.median(way.difference_error_us) < 500.0
         assert np.quantile(way.difference_error_us, 0.99) < 5000.0
         low, high = clocks["uncertainty_ms"] if data else [-each for each in reversed(clocks["uncertainty_ms"])]

@@ -20,7 +20,7 @@ use units::{Span, Time};
 /// Packets read from one device before another gets its turn.
 const BATCH: usize = 64;
 /// How long a busy direction sleeps. With half of it the two directions take so much of two processors that the ends of
-/// flows starve; with more, packets are later for nothing (`benchmarks/emulation.py`).
+/// flows starve; with more, packets are later for nothing (`bench/emulation.py`).
 const QUANTUM: Span = Span::from_us(30);
 /// Longest time without a look at the stop flag.
 const PATIENCE: Span = Span::from_ms(50);

@@ -1,5 +1,5 @@
 //! Real packets in real network namespaces. Rates are low and tolerances wide: these tests have to pass on a busy machine
-//! with two cores. What the figures are when it is quiet is measured in `benchmarks/`.
+//! with two cores. What the figures are when it is quiet is measured in `bench/` (docs/speed.md).
 #![allow(clippy::disallowed_methods, reason = "the tests start processes and read /proc")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 

@@ -1,0 +1,56 @@
+"""What starting costs: CPU time (user and system) of short commands, with Python's own start beside them.
+
+Usage: python -m bench.startup [--rounds 20] [--write docs/speed.md].
+"""
+
+import argparse
+import resource
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+from dumbbell.present.tables import Table, markdown
+from scripts.blocks import replace_block
+
+DUMBBELL = [sys.executable, "-m", "dumbbell"]
+COMMANDS = {
+    "python -c pass": [sys.executable, "-c", "pass"],
+    "python -c 'import dumbbell'": [sys.executable, "-c", "import dumbbell"],
+    "dumbbell --help": [*DUMBBELL, "--help"],
+    "dumbbell list schemes": [*DUMBBELL, "list", "schemes"],
+    "dumbbell list experiments": [*DUMBBELL, "list", "experiments"],
+}
+
+
+def cpu_ms(command: list[str]) -> float:
+    """The CPU time of one run of the command."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1e3 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def table(rounds: int) -> str:
+    """Least and median of some rounds; the first, which may write compiled files, does not count."""
+    rows = []
+    for name, command in COMMANDS.items():
+        measured = [cpu_ms(command) for _ in range(rounds + 1)][1:]
+        rows.append([f"`{name}`", f"{min(measured):.0f}", f"{statistics.median(measured):.0f}"])
+    return markdown.render(Table.of(["command", "least CPU ms", "median CPU ms"], rows))
+
+
+def main() -> None:
+    """Measures and prints; writes the page where asked."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--write", type=Path)
+    options = parser.parse_args()
+    text = table(options.rounds)
+    print(text)
+    if options.write is not None:
+        replace_block(options.write, "start-up", text)
+
+
+if __name__ == "__main__":
+    main()

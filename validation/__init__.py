@@ -1,0 +1,1 @@
+"""How right things are: beside published results, real implementations and real packets."""

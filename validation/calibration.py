@@ -1,0 +1,319 @@
+"""How well `dumbbell calibrate` finds paths that are known, and which optimiser finds them best.
+
+Usage: python -m validation.calibration recovery [--truths N] [--write FILE.md] [--keep FILE.jsonl]
+       python -m validation.calibration optimisers [--truths N] [--fastest MBPS] [--write FILE.md]
+
+`recovery` draws paths (1 to 100 Mbit/s, 5 to 100 ms each way, a queue of 0.3 to 3 bandwidth-delay products, no loss or
+0.02 to 2 %), simulates eight schemes over each, and gives the table of what they got, and nothing else, to
+`dumbbell.calibrate_path`. `optimisers` gives the same tables and numbers of evaluations to CMA-ES and to three others
+(`pip install optuna scikit-optimize`). With --keep, truths that are done are not done again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import itertools
+import json
+import math
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+import dumbbell
+from dumbbell.catalog.path import PathModel
+from dumbbell.present.tables import Table, markdown
+from dumbbell.studies.calibrate.error import chances, emulated, measured, searched
+from dumbbell.studies.calibrate.fitting import elements_of, values_at
+from dumbbell.studies.calibrate.journal import Journal
+from dumbbell.studies.calibrate.objective import Objective
+from dumbbell.studies.calibrate.path_models import FULL_PACKET_BYTES, MODELS, Hints
+from dumbbell.studies.calibrate.search import Effort, minimise
+from dumbbell.studies.calibrate.target import Asked, Target, read_target
+from dumbbell.studies.calibrate.workers import workers
+from scripts.blocks import replace_block
+
+SCHEMES = ["cubic", "bbr", "vegas", "copa", "pcc", "webrtc", "scream-pantheon", "fillp"]
+"""By loss, model, delay and rate; two that stay below most rates, and one that always fills the queue."""
+MODEL = next(model for model in MODELS if model.name == "loss")
+TRUTH_SEED = 1000
+"""Not the seeds of the calibration."""
+FASTEST_MBPS = 100.0
+WITHIN = 0.05
+RUNS = 5
+"""Measured runs of each scheme."""
+Values = dict[str, float]
+
+
+def truth(number: int) -> Values:
+    """A path that is drawn."""
+    draw = random.Random(f"truth {number}")
+
+    def between(low: float, high: float) -> float:
+        return float(f"{low * (high / low) ** draw.random():.4g}")
+
+    rate, delay = between(1.0, 100.0), between(5.0, 100.0)
+    queue_ms = max(between(0.3, 3.0) * 2.0 * delay, 10 * 12.0 / rate)
+    loss = between(0.0002, 0.02) if draw.random() < 0.75 else 0.0
+    return {"rate_mbps": rate, "delay_ms": delay, "queue_ms": float(f"{queue_ms:.4g}"), "loss": loss}
+
+
+def table_of(values: Values, folder: Path) -> Path:
+    """What the schemes get over it: a table of throughput, p95 and loss, with the range of the runs."""
+    data, ack = MODEL.elements(values)
+    path = PathModel("truth", "truth", data=data, ack=ack)
+    words: dict[str, Any] = {"runs": RUNS, "duration": 30, "seed": TRUTH_SEED, "log": "none", "jobs": 1}
+    results = dumbbell.run(schemes=SCHEMES, path=path, out=folder / "truth", **words)
+    file = folder / "truth.csv"
+    rows = ["scheme,throughput_mbps,delay_p95_ms,loss_rate"]
+    for run in results.runs:
+        found = run.statistics["network"]
+        rows.append(f"{run.scheme},{found['throughput_mbps']},{found['delay_p95_ms']},{found['loss_rate']}")
+    file.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return file
+
+
+def recovered(number: int, evaluations: int, runs: int) -> dict[str, Any]:
+    """One truth and what was found."""
+    values = truth(number)
+    with tempfile.TemporaryDirectory(prefix="dumbbell-recovery-") as folder:
+        file = table_of(values, Path(folder))
+        began, worked = time.monotonic(), time.process_time()
+        found = dumbbell.calibrate_path(
+            file, models=MODEL.name, folds=0, evaluations=evaluations, runs=runs, duration=30, jobs=1
+        )
+        took, cpu = time.monotonic() - began, time.process_time() - worked
+        parameters = {each.knob.name: [each.value, each.low, each.high, each.determined] for each in found.parameters}
+        target = read_target(str(file), Asked(runs=runs, duration_s=30.0))
+    fit = found.ladder.fits[MODEL.name]
+    ours = lowest(target, [elements_of(MODEL, values)])[0]
+    best = lowest(target, [fit.best.elements])[0]
+    told = {"number": number, "truth": values, "found": parameters, "error": found.error, "s": took, "cpu_s": cpu}
+    return told | {"tried": len(fit.trials), "objective_of_truth": ours, "objective_found": best}
+
+
+def lowest(target: Target, paths: Sequence[Any]) -> list[float]:
+    """What is minimised, of some paths."""
+    with workers(1, None) as crew:
+        outcomes = Objective(target, crew, Journal(None, {}, False)).outcomes(paths, target.schemes)
+    chance = chances(target.points, target.experiment.runs)
+    return [float(each) for each in searched(emulated(target.points, outcomes), measured(target.points), chance)]
+
+
+def recovery(arguments: argparse.Namespace) -> str:
+    """The table."""
+    keep = arguments.keep
+    done = [json.loads(line) for line in keep.read_text().splitlines()] if keep and keep.is_file() else []
+    known = {entry["number"]: entry for entry in done}
+    numbers = numbers_of(arguments)
+    for number in sorted(numbers, key=lambda each: truth(each)["rate_mbps"]):  # the quick ones first
+        if number not in known:
+            known[number] = recovered(number, arguments.evaluations, arguments.runs)
+            print(json.dumps(known[number]), file=sys.stderr, flush=True)
+            if keep:
+                with keep.open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps(known[number]) + "\n")
+    return recovery_table([known[number] for number in numbers if number in known], arguments)
+
+
+def off(entry: dict[str, Any], name: str) -> float | None:
+    """The relative error of a parameter; None where the truth has none."""
+    true = entry["truth"][name]
+    return abs(entry["found"][name][0] / true - 1.0) if true else None
+
+
+def holds(entry: dict[str, Any], name: str) -> bool:
+    """Whether a parameter is within 5 %, or a queue has room for as many packets but one."""
+    true, found = entry["truth"], {key: value[0] for key, value in entry["found"].items()}
+    if name == "queue_ms":
+        sizes = [each["rate_mbps"] * each["queue_ms"] * 125.0 for each in (true, found)]
+        return abs(found[name] / true[name] - 1.0) <= WITHIN or abs(sizes[1] - sizes[0]) <= FULL_PACKET_BYTES
+    return bool(true[name]) and abs(found[name] / true[name] - 1.0) <= WITHIN
+
+
+def recovery_table(entries: list[dict[str, Any]], arguments: argparse.Namespace) -> str:
+    """Truth / found (interval), and how much of it holds."""
+    units = {"rate_mbps": "rate, Mbit/s", "delay_ms": "delay, ms", "queue_ms": "queue, ms", "loss": "loss, %"}
+    rows = []
+    for entry in entries:
+        cells = [str(entry["number"])]
+        for name in units:
+            factor = 100.0 if name == "loss" else 1.0
+            value, low, high, _ = entry["found"][name]
+            true = entry["truth"][name]
+            mark = "**" if true and not holds(entry, name) else ""
+            cells.append(
+                f"{true * factor:.4g} / {mark}{value * factor:.4g}{mark} ({low * factor:.3g} to {high * factor:.3g})"
+            )
+        rows.append([*cells, f"{100 * entry['error']:.1f}", f"{entry['cpu_s']:.0f}"])
+    parts = []
+    for name, unit in units.items():
+        errors = [part for entry in entries if (part := off(entry, name)) is not None]
+        inside = sum(entry["found"][name][1] <= entry["truth"][name] <= entry["found"][name][2] for entry in entries)
+        within = sum(holds(entry, name) for entry in entries)
+        aside = " or a packet" if name == "queue_ms" else ""
+        spread = f"median {100 * numpy.median(errors):.1f} %, largest {100 * max(errors):.0f} %"
+        covered = f"in the interval {inside} of {len(entries)}"
+        parts.append(f"- {unit.partition(',')[0]}: {within} of {len(errors)} within 5 %{aside}, {spread}; {covered}")
+    likely = sum(entry["objective_found"] <= entry["objective_of_truth"] for entry in entries)
+    parts.append(
+        f"- what was found is as likely as the truth, or more, in {likely} of {len(entries)}: there, chance decides"
+    )
+    table = markdown.render(Table.of(["", *units.values(), "error, %", "s of a processor"], rows))
+    return "\n".join([wrote("recovery", len(entries), arguments), "", *parts, "", table])
+
+
+def wrote(what: str, truths: int, arguments: argparse.Namespace) -> str:
+    """By which command and when a table is written."""
+    words = [what, "--truths", truths, "--evaluations", arguments.evaluations, "--runs", arguments.runs]
+    words += [] if arguments.fastest == FASTEST_MBPS else ["--fastest", f"{arguments.fastest:g}"]
+    command = " ".join(map(str, words))
+    return f"Written by `python -m validation.calibration {command}`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}."
+
+
+def numbers_of(arguments: argparse.Namespace) -> list[int]:
+    """The first truths that are not too fast."""
+    fitting = (number for number in itertools.count(1) if truth(number)["rate_mbps"] <= arguments.fastest)
+    return list(itertools.islice(fitting, arguments.truths))
+
+
+Evaluate = Callable[[Sequence[list[float]]], list[float]]
+Ask = Callable[[Evaluate, list[float], int, int], list[float]]
+
+
+def by_cma(evaluate: Evaluate, start: list[float], evaluations: int, seed: int) -> list[float]:
+    """As `dumbbell calibrate` searches, before it makes a smooth surface."""
+    widths = [knob.width for knob in MODEL.at(Hints(1.0, 1.0, 2.0, ()))]
+    return minimise(evaluate, start, widths, Effort(evaluations), seed)
+
+
+def by_optuna(kind: str) -> Ask:
+    """Optuna's samplers: `tpe` and `gp`, Bayesian both."""
+
+    def search(evaluate: Evaluate, start: list[float], evaluations: int, seed: int) -> list[float]:
+        import optuna
+
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        samplers = {"tpe": optuna.samplers.TPESampler(seed=seed, multivariate=True)}
+        study = optuna.create_study(sampler=samplers[kind])
+        study.enqueue_trial({f"u{index}": u for index, u in enumerate(start)})
+        study.optimize(
+            lambda trial: evaluate([[trial.suggest_float(f"u{index}", 0.0, 1.0) for index in range(len(start))]])[0],
+            n_trials=evaluations,
+        )
+        return [study.best_params[f"u{index}"] for index in range(len(start))]
+
+    return search
+
+
+def by_gaussian_process(evaluate: Evaluate, start: list[float], evaluations: int, seed: int) -> list[float]:
+    """scikit-optimize: a Gaussian process with expected improvement, as Spearmint's, which Pantheon used."""
+    from skopt import gp_minimize
+
+    found = gp_minimize(
+        lambda place: evaluate([list(map(float, place))])[0],
+        [(0.0, 1.0)] * len(start),
+        x0=[start],
+        n_calls=evaluations,
+        n_initial_points=10,
+        acq_func="EI",
+        random_state=seed % 2**31,
+    )
+    return [float(u) for u in found.x]
+
+
+def by_chance(evaluate: Evaluate, start: list[float], evaluations: int, seed: int) -> list[float]:
+    """Places drawn uniformly: what all others have to beat."""
+    rng = numpy.random.default_rng(seed)
+    places = [start, *rng.random((evaluations - 1, len(start))).tolist()]
+    values = evaluate(places)
+    return list(places[int(numpy.argmin(values))])
+
+
+OPTIMISERS: dict[str, Ask] = {
+    "CMA-ES (`cmaes`)": by_cma,
+    "Gaussian process, expected improvement (`scikit-optimize`)": by_gaussian_process,
+    "tree-structured Parzen estimator (`optuna`)": by_optuna("tpe"),
+    "uniform draws": by_chance,
+}
+
+
+def optimisers(arguments: argparse.Namespace) -> str:
+    """How low each gets with the same number of evaluations, and what it takes beside them."""
+    numbers = numbers_of(arguments)
+    reached: dict[str, list[list[float]]] = {name: [] for name in OPTIMISERS}
+    errors: dict[str, list[float]] = {name: [] for name in OPTIMISERS}
+    overhead: dict[str, float] = dict.fromkeys(OPTIMISERS, 0.0)
+    for number in numbers:
+        with tempfile.TemporaryDirectory(prefix="dumbbell-optimisers-") as folder:
+            target = read_target(
+                str(table_of(truth(number), Path(folder))), Asked(runs=arguments.runs, duration_s=30.0)
+            )
+        for name, search in OPTIMISERS.items():
+            values, place, beside_s = searched_by(search, target, arguments.evaluations, number)
+            reached[name].append(values)
+            overhead[name] += beside_s / len(numbers)
+            true = truth(number)
+            found = values_at(MODEL.at(Hints.of(target.points)), place)
+            errors[name].append(float(numpy.mean([abs(found[key] / true[key] - 1.0) for key in true if true[key]])))
+            print(number, name, values[-1], errors[name][-1], f"{beside_s:.1f} s", file=sys.stderr, flush=True)
+    steps = sorted({min(step, arguments.evaluations) for step in (20, 50, 100, 400)})
+    head = ["optimiser", *(f"after {step}" for step in steps), "parameters off, %", "s beside the simulator"]
+    rows = []
+    for name, runs in reached.items():
+        cells = [name, *(f"{numpy.mean([run[min(step, len(run)) - 1] for run in runs]):.3f}" for step in steps)]
+        rows.append([*cells, f"{100 * numpy.median(errors[name]):.1f}", f"{overhead[name]:.1f}"])
+    return f"{wrote('optimisers', len(numbers), arguments)}\n\n{markdown.render(Table.of(head, rows))}"
+
+
+def searched_by(search: Ask, target: Target, evaluations: int, seed: int) -> tuple[list[float], list[float], float]:
+    """The least value after each evaluation, the best place, and the time that the optimiser itself took."""
+    knobs = MODEL.at(Hints.of(target.points))
+    wanted, chance = measured(target.points), chances(target.points, target.experiment.runs)
+    least: list[float] = []
+    simulating = 0.0
+    with workers(1, None) as crew:
+        objective = Objective(target, crew, Journal(None, {}, False))
+
+        def evaluate(places: Sequence[list[float]]) -> list[float]:
+            nonlocal simulating
+            began = time.process_time()
+            paths = [elements_of(MODEL, values_at(knobs, list(place))) for place in places]
+            outcomes = objective.outcomes(paths, target.schemes)
+            values = [float(each) for each in searched(emulated(target.points, outcomes), wanted, chance)]
+            for value in values:
+                least.append(min(value, least[-1] if least else math.inf))
+            simulating += time.process_time() - began
+            return values
+
+        began = time.process_time()
+        start = [knob.place(knob.start) for knob in knobs]
+        place = search(evaluate, start, evaluations, seed)
+        return least, place, time.process_time() - began - simulating
+
+
+def main() -> None:
+    """Prints a table, and writes it into a page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("recovery", "optimisers"))
+    parser.add_argument("--truths", type=int, default=20)
+    parser.add_argument("--fastest", type=float, default=FASTEST_MBPS, metavar="MBPS", help="no truth above this rate")
+    parser.add_argument("--evaluations", type=int, default=800)
+    parser.add_argument("--runs", type=int, default=1, help="simulated runs of each scheme on each path that is tried")
+    parser.add_argument("--write", type=Path, metavar="FILE.md", help="the page with the block")
+    parser.add_argument("--keep", type=Path, metavar="FILE.jsonl")
+    arguments = parser.parse_args()
+    text = {"recovery": recovery, "optimisers": optimisers}[arguments.what](arguments)
+    print(text)
+    if arguments.write:
+        replace_block(arguments.write, arguments.what, text)
+
+
+if __name__ == "__main__":
+    main()

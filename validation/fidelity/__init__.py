@@ -1,0 +1,1 @@
+"""Published results beside ours: `python -m validation.fidelity`."""

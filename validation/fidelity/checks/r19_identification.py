@@ -1,0 +1,150 @@
+"""Our controllers are told by their packets in flight, as Nebby tells those of servers.
+
+Nebby (Mishra et al., SIGCOMM 2024) asks three questions: is it BBR; of which degree is the polynomial that fits the
+growth between two back-offs; which class is nearest by features, for which it has learned a Gaussian of each from
+Linux. So does this, with what is different:
+
+- Nothing is learned. The references are what the controllers' own documents say (`KNOWN`), so that no run is held
+  against its own kind.
+- Growth is fitted over round trips, not seconds: at a bottleneck with a queue a window that grows by one packet per
+  round trip is no straight line over time.
+- The path is known (rate, round trip, what it drops and marks), and flows are long: Nebby has downloads of web pages.
+- It was tried on Linux 6.18: its reno, cubic and bbr are told as what they are.
+- It has another class, DCTCP by its marks, and an answer for what is none of them.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+import dumbbell
+from validation.fidelity.model import Check, Row, Work
+
+STEP_S = 0.05
+SETTLED_S = 15.0
+BACK_OFF = 0.88  # a fall below this share of the last second's largest flight
+FITS = 0.03  # of the growth: largest root mean square error of a fit
+FLAT = 0.12  # of the median: what a flow without back-offs varies by
+VEGAS_PACKETS = 7.5  # beyond the base RTT at most: beta = 4, one on the link, the pair that shares an ACK; rounded
+# What is left of the flight by a back-off, and the degree of growth: RFC 5681; RFC 9438; H-TCP (Leith and Shorten 2004)
+# with its least backoff; Westwood+ with two BDP of queue.
+KNOWN = {"reno": (0.5, 1), "cubic": (0.7, 3), "htcp": (0.5, 2), "westwood": (0.33, 1)}
+FARTHEST = 1.0
+
+
+@dataclass(frozen=True)
+class Flight:
+    """Packets in flight every 50 ms, from when the flow has settled; packets per s; base RTT in s; share of marks."""
+
+    packets: np.ndarray  # type: ignore[type-arg]
+    rate: float
+    rtt_s: float
+    marked: float
+
+
+def observed(run: dumbbell.RunResults) -> Flight:
+    """What the path sees: a packet is in flight until it was dropped, or its ACK is back."""
+    log = run.packets()
+    time_s, event = np.asarray(log["time_ns"]) / 1e9, np.asarray(log["event"])
+    back_s = sum(each["delay_ms"] for each in run.specification["path"]["ack"] if each["kind"] == "delay") / 1e3
+    sent, dropped, arrived = (time_s[event == kind] for kind in ("send", "drop", "deliver"))
+    least_s = np.min(np.asarray(log["one_way_delay_ns"])[event == "deliver"]) / 1e9
+    grid = np.arange(SETTLED_S, run.specification["duration_s"], STEP_S)
+    gone = np.searchsorted(dropped, grid) + np.searchsorted(arrived + back_s, grid)
+    rate = np.sum(arrived > SETTLED_S) / (grid[-1] - SETTLED_S)
+    packets = np.searchsorted(sent, grid) - gone
+    return Flight(packets, rate, least_s + back_s, np.mean(event == "mark") / np.mean(event == "deliver"))
+
+
+def is_bbr(flight: Flight) -> bool:
+    """Whether it nearly empties the path ten seconds after it last saw so short a round trip, which may be later."""
+    low = flight.packets < 0.25 * np.median(flight.packets)
+    begins = np.flatnonzero(low[1:] & ~low[:-1]) * STEP_S
+    gaps = np.diff(begins)
+    return len(gaps) >= 3 and bool(np.min(gaps) > 9.5 and np.median(gaps) < 11.5)
+
+
+def back_offs(flight: Flight) -> list[tuple[int, int]]:
+    """Peak before and lowest point after each back-off."""
+    found: list[tuple[int, int]] = []
+    second = round(1 / STEP_S)
+    at = second
+    while at < len(flight.packets):
+        before = at - second + int(np.argmax(flight.packets[at - second : at]))
+        if flight.packets[at] < BACK_OFF * flight.packets[before]:
+            after = at + int(np.argmin(flight.packets[at : at + second]))
+            found.append((before, after))
+            at = after + second
+        at += 1
+    return found
+
+
+def degree(growth: np.ndarray, flight: Flight) -> int:  # type: ignore[type-arg]
+    """The lowest degree of a polynomial over round trips that fits the growth; 4 where three is not enough."""
+    round_trips = np.cumsum(STEP_S / np.maximum(flight.rtt_s, growth / flight.rate))
+    height = np.ptp(growth)
+    for order in (1, 2, 3):
+        fit = np.polynomial.Polynomial.fit(round_trips, growth, order)
+        if np.sqrt(np.mean((fit(round_trips) - growth) ** 2)) < FITS * height:
+            return order
+    return 4
+
+
+def classify(flight: Flight) -> str:
+    """The name of what has such a flight, with what told it."""
+    if is_bbr(flight):
+        return "bbr (nearly empty every 10 s)"
+    falls = back_offs(flight)
+    middle = float(np.median(flight.packets))
+    if not falls:
+        queue = middle - flight.rate * flight.rtt_s
+        if np.ptp(flight.packets) > 2 * FLAT * middle:
+            return f"none (varies by {np.ptp(flight.packets) / middle:.0%})"
+        if flight.marked > 0:
+            return f"dctcp (steady, {flight.marked:.1%} marked)"
+        name = "vegas" if queue <= VEGAS_PACKETS else "none"
+        return f"{name} (steady, {queue:.0f} queued)"
+    left = float(np.median([flight.packets[after] / flight.packets[before] for before, after in falls]))
+    growths = [flight.packets[start:end] for (_, start), (end, _) in pairwise(falls) if end - start > 10]
+    if not growths:
+        return "none (no growth between back-offs)"
+    # A growth that ends before its turning point shows less of its shape: the longer half counts.
+    longer = sorted(growths, key=len)[len(growths) // 2 :]
+    order = int(np.median([degree(growth, flight) for growth in longer]))
+    off = {name: abs(left - known) / 0.1 + abs(order - grows) for name, (known, grows) in KNOWN.items()}
+    nearest = min(off, key=lambda name: off[name])
+    return f"{nearest if off[nearest] <= FARTHEST else 'none'} ({left:.2f} left, degree {order})"
+
+
+def run(work: Work) -> list[Row]:
+    """Every scheme where its rule shows; DCTCP, where nothing marks, is Reno (RFC 8257 3.5)."""
+    expected = {
+        ("drops", "reno"): "reno",
+        ("drops", "cubic"): "cubic",
+        ("drops", "vegas"): "vegas",
+        ("drops", "bbr"): "bbr",
+        ("drops", "dctcp"): "reno",
+        ("drops", "ledbat"): "none",
+        ("marks", "dctcp"): "dctcp",
+    }
+    results = dumbbell.open(work.results("identification"))
+    rows = []
+    for (path, scheme), name in expected.items():
+        found = [classify(observed(run)) for run in results.runs if (run.path, run.scheme) == (path, scheme)]
+        passed = all(answer.split()[0] == name for answer in found)
+        ours = "; ".join(dict.fromkeys(found))
+        rows.append(Row(f"{scheme} where the queue {path}", name, "all runs", ours, passed=passed))
+    copa = {classify(observed(run)): None for run in results.runs if (run.path, run.scheme) == ("drops", "copa")}
+    why = "no namesake among them: like Vegas it keeps some packets, which it varies more or less"
+    return [*rows, Row("copa where the queue drops", "-", "", "; ".join(copa), why=why)]
+
+
+CHECK = Check(
+    id="R19",
+    title="Controllers told by their packets in flight",
+    source="Mishra et al., Keeping an Eye on Congestion Control in the Wild with Nebby, SIGCOMM 2024: its three "
+    "questions, with references from RFC 5681, RFC 9438 and RFC 8257",
+    commands=("dumbbell run identification", "python -m validation.fidelity --only R19"),
+    run=run,
+)

@@ -1,0 +1,78 @@
+"""What results say: means over the runs of a cell, for checks to judge."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dumbbell.results import open_results
+from validation.fidelity.model import Failed
+
+Run = dict[str, Any]
+"""A run as in `show --json`."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs of a results directory, or some of them."""
+
+    runs: tuple[Run, ...]
+
+    @classmethod
+    def of(cls, directory: Path) -> Runs:
+        """The runs that can be judged: what is degraded, invalid or failed is not."""
+        return cls(tuple(run for run in open_results(directory).runs() if run["status"] == "done"))
+
+    def where(self, scheme: str | None = None, versus: str = "", **axes: Any) -> Runs:  # noqa: ANN401 (TOML values)
+        """Those of a scheme, with a label of the axis `versus` and values of other axes; `path` is one."""
+
+        def fits(run: Run) -> bool:
+            given = run["axes"] or {"path": run["path"]}
+            return (
+                scheme in (None, run["scheme"])
+                and run["path"].endswith(f".versus-{versus}" if versus else "")
+                and all(given.get(key) == value for key, value in axes.items())
+            )
+
+        return Runs(tuple(filter(fits, self.runs)))
+
+    def mean(self, what: str | Callable[[Run], float]) -> float:
+        """Mean over the runs of a metric, such as `flows.0.goodput_mbps`, or of what a function makes of a run.
+
+        Raises:
+            Failed: there is no good run, or it does not have the metric.
+        """
+        if not self.runs:
+            raise Failed("no good run to judge")
+        function = what if callable(what) else lambda run: value(run, what)
+        return statistics.mean(map(function, self.runs))
+
+    def groups(self, *axes: str) -> Iterator[tuple[tuple[Any, ...], Runs]]:
+        """The runs by scheme and the values of some axes."""
+        found: dict[tuple[Any, ...], list[Run]] = {}
+        for run in self.runs:
+            found.setdefault((run["scheme"], *(run["axes"].get(axis) for axis in axes)), []).append(run)
+        yield from ((key, Runs(tuple(runs))) for key, runs in found.items())
+
+
+def value(run: Run, metric: str) -> float:
+    """A metric of a run by its place.
+
+    Raises:
+        Failed: the run does not have it.
+    """
+    found: Any = run
+    for part in metric.split("."):
+        found = found[int(part)] if isinstance(found, list) else found[part]
+    if found is None:
+        raise Failed(f"{run['path']}, {run['scheme']}: no {metric}")
+    return float(found)
+
+
+def carried_mbps(run: Run, flow: int) -> float:
+    """What the path carried to a flow's receiver after the warm-up, headers included, Mbit/s."""
+    whole, payload = (value(run, f"flows.{flow}.{what}") for what in ("bytes_delivered", "data_bytes_delivered"))
+    return value(run, f"flows.{flow}.goodput_mbps") * whole / payload

@@ -1,0 +1,295 @@
+"""Built-in controllers beside the originals' own code, over the same transport and the same draws of the path.
+
+Usage: python -m validation.kernel_sources [TREE] [--original NAME=FILE.toml ...] [--write docs/kernel-sources.md].
+TREE is the folder of a Linux source tree: its controllers are compiled as they stand by `dumbbell plugin kernel`.
+FILE.toml is the scheme file of a plug-in that runs another original's code; NAME is the built-in scheme compared with
+it, or a scheme file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import math
+import statistics
+import sys
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import dumbbell
+from dumbbell.present.tables import Table, markdown
+from scripts.blocks import replace_block
+
+NAMESAKES = {"cubic-linux": "cubic", "bbr": "bbr", "vegas": "vegas", "dctcp": "dctcp"}
+"""Built-in schemes and the kernel's files that they stand for."""
+OTHERS = ("illinois", "westwood", "htcp", "bic", "yeah")
+
+# What follows was chosen before the first table that it judges was made.
+
+TOLERANCE_THROUGHPUT, TOLERANCE_DELAY = 0.05, 0.10
+"""Largest relative differences in throughput and in 95th-percentile one-way delay."""
+TOLERANCES = (TOLERANCE_THROUGHPUT, TOLERANCE_DELAY)
+RUNS, MORE_RUNS = 5, 20
+"""Runs per cell, and of a cell that they leave open; runs of one number meet the same draws with both schemes."""
+STUDENT = {RUNS: 2.776, MORE_RUNS: 2.093}
+"""97.5 % quantiles of Student's t distribution, by number of runs."""
+FRESH_SEED = 1001
+"""Seed of the repetition of cells that are open."""
+
+SECONDS, SECOND_FLOW_S = 30.0, 5.0
+
+LINK = """
+[[data]]
+kind = "link"
+rate_mbps = {rate}
+queue = {queue}
+{schedule}
+{loss}
+[[data]]
+kind = "delay"
+delay_ms = {delay}
+
+[[ack]]
+kind = "delay"
+delay_ms = {delay}
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A path and the flows on it."""
+
+    path: str
+    """The path in words."""
+    mbps: float
+    rtt_ms: float
+    bdps: float = 1.0
+    """Length of the queue in bandwidth-delay products."""
+    packets: int = 0
+    """Length of the queue instead, if above 0."""
+    marks: bool = False
+    """A queue that marks from 20 packets on instead: a cell for DCTCP."""
+    loss: float = 0.0
+    """Probability of random loss."""
+    then_mbps: float = 0.0
+    """Rate from 15 s on, if above 0."""
+    flows: int = 1
+    """Flows of one scheme, each `SECOND_FLOW_S` after the other."""
+    beside: bool = False
+    """One flow of each of the two schemes instead, which start together."""
+
+    @property
+    def title(self) -> str:
+        """Return the words for the cell in a table."""
+        if self.beside:
+            return f"{self.path}, one flow of each"
+        return self.path if self.flows == 1 else f"{self.path}, two flows, {SECOND_FLOW_S:g} s apart"
+
+    def toml(self, name: str) -> str:
+        """Return the path as TOML."""
+        queue = f'{{ kind = "droptail", bytes = {int(self.mbps * 1e6 / 8 * self.rtt_ms / 1e3 * self.bdps)} }}'
+        if self.packets:
+            queue = f'{{ kind = "droptail", packets = {self.packets} }}'
+        if self.marks:
+            queue = '{ kind = "step", packets = 1000, threshold_packets = 20 }'
+        return f'name = "{name}"\ntitle = "{self.path}"\n' + LINK.format(
+            rate=self.mbps,
+            queue=queue,
+            schedule=f"schedule = [{{ at_s = 15.0, rate_mbps = {self.then_mbps} }}]" if self.then_mbps else "",
+            loss=f'[[data]]\nkind = "loss"\nprobability = {self.loss}\n' if self.loss else "",
+            delay=self.rtt_ms / 2,
+        )
+
+
+SHORT = Cell(path="12 Mbit/s, 40 ms, 1 BDP", mbps=12.0, rtt_ms=40.0)
+MIDDLE = Cell(path="20 Mbit/s, 40 ms, 1 BDP", mbps=20.0, rtt_ms=40.0)
+MARKS = Cell(path="100 Mbit/s, 2 ms, marks from 20", mbps=100.0, rtt_ms=2.0, marks=True)
+CELLS = {
+    "short": SHORT,
+    "long": Cell(path="50 Mbit/s, 100 ms, 1 BDP", mbps=50.0, rtt_ms=100.0),
+    "shallow": replace(SHORT, path="12 Mbit/s, 40 ms, 40 packets", packets=40),
+    "fast": Cell(path="100 Mbit/s, 54 ms, 173 packets", mbps=100.0, rtt_ms=54.0, packets=173),
+    "lossy": replace(SHORT, path=f"{SHORT.path}, 0.1 % loss", loss=0.001),
+    "lossier": Cell(path="50 Mbit/s, 40 ms, 1 BDP, 1 % loss", mbps=50.0, rtt_ms=40.0, loss=0.01),
+    "falls": Cell(path="40 Mbit/s, from 15 s on 10; 40 ms, 200 kB", mbps=40.0, rtt_ms=40.0, then_mbps=10.0),
+    "rises": Cell(path="10 Mbit/s, from 15 s on 40; 40 ms, 200 kB", mbps=10.0, rtt_ms=40.0, bdps=4.0, then_mbps=40.0),
+    "two": replace(MIDDLE, flows=2),
+    "beside": replace(MIDDLE, beside=True),
+    "marks": replace(MARKS, path=f"{MARKS.path} packets on"),
+    "marks-falls": replace(MARKS, path="100 Mbit/s, from 15 s on 25; 2 ms, marks from 20", then_mbps=25.0),
+    "marks-two": replace(MARKS, flows=2),
+    "marks-beside": replace(MARKS, beside=True),
+}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Means of a metric, and half of the 95 % interval of the difference of paired runs, relative to the original's."""
+
+    ours: float
+    theirs: float
+    half: float
+
+    @property
+    def relative(self) -> float:
+        """Return the difference of the means as a share of the original's mean."""
+        return self.ours / self.theirs - 1
+
+    @property
+    def text(self) -> str:
+        """Return both means and their difference, for a table."""
+        return f"{self.ours:.2f} / {self.theirs:.2f} ({self.relative:+.0%} ± {self.half:.0%})"
+
+    def verdict(self, tolerance: float) -> str:
+        """Return `yes` within the tolerance, `open` if the interval reaches into it, else `no`."""
+        if abs(self.relative) <= tolerance:
+            return "yes"
+        return "open" if abs(self.relative) - self.half <= tolerance else "no"
+
+
+def main() -> None:
+    """Run all and print or write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("tree", type=Path, nargs="?")
+    parser.add_argument("--original", action="append", default=[], metavar="NAME=FILE.toml")
+    parser.add_argument("--only", default="", help="names of built-in schemes, with commas between; default: all")
+    parser.add_argument("--cells", default="", help="names of cells, with commas between; default: all")
+    parser.add_argument("--runs", type=int, default=RUNS, choices=sorted(STUDENT), help="runs per cell")
+    parser.add_argument("--write", type=Path)
+    options = parser.parse_args()
+    date = datetime.datetime.now(tz=datetime.UTC).date()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        pairs = dict(each.split("=", 1) for each in options.original)
+        block, how = "originals", f"`python -m validation.kernel_sources --original NAME=FILE.toml ...`, {date}"
+        if options.tree:
+            block = "kernel-sources"
+            command = "python -m validation.kernel_sources TREE --write docs/kernel-sources.md"
+            how = f"`{command}`, {date}, {version(options.tree)}"
+            pairs |= compiled(options.tree, NAMESAKES, folder)
+        if options.only:
+            pairs = {name: pairs[name] for name in options.only.split(",")}
+        text = agreement(pairs, options.cells.split(",") if options.cells else [], folder, how, options.runs)
+        if options.tree and not (options.only or options.cells):
+            text += "\n" + without_namesake(options.tree, folder)
+    if options.write:
+        replace_block(options.write, block, text)
+    print(text)
+
+
+def compiled(tree: Path, names: dict[str, str], folder: Path) -> dict[str, str]:
+    """Return the scheme files of the kernel's sources, by the built-in schemes in `names`."""
+    files = {}
+    for ours, name in names.items():
+        source = tree / "net" / "ipv4" / f"tcp_{name}.c"
+        files[ours] = str(dumbbell.compile_kernel_controller(source, folder / f"libtcp_{name}.so").scheme)
+    return files
+
+
+Samples = list[list[tuple[float, float]]]
+"""Throughput in Mbit/s and 95th-percentile one-way delay in ms, by run and flow."""
+
+
+def samples_of(name: str, scheme: str, folder: Path, runs: int, seed: int) -> Samples:
+    """Return what the flows of `scheme`, or of a mix, had in the cell of that name."""
+    cell = CELLS[name]
+    file = folder / f"{name}.toml"
+    file.write_text(cell.toml(name))
+    with tempfile.TemporaryDirectory(dir=folder) as out:
+        done = dumbbell.run(
+            schemes=() if cell.beside else scheme,
+            mixes=scheme if cell.beside else (),
+            path=str(file),
+            runs=runs,
+            seed=seed,
+            duration=SECONDS,
+            flows=cell.flows,
+            interval=0.0 if cell.beside else SECOND_FLOW_S,
+            log="none",
+            out=Path(out) / "out",
+            trust=True,
+        )
+        for run in done.runs:
+            if run.statistics["status"] != "done":
+                sys.exit(f"{run.scheme} on {name}: {run.statistics['reason']}")
+        flows = [run.statistics["flows"] for run in sorted(done.runs, key=lambda run: run.run)]
+    return [[(flow["throughput_mbps"], flow["delay_p95_ms"]) for flow in each] for each in flows]
+
+
+def differences(name: str, ours: str, theirs: str, folder: Path, runs: int, seed: int) -> list[list[Difference]]:
+    """Return the differences in throughput and in delay of each flow of `ours` from that of `theirs`."""
+    if CELLS[name].beside:
+        both = samples_of(name, f"{ours}+{theirs}", folder, runs, seed)
+        first, second = [each[:1] for each in both], [each[1:] for each in both]
+    else:
+        first, second = (samples_of(name, scheme, folder, runs, seed) for scheme in (ours, theirs))
+    return [
+        [difference([run[flow][metric] for run in first], [run[flow][metric] for run in second]) for metric in (0, 1)]
+        for flow in range(len(first[0]))
+    ]
+
+
+def difference(ours: list[float], theirs: list[float]) -> Difference:
+    """Return the difference between paired values."""
+    apart = [one - other for one, other in zip(ours, theirs, strict=True)]
+    half = STUDENT[len(apart)] * statistics.stdev(apart) / math.sqrt(len(apart))
+    mean = statistics.mean(theirs)
+    return Difference(statistics.mean(ours), mean, half / mean)
+
+
+def verdict(flows: list[list[Difference]]) -> str:
+    """Return the worst verdict of all flows and metrics."""
+    all_of = {each.verdict(limit) for flow in flows for each, limit in zip(flow, TOLERANCES, strict=True)}
+    return next(worst for worst in ("no", "open", "yes") if worst in all_of)
+
+
+def agreement(pairs: dict[str, str], chosen: list[str], folder: Path, how: str, usual: int) -> str:
+    """Return the table of the pairs, built-in scheme and scheme file of the original, as Markdown."""
+    rows = []
+    for name, cell in CELLS.items():
+        for ours, theirs in pairs.items():
+            if cell.marks != (ours == "dctcp") or (chosen and name not in chosen):
+                continue
+            found, runs = differences(name, ours, theirs, folder, usual, 1), usual
+            if verdict(found) == "open":
+                found, runs = differences(name, ours, theirs, folder, MORE_RUNS, FRESH_SEED), MORE_RUNS
+            word = verdict(found).replace("open", "within the spread") + (f" ({runs} runs)" if runs != usual else "")
+            rates, delays = (", ".join(flow[metric].text for flow in found) for metric in (0, 1))
+            rows.append([cell.title, Path(ours).stem, rates, delays, word])
+            print(markdown.line(rows[-1]), file=sys.stderr, flush=True)
+    head = ["path", "scheme", "Mbit/s", "p95 of the one-way delay, ms", "within 5 % and 10 %"]
+    return (
+        f"{how}: means of {usual} runs of {SECONDS:g} s, built in / original (difference ± half of its 95 % interval); "
+        f"two flows: the first, the second.\n\n{markdown.render(Table.of(head, rows, 'llrrl'))}"
+    )
+
+
+def without_namesake(tree: Path, folder: Path) -> str:
+    """Return a table of the kernel's files that no built-in scheme stands for, as Markdown."""
+    files = compiled(tree, {name: name for name in OTHERS}, folder)
+    rows = []
+    for name, cell in CELLS.items():
+        if cell.beside or cell.marks:
+            continue
+        means = []
+        for scheme in files.values():
+            found = [run[0] for run in samples_of(name, scheme, folder, RUNS, 1)]
+            rate, delay = (statistics.mean(run[metric] for run in found) for metric in (0, 1))
+            means.append(f"{rate:.2f}, {delay:.1f} ms")
+        rows.append([cell.title, *means])
+    table = markdown.render(Table.of(["path", *OTHERS], rows, "l" + "r" * len(OTHERS)))
+    return f"\nThe kernel's files that have no built-in namesake (the first flow of two):\n\n{table}"
+
+
+def version(tree: Path) -> str:
+    """Return the version that the tree's Makefile names."""
+    values = {}
+    for line in (tree / "Makefile").read_text().splitlines()[:8]:
+        name, _, value = line.partition("=")
+        values[name.strip()] = value.strip()
+    return f"Linux v{values['VERSION']}.{values['PATCHLEVEL']}.{values['SUBLEVEL']}"
+
+
+if __name__ == "__main__":
+    main()

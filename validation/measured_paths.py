@@ -1,0 +1,245 @@
+"""What `dumbbell path` finds of paths that are known: emulated ones, with an agent at each end, on this machine.
+
+    python -m validation.measured_paths                # the table of docs/measured-paths.md: truth / found (interval)
+    python -m validation.measured_paths --only rate-2 --duration 30s
+
+The far end is entered by its process, in the place of ssh. Needs what emulation needs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from dumbbell.present.tables import Table, markdown
+from tests.remote.bed import process_in
+
+PEER = "10.77.0.2"
+DUMBBELL = [sys.executable, "-P", "-m", "dumbbell"]
+BLEACHING = (
+    "nft add table ip bleach; "
+    "nft add chain ip bleach way '{ type filter hook prerouting priority mangle; }'; "
+    "nft add rule ip bleach way ip ecn set not-ect"
+)
+
+
+def link(mbps: float, queue_bytes: float) -> dict[str, Any]:
+    """A link with a droptail queue."""
+    return {"kind": "link", "rate_mbps": mbps, "queue": {"kind": "droptail", "bytes": round(queue_bytes)}}
+
+
+def delay(ms: float) -> dict[str, Any]:
+    """A constant delay."""
+    return {"kind": "delay", "delay_ms": ms}
+
+
+def policer(mbps: float, burst_bytes: int) -> dict[str, Any]:
+    """A token bucket."""
+    return {"kind": "policer", "rate_mbps": mbps, "burst_bytes": burst_bytes}
+
+
+@dataclass(frozen=True)
+class Known:
+    """A path that is known: its elements each way, and what is set up at its far end."""
+
+    data: list[dict[str, Any]]
+    ack: list[dict[str, Any]]
+    setup: str = ":"
+
+
+def plain(mbps: float, rtt_ms: float, bdp: float, loss: float = 0.0) -> Known:
+    """The same rate both ways; a queue of so many bandwidth-delay products there, of one back; loss there."""
+    product = mbps * 125.0 * rtt_ms
+    lossy = [{"kind": "loss", "probability": loss}] if loss else []
+    there = [link(mbps, max(product * bdp, 1600)), *lossy, delay(rtt_ms / 2)]
+    return Known(there, [link(mbps, max(product, 3200)), delay(rtt_ms / 2)])
+
+
+PATHS = {
+    "rate-2": plain(2, 50, 1),
+    "rate-2-short": plain(2, 5, 2),
+    "rate-50-long": plain(50, 200, 4),
+    "rate-200": plain(200, 10, 1),
+    "rate-200-shallow": plain(200, 100, 0.2),
+    "loss-2": plain(20, 100, 0.2, 0.02),
+    "loss-half": plain(100, 40, 1, 0.005),
+    "loss-1-deep": plain(5, 200, 4, 0.01),
+    "asymmetric": Known([link(10, 100_000), delay(10)], [link(2, 20_000), delay(70)]),
+    "policer-12": Known([policer(12, 60_000), delay(20)], [delay(20)]),
+    "policer-20": Known([policer(20, 200_000), link(100, 250_000), delay(10)], [link(100, 250_000), delay(10)]),
+    "unsteady": Known(
+        [
+            link(30, 150_000),
+            {"kind": "duplicate", "probability": 0.01},
+            delay(20),
+            {"kind": "reorder", "probability": 0.01, "delay_ms": 5.0},
+        ],
+        [link(30, 150_000), delay(20), {"kind": "jitter", "distribution": "exponential", "mean_ms": 3.0}],
+    ),
+    "bleached": Known([link(20, 200_000), delay(20)], [link(20, 100_000), delay(20)], BLEACHING),
+    "marking": Known(
+        [{"kind": "link", "rate_mbps": 20, "queue": {"kind": "step", "bytes": 200_000, "threshold_ms": 1}}, delay(20)],
+        [link(20, 100_000), delay(20)],
+    ),
+}
+
+
+def enter(file: Path, emulated: subprocess.Popen[str]) -> list[str]:
+    """Return the command that enters the network whose link in `/proc` is written to `file` by a process inside.
+
+    Raises:
+        RuntimeError: the path has ended.
+        AssertionError: there is no such process.
+    """
+    while not file.exists():
+        if emulated.poll() is not None:
+            raise RuntimeError(f"the path has ended: {emulated.stderr.read() if emulated.stderr else ''}")
+        time.sleep(0.05)
+    return ["nsenter", "--net", "--target", str(process_in(file.read_text().strip()))]
+
+
+def measured(known: Known, options: list[str], seed: str) -> dict[str, Any]:
+    """What `dumbbell path --json` says of it.
+
+    Raises:
+        RuntimeError: it failed.
+    """
+    with tempfile.TemporaryDirectory(prefix="measured-path-") as name:
+        folder = Path(name)
+        (folder / "known.toml").write_text(tomli_w.dumps({"name": "known", "data": known.data, "ack": known.ack}))
+        # Each end of the path has process numbers of its own; its network has one name for all.
+        ends = {end: folder / end for end in ("near", "far")}
+        for end, file in ends.items():
+            file.with_suffix(".sh").write_text(
+                f"{known.setup if end == 'far' else ':'}\n"
+                f"readlink /proc/self/ns/net > {file}.part && mv {file}.part {file}\nexec sleep 3600\n"
+            )
+        path = [*DUMBBELL, "emulate", "--seed", seed, "--path", str(folder / "known.toml"), "--quiet"]
+        path += ["--server", f"sh {folder / 'far.sh'}", "--", "sh", str(folder / "near.sh")]
+        with subprocess.Popen(path, cwd=folder, stderr=subprocess.PIPE, text=True) as emulated:
+            try:
+                entered = {end: enter(file, emulated) for end, file in ends.items()}
+                serve = " ".join([*entered["far"], *DUMBBELL, "remote", "serve"])
+                (folder / "ssh").write_text(
+                    "#!/bin/sh\n"
+                    f'case " $* " in *" -G "*) echo "hostname {PEER}"; exit 0;; esac\n'
+                    f"export SSH_CONNECTION='10.77.0.1 1 {PEER} 22'\n"
+                    f"exec {serve}\n"
+                )
+                (folder / "ssh").chmod(0o755)
+                environment = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"}
+                words = [*entered["near"], *DUMBBELL, "path", PEER, "--json", "--out", str(folder / "found.toml")]
+                done = subprocess.run(
+                    [*words, *options], env=environment, capture_output=True, text=True, cwd=folder, check=False
+                )
+            finally:
+                emulated.terminate()
+        if done.returncode != 0:
+            raise RuntimeError(f"{done.returncode}: {done.stderr[-2000:]}")
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found | {"toml": (folder / "found.toml").read_text()}
+
+
+def truth(elements: list[dict[str, Any]]) -> dict[str, float | None]:
+    """The same quantities of elements that are known."""
+    of = {element["kind"]: element for element in elements}
+    bucket, narrow = of.get("policer"), of.get("link")
+    mbps = bucket["rate_mbps"] if bucket else narrow and narrow["rate_mbps"]
+    return {
+        "rate_mbps": mbps,
+        "queue_bytes": None if bucket or not narrow else narrow["queue"]["bytes"],
+        "loss": of.get("loss", {}).get("probability", 0.0),
+        "duplication": of.get("duplicate", {}).get("probability", 0.0),
+        "reordering": of.get("reorder", {}).get("probability", 0.0),
+        "delay_ms": of["delay"]["delay_ms"] + (of_small(mbps if not bucket else narrow and narrow["rate_mbps"])),
+        "burst_bytes": bucket["burst_bytes"] if bucket else None,
+    }
+
+
+def of_small(mbps: float | None) -> float:
+    """What a link takes for a packet of those that measure delays, ms."""
+    return 104 * 8e-3 / mbps if mbps else 0.0
+
+
+HEAD = ("path", "way", "rate, Mbit/s", "queue, kB", "loss, %", "one-way delay, ms", "else", "outside of its interval")
+IN = {"rate_mbps": 1.0, "queue_bytes": 1e-3, "loss": 100.0, "delay_ms": 1.0}
+"""Quantities with columns of their own, and what they are shown in."""
+ELSE = {"burst_bytes": ("burst, kB", 1e-3), "duplication": ("copies, %", 100.0), "reordering": ("reordered, %", 100.0)}
+
+
+def row(name: str, way: str, known: Known, found: dict[str, Any]) -> list[str]:
+    """A line of the table: truth, and what was found with its interval."""
+    told = found["ways"][way]
+    told = told | {"burst_bytes": (told["policer"] or {}).get("burst_bytes")}
+    true = truth(known.data if way == "there" else known.ack)
+    outside = [quantity for quantity, value in true.items() if not holds(value, told[quantity])]
+    fields = [_both(true[quantity], told[quantity], factor) for quantity, factor in IN.items()]
+    others = [
+        f"{label}: {_both(true[quantity], told[quantity], factor)}"
+        for quantity, (label, factor) in ELSE.items()
+        if true[quantity] or (told[quantity] and told[quantity]["value"])
+    ]
+    verdicts = set(told["ecn"].values())
+    marked = told["ecn_marked"]["value"]
+    others += ["ECN bleached"] if "bleached" in verdicts else []
+    others += [f"{100 * marked:.0f} % of trains marked"] if marked else []
+    return [name, way, *fields, "; ".join(others), ", ".join(outside)]
+
+
+def holds(value: float | None, estimate: dict[str, Any] | None) -> bool:
+    """Whether an interval has the true value; where there is none, nothing may be found."""
+    if value is None:
+        return estimate is None or estimate["value"] is None
+    if estimate is None:
+        return False
+    low, high = estimate["low"], estimate["high"]
+    return (low is None or low <= value) and (high is None or value <= high)
+
+
+def _both(value: float | None, estimate: dict[str, Any] | None, factor: float) -> str:
+    if estimate is None or (value is None and estimate["value"] is None and estimate["low"] is None):
+        return "-" if value is None else f"{_text(value, factor)} / -"
+    low, high = (_text(estimate[side], factor) for side in ("low", "high"))
+    told = f"{_text(estimate['value'], factor)} ({low} to {high})" if estimate["value"] is not None else f"above {low}"
+    return f"{_text(value, factor)} / {told}"
+
+
+def _text(value: float | None, factor: float) -> str:
+    return "-" if value is None else f"{value * factor:.4g}"
+
+
+def main() -> int:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default=",".join(PATHS), help="names of paths, with commas")
+    parser.add_argument("--duration", default="60s", help="of each measurement")
+    parser.add_argument("--json", type=Path, help="also what was found, as it was found")
+    parser.add_argument("--seed", default="1", help="of what the emulated paths draw")
+    parser.add_argument("--again", type=Path, help="the table of what --json has kept")
+    arguments = parser.parse_args()
+    kept = json.loads(arguments.again.read_text()) if arguments.again else {}
+    print(markdown.render(Table.of(HEAD, [])))
+    everything = {}
+    for name in kept or arguments.only.split(","):
+        found = everything[name] = kept.get(name) or measured(
+            PATHS[name], ["--duration", arguments.duration], arguments.seed
+        )
+        for way in ("there", "back"):
+            print(markdown.line(row(name, way, PATHS[name], found)), flush=True)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(everything))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

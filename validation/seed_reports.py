@@ -1,0 +1,241 @@
+"""Two of Pantheon's reports of 2018 and two figures of its paper beside ours; what three runs of every scheme take.
+
+Usage: python -m validation.seed_reports [--tables]. Runs the experiments of `PAGES` and
+writes their tables into those pages; where LEARNED_WEIGHTS names a folder with the files that the learned
+schemes ran with, those too. Then runs every built-in scheme 3 x 30 s on the smooth path of the first, each by a command
+of its own, and writes the wall-clock times into docs/speed.md, but for `--tables`. Takes about three minutes. Exit
+status 1 if a run fails or a scheme takes more than a minute.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dumbbell import catalog
+from dumbbell.machine.description import cpus
+from dumbbell.present.plots import Replicated, replication_figure, styles
+from dumbbell.present.plots.parts.svg import for_print
+from dumbbell.present.plots.parts.typeset import figure_as
+from dumbbell.present.tables import Table, markdown
+from dumbbell.results.environment import environment
+from scripts.blocks import replace_block
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+SPEED_PAGE = DOCS / "speed.md"
+EXPERIMENT = "seed-california"
+PAPER_PAGE = DOCS / "papers" / "pantheon.md"
+PAGES = {
+    EXPERIMENT: DOCS / "seed-california.md",
+    "seed-brazil": DOCS / "seed-brazil.md",
+    "replication-nepal": PAPER_PAGE,
+    "replication-mexico": PAPER_PAGE,
+}
+SPEED_PATH = "seed-smooth"
+ALLOWED_S = 60.0
+RUNS = "10"
+"""Ours beside published means of three: schemes that now and then leave a path are not told by three of ours."""
+
+METRICS = (("throughput_mbps", 1.0, 2), ("delay_p95_ms", 1.0, 1), ("loss_rate", 100.0, 2))
+HEADINGS = ("Mbit/s", "p95 ms", "loss %")
+
+
+@dataclass(frozen=True)
+class Original:
+    """A scheme with the file that a report's runs had: where LEARNED_WEIGHTS names a folder with it."""
+
+    title: str
+    scheme: str
+    parameter: str
+    file: str
+    changes: tuple[str, ...] = ()
+
+
+ORIGINALS = {
+    EXPERIMENT: (
+        Original("TaoVA-100x", "tao-gcc2017", "table", "remy/RemyCC-2014-100x.dna"),
+        Original("Indigo", "indigo", "weights", "indigo/indigo-2x256-sep2017.data"),
+    ),
+    "seed-brazil": (
+        Original("Muses-25", "muses", "weights", "indigo/muses-25.data", ("muses.transport.payload_bytes=2764",)),
+        Original("Muses-25", "muses", "weights", "indigo/muses-25.data"),
+    ),
+}
+
+
+def run(experiment: str, *arguments: str) -> dict[str, Any]:
+    """What `dumbbell run --json` prints; ends the script if a run is not good."""
+    command = [sys.executable, "-m", "dumbbell", "run", experiment, *arguments, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"seed_reports: {' '.join(command)}:\n{done.stderr.strip()}")
+    content: dict[str, Any] = json.loads(done.stdout)
+    return content
+
+
+def field(figure: dict[str, float | None] | None, factor: float, digits: int) -> str:
+    """A mean, with the smallest and the largest run."""
+    if figure is None or figure["mean"] is None:
+        return "-"
+    low, high = figure["low"], figure["high"]
+    text = f"{figure['mean'] * factor:.{digits}f}"
+    return text if low is None or high is None else f"{text} [{low * factor:.{digits}f}, {high * factor:.{digits}f}]"
+
+
+def error_field(metric: str, error: float | None) -> str:
+    """Relative, in percent; of a loss rate in points."""
+    if error is None:
+        return "-"
+    return f"{error * 100:+.2f}" if metric == "loss_rate" else f"{error * 100:+.0f} %"
+
+
+def replication(error: dict[str, Any]) -> str:
+    """Pantheon's replication error in a sentence."""
+    parts = f"throughput {error['throughput'] * 100:.1f} %, delay {error['delay'] * 100:.1f} %"
+    return f"Replication error: {error['error'] * 100:.1f} % ({parts}) over {len(error['schemes'])} schemes."
+
+
+def beside(content: dict[str, Any]) -> str:
+    """A table for each path."""
+    parts = []
+    experiment = content["experiment"]
+    errors = {each["path"]: each for each in content["published"]["replication"]}
+    for path in experiment["paths"]:
+        head = [f"{heading} {side}" for heading in HEADINGS for side in ("ours", "published", "error")]
+        rows = []
+        for row in content["published"]["rows"]:
+            if row["path"] != path:
+                continue
+            name = f"`{row['scheme']}` ({row['title']})" if row["scheme"] else row["title"]
+            name += f", not counted: {row['uncounted']}" * bool(row["uncounted"])
+            figures = []
+            for metric, factor, digits in METRICS:
+                sides = [field(row[side][metric], factor, digits) for side in ("ours", "published")]
+                figures += [*sides, error_field(metric, row["error"][metric])]
+            rows.append([name, *figures])
+        title = experiment["path"][path]["title"]
+        table = markdown.render(Table.of(["scheme", *head], rows))
+        parts.append(f"### {path}: {title}\n\n{table}\n\n{replication(errors[path])}")
+    return "\n\n".join([f"{written()} Published: {content['published']['source']}.", *parts])
+
+
+def draw(content: dict[str, Any]) -> None:
+    """Published and our points of every path that counts, into `docs/images/`."""
+    for found in content["published"]["replication"]:
+        path = found["path"]
+        rows = [
+            row for row in content["published"]["rows"] if row["path"] == path and row["scheme"] in found["schemes"]
+        ]
+        known = {scheme.name: scheme for scheme in catalog.schemes()}
+        looks = styles((row["scheme"], known[row["scheme"]].color, known[row["scheme"]].marker) for row in rows)
+        points = [
+            Replicated(row["title"], looks[row["scheme"]], point(row["published"]), point(row["ours"])) for row in rows
+        ]
+        title = f"{content['experiment']['path'][path]['title']}: {found['error']:.1%} off"
+        drawing = for_print(replication_figure("calibration", title, points))
+        (DOCS / "images" / f"replication-{path}.png").write_bytes(figure_as("png", drawing))
+
+
+def point(side: dict[str, Any]) -> tuple[float, float]:
+    """Delay (ms) and throughput (Mbit/s) of one side of a row."""
+    return side["delay_p95_ms"]["mean"], side["throughput_mbps"]["mean"]
+
+
+def written() -> str:
+    """By what and when a table is written."""
+    return f"Written by `python -m validation.seed_reports`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}."
+
+
+def originals(experiment: str, folder: Path, scratch: Path) -> str:
+    """A table of the schemes with their own files, on every path of the experiment."""
+    head = [f"{heading} {side}" for heading in HEADINGS for side in ("ours", "published")]
+    rows = []
+    for number, original in enumerate(ORIGINALS[experiment]):
+        sets = [f"{original.scheme}.{original.parameter}={folder / original.file}", *original.changes]
+        settings = [word for each in sets for word in ("--set", each)]
+        out = str(scratch / f"original-{number}")
+        content = run(experiment, "--schemes", original.scheme, *settings, "--runs", RUNS, "--out", out)
+        published = {row["title"]: row["published"] for row in content["published"]["rows"]}[original.title]
+        for path in content["experiment"]["paths"]:
+            found = [each["network"] for each in content["runs"] if each["path"] == path]
+            cells = []
+            for metric, factor, digits in METRICS:
+                values = [each[metric] for each in found]
+                ours = {"mean": sum(values) / len(values), "low": min(values), "high": max(values)}
+                cells += [field(side, factor, digits) for side in (ours, published[metric])]
+            changed = "".join(f", `{change}`" for change in original.changes)
+            name = f"`{original.scheme}`, {Path(original.file).name}{changed}"
+            rows.append([name, path, *cells])
+    return f"{written()}\n\n{markdown.render(Table.of(['scheme', 'path', *head], rows))}"
+
+
+def speeds(scratch: Path) -> list[tuple[str, float]]:
+    """Wall-clock seconds of the whole command for every built-in scheme, and for all of them together."""
+    names = [scheme.name for scheme in catalog.schemes() if scheme.kind == "core"]
+    found = []
+    for schemes in [*names, ",".join(names)]:
+        start = time.perf_counter()
+        chosen = ("--schemes", schemes, "--path", SPEED_PATH, "--runs", "3")
+        run(EXPERIMENT, *chosen, "--out", str(scratch / f"speed-{len(found)}"))
+        found.append((schemes if "," not in schemes else "all in one command", time.perf_counter() - start))
+        print(f"{found[-1][0]}: {found[-1][1]:.2f} s", file=sys.stderr)
+    return found
+
+
+def speed_table(found: list[tuple[str, float]]) -> str:
+    """The times in Markdown."""
+    machine = environment([])
+    slowest = max(found[:-1], key=lambda one: one[1])
+    lines = [
+        f"`python -m validation.seed_reports`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}, {machine['cpu']}, "
+        f"{cpus()} processors: wall-clock time of",
+        f"`dumbbell run {EXPERIMENT} --schemes NAME --path {SPEED_PATH} --runs 3`: three runs of 30 s with packet logs",
+        "and time series, start of the command included, with whatever else the machine had to do. Allowed are "
+        f"{ALLOWED_S:g} s per scheme; the slowest is `{slowest[0]}` with {slowest[1]:.1f} s.",
+        "",
+        markdown.render(Table.of(["scheme", "s"], [(name, f"{seconds:.2f}") for name, seconds in found])),
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run everything and write all blocks."""
+    parser = argparse.ArgumentParser(description="Pantheon's published numbers beside ours.")
+    parser.add_argument("--tables", action="store_true", help="leave the wall-clock times alone")
+    only_tables = parser.parse_args().tables
+    weights = os.environ.get("LEARNED_WEIGHTS")
+    with tempfile.TemporaryDirectory() as name:
+        scratch = Path(name)
+        for experiment, page in PAGES.items():
+            content = run(experiment, "--runs", RUNS, "--out", str(scratch / experiment))
+            replace_block(page, experiment, beside(content))
+            draw(content)
+            if experiment not in ORIGINALS:
+                continue
+            if weights:
+                (scratch / f"{experiment}-originals").mkdir()
+                text = originals(experiment, Path(weights), scratch / f"{experiment}-originals")
+                replace_block(page, "originals", text)
+            else:
+                print("seed_reports: LEARNED_WEIGHTS is not set: the originals' tables stay", file=sys.stderr)
+        if only_tables:
+            return
+        found = speeds(scratch)
+    replace_block(SPEED_PAGE, "seed-california", speed_table(found))
+    slow = [f"{scheme} ({seconds:.1f} s)" for scheme, seconds in found[:-1] if seconds > ALLOWED_S]
+    if slow:
+        sys.exit(f"seed_reports: more than {ALLOWED_S:g} s: {', '.join(slow)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+"""Our Google Congestion Control beside that of str0m, real WebRTC without input and output, both in virtual time.
+
+Usage: python -m validation.str0m [--write docs/schemes/webrtc.md] [--seeds N] [--keep DIR]. Both run over the same path
+model with the same encoder; `validation/str0m` is the program with str0m in it, built as needed (a part of it
+wants a C compiler). The table goes between the markers of the page. With --keep logs and time series stay in DIR.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core, catalog
+from dumbbell.present.tables import Table, markdown
+from scripts.blocks import replace_block
+
+ROOT = Path(__file__).resolve().parent.parent
+
+DURATION_S = 60.0
+SETTLED_S = 10.0
+BIN_S = 0.5
+START_KBPS = 300
+MAX_MBPS = 10.0
+BOUND = 0.10  # ours: two implementations of one draft are not expected to be closer
+
+PATHS: dict[str, tuple[float, float, int]] = {  # rate in Mbit/s, RTT in ms, queue in bytes
+    "4 Mbit/s, 50 ms, 100 kB": (4.0, 50.0, 100_000),
+    "4 Mbit/s, 50 ms, 25 kB": (4.0, 50.0, 25_000),
+    "2 Mbit/s, 100 ms, 50 kB": (2.0, 100.0, 50_000),
+    "8 Mbit/s, 50 ms, 100 kB": (8.0, 50.0, 100_000),
+}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call's figures, all from its packet log; queueing is delay beyond the smallest of the call."""
+
+    rate_mbps: float
+    settled_mbps: float
+    queue_mean_ms: float
+    queue_p95_ms: float
+    loss: float
+
+
+def path_of(rate_mbps: float, rtt_ms: float, queue_bytes: int) -> dict[str, Any]:
+    """A droptail queue, half of the RTT on each side."""
+    link = {"kind": "link", "rate_mbps": rate_mbps, "queue": {"kind": "droptail", "bytes": queue_bytes}}
+    delay = {"kind": "delay", "delay_ms": rtt_ms / 2}
+    return {"data": [link, delay], "ack": [delay]}
+
+
+def encoder() -> dict[str, Any]:
+    """The live encoder of both."""
+    return {"fps": 30.0, "min_rate_mbps": 0.03, "start_rate_mbps": START_KBPS / 1e3, "max_rate_mbps": MAX_MBPS}
+
+
+def measured(packets: Path) -> Call:
+    """The figures of a packet log."""
+    options = {"duration_s": DURATION_S, "flows": [{"flow": 1, "scheme": "gcc", "start_s": 0.0}]}
+    (flow,) = json.loads(_core.measure_log(str(packets), json.dumps(options)))["flows"]
+    series = json.loads(_core.series(str(packets), BIN_S))
+    rates = series["flows"][0]["egress_mbps"][: round(DURATION_S / BIN_S)]
+    return Call(
+        rate_mbps=statistics.mean(rates),
+        settled_mbps=statistics.mean(rates[round(SETTLED_S / BIN_S) :]),
+        queue_mean_ms=flow["self_inflicted_delay_mean_ms"],
+        queue_p95_ms=flow["self_inflicted_delay_p95_ms"],
+        loss=flow["loss_rate"],
+    )
+
+
+def run_ours(path: dict[str, Any], seed: int, folder: Path) -> Call:
+    """The scheme `gcc` with that encoder, its overall maximum that of the encoder."""
+    scheme = catalog.schemes().find("gcc")
+    limits = {"allocated_mbps": str(MAX_MBPS), "max_rate_mbps": str(MAX_MBPS), "start_rate_kbps": str(START_KBPS)}
+    flow = {
+        "scheme": "gcc",
+        "controller": scheme.controller,
+        "parameters": limits,
+        "transport": scheme.transport,
+        "application": {"kind": "encoder", **encoder()},
+    }
+    spec = {
+        "seed": seed,
+        "duration_s": DURATION_S,
+        "sample_interval_s": 0.1,
+        "warmup_s": 0.0,
+        "log": "packets",
+        "path": path,
+        "flows": [flow],
+    }
+    _core.simulate(json.dumps(spec), str(folder))
+    return measured(folder / "packets.parquet")
+
+
+def build() -> Path:
+    """The program with str0m in it."""
+    manifest = ROOT / "validation" / "str0m" / "Cargo.toml"
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "str0m"
+    command = ["cargo", "build", "--release", "--locked", "--quiet", "--manifest-path", str(manifest)]
+    subprocess.run([*command, "--target-dir", str(target)], check=True)
+    return target / "release" / "str0m-call"
+
+
+def run_str0m(program: Path, path: dict[str, Any], seed: int, folder: Path, follow: str) -> Call:
+    """Two str0m peers; the encoder follows the `raw` estimate, or what str0m `reported` to its application."""
+    spec = {
+        "seed": seed,
+        "duration_s": DURATION_S,
+        "start_rate_kbps": START_KBPS,
+        "follow": follow,
+        "path": path,
+        "application": encoder(),
+    }
+    specification, log = folder / "call.json", folder / "datalink.log"
+    specification.write_text(json.dumps(spec))
+    command = [str(program), str(specification), str(log)]
+    report = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    (folder / "report.json").write_text(report)
+    packets = folder / "packets.parquet"
+    packets.unlink(missing_ok=True)
+    _core.import_merged_log(str(log), None, str(packets), strict=True)
+    return measured(packets)
+
+
+FIGURES: list[tuple[str, Callable[[Call], float], int]] = [  # name, value, decimals
+    ("rate, Mbit/s", lambda call: call.rate_mbps, 2),
+    ("rate after 10 s, Mbit/s", lambda call: call.settled_mbps, 2),
+    ("mean queueing, ms", lambda call: call.queue_mean_ms, 1),
+    ("p95 queueing, ms", lambda call: call.queue_p95_ms, 1),
+    ("loss, %", lambda call: 100 * call.loss, 2),
+]
+
+
+def field(values: list[float], decimals: int) -> str:
+    """Mean and range."""
+    mean, low, high = (f"{value:.{decimals}f}" for value in (statistics.mean(values), min(values), max(values)))
+    return mean if low == high else f"{mean} ({low} to {high})"
+
+
+def judged(difference: float) -> str:
+    """A difference; bold if it is too large."""
+    return f"{difference:+.1%}" if abs(difference) <= BOUND else f"**{difference:+.1%}**"
+
+
+def rows(title: str, calls: dict[str, list[Call]]) -> list[list[str]]:
+    """Return the rows of one path; only the rates have a bound."""
+    lines = []
+    for name, value, decimals in FIGURES:
+        found = {who: [value(call) for call in made] for who, made in calls.items()}
+        fields = [field(values, decimals) for values in found.values()]
+        ours, *theirs = (statistics.mean(values) for values in found.values())
+        differences = [judged(ours / other - 1) if "Mbit/s" in name else "-" for other in theirs]
+        lines.append([title, name, *fields, *differences])
+        title = ""
+    return lines
+
+
+def compare(program: Path, seeds: int, keep: Path) -> str:
+    """Return the table."""
+    titles = ["path", "", "`gcc`", "str0m, raw", "str0m, reported", "ours to raw", "ours to reported"]
+    lines = []
+    for title, path in PATHS.items():
+        calls: dict[str, list[Call]] = {"ours": [], "raw": [], "reported": []}
+        for seed in range(1, seeds + 1):
+            for who, made in calls.items():
+                folder = keep / title.replace(", ", "-").replace(" ", "-").replace("/", "") / f"{who}-{seed}"
+                folder.mkdir(parents=True, exist_ok=True)
+                if who == "ours":
+                    made.append(run_ours(path_of(*path), seed, folder))
+                else:
+                    made.append(run_str0m(program, path_of(*path), seed, folder, who))
+        lines += rows(title, calls)
+    return markdown.render(Table.of(titles, lines, "llrrrrr"))
+
+
+def main() -> None:
+    """Run everything and print or write the table."""
+    parser = argparse.ArgumentParser(description="Our GCC beside str0m's, in virtual time.")
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="the page with the markers; default: print only")
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="where packet logs and time series stay")
+    options = parser.parse_args()
+    program = build()
+    with tempfile.TemporaryDirectory() as scratch:
+        keep = options.keep or Path(scratch)
+        block = compare(program, options.seeds, keep)
+    print(block)
+    if options.write:
+        replace_block(options.write, "str0m", f"{block}\n\n{options.seeds} seeds of the encoder: mean (range).")
+
+
+if __name__ == "__main__":
+    main()

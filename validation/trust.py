@@ -1,0 +1,197 @@
+"""How sure are we: the section of that name in each page of docs/schemes, from what was compared.
+
+Usage: python -m validation.trust --write. Reads the pages on agreement (simulated beside real packets, ours beside real
+implementations), the scorecard of published results (`validation/data/scorecard.json`) and the pages on Pantheon's
+reports, and says for each scheme what came of it and what it was never compared with. `make fidelity` does so last.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dumbbell import catalog
+from dumbbell.present.tables import Table, markdown
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+PAGES = DOCS / "schemes"
+SCORECARD = ROOT / "validation" / "data" / "scorecard.json"
+AGREEMENT = ("agreement", "agreement-more", "agreement-learned", "agreement-steps")
+REPORTS = {"seed-california": "Pantheon, January 2018", "seed-brazil": "Pantheon, September 2018"}
+NOT_SCHEMES = ("README", "defaults")
+OPENING = "<!-- trust: written by `python -m validation.trust --write` -->"
+CLOSING = "<!-- /trust -->"
+HEADING = "## How sure are we"
+WITHIN, SPREAD = "within", "spread"
+
+
+@dataclass
+class Evidence:
+    """What a scheme was compared with; each entry is a sentence or a clause."""
+
+    packets: list[str] = field(default_factory=list)
+    real: list[str] = field(default_factory=list)
+    results: list[str] = field(default_factory=list)
+    reports: list[str] = field(default_factory=list)
+
+
+def schemes_of_pages(index: str) -> dict[str, list[str]]:
+    """The schemes that each page is about, as the index links them, in its order."""
+    found: dict[str, list[str]] = {}
+    for names, page in re.findall(r"\[(`[^\]]+`)\]\(([\w.-]+)\.md\)", index):
+        for scheme in re.findall(r"`([\w.+-]+)`", names):
+            if scheme not in found.setdefault(page, []):
+                found[page].append(scheme)
+    return found
+
+
+def table_rows(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Rows of a page's tables, each with the heading above it."""
+    heading = ""
+    for line in text.splitlines():
+        if line.startswith("#"):
+            heading = line.lstrip("# ")
+        elif line.startswith("| "):
+            yield heading, [cell.strip() for cell in line.strip("| ").split(" | ")]
+
+
+def count(verdicts: list[str]) -> str:
+    """Verdicts in words."""
+    within, spread = verdicts.count(WITHIN), sum(one.startswith(SPREAD) for one in verdicts)
+    rest = len(verdicts) - within - spread
+    parts = [f"{within} within bounds"] * bool(within) + [f"{spread} within the spread of repetitions"] * bool(spread)
+    parts += [f"{rest} not judged or for a reason named there"] * bool(rest)
+    return f"{len(verdicts)} {'path' if len(verdicts) == 1 else 'paths'}: {', '.join(parts)}"
+
+
+def agreement(evidence: dict[str, Evidence]) -> None:
+    """Simulated beside real packets, and ours beside real implementations."""
+    for name in AGREEMENT:
+        verdicts: dict[str, list[str]] = {}
+        pairs: dict[tuple[str, str], list[str]] = {}
+        for heading, cells in table_rows((DOCS / f"{name}.md").read_text(encoding="utf-8")):
+            pair = re.fullmatch(r"([\w.-]+) beside our ([\w.-]+)", heading)
+            if pair and cells[0] != "path":
+                pairs.setdefault((pair[1], pair[2]), []).append(cells[-1])
+            elif not pair and cells[0] in evidence:
+                verdicts.setdefault(cells[0], []).append(cells[-1])
+        for scheme, found in verdicts.items():
+            evidence[scheme].packets.append(f"{count(found)} ([{name}](../{name}.md))")
+        for (real, ours), found in pairs.items():
+            text = f"{count(found)} ([{name}](../{name}.md#real-implementations-and-ours))"
+            for scheme, other in ((ours, real), (real, ours)):
+                if scheme in evidence:
+                    evidence[scheme].real.append(f"`{other}`: {text}")
+
+
+def called(scheme: str) -> re.Pattern[str]:
+    """What finds a scheme in a sentence: its name, or its title without the protocol's."""
+    title = catalog.schemes().find(scheme).title.removeprefix("TCP ")
+    words = "|".join(re.escape(word) for word in {scheme, title})
+    return re.compile(rf"(?<![\w-])(?:{words})(?![\w-])", re.IGNORECASE)
+
+
+def published(evidence: dict[str, Evidence]) -> None:
+    """Results of papers, from the scorecard."""
+    if not SCORECARD.exists():
+        return
+    for outcome in json.loads(SCORECARD.read_text(encoding="utf-8")):
+        for scheme, found in evidence.items():
+            rows = [row for row in outcome["rows"] if called(scheme).search(row["what"])]
+            judged = [row["passed"] for row in rows if row["passed"] is not None]
+            if not rows:
+                continue
+            text = f"{sum(judged)} of {len(judged)} within tolerance" if judged else "shown, not judged"
+            anchor = re.sub(r"[^\w -]", "", f"{outcome['id']} {outcome['title']}".lower()).replace(" ", "-")
+            found.results.append(f"[{outcome['id']}](../fidelity.md#{anchor}) {outcome['title']}: {text}")
+
+
+def reports(evidence: dict[str, Evidence]) -> None:
+    """Pantheon's published tables."""
+    for name, title in REPORTS.items():
+        columns: list[str] = []
+        for heading, cells in table_rows((DOCS / f"{name}.md").read_text(encoding="utf-8")):
+            if cells[0] == "scheme":
+                columns = cells
+            match = re.match(r"`([\w.+-]+)` \(", cells[0])
+            if match and match[1] in evidence:
+                row = dict(zip(columns, (cell.split(" ")[0] for cell in cells), strict=True))
+                evidence[match[1]].reports.append(
+                    f"{title}, {heading.split(':')[0]}: {row['Mbit/s ours']} beside {row['Mbit/s published']} Mbit/s, "
+                    f"p95 {row['p95 ms ours']} beside {row['p95 ms published']} ms ([{name}](../{name}.md))"
+                )
+
+
+WAYS = (  # what it was compared with, and how a page says that it was not
+    ("packets", "its own code with real packets", "real packets"),
+    ("real", "a real implementation beside it", "another implementation, in the same place"),
+    ("results", "published results repeated", "a published result of the scorecard"),
+    ("reports", "a table of Pantheon's", "a table of Pantheon's"),
+)
+
+
+def section(page: str, schemes: list[str], evidence: dict[str, Evidence]) -> str:
+    """The section of one page."""
+    rows = []
+    never: dict[str, list[str]] = {}
+    for scheme in schemes:
+        for way, title, missing in WAYS:
+            found: list[str] = getattr(evidence[scheme], way)
+            if found:
+                rows.append([f"`{scheme}`", title, "; ".join(found)])
+            else:
+                never.setdefault(missing, []).append(f"`{scheme}`")
+    table = [markdown.render(Table.of(["scheme", "compared with", "what came of it"], rows)), ""] if rows else []
+    missing = [f"- with {what}: {', '.join(names)}" for what, names in never.items()]
+    by_hand = (
+        "What was compared by hand, with a program's source or with numbers of its authors, is in the sections above."
+        if "Distance from" in page or "What was verified" in page
+        else "Nothing else was compared."
+    )
+    return "\n".join([*table, *(["Never compared:", "", *missing, ""] if missing else []), by_hand])
+
+
+def sections() -> dict[Path, str]:
+    """The section of every page."""
+    found = schemes_of_pages((PAGES / "README.md").read_text(encoding="utf-8"))
+    known = {scheme.name for scheme in catalog.schemes()}
+    evidence = {scheme: Evidence() for schemes in found.values() for scheme in schemes if scheme in known}
+    for gather in (agreement, published, reports):
+        gather(evidence)
+    made = {}
+    for page in sorted(PAGES.glob("*.md")):
+        if page.stem not in NOT_SCHEMES:
+            schemes = [scheme for scheme in found.get(page.stem, []) if scheme in evidence]
+            made[page] = section(page.read_text(encoding="utf-8"), schemes, evidence)
+    return made
+
+
+def with_section(text: str, made: str) -> str:
+    """The page with the section, at its end where it had none."""
+    whole = f"{HEADING}\n\n{OPENING}\n\n{made}\n\n{CLOSING}\n"
+    if OPENING not in text:
+        return f"{text.rstrip()}\n\n{whole}"
+    before, _, rest = text.partition(f"{HEADING}\n\n{OPENING}")
+    return before + whole + rest.partition(f"{CLOSING}\n")[2]
+
+
+def main() -> None:
+    """Writes the sections, or says what it would write."""
+    parser = argparse.ArgumentParser(description="How sure are we, in each scheme's page.")
+    parser.add_argument("--write", action="store_true")
+    write = parser.parse_args().write
+    for page, made in sections().items():
+        if write:
+            page.write_text(with_section(page.read_text(encoding="utf-8"), made), encoding="utf-8")
+        else:
+            sys.stdout.write(f"{page.stem}\n{made}\n\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,240 @@
+"""What is compared of a video call: figures of one scenario each, from its packets and the browser's or our frames."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy
+from numpy.typing import NDArray
+
+from validation.agreement import signed
+
+SCORED_S = 30.0  # from the first packet of media on
+SETTLED_S = 10.0
+MEDIA_BYTES = 300  # smaller packets set up the call
+QUEUED_MS = 120.0  # a packet that took longer is late: it has met the queue of a drop
+DROP_S, RETURN_S = 10.0, 20.0  # in `drop-5-1-5mbps`
+DARK_S, LIGHT_S = 12.0, 17.0  # in `outage-5s`
+END_S = 32.0
+
+NEVER = math.inf
+ABSENT = math.nan
+
+Times = NDArray[numpy.float64]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One flow of one run. Times in s since the run's start, sizes in bytes of IP, delays in ms."""
+
+    sent: Times
+    sent_bytes: Times
+    arrived: Times
+    arrived_bytes: Times
+    delay: Times
+    dropped: Times
+    freezes: float = ABSENT
+    frozen_s: float = ABSENT
+
+    @property
+    def start(self) -> float:
+        """When the first packet of media was sent."""
+        media = self.sent[self.sent_bytes > MEDIA_BYTES]
+        return float(media[0]) if len(media) else NEVER
+
+    @property
+    def end(self) -> float:
+        """Until when the averages go."""
+        return min(self.start + SCORED_S, END_S)
+
+    def rate(self, start: float, end: float) -> float:
+        """Mbit/s of IP that arrived from `start` to `end`."""
+        chosen = (self.arrived >= start) & (self.arrived < end)
+        return float(self.arrived_bytes[chosen].sum()) * 8e-6 / (end - start)
+
+    def delay_at(self, share: float) -> float:
+        """One-way delay that this share of the scored packets do not exceed, in ms."""
+        chosen = (self.arrived >= self.start) & (self.arrived < self.end)
+        return float(numpy.quantile(self.delay[chosen], share)) if chosen.any() else ABSENT
+
+    def queued_after(self, instant: float, before: float) -> float:
+        """How long after `instant` the queue was gone: the last late packet before a second without any."""
+        late = self.arrived[(self.arrived >= instant) & (self.arrived < before) & (self.delay > QUEUED_MS)]
+        if not len(late):
+            return 0.0
+        breaks = numpy.flatnonzero(numpy.diff(late) > 1.0)
+        return float(late[breaks[0]] if len(breaks) else late[-1]) - instant
+
+    def reaches(self, mbps: float, since: float, span: float = 1.0) -> float:
+        """How long after `since` the first `span` seconds with this rate end."""
+        for tenth in range(round((END_S - since - span) * 10) + 1):
+            start = since + tenth / 10
+            if self.rate(start, start + span) >= mbps:
+                return start + span - since
+        return NEVER
+
+    def lost(self) -> float:
+        """Dropped packets in percent of those dropped or delivered."""
+        total = len(self.dropped) + len(self.arrived)
+        return 100.0 * len(self.dropped) / total if total else ABSENT
+
+    def drops(self, start: float, end: float) -> float:
+        """Packets dropped from `start` to `end`."""
+        return float(((self.dropped >= start) & (self.dropped < end)).sum())
+
+    def sent_per_s(self, start: float, end: float) -> float:
+        """Packets sent per second from `start` to `end`."""
+        return float(((self.sent >= start) & (self.sent < end)).sum()) / (end - start)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A row of a table. Values differ if further apart than `share` of Chromium's and `least` of their unit."""
+
+    name: str
+    value: Callable[[list[Call]], float]
+    share: float
+    least: float
+    decimals: int = 2
+
+    def text(self, value: float) -> str:
+        """A value as a table has it."""
+        if math.isnan(value):
+            return "-"
+        return "never" if math.isinf(value) else f"{value:.{self.decimals}f}"
+
+    def agrees(self, ours: list[float], real: list[float]) -> bool:
+        """Whether the ranges overlap, or nearly; of ours that without the ends, or one odd seed would decide."""
+        return gap(usual(ours), real) <= max(self.share * middle(real), self.least)
+
+    def difference(self, ours: list[float], real: list[float]) -> str:
+        """Median less median; rates in percent."""
+        one, other = middle(ours), middle(real)
+        if math.isinf(one) or math.isinf(other):
+            return "-"
+        if self.name.endswith("Mbit/s") and other:
+            return f"{signed(100.0 * (one / other - 1.0))} %"
+        text = f"{one - other:+.{self.decimals}f}"
+        return text if float(text) else text[1:]
+
+
+def one(value: Callable[[Call], float]) -> Callable[[list[Call]], float]:
+    """The figure of the run's only call."""
+    return lambda calls: value(calls[0])
+
+
+def rate(name: str, value: Callable[[Call], float]) -> Figure:
+    """A rate: 10 % are allowed, repetitions of the browser differ by as much."""
+    return Figure(name, one(value), 0.10, 0.1)
+
+
+def delay(name: str, value: Callable[[Call], float], share: float = 0.20) -> Figure:
+    """A delay: repetitions differ by more than those of a rate."""
+    return Figure(name, one(value), share, 5.0, decimals=0)
+
+
+def seconds(name: str, value: Callable[[Call], float]) -> Figure:
+    """A duration."""
+    return Figure(name, one(value), 0.25, 0.5, decimals=1)
+
+
+def count(name: str, value: Callable[[Call], float], least: float) -> Figure:
+    """A number of packets or freezes."""
+    return Figure(name, one(value), 0.25, least, decimals=0)
+
+
+def freezes() -> list[Figure]:
+    """When the picture stood still, by the browser's own rule."""
+    return [
+        count("freezes after 2 s", lambda call: call.freezes, 1.0),
+        seconds("picture frozen, s", lambda call: call.frozen_s),
+    ]
+
+
+def jain(calls: list[Call]) -> float:
+    """Fairness of the calls' rates while all are there."""
+    start = max(call.start for call in calls)
+    rates = [call.rate(start, END_S) for call in calls]
+    squares = len(rates) * sum(rate * rate for rate in rates)
+    return sum(rates) ** 2 / squares if squares else ABSENT
+
+
+def of(index: int, value: Callable[[Call], float]) -> Callable[[list[Call]], float]:
+    """The figure of one of several calls."""
+    return lambda calls: value(calls[index]) if index < len(calls) else ABSENT
+
+
+SCENARIOS: dict[str, list[Figure]] = {
+    "steady-4mbps": [
+        rate("mean, Mbit/s", lambda call: call.rate(call.start, call.end)),
+        rate("after 10 s, Mbit/s", lambda call: call.rate(call.start + SETTLED_S, call.end)),
+        seconds("first second above 80 % of the link ends, s", lambda call: call.reaches(3.2, call.start)),
+        delay("delay p50, ms", lambda call: call.delay_at(0.50)),
+        delay("delay p95, ms", lambda call: call.delay_at(0.95)),
+        delay("delay max, ms", lambda call: call.delay_at(1.0)),
+        Figure("loss, %", one(Call.lost), 0.0, 0.2),
+        *freezes(),
+    ],
+    "drop-5-1-5mbps": [
+        rate("5 s before the drop, Mbit/s", lambda call: call.rate(DROP_S - 5.0, DROP_S)),
+        seconds("queue of the drop gone, s", lambda call: call.queued_after(DROP_S, RETURN_S)),
+        delay("delay max, ms", lambda call: call.delay_at(1.0)),
+        count("packets dropped at 1 Mbit/s", lambda call: call.drops(DROP_S, RETURN_S), 10.0),
+        rate("last 5 s at 1 Mbit/s, Mbit/s", lambda call: call.rate(RETURN_S - 5.0, RETURN_S)),
+        seconds("4 Mbit/s reached after the return, s", lambda call: call.reaches(4.0, RETURN_S)),
+        rate("12th second after the return, Mbit/s", lambda call: call.rate(END_S - 1.0, END_S)),
+        *freezes(),
+    ],
+    "outage-5s": [
+        rate("5 s before the outage, Mbit/s", lambda call: call.rate(DARK_S - 5.0, DARK_S)),
+        count("packets sent per s in the first second of it", lambda call: call.sent_per_s(DARK_S, DARK_S + 1.0), 30.0),
+        count("packets sent per s after that", lambda call: call.sent_per_s(DARK_S + 1.0, LIGHT_S), 10.0),
+        count("packets dropped", lambda call: call.drops(DARK_S, LIGHT_S + 1.0), 10.0),
+        seconds("queue of the outage gone, s after it", lambda call: call.queued_after(LIGHT_S, END_S)),
+        rate("5 s after the outage, Mbit/s", lambda call: call.rate(LIGHT_S, LIGHT_S + 5.0)),
+        seconds("first 3 s above 80 % of the link end, s after it", lambda call: call.reaches(3.2, LIGHT_S, 3.0)),
+        rate("last 5 s, Mbit/s", lambda call: call.rate(END_S - 5.0, END_S)),
+        *freezes(),
+    ],
+    "two-calls": [
+        Figure("first, Mbit/s", of(0, lambda call: call.rate(call.start, END_S)), 0.10, 0.1),
+        Figure("second, Mbit/s", of(1, lambda call: call.rate(call.start, END_S)), 0.10, 0.1),
+        Figure("Jain's index", jain, 0.0, 0.05, decimals=3),
+        delay("delay p50, ms", lambda call: call.delay_at(0.50)),
+        delay("delay p95, ms", lambda call: call.delay_at(0.95)),
+        Figure("loss of the first, %", of(0, Call.lost), 0.0, 0.2),
+        Figure("loss of the second, %", of(1, Call.lost), 0.0, 0.2),
+        Figure("freezes of the first after 2 s", of(0, lambda call: call.freezes), 0.25, 1.0, decimals=0),
+        Figure("freezes of the second after 2 s", of(1, lambda call: call.freezes), 0.25, 1.0, decimals=0),
+    ],
+}
+
+
+def known(values: list[float]) -> list[float]:
+    """The values that are not missing."""
+    return [value for value in values if not math.isnan(value)]
+
+
+def usual(values: list[float]) -> list[float]:
+    """Their middle half, rounded up."""
+    good = sorted(known(values))
+    ends = len(good) // 4
+    return good[ends : len(good) - ends]
+
+
+def middle(values: list[float]) -> float:
+    """The median of the values that are not missing; 0 if there are none."""
+    return statistics.median(known(values) or [0.0])
+
+
+def gap(ours: list[float], real: list[float]) -> float:
+    """How far the ranges are apart; 0 where they overlap."""
+    ours, real = known(ours), known(real)
+    if not ours or not real:
+        return 0.0
+    if max(ours) >= min(real) and max(real) >= min(ours):
+        return 0.0
+    return min(real) - max(ours) if max(ours) < min(real) else min(ours) - max(real)
