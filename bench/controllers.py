@@ -20,7 +20,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from dumbbell import catalog
+import dumbbell
 from dumbbell.present.tables import Table, markdown
 from dumbbell.results.environment import environment
 from scripts.blocks import replace_block
@@ -50,14 +50,14 @@ def told(scheme: Any) -> dict[str, Any]:  # noqa: ANN401 (a scheme of the catalo
 
 def learned() -> list[dict[str, Any]]:
     """The schemes that come with a network."""
-    return [told(scheme) for scheme in catalog.schemes() if "weights" in scheme.parameters]
+    return [told(scheme) for scheme in dumbbell.schemes() if "weights" in scheme.parameters]
 
 
 def flows(names: list[str]) -> list[dict[str, Any]]:
     """The built-in schemes (those of `names`, if any) without a network of their own or of the user's."""
     unlearned = [
         scheme
-        for scheme in catalog.schemes()
+        for scheme in dumbbell.schemes()
         if scheme.kind == "core" and scheme.controller not in LEARNED and "weights" not in scheme.parameters
     ]
     return [told(scheme) for scheme in unlearned if not names or scheme.name in names]

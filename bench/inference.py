@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+import dumbbell
 from bench.controllers import build, learned, measure
-from dumbbell import catalog
 from dumbbell.present.tables import Table, markdown
 from dumbbell.results.environment import environment
 from scripts.blocks import replace_block
@@ -33,7 +33,7 @@ Figures = dict[str, Any]
 
 def flow(name: str, weights: Path, title: str) -> Figures:
     """The scheme called `name` with this file, as the core is told."""
-    scheme = next(each for each in catalog.schemes() if each.name == name)
+    scheme = next(each for each in dumbbell.schemes() if each.name == name)
     return {
         "scheme": title,
         "controller": scheme.controller,
@@ -82,12 +82,12 @@ def main() -> None:
     wanted = learned()
     for given in options.weights:
         name, _, file = given.partition("=")
-        if name not in {scheme.name for scheme in catalog.schemes()} or not Path(file).is_file():
+        if name not in {scheme.name for scheme in dumbbell.schemes()} or not Path(file).is_file():
             parser.error(f"--weights {given}: allowed is SCHEME=FILE")
         wanted.append(flow(name, Path(file).resolve(), f"{name}, {Path(file).name}"))
     with tempfile.TemporaryDirectory(prefix="dumbbell-") as folder:
         figures = measure(options.runner or build(), [*wanted, *made_up(Path(folder))])
-    shipped = {scheme.name for scheme in catalog.schemes()}
+    shipped = {scheme.name for scheme in dumbbell.schemes()}
     date, cpu = datetime.datetime.now(tz=datetime.UTC).date(), environment([])["cpu"]
     head = ["scheme", "decisions per s", "us, median", "us, dear"]
     table = markdown.render(Table.of(head, map(row, figures), "lrrr"))

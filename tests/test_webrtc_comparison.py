@@ -147,7 +147,7 @@ def test_the_experiment_can_be_simulated_and_read(tmp_path: Path) -> None:
     check(resolve(plan, options))
     out = tmp_path / "calls"
     arguments = ["webrtc", "--backend", "sim", "--schemes", "gcc", "--path", "two-calls", "--flows", "2", "--runs", "1"]
-    assert webrtc.dumbbell([*arguments, "--interval", "0.5", "--duration", "4", "--out", str(out)]) is None
+    assert webrtc.run_command([*arguments, "--interval", "0.5", "--duration", "4", "--out", str(out)]) is None
     part = webrtc.read_part(out)
     ((first, second),) = part.calls["two-calls", "gcc"]
     assert (first.start, second.start) == pytest.approx((0.0, 0.5), abs=0.01)

@@ -11,18 +11,16 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell import catalog
-from dumbbell.base.errors import UserError
-from dumbbell.catalog.experiment_file import Plan
-from dumbbell.catalog.toml_tables import read_toml
+import tomli_w
+
+import dumbbell
 from dumbbell.present.tables import Table, markdown
-from dumbbell.results import open_results
-from dumbbell.results.directory import to_toml
 
 Runs = dict[tuple[str, str], list[dict[str, Any]]]
 """Runs as in `show --json` by path and scheme."""
@@ -387,7 +385,7 @@ def page(title: str, command: str, duration_s: float, facts: str, backends: list
     return text.rstrip("\n") + "\n"
 
 
-def dumbbell(arguments: list[str]) -> str | None:
+def run_command(arguments: list[str]) -> str | None:
     """Runs the command, its messages shown; why it did not run, if so. Failed runs are in its results."""
     command = [sys.executable, "-m", "dumbbell", "run", *arguments]
     last = ""
@@ -411,7 +409,7 @@ def late_experiment(experiment: dict[str, Any], ms: float) -> dict[str, Any]:
     return experiment | {"name": "agreement-late", "runs": REPETITIONS, "path": paths}
 
 
-def real_experiment(experiment: dict[str, Any], scheme: str, plan: Plan) -> dict[str, Any]:
+def real_experiment(experiment: dict[str, Any], scheme: str, plan: dumbbell.Plan) -> dict[str, Any]:
     """Return `experiment` with one real implementation over the paths of `plan`."""
     return experiment | {"schemes": [scheme], "paths": plan.paths}
 
@@ -419,17 +417,17 @@ def real_experiment(experiment: dict[str, Any], scheme: str, plan: Plan) -> dict
 def written(keep: Path, name: str, experiment: dict[str, Any]) -> str:
     """The experiment in a file of that name."""
     file = keep / f"{name}.toml"
-    file.write_text(to_toml(experiment))
+    file.write_text(tomli_w.dumps(experiment))
     return str(file)
 
 
 def load(directory: Path) -> tuple[Runs, dict[str, Any]]:
     """The runs of a results directory, and its environment."""
-    results = open_results(directory)
+    results = dumbbell.open(directory)
     runs: Runs = {}
-    for run in results.runs():
-        runs.setdefault((run["path"], run["scheme"]), []).append(run)
-    return runs, results.environment()
+    for run in results.runs:
+        runs.setdefault((run.path, run.scheme), []).append(run.statistics)
+    return runs, results.environment
 
 
 def left_out(schemes: list[str], paths: list[str], reason: str) -> Runs:
@@ -442,25 +440,25 @@ def measure(keep: Path, name: str, duration_s: float) -> tuple[list[Runs], list[
     """Executes what is not finished: simulated, emulated, simulated with late packets, real implementations."""
     usual = ["--duration", f"{duration_s:g}", "--resume"]
     keep.mkdir(parents=True, exist_ok=True)
-    demand(dumbbell([name, "--backend", "sim", "--out", str(keep / "sim"), *usual]))
-    simulated = read_toml(keep / "sim" / "experiment.toml").raw
+    demand(run_command([name, "--backend", "sim", "--out", str(keep / "sim"), *usual]))
+    simulated = tomllib.loads((keep / "sim" / "experiment.toml").read_text(encoding="utf-8"))
     late: Runs = {}
     for ms in LATE_MS:
         label = f"late-{ms:g}ms"
         file = written(keep, label, late_experiment(simulated, ms))
-        demand(dumbbell([file, "--log", "none", "--out", str(keep / label), *usual]))
+        demand(run_command([file, "--log", "none", "--out", str(keep / label), *usual]))
         for key, runs in load(keep / label)[0].items():
             late.setdefault(key, []).extend(runs)
-    demand(dumbbell([name, "--backend", "emu", "--out", str(keep / "emu"), *usual]))
+    demand(run_command([name, "--backend", "emu", "--out", str(keep / "emu"), *usual]))
     sim, _ = load(keep / "sim")
     emu, environment = load(keep / "emu")
     real: Runs = {}
     environments = [environment]
-    listed = read_toml(Path(catalog.experiments().find("agreement-real").file)).raw
-    plan = catalog.experiments().find(name)
+    listed = tomllib.loads(Path(dumbbell.experiments().find("agreement-real").file).read_text(encoding="utf-8"))
+    plan = dumbbell.experiments().find(name)
     for scheme, ours in PAIRS.items() if name in WITH_REAL else ():
         file = written(keep, scheme, real_experiment(listed, scheme, plan))
-        refusal = dumbbell([file, "--out", str(keep / scheme), *usual])
+        refusal = run_command([file, "--out", str(keep / scheme), *usual])
         if refusal is None:
             found, environment = load(keep / scheme)
             real |= found
@@ -484,14 +482,14 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="10 s a run instead of the experiment's length")
     parser.add_argument("--keep", type=Path, help="where results are, and continued")
     options = parser.parse_args()
-    name, plan = options.experiment, catalog.experiments().find(options.experiment)
+    name, plan = options.experiment, dumbbell.experiments().find(options.experiment)
     keep = options.keep or Path("results") / (f"{name}-quick" if options.quick else name)
     duration_s = 10.0 if options.quick else plan.duration_s
     try:
         (sim, emu, late, real), environments = measure(keep, name, duration_s)
-    except UserError as error:
+    except dumbbell.Error as error:
         sys.exit(f"agreement: {error}")
-    paths = {path: catalog.paths().find(path).title for path in plan.paths}
+    paths = {path: dumbbell.paths().find(path).title for path in plan.paths}
     chosen = "" if name == "agreement" else f" --experiment {name}"
     command = f"python -m validation.agreement{chosen}{' --quick' if options.quick else ''} --write docs/{name}.md"
     text = page(

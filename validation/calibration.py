@@ -27,7 +27,6 @@ from typing import Any
 import numpy
 
 import dumbbell
-from dumbbell.catalog.path import PathModel
 from dumbbell.present.tables import Table, markdown
 from dumbbell.studies.calibrate.error import chances, emulated, measured, searched
 from dumbbell.studies.calibrate.fitting import elements_of, values_at
@@ -67,7 +66,7 @@ def truth(number: int) -> Values:
 def table_of(values: Values, folder: Path) -> Path:
     """What the schemes get over it: a table of throughput, p95 and loss, with the range of the runs."""
     data, ack = MODEL.elements(values)
-    path = PathModel("truth", "truth", data=data, ack=ack)
+    path = dumbbell.PathModel("truth", "truth", data=data, ack=ack)
     words: dict[str, Any] = {"runs": RUNS, "duration": 30, "seed": TRUTH_SEED, "log": "none", "jobs": 1}
     results = dumbbell.run(schemes=SCHEMES, path=path, out=folder / "truth", **words)
     file = folder / "truth.csv"

@@ -12,13 +12,12 @@ from __future__ import annotations
 import argparse
 import csv
 import datetime
-import json
 import statistics
 import sys
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core, catalog
+import dumbbell
 from dumbbell.present.tables import Table, markdown
 from scripts.blocks import replace_block
 
@@ -61,7 +60,7 @@ def ns3_runs(file: Path) -> Runs:
 
 def simulate(cca: str, path: str, seed: int) -> dict[str, float]:
     """One run of ours, by ns-3's metrics."""
-    scheme = catalog.schemes().find(SCHEMES[cca])
+    scheme = dumbbell.schemes().find(SCHEMES[cca])
     flow = {
         "scheme": scheme.name,
         "controller": scheme.controller,
@@ -73,10 +72,10 @@ def simulate(cca: str, path: str, seed: int) -> dict[str, float]:
         "duration_s": SECONDS,
         "warmup_s": 0.0,
         "log": "none",
-        "path": catalog.paths().find(path).spec(),
+        "path": dumbbell.paths().find(path).spec(),
         "flows": [flow],
     }
-    ours: dict[str, Any] = json.loads(_core.simulate(json.dumps(spec)))["flows"][0]
+    ours: dict[str, Any] = dumbbell.simulate(spec).statistics["flows"][0]
     return {
         "mean_throughput_l4": ours["goodput_mbps"],
         "mean_srtt_l4": ours["mean_srtt_ms"],

@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dumbbell import _core, catalog
+import dumbbell
+from dumbbell import _core
 from dumbbell.present.tables import Table, markdown
 
 ONE_WAY_MS = 20.0
@@ -75,7 +76,7 @@ class Found:
 
 def shipped(link: Link) -> dict[str, Any]:
     """The preset's element."""
-    path = catalog.paths().find(link.preset)
+    path = dumbbell.paths().find(link.preset)
     elements = path.data if link.direction == "data" else path.ack
     return next(element for element in elements if element["kind"] == "cellular")
 

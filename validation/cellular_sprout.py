@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dumbbell import _core, catalog
+import dumbbell
+from dumbbell import _core
 from dumbbell.present.tables import Table, markdown
 
 SKIPPED_S = 60.0
@@ -45,12 +46,12 @@ PUBLISHED = {
 
 def specification(preset: str, seed: int, seconds: float) -> dict[str, Any]:
     """Return a run of Sprout alone, as the paper measured it: its receiver loads the other direction."""
-    scheme = catalog.schemes().find("sprout")
+    scheme = dumbbell.schemes().find("sprout")
     return {
         "seed": seed,
         "duration_s": seconds,
         "log": "packets",
-        "path": catalog.paths().find(preset).spec(),
+        "path": dumbbell.paths().find(preset).spec(),
         "flows": [
             {
                 "scheme": "sprout",

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
+import dumbbell
 from dumbbell import _core
-from dumbbell.base.errors import UserError
 from dumbbell.machine.emulation import require_emulation
 from dumbbell.present.tables import Table, markdown
 
@@ -79,7 +79,7 @@ def main() -> None:
     options = parser.parse_args()
     try:
         require_emulation()
-    except UserError as error:
+    except dumbbell.Error as error:
         sys.exit(str(error))
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(options.busy)]
     try:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell import catalog
+import dumbbell
 from dumbbell.present.plots.heatmap import MapAxis, heatmap_figure
 from dumbbell.present.plots.parts.typeset import figure_as
 from dumbbell.present.tables import Table, markdown
@@ -184,7 +184,7 @@ def shares(runs: Runs, schemes: Sequence[str]) -> str:
 
 def title(scheme: str) -> str:
     """How figures call it."""
-    return catalog.schemes().find(scheme).title
+    return dumbbell.schemes().find(scheme).title
 
 
 def main() -> None:
@@ -194,7 +194,7 @@ def main() -> None:
         "--keep", type=Path, default=Path("results") / "learned", help="where results are, and continued"
     )
     keep = parser.parse_args().keep
-    schemes = list(catalog.experiments().find("learned").schemes)
+    schemes = list(dumbbell.experiments().find("learned").schemes)
     cells = ",".join(COMPETITION + rival for rival in RIVALS)
     alone = run("learned", keep / "alone")
     fair = run("learned-fairness", keep / "fairness")

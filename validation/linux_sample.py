@@ -9,8 +9,8 @@ import argparse
 import statistics
 from pathlib import Path
 
+import dumbbell
 from dumbbell.present.tables import Table, markdown
-from dumbbell.results import open_results
 from scripts.blocks import replace_block
 from validation.fidelity.checks.r11_linux_grid import measured, published
 from validation.fidelity.measured import Runs
@@ -23,7 +23,7 @@ def table(directory: Path) -> str:
     head = ["controller", "buffer kB", "Mbit/s", "RTT ms", "published %", "here %", "points"]
     rows = [[*key, f"{theirs[key]:.1f}", f"{ours[key]:.1f}", f"{ours[key] - theirs[key]:+.1f}"] for key in shared]
     errors = [abs(ours[key] - theirs[key]) for key in shared]
-    kernel = open_results(directory).environment()["kernel"]
+    kernel = dumbbell.open(directory).environment["kernel"]
     summary = (
         f"{kernel}: {len(shared)} runs of 60 s, the median {statistics.median(errors):.1f} points off, "
         f"the largest {max(errors):.1f}."

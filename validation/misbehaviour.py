@@ -8,13 +8,12 @@ Usage: python -m validation.misbehaviour [--write docs/guide.md] [--seeds N] [SC
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import statistics
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core, catalog
+import dumbbell
 from dumbbell.present.tables import Table, markdown
 from scripts.blocks import replace_block
 
@@ -45,7 +44,7 @@ START_S = 0.45
 
 def flow(name: str, receiver: object, start_s: float = 0.0) -> dict[str, Any]:
     """A flow of a scheme. No receiver grants more than 1 MB: where losses are hidden windows know no other end."""
-    scheme = catalog.schemes().find(name)
+    scheme = dumbbell.schemes().find(name)
     transport = scheme.transport | {"receiver": receiver, "max_window_bytes": 1_000_000}
     return {
         "scheme": name,
@@ -59,7 +58,7 @@ def flow(name: str, receiver: object, start_s: float = 0.0) -> dict[str, Any]:
 def simulated(path: dict[str, Any], flows: list[dict[str, Any]], duration_s: float, seed: int) -> list[dict[str, Any]]:
     """The flows' statistics."""
     specification = {"seed": seed, "duration_s": duration_s, "log": "none", "path": path, "flows": flows}
-    flows = json.loads(_core.simulate(json.dumps(specification)))["flows"]
+    flows = dumbbell.simulate(specification).statistics["flows"]
     return flows
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell import catalog
+import dumbbell
 from dumbbell.machine.description import cpus
 from dumbbell.present.plots import Replicated, replication_figure, styles
 from dumbbell.present.plots.parts.svg import for_print
@@ -136,7 +136,7 @@ def draw(content: dict[str, Any]) -> None:
         rows = [
             row for row in content["published"]["rows"] if row["path"] == path and row["scheme"] in found["schemes"]
         ]
-        known = {scheme.name: scheme for scheme in catalog.schemes()}
+        known = {scheme.name: scheme for scheme in dumbbell.schemes()}
         looks = styles((row["scheme"], known[row["scheme"]].color, known[row["scheme"]].marker) for row in rows)
         points = [
             Replicated(row["title"], looks[row["scheme"]], point(row["published"]), point(row["ours"])) for row in rows
@@ -181,7 +181,7 @@ def originals(experiment: str, folder: Path, scratch: Path) -> str:
 
 def speeds(scratch: Path) -> list[tuple[str, float]]:
     """Wall-clock seconds of the whole command for every built-in scheme, and for all of them together."""
-    names = [scheme.name for scheme in catalog.schemes() if scheme.kind == "core"]
+    names = [scheme.name for scheme in dumbbell.schemes() if scheme.kind == "core"]
     found = []
     for schemes in [*names, ",".join(names)]:
         start = time.perf_counter()

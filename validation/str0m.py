@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core, catalog
+import dumbbell
+from dumbbell import _core
 from dumbbell.present.tables import Table, markdown
 from scripts.blocks import replace_block
 
@@ -79,7 +80,7 @@ def measured(packets: Path) -> Call:
 
 def run_ours(path: dict[str, Any], seed: int, folder: Path) -> Call:
     """The scheme `gcc` with that encoder, its overall maximum that of the encoder."""
-    scheme = catalog.schemes().find("gcc")
+    scheme = dumbbell.schemes().find("gcc")
     limits = {"allocated_mbps": str(MAX_MBPS), "max_rate_mbps": str(MAX_MBPS), "start_rate_kbps": str(START_KBPS)}
     flow = {
         "scheme": "gcc",

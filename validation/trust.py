@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dumbbell import catalog
+import dumbbell
 from dumbbell.present.tables import Table, markdown
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -92,7 +92,7 @@ def agreement(evidence: dict[str, Evidence]) -> None:
 
 def called(scheme: str) -> re.Pattern[str]:
     """What finds a scheme in a sentence: its name, or its title without the protocol's."""
-    title = catalog.schemes().find(scheme).title.removeprefix("TCP ")
+    title = dumbbell.schemes().find(scheme).title.removeprefix("TCP ")
     words = "|".join(re.escape(word) for word in {scheme, title})
     return re.compile(rf"(?<![\w-])(?:{words})(?![\w-])", re.IGNORECASE)
 
@@ -160,7 +160,7 @@ def section(page: str, schemes: list[str], evidence: dict[str, Evidence]) -> str
 def sections() -> dict[Path, str]:
     """The section of every page."""
     found = schemes_of_pages((PAGES / "README.md").read_text(encoding="utf-8"))
-    known = {scheme.name for scheme in catalog.schemes()}
+    known = {scheme.name for scheme in dumbbell.schemes()}
     evidence = {scheme: Evidence() for schemes in found.values() for scheme in schemes if scheme in known}
     for gather in (agreement, published, reports):
         gather(evidence)

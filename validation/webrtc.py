@@ -17,11 +17,9 @@ from typing import Any
 
 import polars
 
-from dumbbell import catalog
-from dumbbell.base.errors import UserError
+import dumbbell
 from dumbbell.present.tables import Table, markdown
-from dumbbell.results import open_results
-from validation.agreement import Notes, demand, dumbbell, machine
+from validation.agreement import Notes, demand, machine, run_command
 from validation.webrtc_figures import ABSENT, QUEUED_MS, SCENARIOS, Call, Figure, Times, known, middle
 from validation.webrtc_reasons import REASONS
 
@@ -106,8 +104,8 @@ def browser_load(folder: Path, flows: int) -> dict[str, float]:
 
 def read_part(directory: Path) -> Part:
     """The runs of a results directory."""
-    results = open_results(directory)
-    part = Part(runs=results.runs(), environment=results.environment())
+    results = dumbbell.open(directory)
+    part = Part(runs=[run.statistics for run in results.runs], environment=results.environment)
     for run in part.runs:
         if run["status"] != "done":
             continue
@@ -283,7 +281,7 @@ def measure(keep: Path, repetitions: int) -> tuple[list[Part], list[tuple[float,
         pair += [word for label in labels if "+" in label for word in ("--mix", label)]
         for directory, more in ((keep / name, []), (keep / f"{name}-two", pair)):
             before = os.getloadavg()[0]
-            demand(dumbbell([*usual, *more, "--out", str(directory)]))
+            demand(run_command([*usual, *more, "--out", str(directory)]))
             if backend == "emu":
                 loads.append(noted(directory / "load.json", before))
         parts.append(joined(read_part(keep / name), read_part(keep / f"{name}-two")))
@@ -321,9 +319,9 @@ def main() -> None:
     options = parser.parse_args()
     try:
         (sim, emu, real), loads = measure(options.keep, options.repetitions)
-    except UserError as error:
+    except dumbbell.Error as error:
         sys.exit(f"webrtc: {error}")
-    plan = catalog.experiments().find("webrtc")
+    plan = dumbbell.experiments().find("webrtc")
     titles = {path: plan.own_paths[path].title for path in SCENARIOS}
     command = f"python -m validation.webrtc --repetitions {options.repetitions} --write docs/webrtc.md"
     text = page(command, machine([real.environment]), load_text(loads), titles, sim, emu, real)

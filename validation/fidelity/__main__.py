@@ -16,7 +16,8 @@ import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from dumbbell.base.errors import UserError, one_line
+import dumbbell
+from dumbbell.base.errors import one_line
 from dumbbell.machine.emulation import require_emulation
 from dumbbell.results.environment import environment
 from validation.fidelity import checks, page
@@ -59,7 +60,7 @@ def can_emulate() -> bool:
     """Whether real packets can be had here; says why not."""
     try:
         require_emulation()
-    except UserError as error:
+    except dumbbell.Error as error:
         print(f"without real packets: {error}", file=sys.stderr)
         return False
     return True
@@ -75,7 +76,7 @@ def outcome(check: Check, work: Work, version: str, deadline: float) -> Outcome:
         print(f"{check.id}: {check.title}", file=sys.stderr)
         try:
             rows = check.run(work)
-        except (Failed, UserError) as error:
+        except (Failed, dumbbell.Error) as error:
             failed = one_line(error)
         except Exception as error:  # what the others found is not lost with it
             failed = f"{type(error).__name__}: {one_line(error)}"

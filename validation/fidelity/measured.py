@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell.results import open_results
+import dumbbell
 from validation.fidelity.model import Failed
 
 Run = dict[str, Any]
@@ -24,7 +24,7 @@ class Runs:
     @classmethod
     def of(cls, directory: Path) -> Runs:
         """The runs that can be judged: what is degraded, invalid or failed is not."""
-        return cls(tuple(run for run in open_results(directory).runs() if run["status"] == "done"))
+        return cls(tuple(run.statistics for run in dumbbell.open(directory).runs if run.status == "done"))
 
     def where(self, scheme: str | None = None, versus: str = "", **axes: Any) -> Runs:  # noqa: ANN401 (TOML values)
         """Those of a scheme, with a label of the axis `versus` and values of other axes; `path` is one."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from dumbbell import _core
+import dumbbell
 
 TCP = {"profile": "tcp", "payload_bytes": 1448}
 # BBR keeps its own window during recovery
@@ -36,7 +35,7 @@ def simulate(
             }
         ],
     }
-    stats: dict[str, Any] = json.loads(_core.simulate(json.dumps(spec), None))
+    stats: dict[str, Any] = dumbbell.simulate(spec).statistics
     return {**stats["flows"][0], "link": stats["links"][0]}
 
 

@@ -6,7 +6,7 @@ import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
-from dumbbell.results import open_results
+import dumbbell
 
 QUICK = ("--set", "log=none")
 FAST = ("--schemes", "copa-gcc2018,cubic,bbr,pcc,reno", "--runs", "20", *QUICK)
@@ -42,7 +42,7 @@ class Medians:
 def medians(directory: Path, metric: str = "jain_seen_p50") -> dict[tuple[str, str], Medians]:
     """By path (up to the first dot) and scheme, of the runs that can be judged."""
     found: dict[tuple[str, str], list[float]] = {}
-    for run in open_results(directory).runs():
+    for run in (each.statistics for each in dumbbell.open(directory).runs):
         value = (run.get("network") or {}).get(metric)
         if run["status"] == "done" and value is not None:
             found.setdefault((run["path"].partition(".")[0], run["scheme"]), []).append(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statistics import fmean
 
-from dumbbell import catalog
+import dumbbell
 from validation.fidelity.model import Check, Row, Work
 from validation.fidelity.simulated import delay, simulate
 
@@ -42,7 +42,7 @@ def run(work: Work) -> list[Row]:
 
 def _row(scheme: str, path: tuple[int, int], published: tuple[float, float]) -> Row:
     mbps, one_way_ms = path
-    found = catalog.schemes().find(scheme)
+    found = dumbbell.schemes().find(scheme)
     elements = [delay(one_way_ms), {"kind": "trace", "mode": "mahimahi", "times_ms": [12 // mbps]}]
     runs = [
         simulate(

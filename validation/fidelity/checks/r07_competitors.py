@@ -1,12 +1,10 @@
 """One hundred random networks with CUBIC beside another scheme: figure 10 of the Copa paper."""
 
-import json
 import random
 import statistics
 from dataclasses import dataclass
 
 import dumbbell
-from dumbbell import _core
 from validation.fidelity.model import Check, Row, Work
 
 NETWORKS = 100
@@ -63,7 +61,7 @@ def shares(task: tuple[str, Network]) -> tuple[list[float], list[float]]:
         )
         flows += given["flows"]
     specification = given | {"flows": flows}
-    found = json.loads(_core.simulate(json.dumps(specification), None))["flows"]
+    found = dumbbell.simulate(specification).statistics["flows"]
     fair = network.rate_mbps / (network.cubics + network.others)
     multiples = [flow["throughput_mbps"] / fair for flow in found]
     return multiples[: network.cubics], multiples[network.cubics :]
