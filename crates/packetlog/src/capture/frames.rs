@@ -1,6 +1,7 @@
 //! The packets of a capture file, pcap or pcapng, read as a stream.
 
-use super::segment::{Link, Segment, decode};
+use super::copies::Copies;
+use super::segment::{Link, Segment, cooked_interface, decode};
 use crate::regular::open_regular;
 use crate::{Error, Interrupts};
 use pcap_parser::traits::PcapReaderIterator;
@@ -11,6 +12,9 @@ use std::path::{Path, PathBuf};
 const BUFFER_BYTES: usize = 1 << 18;
 const LARGEST_BYTES: usize = 1 << 24;
 
+/// Type of the packet blocks that pcapng had before the enhanced ones (draft-ietf-opsawg-pcapng, appendix A).
+const OBSOLETE_PACKET: u32 = 2;
+
 /// What was read of a file besides its packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Captured {
@@ -18,6 +22,8 @@ pub struct Captured {
     pub frames: u64,
     /// Frames that are neither TCP nor UDP over IP, fragments, or cut off within their headers.
     pub others: u64,
+    /// Frames of packets that another interface has shown before.
+    pub copies: u64,
     /// Whether the file ends within a packet.
     pub is_cut: bool,
 }
@@ -36,13 +42,15 @@ pub(super) struct Frames {
     reader: Box<dyn PcapReaderIterator + Send>,
     capacity: usize,
     interfaces: Vec<Result<Interface, i32>>,
+    copies: Copies,
     interrupts: Interrupts,
     pub(super) captured: Captured,
 }
 
 /// What a block was.
 enum Read {
-    Packet(Option<Segment>),
+    /// Of TCP or UDP, if it is; the interface that shows it, where there may be several.
+    Packet(Option<Segment>, Option<u64>),
     Other,
 }
 
@@ -58,7 +66,15 @@ impl Frames {
             _ => Error::file(path, "is no capture: it begins neither as pcap nor as pcapng"),
         })?;
         let (path, captured, interrupts) = (path.to_owned(), Captured::default(), interrupts.clone());
-        Ok(Self { path, reader, capacity: BUFFER_BYTES, interfaces: Vec::new(), interrupts, captured })
+        Ok(Self {
+            path,
+            reader,
+            capacity: BUFFER_BYTES,
+            interfaces: Vec::new(),
+            copies: Copies::default(),
+            interrupts,
+            captured,
+        })
     }
 
     /// The next packet of TCP or UDP.
@@ -75,12 +91,18 @@ impl Frames {
                     self.reader.consume(offset);
                     match read {
                         Ok(Read::Other) => {}
-                        Ok(Read::Packet(found)) => {
+                        Ok(Read::Packet(found, interface)) => {
                             self.captured.frames += 1;
-                            if found.is_some() {
-                                return Ok(found);
+                            let Some(segment) = found else {
+                                self.captured.others += 1;
+                                continue;
+                            };
+                            let copies = &mut self.copies;
+                            if interface.is_some_and(|shown| copies.is_copy(segment.identity, shown)) {
+                                self.captured.copies += 1;
+                                continue;
                             }
-                            self.captured.others += 1;
+                            return Ok(Some(segment));
                         }
                         Err(problem) => return Err(self.refuse(number, &problem)),
                     }
@@ -148,6 +170,9 @@ fn take(interfaces: &mut Vec<Result<Interface, i32>>, block: PcapBlockOwned<'_>)
         PcapBlockOwned::NG(Block::SimplePacket(_)) => {
             Err("has no time: simple packet blocks have none".into())
         }
+        PcapBlockOwned::NG(Block::Unknown(found)) if found.block_type == OBSOLETE_PACKET => {
+            Err("is an obsolete packet block (type 2): write it again with a current program".into())
+        }
         PcapBlockOwned::NG(_) => Ok(Read::Other),
     }
 }
@@ -171,8 +196,11 @@ fn packet(
         )
     })?;
     let time_ns = ticks(interface).and_then(|ticks| time_ns(ticks, interface));
-    let time_ns = time_ns.ok_or("has a time that is none since 1970")?;
-    Ok(Read::Packet(decode(interface.link, time_ns, data, original_bytes)))
+    let time_ns = time_ns.ok_or("has a time before 1970 or after 2116")?;
+    let cooked = cooked_interface(interface.link, data);
+    let shown = (cooked.is_some() || interfaces.len() > 1)
+        .then(|| (id as u64) << 32 | u64::from(cooked.unwrap_or_default()));
+    Ok(Read::Packet(decode(interface.link, time_ns, data, original_bytes), shown))
 }
 
 /// Time since 1970, ns; half of what the type holds at most.

@@ -6,6 +6,7 @@
 //!
 //! Captures are read twice, as streams: once to see what is in them, once to import it.
 
+mod copies;
 mod frames;
 mod one_end;
 mod segment;
@@ -175,10 +176,13 @@ pub fn import_one(
         part.packet(segment.time_ns.saturating_sub(first_ns), *number, &segment, is_data, view)?;
     }
     for (_, key, _, view, _) in flows.values() {
-        if let View::Sender(view) = view
-            && let Some(part) = parts.get_mut(key)
-        {
-            part.acked += view.acked;
+        let Some(part) = parts.get_mut(key) else { continue };
+        match view {
+            View::Sender(view) => {
+                part.acked += view.acked;
+                part.missing_bytes += view.missing_bytes();
+            }
+            View::Count { arrived, .. } => part.missing_bytes += arrived.missing_bytes(),
         }
     }
     parts.into_values().map(|part| part.finish(first_ns, others, &[survey.captured])).collect()
@@ -261,6 +265,8 @@ struct Part {
     acks: u64,
     /// Packets of TCP that were acknowledged.
     acked: u64,
+    /// Payload that was acknowledged and is not in the capture.
+    missing_bytes: u64,
     offloaded: bool,
     without_start: usize,
     guessed: usize,
@@ -295,6 +301,7 @@ impl Part {
             order: Order::default(),
             acks: 0,
             acked: 0,
+            missing_bytes: 0,
             offloaded: false,
             without_start: 0,
             guessed: 0,
@@ -343,7 +350,10 @@ impl Part {
                 }
                 told.push(Told::Record(record));
             }
-            _ => {
+            (view, kind) => {
+                if let (View::Count { arrived, .. }, Kind::Tcp(tcp)) = (view, kind) {
+                    arrived.acknowledged(&tcp);
+                }
                 let event = if is_sender { Event::AckDeliver } else { Event::AckSend };
                 told.push(Told::Record(plain(at_ns, flow, event, self.acks, segment, 0)));
                 self.acks += 1;
@@ -393,6 +403,14 @@ impl Part {
                 "no acknowledgement is of anything that was sent: what arrived is not known".to_owned(),
             );
         }
+        notes.extend(missing(
+            self.missing_bytes,
+            if is_senders_view {
+                "throughput and what is in flight come out too low"
+            } else {
+                "throughput comes out too low"
+            },
+        ));
         if self.offloaded && self.role == Role::Sender {
             notes.push(
                 "segments longer than packets, which the network card splits, count as the packets they become"
@@ -468,10 +486,26 @@ fn general_notes(others: usize, captured: &[Captured]) -> Vec<String> {
             "{frames} packets are neither TCP nor UDP, or cut off in their headers, and are left out"
         ));
     }
+    let copies: u64 = captured.iter().map(|captured| captured.copies).sum();
+    if copies > 0 {
+        notes.push(format!(
+            "{copies} packets were captured on another interface before, which they passed too: these copies are left out"
+        ));
+    }
     if captured.iter().any(|captured| captured.is_cut) {
         notes.push("the capture is cut off in its last packet".to_owned());
     }
     notes
+}
+
+/// What is missing of payload that was acknowledged.
+fn missing(bytes: u64, so: &str) -> Option<String> {
+    (bytes > 0).then(|| {
+        format!(
+            "{bytes} bytes of payload are not in the capture, though they were acknowledged: the program that captured lost \
+             packets, and {so}"
+        )
+    })
 }
 
 fn described(flow: &Chosen, found: &Surveyed) -> CapturedFlow {
@@ -584,6 +618,8 @@ pub fn import_both(
     }
     let mut notes = vec![offset.note(delays)];
     notes.extend(general_notes(others, &[surveys[0].captured, surveys[1].captured]));
+    let missing_bytes = flows.values().map(|(_, _, matcher, _)| matcher.missing_bytes()).sum();
+    notes.extend(missing(missing_bytes, "these count as lost"));
     let unmatched: u64 = flows.values().map(|(_, _, matcher, _)| matcher.unmatched).sum();
     let records = writer.records;
     if unmatched > 0 {

@@ -105,6 +105,8 @@ pub(super) struct SenderView {
     in_flight_bytes: u64,
     retransmissions: u64,
     pub(super) acked: u64,
+    /// Up to where everything was acknowledged.
+    acked_to: u64,
 }
 
 impl SenderView {
@@ -125,6 +127,7 @@ impl SenderView {
             in_flight_bytes: 0,
             retransmissions: 0,
             acked: 0,
+            acked_to: 0,
         }
     }
 
@@ -250,7 +253,14 @@ impl SenderView {
             }
         }
         self.acknowledge(at_ns, 0, cumulative, echo, tell);
+        self.acked_to = self.acked_to.max(cumulative);
         self.tell_state(before, tell);
+    }
+
+    /// Payload that was acknowledged and never seen, bytes.
+    pub(super) fn missing_bytes(&self) -> u64 {
+        let below = self.holes.range(..self.acked_to);
+        below.map(|(&begin, &end)| end.min(self.acked_to) - begin).sum()
     }
 
     fn acknowledge(
@@ -326,6 +336,8 @@ pub(super) struct Arrived {
     unwrap: Unwrap,
     /// Beginnings and ends of ranges that do not touch.
     ranges: BTreeMap<u64, u64>,
+    /// Up to where everything was acknowledged.
+    acked_to: u64,
 }
 
 impl Arrived {
@@ -333,6 +345,20 @@ impl Arrived {
     pub(super) fn new_bytes(&mut self, tcp: &Tcp, payload_bytes: u32) -> u32 {
         let begin = self.unwrap.at(tcp.seq) + u64::from(tcp.syn);
         self.add(begin, begin + u64::from(payload_bytes))
+    }
+
+    /// The receiver acknowledges what it has.
+    pub(super) fn acknowledged(&mut self, tcp: &Tcp) {
+        if let Some(ack) = tcp.ack.filter(|_| !self.ranges.is_empty()) {
+            let mut near = self.unwrap;
+            self.acked_to = self.acked_to.max(near.at(ack));
+        }
+    }
+
+    /// Payload between what has arrived that was acknowledged and never seen, bytes.
+    pub(super) fn missing_bytes(&self) -> u64 {
+        let gaps = self.ranges.values().zip(self.ranges.keys().skip(1));
+        gaps.map(|(&end, &begin)| begin.min(self.acked_to).saturating_sub(end)).sum()
     }
 
     fn add(&mut self, begin: u64, end: u64) -> u32 {
@@ -373,6 +399,7 @@ mod tests {
             payload_bytes,
             ce: false,
             kind: Kind::Tcp(tcp),
+            identity: 0,
         }
     }
 

@@ -37,6 +37,8 @@ pub(super) struct Segment {
     /// Arrived with CE (RFC 3168 5).
     pub(super) ce: bool,
     pub(super) kind: Kind,
+    /// What tells the packet from others on every interface that it passes.
+    pub(super) identity: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -108,6 +110,9 @@ impl Link {
     }
 }
 
+/// Bytes of TCP or UDP that tell a packet from others.
+const TELLING_BYTES: usize = 64;
+
 /// Decodes a frame of which `data` was captured; none if it is no TCP or UDP over IP, or too little was captured.
 pub(super) fn decode(link: Link, time_ns: u64, data: &[u8], original_bytes: u32) -> Option<Segment> {
     let packet = match link {
@@ -118,26 +123,35 @@ pub(super) fn decode(link: Link, time_ns: u64, data: &[u8], original_bytes: u32)
         Link::Sll2 => LaxSlicedPacket::from_ether_type(ether_type(data.get(..2)?)?, data.get(20..)?),
     };
     let net = packet.net.as_ref()?;
-    let (source, destination, header, stated_bytes, ecn): (IpAddr, IpAddr, &[u8], u32, u8) = match net {
-        LaxNetSlice::Ipv4(ip) => {
-            let header = ip.header();
-            let (from, to) = (header.source_addr().into(), header.destination_addr().into());
-            (from, to, header.slice(), u32::from(header.total_len()), header.ecn().value())
-        }
-        LaxNetSlice::Ipv6(ip) => {
-            let header = ip.header();
-            let stated = u32::from(header.payload_length());
-            let length = if stated == 0 { 0 } else { stated + 40 };
-            (
-                header.source_addr().into(),
-                header.destination_addr().into(),
-                header.slice(),
-                length,
-                header.ecn().value(),
-            )
-        }
-        LaxNetSlice::Arp(_) => return None,
-    };
+    let (source, destination, header, stated_bytes, ecn, number): (IpAddr, IpAddr, &[u8], u32, u8, u16) =
+        match net {
+            LaxNetSlice::Ipv4(ip) => {
+                let header = ip.header();
+                let (from, to) = (header.source_addr().into(), header.destination_addr().into());
+                (
+                    from,
+                    to,
+                    header.slice(),
+                    u32::from(header.total_len()),
+                    header.ecn().value(),
+                    header.identification(),
+                )
+            }
+            LaxNetSlice::Ipv6(ip) => {
+                let header = ip.header();
+                let stated = u32::from(header.payload_length());
+                let length = if stated == 0 { 0 } else { stated + 40 };
+                (
+                    header.source_addr().into(),
+                    header.destination_addr().into(),
+                    header.slice(),
+                    length,
+                    header.ecn().value(),
+                    0,
+                )
+            }
+            LaxNetSlice::Arp(_) => return None,
+        };
     let payload = net.ip_payload_ref()?;
     if payload.fragmented {
         return None;
@@ -158,7 +172,29 @@ pub(super) fn decode(link: Link, time_ns: u64, data: &[u8], original_bytes: u32)
     };
     let payload_bytes =
         transport_bytes.checked_sub(header_bytes).filter(|&bytes| bytes <= LARGEST_PAYLOAD_BYTES)?;
-    Some(Segment { time_ns, from, to, size_bytes, payload_bytes, ce: ecn == 3, kind })
+    let identity = identity(from, to, number, size_bytes, payload.payload);
+    Some(Segment { time_ns, from, to, size_bytes, payload_bytes, ce: ecn == 3, kind, identity })
+}
+
+/// What neither routers nor offloads change: not the hop limit, and no checksum.
+fn identity(from: End, to: End, number: u16, size_bytes: u32, transport: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (from, to, number, size_bytes).hash(&mut hasher);
+    let telling = &transport[..transport.len().min(TELLING_BYTES)];
+    // The checksum of UDP is at 6, that of TCP at 16.
+    for at in [0..6, 8..16, 18..telling.len().max(18)] {
+        telling.get(at).unwrap_or_default().hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// The interface that a cooked frame passed, as far as its header tells: Linux's number of it, or else which way it went.
+pub(super) fn cooked_interface(link: Link, data: &[u8]) -> Option<u32> {
+    match link {
+        Link::Sll2 => Some(u32::from_be_bytes(data.get(4..8)?.try_into().ok()?)),
+        Link::Sll => Some(u32::from(u16::from_be_bytes(data.get(0..2)?.try_into().ok()?))),
+        Link::Ethernet | Link::Loopback | Link::Raw => None,
+    }
 }
 
 fn ether_type(bytes: &[u8]) -> Option<EtherType> {

@@ -93,6 +93,9 @@ impl<K: Copy + Ord> UnderWay<K> {
     }
 }
 
+/// Most pieces of a segment that are looked for: 512 KiB (BIG TCP) of 536 bytes (RFC 9293 3.7.1) are 979.
+const MOST_COVERED: usize = 1024;
+
 /// One flow between two captures.
 #[derive(Debug)]
 pub(super) struct Matcher {
@@ -144,6 +147,11 @@ impl Matcher {
         {
             self.sent_payload(at_ns, segment, &tcp, tell);
             return;
+        }
+        if let Kind::Tcp(tcp) = segment.kind
+            && way == 1
+        {
+            self.arrived.acknowledged(&tcp);
         }
         let (size_bytes, data_bytes) = (segment.size_bytes, if way == 0 { segment.payload_bytes } else { 0 });
         let number = self.number(way);
@@ -199,7 +207,8 @@ impl Matcher {
         let end = begin + u64::from(segment.payload_bytes);
         let stamp = tcp.timestamps.map(|(value, _)| value);
         let mut new_bytes = self.arrived.new_bytes(tcp, segment.payload_bytes);
-        let covered: Vec<u64> = self.pieces.by_key.range(begin..end).map(|(&from, _)| from).collect();
+        let covered: Vec<u64> =
+            self.pieces.by_key.range(begin..end).map(|(&from, _)| from).take(MOST_COVERED).collect();
         let mut is_known = false;
         for from in covered {
             let fits = |sent: &Sent| sent.stamp.is_none() || stamp.is_none() || sent.stamp == stamp;
@@ -231,6 +240,11 @@ impl Matcher {
         tell(Record { data_bytes: new_bytes, one_way_delay_ns, ..delivered });
     }
 
+    /// Payload that the receiver acknowledged and its capture does not have, bytes.
+    pub(super) fn missing_bytes(&self) -> u64 {
+        self.arrived.missing_bytes()
+    }
+
     /// Payload of a full segment, where segments of this direction are split.
     pub(super) fn full(&self, way: usize) -> Option<u32> {
         self.full.filter(|_| way == 0)
@@ -249,7 +263,29 @@ impl Matcher {
 
 #[cfg(test)]
 mod tests {
+    use super::super::segment::End;
     use super::*;
+
+    #[test]
+    fn a_segment_is_looked_for_among_so_many_pieces_and_no_more() {
+        let end = |port| End { address: [10, 0, 0, 1].into(), port };
+        let segment = |seq, payload_bytes| Segment {
+            time_ns: 0,
+            from: end(1),
+            to: end(2),
+            size_bytes: payload_bytes + 40,
+            payload_bytes,
+            ce: false,
+            kind: Kind::Tcp(Tcp { seq, ..Tcp::default() }),
+            identity: 0,
+        };
+        let mut matcher = Matcher::new(1, None, 1);
+        for seq in 0..3 * MOST_COVERED as u32 {
+            matcher.sent(0, 1, &segment(seq, 1), &mut |_| ());
+        }
+        matcher.received(0, 2, &segment(0, 3 * MOST_COVERED as u32), &mut |_| ());
+        assert_eq!(matcher.arrivals, MOST_COVERED as u64);
+    }
 
     #[test]
     fn what_never_arrives_takes_no_memory_without_end() {

@@ -8,10 +8,13 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-/// Longest file that is one JSON object: all of it is in memory, up to ten times as large.
+/// Longest file that is one JSON object: all of it is in memory, mostly ten times as large.
 const MOST_WHOLE_BYTES: u64 = 1 << 28;
-/// Longest record of a sequence.
+/// Most objects in it, and values of any kind: each object takes some 700 bytes of memory, each value 32 to 64.
+const MOST_WHOLE: Counts = Counts { objects: 1 << 22, values: 1 << 25 };
+/// Longest record of a sequence, and the most that is in one.
 const MOST_RECORD_BYTES: u64 = 1 << 24;
+const MOST_RECORD: Counts = Counts { objects: 1 << 16, values: 1 << 20 };
 
 /// One trace of a file, its events still in the file's own form.
 pub(super) struct RawTrace {
@@ -122,6 +125,7 @@ fn open_whole(log: &str, path: &Path, mut input: BufReader<File>) -> Result<Vec<
         );
         return Err(Error::log(log, problem));
     }
+    Counts::of(&text).check(MOST_WHOLE).map_err(|problem| Error::log(log, problem))?;
     let mut file: Value = serde_json::from_slice(&text).map_err(|error| {
         let line = text.split(|&byte| byte == b'\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
         Error::line(log, error.line() as u64, line, invalid(&error))
@@ -169,6 +173,35 @@ fn invalid(error: &serde_json::Error) -> String {
     format!("is not valid JSON: {}", text.split(" at line ").next().unwrap_or_default())
 }
 
+/// How much a text of JSON has of what takes memory when it is read: at most this, as texts in quotes are not left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Counts {
+    objects: u64,
+    values: u64,
+}
+
+impl Counts {
+    fn of(text: &[u8]) -> Self {
+        let mut counts = Self { objects: 0, values: 1 };
+        for byte in text {
+            counts.objects += u64::from(*byte == b'{');
+            counts.values += u64::from(matches!(byte, b'{' | b'[' | b','));
+        }
+        counts
+    }
+
+    fn check(self, most: Self) -> Result<(), String> {
+        if self.objects > most.objects || self.values > most.values {
+            let Self { objects, values } = self;
+            return Err(format!(
+                "has {objects} objects and {values} values: allowed are {} and {}",
+                most.objects, most.values
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// JSON values with something between them.
 struct Records {
     log: String,
@@ -203,6 +236,9 @@ impl Records {
             let text = self.record.strip_suffix(&[self.separator]).unwrap_or(&self.record);
             if text.iter().all(u8::is_ascii_whitespace) {
                 continue;
+            }
+            if let Err(problem) = Counts::of(text).check(MOST_RECORD) {
+                return Err(Error::line(&self.log, line, text, problem));
             }
             return match serde_json::from_slice(text) {
                 Ok(value) => Ok(Some((line, value))),

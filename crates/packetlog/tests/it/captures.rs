@@ -3,7 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests use files")]
 
 use crate::common::Scratch;
-use packetlog::capture::{Clocks, import_both, import_one};
+use packetlog::capture::{Clocks, Role, import_both, import_one};
 use packetlog::{Interrupts, PacketLogReader};
 use proptest::prelude::*;
 
@@ -70,6 +70,83 @@ fn a_whole_capture_has_what_was_written() {
     let scratch = Scratch::new();
     // Of each segment: that it was sent, acknowledged and delivered, and its ACK.
     assert_eq!(import(&scratch, &capture()), Ok(40));
+}
+
+/// The frames in a capture of Linux's cooked kind (SLL2), each with the time (us) and the interface.
+fn cooked(frames: &[(u32, u32, Vec<u8>)]) -> Vec<u8> {
+    let mut file = Vec::new();
+    for word in [0xA1B2_C3D4_u32, 0x0004_0002, 0, 0, 65_535, 276] {
+        file.extend(word.to_le_bytes());
+    }
+    for (at_us, interface, datagram) in frames {
+        let mut data = vec![0x08, 0, 0, 0];
+        data.extend(interface.to_be_bytes());
+        data.extend([0; 12]);
+        data.extend(datagram);
+        for word in [1_700_000_000, *at_us, data.len() as u32, data.len() as u32] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend(data);
+    }
+    file
+}
+
+/// What the import of a capture notes, and how many records it has.
+fn notes(content: &[u8], role: Role) -> (u64, Vec<String>) {
+    let scratch = Scratch::new();
+    let file = scratch.file("x.pcap");
+    std::fs::write(&file, content).expect("a scratch file");
+    let found = import_one(&file, Some(role), &scratch.file("out"), &Interrupts::none()).expect("a capture");
+    let [part] = &found[..] else { panic!("{found:?}") };
+    (part.records, part.notes.clone())
+}
+
+#[test]
+fn a_packet_that_passes_several_interfaces_counts_once() {
+    let mut passing = Vec::new();
+    for number in 0..20_u32 {
+        let mut packet = datagram(number / 2 * 100, number % 2 == 0);
+        for interface in [2, 3, 4] {
+            passing.push((number * 1_000 + interface, interface, packet.clone()));
+            packet[8] -= 1; // each hop takes one off, and writes another checksum
+            packet[11] ^= interface as u8;
+        }
+    }
+    let (records, found) = notes(&cooked(&passing), Role::Sender);
+    assert_eq!(records, 40);
+    let copies = "40 packets were captured on another interface before, which they passed too: these copies are left out";
+    assert!(found.iter().any(|note| note == copies), "{found:?}");
+    // the same interface shows the same packet again: it was sent again
+    let first = passing[0].clone();
+    let again = [first.clone(), (100, 2, first.2.clone()), (101, 3, first.2)];
+    assert_eq!(notes(&cooked(&again), Role::Sender).0, 3, "sent, lost, sent");
+}
+
+#[test]
+fn what_was_acknowledged_and_is_not_in_the_capture_is_noted() {
+    let whole: Vec<(u32, u32, Vec<u8>)> =
+        (0..20_u32).map(|number| (number * 1_000, 2, datagram(number / 2 * 100, number % 2 == 0))).collect();
+    let is_noted = |frames: &[(u32, u32, Vec<u8>)], role| {
+        let (_, found) = notes(&cooked(frames), role);
+        found.iter().find(|note| note.contains("bytes of payload are not in the capture")).cloned()
+    };
+    let lost = whole.iter().enumerate().filter(|(at, _)| ![4, 10, 12].contains(at));
+    let lost: Vec<_> = lost.map(|(_, frame)| frame.clone()).collect();
+    for role in [Role::Sender, Role::Receiver] {
+        assert_eq!(is_noted(&whole, role), None);
+        let note = is_noted(&lost, role).expect("a note");
+        assert!(
+            note.starts_with("300 bytes of payload are not in the capture, though they were acknowledged"),
+            "{note}"
+        );
+        assert!(note.contains("too low"), "{note}");
+    }
+    // neither what comes late, nor what nobody has acknowledged
+    let mut late = whole.clone();
+    late.swap(4, 7);
+    assert_eq!(is_noted(&late, Role::Sender), None);
+    let unanswered: Vec<_> = lost.iter().filter(|frame| frame.2.len() > 40).cloned().collect();
+    assert_eq!(is_noted(&unanswered, Role::Sender), None);
 }
 
 /// A capture of a connection whose receiver announced segments of `mss` bytes: so many segments of 60,000 bytes, of which

@@ -171,3 +171,20 @@ fn what_never_ends_is_not_read_into_memory() {
         assert!(refused.contains(&format!("in.qlog{problem}")), "{refused}");
     }
 }
+
+#[test]
+fn what_would_take_many_times_its_length_in_memory_is_refused() {
+    let header = r#"{"qlog_version": "0.3", "trace": {}}"#;
+    let objects = "{},".repeat(1 << 16);
+    let text = lines("\u{1e}", &[header, &format!(r#"{{"time": 1, "junk": [{objects}0]}}"#)]);
+    let scratch = Scratch::new();
+    let error = import(&scratch, text.as_bytes()).unwrap_err().to_string();
+    assert!(
+        error.contains("has 65537 objects and ") && error.contains("allowed are 65536 and 1048576"),
+        "{error}"
+    );
+    let zeros = "0,".repeat(1 << 25);
+    let whole = format!(r#"{{"qlog_version": "0.3", "traces": [{{"events": [{zeros}0]}}]}}"#);
+    let error = import(&scratch, whole.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("allowed are 4194304 and 33554432"), "{error}");
+}
