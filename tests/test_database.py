@@ -186,6 +186,38 @@ def test_one_file_gathers_the_experiments_of_many_commands(dumbbell: Dumbbell, f
     assert not list(folder.glob("all.db-*"))
 
 
+PLACES = "SELECT id, aut, results FROM experiment ORDER BY id"
+
+
+def test_a_directory_that_calls_itself_another_one_changes_nothing_of_that(dumbbell: Dumbbell, folder: Path) -> None:
+    gathered = ("--runs", "1", "--db-path", "all.db")
+    dumbbell("run", "--schemes", "cubic,reno", *QUICK, "--out", "mine", *gathered)
+    before, numbers = rows(folder / "all.db", PLACES), rows(folder / "all.db", "SELECT * FROM metric")
+    dumbbell("run", "--schemes", "cubic", *QUICK, "--seed", "7", "--runs", "1", "--out", "evil")
+    identity = json.loads((folder / "mine/environment.json").read_text())["results_id"]
+    environment = json.loads((folder / "evil/environment.json").read_text())
+    (folder / "evil/environment.json").write_text(json.dumps(environment | {"results_id": identity}))
+    # whether what it is taken for is still there or not
+    for number, gone in ((3, False), (3, True)):
+        if gone:
+            shutil.rmtree(folder / "mine")
+        dumbbell("run", "--resume", "--out", "evil", "--db-path", "all.db")
+        assert rows(folder / "all.db", PLACES) == [*before, (number, "cubic", str(folder / "evil"))]
+        assert rows(folder / "all.db", "SELECT * FROM metric WHERE experiment_id < 3") == numbers
+        assert sorted(entry.name for entry in (folder / "all.db.series").iterdir()) == ["1", "2", "3"]
+
+
+def test_a_directory_that_was_moved_keeps_its_numbers_and_a_copy_gets_its_own(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", *QUICK, "--runs", "1", "--out", "a", "--db-path", "all.db")
+    (folder / "a").rename(folder / "b")
+    dumbbell("run", "--resume", "--out", "b", "--runs", "2", "--db-path", "all.db")
+    moved = [(1, "reno", str(folder / "b")), (2, "reno", str(folder / "b"))]
+    assert rows(folder / "all.db", PLACES) == moved
+    shutil.copytree(folder / "b", folder / "c")
+    dumbbell("run", "--resume", "--out", "c", "--db-path", "all.db")
+    assert rows(folder / "all.db", PLACES) == [*moved, (3, "reno", str(folder / "c")), (4, "reno", str(folder / "c"))]
+
+
 def test_a_grids_parameters_are_those_of_its_cells(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "grid.toml").write_text(
         'schemes = ["reno"]\npaths = ["small.toml"]\nduration_s = 1.0\n[grid]\nk = [1, 2]\nbw_factor = [0.5, 0.8]\n'

@@ -190,3 +190,23 @@ def test_names_of_files_that_no_file_can_have(
         pin(resolve(plan))
     with pytest.raises(UserError, match=f"(?i){why}"):
         Scheme.from_toml(f'name = "x"\nkind = "plugin"\nlibrary = {json.dumps(name)}\n')
+
+
+@pytest.mark.parametrize("closed", [(1,), (0, 1, 2)])
+def test_a_command_whose_output_is_closed_does_what_it_is_asked(folder: Path, closed: tuple[int, ...]) -> None:
+    closing = " ".join(f"{number}>&-" for number in closed)
+    words = " ".join([*COMMAND, *RUN])
+    done = subprocess.run(f"exec {words} {closing}", shell=True, cwd=folder, timeout=100, check=False)
+    assert done.returncode == 0
+    assert [run.status for run in library.open(folder / "out").runs] == ["done"] * len(
+        library.open(folder / "out").runs
+    )
+
+
+def test_numbers_beyond_all_numbers_are_one_line(dumbbell: Dumbbell, folder: Path) -> None:
+    most = f"duration_s=1{'0' * 400}"
+    for value in (most, "reno.transport.x=" + '{"a":' * 3000 + "1" + "}" * 3000):
+        done = dumbbell(*RUN, "--set", value, expect=2)
+        assert done.stderr.count("\n") == 1
+    with pytest.raises(Error, match="allowed is a rate with its unit"):
+        library.make_path(rate=1.0, rtt="20ms")  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import warnings
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +192,8 @@ def test_intervals_of_a_damaged_log_are_a_failure(dumbbell: Dumbbell, results: P
         ("flows", [{"flow": 1, "scheme": "cubic", "start_s": []}]),
         ("flows", [{"flow": 1, "scheme": "cubic", "owd_min_ms": []}]),
         ("links", [{"link": "data/link", "direction": "data", "capacity_mbps": {}}]),
+        ("network", {"completions": [{"x": 1}]}),
+        ("network", {"completions": [{"bytes": "many", "flows": 1}]}),
     ],
 )
 def test_what_readers_of_statistics_stumbled_over(results: Path, key: str, to: object) -> None:
@@ -200,6 +202,27 @@ def test_what_readers_of_statistics_stumbled_over(results: Path, key: str, to: o
     statuses = [run["status"] for run in read(results)["runs"]]
     assert statuses[1:] == ["done"] * 3
     assert statuses[0] == ("done" if key == "imported" else "damaged")
+
+
+@pytest.mark.parametrize(
+    "flow",
+    [
+        {"flow": 1, "scheme": "cubic"},
+        {"flow": 1, "scheme": "cubic", "start_s": None, "stop_s": None, "media": {"media_rate_mbps": 1.0}},
+        {"flow": 1, "scheme": "cubic", "start_s": 1e18, "stop_s": 1e18},
+    ],
+)
+def test_figures_of_flows_of_which_little_is_known_are_drawn_or_one_line(results: Path, flow: dict[str, Any]) -> None:
+    file = results / DAMAGED
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"flows": [flow]}))
+    drawn = []
+    for kind in library.figure_kinds():
+        found = library.open(results)
+        of = {"scheme": "cubic", "run": 1} if kind["of"] == "run" else {}
+        with suppress(library.Error):
+            found.figure(kind["kind"], **of)
+            drawn.append(kind["kind"])
+    assert {"throughput", "delay", "window", "staircase", "means"} <= {*drawn}
 
 
 def test_what_is_said_of_a_network_may_lack_parts() -> None:

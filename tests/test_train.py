@@ -12,6 +12,7 @@ import pytest
 
 import dumbbell
 from conftest import COMMAND, Dumbbell
+from dumbbell.results.files import only_writer
 
 QUICK = ("--networks", "2", "--packets", "1000", "--rules", "20", "--link-mbps", "10,20", "--on-ms", "500")
 WEIGHTS = Path(dumbbell.__file__).parent / "catalog" / "weights" / "tao"
@@ -68,6 +69,13 @@ def test_a_file_is_not_replaced_unless_it_is_continued(dumbbell: Dumbbell, folde
     assert "exists already: add --resume" in dumbbell("train", "remy", expect=2).stderr
     assert "expected" in dumbbell("train", "remy", "--resume", expect=2).stderr
     assert (folder / "remy.json").read_text() == "something else"
+
+
+def test_a_second_training_into_the_same_file_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
+    with only_writer(folder / "remy.json"):
+        for more in ((), ("--resume",)):
+            assert "remy.json: another dumbbell is writing there" in dumbbell("train", "remy", *more, expect=2).stderr
+    assert not [*folder.glob("remy.json"), *folder.glob(".remy*")]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -3,6 +3,7 @@
 import datetime
 import math
 import re
+import sys
 import tomllib
 from collections.abc import Collection
 from pathlib import Path
@@ -139,7 +140,7 @@ class TomlTable:
         value = self._take(key, default, allowed)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.fail(key, value, allowed)
-        if not math.isfinite(value) or not least <= value <= most:
+        if not abs(value) <= sys.float_info.max or not least <= value <= most:
             raise self.fail(key, value, allowed)
         return float(value)
 

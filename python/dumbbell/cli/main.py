@@ -14,6 +14,7 @@ GOOD, SOME_FAILED, BAD_USAGE = 0, 1, 2
 def main(arguments: list[str] | None = None) -> int:
     """The `dumbbell` command. Exit status: 0 all good, 1 some runs failed, 2 bad usage."""
     try:
+        _hold_standard_descriptors()
         if "_ARGCOMPLETE" in os.environ:
             from dumbbell.cli.completing import answer
 
@@ -38,3 +39,15 @@ def main(arguments: list[str] | None = None) -> int:
     except (Error, OSError) as error:
         print(f"dumbbell: {with_hint(one_line(error))}", file=sys.stderr)
         return BAD_USAGE
+
+
+def _hold_standard_descriptors() -> None:
+    """Open nothing in the place of what was closed before the start (`>&-`): a file of results could get its number."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: PTH123, SIM115

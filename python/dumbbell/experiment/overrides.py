@@ -128,6 +128,6 @@ def _literal(value: str) -> object:
     """A value typed on the command line: a number, a switch or a table where it reads as one, else a text."""
     try:
         literal: object = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return value
     return literal if isinstance(literal, int | float | bool | dict) else value

@@ -84,7 +84,9 @@ def _trace(label: str, file: Path, samples: Path) -> Trace:
     if not found:
         raise UserError(f"{file}: no connection is in it twice: nothing to measure")
     largest = max(connection.moved for connection in found)
-    flows = [connection for connection in found if connection.moved >= _LEAST_PART * largest][:_MOST_FLOWS]
+    large = [connection for connection in found if connection.moved >= _LEAST_PART * largest]
+    large.sort(key=lambda connection: -connection.moved)
+    flows = sorted(large[:_MOST_FLOWS], key=lambda connection: connection.time_s[0])
     first_s = min(connection.time_s[0] for connection in flows)
     last_s = max(connection.time_s[-1] for connection in flows) - first_s
     started = started_at(file, first_s)

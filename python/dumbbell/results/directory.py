@@ -6,8 +6,6 @@ import fcntl
 import itertools
 import os
 import shutil
-import stat
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +21,7 @@ from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.results.clocks import check_clocks
 from dumbbell.results.difference import difference
-from dumbbell.results.files import is_left, remove_left, require_beneath, write_atomically
+from dumbbell.results.files import is_left, locked_file, remove_left, require_beneath, write_atomically
 from dumbbell.results.shape import ENVIRONMENT, require_statistics
 from dumbbell.results.whole import damage
 
@@ -43,7 +41,6 @@ DAMAGED = "damaged"
 LEAST_FREE_BYTES = 16 * 2**20
 LOCK = ".lock"
 """The file of a results directory that its writer holds."""
-_TRIES, _TRY_AGAIN_S = 10, 0.02
 
 
 class ResultsDirectory:
@@ -321,7 +318,7 @@ def locked(directory: Path) -> Iterator[None]:
     try:
         while lock is None:  # whoever held it before may have removed it in this moment
             made += _make(directory)
-            lock = _locked_file(directory)
+            lock = locked_file(directory / LOCK, directory)
     except OSError as error:
         raise UserError(f"cannot write results to {directory}: {one_line(error)}") from None
     try:
@@ -344,47 +341,6 @@ def _make(directory: Path) -> list[Path]:
     for each in reversed(missing):
         each.mkdir(exist_ok=True)
     return missing
-
-
-def _locked_file(directory: Path) -> int | None:
-    """Return the descriptor of the directory's lock, held by this process; None if its holder has just removed it.
-
-    Raises:
-        UserError: another process holds it, or it is not a file.
-    """
-    file = directory / LOCK
-    try:
-        # of somebody else's directory nothing is followed, emptied or waited for
-        lock = os.open(file, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        reason = "is a symbolic link: remove it" if error.errno == errno.ELOOP else one_line(error)
-        raise UserError(f"{file}: {reason}") from None
-    try:
-        if not stat.S_ISREG(os.fstat(lock).st_mode):
-            raise UserError(f"{file}: is no file: remove it")
-        if not _taken(lock):
-            raise UserError(f"{directory}: another dumbbell is writing there")
-        if os.fstat(lock).st_nlink:
-            return lock
-    except BaseException:
-        os.close(lock)
-        raise
-    os.close(lock)
-    return None
-
-
-def _taken(lock: int) -> bool:
-    """Take a lock; return whether that was possible. Who only looks whether it is held has it for microseconds."""
-    for _ in range(_TRIES):
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(_TRY_AGAIN_S)
-        else:
-            return True
-    return False
 
 
 def _remove_unused(directory: Path, made: list[Path]) -> None:

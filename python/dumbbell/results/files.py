@@ -3,12 +3,19 @@
 import contextlib
 import ctypes
 import errno
+import fcntl
 import os
 import re
 import shutil
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, one_line
+
+_TRIES, _TRY_AGAIN_S = 10, 0.02
 
 
 def write_atomically(file: Path, content: str | bytes) -> None:
@@ -134,3 +141,63 @@ def _sync_file_system(path: Path) -> bool:
     finally:
         os.close(descriptor)
     return True
+
+
+def locked_file(file: Path, written: Path) -> int | None:
+    """Return the descriptor of a lock, held by this process; None if its holder has just removed it.
+
+    Raises:
+        UserError: another process holds it, and so writes `written`; or it is not a file.
+    """
+    try:
+        # of somebody else's directory nothing is followed, emptied or waited for
+        lock = os.open(file, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        reason = "is a symbolic link: remove it" if error.errno == errno.ELOOP else one_line(error)
+        raise UserError(f"{file}: {reason}") from None
+    try:
+        if not stat.S_ISREG(os.fstat(lock).st_mode):
+            raise UserError(f"{file}: is no file: remove it")
+        if not taken(lock):
+            raise UserError(f"{written}: another dumbbell is writing there")
+        if os.fstat(lock).st_nlink:
+            return lock
+    except BaseException:
+        os.close(lock)
+        raise
+    os.close(lock)
+    return None
+
+
+def taken(lock: int) -> bool:
+    """Take a lock; return whether that was possible. Who only looks whether it is held has it for microseconds."""
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_TRY_AGAIN_S)
+        else:
+            return True
+    return False
+
+
+@contextmanager
+def only_writer(file: Path) -> Iterator[None]:
+    """Hold a file for one writer, by a lock that lies beside it meanwhile; a second writer is refused at once.
+
+    Raises:
+        UserError: another process writes the file, or its folder cannot be written.
+    """
+    place = file.with_name(f".{file.name}.lock")
+    lock = None
+    while lock is None:
+        if not file.parent.is_dir():
+            raise UserError(f"{file.parent}: is no folder")
+        lock = locked_file(place, file)
+    try:
+        yield
+    finally:
+        place.unlink(missing_ok=True)
+        os.close(lock)

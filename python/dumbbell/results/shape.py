@@ -56,6 +56,8 @@ _REMOTE = Table(
     nothing=True,
 )
 
+_COMPLETION = Table({"bytes": int, "flows": int}, required=("bytes", "flows"))
+
 STATISTICS = Table(
     {
         "status": str,
@@ -74,11 +76,19 @@ STATISTICS = Table(
         "samples": Table({}, others=Table({}, others=str), nothing=True),
         "flows": Each(
             Table(
-                {"flow": int, "scheme": str, "acklink": dict | None, "media": dict | None}, required=("flow", "scheme")
+                {
+                    "flow": int,
+                    "scheme": str,
+                    "start_s": _NUMBER | None,
+                    "stop_s": _NUMBER | None,
+                    "acklink": dict | None,
+                    "media": dict | None,
+                },
+                required=("flow", "scheme"),
             )
         ),
         "links": Each(Table({"link": str, "direction": str}, required=("link", "direction"))),
-        "network": Table({"invalid_reason": str | None, "acklink": dict | None, "completions": Each(dict)}),
+        "network": Table({"invalid_reason": str | None, "acklink": dict | None, "completions": Each(_COMPLETION)}),
     },
     required=("status", "flows", "links", "network"),
 )

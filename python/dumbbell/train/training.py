@@ -10,6 +10,7 @@ from dumbbell.base.input_files import TRAINING, read_bytes
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.machine.description import cpus
+from dumbbell.results.files import only_writer
 from dumbbell.train.job import Job, Trained
 from dumbbell.train.kinds import KINDS
 from dumbbell.train.trainer import Trainer
@@ -49,9 +50,11 @@ def train_controller(
         raise UserError(f"unknown trainer `{kind}`{nearest(kind, KINDS)}: allowed are {', '.join(KINDS)}")
     chosen = _settings(trainer, settings)
     file = Path(out if out is not None else f"{trainer.name}{trainer.suffix}")
-    start = _start(file, resume)
+    if file.is_dir() or not file.parent.is_dir():
+        raise UserError(f"--out {file}: allowed is a file in a folder that is there")
     length = trainer.minutes if minutes is None else minutes
-    with interruptible(), Progress() as progress:
+    with only_writer(file), interruptible(), Progress() as progress:
+        start = _start(file, resume)
         return Job(trainer.name, chosen, file, seed, length, jobs or cpus(), start, progress).run(trainer.train)
 
 
@@ -70,8 +73,6 @@ def _listed(names: Iterable[str]) -> str:
 
 def _start(file: Path, resume: bool) -> bytes | None:
     """What is in the file to go on from. A file is replaced only by what continues it."""
-    if file.is_dir() or not file.parent.is_dir():
-        raise UserError(f"--out {file}: allowed is a file in a folder that is there")
     if file.exists() and not resume:
         raise UserError(f"{file}: exists already: add --resume to go on from it, or choose another name")
     if not resume:

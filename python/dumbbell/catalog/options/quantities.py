@@ -29,9 +29,9 @@ MOST_BYTES = 10**15
 
 
 def _parts(text: str, option: str, allowed: str) -> tuple[Decimal, str]:
-    match = _NUMBER.fullmatch(text.strip())
+    match = _NUMBER.fullmatch(text.strip()) if isinstance(text, str) else None
     if match is None:
-        raise UserError(f"{option} `{text[:40]}`: allowed is {allowed}")
+        raise UserError(f"{option} `{str(text)[:40]}`: allowed is {allowed}")
     return Decimal(match[1]), match[2].lower()
 
 

@@ -16,7 +16,7 @@ def draw(of: OfResults) -> Drawn:
     path, points, rows = of.one_path, [], list[list[object]]()
     for scheme in of.model.schemes:
         flows = [flow for run in of.model.of(path, scheme.name) if run.good for flow in run.content["flows"]]
-        pairs = [(flow["mean_srtt_l4"], flow["mean_throughput_l4"]) for flow in flows]
+        pairs = [(flow.get("mean_srtt_l4"), flow.get("mean_throughput_l4")) for flow in flows]
         known = [(float(rtt), float(rate)) for rtt, rate in pairs if rtt is not None and rate is not None]
         if not known:
             continue

@@ -54,6 +54,7 @@ from dumbbell.results.series.samples import (
     LinkSamples,
     Sampled,
     Series,
+    planned_span,
     read_links,
     read_sampled,
     thinned,
@@ -332,7 +333,8 @@ def stairs(job: Job) -> Stairs:
     mbps = {}
     for flow in job.flows:
         values = numpy.array(found.egress.get(flow["flow"], numpy.zeros(count)), dtype=float)
-        active = (time_s - width_s >= flow["start_s"] - _LATE_S) & (time_s <= flow["stop_s"] + _LATE_S)
+        start_s, stop_s = planned_span(flow)
+        active = (time_s - width_s >= start_s - _LATE_S) & (time_s <= stop_s + _LATE_S)
         mbps[flow["flow"]] = numpy.where(active, values, numpy.nan)
     return Stairs(time_s, mbps)
 
@@ -453,9 +455,11 @@ def _media(job: Job, logs: _Logs) -> str:
         frame_s, delay_ms = sampled.get("frame_delay", {}).get(str(flow), NOTHING)
         _, sizes = sampled.get("frame_size", {}).get(str(flow), NOTHING)
         # senders are sampled before their flow starts and after it stops, too
-        alive = (encoder[0] >= values["start_s"]) & (encoder[0] <= values["stop_s"])
+        begun_s, ended_s = planned_span(values)
+        alive = (encoder[0] >= begun_s) & (encoder[0] <= ended_s)
         encoder_s, frame_s = encoder[0][alive] - start_s, frame_s - start_s
-        edges_s = _edges(values["start_s"] - start_s, values["stop_s"] - start_s)
+        ended_s = min(ended_s, max(encoder[0], default=0.0) + 1.0)  # whatever its statistics say
+        edges_s = _edges(begun_s - start_s, ended_s - start_s)
         bytes_decoded = numpy.histogram(frame_s, edges_s, weights=sizes)[0]
         flows.append(
             FlowMedia(

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -18,6 +19,12 @@ Series = tuple[NDArray[Any], NDArray[Any]]
 """Times (s since the start of the run) and values."""
 
 NOTHING: Series = (numpy.empty(0), numpy.empty(0))
+
+
+def planned_span(flow: Mapping[str, Any]) -> tuple[float, float]:
+    """Return when a flow was to start and to stop, s; all of the run if its statistics do not tell."""
+    start_s, stop_s = flow.get("start_s"), flow.get("stop_s")
+    return 0.0 if start_s is None else start_s, math.inf if stop_s is None else stop_s
 
 
 @dataclass(frozen=True)
@@ -149,7 +156,8 @@ def _flow(
     def series(name: str, divisor: float = 1.0) -> Series:
         time_s, values = sampled.get(name, {}).get(str(number), NOTHING)
         # senders are sampled before their flow starts and after it stops, too
-        active = (time_s >= flow["start_s"]) & (time_s <= flow["stop_s"])
+        start_s, stop_s = planned_span(flow)
+        active = (time_s >= start_s) & (time_s <= stop_s)
         return time_s[active], values[active] / divisor
 
     return FlowSamples(
@@ -223,7 +231,8 @@ def _acknowledged(statistics: Mapping[str, Any], sampled: Mapping[str, Mapping[s
     received: dict[int, _Received] = {}
     for flow in statistics["flows"]:
         time_s, total = sampled.get("delivered", {}).get(str(flow["flow"]), NOTHING)
-        active = (time_s >= flow["start_s"]) & (time_s <= flow["stop_s"])
+        start_s, stop_s = planned_span(flow)
+        active = (time_s >= start_s) & (time_s <= stop_s)
         time_s, total = time_s[active], total[active]
         if len(time_s) > 1:
             mbps = numpy.diff(total) * 8e-6 / numpy.diff(time_s)

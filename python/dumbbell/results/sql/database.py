@@ -4,13 +4,14 @@ Both are indexes: the run directories hold the truth, and a database can be made
 """
 
 import contextlib
+import hashlib
 import os
 import shutil
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,7 @@ class Database:
     def rebuild(self, results: ResultsDirectory, runs: Iterable[dict[str, Any]]) -> None:
         """Makes the database say what the run directories say: `runs`, given as in `show --json`, are all there are.
 
-        Experiments that were there already keep their numbers.
+        Experiments that were there already keep their numbers. What a gathering database has of other places stays.
         """
         with _explained(self.file), _transaction(self.connection):
             origin = self._origin(results)
@@ -128,8 +129,38 @@ class Database:
 
     def _origin(self, results: ResultsDirectory) -> rows.Origin:
         if results.directory not in self._origins:
-            self._origins[results.directory] = rows.Origin.of(results, None if self.gathers else ".")
+            origin = rows.Origin.of(results, None if self.gathers else ".")
+            self._origins[results.directory] = self._told_apart(results, origin) if self.gathers else origin
         return self._origins[results.directory]
+
+    def _told_apart(self, results: ResultsDirectory, origin: rows.Origin) -> rows.Origin:
+        """Return the origin under an identity of its own where the runs of another place have the one that it tells.
+
+        A directory that was moved keeps its identity: the place that is known is gone, and the numbers are the same.
+        """
+        found = self.connection.execute(
+            "SELECT id, directory, results FROM experiment WHERE results_id = ? AND results != ?",
+            (origin.identity, origin.place),
+        ).fetchall()
+        if not found:
+            return origin
+        here = {run["directory"]: run for run in results.runs()}
+        if all(
+            not Path(place).exists() and directory in here and self._has_numbers(number, here[directory])
+            for number, directory, place in found
+        ):
+            update = "UPDATE experiment SET results = ? WHERE results_id = ?"
+            self.connection.execute(update, (origin.place, origin.identity))
+            return origin
+        identity = hashlib.sha256(f"{origin.identity} {origin.place}".encode()).hexdigest()[:32]
+        return replace(origin, identity=identity)
+
+    def _has_numbers(self, number: int, run: dict[str, Any]) -> bool:
+        """Whether a run has the numbers that are known of an experiment, as far as both have them."""
+        select = "SELECT entity_kind, entity_id, name, value FROM metric WHERE experiment_id = ?"
+        now = {value[:3]: value[3] for value in numbers(run)}
+        known = {row[:3]: row[3] for row in self.connection.execute(select, (number,))}
+        return all(now.get(key, value) == value for key, value in known.items())
 
     def _insert(self, results: ResultsDirectory, origin: rows.Origin, run: dict[str, Any]) -> int:
         experiment: Experiment = results.experiment

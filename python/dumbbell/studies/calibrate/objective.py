@@ -60,6 +60,8 @@ class Objective:
             if runs is None:
                 raise UserError(f"{scheme}: an evaluation is gone")
             good = [run for run in runs if run is not None]
+            if len(runs) != len(self._runs[scheme]) or any(len(run) != len(good[0]) for run in good):
+                raise UserError(f"{scheme}: the journal has other runs or flows than the experiment: remove it")
             for flow in range(len(good[0]) if good else 0):
                 means = [_mean([run[flow][metric] for run in good]) for metric in range(3)]
                 outcomes[scheme, flow] = Outcome(means[0] or 0.0, means[1], means[2])

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dumbbell.present.site.judging.findings import Findings, MeasuredCell, MeasuredRun, lookup
+from dumbbell.results.series.samples import planned_span
 
 _TOLERANCE = 1e-6
 
@@ -64,8 +65,10 @@ def _sum(cell: MeasuredCell, label: str, run: MeasuredRun) -> Iterator[str]:
     """What the flows got in all: the aggregate, and each flow's mean over its own time. Transfers may end earlier."""
     flows, network = run.content["flows"], run.content["network"]
     total = lookup(network, "mean_agg_throughput_l4")
-    each = [(lookup(flow, "mean_throughput_l4"), flow["start_s"], flow["stop_s"]) for flow in flows]
-    if total is None or any(mean is None for mean, _, _ in each) or cell.finite(label):
+    each = [(lookup(flow, "mean_throughput_l4"), *planned_span(flow)) for flow in flows]
+    if total is None or not each or any(mean is None for mean, _, _ in each) or cell.finite(label):
+        return
+    if any(not math.isfinite(stop) for _, _, stop in each):
         return
     length_s = max(stop for _, _, stop in each) - min(start for _, start, _ in each)
     got = sum((mean or 0.0) * (stop - start) for mean, start, stop in each)

@@ -1,10 +1,12 @@
 """What was seen: whether a rule of the scorecard was met, and where."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dumbbell.present.site.judging.criteria import Fact
 from dumbbell.present.site.judging.findings import Findings, MeasuredCell, MeasuredRun, Site, link_of, lookup
+from dumbbell.results.series.samples import planned_span
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,8 @@ def _divisors(fact: Fact, found: Findings, cell: MeasuredCell, scheme: str, run:
         return
     for flow in flows:
         if fact.relative_to == "time":
-            yield flow["stop_s"] - flow["start_s"]
+            start_s, stop_s = planned_span(flow)
+            yield stop_s - start_s if math.isfinite(stop_s) else None
         elif fact.relative_to == "capacity":
             yield lookup(link_of(run, cell.bottleneck), "capacity_mbps")
         elif fact.relative_to == "cell":

@@ -340,5 +340,5 @@ def _completions(cell: MeasuredCell, label: str) -> list[dict[str, Any]]:
 
 
 def _completed(cell: MeasuredCell, label: str, size: int, key: str) -> Estimate | None:
-    found = [entry[key] for entry in _completions(cell, label) if entry["bytes"] == size]
+    found = [entry.get(key) for entry in _completions(cell, label) if entry["bytes"] == size]
     return estimate([float(value) for value in found if value is not None])
