@@ -7,6 +7,7 @@ use crate::inspect::Content;
 #[derive(Debug)]
 pub(crate) struct Buffers {
     slot_bytes: usize,
+    most_slots: usize,
     slots: Vec<Slot>,
     free: Vec<u32>,
 }
@@ -20,25 +21,31 @@ struct Slot {
 }
 
 impl Buffers {
-    /// Slots for packets of at most `mtu_bytes`.
-    pub(crate) const fn new(mtu_bytes: u32) -> Self {
-        Self { slot_bytes: mtu_bytes as usize, slots: Vec::new(), free: Vec::new() }
+    /// At most `most_slots` slots for packets of at most `mtu_bytes`.
+    pub(crate) const fn new(mtu_bytes: u32, most_slots: usize) -> Self {
+        Self { slot_bytes: mtu_bytes as usize, most_slots, slots: Vec::new(), free: Vec::new() }
     }
 
-    /// A free slot with one user, and its memory.
+    /// A free slot with one user, and its memory; none if all that there may be are in use.
     #[inline]
-    pub(crate) fn take(&mut self) -> (u32, &mut [u8]) {
-        let token = self.free.pop().unwrap_or_else(|| self.grow());
+    pub(crate) fn take(&mut self) -> Option<(u32, &mut [u8])> {
+        let token = match self.free.pop() {
+            Some(token) => token,
+            None => self.grow()?,
+        };
         let slot = &mut self.slots[token as usize];
         slot.users = 1;
-        (token, &mut slot.memory)
+        Some((token, &mut slot.memory))
     }
 
     #[cold]
-    fn grow(&mut self) -> u32 {
+    fn grow(&mut self) -> Option<u32> {
+        if self.slots.len() >= self.most_slots {
+            return None;
+        }
         let memory = vec![0; self.slot_bytes].into_boxed_slice();
         self.slots.push(Slot { memory, length: 0, users: 0, content: Content::Nothing });
-        (self.slots.len() - 1) as u32
+        Some((self.slots.len() - 1) as u32)
     }
 
     /// The slot holds a packet of that length, which is given back.
@@ -87,18 +94,19 @@ mod tests {
 
     #[test]
     fn a_slot_is_reused_when_its_last_user_is_gone() {
-        let mut buffers = Buffers::new(1500);
-        let (token, memory) = buffers.take();
+        let mut buffers = Buffers::new(1500, 2);
+        let (token, memory) = buffers.take().unwrap();
         memory[..3].copy_from_slice(b"abc");
         assert_eq!(buffers.fill(token, 3), b"abc");
         buffers.tell(token, Content::Opaque { payload_bytes: 1 });
         buffers.share(token);
         buffers.release(token);
-        let (other, _) = buffers.take();
+        let (other, _) = buffers.take().unwrap();
         assert_ne!(other, token);
+        assert!(buffers.take().is_none(), "there are two");
         assert_eq!(buffers.packet(token), b"abc");
         assert_eq!(buffers.content(token).payload_bytes(), 1);
         buffers.release(token);
-        assert_eq!(buffers.take().0, token);
+        assert_eq!(buffers.take().unwrap().0, token);
     }
 }

@@ -112,6 +112,11 @@ pub(crate) struct Traffic {
     pub(crate) extra: Span,
 }
 
+/// What a packet takes that is simulated, and what a real one takes besides its content, bytes of memory.
+const SIMULATED_PACKET_BYTES: u64 = 280;
+/// So many packets may be inside in any case.
+const LEAST_PACKETS: usize = 1000;
+
 /// What both directions need to know.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work<'a> {
@@ -119,6 +124,8 @@ pub(crate) struct Work<'a> {
     pub(crate) seed: u64,
     pub(crate) session: Session<'a>,
     pub(crate) sample_interval: Span,
+    /// As of the run, which is for simulated packets.
+    pub(crate) most_packets: u64,
     pub(crate) log: bool,
     pub(crate) full_log: bool,
     pub(crate) gauges: &'a [Arc<Gauges>; 2],
@@ -153,6 +160,7 @@ pub(crate) fn start_lanes<'scope, 'env>(
             clock: work.session.clock,
             overhead_bytes: work.path.overhead_bytes,
             mtu_bytes: device_mtu(work.path),
+            most_packets: real_packets(work.most_packets, device_mtu(work.path)),
             full_log: work.full_log,
             log: work.log,
             sample_interval: work.sample_interval,
@@ -167,6 +175,14 @@ pub(crate) fn start_lanes<'scope, 'env>(
             .map_err(|error| format!("cannot start a thread: {error}"))
     };
     Ok([start(0)?, start(1)?])
+}
+
+/// How many real packets have room in the memory of so many simulated ones.
+fn real_packets(simulated: u64, mtu_bytes: u32) -> usize {
+    let bytes = simulated.saturating_mul(SIMULATED_PACKET_BYTES);
+    usize::try_from(bytes / (u64::from(mtu_bytes) + SIMULATED_PACKET_BYTES))
+        .unwrap_or(usize::MAX)
+        .max(LEAST_PACKETS)
 }
 
 /// What a thread gave; a panic in it is an error too.

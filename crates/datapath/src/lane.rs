@@ -14,7 +14,7 @@ use record::Event;
 use runs::{Keeper, Watcher};
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::{Span, Time};
 
 /// Packets read from one device before another gets its turn.
@@ -33,6 +33,8 @@ pub(crate) struct Gauges {
     pub(crate) dropped_packets: AtomicU64,
     /// Packets waiting in the queues of links when last looked at.
     pub(crate) queued_packets: AtomicU64,
+    /// Set when more packets are inside than there is memory for: the direction has ended.
+    pub(crate) is_full: AtomicBool,
 }
 
 /// One flow's devices, as seen from one direction.
@@ -57,6 +59,8 @@ pub(crate) struct LaneConfig {
     pub(crate) overhead_bytes: u32,
     /// Largest IP packet.
     pub(crate) mtu_bytes: u32,
+    /// Most packets inside at a time.
+    pub(crate) most_packets: usize,
     /// Log entering and leaving queues as well.
     pub(crate) full_log: bool,
     /// Keep events and samples at all.
@@ -174,7 +178,7 @@ impl Lane {
             waiter.watch(&*inlet.from, number as u64, EpollFlags::EPOLLIN)?;
         }
         Ok(Self {
-            buffers: Buffers::new(config.mtu_bytes),
+            buffers: Buffers::new(config.mtu_bytes, config.most_packets),
             next_sample: Time::ZERO + config.sample_interval,
             config,
             direction,
@@ -194,7 +198,7 @@ impl Lane {
     /// Works until the session is over.
     ///
     /// # Errors
-    /// A device that cannot be read.
+    /// A device that cannot be read; more packets inside than there is memory for.
     pub(crate) fn run(mut self, session: Session<'_>) -> io::Result<LaneReport> {
         let end = session.end;
         let mut readable = vec![false; self.inlets.len()];
@@ -230,7 +234,7 @@ impl Lane {
     /// Reads what flow `number` has sent; whether there may be more.
     fn read(&mut self, number: usize, end: Time) -> io::Result<bool> {
         for _ in 0..BATCH {
-            let (token, memory) = self.buffers.take();
+            let Some((token, memory)) = self.buffers.take() else { return Err(self.full()) };
             let received = self.inlets[number].from.receive(memory);
             let now = self.config.clock.now();
             match received {
@@ -242,6 +246,17 @@ impl Lane {
             }
         }
         Ok(true)
+    }
+
+    #[cold]
+    fn full(&self) -> io::Error {
+        self.gauges.is_full.store(true, Ordering::Relaxed);
+        let LaneConfig { most_packets, mtu_bytes, .. } = self.config;
+        let seconds = (self.config.clock.now() - Time::ZERO).as_secs_f64();
+        io::Error::other(format!(
+            "{most_packets} packets are on the path at {seconds:.3} s, for each of which {mtu_bytes} bytes are kept: a run \
+             with a larger `most_packets` may have more, and a link with a shorter queue has fewer"
+        ))
     }
 
     #[inline]

@@ -180,6 +180,7 @@ fn with_programs(
         seed: spec.seed,
         session,
         sample_interval: Span::from_secs_f64(spec.sample_interval_s),
+        most_packets: spec.most_packets,
         log: true,
         full_log: spec.log == LogLevel::Full,
         gauges: &gauges,
@@ -198,7 +199,7 @@ fn with_programs(
         })();
         let mut started = started;
         let watched = match &mut started {
-            Ok((_, flows)) => watch(session, programs, flows, stop),
+            Ok((_, flows)) => watch(session, programs, flows, &gauges, stop),
             Err(error) => Err(String::clone(error)),
         };
         if watched.is_err() {
@@ -241,6 +242,7 @@ fn watch(
     session: Session<'_>,
     programs: &mut [Option<ProgramFlow<'_>>],
     flows: &mut [Option<FlowThreads<'_>>],
+    gauges: &[Arc<Gauges>; 2],
     stop: &dyn Fn() -> bool,
 ) -> Result<(), String> {
     loop {
@@ -253,6 +255,9 @@ fn watch(
         }
         let ours = flows.iter_mut().flatten().flat_map(|threads| &mut threads.watched);
         ours.for_each(|end| end.look(true));
+        if gauges.iter().any(|direction| direction.is_full.load(Ordering::Relaxed)) {
+            return Err("the path is full".to_owned());
+        }
         if stop() {
             return Err("stopped".to_owned());
         }

@@ -122,7 +122,8 @@ pub struct RunSpec {
     /// Most events in one simulated second: a run that needs more is stopped. Simulated runs only.
     #[serde(default = "default_most_events")]
     pub most_events_per_s: u64,
-    /// Most packets on the path or unacknowledged at a time, likewise.
+    /// Most packets on the path or unacknowledged at a time, likewise. Of real packets as many may be on the path as have
+    /// room in the same memory.
     #[serde(default = "default_most_packets")]
     pub most_packets: u64,
     /// The path.

@@ -368,6 +368,23 @@ fn failing_programs_fail_the_run_with_their_last_words() {
     assert!(error.contains("cannot start `no-such-program-anywhere`"), "{error}");
 }
 
+fn a_queue_without_end_takes_no_memory_without_end() {
+    let endless = json!({"kind": "link", "rate_mbps": 1.0, "queue": {"kind": "infinite"}});
+    let transport = json!({
+        "profile": "datagram", "payload_bytes": 1472, "header_bytes": 28, "ack_every": 1_000_000, "ack_delay_ms": 1000.0,
+        "ack_on_gap": false, "timer": "silence", "timeout_initial_ms": 10_000.0,
+    });
+    let application = json!({"kind": "constant", "rate_mbps": 40.0});
+    let mut flood = core("unresponsive");
+    (flood["transport"], flood["application"]) = (transport, application);
+    let mut spec = spec(&json!({"data": [endless], "ack": [delay(1.0)]}), &json!([flood]), 20.0);
+    spec["most_packets"] = json!(8000);
+    let began = Instant::now();
+    let error = emulate(&spec).unwrap_err();
+    assert!(error.contains("packets are on the path at ") && error.contains("`most_packets`"), "{error}");
+    assert!(began.elapsed() < Duration::from_secs(15), "it ends at once");
+}
+
 fn what_the_kernel_does_not_offer_is_named() {
     let error = emulate(&spec(&path(), &json!([kernel("copa")]), 2.0)).unwrap_err();
     assert!(error.contains("congestion control copa: not offered by this kernel: it has"), "{error}");
@@ -481,6 +498,7 @@ fn main() -> ExitCode {
         programs::a_program_ignores_no_signal_that_this_process_ignores,
         programs::what_a_program_left_ends_with_its_flow_and_not_with_the_run,
         a_killed_run_takes_everything_with_it_that_its_programs_have_started,
+        a_queue_without_end_takes_no_memory_without_end,
         what_the_kernel_does_not_offer_is_named,
     ];
     let urgent = needs::tests![
