@@ -618,13 +618,8 @@ pub fn import_both(
     }
     let mut notes = vec![offset.note(delays)];
     notes.extend(general_notes(others, &[surveys[0].captured, surveys[1].captured]));
-    let missing_bytes = flows.values().map(|(_, _, matcher, _)| matcher.missing_bytes()).sum();
-    notes.extend(missing(missing_bytes, "these count as lost"));
-    let unmatched: u64 = flows.values().map(|(_, _, matcher, _)| matcher.unmatched).sum();
+    notes.extend(unfound(flows.values().map(|(_, _, matcher, _)| matcher)));
     let records = writer.records;
-    if unmatched > 0 {
-        notes.push(format!("{unmatched} packets are in one capture and cannot be found in the other"));
-    }
     if late {
         notes.push(
             "one capture begins or ends more than a second apart from the other: what only one has is left out".to_owned(),
@@ -649,6 +644,18 @@ pub fn import_both(
         delays,
         notes,
     })
+}
+
+/// What one of two captures does not have, for the notes.
+fn unfound<'a>(matchers: impl Iterator<Item = &'a Matcher>) -> impl Iterator<Item = String> {
+    let (mut bytes, mut packets) = (0, 0);
+    for matcher in matchers {
+        bytes += matcher.missing_bytes();
+        packets += matcher.unmatched;
+    }
+    let unmatched = (packets > 0)
+        .then(|| format!("{packets} packets are in one capture and cannot be found in the other"));
+    missing(bytes, "these count as lost").into_iter().chain(unmatched)
 }
 
 /// The connections that are flows and in both captures, and how many others the first one has.
