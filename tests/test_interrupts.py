@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import PATIENCE_S, PROGRESS, Dumbbell, checked, show
+from dumbbell.base.interrupts import interruptible
 from dumbbell.formats.staging import staging
 from forks import Forks
 from paths import SMALL
@@ -173,3 +174,20 @@ def test_an_interrupt_while_results_are_moved_into_place_leaves_all_of_them(
         make()
     assert sorted(entry.name for entry in out.iterdir()) == ["one", "other"]
     assert list(tmp_path.iterdir()) == [out]
+
+
+def test_what_stumbles_over_an_interrupt_that_was_swallowed_is_interrupted() -> None:
+    # A report said in a traceback that a bounding box is singular.
+    def draw(swallows: bool, error: Exception) -> None:
+        if swallows:
+            with contextlib.suppress(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(5.0)
+        raise error
+
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        draw(True, ValueError("half done"))
+    with pytest.raises(ValueError, match="of its own"), interruptible():
+        draw(False, ValueError("of its own"))
+    with pytest.raises(OSError, match="no space"), interruptible():
+        draw(True, OSError("no space"))

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import ClassVar
 
+from dumbbell import _core
 from dumbbell.base.starting import stop_at_once
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -27,11 +28,19 @@ def interruptible() -> Iterator[None]:
     ours = (signal.SIG_DFL, signal.default_int_handler, stop_at_once)
     previous = {number: handler for number in ENDING if (handler := signal.getsignal(number)) in ours}
     hook = sys.unraisablehook
+    if previous:
+        _Interrupts.came = False
     try:
         sys.unraisablehook = _interrupt_again
         for number in previous:
             signal.signal(number, _interrupt)
         yield
+    except (_core.Error, OSError):
+        raise
+    except Exception:
+        if _Interrupts.came:  # and something swallowed it, and stumbles over what it left half done
+            raise KeyboardInterrupt from None
+        raise
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
@@ -61,8 +70,15 @@ class Undisturbed:
         return bool(cls._now)
 
 
+class _Interrupts:
+    """Whether an interrupt was raised since the outermost `interruptible` began."""
+
+    came = False
+
+
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
     if not Undisturbed.interrupt():
+        _Interrupts.came = True
         raise KeyboardInterrupt
 
 
