@@ -176,7 +176,7 @@ bench: build ## Speed, beside ns-3 and in absolute figures; cost of controllers,
 
 .PHONY: fidelity
 fidelity: build ## Our numbers beside published ones; writes docs/fidelity.md, results/fidelity.html and parts of docs/schemes
-	$(PYTHON) validation/fidelity --write docs/fidelity.md --html results/fidelity.html
+	$(PYTHON) -m validation.fidelity --write docs/fidelity.md --html results/fidelity.html
 	$(PYTHON) -m validation.scheme_table --write
 	$(PYTHON) -m validation.trust --write
 	$(PYTHON) -m validation.str0m --write docs/schemes/webrtc.md
