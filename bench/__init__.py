@@ -1,1 +1,1 @@
-"""How fast things are: every figure of docs/speed.md, measured side by side."""
+"""Measure how fast dumbbell is. docs/speed.md has the figures."""

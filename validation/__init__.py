@@ -1,1 +1,1 @@
-"""How right things are: beside published results, real implementations and real packets."""
+"""Compare what dumbbell measures with published results, with real implementations and with real packets."""

@@ -38,7 +38,7 @@ def interruptible() -> Iterator[None]:
     except (_core.Error, OSError):
         raise
     except Exception:
-        if _Interrupts.came:  # and something swallowed it, and stumbles over what it left half done
+        if _Interrupts.came:  # something swallowed it, and then failed because its work was half done
             raise KeyboardInterrupt from None
         raise
     finally:
@@ -71,7 +71,7 @@ class Undisturbed:
 
 
 class _Interrupts:
-    """Whether an interrupt was raised since the outermost `interruptible` began."""
+    """Remember whether an interrupt was raised since the outermost `interruptible` began."""
 
     came = False
 

@@ -42,7 +42,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _hold_standard_descriptors() -> None:
-    """Open nothing in the place of what was closed before the start (`>&-`): a file of results could get its number."""
+    """Open `/dev/null` for each standard stream that was closed before the start (`>&-`).
+
+    Otherwise the next file that is opened, for example one of the results, gets the number of that stream.
+    """
     for number in range(3):
         try:
             os.fstat(number)

@@ -156,7 +156,10 @@ class Database:
         return replace(origin, identity=identity)
 
     def _has_numbers(self, number: int, run: dict[str, Any]) -> bool:
-        """Whether a run has the numbers that are known of an experiment, as far as both have them."""
+        """Return whether a run has the same numbers as an experiment of the database.
+
+        A number that only one of them has does not count.
+        """
         select = "SELECT entity_kind, entity_id, name, value FROM metric WHERE experiment_id = ?"
         now = {value[:3]: value[3] for value in numbers(run)}
         known = {row[:3]: row[3] for row in self.connection.execute(select, (number,))}
