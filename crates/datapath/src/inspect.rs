@@ -68,11 +68,8 @@ pub(crate) struct Sighting {
 pub(crate) struct Inspector {
     reading: Reading,
     next_number: u64,
-    /// Numbers of TCP connections, by their ports; the one that was looked up last is at hand.
-    connections: HashMap<u32, usize>,
-    latest: Option<(u32, usize)>,
-    /// The newest position in the stream of each.
-    newest: Vec<u64>,
+    /// The number of each TCP connection, by its ports, and the newest position in its stream.
+    connections: HashMap<u32, (u32, u64)>,
     /// The datagram whose fragments are passing.
     fragmented: Option<Fragmented>,
 }
@@ -101,14 +98,7 @@ impl Fragmented {
 
 impl Inspector {
     pub(crate) fn new(reading: Reading) -> Self {
-        Self {
-            reading,
-            next_number: 0,
-            connections: HashMap::new(),
-            latest: None,
-            newest: Vec::new(),
-            fragmented: None,
-        }
+        Self { reading, next_number: 0, connections: HashMap::new(), fragmented: None }
     }
 
     /// Reads an IP packet. Anything that is no IPv4 counts as a packet without payload.
@@ -202,30 +192,15 @@ impl Inspector {
         let payload_bytes = segment.len().saturating_sub(header_bytes) as u32;
         let ports = u32::from(big_endian(segment, 0)) << 16 | u32::from(big_endian(segment, 2));
         let sequence = u32::from(big_endian(segment, 4)) << 16 | u32::from(big_endian(segment, 6));
-        let index = self.connection(ports, sequence);
-        let newest = &mut self.newest[index];
+        let next = self.connections.len() as u32;
+        let (stream, newest) =
+            self.connections.entry(ports).or_insert((next, STREAM_BASE | u64::from(sequence)));
         let offset = newest.wrapping_add_signed(i64::from(sequence.wrapping_sub(*newest as u32) as i32));
         *newest = (*newest).max(offset);
         if payload_bytes == 0 {
             return Content::Nothing;
         }
-        Content::Stream { stream: index as u32, offset, payload_bytes }
-    }
-
-    /// The number of a connection; one that is new begins with this position.
-    #[inline]
-    fn connection(&mut self, ports: u32, sequence: u32) -> usize {
-        if let Some((known, index)) = self.latest
-            && known == ports
-        {
-            return index;
-        }
-        let index = *self.connections.entry(ports).or_insert_with(|| {
-            self.newest.push(STREAM_BASE | u64::from(sequence));
-            self.newest.len() - 1
-        });
-        self.latest = Some((ports, index));
-        index
+        Content::Stream { stream: *stream, offset, payload_bytes }
     }
 }
 

@@ -37,6 +37,19 @@ pub(crate) struct Gauges {
     pub(crate) is_full: AtomicBool,
 }
 
+impl Gauges {
+    /// Refuses to go on where a direction has ended.
+    ///
+    /// # Errors
+    /// One has; its thread tells why.
+    pub(crate) fn require_room(directions: &[Arc<Self>; 2]) -> Result<(), String> {
+        if directions.iter().any(|direction| direction.is_full.load(Ordering::Relaxed)) {
+            return Err("the path is full".to_owned());
+        }
+        Ok(())
+    }
+}
+
 /// One flow's devices, as seen from one direction.
 #[derive(Debug)]
 pub(crate) struct Port {

@@ -255,9 +255,7 @@ fn watch(
         }
         let ours = flows.iter_mut().flatten().flat_map(|threads| &mut threads.watched);
         ours.for_each(|end| end.look(true));
-        if gauges.iter().any(|direction| direction.is_full.load(Ordering::Relaxed)) {
-            return Err("the path is full".to_owned());
-        }
+        Gauges::require_room(gauges)?;
         if stop() {
             return Err("stopped".to_owned());
         }

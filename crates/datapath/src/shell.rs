@@ -11,6 +11,7 @@ use endpoint::{Clock, ClockedLog, Session, merged};
 use nix::ifaddrs::getifaddrs;
 use packetlog::PacketLogWriter;
 use path::PathSpec;
+use runs::DEFAULT_MOST_PACKETS;
 use serde::Deserialize;
 use std::io::{IsTerminal, Write};
 use std::net::Ipv4Addr;
@@ -27,8 +28,6 @@ use units::{Span, Time};
 const TELL: Duration = Duration::from_secs(1);
 /// How often the command is looked at.
 const POLL: Duration = Duration::from_millis(5);
-/// As of a run that says nothing of it.
-const MOST_PACKETS: u64 = 4_000_000;
 /// Links are sampled this often, for the statistics.
 const SAMPLES: Span = Span::from_ms(200);
 
@@ -79,7 +78,7 @@ pub fn run_shell(spec: &ShellSpec) -> Result<i32, String> {
         seed: spec.seed,
         session: Session { clock: Clock::start(), end: Time::NEVER, stop: &stop },
         sample_interval: SAMPLES,
-        most_packets: MOST_PACKETS,
+        most_packets: DEFAULT_MOST_PACKETS,
         log: writer.is_some(),
         full_log: false,
         gauges: &gauges,
@@ -209,9 +208,7 @@ fn attend(child: &mut Child, spec: &ShellSpec, gauges: &[Arc<Gauges>; 2]) -> Res
             ));
             (told, before) = (Instant::now(), counts);
         }
-        if gauges.iter().any(|direction| direction.is_full.load(Ordering::Relaxed)) {
-            return Err("the path is full".to_owned());
-        }
+        Gauges::require_room(gauges)?;
         thread::sleep(POLL);
     }
 }

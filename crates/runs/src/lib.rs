@@ -26,6 +26,6 @@ pub use memory::Memory;
 pub use observer::{Observer, StopWhen};
 pub use outside::{PluginSpec, PythonSpec};
 pub use real::{KernelSpec, ProgramSpec, Readiness, Side};
-pub use spec::{Backend, Ends, FlowSpec, LogLevel, RunSpec};
+pub use spec::{Backend, DEFAULT_MOST_PACKETS, Ends, FlowSpec, LogLevel, RunSpec};
 pub use totals::Totals;
 pub use watcher::{Keeper, Watcher};

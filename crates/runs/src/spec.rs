@@ -158,8 +158,11 @@ const fn default_most_events() -> u64 {
     100_000_000
 }
 
+/// The most packets of a run whose specification does not say it.
+pub const DEFAULT_MOST_PACKETS: u64 = 4_000_000;
+
 const fn default_most_packets() -> u64 {
-    4_000_000
+    DEFAULT_MOST_PACKETS
 }
 
 impl RunSpec {

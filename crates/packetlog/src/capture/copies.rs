@@ -1,5 +1,6 @@
 //! Packets that a capture shows more than once, since each interface that they pass has shown them.
 
+use super::segment::Segment;
 use std::collections::{HashMap, VecDeque};
 
 /// Packets of which it is remembered where they were seen.
@@ -17,8 +18,12 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// Takes in a packet that an interface shows; whether another one has shown it before.
-    pub(super) fn is_copy(&mut self, identity: u64, interface: u64) -> bool {
+    /// Takes in a packet that an interface shows. Return whether another interface has shown it before.
+    pub(super) fn is_copy(&mut self, segment: &Segment, interface: u64) -> bool {
+        segment.identity().is_some_and(|identity| self.was_shown(identity, interface))
+    }
+
+    fn was_shown(&mut self, identity: u64, interface: u64) -> bool {
         let Some(interfaces) = self.shown.get_mut(&identity) else {
             self.shown.insert(identity, vec![interface]);
             self.order.push_back(identity);
@@ -46,20 +51,20 @@ mod tests {
     fn an_interface_shows_a_packet_once_each_time_that_it_is_sent() {
         let mut copies = Copies::default();
         // sent, through three interfaces
-        assert_eq!([1, 2, 3].map(|interface| copies.is_copy(7, interface)), [false, true, true]);
+        assert_eq!([1, 2, 3].map(|interface| copies.was_shown(7, interface)), [false, true, true]);
         // sent again, and lost behind the first interface; sent once more
-        assert_eq!([1, 1, 2].map(|interface| copies.is_copy(7, interface)), [false, false, true]);
-        assert!(!copies.is_copy(8, 2), "another packet");
+        assert_eq!([1, 1, 2].map(|interface| copies.was_shown(7, interface)), [false, false, true]);
+        assert!(!copies.was_shown(8, 2), "another packet");
     }
 
     #[test]
     fn what_was_shown_long_ago_is_forgotten() {
         let mut copies = Copies::default();
         for identity in 0..3 * REMEMBERED as u64 {
-            assert!(!copies.is_copy(identity, 1));
+            assert!(!copies.was_shown(identity, 1));
             assert!(copies.shown.len() <= REMEMBERED && copies.order.len() == copies.shown.len());
         }
-        assert!(!copies.is_copy(0, 2));
-        assert!(copies.is_copy(3 * REMEMBERED as u64 - 1, 2));
+        assert!(!copies.was_shown(0, 2));
+        assert!(copies.was_shown(3 * REMEMBERED as u64 - 1, 2));
     }
 }

@@ -98,7 +98,7 @@ impl Frames {
                                 continue;
                             };
                             let copies = &mut self.copies;
-                            if interface.is_some_and(|shown| copies.is_copy(segment.identity, shown)) {
+                            if interface.is_some_and(|shown| copies.is_copy(&segment, shown)) {
                                 self.captured.copies += 1;
                                 continue;
                             }

@@ -498,7 +498,8 @@ fn general_notes(others: usize, captured: &[Captured]) -> Vec<String> {
     notes
 }
 
-/// What is missing of payload that was acknowledged.
+/// Returns the note on payload that was acknowledged but not captured; none if there is no such payload. `so` says what
+/// follows for the numbers.
 fn missing(bytes: u64, so: &str) -> Option<String> {
     (bytes > 0).then(|| {
         format!(
@@ -646,7 +647,7 @@ pub fn import_both(
     })
 }
 
-/// What one of two captures does not have, for the notes.
+/// Returns the notes on what only one of the two captures has.
 fn unfound<'a>(matchers: impl Iterator<Item = &'a Matcher>) -> impl Iterator<Item = String> {
     let (mut bytes, mut packets) = (0, 0);
     for matcher in matchers {

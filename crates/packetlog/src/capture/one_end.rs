@@ -398,8 +398,8 @@ mod tests {
             size_bytes,
             payload_bytes,
             ce: false,
+            identification: 0,
             kind: Kind::Tcp(tcp),
-            identity: 0,
         }
     }
 

@@ -36,19 +36,19 @@ pub(super) struct Segment {
     pub(super) payload_bytes: u32,
     /// Arrived with CE (RFC 3168 5).
     pub(super) ce: bool,
+    /// The number of the datagram in its IPv4 header (RFC 6864); 0 of IPv6.
+    pub(super) identification: u16,
     pub(super) kind: Kind,
-    /// What tells the packet from others on every interface that it passes.
-    pub(super) identity: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(super) enum Kind {
     Tcp(Tcp),
     Udp(Udp),
 }
 
 /// What is looked at of a TCP header (RFC 9293 3.1) and its options (RFC 7323, RFC 2018).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Tcp {
     pub(super) seq: u32,
     pub(super) ack: Option<u32>,
@@ -62,7 +62,7 @@ pub(super) struct Tcp {
     pub(super) sacks: [Option<(u32, u32)>; 4],
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Udp {
     /// Of the payload's first bytes and its length; none if too little was captured.
     pub(super) identity: Option<u64>,
@@ -73,6 +73,18 @@ pub(super) struct Udp {
 }
 
 impl Segment {
+    /// Return what tells the packet from others on every interface that it passes, whatever routers and offloads change;
+    /// none if too little of it was captured.
+    pub(super) fn identity(&self) -> Option<u64> {
+        let Self { from, to, size_bytes, identification, kind, .. } = *self;
+        if let Kind::Udp(Udp { identity: None, .. }) = kind {
+            return None;
+        }
+        let mut hasher = DefaultHasher::new();
+        (from, to, size_bytes, identification, kind).hash(&mut hasher);
+        Some(hasher.finish())
+    }
+
     pub(super) fn connection(&self) -> Connection {
         let is_tcp = matches!(self.kind, Kind::Tcp(_));
         let ends = if self.from <= self.to { [self.from, self.to] } else { [self.to, self.from] };
@@ -110,9 +122,6 @@ impl Link {
     }
 }
 
-/// Bytes of TCP or UDP that tell a packet from others.
-const TELLING_BYTES: usize = 64;
-
 /// Decodes a frame of which `data` was captured; none if it is no TCP or UDP over IP, or too little was captured.
 pub(super) fn decode(link: Link, time_ns: u64, data: &[u8], original_bytes: u32) -> Option<Segment> {
     let packet = match link {
@@ -123,35 +132,41 @@ pub(super) fn decode(link: Link, time_ns: u64, data: &[u8], original_bytes: u32)
         Link::Sll2 => LaxSlicedPacket::from_ether_type(ether_type(data.get(..2)?)?, data.get(20..)?),
     };
     let net = packet.net.as_ref()?;
-    let (source, destination, header, stated_bytes, ecn, number): (IpAddr, IpAddr, &[u8], u32, u8, u16) =
-        match net {
-            LaxNetSlice::Ipv4(ip) => {
-                let header = ip.header();
-                let (from, to) = (header.source_addr().into(), header.destination_addr().into());
-                (
-                    from,
-                    to,
-                    header.slice(),
-                    u32::from(header.total_len()),
-                    header.ecn().value(),
-                    header.identification(),
-                )
-            }
-            LaxNetSlice::Ipv6(ip) => {
-                let header = ip.header();
-                let stated = u32::from(header.payload_length());
-                let length = if stated == 0 { 0 } else { stated + 40 };
-                (
-                    header.source_addr().into(),
-                    header.destination_addr().into(),
-                    header.slice(),
-                    length,
-                    header.ecn().value(),
-                    0,
-                )
-            }
-            LaxNetSlice::Arp(_) => return None,
-        };
+    let (source, destination, header, stated_bytes, ecn, identification): (
+        IpAddr,
+        IpAddr,
+        &[u8],
+        u32,
+        u8,
+        u16,
+    ) = match net {
+        LaxNetSlice::Ipv4(ip) => {
+            let header = ip.header();
+            let (from, to) = (header.source_addr().into(), header.destination_addr().into());
+            (
+                from,
+                to,
+                header.slice(),
+                u32::from(header.total_len()),
+                header.ecn().value(),
+                header.identification(),
+            )
+        }
+        LaxNetSlice::Ipv6(ip) => {
+            let header = ip.header();
+            let stated = u32::from(header.payload_length());
+            let length = if stated == 0 { 0 } else { stated + 40 };
+            (
+                header.source_addr().into(),
+                header.destination_addr().into(),
+                header.slice(),
+                length,
+                header.ecn().value(),
+                0,
+            )
+        }
+        LaxNetSlice::Arp(_) => return None,
+    };
     let payload = net.ip_payload_ref()?;
     if payload.fragmented {
         return None;
@@ -172,20 +187,8 @@ pub(super) fn decode(link: Link, time_ns: u64, data: &[u8], original_bytes: u32)
     };
     let payload_bytes =
         transport_bytes.checked_sub(header_bytes).filter(|&bytes| bytes <= LARGEST_PAYLOAD_BYTES)?;
-    let identity = identity(from, to, number, size_bytes, payload.payload);
-    Some(Segment { time_ns, from, to, size_bytes, payload_bytes, ce: ecn == 3, kind, identity })
-}
-
-/// What neither routers nor offloads change: not the hop limit, and no checksum.
-fn identity(from: End, to: End, number: u16, size_bytes: u32, transport: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (from, to, number, size_bytes).hash(&mut hasher);
-    let telling = &transport[..transport.len().min(TELLING_BYTES)];
-    // The checksum of UDP is at 6, that of TCP at 16.
-    for at in [0..6, 8..16, 18..telling.len().max(18)] {
-        telling.get(at).unwrap_or_default().hash(&mut hasher);
-    }
-    hasher.finish()
+    let ce = ecn == 3;
+    Some(Segment { time_ns, from, to, size_bytes, payload_bytes, ce, identification, kind })
 }
 
 /// The interface that a cooked frame passed, as far as its header tells: Linux's number of it, or else which way it went.

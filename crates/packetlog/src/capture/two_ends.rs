@@ -276,8 +276,8 @@ mod tests {
             size_bytes: payload_bytes + 40,
             payload_bytes,
             ce: false,
+            identification: 0,
             kind: Kind::Tcp(Tcp { seq, ..Tcp::default() }),
-            identity: 0,
         };
         let mut matcher = Matcher::new(1, None, 1);
         for seq in 0..3 * MOST_COVERED as u32 {

@@ -173,7 +173,8 @@ fn invalid(error: &serde_json::Error) -> String {
     format!("is not valid JSON: {}", text.split(" at line ").next().unwrap_or_default())
 }
 
-/// How much a text of JSON has of what takes memory when it is read: at most this, as texts in quotes are not left out.
+/// How many objects and values a text of JSON has. Brackets and commas are counted, also those within quotes: the true
+/// numbers are these or smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Counts {
     objects: u64,
