@@ -1,11 +1,11 @@
 """What a command line or a program changes about an experiment."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.catalog.experiment_file import Plan, parse_mix
 from dumbbell.catalog.experiment_settings import READERS, read_settings
 from dumbbell.catalog.scheme import WHAT, Scheme
@@ -127,7 +127,7 @@ def _assign(scheme: Scheme, item: str, value: str) -> Scheme:
 def _literal(value: str) -> object:
     """A value typed on the command line: a number, a switch or a table where it reads as one, else a text."""
     try:
-        literal: object = json.loads(value)
-    except (ValueError, RecursionError):
+        literal: object = parse_json(value)
+    except BadJson:
         return value
     return literal if isinstance(literal, int | float | bool | dict) else value
