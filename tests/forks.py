@@ -1,10 +1,11 @@
 """The command in forks of one Python that has imported it: to start Python and import takes longer than most commands.
 
 Run as a program, this is that Python. A fork then does what `python -m dumbbell` does from its first line on, with
-files, directory and arguments of its own; only the interpreter is left as it is at the end. It has one processor, as
-other tests run on the others: processes that help it import everything anew. Runs with real packets have all: their
-threads and programs go before each other, and wait for each other within the kernel. So have commands that tests start
-by themselves, and those of the README.
+files, directory and arguments of its own; only the interpreter is left as it is at the end. The processes that it
+starts by `multiprocessing` are forks as well: they are given the same, pickled, through the same pipe, but have
+everything imported. It has one processor, as other tests run on the others. Runs with real packets have all (their
+threads and programs go before each other, and wait for each other within the kernel), and start a Python for each
+process. So do commands that tests start by themselves, and those of the README.
 """
 
 import atexit
@@ -19,9 +20,11 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from multiprocessing import resource_tracker, util
 from pathlib import Path
 from threading import Thread
 
@@ -30,6 +33,9 @@ from matplotlib import font_manager  # noqa: F401
 
 PACKAGES = ("dumbbell.cli", "dumbbell.api")
 DRAWING = ("dumbbell.present.site.index", "dumbbell.present.report.drawing", "dumbbell.present.report.page")
+
+_kept: list[object] = []
+"""What must not be finalized: it would write what it has not written yet."""
 
 PROGRAM = """#!{python} -IS
 import json, os, socket, sys
@@ -134,6 +140,44 @@ def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
 
 
+def _fork_instead(_: bytes, arguments: Sequence[bytes | str], files: Sequence[int]) -> int:
+    """Start a process of `multiprocessing` by a fork, in the place of its `util.spawnv_passfds`; return its number.
+
+    The child has of its parent what was imported, and nothing else that a new Python would not have: no files but those
+    it is passed, no signal handlers, nothing that waits to be written, no lock that a thread of the parent holds.
+    """
+    order = next(os.fsdecode(word) for word in arguments if b"multiprocessing." in os.fsencode(word))
+    process = os.fork()
+    if process:
+        return process
+    status: object = 1
+    try:
+        passed = {0, 1, 2, *files}
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for number in {int(each.name) for each in Path("/proc/self/fd").iterdir()} - passed - {nothing}:
+            os.dup2(nothing, number, inheritable=False)  # and not closed: whoever holds it may close it
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for each in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(each, signal.SIG_DFL)
+        _kept.extend((sys.stdout, sys.stderr))
+        sys.stdout = os.fdopen(os.dup(1), "w")
+        sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, errors="backslashreplace")
+        resource_tracker._resource_tracker._pid = None  # type: ignore[attr-defined]
+        sys.argv = ["-c", "--multiprocessing-fork"]
+        exec(order)  # what the new Python would do
+        status = 0
+    except SystemExit as end:
+        status = end.code
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status if isinstance(status, int) else 0)
+
+
 def serve(channel: socket.socket, processors: set[int]) -> list[str]:
     """Forks for every request; returns in the forks only, with the arguments of the command.
 
@@ -157,6 +201,8 @@ def serve(channel: socket.socket, processors: set[int]) -> list[str]:
     directory, arguments, environment, real = json.loads(request)
     if real:
         os.sched_setaffinity(0, processors)
+    else:
+        util.spawnv_passfds = _fork_instead
     if environment is not None:
         os.environ.clear()
         os.environ.update(environment)
@@ -176,6 +222,7 @@ if __name__ == "__main__":
                 import_module(module.name)
     for name in DRAWING:
         import_module(name)
+    warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
     gc.freeze()
     sys.argv = ["", *serve(socket.socket(fileno=int(sys.argv[1])), processors)]
     signal.signal(signal.SIGINT, signal.default_int_handler)
