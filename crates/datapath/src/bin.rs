@@ -10,7 +10,7 @@ use runs::{Backend, RunSpec, meter_config};
 fn main() -> Result<(), String> {
     let file = std::env::args().nth(1).ok_or("usage: datapath-run SPEC.json")?;
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
-    let spec: RunSpec = specification::parse(&text).map_err(|error| format!("{file}: {error}"))?;
+    let spec: RunSpec = strict_input::parse(&text).map_err(|error| format!("{file}: {error}"))?;
     let registry = Registry::builtin();
     spec.validate(Backend::Emulation, &registry)?;
     let mut meter = RunMeter::new(meter_config(&spec, Backend::Emulation));

@@ -5,8 +5,8 @@ use crate::real::{KernelSpec, ProgramSpec};
 use congestion::{Files, Parameters, Registry, Start};
 use path::{PathSpec, Section, Until};
 use serde::{Deserialize, Serialize};
-use specification::{NAME_RULE, is_name};
 use std::collections::BTreeMap;
+use strict_input::{NAME_RULE, is_name};
 use transport::{Application, ApplicationSpec, Config, Receiver, Sender};
 use units::{Span, Time};
 

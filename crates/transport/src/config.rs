@@ -415,7 +415,7 @@ impl Config {
                 merged[grows] = NO_BUFFER.to_vec().into();
             }
         }
-        let config: Self = specification::read(&merged, "transport")?;
+        let config: Self = strict_input::read(&merged, "transport")?;
         config.validate()?;
         Ok(config)
     }

@@ -7,7 +7,7 @@
 //!     rate_mbps: f64,
 //! }
 //!
-//! let refusal = specification::parse::<Link>(r#"{"rate_mbps": "fast"}"#).unwrap_err();
+//! let refusal = strict_input::parse::<Link>(r#"{"rate_mbps": "fast"}"#).unwrap_err();
 //! assert_eq!(refusal, r#"rate_mbps = "fast": allowed is a number"#);
 //! ```
 

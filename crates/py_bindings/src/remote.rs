@@ -47,7 +47,7 @@ impl RemoteSide {
 
     /// Opens sockets; JSON in and out.
     fn open(&self, py: Python<'_>, request: &str) -> PyResult<String> {
-        let request: Open = specification::parse(request).map_err(error)?;
+        let request: Open = strict_input::parse(request).map_err(error)?;
         let opened = self.with(py, |side| side.open(&request))?;
         serde_json::to_string(&opened).map_err(text)
     }
@@ -69,7 +69,7 @@ impl RemoteSide {
 
     /// Sends bursts of packets and listens to those of the other side; JSON in and out.
     fn probe(&self, py: Python<'_>, request: &str) -> PyResult<String> {
-        let request: Probe = specification::parse(request).map_err(error)?;
+        let request: Probe = strict_input::parse(request).map_err(error)?;
         let probed = self.with(py, |side| side.probe(&request, &|| self.is_stopped()))?;
         serde_json::to_string(&probed).map_err(text)
     }
@@ -77,8 +77,8 @@ impl RemoteSide {
     /// Does this side's part in a run. When all is prepared `ready` is called, and says when to begin, ns of this
     /// machine's clock.
     fn run(&self, py: Python<'_>, specification: &str, plan: &str, ready: Py<PyAny>) -> PyResult<()> {
-        let mut spec: RunSpec = specification::parse(specification).map_err(error)?;
-        let plan: Plan = specification::parse(plan).map_err(error)?;
+        let mut spec: RunSpec = strict_input::parse(specification).map_err(error)?;
+        let plan: Plan = strict_input::parse(plan).map_err(error)?;
         let loaded = Loaded::for_run(py, &mut spec)?;
         spec.validate(Backend::Emulation, &loaded.registry).map_err(error)?;
         let when = || -> Result<u64, String> {
@@ -136,8 +136,8 @@ pub(crate) fn join_sides(
     references: &str,
     directory: Option<PathBuf>,
 ) -> PyResult<String> {
-    let spec: RunSpec = specification::parse(specification).map_err(error)?;
-    let known: Vec<Known> = specification::parse(references).map_err(error)?;
+    let spec: RunSpec = strict_input::parse(specification).map_err(error)?;
+    let known: Vec<Known> = strict_input::parse(references).map_err(error)?;
     let references: Vec<Reference> = known
         .into_iter()
         .map(|Known { at_ns, offset_ns, error_ns, source }| Reference { at_ns, offset_ns, error_ns, source })

@@ -20,14 +20,14 @@ use std::time::Instant;
 /// Checks a path, given as JSON.
 #[pyfunction]
 pub(crate) fn check_path(py: Python<'_>, table: &str) -> PyResult<()> {
-    let path: ::path::PathSpec = specification::parse(table).map_err(error)?;
+    let path: ::path::PathSpec = strict_input::parse(table).map_err(error)?;
     interruptible_by_steps(py, |until| path.validate_until(until))
 }
 
 /// What a path, given as JSON, is: base RTT, capacity and loss over time, links and bottleneck, as JSON.
 #[pyfunction]
 pub(crate) fn describe_path(py: Python<'_>, table: &str) -> PyResult<String> {
-    let path: ::path::PathSpec = specification::parse(table).map_err(error)?;
+    let path: ::path::PathSpec = strict_input::parse(table).map_err(error)?;
     let description = interruptible_by_steps(py, |until| path.describe_until(until))?;
     serde_json::to_string(&description).map_err(text)
 }
@@ -41,7 +41,7 @@ pub(crate) fn opportunities(
     seed: u64,
     seconds: f64,
 ) -> PyResult<Vec<u64>> {
-    let path: ::path::PathSpec = specification::parse(table).map_err(error)?;
+    let path: ::path::PathSpec = strict_input::parse(table).map_err(error)?;
     let elements = match direction {
         "data" => &path.data,
         "ack" => &path.ack,
@@ -210,7 +210,7 @@ pub(crate) fn emulate(
 /// Runs a command inside a path, given as JSON; returns its exit status.
 #[pyfunction]
 pub(crate) fn emulate_shell(py: Python<'_>, specification: &str) -> PyResult<i32> {
-    let spec: datapath::ShellSpec = specification::parse(specification).map_err(error)?;
+    let spec: datapath::ShellSpec = strict_input::parse(specification).map_err(error)?;
     py.detach(|| datapath::run_shell(&spec)).map_err(error)
 }
 
@@ -233,5 +233,5 @@ pub(crate) fn clean_up() {
 }
 
 fn parse(specification: &str) -> PyResult<RunSpec> {
-    specification::parse(specification).map_err(error)
+    strict_input::parse(specification).map_err(error)
 }

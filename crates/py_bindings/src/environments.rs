@@ -46,7 +46,7 @@ impl Environments {
                 )));
             }
         };
-        let task: TaskSpec = specification::parse(task).map_err(error)?;
+        let task: TaskSpec = strict_input::parse(task).map_err(error)?;
         let mut read = Files::new();
         let each = task.scenarios.iter().map(|scenario| files(&scenario.run, &mut read));
         let files = each.collect::<PyResult<_>>()?;

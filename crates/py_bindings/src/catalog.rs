@@ -12,13 +12,13 @@ use units::Time;
 /// Whether a text is a name of a scheme, path, experiment or cell.
 #[pyfunction]
 pub(crate) fn is_name(text: &str) -> bool {
-    specification::is_name(text)
+    strict_input::is_name(text)
 }
 
 /// What a name is, as the end of a refusal.
 #[pyfunction]
 pub(crate) const fn name_rule() -> &'static str {
-    specification::NAME_RULE
+    strict_input::NAME_RULE
 }
 
 /// Every controller as JSON: name, summary, parameters.
@@ -64,7 +64,7 @@ pub(crate) fn check_parameters(controller: &str, parameters: BTreeMap<String, St
 pub(crate) fn check_application(table: &str) -> PyResult<()> {
     let given: Json = serde_json::from_str(table).map_err(text)?;
     let application: ::transport::ApplicationSpec =
-        specification::read(&given, "application").map_err(error)?;
+        strict_input::read(&given, "application").map_err(error)?;
     application.validate().map_err(error)
 }
 
