@@ -348,7 +348,7 @@ def test_commands_use_the_library_and_nothing_beside_it() -> None:
         "dumbbell.catalog.options.values",
         "dumbbell.present.tables",
         "dumbbell.present.tables.terminal",
-        "dumbbell.remote.serve",  # the agent that `dumbbell remote serve` becomes
+        "dumbbell.remote.serve",  # the peer process that `dumbbell remote serve` becomes
     )
     files = sorted(COMMANDS.glob("[a-z]*.py"))
     assert len(files) > 10

@@ -199,7 +199,7 @@ class Bed:
         """`path` is the text of a path; `nat` names the machines that are behind one.
 
         By machine: `clocks_s` is what its monotonic clock is ahead of this machine's, `test_clocks` is
-        `DUMBBELL_TEST_CLOCK` of its agents.
+        `DUMBBELL_TEST_CLOCK` of its peer processes.
         """
         self.folder = folder
         self.host = f"{FAR}:{SSH_PORT}"

@@ -1,4 +1,4 @@
-"""Another machine whose agent is a real one, but for one answer: what comes of that is one line that names it."""
+"""A peer process of another machine gives one wrong answer: what comes of that is one line that names the machine."""
 
 import json
 import os
@@ -27,11 +27,11 @@ def answers(module, name, change):
 LIES
 main()
 """
-"""An ssh that starts such an agent here."""
+"""An ssh that starts such a peer process here."""
 
 
 def told(folder: Path, lies: str, *words: str, expect: int) -> subprocess.CompletedProcess[str]:
-    """What a command says, and its exit status, where the agent of the other machine tells these lies."""
+    """What a command says, and its exit status, where the peer process of the other machine tells these lies."""
     (folder / "bin").mkdir()
     (folder / "bin/ssh").write_text(LYING.replace("LIES", lies))
     (folder / "bin/ssh").chmod(0o755)

@@ -1,4 +1,4 @@
-"""What an agent says of its side: `hello` and `describe`."""
+"""What a peer process says of its side: `hello` and `describe`."""
 
 import json
 import os

@@ -20,7 +20,7 @@ from dumbbell.base.errors import UserError, one_line, printable
 from dumbbell.base.json_shape import Each, Table
 from dumbbell.machine.host import Host
 from dumbbell.machine.load import Counters, difference, own_losses
-from dumbbell.remote.link import Agent, LinkLost
+from dumbbell.remote.link import LinkLost, Peer
 from dumbbell.remote.part import TURN_WITHIN_S
 from dumbbell.remote.reference import references
 from dumbbell.remote.shipped import files, portable
@@ -89,12 +89,12 @@ class Options:
 class Side:
     """One of the two, and what it has told."""
 
-    agent: Agent
+    peer: Peer
     told: "queue.SimpleQueue[dict[str, Any]]" = field(default_factory=queue.SimpleQueue)
 
     @classmethod
     def of(cls, host: Host | None) -> Self:
-        """Start the agent of a side.
+        """Start the peer process of a side.
 
         Raises:
             LinkLost: it cannot be had.
@@ -106,7 +106,7 @@ class Side:
                 raise UserError(f"tells more than {MAX_TOLD} things that nobody asked for")
             told.put(each)
 
-        return cls(Agent(host, keep), told)
+        return cls(Peer(host, keep), told)
 
     def hear(self, key: str, within_s: float, work: "Future[Any]") -> Any:  # noqa: ANN401 (any JSON value)
         """What it tells under this name while it works.
@@ -121,18 +121,18 @@ class Side:
             except queue.Empty:
                 if work.done():
                     work.result()
-                    raise UserError(f"{self.agent.name}: has ended before it began") from None
+                    raise UserError(f"{self.peer.name}: has ended before it began") from None
                 continue
             if key in told:
                 return told[key]
-        raise UserError(f"{self.agent.name}: was not ready within {within_s:.0f} s")
+        raise UserError(f"{self.peer.name}: was not ready within {within_s:.0f} s")
 
 
 class Pair:
     """Two sides for one run."""
 
     def __init__(self, host: Host, options: Options) -> None:
-        """Starts both agents.
+        """Starts both peer processes.
 
         Raises:
             LinkLost: one of them cannot be had.
@@ -143,23 +143,23 @@ class Pair:
         try:
             self.local = Side.of(None)
         except BaseException:
-            self.remote.agent.close()
+            self.remote.peer.close()
             raise
 
     def __enter__(self) -> "Pair":
         return self
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        """Ends both agents; what an answer of the other machine has led to is told as one line about that machine."""
+        """Ends both peer processes. An error that the other machine's answer led to is one line about that machine."""
         self.close()
         if error is not None:
             with understanding(self._host):
                 raise error
 
     def close(self) -> None:
-        """Ends both agents with all that they started."""
-        self.remote.agent.close()
-        self.local.agent.close()
+        """Ends both peer processes with all that they started."""
+        self.remote.peer.close()
+        self.local.peer.close()
 
     @property
     def _sides(self) -> tuple[Side, Side]:
@@ -178,19 +178,19 @@ class Pair:
         overheads = sorted({_overhead(tunnel) for tunnel in tunnels})
         specification["path"] |= {"overhead_bytes": overheads[-1], "mtu_bytes": met["mtu_bytes"]}
         before = self._counters()
-        idle = self.local.agent.ask("ask", within_s=IDLE_S + MARGIN_S, seconds=IDLE_S, per_s=IDLE_PER_S)[0]["exchanges"]
-        theta_ns, rtt_ns = _core.clock_offset(json.dumps(idle), self.remote.agent.name)
+        idle = self.local.peer.ask("ask", within_s=IDLE_S + MARGIN_S, seconds=IDLE_S, per_s=IDLE_PER_S)[0]["exchanges"]
+        theta_ns, rtt_ns = _core.clock_offset(json.dumps(idle), self.remote.peer.name)
         note(f"round trip {rtt_ns / 1e6:.3f} ms, path MTU {met['mtu_bytes']} bytes", False)
-        known = references([side.agent for side in self._sides], options.ntp, note)
+        known = references([side.peer for side in self._sides], options.ntp, note)
         plan = {"tunnels": tunnels, "inner_mtu_bytes": met["mtu_bytes"] - max(overheads[-1], PANTHEON_OVERHEAD_BYTES)}
         plan |= {"asks_per_s": BUSY_PER_S, "bandwidth_cap_mbps": options.bandwidth_cap_mbps}
         self._carry_out(specification, plan, theta_ns, rtt_ns)
         after = self._counters()
-        self.local.agent.ask("ask", within_s=IDLE_S + MARGIN_S, seconds=IDLE_S, per_s=IDLE_PER_S)
-        known += references([side.agent for side in self._sides], options.ntp, note)
+        self.local.peer.ask("ask", within_s=IDLE_S + MARGIN_S, seconds=IDLE_S, per_s=IDLE_PER_S)
+        known += references([side.peer for side in self._sides], options.ntp, note)
         most = max_report_bytes(float(specification["duration_s"]), options.bandwidth_cap_mbps)
         local, remote = (
-            side.agent.ask("finish", within_s=2 * MARGIN_S, max_payload_bytes=most)[1] for side in self._sides
+            side.peer.ask("finish", within_s=2 * MARGIN_S, max_payload_bytes=most)[1] for side in self._sides
         )
         joined = _core.join_sides(
             json.dumps(specification), options.local_sends, local, remote, most, json.dumps(known), str(directory)
@@ -211,8 +211,8 @@ class Pair:
 
     def _counters(self) -> list[Counters]:
         """What both machines have counted until now."""
-        names = (side.agent.name for side in self._sides)
-        told = [side.agent.ask("describe")[0] for side in self._sides]
+        names = (side.peer.name for side in self._sides)
+        told = [side.peer.ask("describe")[0] for side in self._sides]
         return [shaped(*each, _DESCRIBED)["counters"] for each in zip(names, told, strict=True)]
 
     def meet(self, flows: int, note: Note) -> dict[str, Any]:
@@ -230,10 +230,10 @@ class Pair:
         there = shared | {"address": self._local_address(), "ports": ports[0], "keys": back, "asks": False}
         within_s = MEETS_WITHIN_S + MARGIN_S
         work = [
-            side.agent.begin("meet", within_s=within_s, request=it)
+            side.peer.begin("meet", within_s=within_s, request=it)
             for side, it in zip(self._sides, (here, there), strict=True)
         ]
-        found = [shaped(side.agent.name, each.result()[0], _MET) for side, each in zip(self._sides, work, strict=True)]
+        found = [shaped(side.peer.name, each.result()[0], _MET) for side, each in zip(self._sides, work, strict=True)]
         self._require_met(found, ports, str(here["address"]))
         mtu = min(found[0]["mtu"].values())
         if mtu < MOST_MTU_BYTES:
@@ -250,22 +250,22 @@ class Pair:
 
         Whoever runs between them asks in the same order, so that no two hold one each and wait for the other.
         """
-        places = [str(side.agent.hello["place"]) for side in self._sides]
+        places = [str(side.peer.hello["place"]) for side in self._sides]
         found: dict[int, list[int]] = {}
         for index in sorted(range(2), key=places.__getitem__):
             side = self._sides[index]
             turn = places[index] not in [places[at] for at in found]
-            work = side.agent.begin("open", within_s=TURN_WITHIN_S + MARGIN_S, request=request, turn=turn)
+            work = side.peer.begin("open", within_s=TURN_WITHIN_S + MARGIN_S, request=request, turn=turn)
             waited = False
             while not work.done() or not side.told.empty():
                 with contextlib.suppress(queue.Empty):
                     told = side.told.get(timeout=0.05)
                     if "waits" in told:
                         waited = True
-                        note(f"{side.agent.name}: {printable(told['waits'])}: waiting", True)
+                        note(f"{side.peer.name}: {printable(told['waits'])}: waiting", True)
             found[index] = work.result()[0]["ports"]
             if waited:
-                note(f"{side.agent.name}: its turn has come", False)
+                note(f"{side.peer.name}: its turn has come", False)
         return [found[0], found[1]]
 
     def _require_met(self, found: list[dict[str, Any]], ports: list[list[int]], address: str) -> None:
@@ -288,14 +288,14 @@ class Pair:
         try:
             return str(socket.getaddrinfo(told, None, socket.AF_INET, socket.SOCK_DGRAM)[0][4][0])
         except OSError as error:
-            ssh = self.remote.agent.hello.get("ssh") or {}
+            ssh = self.remote.peer.hello.get("ssh") or {}
             if self._options.remote_address is None and "." in str(ssh.get("server", "")):
                 return str(ssh["server"])
             raise UserError(f"{told}: has no IPv4 address: {one_line(error)}") from None
 
     def _local_address(self) -> str:
         """Where this machine is for the other one, as its ssh server sees it; where datagrams are from counts."""
-        client = str((self.remote.agent.hello.get("ssh") or {}).get("client", ""))
+        client = str((self.remote.peer.hello.get("ssh") or {}).get("client", ""))
         return client if client.count(".") == 3 else "127.0.0.1"
 
     def _carry_out(self, specification: dict[str, Any], plan: dict[str, Any], theta_ns: int, rtt_ns: int) -> None:
@@ -313,17 +313,17 @@ class Pair:
             own = plan | {"sends": sends, "first": side is self.local}
             parts = portable(own_part(specification, sends))
             within_s = 2 * ready_s + work_s + MARGIN_S
-            work.append(side.agent.begin("run", within_s=within_s, specification=parts, plan=own))
+            work.append(side.peer.begin("run", within_s=within_s, specification=parts, plan=own))
         try:
             for side, each in zip(self._sides, work, strict=True):
                 side.hear("ready", ready_s, each)
-            self.local.agent.say(in_s=lead_s)
+            self.local.peer.say(in_s=lead_s)
             starts_ns = self.local.hear("starts_ns", 10.0, work[0])
-            self.remote.agent.say(start_ns=starts_ns + theta_ns)
+            self.remote.peer.say(start_ns=starts_ns + theta_ns)
             self._wait(work, work_s)
         except BaseException:
             for side in self._sides:
-                side.agent.stop()
+                side.peer.stop()
             raise
 
     def _wait(self, work: "list[Future[Any]]", within_s: float) -> None:

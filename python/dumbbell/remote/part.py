@@ -1,4 +1,4 @@
-"""An agent's part in a run between two machines: the commands `open`, `meet`, `ask`, `probe`, `run`, `finish`."""
+"""A peer process's part in a run between two machines: the commands `open`, `meet`, `ask`, `probe`, `run`, `finish`."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from dumbbell.remote.serve import Reply, State
 from dumbbell.remote.shipped import found
 
 TEST_CLOCK = "DUMBBELL_TEST_CLOCK"
-"""Makes this agent's clock wrong, to try that out with one machine: `offset=37ms,drift=100ppm,step=+20ms@5s`."""
+"""Makes this peer's clock wrong, to try that out with one machine: `offset=37ms,drift=100ppm,step=+20ms@5s`."""
 BEGINS_WITHIN_S = 60.0
 """So long the other side may take to be ready."""
 TURN_WITHIN_S = 60.0

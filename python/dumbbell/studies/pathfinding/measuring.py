@@ -20,7 +20,7 @@ from dumbbell.studies.pathfinding.probing import WAYS, Probed, probe, questions
 Doing = Callable[[str], None]
 """Told what is done next."""
 Pairs = Callable[[bool], Pair]
-"""Starts both agents: with what is known of clocks from elsewhere, or for transfers, which need none of it."""
+"""Starts both peer processes: with what is known of clocks from elsewhere, or for transfers, which need none of it."""
 _QUESTIONS_PER_S = 20.0
 _QUESTIONS_MBPS = BUSY_PER_S * 76 * 8e-6
 """Answers to questions for the time, while a run goes on: 28 bytes of headers, 32 around the content, 16 of content."""
@@ -58,12 +58,12 @@ def measure(pairs: Pairs, wanted: Plan, doing: Doing) -> Findings:
         UserError: the sides do not reach each other, or one of them is lost.
     """
     with TemporaryDirectory(prefix="dumbbell-path-") as folder:
-        doing("both agents start")
+        doing("both peer processes start")
         with pairs(True) as pair:
             it = _Measuring(pair, wanted, doing, [], Path(folder))
             found = _quiet(it)
         if wanted.transfers:
-            doing("both agents start anew")
+            doing("both peer processes start anew")
             with pairs(False) as it.pair:
                 for way in WAYS:
                     _fill(it, found.ways[way], way == WAYS[1])

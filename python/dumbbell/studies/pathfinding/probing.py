@@ -1,4 +1,4 @@
-"""Trains of packets and ECN codepoints, both ways, through the agents of both sides."""
+"""Trains of packets and ECN codepoints, both ways, through the peer processes of both sides."""
 
 import json
 from dataclasses import dataclass
@@ -37,9 +37,9 @@ def probe(
     bursts = {way: _bursts(*trains[way], count, ecn, 0.0 if way == WAYS[0] else 0.5) for way in WAYS}
     last_s = max(burst["at_s"] for each in bursts.values() for burst in each)
     seconds = last_s + rtt_s + _LINGER_S
-    agents = dict(zip(WAYS, (pair.local.agent, pair.remote.agent), strict=True))
+    peers = dict(zip(WAYS, (pair.local.peer, pair.remote.peer), strict=True))
     requests = {way: {"bursts": bursts[way], "seconds": seconds} for way in WAYS}
-    work = {way: agents[way].begin("probe", within_s=seconds + MARGIN_S, request=requests[way]) for way in WAYS}
+    work = {way: peers[way].begin("probe", within_s=seconds + MARGIN_S, request=requests[way]) for way in WAYS}
     told = {way: each.result()[0] for way, each in work.items()}
     return {way: understood(bursts[way], told[way], told[other]) for way, other in (WAYS, WAYS[::-1])}
 
@@ -78,5 +78,5 @@ def understood(bursts: list[dict[str, Any]], sender: dict[str, Any], receiver: d
 
 def questions(pair: Pair, seconds: float, per_s: float) -> list[float]:
     """Round trips of small packets, ms, in order of length."""
-    asked = pair.local.agent.ask("ask", within_s=seconds + MARGIN_S, seconds=seconds, per_s=per_s)[0]["exchanges"]
-    return sorted(trip / 1e6 for trip in _core.round_trips(json.dumps(asked), pair.remote.agent.name))
+    asked = pair.local.peer.ask("ask", within_s=seconds + MARGIN_S, seconds=seconds, per_s=per_s)[0]["exchanges"]
+    return sorted(trip / 1e6 for trip in _core.round_trips(json.dumps(asked), pair.remote.peer.name))

@@ -1,4 +1,4 @@
-"""An agent as a child of this machine, and how messages are framed."""
+"""A peer process as a child of this machine, and how messages are framed."""
 
 import contextlib
 import fcntl
@@ -19,7 +19,7 @@ import pytest
 from dumbbell import Error
 from dumbbell.machine.host import Host, read_host
 from dumbbell.remote import link, messages
-from dumbbell.remote.link import Agent, LinkLost, Refused
+from dumbbell.remote.link import LinkLost, Peer, Refused
 from dumbbell.remote.messages import GREETING, MAX_PAYLOAD_BYTES, Messages, Noise, Silence
 from dumbbell.remote.pair import Side, max_report_bytes
 from dumbbell.remote.ssh import SERVE, why_ssh_failed
@@ -174,7 +174,7 @@ def test_each_way_in_which_ssh_fails_is_one_line() -> None:
         ("ssh: connect to host lab port 2222: No route to host\r\n", "cannot be reached on port 2222: No route"),
         ("kex_exchange_identification: read: Connection reset by peer\r\n", "no ssh server"),
         ("something\nnobody has \x1b seen\n", r"ssh failed: nobody has \x1b seen"),
-        ("", "its agent was killed, or ssh failed without a word"),
+        ("", "its peer process was killed, or ssh failed without a word"),
     ):
         line = why_ssh_failed(host, 255, said)
         assert part in line
@@ -183,7 +183,7 @@ def test_each_way_in_which_ssh_fails_is_one_line() -> None:
         "dumbbell is not installed there: `dumbbell remote install me@lab:2222`"
     )
     assert "another version" in why_ssh_failed(host, 2, "dumbbell: unknown command `remote`: allowed are run")
-    assert why_ssh_failed(host, 1, "x\nlast\n") == "its agent ended with status 1: last"
+    assert why_ssh_failed(host, 1, "x\nlast\n") == "its peer process ended with status 1: last"
 
 
 def test_the_command_for_the_other_machine_is_one_line_for_any_shell() -> None:
@@ -193,35 +193,35 @@ def test_the_command_for_the_other_machine_is_one_line_for_any_shell() -> None:
     assert subprocess.run(["sh", "-n", "-c", inside], check=True)
 
 
-def test_an_agent_answers_refuses_and_ends() -> None:
-    with Agent() as agent:
-        assert agent.hello["version"]
-        assert agent.hello["clock"]
-        assert agent.ask("describe")[0]["machine"]["cpus"] >= 1
+def test_a_peer_process_answers_refuses_and_ends() -> None:
+    with Peer() as peer:
+        assert peer.hello["version"]
+        assert peer.hello["clock"]
+        assert peer.ask("describe")[0]["machine"]["cpus"] >= 1
         with pytest.raises(Refused, match=r"unknown command `helo` \(did you mean `hello`\?\): allowed are hello"):
-            agent.ask("helo")
-        answers = [agent.begin("hello") for _ in range(5)]
-        assert {str(answer.result(60)[0]["version"]) for answer in answers} == {agent.hello["version"]}
-        (process,) = children(agent._process.pid)
+            peer.ask("helo")
+        answers = [peer.begin("hello") for _ in range(5)]
+        assert {str(answer.result(60)[0]["version"]) for answer in answers} == {peer.hello["version"]}
+        (process,) = children(peer._process.pid)
     assert gone(process)
     with pytest.raises(LinkLost, match="the link was closed"):
-        agent.ask("hello")
+        peer.ask("hello")
 
 
-@pytest.mark.parametrize("who", ["guardian", "agent"])
-def test_an_agent_that_is_killed_is_gone_and_said_to_be(who: str) -> None:
-    with Agent() as agent:
-        guardian = agent._process.pid
+@pytest.mark.parametrize("who", ["guardian", "peer"])
+def test_a_peer_process_that_is_killed_is_gone_and_said_to_be(who: str) -> None:
+    with Peer() as peer:
+        guardian = peer._process.pid
         (process,) = children(guardian)
-        os.kill(process if who == "agent" else guardian, signal.SIGKILL)
+        os.kill(process if who == "peer" else guardian, signal.SIGKILL)
         assert gone(process)
-        with pytest.raises(LinkLost, match="this machine: its agent ended"):
-            agent.ask("hello")
-        assert agent.lost
+        with pytest.raises(LinkLost, match="this machine: its peer process ended"):
+            peer.ask("hello")
+        assert peer.lost
     assert gone(guardian)
 
 
-def test_an_agent_ends_when_nobody_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_peer_process_ends_when_nobody_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     code = "from dumbbell.remote import messages, serve; serve.serve()"
     faster = code.replace("serve.serve", "messages.Messages.receive.__defaults__ = (1.0, None, None); serve.serve")
     with subprocess.Popen(
@@ -235,30 +235,30 @@ def test_an_agent_ends_when_nobody_is_heard(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("how", ["SIGTERM", "SIGHUP", "SIGINT", "end of input"])
-def test_an_agent_ends_by_signals_and_with_its_input(how: str) -> None:
+def test_a_peer_process_ends_by_signals_and_with_its_input(how: str) -> None:
     with subprocess.Popen(SERVING, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stdout.readline() == GREETING
-        (agent,) = children(process.pid)
+        (peer,) = children(process.pid)
         if how == "end of input":
             process.stdin.close()
         else:
             process.send_signal(getattr(signal, how))
         assert process.wait(20) == 0
-        assert not Path(f"/proc/{agent}").exists()
+        assert not Path(f"/proc/{peer}").exists()
 
 
-def test_a_link_is_given_up_when_the_agent_falls_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_is_given_up_when_the_peer_process_falls_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(messages.Messages.receive, "__defaults__", (1.5, None, None))
     monkeypatch.setattr(link, "GONE_WITHIN_S", 1.0)
-    with Agent() as agent:
-        (process,) = children(agent._process.pid)
+    with Peer() as peer:
+        (process,) = children(peer._process.pid)
         os.kill(process, signal.SIGSTOP)
         with pytest.raises(LinkLost, match="has sent nothing for"):
-            agent.ask("hello")
+            peer.ask("hello")
     assert gone(process)
-    assert gone(agent._process.pid)
+    assert gone(peer._process.pid)
 
 
 def test_beats_come_without_being_asked_for() -> None:
@@ -306,7 +306,7 @@ for function in (wait, fail, panic, talk, hold, leave):
     serve.COMMANDS[function.__name__] = f"made_up.{function.__name__}"
 serve.serve()
 """
-"""An agent with commands that take their time, fail, hold something and leave something behind."""
+"""A peer process with commands that take their time, fail, hold something and leave something behind."""
 
 
 @pytest.fixture(name="made_up")
@@ -317,36 +317,36 @@ def _made_up(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("made_up")
 def test_a_command_that_takes_its_time_can_be_stopped_and_nothing_else_is() -> None:
     told: list[object] = []
-    with Agent(told=told.append) as agent:
+    with Peer(told=told.append) as peer:
         began = time.monotonic()
-        first = agent.begin("wait", b"abc", max_payload_bytes=3, seconds=60)
+        first = peer.begin("wait", b"abc", max_payload_bytes=3, seconds=60)
         while not told:
             time.sleep(0.01)
-        agent.stop()
+        peer.stop()
         assert first.result(60) == ({"stopped": True, "after": "abc"}, b"cba")
         assert time.monotonic() - began < 20
-        assert agent.ask("wait", seconds=0.01)[0] == {"stopped": False, "after": ""}
+        assert peer.ask("wait", seconds=0.01)[0] == {"stopped": False, "after": ""}
         assert told == [{"waits": True}] * 2
-        several = [agent.begin("wait", seconds=60), agent.begin("wait", seconds=60)]
-        agent.stop()
+        several = [peer.begin("wait", seconds=60), peer.begin("wait", seconds=60)]
+        peer.stop()
         assert [each.result(60)[0]["stopped"] for each in several] == [True, True]
-        assert agent.ask("wait", seconds=0.01)[0]["stopped"] is False
+        assert peer.ask("wait", seconds=0.01)[0]["stopped"] is False
 
 
 @pytest.mark.usefixtures("made_up")
-def test_a_mistake_in_a_command_is_one_line_and_the_agent_goes_on() -> None:
-    with Agent() as agent:
+def test_a_mistake_in_a_command_is_one_line_and_the_peer_process_goes_on() -> None:
+    with Peer() as peer:
         with pytest.raises(Refused, match="this machine: fail: ZeroDivisionError: division by zero"):
-            agent.ask("fail", by=0)
+            peer.ask("fail", by=0)
         with pytest.raises(Refused, match="fail: KeyError: 'by'"):
-            agent.ask("fail")
-        assert agent.ask("fail", by=2)[0] == {"x": 0.5}
+            peer.ask("fail")
+        assert peer.ask("fail", by=2)[0] == {"x": 0.5}
         # or who asks would wait for ever
         with pytest.raises(Refused, match="panic: BaseException: a panic of the core"):
-            agent.begin("panic").result(10)
+            peer.begin("panic").result(10)
         with pytest.raises(Refused, match=r"a message of 40[0-9]{2} and 0 bytes is longer than allowed"):
-            agent.begin("talk").result(10)
-        assert agent.ask("fail", by=2)[0] == {"x": 0.5}
+            peer.begin("talk").result(10)
+        assert peer.ask("fail", by=2)[0] == {"x": 0.5}
 
 
 NONSENSE = """
@@ -360,7 +360,7 @@ for answer in json.loads(sys.argv[1]):
     messages.send(answer)
 sys.stdin.buffer.read()
 """
-"""An agent that answers whatever it was told to."""
+"""A peer process that answers whatever it was told to."""
 
 
 @pytest.mark.parametrize(
@@ -377,13 +377,13 @@ def test_answers_that_make_no_sense_are_one_line(
 ) -> None:
     answers = json.dumps([{"ok": {"version": 3, "commit": []}}, answer])
     monkeypatch.setattr(link, "_LOCAL", [sys.executable, "-P", "-c", NONSENSE, answers])
-    with Agent(any_version=True) as agent, pytest.raises((Refused, LinkLost)) as raised:
-        agent.begin("describe").result(10)
+    with Peer(any_version=True) as peer, pytest.raises((Refused, LinkLost)) as raised:
+        peer.begin("describe").result(10)
     assert part in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
-def test_requests_that_make_no_sense_are_refused_in_one_line_and_the_agent_goes_on() -> None:
+def test_requests_that_make_no_sense_are_refused_in_one_line_and_the_peer_process_goes_on() -> None:
     requests: list[tuple[str, dict[str, object]]] = [
         ("open", {}),
         ("open", {"request": 5}),
@@ -402,33 +402,33 @@ def test_requests_that_make_no_sense_are_refused_in_one_line_and_the_agent_goes_
         ("speak", {"address": 5, "port": -1}),
         ("", {}),
     ]
-    with Agent() as agent:
+    with Peer() as peer:
         for do, arguments in requests:
             with pytest.raises(Refused) as raised:
-                pytest.fail(f"{do}: {agent.begin(do, **arguments).result(60)}")
+                pytest.fail(f"{do}: {peer.begin(do, **arguments).result(60)}")
             assert "\n" not in str(raised.value), do
         # nothing that was refused keeps descriptors, and each `open` lets go what the one before had
         for _ in range(30):
-            assert len(agent.ask("open", request={"flows": 50})[0]["ports"]) == 51
-        descriptors = len(list(Path(f"/proc/{children(agent._process.pid)[0]}/fd").iterdir()))
+            assert len(peer.ask("open", request={"flows": 50})[0]["ports"]) == 51
+        descriptors = len(list(Path(f"/proc/{children(peer._process.pid)[0]}/fd").iterdir()))
         assert descriptors < 120, descriptors
 
 
 @pytest.mark.usefixtures("made_up")
-def test_what_an_agent_holds_is_let_go_when_it_ends_while_it_works(tmp_path: Path) -> None:
-    with Agent() as agent:
-        agent.ask("hold", file=str(tmp_path / "file"))
-        waiting = agent.begin("wait", seconds=60)
+def test_what_a_peer_process_holds_is_let_go_when_it_ends_while_it_works(tmp_path: Path) -> None:
+    with Peer() as peer:
+        peer.ask("hold", file=str(tmp_path / "file"))
+        waiting = peer.begin("wait", seconds=60)
     with pytest.raises(LinkLost):
         waiting.result()
     assert (tmp_path / "file").read_text() == "let go"
 
 
 @pytest.mark.usefixtures("made_up")
-def test_what_a_killed_agent_has_left_is_ended() -> None:
-    with Agent() as agent:
-        (process,) = children(agent._process.pid)
-        left = agent.ask("leave")[0]["process"]
+def test_what_a_killed_peer_process_has_left_is_ended() -> None:
+    with Peer() as peer:
+        (process,) = children(peer._process.pid)
+        left = peer.ask("leave")[0]["process"]
         assert Path(f"/proc/{left}").exists()
         os.kill(process, signal.SIGKILL)
         assert gone(left)
@@ -436,10 +436,10 @@ def test_what_a_killed_agent_has_left_is_ended() -> None:
 
 @pytest.mark.usefixtures("made_up")
 def test_one_that_asks_and_is_stuck_in_writing_is_let_go() -> None:
-    with Agent() as agent:
-        (process,) = children(agent._process.pid)
+    with Peer() as peer:
+        (process,) = children(peer._process.pid)
         os.kill(process, signal.SIGSTOP)
-        writer = threading.Thread(target=lambda: agent.begin("wait", bytes(1 << 22), seconds=0), daemon=True)
+        writer = threading.Thread(target=lambda: peer.begin("wait", bytes(1 << 22), seconds=0), daemon=True)
         writer.start()
         time.sleep(0.2)
         began = time.monotonic()
@@ -461,7 +461,7 @@ Beats(messages, {"beat": True})
 exec(sys.argv[1])
 sys.stdin.buffer.read()
 """
-"""An agent that says hello, beats, and then does what it was told to."""
+"""A peer process that says hello, beats, and then does what it was told to."""
 
 HEAD = "import os; head = len(text).to_bytes(4, 'big') + text; "
 
@@ -482,7 +482,7 @@ HEAD = "import os; head = len(text).to_bytes(4, 'big') + text; "
         ("os = __import__('os'); os.write(1, (60 << 20).to_bytes(4, 'big'))", "a message of 62914560 bytes"),
     ],
 )
-def test_an_agent_that_is_mute_slow_or_says_too_much_is_ended(
+def test_a_peer_process_that_is_mute_slow_or_says_too_much_is_ended(
     monkeypatch: pytest.MonkeyPatch, deed: str, part: str
 ) -> None:
     monkeypatch.setattr(link, "_LOCAL", [sys.executable, "-P", "-c", MISBEHAVING, deed])
@@ -496,33 +496,33 @@ def test_an_agent_that_is_mute_slow_or_says_too_much_is_ended(
             raise Error("tells more than 64 things")
 
     began = time.monotonic()
-    with Agent(told=keep, any_version=True) as agent:
+    with Peer(told=keep, any_version=True) as peer:
         with pytest.raises(LinkLost, match=re.escape(part)):
-            agent.begin("describe", within_s=3.0).result(30)
-        assert gone(agent._process.pid)
+            peer.begin("describe", within_s=3.0).result(30)
+        assert gone(peer._process.pid)
     assert time.monotonic() - began < 25
 
 
-def test_an_agent_that_does_not_listen_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_peer_process_that_does_not_listen_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     deaf = "import threading; threading.Event().wait()"
     monkeypatch.setattr(link, "_LOCAL", [sys.executable, "-P", "-c", MISBEHAVING, deaf])
     monkeypatch.setattr(messages, "SILENCE_S", 2.0)
     monkeypatch.setattr(link, "GONE_WITHIN_S", 1.0)
-    with Agent(any_version=True) as agent, pytest.raises(LinkLost, match="has taken nothing of what is said"):
-        agent.begin("describe", bytes(1 << 20)).result(30)
+    with Peer(any_version=True) as peer, pytest.raises(LinkLost, match="has taken nothing of what is said"):
+        peer.begin("describe", bytes(1 << 20)).result(30)
 
 
 def test_what_is_told_to_a_run_is_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     deed = "[messages.send({'tell': {'n': 1}}) for _ in range(10_000)]"
     monkeypatch.setattr(link, "_LOCAL", [sys.executable, "-P", "-c", MISBEHAVING, deed])
-    monkeypatch.setattr(Agent, "_other_version", lambda _: None)
+    monkeypatch.setattr(Peer, "_other_version", lambda _: None)
     side = Side.of(None)
     try:
         with pytest.raises(LinkLost, match="tells more than 64 things that nobody asked for"):
-            side.agent.begin("describe").result(30)
+            side.peer.begin("describe").result(30)
         assert side.told.qsize() == 64
     finally:
-        side.agent.close()
+        side.peer.close()
 
 
 def test_a_report_may_be_as_long_as_the_bandwidth_cap_explains() -> None:
