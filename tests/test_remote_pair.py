@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dumbbell import Error, _core
-from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.experiment import Overrides, resolve
 from dumbbell.present.report.words.network import network_rows
 from dumbbell.remote.pair import explained, fitted, judged, needed, own_part
@@ -40,7 +40,7 @@ def said(*_: object) -> None:
 
 
 def experiment(**settings: object) -> dict[str, Any]:
-    plan = Plan(name="run", schemes=["copa"], backend="remote:me@Far.Example:2222", **settings)  # type: ignore[arg-type]
+    plan = ExperimentFile(name="run", schemes=["copa"], backend="remote:me@Far.Example:2222", **settings)  # type: ignore[arg-type]
     found = resolve(plan)
     return found.specification(found.all_runs()[0])
 
@@ -50,7 +50,7 @@ def test_the_path_is_the_network_and_the_backend_gets_its_own_settings() -> None
     assert found["path"]["data"] == found["path"]["ack"] == []
     table = {"sender": "remote", "tunnel": "pantheon", "udp_ports": [40000, 40009]}
     assert {key: found["remote"][key] for key in table} == table
-    plan = Plan(name="run", schemes=["copa"], backend="remote:far")
+    plan = ExperimentFile(name="run", schemes=["copa"], backend="remote:far")
     assert list(resolve(plan).paths) == ["to-far"]
     with pytest.raises(Error, match="path: with backend remote:far the path is the network"):
         resolve(plan, Overrides(paths=("india-aws-india",)))
@@ -95,7 +95,9 @@ def test_exchanges_that_cannot_be_do_not_count_beside_those_that_can() -> None:
 @pytest.mark.parametrize("ports", ["40000", "a-b", "0-5", "9-8", "1-70000"])
 def test_ports_that_are_none_are_refused(ports: str) -> None:
     with pytest.raises(Error, match="allowed is FROM-TO, two ports of 1 to 65535"):
-        resolve(Plan(name="run", schemes=["copa"], backend="remote:far"), Overrides(settings={"udp_ports": ports}))
+        resolve(
+            ExperimentFile(name="run", schemes=["copa"], backend="remote:far"), Overrides(settings={"udp_ports": ports})
+        )
 
 
 def test_packets_of_ours_fit_what_the_path_takes() -> None:

@@ -53,7 +53,7 @@ from .api.running import (
     specification as specification,
 )
 from .base.version import __version__ as __version__
-from .catalog.experiment_file import Plan as Plan
+from .catalog.experiment_file import ExperimentFile as ExperimentFile, Plan as Plan
 from .catalog.grids.flows import FlowPlan as FlowPlan
 from .catalog.options.one_line import make_path as make_path
 from .catalog.outside.available import missing as missing

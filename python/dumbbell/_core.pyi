@@ -154,14 +154,14 @@ def parse_trace(text: str) -> list[int]:
 def check_run(specification: str, backend: str = "sim") -> None:
     """Refuses the specification of a run (JSON) that `backend` (`sim` or `emu`) cannot execute."""
 
-Told = Callable[[str, bytes | None], object]
-"""Told where a training stands, and now and then what was learned so far."""
+OnProgress = Callable[[str, bytes | None], object]
+"""Called with where a training stands and, now and then, with what was learned so far."""
 
 def trainers() -> list[str]:
     """The names of all trainers of the core."""
 
 def train_controller(
-    name: str, settings: str, seed: int, jobs: int, seconds: float, start: bytes | None, told: Told
+    name: str, settings: str, seed: int, jobs: int, seconds: float, start: bytes | None, told: OnProgress
 ) -> bytes:
     """Trains with settings (JSON) until `seconds` are over; returns the file that was learned.
 

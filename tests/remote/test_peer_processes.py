@@ -21,7 +21,7 @@ from dumbbell.machine.host import Host, read_host
 from dumbbell.remote import link, messages
 from dumbbell.remote.link import LinkLost, Peer, Refused
 from dumbbell.remote.messages import GREETING, MAX_PAYLOAD_BYTES, Messages, Noise, Silence
-from dumbbell.remote.pair import Side, max_report_bytes
+from dumbbell.remote.pair import RunPeer, max_report_bytes
 from dumbbell.remote.ssh import SERVE, why_ssh_failed
 
 SERVING = [sys.executable, "-P", "-m", "dumbbell", "remote", "serve"]
@@ -516,7 +516,7 @@ def test_what_is_told_to_a_run_is_kept_up_to_a_bound(monkeypatch: pytest.MonkeyP
     deed = "[messages.send({'tell': {'n': 1}}) for _ in range(10_000)]"
     monkeypatch.setattr(link, "_LOCAL", [sys.executable, "-P", "-c", MISBEHAVING, deed])
     monkeypatch.setattr(Peer, "_other_version", lambda _: None)
-    side = Side.of(None)
+    side = RunPeer.of(None)
     try:
         with pytest.raises(LinkLost, match="tells more than 64 things that nobody asked for"):
             side.peer.begin("describe").result(30)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dumbbell.catalog.index import Index
 
 if TYPE_CHECKING:
-    from dumbbell.catalog.experiment_file import Plan
+    from dumbbell.catalog.experiment_file import ExperimentFile
     from dumbbell.catalog.path import PathModel
     from dumbbell.catalog.scheme import Scheme
 
@@ -50,17 +50,19 @@ def paths() -> "Index[PathModel]":
 
 
 @cache
-def experiments() -> "Index[Plan]":
+def experiments() -> "Index[ExperimentFile]":
     """Every listed experiment."""
-    from dumbbell.catalog.experiment_file import parse_plan
+    from dumbbell.catalog.experiment_file import parse_experiment_file
 
     where = _elsewhere("experiment")
-    return Index("experiment", _HERE / "experiments", parse_plan, group="dumbbell.experiments", elsewhere=where)
+    return Index(
+        "experiment", _HERE / "experiments", parse_experiment_file, group="dumbbell.experiments", elsewhere=where
+    )
 
 
 @cache
-def vectors() -> "Index[Plan]":
+def vectors() -> "Index[ExperimentFile]":
     """Every scenario of the golden traces: an experiment that any simulated scheme can be put into."""
-    from dumbbell.catalog.experiment_file import parse_plan
+    from dumbbell.catalog.experiment_file import parse_experiment_file
 
-    return Index("scenario", _HERE / "vectors", parse_plan)
+    return Index("scenario", _HERE / "vectors", parse_experiment_file)

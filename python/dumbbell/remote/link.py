@@ -35,7 +35,7 @@ _NEVER_BEGUN_S = 1.0
 """How long a peer process that has not greeted has to end: it has started nothing yet."""
 
 Answer = tuple[Message, bytes]
-Told = Callable[[Message], None]
+OnReport = Callable[[Message], None]
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Peer:
     several threads and are answered in order.
     """
 
-    def __init__(self, host: Host | None = None, told: Told | None = None, any_version: bool = False) -> None:
+    def __init__(self, host: Host | None = None, told: OnReport | None = None, any_version: bool = False) -> None:
         """Starts it and waits for what it says of itself (`hello`).
 
         `told` is called, from a thread, with what the peer process tells without being asked. `any_version`: a peer

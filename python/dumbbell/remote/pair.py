@@ -86,15 +86,15 @@ class Options:
 
 
 @dataclass
-class Side:
-    """One of the two, and what it has told."""
+class RunPeer:
+    """One of the two peer processes of a run, and what it has reported."""
 
     peer: Peer
     told: "queue.SimpleQueue[dict[str, Any]]" = field(default_factory=queue.SimpleQueue)
 
     @classmethod
     def of(cls, host: Host | None) -> Self:
-        """Start the peer process of a side.
+        """Start the peer process on a machine; None is this machine.
 
         Raises:
             LinkLost: it cannot be had.
@@ -139,9 +139,9 @@ class Pair:
         """
         self._options = options
         self._host = host
-        self.remote = Side.of(host)
+        self.remote = RunPeer.of(host)
         try:
-            self.local = Side.of(None)
+            self.local = RunPeer.of(None)
         except BaseException:
             self.remote.peer.close()
             raise
@@ -162,7 +162,7 @@ class Pair:
         self.local.peer.close()
 
     @property
-    def _sides(self) -> tuple[Side, Side]:
+    def _sides(self) -> tuple[RunPeer, RunPeer]:
         return self.local, self.remote
 
     def run(self, specification: dict[str, Any], directory: Path, note: Note) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """One-way delay of every packet."""
 
-from dumbbell.present.asked import Drawn, OfRun, Rows, series_rows
+from dumbbell.present.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
 from dumbbell.present.report.drawing import draw_one
 from dumbbell.present.report.drawn.source import delays

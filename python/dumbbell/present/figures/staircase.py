@@ -2,7 +2,7 @@
 
 import numpy
 
-from dumbbell.present.asked import Drawn, OfRun, Rows, series_rows
+from dumbbell.present.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
 from dumbbell.present.report.drawing import draw_job, staircase, stairs
 from dumbbell.results.series.kept import PACKETS

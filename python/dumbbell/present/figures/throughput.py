@@ -1,6 +1,6 @@
 """Rates into and out of the path."""
 
-from dumbbell.present.asked import Drawn, OfRun, Rows, series_rows
+from dumbbell.present.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
 from dumbbell.present.report.drawing import BIN_S, draw_job, draw_one, shown_capacity
 from dumbbell.present.report.drawn.source import rates

@@ -6,7 +6,7 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.remote.pair import MARGIN_S, Pair
-from dumbbell.studies.pathfinding import plan
+from dumbbell.studies.pathfinding import probe_budget
 from dumbbell.studies.pathfinding.ecn import Codepoints, codepoints
 from dumbbell.studies.pathfinding.trains import Train
 
@@ -45,12 +45,12 @@ def probe(
 
 
 def _bursts(packets: int, size: int, gap_s: float, count: int, ecn: bool, turn: float) -> list[dict[str, Any]]:
-    begin_s, single = 0.1, plan.IDLE_BYTES
+    begin_s, single = 0.1, probe_budget.IDLE_BYTES
     bursts = []
     if ecn:
-        for number in range(4 * plan.CODEPOINTS_EACH):
+        for number in range(4 * probe_budget.CODEPOINTS_EACH):
             bursts.append({"at_s": begin_s + 0.01 * number, "packets": 1, "bytes": single, "ecn": number % 4})
-        begin_s += 0.04 * plan.CODEPOINTS_EACH + 0.2
+        begin_s += 0.04 * probe_budget.CODEPOINTS_EACH + 0.2
     for number in range(count):
         at_s = begin_s + (number + turn) * gap_s
         bursts.append({"at_s": at_s, "packets": packets, "bytes": size, "ecn": _ECT0 if ecn else 0})

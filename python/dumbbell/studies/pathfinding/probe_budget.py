@@ -44,7 +44,7 @@ LEAST_DATA_BYTES = 20_000_000
 
 
 @dataclass(frozen=True)
-class Plan:
+class ProbeBudget:
     """How long each thing takes, and what may be sent."""
 
     idle_s: float
@@ -105,7 +105,7 @@ class Plan:
         return f"{told}: at most {self.data_cap_bytes / 1e6:.0f} MB in all"
 
 
-def planned(duration_s: float, data_cap_bytes: int, bandwidth_cap_mbps: float | None) -> Plan:
+def make_budget(duration_s: float, data_cap_bytes: int, bandwidth_cap_mbps: float | None) -> ProbeBudget:
     """What fits into so much time and data.
 
     Raises:
@@ -121,7 +121,7 @@ def planned(duration_s: float, data_cap_bytes: int, bandwidth_cap_mbps: float | 
     transfers_take_s = 2 * (transfer_s + AROUND_S) + 2 * (FLOOD_S + AROUND_S)
     idle_s = max(duration_s - TRAINS_TAKE_S - transfers_take_s, LEAST_IDLE_S)
     idle_s = min(idle_s, IDLE_SHARE * data_cap_bytes / (IDLE_PER_S * IDLE_BYTES))
-    return Plan(idle_s, transfer_s, FLOOD_S, data_cap_bytes, bandwidth_cap_mbps)
+    return ProbeBudget(idle_s, transfer_s, FLOOD_S, data_cap_bytes, bandwidth_cap_mbps)
 
 
 def train_packets(mbps: float | None, packet_bytes: int, jitter_s: float = 0.0) -> tuple[int, float]:

@@ -1,4 +1,4 @@
-"""What a figure is asked of: a run, or a results directory; and what comes of it."""
+"""Requests for figures, of a run or of a results directory, and what is drawn."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class DrawnRun(Protocol):
 
 @dataclass(frozen=True)
 class OfRun:
-    """A figure of one run is asked for."""
+    """Request for a figure of one run."""
 
     kind: str
     name: str
@@ -146,7 +146,7 @@ def series_rows(of: str, scheme: str, name: str, unit: str, times: Iterable[Any]
 
 @dataclass(frozen=True)
 class OfResults:
-    """A figure of many runs is asked for."""
+    """Request for a figure of many runs."""
 
     kind: str
     name: str
