@@ -76,7 +76,7 @@ def metrics() -> str:
 def labels() -> str:
     """JSON: the keys of statistics that are no metrics, with `name`, `level`, `meaning`."""
 
-class RemoteSide:
+class RemoteEndpoint:
     """This machine's side of a run between two. Requests and answers are JSON."""
 
     def open(self, request: str) -> str:
@@ -91,7 +91,7 @@ class RemoteSide:
     def probe(self, request: str) -> str:
         """Sends bursts of packets and listens to those of the other side; what was sent and what came."""
 
-    def run(self, specification: str, plan: str, ready: Callable[[], int]) -> None:
+    def run(self, specification: str, part: str, ready: Callable[[], int]) -> None:
         """Does this side's part; `ready` says when to begin, ns of this machine's clock."""
 
     def finish(self) -> bytes:

@@ -49,7 +49,7 @@ pub use finish::RunStats;
 pub use histogram::{DelayHistogram, DelaySummary};
 pub use inputs::{
     Delay, FlowFacts, FlowInfo, FlowState, LinkCounters, MediaCounters, MeterConfig, Read, Sample,
-    SenderCounters, Tells, Told,
+    SenderCounters, StatedTotals, Tells,
 };
 pub use interval::{IntervalMeter, TransferRow, Transfers, View};
 pub use jain::{ActiveRule, JainMeter, JainSeries};

@@ -74,7 +74,7 @@ mod _core {
     #[pymodule_export]
     use crate::outside::{describe_plugin, guard_process};
     #[pymodule_export]
-    use crate::remote::{RemoteSide, clock_ns, clock_offset, distort_clock, join_sides, round_trips};
+    use crate::remote::{RemoteEndpoint, clock_ns, clock_offset, distort_clock, join_sides, round_trips};
     #[pymodule_export]
     use crate::run::{
         check_emulation, check_path, check_run, clean_up, controller_cost, describe_path, emulate,

@@ -3,7 +3,7 @@
 use crate::outside::Loaded;
 use crate::{error, text};
 use clocks::Reference;
-use datapath::remote::{Compared, Exchange, Joined, Meet, Open, Plan, Probe, Side, SideReport, join};
+use datapath::remote::{Compared, Exchange, Joined, Meet, Open, Probe, RunPart, SideReport, join};
 use endpoint::{Distortion, distort, monotonic_ns};
 use measure::{RunMeter, RunStats};
 use pyo3::prelude::*;
@@ -19,18 +19,18 @@ use std::sync::{Mutex, PoisonError};
 /// This machine's side of a run between two.
 #[pyclass(frozen)]
 #[derive(Default)]
-pub(crate) struct RemoteSide {
-    side: Mutex<Side>,
+pub(crate) struct RemoteEndpoint {
+    endpoint: Mutex<datapath::remote::RemoteEndpoint>,
     stopped: AtomicBool,
 }
 
-impl RemoteSide {
+impl RemoteEndpoint {
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut Side) -> Result<T, String> + Send,
+        work: impl FnOnce(&mut datapath::remote::RemoteEndpoint) -> Result<T, String> + Send,
     ) -> PyResult<T> {
-        py.detach(|| work(&mut self.side.lock().unwrap_or_else(PoisonError::into_inner))).map_err(error)
+        py.detach(|| work(&mut self.endpoint.lock().unwrap_or_else(PoisonError::into_inner))).map_err(error)
     }
 
     fn is_stopped(&self) -> bool {
@@ -39,7 +39,7 @@ impl RemoteSide {
 }
 
 #[pymethods]
-impl RemoteSide {
+impl RemoteEndpoint {
     #[new]
     fn new() -> Self {
         Self::default()
@@ -48,7 +48,7 @@ impl RemoteSide {
     /// Opens sockets; JSON in and out.
     fn open(&self, py: Python<'_>, request: &str) -> PyResult<String> {
         let request: Open = strict_input::parse(request).map_err(error)?;
-        let opened = self.with(py, |side| side.open(&request))?;
+        let opened = self.with(py, |endpoint| endpoint.open(&request))?;
         serde_json::to_string(&opened).map_err(text)
     }
 
@@ -57,41 +57,42 @@ impl RemoteSide {
         // What is wrong with it may not be shown: there are keys in it.
         let request: Meet = serde_json::from_str(request)
             .map_err(|_| error("meet: not the request that is expected".into()))?;
-        let met = self.with(py, |side| side.meet(&request, &|| self.is_stopped()))?;
+        let met = self.with(py, |endpoint| endpoint.meet(&request, &|| self.is_stopped()))?;
         serde_json::to_string(&met).map_err(text)
     }
 
     /// Asks the other side for the time; the exchanges as JSON.
     fn ask(&self, py: Python<'_>, seconds: f64, per_s: f64) -> PyResult<String> {
-        let exchanges = self.with(py, |side| side.ask(seconds, per_s, &|| self.is_stopped()))?;
+        let exchanges = self.with(py, |endpoint| endpoint.ask(seconds, per_s, &|| self.is_stopped()))?;
         serde_json::to_string(&exchanges).map_err(text)
     }
 
     /// Sends bursts of packets and listens to those of the other side; JSON in and out.
     fn probe(&self, py: Python<'_>, request: &str) -> PyResult<String> {
         let request: Probe = strict_input::parse(request).map_err(error)?;
-        let probed = self.with(py, |side| side.probe(&request, &|| self.is_stopped()))?;
+        let probed = self.with(py, |endpoint| endpoint.probe(&request, &|| self.is_stopped()))?;
         serde_json::to_string(&probed).map_err(text)
     }
 
     /// Does this side's part in a run. When all is prepared `ready` is called, and says when to begin, ns of this
     /// machine's clock.
-    fn run(&self, py: Python<'_>, specification: &str, plan: &str, ready: Py<PyAny>) -> PyResult<()> {
+    fn run(&self, py: Python<'_>, specification: &str, part: &str, ready: Py<PyAny>) -> PyResult<()> {
         let mut spec: RunSpec = strict_input::parse(specification).map_err(error)?;
-        let plan: Plan = strict_input::parse(plan).map_err(error)?;
+        let part: RunPart = strict_input::parse(part).map_err(error)?;
         let loaded = Loaded::for_run(py, &mut spec)?;
         spec.validate(Backend::Emulation, &loaded.registry).map_err(error)?;
         let when = || -> Result<u64, String> {
             Python::attach(|py| ready.call0(py)?.extract::<u64>(py)).map_err(|raised| raised.to_string())
         };
         let stop = || self.is_stopped() || loaded.watch.failure().is_some();
-        let result = self.with(py, |side| Ok(side.run(&spec, &plan, &loaded.registry, &when, &stop)))?;
+        let result =
+            self.with(py, |endpoint| Ok(endpoint.run(&spec, &part, &loaded.registry, &when, &stop)))?;
         loaded.outcome(result).map_err(error)
     }
 
     /// What this side knows of its run, for [`join_sides`].
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let report = self.with(py, |side| side.finish().and_then(|report| report.to_bytes()))?;
+        let report = self.with(py, |endpoint| endpoint.finish().and_then(|report| report.to_bytes()))?;
         Ok(PyBytes::new(py, &report))
     }
 

@@ -3,7 +3,8 @@
 use crate::tell::full_name;
 use crate::{Backend, FlowSpec, RunSpec};
 use measure::{
-    FlowFacts, FlowInfo, FlowState, LinkCounters, MediaCounters, MeterConfig, SenderCounters, Tells, Told,
+    FlowFacts, FlowInfo, FlowState, LinkCounters, MediaCounters, MeterConfig, SenderCounters, StatedTotals,
+    Tells,
 };
 use path::{Direction, LinkTally};
 use transport::{ApplicationSpec, Config, EncoderStats, Sender};
@@ -157,7 +158,7 @@ pub fn sender_counters(spec: &RunSpec, index: usize, sender: &Sender) -> SenderC
         accepted_bytes: Some(sender.accepted_bytes()),
         completed: stats.completed_at,
         media: sender.encoder_stats().map(|stats| media_counters(&spec.flows[index], &stats)),
-        told: Told::default(),
+        stated: StatedTotals::default(),
     }
 }
 

@@ -182,9 +182,9 @@ class Pair:
         theta_ns, rtt_ns = _core.clock_offset(json.dumps(idle), self.remote.peer.name)
         note(f"round trip {rtt_ns / 1e6:.3f} ms, path MTU {met['mtu_bytes']} bytes", False)
         known = references([side.peer for side in self._sides], options.ntp, note)
-        plan = {"tunnels": tunnels, "inner_mtu_bytes": met["mtu_bytes"] - max(overheads[-1], PANTHEON_OVERHEAD_BYTES)}
-        plan |= {"asks_per_s": BUSY_PER_S, "bandwidth_cap_mbps": options.bandwidth_cap_mbps}
-        self._carry_out(specification, plan, theta_ns, rtt_ns)
+        part = {"tunnels": tunnels, "inner_mtu_bytes": met["mtu_bytes"] - max(overheads[-1], PANTHEON_OVERHEAD_BYTES)}
+        part |= {"asks_per_s": BUSY_PER_S, "bandwidth_cap_mbps": options.bandwidth_cap_mbps}
+        self._carry_out(specification, part, theta_ns, rtt_ns)
         after = self._counters()
         self.local.peer.ask("ask", within_s=IDLE_S + MARGIN_S, seconds=IDLE_S, per_s=IDLE_PER_S)
         known += references([side.peer for side in self._sides], options.ntp, note)
@@ -298,7 +298,7 @@ class Pair:
         client = str((self.remote.peer.hello.get("ssh") or {}).get("client", ""))
         return client if client.count(".") == 3 else "127.0.0.1"
 
-    def _carry_out(self, specification: dict[str, Any], plan: dict[str, Any], theta_ns: int, rtt_ns: int) -> None:
+    def _carry_out(self, specification: dict[str, Any], part: dict[str, Any], theta_ns: int, rtt_ns: int) -> None:
         """Lets both sides do their part, from the same moment on."""
         for side in self._sides:
             while not side.told.empty():
@@ -310,7 +310,7 @@ class Pair:
         work = []
         for side in self._sides:
             sends = (side is self.local) == self._options.local_sends
-            own = plan | {"sends": sends, "first": side is self.local}
+            own = part | {"sends": sends, "first": side is self.local}
             parts = portable(own_part(specification, sends))
             within_s = 2 * ready_s + work_s + MARGIN_S
             work.append(side.peer.begin("run", within_s=within_s, specification=parts, plan=own))

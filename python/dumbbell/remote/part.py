@@ -35,7 +35,7 @@ def open_sockets(state: State, message: Message, _payload: bytes) -> Reply:
     if _HELD not in state.kept:
         state.kept[_HELD] = state.held.callback(_stop, state)
     _stop(state)
-    side = state.kept[_SIDE] = _core.RemoteSide()
+    side = state.kept[_SIDE] = _core.RemoteEndpoint()
     return json.loads(side.open(json.dumps(message["request"]))), b""
 
 
@@ -59,9 +59,9 @@ def probe(state: State, message: Message, _payload: bytes) -> Reply:
 
 def run(state: State, message: Message, _payload: bytes) -> Reply:
     """Does this side's part. It tells when it is `ready`, and is said when to begin: `in_s`, or at `start_ns`."""
-    specification, plan = message["specification"], message["plan"]
+    specification, part = message["specification"], message["plan"]
     if not state.is_own:
-        _require_allowed(specification, bool(plan["sends"]))
+        _require_allowed(specification, bool(part["sends"]))
     specification = found(specification, only_shipped=not state.is_own)
 
     def begins() -> int:
@@ -72,7 +72,7 @@ def run(state: State, message: Message, _payload: bytes) -> Reply:
         return start_ns
 
     with _stopping(state) as side:
-        side.run(json.dumps(specification), json.dumps(plan), begins)
+        side.run(json.dumps(specification), json.dumps(part), begins)
     return {}, b""
 
 
@@ -112,7 +112,7 @@ def _stop(state: State) -> None:
 
 
 @contextmanager
-def _stopping(state: State) -> "Iterator[_core.RemoteSide]":
+def _stopping(state: State) -> "Iterator[_core.RemoteEndpoint]":
     """The side, which is stopped when the command is."""
     side = state.kept.get(_SIDE)
     if side is None:

@@ -1,4 +1,4 @@
-//! One machine's part in a run between two: sockets, what is behind them, and the threads of the run.
+//! One machine's end of a run between two: sockets, what is behind them, and the threads of the run.
 
 use super::channel::{Channel, Exchange};
 use super::hops::{Hop, trace};
@@ -19,7 +19,7 @@ use endpoint::{
     Clock, Journal, Key, MAX_DATAGRAM_BYTES, MOST_FLOWS, ReceiverReport, Scheduled, SenderReport, Session,
     Urgency, Wire, dropped_at, monotonic_ns, receive_tcp, receive_udp, send_tcp, send_udp,
 };
-use runs::{Ends, RunSpec, Side as ProgramSide};
+use runs::{Ends, FlowEnd, RunSpec};
 use serde::{Deserialize, Serialize};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, UdpSocket};
 use std::sync::Arc;
@@ -102,10 +102,10 @@ pub enum TunnelKind {
     Pantheon,
 }
 
-/// Which part of a run a side has.
+/// What one machine has to do in a run.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Plan {
+pub struct RunPart {
     /// Whether data of ordinary flows leaves here.
     pub sends: bool,
     /// Whether this is the first of the two: they have different addresses in their tunnels.
@@ -121,9 +121,9 @@ pub struct Plan {
     pub bandwidth_cap_mbps: Option<f64>,
 }
 
-/// One machine's part in a run.
+/// One machine's end of a run.
 #[derive(Debug, Default)]
-pub struct Side {
+pub struct RemoteEndpoint {
     sockets: Vec<UdpSocket>,
     ports: Vec<Port>,
     channel: Option<Channel>,
@@ -133,7 +133,7 @@ pub struct Side {
     report: Option<SideReport>,
 }
 
-impl Side {
+impl RemoteEndpoint {
     /// Opens the sockets.
     ///
     /// # Errors
@@ -231,12 +231,12 @@ impl Side {
     pub fn run(
         &mut self,
         spec: &RunSpec,
-        plan: &Plan,
+        part: &RunPart,
         registry: &Registry,
         ready: &dyn Fn() -> Result<u64, String>,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), String> {
-        if plan.tunnels.len() != spec.flows.len() || self.ports.len() != spec.flows.len() {
+        if part.tunnels.len() != spec.flows.len() || self.ports.len() != spec.flows.len() {
             return Err(format!("run: {} flows were opened", self.ports.len()));
         }
         let owner = Owner::next();
@@ -246,11 +246,11 @@ impl Side {
         let directory = scratch.as_ref().map_or(std::path::Path::new("/"), Scratch::path);
         let ports = std::mem::take(&mut self.ports);
         let mut ends = (0..spec.flows.len())
-            .map(|index| plan.end(index))
+            .map(|index| part.end(index))
             .collect::<Result<Vec<Option<End>>, String>>()?;
         let channel = self.channel.as_ref().ok_or("the other side was not met")?;
         let sent = Arc::default();
-        let work = Work { spec, plan, registry, directory, stop, sent: &sent };
+        let work = Work { spec, part, registry, directory, stop, sent: &sent };
         let outcome = work.carry_out(ports, &ends, ready, channel, self.asks);
         channel.ask_every(None);
         let mut report = outcome?;
@@ -283,7 +283,7 @@ fn interval(per_s: f64) -> Option<Duration> {
     (per_s > 0.0).then(|| Duration::from_secs_f64(1.0 / per_s.clamp(0.001, 10_000.0)))
 }
 
-impl Plan {
+impl RunPart {
     /// The end of flow number `index` behind its tunnel, if it has one.
     fn end(&self, index: usize) -> Result<Option<End>, String> {
         if self.tunnels[index] == TunnelKind::None {
@@ -305,7 +305,7 @@ impl Plan {
 #[derive(Clone, Copy)]
 struct Work<'a> {
     spec: &'a RunSpec,
-    plan: &'a Plan,
+    part: &'a RunPart,
     registry: &'a Registry,
     directory: &'a std::path::Path,
     stop: &'a (dyn Fn() -> bool + Sync),
@@ -334,7 +334,7 @@ enum Sockets {
 impl<'a> Work<'a> {
     /// Whether data of flow number `index` leaves here.
     fn sends(self, index: usize) -> bool {
-        self.plan.sends != self.spec.flows[index].reverse
+        self.part.sends != self.spec.flows[index].reverse
     }
 
     fn carry_out(
@@ -370,7 +370,7 @@ impl<'a> Work<'a> {
         }
         let start_ns = ready()?;
         if asks {
-            channel.ask_every(interval(self.plan.asks_per_s));
+            channel.ask_every(interval(self.part.asks_per_s));
         }
         let clock = Clock::starting_at(start_ns);
         let halves = self.in_threads(clock, start_ns, sockets, tunnels, ends, &mut programs);
@@ -400,10 +400,10 @@ impl<'a> Work<'a> {
     /// The program of flow number `index` that runs here, if it has programs.
     fn program(self, index: usize, end: Option<&'a End>) -> Result<Option<ProgramFlow<'a>>, String> {
         let Some(end) = end else { return Ok(None) };
-        let (own, peer) = self.plan.inner(index);
+        let (own, peer) = self.part.inner(index);
         let sends = self.sends(index);
         let ends = |_: &_, program: &runs::ProgramSpec| {
-            let listens_here = (program.first == ProgramSide::Sender) == sends;
+            let listens_here = (program.first == FlowEnd::Sender) == sends;
             EndsHere {
                 sender: Some(end).filter(|_| sends),
                 receiver: Some(end).filter(|_| !sends),
@@ -416,7 +416,7 @@ impl<'a> Work<'a> {
     fn tunnel(self, index: usize, end: &End, port: Port) -> Result<Tunnel, String> {
         let (data, ack) = readings(&runs::FlowSpec { reverse: false, ..self.spec.flows[index].clone() })?;
         let (outgoing, incoming) = if self.sends(index) { (data, ack) } else { (ack, data) };
-        let encapsulation = match self.plan.tunnels[index] {
+        let encapsulation = match self.part.tunnels[index] {
             TunnelKind::Pantheon => Encapsulation::Pantheon,
             _ => Encapsulation::Sealed,
         };
@@ -429,7 +429,7 @@ impl<'a> Work<'a> {
     /// What flow number `index` needs behind its tunnel.
     fn inner_socket(self, index: usize, end: &End) -> Result<Sockets, String> {
         let flow = &self.spec.flows[index];
-        let (own, peer) = self.plan.inner(index);
+        let (own, peer) = self.part.inner(index);
         let (own, peer) = (SocketAddrV4::new(own, PORT), SocketAddrV4::new(peer, PORT));
         if flow.is_core() {
             let open = || {
@@ -554,7 +554,7 @@ impl<'a> Work<'a> {
                 self.spawn(scope, session, index, name, work).map(Some)
             }
             (Some(kernel), _, Some(end)) => {
-                let (_, peer) = self.plan.inner(index);
+                let (_, peer) = self.part.inner(index);
                 let address = SocketAddrV4::new(peer, PORT);
                 let work = move || {
                     end.namespace.enter()?;
@@ -598,7 +598,7 @@ impl<'a> Work<'a> {
             let sent = self.sent.load(Ordering::Relaxed);
             // What a second may carry may not be exceeded in less: a run may end before the second does.
             let mbps = (sent - before) as f64 * 8e-6 / (now - since).as_secs_f64().max(1.0);
-            if let Some(cap) = self.plan.bandwidth_cap_mbps.filter(|cap| mbps > *cap) {
+            if let Some(cap) = self.part.bandwidth_cap_mbps.filter(|cap| mbps > *cap) {
                 return Err(format!(
                     "stopped: {mbps:.1} Mbit/s were sent in a second: the bandwidth cap is {cap} Mbit/s"
                 ));

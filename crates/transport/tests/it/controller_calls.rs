@@ -20,7 +20,7 @@ enum Call {
 }
 
 #[derive(Debug, Default)]
-struct Told {
+struct ControllerCalls {
     calls: Vec<Call>,
     sent: Vec<Sent>,
     frames: Vec<Frame>,
@@ -32,7 +32,7 @@ struct Told {
 struct Scripted {
     now: Control,
     after: Control,
-    told: Arc<Mutex<Told>>,
+    told: Arc<Mutex<ControllerCalls>>,
 }
 
 impl Scripted {
@@ -102,10 +102,10 @@ fn pair(
     application: ApplicationSpec,
     controls: [Control; 2],
     change: impl FnOnce(&mut Config),
-) -> (Pair, Arc<Mutex<Told>>) {
+) -> (Pair, Arc<Mutex<ControllerCalls>>) {
     let mut config = Config { ack_every: 1, handshake: false, ..Config::tcp() };
     change(&mut config);
-    let told = Arc::new(Mutex::new(Told::default()));
+    let told = Arc::new(Mutex::new(ControllerCalls::default()));
     let [now, after] = controls;
     let controller = Scripted { now, after, told: Arc::clone(&told) };
     (Pair::with(&config, application, |_| Box::new(controller), None), told)
