@@ -22,7 +22,7 @@ from dumbbell.catalog.toml_tables import parse_toml, read_toml
 from dumbbell.cli.parser import command_parser
 from dumbbell.execution.check import check
 from dumbbell.experiment import Overrides, pin, resolve
-from dumbbell.results.heartbeat import HEARTBEAT
+from dumbbell.results.campaign_state import STATE_FILE
 from dumbbell.studies.calibrate.target import TargetOptions, read_target
 from dumbbell.studies.ccperf.experiment import ccperf_plan
 from fuzz_given import Target, joined, parted, results, simulate, written
@@ -256,17 +256,17 @@ def _give_name(content: bytes, _: Path) -> None:
 
 def _stored(folder: Path) -> list[bytes]:
     kept = results(folder)
-    files = {name: (kept / name).read_bytes() for name in STORED if name != HEARTBEAT}
+    files = {name: (kept / name).read_bytes() for name in STORED if name != STATE_FILE}
     first = json.loads(files[STORED[-1]]) | {"clocks": CLOCKS}
     return [
-        joined(files | {STORED[-1]: json.dumps(first, indent=1).encode(), HEARTBEAT: json.dumps(CAMPAIGN).encode()})
+        joined(files | {STORED[-1]: json.dumps(first, indent=1).encode(), STATE_FILE: json.dumps(CAMPAIGN).encode()})
     ]
 
 
 STORED = [
     "experiment.toml",
     "environment.json",
-    HEARTBEAT,
+    STATE_FILE,
     "runs/small/reno/1/stats.json",
     "runs/small/reno/2/stats.json",
 ]

@@ -10,7 +10,7 @@ import pytest
 from conftest import Dumbbell, show
 from dumbbell import _core, catalog
 from dumbbell.catalog.experiment_file import parse_experiment_file
-from dumbbell.catalog.outside.available import missing
+from dumbbell.catalog.outside.availability import missing
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
 from dumbbell.execution.check import check

@@ -16,7 +16,7 @@ from dumbbell.base.errors import UserError, nearest, with_hint
 from dumbbell.catalog.experiment_file import ExperimentFile, mix_label, parse_experiment_file, parse_mix
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.index import Index
-from dumbbell.catalog.outside.available import missing
+from dumbbell.catalog.outside.availability import missing
 from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.execution.check import check
 from dumbbell.experiment import Overrides, derive_seed, fitted_transport, resolve, with_overrides

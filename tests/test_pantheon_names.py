@@ -13,7 +13,7 @@ from dumbbell.catalog.outside.pantheon_names import Counterpart, counterpart, kn
 from dumbbell.formats.staging import _styles
 from dumbbell.results.analysis.counterparts import matched
 from dumbbell.studies.calibrate.target import TargetOptions, read_target
-from test_exchange import METADATA
+from test_convert import METADATA
 from test_pantheon_import import of, write
 
 FILLP_1 = "third_party/fillp @ ec9585325218d5048c4d4152fa42240af54c6e67"

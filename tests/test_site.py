@@ -27,7 +27,7 @@ from dumbbell.present.site.judging.direction import LESS, MORE, best, decimals, 
 from dumbbell.present.site.judging.facts import look
 from dumbbell.present.site.judging.findings import Findings, Site, rivals
 from dumbbell.present.site.pictures import pictures
-from dumbbell.results.series.kept import kept_files
+from dumbbell.results.series.run_files import kept_files
 from dumbbell.results.series.samples import run_samples
 from dumbbell.studies.benchmark import Benchmark
 from dumbbell.studies.ccperf.experiment import ccperf_plan

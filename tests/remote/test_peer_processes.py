@@ -21,7 +21,7 @@ from dumbbell.machine.host import Host, read_host
 from dumbbell.remote import link, messages
 from dumbbell.remote.link import LinkLost, Peer, Refused
 from dumbbell.remote.messages import GREETING, MAX_PAYLOAD_BYTES, Messages, Noise, Silence
-from dumbbell.remote.pair import RunPeer, max_report_bytes
+from dumbbell.remote.remote_run import RunPeer, max_report_bytes
 from dumbbell.remote.ssh import SERVE, why_ssh_failed
 
 SERVING = [sys.executable, "-P", "-m", "dumbbell", "remote", "serve"]

@@ -9,7 +9,7 @@ import pytest
 
 from dumbbell import Error, _core
 from dumbbell.base.errors import UserError
-from dumbbell.remote import part
+from dumbbell.remote import run_commands
 from dumbbell.remote.serve import Given, State
 
 from .bed import Bed, eventually
@@ -40,24 +40,24 @@ def test_the_second_of_two_experiments_with_one_machine_waits_and_says_for_what(
 
 def test_a_machine_that_is_never_free_is_refused_with_who_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DUMBBELL_TURN", f"test-{os.getpid()}")
-    monkeypatch.setattr(part, "TURN_WITHIN_S", 1.0)
+    monkeypatch.setattr(run_commands, "TURN_WITHIN_S", 1.0)
     told: list[dict[str, Any]] = []
     state = State(tell=lambda **what: told.append(what), given=[Given({}, b"")])
     held = _core.take_turn(0.0, lambda: False, print)
     who = f"another run goes on (pid {os.getpid()}, since "
     with pytest.raises(UserError, match=re.escape(who) + r"[0-9:]{8}\), for 1 s now"):
-        part.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
+        run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
     assert [list(each) for each in told] == [["waits"]]
     assert told[0]["waits"].startswith(who)
     state.stop()
     with pytest.raises(Error, match="stopped"):
-        part.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
+        run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
     state.given = [Given({}, b"")]
     del held
-    answer, _ = part.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
+    answer, _ = run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
     assert len(answer["ports"]) == 2
     # it has it now, for as many runs as it makes, and lets it go as it ends
-    part.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
+    run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
     with pytest.raises(Error, match="stopped"):
         _core.take_turn(0.1, lambda: False, lambda *_: None)
     state.held.close()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.experiment_settings import READERS
-from dumbbell.catalog.outside.available import missing
+from dumbbell.catalog.outside.availability import missing
 
 if TYPE_CHECKING:
     from dumbbell.catalog.experiment_file import ExperimentFile

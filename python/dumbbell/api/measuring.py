@@ -13,7 +13,7 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.experiment.network import network_name
 from dumbbell.machine.host import Host, read_host
 from dumbbell.machine.sntp import read_server
-from dumbbell.remote.pair import Options, Pair
+from dumbbell.remote.remote_run import Options, Pair
 from dumbbell.results.files import write_atomically
 from dumbbell.studies.pathfinding.findings import Findings
 from dumbbell.studies.pathfinding.measuring import measure

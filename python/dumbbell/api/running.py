@@ -36,7 +36,7 @@ from dumbbell.execution.trust import agree_to, outside_code, require_known
 from dumbbell.experiment import Overrides, pin, resolve
 from dumbbell.plugins import isolated
 from dumbbell.plugins.isolated import Watch
-from dumbbell.results.series.kept import FLOWS, LINKS, PACKETS, kept_files, read_table
+from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, kept_files, read_table
 from dumbbell.results.shape import require_statistics
 
 

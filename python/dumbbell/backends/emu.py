@@ -50,7 +50,7 @@ class Emulator:
 
     def enter(self) -> str | None:
         """Gains the right to make network namespaces; says why not where that is refused."""
-        from dumbbell.catalog.outside.available import search_path
+        from dumbbell.catalog.outside.availability import search_path
 
         os.environ["PATH"] = search_path()
         try:

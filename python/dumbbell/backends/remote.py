@@ -71,7 +71,7 @@ class Remote:
 
     def run_one(self, specification: str, directory: Path, note: Note) -> dict[str, Any]:
         """One run between the two machines."""
-        from dumbbell.remote.pair import Options, Pair
+        from dumbbell.remote.remote_run import Options, Pair
 
         table = json.loads(specification)
         options = Options(**table.pop(KEY, {}))

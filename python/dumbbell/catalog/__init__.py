@@ -19,7 +19,7 @@ def _elsewhere(wanted: str) -> Callable[[str], str]:
     """What says of a name or a file that is no `wanted` one which other kind it is."""
 
     def told(text: str) -> str:
-        from dumbbell.catalog.mistaken import what_it_is
+        from dumbbell.catalog.input_kind import what_it_is
 
         names = {"scheme": schemes().names, "path": paths().names, "experiment": experiments().names}
         return what_it_is(text, {kind: known() for kind, known in names.items() if kind != wanted})
@@ -30,7 +30,7 @@ def _elsewhere(wanted: str) -> Callable[[str], str]:
 @cache
 def schemes() -> "Index[Scheme]":
     """Every listed scheme; `kernel-X` is found for what the kernel offers, and files of plug-ins are schemes too."""
-    from dumbbell.catalog.outside.available import kernel_scheme
+    from dumbbell.catalog.outside.availability import kernel_scheme
     from dumbbell.catalog.outside.plugin_schemes import plugin_scheme
     from dumbbell.catalog.scheme import parse_scheme
 

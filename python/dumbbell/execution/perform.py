@@ -16,10 +16,10 @@ from dumbbell.base.errors import UserError, listed, printable
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.experiment_file import ExperimentFile
-from dumbbell.execution.campaign import perform_campaign
 from dumbbell.execution.check import check
 from dumbbell.execution.cluster import require_cluster
 from dumbbell.execution.pool import Outcome, Tell, Work, execute
+from dumbbell.execution.scheduler import perform_campaign
 from dumbbell.execution.trust import trusted
 from dumbbell.experiment import Experiment, Overrides, Run, everything, with_overrides
 from dumbbell.machine.description import cpus

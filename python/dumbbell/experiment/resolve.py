@@ -14,7 +14,7 @@ from dumbbell.catalog.grids import grid
 from dumbbell.catalog.grids.cell import Cell
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.index import Named
-from dumbbell.catalog.outside.available import missing
+from dumbbell.catalog.outside.availability import missing
 from dumbbell.catalog.outside.plugin_schemes import (
     plugin_digest,
     plugin_kind,

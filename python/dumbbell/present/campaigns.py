@@ -4,7 +4,7 @@ from dumbbell.base.errors import UserError
 from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.report.over_time import OverTime
 from dumbbell.results.analysis.over_time import METRICS
-from dumbbell.results.heartbeat import stamp
+from dumbbell.results.campaign_state import stamp
 
 _PARTS = ("low", "median", "high")
 

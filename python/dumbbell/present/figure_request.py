@@ -13,7 +13,7 @@ from dumbbell.present.plots import Steps, styles
 from dumbbell.present.report.content import ReportModel, load
 from dumbbell.present.report.drawing import Job, draw_job
 from dumbbell.present.report.drawn.series import Lines, flow_lines
-from dumbbell.results.series.kept import FLOWS, Source
+from dumbbell.results.series.run_files import FLOWS, Source
 from dumbbell.results.series.samples import RunSamples, Sampled, read_sampled, run_samples
 from dumbbell.results.series.table import Table
 

@@ -22,8 +22,8 @@ from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.results.clocks import check_clocks
 from dumbbell.results.difference import difference
 from dumbbell.results.files import is_left, locked_file, remove_left, require_beneath, write_atomically
+from dumbbell.results.integrity import damage
 from dumbbell.results.shape import ENVIRONMENT, require_statistics
-from dumbbell.results.whole import damage
 
 STATISTICS = "stats.json"
 MISSING = "not run: the experiment was stopped before"

@@ -4,7 +4,7 @@ from dumbbell.present.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
 from dumbbell.present.report.drawing import draw_one
 from dumbbell.results.analysis.jain import RULES, WINDOW_S, jain_series
-from dumbbell.results.series.kept import PACKETS
+from dumbbell.results.series.run_files import PACKETS
 
 SCOPE = RUN
 

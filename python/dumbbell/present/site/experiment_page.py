@@ -18,7 +18,7 @@ from dumbbell.present.site.shell import Shell, command, experiment_page_name, fa
 from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.summary import bounds_legend
 from dumbbell.results.directory import MISSING
-from dumbbell.results.series.kept import RUN_FILES
+from dumbbell.results.series.run_files import RUN_FILES
 
 MOST_OPEN_CELLS = 4
 """Cells of an experiment whose tables are unfolded at once; of more, each unfolds by itself."""

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from dumbbell.base.backend import Note
-from dumbbell.remote.pair import BUSY_PER_S, Pair
+from dumbbell.remote.remote_run import BUSY_PER_S, Pair
 from dumbbell.studies.pathfinding import idle, load, probe_budget, traffic, trains
 from dumbbell.studies.pathfinding.findings import Findings, Way
 from dumbbell.studies.pathfinding.flow_log import FlowLog, read_flows

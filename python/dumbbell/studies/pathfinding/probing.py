@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.remote.pair import MARGIN_S, Pair
+from dumbbell.remote.remote_run import MARGIN_S, Pair
 from dumbbell.studies.pathfinding import probe_budget
 from dumbbell.studies.pathfinding.ecn import Codepoints, codepoints
 from dumbbell.studies.pathfinding.trains import Train

@@ -12,7 +12,7 @@ from dumbbell.execution.estimate import pieces, seconds_of
 from dumbbell.execution.pool import Outcome, Tell
 from dumbbell.experiment import Run
 from dumbbell.results import ResultsDirectory
-from dumbbell.results.heartbeat import Heartbeat, Schedule, read_state, stamp
+from dumbbell.results.campaign_state import Schedule, StateKeeper, read_state, stamp
 
 Make = Callable[[list[Run], Tell], Outcome]
 """Makes the runs of a round, and tells of each."""
@@ -44,7 +44,7 @@ def perform_campaign(
     earlier = read_state(results.directory)
     schedule = Schedule(earlier.began_s if earlier else clock(), experiment.every_s, experiment.runs)
     rounds = {number: list(runs) for number, runs in groupby(todo, lambda run: run.run)}
-    with Heartbeat(results.directory, schedule, earlier) as heart:
+    with StateKeeper(results.directory, schedule, earlier) as heart:
         campaign = _Campaign(results, schedule, rounds, heart, progress, clock, sleep)
         campaign.announce(jobs, resumed=earlier is not None)
         return campaign.perform(make)
@@ -56,7 +56,7 @@ class _Campaign:
     schedule: Schedule
     left: dict[int, list[Run]]
     """The runs of each round that is still to be made."""
-    heart: Heartbeat
+    heart: StateKeeper
     progress: Progress
     clock: Clock
     sleep: Sleep

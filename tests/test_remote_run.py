@@ -10,7 +10,7 @@ from dumbbell import Error, _core
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.experiment import Overrides, resolve
 from dumbbell.present.report.words.network import network_rows
-from dumbbell.remote.pair import explained, fitted, judged, needed, own_part
+from dumbbell.remote.remote_run import explained, fitted, judged, needed, own_part
 
 CLOCKS: dict[str, Any] = {
     "uncertainty_ms": [-5.0, 6.0],

@@ -6,7 +6,7 @@ from typing import Any
 
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.input_files import digest
-from dumbbell.results.series.kept import PACKETS, kept_names
+from dumbbell.results.series.run_files import PACKETS, kept_names
 
 FILES = "files"
 """The key of statistics under which they are, by name of the file: `bytes` and `sha256`."""

@@ -6,7 +6,7 @@ import pytest
 
 from dumbbell import Error, _core, catalog
 from dumbbell.experiment import Overrides, pin, resolve
-from dumbbell.remote.pair import needed, own_part
+from dumbbell.remote.remote_run import needed, own_part
 from dumbbell.remote.shipped import files, found, portable
 
 

@@ -1,4 +1,4 @@
-"""The heartbeat of a campaign: a file that says where it stands, and by its age whether it still goes on."""
+"""The state of a campaign in a file, `campaign.json`: where it stands, and by its age whether it still goes on."""
 
 import os
 import threading
@@ -14,7 +14,7 @@ from dumbbell.base.json_text import read_json, to_json
 from dumbbell.results.directory import DAMAGED
 from dumbbell.results.files import write_atomically
 
-HEARTBEAT = "campaign.json"
+STATE_FILE = "campaign.json"
 BEAT_S = 5.0
 SILENT_S = 30.0
 """What has not beaten for so long is dead: the machine may have been too busy for one beat, or for three."""
@@ -93,7 +93,7 @@ def read_state(directory: Path) -> State | None:
     Raises:
         UserError: it is damaged.
     """
-    file = directory / HEARTBEAT
+    file = directory / STATE_FILE
     try:
         content = read_json(file)
     except (FileNotFoundError, NotADirectoryError):
@@ -138,7 +138,7 @@ def as_json(directory: Path) -> dict[str, Any] | None:
         state = read_state(directory)
         if state is None:
             return None
-        seen_s, seen_at = _seen(directory / HEARTBEAT)
+        seen_s, seen_at = _seen(directory / STATE_FILE)
     except UserError as error:
         return {DAMAGED: str(error).replace(f"{directory}/", "")}
     going = state.state in (_RUNNING, _WAITING)
@@ -180,8 +180,8 @@ def _boot() -> str:
         return ""
 
 
-class Heartbeat:
-    """Keeps the file while a campaign goes on; a thread touches it every few seconds."""
+class StateKeeper:
+    """Writes the state file while a campaign goes on; a thread touches the file every few seconds."""
 
     def __init__(self, directory: Path, schedule: Schedule, earlier: State | None) -> None:
         self._directory = directory
@@ -198,7 +198,7 @@ class Heartbeat:
         )
         self._beating = threading.Thread(target=self._beat, daemon=True)
 
-    def __enter__(self) -> "Heartbeat":
+    def __enter__(self) -> "StateKeeper":
         self.tell()
         self._beating.start()
         return self
@@ -217,7 +217,7 @@ class Heartbeat:
     def tell(self, **changes: Any) -> None:  # noqa: ANN401 (fields of `State`)
         """Says what has changed."""
         self._state = replace(self._state, **changes)
-        write_atomically(self._directory / HEARTBEAT, to_json(asdict(self._state)))
+        write_atomically(self._directory / STATE_FILE, to_json(asdict(self._state)))
 
     def miss(self, what: str) -> None:
         """A round was not made at its time."""
@@ -238,6 +238,6 @@ class Heartbeat:
     def _beat(self) -> None:
         while not self._over.wait(BEAT_S):
             try:
-                os.utime(self._directory / HEARTBEAT)
+                os.utime(self._directory / STATE_FILE)
             except OSError:
                 continue  # on a disk that is full or away for a while: that is not what ends a campaign

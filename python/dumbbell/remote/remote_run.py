@@ -21,8 +21,8 @@ from dumbbell.base.json_shape import Each, Table
 from dumbbell.machine.host import Host
 from dumbbell.machine.load import Counters, difference, own_losses
 from dumbbell.remote.link import LinkLost, Peer
-from dumbbell.remote.part import TURN_WITHIN_S
 from dumbbell.remote.reference import references
+from dumbbell.remote.run_commands import TURN_WITHIN_S
 from dumbbell.remote.shipped import files, portable
 from dumbbell.remote.understanding import shaped, understanding
 
