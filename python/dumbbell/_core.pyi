@@ -100,11 +100,11 @@ class RemoteEndpoint:
     def stop(self) -> None:
         """Ends whatever goes on."""
 
-class Turn:
-    """The right to run with real packets on this machine; given back with the object."""
+class EmulationLock:
+    """The emulation lock of this machine, held for as long as the object lives."""
 
-def take_turn(within_s: float, stopped: Callable[[], bool], waits: Callable[..., None]) -> Turn:
-    """Waits until it is this process's turn, so long at most, or until `stopped()`.
+def take_emulation_lock(within_s: float, stopped: Callable[[], bool], waits: Callable[..., None]) -> EmulationLock:
+    """Waits for the lock, so long at most, or until `stopped()`.
 
     `waits` is told who has it: `waits(process, since_s)`, or nothing where that is not known.
     """

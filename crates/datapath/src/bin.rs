@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout, reason = "its output is the statistics")]
 
 use congestion::Registry;
-use datapath::Turn;
+use datapath::EmulationLock;
 use measure::RunMeter;
 use runs::{Backend, RunSpec, meter_config};
 
@@ -14,8 +14,8 @@ fn main() -> Result<(), String> {
     let registry = Registry::builtin();
     spec.validate(Backend::Emulation, &registry)?;
     let mut meter = RunMeter::new(meter_config(&spec, Backend::Emulation));
-    let turn = Turn::wait(&|| false, &|_| {})?;
-    let emulated = datapath::run(&spec, &registry, turn, &mut meter)?;
+    let lock = EmulationLock::wait(&|| false, &|_| {})?;
+    let emulated = datapath::run(&spec, &registry, lock, &mut meter)?;
     let stats = emulated.totals.stats(meter)?;
     println!("{}", serde_json::to_string(&stats).map_err(|error| error.to_string())?);
     Ok(())

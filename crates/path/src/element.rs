@@ -1,8 +1,8 @@
 //! What every element of a path does, and what its table of settings says.
 
 use crate::change::{Change, WalkSpec};
+use crate::link_counters::LinkTally;
 use crate::queues::QueueSpec;
-use crate::tally::LinkTally;
 use crate::{Packet, Tap};
 use units::{Rng, Time};
 

@@ -6,6 +6,7 @@ mod arrow;
 mod catalog;
 mod columns;
 mod controller;
+mod emulation_lock;
 mod environments;
 mod events;
 mod exchange;
@@ -19,7 +20,6 @@ mod source;
 mod table;
 mod thinning;
 mod train;
-mod turn;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -58,6 +58,8 @@ mod _core {
         check_application, check_parameters, controllers, is_name, name_rule, needed_files, transport,
     };
     #[pymodule_export]
+    use crate::emulation_lock::{HeldEmulationLock, take_emulation_lock};
+    #[pymodule_export]
     use crate::environments::{ArrayView, Environments, environment_fields};
     #[pymodule_export]
     use crate::events::{Ack, Control, Ecn, Frame, Loss, Packet, RateSample, Sent, Start, Timeout};
@@ -86,8 +88,6 @@ mod _core {
     use crate::table::{Table, View};
     #[pymodule_export]
     use crate::train::{train_controller, trainers};
-    #[pymodule_export]
-    use crate::turn::{HeldTurn, take_turn};
     #[pymodule_export]
     use crate::{Error, commit, version};
 }

@@ -99,7 +99,7 @@ pub(crate) fn measure_log(py: Python<'_>, packets: Option<PathBuf>, options: &st
         }
         let mut senders = Vec::new();
         if let Some(samples) = options.stated {
-            let mut stated = meter.stated();
+            let mut stated = meter.sampled_states();
             let samples = SampleReader::open(samples, SampleTable::Flows).map_err(text)?;
             each_sample(samples, |Sample { time_ns, key, field, unit, value }| {
                 if let Key::Flow(flow) = key {

@@ -6,7 +6,7 @@ use crate::outside::Loaded;
 use crate::source::interruptible_by_steps;
 use crate::table::Table;
 use crate::{error, text};
-use datapath::{Emulated, EmulationReport, Holder, Turn};
+use datapath::{Emulated, EmulationLock, EmulationReport, Holder};
 use measure::{RunMeter, RunStats};
 use pyo3::prelude::*;
 use recorder::Recorder;
@@ -167,7 +167,7 @@ fn simulated(
 
 /// Executes a run with real packets and returns its statistics as JSON; with a directory, its logs are written there.
 /// `waits` is called with `True`, the process that emulates meanwhile and since when (seconds since 1970), or `True` alone
-/// where that is not known; and with `False` when the run's turn has come after all.
+/// where that is not known; and with `False` when the run has the lock after all.
 #[pyfunction]
 #[pyo3(signature = (specification, directory=None, waits=None))]
 pub(crate) fn emulate(
@@ -184,7 +184,7 @@ pub(crate) fn emulate(
         let recorder = Recorder::create(directory.as_deref(), &spec)?;
         let interrupted = python.stop_when_interrupted();
         let has_waited = Cell::new(false);
-        let turn = Turn::wait(&|| interrupted.stop().is_some(), &|holder| {
+        let lock = EmulationLock::wait(&|| interrupted.stop().is_some(), &|holder| {
             has_waited.set(true);
             match (&waits, holder) {
                 (Some(waits), Some(Holder { process, since_s })) => {
@@ -198,7 +198,7 @@ pub(crate) fn emulate(
             python.tell(&waits, (false,));
         }
         let mut observers = (meter, recorder, interrupted);
-        let Emulated { totals, emulation } = datapath::run(&spec, &loaded.registry, turn, &mut observers)?;
+        let Emulated { totals, emulation } = datapath::run(&spec, &loaded.registry, lock, &mut observers)?;
         let (meter, recorder, _) = observers;
         recorder.finish()?;
         let stats = totals.stats(meter)?;

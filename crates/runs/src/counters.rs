@@ -50,7 +50,7 @@ fn facts(spec: &RunSpec, flow: &FlowSpec) -> FlowFacts {
     let sizes =
         config.as_ref().and_then(|config| spec.path.encapsulation().split(config.datagram_bytes()).ok());
     let extra = spec.extra_delay(flow) * 2;
-    let base_rtt = spec.sections(flow).map(|sections| spec.path.base_rtts_within(sections));
+    let base_rtt = spec.subpaths(flow).map(|subpaths| spec.path.base_rtts_within(subpaths));
     FlowFacts {
         segment_bytes: config.as_ref().map_or(0, |config| config.payload_bytes),
         wire_bytes: sizes.map_or(0, Iterator::sum),

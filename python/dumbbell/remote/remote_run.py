@@ -22,7 +22,7 @@ from dumbbell.machine.host import Host
 from dumbbell.machine.load import Counters, difference, own_losses
 from dumbbell.remote.link import LinkLost, Peer
 from dumbbell.remote.reference import references
-from dumbbell.remote.run_commands import TURN_WITHIN_S
+from dumbbell.remote.run_commands import LOCK_WITHIN_S
 from dumbbell.remote.shipped import files, portable
 from dumbbell.remote.understanding import shaped, understanding
 
@@ -246,7 +246,7 @@ class Pair:
         }
 
     def _open(self, request: dict[str, Any], note: Note) -> list[list[int]]:
-        """Opens sockets on both machines, when it is this run's turn on each; the ports, of this machine first.
+        """Open sockets on both machines, once this run holds both emulation locks; return the ports, local first.
 
         Whoever runs between them asks in the same order, so that no two hold one each and wait for the other.
         """
@@ -255,7 +255,7 @@ class Pair:
         for index in sorted(range(2), key=places.__getitem__):
             side = self._sides[index]
             turn = places[index] not in [places[at] for at in found]
-            work = side.peer.begin("open", within_s=TURN_WITHIN_S + MARGIN_S, request=request, turn=turn)
+            work = side.peer.begin("open", within_s=LOCK_WITHIN_S + MARGIN_S, request=request, turn=turn)
             waited = False
             while not work.done() or not side.told.empty():
                 with contextlib.suppress(queue.Empty):

@@ -9,7 +9,7 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError
-from dumbbell.machine.turn import whose_turn
+from dumbbell.machine.emulation_lock import lock_holder
 from dumbbell.remote.allowed import require
 from dumbbell.remote.messages import Message
 from dumbbell.remote.serve import Reply, State
@@ -19,17 +19,17 @@ TEST_CLOCK = "DUMBBELL_TEST_CLOCK"
 """Makes this peer's clock wrong, to try that out with one machine: `offset=37ms,drift=100ppm,step=+20ms@5s`."""
 BEGINS_WITHIN_S = 60.0
 """So long the other side may take to be ready."""
-TURN_WITHIN_S = 60.0
-"""So long it is waited for the turn: whoever waits may hold the other machine's meanwhile."""
-_TURN = "turn"
+LOCK_WITHIN_S = 60.0
+"""Time to wait for the emulation lock, s: whoever waits may hold the other machine's meanwhile."""
+_LOCK = "emulation lock"
 _SIDE, _HELD = "side", "side is held"
 
 
 def open_sockets(state: State, message: Message, _payload: bytes) -> Reply:
-    """Opens the sockets of a run, when it is its turn on this machine; their ports."""
-    if message.get("turn") and _TURN not in state.kept:
-        state.kept[_TURN] = _take_turn(state)
-        state.held.callback(state.kept.pop, _TURN, None)
+    """Opens the sockets of a run once it holds the emulation lock of this machine; their ports."""
+    if message.get("turn") and _LOCK not in state.kept:
+        state.kept[_LOCK] = _take_lock(state)
+        state.held.callback(state.kept.pop, _LOCK, None)
     if _SIDE not in state.kept and os.environ.get(TEST_CLOCK):
         _core.distort_clock(os.environ[TEST_CLOCK])
     if _HELD not in state.kept:
@@ -84,8 +84,8 @@ def finish(state: State, _message: Message, _payload: bytes) -> Reply:
     return {}, side.finish()
 
 
-def _take_turn(state: State) -> _core.Turn:
-    """The right to run on this machine, where one runs at a time; it is told whom it waits for.
+def _take_lock(state: State) -> _core.EmulationLock:
+    """Waits for the emulation lock of this machine, and reports who holds it meanwhile.
 
     Raises:
         UserError: it does not come in time, or the command is to end.
@@ -94,15 +94,15 @@ def _take_turn(state: State) -> _core.Turn:
 
     def waits(*holder: int) -> None:
         nonlocal whom
-        whom = whose_turn(*holder)
+        whom = lock_holder(*holder)
         state.tell(waits=f"another run goes on{whom}")
 
     try:
-        return _core.take_turn(TURN_WITHIN_S, stopping.is_set, waits)
+        return _core.take_emulation_lock(LOCK_WITHIN_S, stopping.is_set, waits)
     except _core.Error as error:
         if stopping.is_set():
             raise
-        raise UserError(f"another run goes on{whom}, for {TURN_WITHIN_S:.0f} s now") from error
+        raise UserError(f"another run goes on{whom}, for {LOCK_WITHIN_S:.0f} s now") from error
 
 
 def _stop(state: State) -> None:

@@ -3,8 +3,8 @@
 use super::report::{FlowHalf, SideReport};
 use super::tunnel::TunnelReport;
 use crate::lateness::{bound, stalled};
+use crate::observer_events::{Delivered, tell_flows};
 use crate::program_flow::ProgramReport;
-use crate::telling::{Delivered, tell_flows};
 use clocks::{Fit, Minima, Point, Reference, fit_minima};
 use endpoint::{
     ClockedLog, Correction, EventLog, FlowReport, Guarded, Punctuality, SenderReport, Stretch, merged,

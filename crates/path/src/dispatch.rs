@@ -2,9 +2,9 @@
 
 use crate::element::{Element, ElementTable, Streams, no_queue};
 use crate::elements::element_kinds;
-use crate::express::Express;
+use crate::fast_link::FastLink;
+use crate::link_counters::LinkTally;
 use crate::spec::ElementSpec;
-use crate::tally::LinkTally;
 use crate::{Packet, Tap};
 use units::{Span, Time};
 
@@ -16,7 +16,7 @@ macro_rules! define {
         pub(crate) enum Stage {
             $($kind(<$table as ElementTable>::Element),)+
             /// A link that works ahead.
-            Express(Express),
+            FastLink(FastLink),
         }
 
         impl Stage {
@@ -35,38 +35,38 @@ macro_rules! define {
 
             #[inline]
             pub(crate) fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet> {
-                match self { $(Self::$kind(element) => element.arrive(now, packet, tap),)+ Self::Express(link) => { link.arrive(now, packet, tap); None } }
+                match self { $(Self::$kind(element) => element.arrive(now, packet, tap),)+ Self::FastLink(link) => { link.arrive(now, packet, tap); None } }
             }
 
             #[inline]
             pub(crate) fn next_event(&self) -> Time {
-                match self { $(Self::$kind(element) => element.next_event(),)+ Self::Express(link) => link.next_event(), }
+                match self { $(Self::$kind(element) => element.next_event(),)+ Self::FastLink(link) => link.next_event(), }
             }
 
             #[inline]
             pub(crate) fn step<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
-                match self { $(Self::$kind(element) => element.step(now, tap),)+ Self::Express(link) => link.step(now), }
+                match self { $(Self::$kind(element) => element.step(now, tap),)+ Self::FastLink(link) => link.step(now), }
             }
 
             pub(crate) fn packets(&self) -> u64 {
-                match self { $(Self::$kind(element) => element.packets(),)+ Self::Express(link) => link.packets(), }
+                match self { $(Self::$kind(element) => element.packets(),)+ Self::FastLink(link) => link.packets(), }
             }
 
             pub(crate) fn set_queue(&mut self, name: &str, value: f64) -> Result<(), String> {
-                match self { $(Self::$kind(element) => element.set_queue(name, value),)+ Self::Express(_) => Err(no_queue(name)), }
+                match self { $(Self::$kind(element) => element.set_queue(name, value),)+ Self::FastLink(_) => Err(no_queue(name)), }
             }
 
             pub(crate) fn tally(&self) -> Option<&LinkTally> {
-                match self { $(Self::$kind(element) => element.tally(),)+ Self::Express(link) => Some(link.tally()), }
+                match self { $(Self::$kind(element) => element.tally(),)+ Self::FastLink(link) => Some(link.tally()), }
             }
 
             /// Brings the counters up to `now`, when all that happens up to `done` has happened.
             pub(crate) fn settle(&mut self, done: Time, now: Time) {
-                match self { $(Self::$kind(element) => element.settle(now),)+ Self::Express(link) => link.settle(done, now) }
+                match self { $(Self::$kind(element) => element.settle(now),)+ Self::FastLink(link) => link.settle(done, now) }
             }
 
             pub(crate) fn watch_from(&mut self, at: Time) {
-                match self { $(Self::$kind(element) => element.watch_from(at),)+ Self::Express(link) => link.watch_from(at), }
+                match self { $(Self::$kind(element) => element.watch_from(at),)+ Self::FastLink(link) => link.watch_from(at), }
             }
         }
     };
@@ -79,7 +79,7 @@ impl Stage {
     #[inline]
     pub(crate) fn front(&self) -> Option<&Packet> {
         match self {
-            Self::Express(link) => link.front(),
+            Self::FastLink(link) => link.front(),
             Self::Delay(delay) => delay.front(),
             _ => None,
         }
@@ -94,8 +94,8 @@ impl Stage {
     /// If this is a link that can, makes it work ahead: packets leave `behind` later than the link.
     pub(crate) fn work_ahead(&mut self, behind: Span) -> bool {
         let Self::Link(link) = self else { return false };
-        let Some(express) = link.ahead(behind) else { return false };
-        *self = Self::Express(express);
+        let Some(fast) = link.ahead(behind) else { return false };
+        *self = Self::FastLink(fast);
         true
     }
 }

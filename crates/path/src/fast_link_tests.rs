@@ -1,7 +1,7 @@
 //! Links that work ahead do what links do.
 
 use crate::testing::{Bench, at_us};
-use crate::{LinkTally, Packet, Section};
+use crate::{LinkTally, Packet, Subpath};
 use proptest::prelude::*;
 use units::{Span, Time};
 
@@ -98,8 +98,8 @@ proptest! {
         let path = r#"[{"kind": "link", "rate_mbps": 8, "queue": {"kind": "droptail", "packets": 3}},
                        {"kind": "delay", "delay_ms": 1}]"#;
         let confine = |bench: &mut Bench| {
-            bench.direction.confine(1, Section { from: 0, to: 1 });
-            bench.direction.confine(2, Section { from: 1, to: 2 });
+            bench.direction.confine(1, Subpath { from: 0, to: 1 });
+            bench.direction.confine(2, Subpath { from: 1, to: 2 });
         };
         let ahead = |bench: &mut Bench| {
             confine(bench);

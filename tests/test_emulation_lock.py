@@ -1,4 +1,4 @@
-"""What emulated runs share with everybody on the machine: the turn, and places for files that others could prepare."""
+"""What emulated runs share with all users of a machine: a lock, and directories that others could prepare."""
 
 import os
 import shutil
@@ -37,10 +37,10 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> str:
 
 @contextmanager
 def held(queue: str) -> Iterator[None]:
-    """Has the turn, as a run would that began at second 1."""
-    with socket.socket(socket.AF_UNIX) as turn, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as note:
-        turn.bind(f"\0dumbbell-turn/{queue}")
-        turn.listen()
+    """Holds the emulation lock, as a run would that began at second 1."""
+    with socket.socket(socket.AF_UNIX) as lock, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as note:
+        lock.bind(f"\0dumbbell-turn/{queue}")
+        lock.listen()
         note.bind(f"\0dumbbell-turn/{queue}/held/4711/1")
         yield
 

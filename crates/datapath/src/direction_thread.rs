@@ -65,7 +65,7 @@ pub(crate) struct Port {
 
 /// What does not change while a direction works.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LaneConfig {
+pub(crate) struct DirectionConfig {
     /// 0 for data, 1 for ACKs: names the opportunities.
     pub(crate) number: usize,
     pub(crate) clock: Clock,
@@ -83,7 +83,7 @@ pub(crate) struct LaneConfig {
 
 /// What a direction leaves behind.
 #[derive(Debug)]
-pub(crate) struct LaneReport {
+pub(crate) struct DirectionReport {
     pub(crate) direction: Direction,
     pub(crate) log: EventLog,
     /// How late departures were.
@@ -108,8 +108,8 @@ struct Inlet {
 }
 
 /// One direction at work.
-pub(crate) struct Lane {
-    config: LaneConfig,
+pub(crate) struct DirectionThread {
+    config: DirectionConfig,
     direction: Direction,
     waiter: Waiter,
     inlets: Vec<Inlet>,
@@ -167,10 +167,10 @@ impl Keeper for InPath<'_> {
     }
 }
 
-impl Lane {
+impl DirectionThread {
     /// A direction with the given ports, flow by flow.
     pub(crate) fn new(
-        config: LaneConfig,
+        config: DirectionConfig,
         direction: Direction,
         ports: Vec<Port>,
         gauges: Arc<Gauges>,
@@ -212,7 +212,7 @@ impl Lane {
     ///
     /// # Errors
     /// A device that cannot be read; more packets inside than there is memory for.
-    pub(crate) fn run(mut self, session: Session<'_>) -> io::Result<LaneReport> {
+    pub(crate) fn run(mut self, session: Session<'_>) -> io::Result<DirectionReport> {
         let end = session.end;
         let mut readable = vec![false; self.inlets.len()];
         let punctual = Scheduled::punctual(Urgency::Path);
@@ -241,7 +241,7 @@ impl Lane {
         self.direction.settle(finished);
         let Self { direction, log, lateness, samples, refused, refusal, .. } = self;
         let real_time = punctual.is_granted();
-        Ok(LaneReport { direction, log, lateness, samples, refused, refusal, real_time })
+        Ok(DirectionReport { direction, log, lateness, samples, refused, refusal, real_time })
     }
 
     /// Reads what flow `number` has sent; whether there may be more.
@@ -264,7 +264,7 @@ impl Lane {
     #[cold]
     fn full(&self) -> io::Error {
         self.gauges.is_full.store(true, Ordering::Relaxed);
-        let LaneConfig { most_packets, mtu_bytes, .. } = self.config;
+        let DirectionConfig { most_packets, mtu_bytes, .. } = self.config;
         let seconds = (self.config.clock.now() - Time::ZERO).as_secs_f64();
         io::Error::other(format!(
             "{most_packets} packets are on the path at {seconds:.3} s, for each of which {mtu_bytes} bytes are kept: a run \

@@ -6,8 +6,8 @@
 
 use crate::buffer::Buffer;
 use crate::element::Element;
+use crate::link_counters::LinkTally;
 use crate::server::Server;
-use crate::tally::LinkTally;
 use crate::{Packet, Tap};
 use units::{Rate, Time};
 
@@ -35,7 +35,7 @@ pub(crate) trait Opportunities {
 
 /// A link served at the opportunities of `O`.
 #[derive(Clone, Debug)]
-pub(crate) struct Served<O> {
+pub(crate) struct OpportunityLink<O> {
     server: Server,
     opportunities: O,
     /// When the next step is due.
@@ -44,7 +44,7 @@ pub(crate) struct Served<O> {
     before: (u64, u64),
 }
 
-impl<O: Opportunities> Served<O> {
+impl<O: Opportunities> OpportunityLink<O> {
     /// An opportunity serves `opportunity_bytes`, every packet costs its size and `header_bytes`.
     pub(crate) fn new(buffer: Buffer, opportunity_bytes: u32, header_bytes: u32, opportunities: O) -> Self {
         let server = Server::new(buffer, opportunity_bytes, header_bytes);
@@ -79,7 +79,7 @@ impl<O: Opportunities> Served<O> {
     }
 }
 
-impl<O: Opportunities> Element for Served<O> {
+impl<O: Opportunities> Element for OpportunityLink<O> {
     type Table = O::Table;
 
     #[inline]

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 /// The packets of one flow by number, and whether they were declared lost within the corrected convention's time.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Declared {
+pub(crate) struct DeclaredLost {
     lost: BTreeMap<u64, bool>,
 }
 
-impl Declared {
+impl DeclaredLost {
     /// Packet `number` was declared lost; the first of several declarations counts.
     pub(crate) fn lost(&mut self, number: u64, is_measured: bool) {
         self.lost.entry(number).or_insert(is_measured);
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn false_alarms_and_repetitions_do_not_count() {
-        let mut declared = Declared::default();
+        let mut declared = DeclaredLost::default();
         for (number, is_measured) in [(1, false), (1, true), (2, true), (3, true), (4, true), (4, true)] {
             declared.lost(number, is_measured);
         }

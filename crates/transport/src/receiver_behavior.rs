@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// How a receiver behaves, as the transport's key `receiver`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Conduct {
+pub enum ReceiverBehavior {
     /// Says what arrived, when it is due.
     #[default]
     Honest,
@@ -35,7 +35,7 @@ pub enum Conduct {
     },
 }
 
-impl Conduct {
+impl ReceiverBehavior {
     /// Reads a table with `kind`, or the kind alone.
     ///
     /// # Errors
@@ -78,15 +78,15 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn read(value: Value) -> Result<Conduct, String> {
-        let conduct = Conduct::read(value).map_err(|error| error.to_string())?;
+    fn read(value: Value) -> Result<ReceiverBehavior, String> {
+        let conduct = ReceiverBehavior::read(value).map_err(|error| error.to_string())?;
         conduct.validate().map(|()| conduct)
     }
 
     #[test]
     fn a_kind_alone_is_a_table_without_keys() {
-        assert_eq!(read(json!("honest")), Ok(Conduct::Honest));
-        assert_eq!(read(json!({"kind": "honest"})), Ok(Conduct::Honest));
+        assert_eq!(read(json!("honest")), Ok(ReceiverBehavior::Honest));
+        assert_eq!(read(json!({"kind": "honest"})), Ok(ReceiverBehavior::Honest));
         let error = read(json!("silent")).unwrap_err();
         assert!(error.contains("after_s"), "{error}");
     }
@@ -94,12 +94,18 @@ mod tests {
     #[test]
     fn every_kind_is_read_with_its_keys() {
         let kinds = [
-            (json!({"kind": "ack-division", "parts": 4}), Conduct::AckDivision { parts: 4 }),
-            (json!({"kind": "optimistic", "ahead_packets": 3}), Conduct::Optimistic { ahead_packets: 3 }),
-            (json!({"kind": "silent", "after_s": 1.5}), Conduct::Silent { after_s: 1.5, for_s: None }),
+            (json!({"kind": "ack-division", "parts": 4}), ReceiverBehavior::AckDivision { parts: 4 }),
+            (
+                json!({"kind": "optimistic", "ahead_packets": 3}),
+                ReceiverBehavior::Optimistic { ahead_packets: 3 },
+            ),
+            (
+                json!({"kind": "silent", "after_s": 1.5}),
+                ReceiverBehavior::Silent { after_s: 1.5, for_s: None },
+            ),
             (
                 json!({"kind": "drop-feedback", "probability": 0.5}),
-                Conduct::DropFeedback { probability: 0.5 },
+                ReceiverBehavior::DropFeedback { probability: 0.5 },
             ),
         ];
         for (value, conduct) in kinds {
@@ -126,6 +132,6 @@ mod tests {
         for (value, fault) in faults {
             assert_eq!(read(value), Err(format!("transport.receiver.{fault}")));
         }
-        assert!(Conduct::DropFeedback { probability: f64::NAN }.validate().is_err());
+        assert!(ReceiverBehavior::DropFeedback { probability: f64::NAN }.validate().is_err());
     }
 }

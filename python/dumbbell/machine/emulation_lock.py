@@ -1,4 +1,4 @@
-"""One run with real packets at a time on a machine: whose turn it is."""
+"""The emulation lock: one run with real packets at a time on a machine."""
 
 import time
 
@@ -6,8 +6,8 @@ LATEST_S = 2**33
 """Unix time of a year (2242) in which nobody runs this."""
 
 
-def whose_turn(process: int | None = None, since_s: int | None = None) -> str:
-    """Return which run of this machine has the turn, as ` (pid 4711, since 13:37:00)`; nothing if that is not known.
+def lock_holder(process: int | None = None, since_s: int | None = None) -> str:
+    """Return which run holds the emulation lock, as ` (pid 4711, since 13:37:00)`; an empty string if not known.
 
     Any user of the machine can state the time. A time that no clock shows counts as not known.
     """

@@ -7,7 +7,7 @@ use units::{Span, Time};
 
 /// What is known of a flow before its state is read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StatedSpan {
+pub(crate) struct SampledSpan {
     /// Number of the flow.
     pub(crate) flow: u32,
     /// Its first packet.
@@ -22,13 +22,13 @@ pub(crate) struct StatedSpan {
 /// the totals `retransmissions`, `sent` and `lost` (packets) and `delivered` (bytes) it keeps what was added while the log
 /// went on.
 #[derive(Clone, Debug)]
-pub struct StatedStates {
-    flows: Vec<Stated>,
+pub struct SampledStates {
+    flows: Vec<SampledFlow>,
 }
 
 #[derive(Clone, Debug)]
-struct Stated {
-    span: StatedSpan,
+struct SampledFlow {
+    span: SampledSpan,
     window: Steps,
     in_flight: Steps,
     srtt: Steps,
@@ -98,9 +98,9 @@ impl Steps {
     }
 }
 
-impl StatedStates {
-    pub(crate) fn new(flows: impl Iterator<Item = StatedSpan>) -> Self {
-        let stated = |span: StatedSpan| Stated {
+impl SampledStates {
+    pub(crate) fn new(flows: impl Iterator<Item = SampledSpan>) -> Self {
+        let stated = |span: SampledSpan| SampledFlow {
             window: Steps::new(span.from, span.to),
             in_flight: Steps::new(span.from, span.to),
             // Never without an acknowledgement.
@@ -133,8 +133,9 @@ impl StatedStates {
 
     /// What the senders counted, as far as they stated it.
     pub fn finish(self) -> Vec<SenderCounters> {
-        let counters = |stated: Stated| {
-            let Stated { span, window, in_flight, srtt, retransmissions, delivered, sent, lost } = stated;
+        let counters = |stated: SampledFlow| {
+            let SampledFlow { span, window, in_flight, srtt, retransmissions, delivered, sent, lost } =
+                stated;
             let (cwnd_byte_ns, cwnd_active) = window.finish();
             let (in_flight_byte_ns, active) = in_flight.finish();
             let (srtt_ns_ns, srtt_active) = srtt.finish();
@@ -190,8 +191,8 @@ mod tests {
     #[test]
     fn means_are_over_the_time_for_which_something_is_stated() {
         let at = |ms| Time::from_ns(ms * MS);
-        let span = StatedSpan { flow: 1, from: at(100), acknowledged: Some(at(150)), to: at(300) };
-        let mut states = StatedStates::new([span].into_iter());
+        let span = SampledSpan { flow: 1, from: at(100), acknowledged: Some(at(150)), to: at(300) };
+        let mut states = SampledStates::new([span].into_iter());
         for (ms, flow, field, unit, value) in [
             (0, 1, "window", "bytes", 5_000.0),
             (0, 1, "srtt", "ms", 333.0),
@@ -226,8 +227,8 @@ mod tests {
     #[test]
     fn nothing_is_known_of_what_is_not_stated() {
         let end = Time::from_ns(300 * MS);
-        let span = StatedSpan { flow: 1, from: Time::ZERO, acknowledged: None, to: end };
-        let mut states = StatedStates::new([span].into_iter());
+        let span = SampledSpan { flow: 1, from: Time::ZERO, acknowledged: None, to: end };
+        let mut states = SampledStates::new([span].into_iter());
         states.state(Time::ZERO, 1, "srtt", "ms", 100.0);
         let counters = &states.finish()[0];
         assert_eq!((counters.cwnd_active, counters.srtt_active), (Span::ZERO, Span::ZERO));

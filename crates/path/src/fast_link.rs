@@ -8,7 +8,7 @@
 //! The times, drops and counters are those of [`crate::link`] and [`crate::delay`]; only the reports of packets that
 //! leave the queue are missing. A test compares the two.
 
-use crate::tally::{Gauge, LinkTally};
+use crate::link_counters::{Gauge, LinkTally};
 use crate::{Packet, PacketEvent, Tap};
 use std::collections::VecDeque;
 use units::{Rate, Span, Time};
@@ -71,7 +71,7 @@ impl Sum {
 
 /// A link and the delay behind it.
 #[derive(Clone, Debug)]
-pub(crate) struct Express {
+pub(crate) struct FastLink {
     terms: Terms,
     framing_bytes: u32,
     /// When the last accepted packet is sent, and the work beyond the last whole nanosecond before it.
@@ -87,11 +87,11 @@ pub(crate) struct Express {
     until: Time,
     longest_ns: u64,
     watch_from: Time,
-    /// Everything else that is counted; complete after [`Express::settle`].
+    /// Everything else that is counted; complete after [`FastLink::settle`].
     gauge: Box<Gauge>,
 }
 
-impl Express {
+impl FastLink {
     /// The link with these terms, before its first packet; none if they do not tell when packets leave.
     pub(crate) fn new(terms: Terms, gauge: Gauge) -> Option<Self> {
         if terms.rate == Rate::ZERO || (terms.device_packets > 0 && terms.rate > FASTEST_WITH_DEVICE) {
@@ -289,5 +289,5 @@ impl Express {
 }
 
 #[cfg(test)]
-#[path = "express_tests.rs"]
+#[path = "fast_link_tests.rs"]
 mod tests;

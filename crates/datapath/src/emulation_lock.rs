@@ -1,7 +1,7 @@
 //! One emulated run at a time on a machine: two at once would take the processors from each other. Those who want to run
 //! stand in a queue that the kernel keeps, for all users together: the connections that wait at a socket with a name of
 //! its own kind (an abstract one: no file, which could be a link, be somebody else's or be left behind). Whoever has the
-//! socket has the turn; who gives it back hands the socket, and with it the queue, to the first in line.
+//! socket holds the lock; who gives it back hands the socket, and with it the queue, to the first in line.
 
 use nix::cmsg_space;
 use nix::sys::socket::{
@@ -16,18 +16,18 @@ use std::process;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How often it is looked whether it is one's turn.
+/// How often it is checked whether the lock is free.
 const POLL: Duration = Duration::from_millis(20);
-/// How often it is looked who has the turn.
+/// How often it is checked who holds the lock.
 const LOOK: Duration = Duration::from_millis(500);
 /// What the socket is called.
 const NAME: &str = "dumbbell-turn";
 /// Names another queue than the machine's, for tests that are made to go side by side.
 const OTHER: &str = "DUMBBELL_TURN";
-/// What the sockets that say who has the turn are called, after the queue: the process and since when follow.
+/// What the sockets that say who holds the lock are called, after the queue: the process and since when follow.
 const HELD: &str = "/held/";
 
-/// Who has the turn: a process, and when it got it, seconds since 1970.
+/// Who holds the lock: a process, and when it got it, seconds since 1970.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Holder {
     /// The process, by the number that it has for itself.
@@ -43,7 +43,7 @@ impl Holder {
         Self { process: process::id(), since_s: since_1970.map_or(0, |passed| passed.as_secs()) }
     }
 
-    /// Who says of himself that he has the turn of a queue; nobody in the moment between two.
+    /// The process that says that it holds the lock of a queue; nobody in the moment between two.
     fn of(queue: &str) -> Option<Self> {
         // Names of this kind are listed with an @ for each null byte, of which they have the first.
         let start = format!("@{queue}{HELD}");
@@ -57,7 +57,7 @@ impl Holder {
 
 /// The right to run; given back when dropped, and by the kernel however the process ends.
 #[derive(Debug)]
-pub struct Turn {
+pub struct EmulationLock {
     _held: Option<Held>,
 }
 
@@ -69,8 +69,8 @@ struct Held {
     note: Option<UnixDatagram>,
 }
 
-impl Turn {
-    /// Waits until it is this process's turn, first come first served, or until `stop` says so. `waits` is told of each holder
+impl EmulationLock {
+    /// Waits for the lock, first come first served, or until `stop` says so. `waits` is told of each holder
     /// that is waited for, as far as that is known.
     ///
     /// # Errors
@@ -137,7 +137,7 @@ impl Drop for Held {
 }
 
 /// Waits in the queue, in which `place` is this process's; nothing if the queue is lost with whoever had it, or it is told to
-/// stop. A turn that comes in that moment goes on to the next.
+/// stop. A lock that comes in that moment goes on to the next.
 fn stand(
     place: &UnixStream,
     address: &SocketAddr,
@@ -199,7 +199,7 @@ struct News<'a> {
 }
 
 impl News<'_> {
-    /// Looks who has the turn, not too often, and tells it once.
+    /// Looks who holds the lock, not too often, and tells it once.
     fn look(&mut self) {
         if self.looked.is_some_and(|looked| looked.elapsed() < LOOK) {
             return;
@@ -224,8 +224,8 @@ mod tests {
         format!("dumbbell-turn-test/{}/{test}", process::id())
     }
 
-    fn take(queue: &str) -> Turn {
-        Turn::wait_in(queue, &|| false, &|_| {}).unwrap()
+    fn take(queue: &str) -> EmulationLock {
+        EmulationLock::wait_in(queue, &|| false, &|_| {}).unwrap()
     }
 
     #[test]
@@ -239,12 +239,12 @@ mod tests {
         };
         let holders = RefCell::new(Vec::new());
         let told = |holder| holders.borrow_mut().push(holder);
-        assert_eq!(Turn::wait_in(&queue, &impatient, &told).unwrap_err(), "stopped");
+        assert_eq!(EmulationLock::wait_in(&queue, &impatient, &told).unwrap_err(), "stopped");
         let [Some(holder)] = holders.take()[..] else { panic!("told of one holder, once") };
         assert_eq!(holder.process, process::id());
         assert!(holder.since_s.abs_diff(Holder::now().since_s) < 60);
         drop(first);
-        assert!(Turn::wait_in(&queue, &|| false, &told).is_ok());
+        assert!(EmulationLock::wait_in(&queue, &|| false, &told).is_ok());
         assert_eq!(holders.take(), []);
     }
 
@@ -268,9 +268,9 @@ mod tests {
                 scope.spawn(move || {
                     let asked = Instant::now();
                     let stop = || leaves && asked.elapsed() > Duration::from_millis(300);
-                    let turn = Turn::wait_in(queue, &stop, &|_| {});
-                    assert_eq!(turn.is_err(), leaves);
-                    if turn.is_ok() {
+                    let lock = EmulationLock::wait_in(queue, &stop, &|_| {});
+                    assert_eq!(lock.is_err(), leaves);
+                    if lock.is_ok() {
                         tell.send(number).unwrap();
                     }
                 });

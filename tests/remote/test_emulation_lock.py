@@ -23,7 +23,7 @@ def test_the_second_of_two_experiments_with_one_machine_waits_and_says_for_what(
     words = (*WORDS, "--backend", f"remote:{bed.host}", "--out")
     # long enough for a busy machine to begin the second
     first = bed.near.start_dumbbell(*words, bed.near.folder / "first", "--duration", 12)
-    # the far machine's ports are open: the first has its turn on both
+    # the far machine's ports are open: the first holds the emulation lock of both
     assert eventually(lambda: _has_turn(bed))
     second = bed.near.start_dumbbell(*words, bed.near.folder / "second", "--duration", 3)
     ended = []
@@ -40,10 +40,10 @@ def test_the_second_of_two_experiments_with_one_machine_waits_and_says_for_what(
 
 def test_a_machine_that_is_never_free_is_refused_with_who_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DUMBBELL_TURN", f"test-{os.getpid()}")
-    monkeypatch.setattr(run_commands, "TURN_WITHIN_S", 1.0)
+    monkeypatch.setattr(run_commands, "LOCK_WITHIN_S", 1.0)
     told: list[dict[str, Any]] = []
     state = State(tell=lambda **what: told.append(what), given=[Given({}, b"")])
-    held = _core.take_turn(0.0, lambda: False, print)
+    held = _core.take_emulation_lock(0.0, lambda: False, print)
     who = f"another run goes on (pid {os.getpid()}, since "
     with pytest.raises(UserError, match=re.escape(who) + r"[0-9:]{8}\), for 1 s now"):
         run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
@@ -59,9 +59,9 @@ def test_a_machine_that_is_never_free_is_refused_with_who_has_it(monkeypatch: py
     # it has it now, for as many runs as it makes, and lets it go as it ends
     run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
     with pytest.raises(Error, match="stopped"):
-        _core.take_turn(0.1, lambda: False, lambda *_: None)
+        _core.take_emulation_lock(0.1, lambda: False, lambda *_: None)
     state.held.close()
-    assert _core.take_turn(0.0, lambda: False, print)
+    assert _core.take_emulation_lock(0.0, lambda: False, print)
 
 
 def _has_turn(bed: Bed) -> bool:

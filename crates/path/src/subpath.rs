@@ -8,14 +8,14 @@ use crate::spec::{ElementSpec, PathSpec};
 
 /// Elements of a direction, from number `from` up to but without number `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Section {
+pub struct Subpath {
     /// The first element.
     pub from: usize,
     /// The one behind the last.
     pub to: usize,
 }
 
-impl Section {
+impl Subpath {
     /// All of `elements`.
     const fn whole(elements: &[ElementSpec]) -> Self {
         Self { from: 0, to: elements.len() }
@@ -53,12 +53,12 @@ impl PathSpec {
     ///
     /// # Errors
     /// One line if no element or more than one has such a name, or if the names are in the wrong order.
-    pub fn sections(
+    pub fn subpaths(
         &self,
         enter: Option<&str>,
         leave: Option<&str>,
         reverse: bool,
-    ) -> Result<[Section; 2], String> {
+    ) -> Result<[Subpath; 2], String> {
         let (data, ack) = ((self.data.as_slice(), "data"), (self.ack.as_slice(), "ack"));
         let ((there, name), (back, back_name)) = if reverse { (ack, data) } else { (data, ack) };
         let named = |key, wanted: Option<&str>| match wanted {
@@ -68,7 +68,7 @@ impl PathSpec {
             None => Ok(None),
         };
         let (first, last) = (named("enter", enter)?, named("leave", leave)?);
-        let forward = Section { from: first.unwrap_or(0), to: last.map_or(there.len(), |last| last + 1) };
+        let forward = Subpath { from: first.unwrap_or(0), to: last.map_or(there.len(), |last| last + 1) };
         if forward.from >= forward.to && first.is_some() {
             return Err(format!(
                 "enter = `{}`, leave = `{}`: packets pass `leave` before `enter`",
@@ -76,7 +76,7 @@ impl PathSpec {
                 leave.unwrap_or_default()
             ));
         }
-        let mut backward = Section::whole(back);
+        let mut backward = Subpath::whole(back);
         if let Some(leave) = leave {
             backward.from = position(back, leave, back_name)?.unwrap_or(0);
         }
@@ -117,7 +117,7 @@ mod tests {
             "ack": [{"kind": "delay", "delay_ms": 20, "schedule": [{"at_s": 3, "delay_ms": 30},
                      {"at_s": 5, "delay_ms": 10}]}]}"#;
         let mut path: PathSpec = serde_json::from_str(json).unwrap();
-        let rtts = |path: &PathSpec, leave| path.base_rtts_within(path.sections(None, leave, false).unwrap());
+        let rtts = |path: &PathSpec, leave| path.base_rtts_within(path.subpaths(None, leave, false).unwrap());
         let expected = |steps: [(u64, u64); 3]| {
             steps.map(|(s, ms)| (Time::ZERO + Span::from_secs(s), Span::from_ms(ms)))
         };
@@ -130,10 +130,10 @@ mod tests {
     }
 
     #[test]
-    fn data_passes_its_section_and_acks_the_whole_unless_named_alike() {
+    fn data_passes_its_subpath_and_acks_the_whole_unless_named_alike() {
         let ms = |path: &PathSpec, enter, leave| {
-            let sections = path.sections(enter, leave, false).unwrap();
-            path.base_rtt_within(sections).as_ms_f64()
+            let subpaths = path.subpaths(enter, leave, false).unwrap();
+            path.base_rtt_within(subpaths).as_ms_f64()
         };
         let (whole, named) = (path(r#"{"kind": "delay", "delay_ms": 100}"#), path(NAMED));
         assert_eq!(ms(&whole, None, None), 115.0);
@@ -153,8 +153,8 @@ mod tests {
     #[test]
     fn flows_that_go_the_other_way_name_elements_of_theirs() {
         let path = path(NAMED);
-        let [data, ack] = path.sections(Some("c"), Some("b"), true).unwrap();
-        assert_eq!((ack, data), (Section { from: 0, to: 2 }, Section { from: 1, to: 3 }));
+        let [data, ack] = path.subpaths(Some("c"), Some("b"), true).unwrap();
+        assert_eq!((ack, data), (Subpath { from: 0, to: 2 }, Subpath { from: 1, to: 3 }));
     }
 
     #[test]
@@ -177,7 +177,7 @@ mod tests {
             (&twice, Some("a"), None, "two elements of the ack direction have the name `a`"),
             (&disordered, Some("a"), Some("b"), "it must be the last"),
         ] {
-            let error = path.sections(enter, leave, false).unwrap_err();
+            let error = path.subpaths(enter, leave, false).unwrap_err();
             assert!(error.contains(expected) && !error.contains('\n'), "{error}");
         }
     }
