@@ -109,8 +109,8 @@ macro_rules! settings {
 
         fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
             match name {
-                $(stringify!($field) => $crate::settings::assign(name, &mut self.$field, value),)+
-                _ => Err($crate::settings::unknown(name, &[$(stringify!($field)),+])),
+                $(stringify!($field) => $crate::element_settings::assign(name, &mut self.$field, value),)+
+                _ => Err($crate::element_settings::unknown(name, &[$(stringify!($field)),+])),
             }
         }
     };

@@ -7,8 +7,8 @@ use crate::QueueSpec;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, ElementTable, Streams, Table, settings};
+use crate::element_settings::{full_packet, milliseconds_above_zero, not_negative, packet_bytes, rate};
 use crate::opportunity_link::{Drawn, OpportunityLink, Process};
-use crate::settings::{full_packet, milliseconds_above_zero, not_negative, packet_bytes, rate};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Span, Time};
 
