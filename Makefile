@@ -19,10 +19,11 @@ export PANTHEON_LOGS LEARNED_WEIGHTS
 # The profile of the module. A clean checkout that is only tested saves the minutes of link-time optimization with `no-lto`.
 export DUMBBELL_PROFILE ?= release
 # The real programs stand apart: QUIC's own build takes minutes, so it is built once, as it is used.
-PROGRAMS := kernel quic
+PROGRAMS := bpf_loader quic
+EXECUTABLES := dumbbell-kernel dumbbell-quic
 OTHERS := $(PROGRAMS:%=--exclude %)
 # The module has no tests of its own in Rust; with it the others would be compiled again, for what it asks of their dependencies.
-TESTED := $(OTHERS) --exclude python
+TESTED := $(OTHERS) --exclude py_bindings
 # What a build script lists, `cargo fmt` does not see. The edition is rustfmt.toml's.
 CONTROLLERS := $(shell find crates/congestion/src/schemes crates/congestion/src/learned -name '*.rs')
 RUST_SOURCES := $(shell find crates $(PROGRAMS:%=-path crates/% -prune -o) \( -name '*.rs' -o -name Cargo.toml \) -print) \
@@ -62,7 +63,7 @@ $(VENV)/.built: pyproject.toml $(RUST_SOURCES) $(VENV)/.python | crates
 # fetch` would fetch what QUIC stands on as well, which is five times as much.
 .PHONY: crates
 crates: compiler
-	@$(CARGO) tree --package python --edges normal,build --locked --quiet >/dev/null
+	@$(CARGO) tree --package py_bindings --edges normal,build --locked --quiet >/dev/null
 
 $(VENV)/.real: scripts/bootstrap.sh $(VENV)/.python | compiler
 	@scripts/bootstrap.sh real $(VENV)
@@ -70,7 +71,7 @@ $(VENV)/.real: scripts/bootstrap.sh $(VENV)/.python | compiler
 
 $(VENV)/.programs: $(VENV)/.real $(PROGRAM_SOURCES) | $(VENV)/.built # which may be in the same folder of Cargo's
 	$(CARGO) build --profile no-lto --locked --quiet $(PROGRAMS:%=-p %)
-	install -m 755 $(PROGRAMS:%=$(TARGET)/no-lto/dumbbell-%) $(VENV)/bin/
+	install -m 755 $(EXECUTABLES:%=$(TARGET)/no-lto/%) $(VENV)/bin/
 	cd programs/utp && $(GO) build -trimpath -o $(CURDIR)/$(VENV)/bin/dumbbell-utp .
 	@touch $@
 
@@ -140,7 +141,7 @@ test-rest:
 	@$(MAKE) --no-print-directory test-python-real
 
 # No file, no socket, no clock: what a browser runs too. Debian's compiler, for it comes with the sources of std.
-WASM := units specification record congestion transport path measure runs simulator
+WASM := units strict_input record congestion transport path measure runs simulator
 .PHONY: wasm-check
 wasm-check: ## The simulator compiles for the browser (Debian's rustc-web, cargo-web and rust-web-src)
 	@test -x /usr/bin/cargo -a -d /usr/lib/rustlib/src/rust/library || \

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from dumbbell.base.progress import Progress
-from dumbbell.catalog.experiment_file import parse_plan
+from dumbbell.catalog.experiment_file import parse_experiment_file
 from dumbbell.catalog.toml_tables import read_toml
 from dumbbell.execution.check import check
 from dumbbell.execution.pool import Work, execute
@@ -86,7 +86,7 @@ def make(directory: Path, names: list[str] | None = None) -> Benchmark:
     for name in names or EXPERIMENTS:
         file = directory / "plans" / f"{name}.toml"
         file.write_text(plan_text(name), encoding="utf-8")
-        plan = parse_plan(read_toml(file))
+        plan = parse_experiment_file(read_toml(file))
         experiment = resolve(plan, Overrides(schemes=(*EXAMINED, "cubic")))
         check(experiment)
         results = prepare(directory / "experiments" / name, experiment, resume=False)

@@ -66,7 +66,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def _turn() -> Iterator[None]:
-    """The machine's turn to emulate, shared by the processes of pytest: among each other they do not wait for it."""
+    """The machine's emulation lock, shared by the processes of pytest: among each other they do not wait for it."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
         yield
         return
@@ -77,7 +77,7 @@ def _turn() -> Iterator[None]:
 
 @contextmanager
 def _machine() -> Iterator[None]:
-    """Holds the turn of the whole machine, or sees that another process of pytest does."""
+    """Holds the emulation lock of the machine, or sees that another process of pytest does."""
     with ExitStack() as held:
         while True:
             queue = held.enter_context(socket.socket(socket.AF_UNIX))

@@ -15,15 +15,15 @@ from typing import Any
 import dumbbell
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.experiment_file import Plan, parse_plan
+from dumbbell.catalog.experiment_file import ExperimentFile, parse_experiment_file
 from dumbbell.catalog.path import parse_path
 from dumbbell.catalog.scheme import parse_scheme
 from dumbbell.catalog.toml_tables import parse_toml, read_toml
 from dumbbell.cli.parser import command_parser
 from dumbbell.execution.check import check
 from dumbbell.experiment import Overrides, pin, resolve
-from dumbbell.results.heartbeat import HEARTBEAT
-from dumbbell.studies.calibrate.target import Asked, read_target
+from dumbbell.results.campaign_state import STATE_FILE
+from dumbbell.studies.calibrate.target import TargetOptions, read_target
 from dumbbell.studies.ccperf.experiment import ccperf_plan
 from fuzz_given import Target, joined, parted, results, simulate, written
 from fuzz_learned import LEARNED
@@ -40,7 +40,7 @@ vegas,flow,1,,11.6,,,26.1,
 
 
 def _give_table(content: bytes, folder: Path) -> None:
-    read_target(str(written(content, folder / "given.csv")), Asked())
+    read_target(str(written(content, folder / "given.csv")), TargetOptions())
 
 
 def _toml_of(items: Any) -> list[bytes]:  # noqa: ANN401 (an index of any kind)
@@ -50,7 +50,7 @@ def _toml_of(items: Any) -> list[bytes]:  # noqa: ANN401 (an index of any kind)
 
 def _give_path(content: bytes, folder: Path) -> None:
     path = parse_path(read_toml(written(content, folder / "given.toml")))
-    plan = Plan(name="fuzz", schemes=["reno"], paths=[path.name], own_paths={path.name: path}, duration_s=0.5)
+    plan = ExperimentFile(name="fuzz", schemes=["reno"], paths=[path.name], own_paths={path.name: path}, duration_s=0.5)
     _resolved(plan)
 
 
@@ -58,20 +58,20 @@ def _give_scheme(content: bytes, folder: Path) -> None:
     scheme = parse_scheme(read_toml(written(content, folder / "given.toml")))
     if scheme.is_outside:
         return  # its code would be loaded: tests/test_plugins.py has that
-    plan = Plan(name="fuzz", schemes=[scheme.name], paths=["default"], own_schemes={scheme.name: scheme})
+    plan = ExperimentFile(name="fuzz", schemes=[scheme.name], paths=["default"], own_schemes={scheme.name: scheme})
     _resolved(plan)
 
 
 def _give_experiment(content: bytes, folder: Path) -> None:
-    plan = parse_plan(read_toml(written(content, folder / "given.toml")))
+    plan = parse_experiment_file(read_toml(written(content, folder / "given.toml")))
     if not any(scheme.is_outside for scheme in plan.own_schemes.values()):
         _resolved(plan, runs=2)
 
 
-def _resolved(plan: Plan, runs: int = 1) -> None:
+def _resolved(plan: ExperimentFile, runs: int = 1) -> None:
     experiment = pin(resolve(plan))
     check(experiment)
-    known = parse_plan(parse_toml(dumbbell_toml(experiment.table()), "again"))
+    known = parse_experiment_file(parse_toml(dumbbell_toml(experiment.table()), "again"))
     assert resolve(known).table() == experiment.table(), "does not read back as it was written"
     for run in experiment.all_runs()[:runs]:
         assert len(Path(run.directory).parts) == 4, run.directory
@@ -88,7 +88,7 @@ def dumbbell_toml(table: dict[str, Any]) -> str:
 
 
 def _experiments(_: Path) -> list[bytes]:
-    own = Plan.from_toml(
+    own = ExperimentFile.from_toml(
         'schemes = ["reno", "mine"]\npaths = ["small"]\nruns = 2\nduration_s = 0.5\n'
         "[[flow]]\nstart_s = 0.1\n[[flow]]\nscheme = 'cubic'\nrtt_ms = 80.0\n"
         '[scheme.mine]\ncontroller = "cubic"\nparameters = { beta = 0.8 }\n[path.small]\n'
@@ -162,7 +162,7 @@ def _give_words(content: bytes, folder: Path) -> None:
             settings={name: value for name, value in settings.items() if value is not None},
             assignments=tuple(given.set),
         )
-        resolve(Plan(name="fuzz", schemes=["reno"], paths=["default"]), overrides)
+        resolve(ExperimentFile(name="fuzz", schemes=["reno"], paths=["default"]), overrides)
 
 
 def _specifications(folder: Path) -> list[bytes]:
@@ -245,7 +245,7 @@ def _give_name(content: bytes, _: Path) -> None:
     }
     from dumbbell.catalog.toml_tables import TomlTable
 
-    experiment = resolve(parse_plan(TomlTable(table, "given.toml")))
+    experiment = resolve(parse_experiment_file(TomlTable(table, "given.toml")))
     check(experiment)
     (run,) = experiment.all_runs()
     parts = Path(run.directory).parts
@@ -256,17 +256,17 @@ def _give_name(content: bytes, _: Path) -> None:
 
 def _stored(folder: Path) -> list[bytes]:
     kept = results(folder)
-    files = {name: (kept / name).read_bytes() for name in STORED if name != HEARTBEAT}
+    files = {name: (kept / name).read_bytes() for name in STORED if name != STATE_FILE}
     first = json.loads(files[STORED[-1]]) | {"clocks": CLOCKS}
     return [
-        joined(files | {STORED[-1]: json.dumps(first, indent=1).encode(), HEARTBEAT: json.dumps(CAMPAIGN).encode()})
+        joined(files | {STORED[-1]: json.dumps(first, indent=1).encode(), STATE_FILE: json.dumps(CAMPAIGN).encode()})
     ]
 
 
 STORED = [
     "experiment.toml",
     "environment.json",
-    HEARTBEAT,
+    STATE_FILE,
     "runs/small/reno/1/stats.json",
     "runs/small/reno/2/stats.json",
 ]

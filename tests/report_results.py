@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.formats.pantheon_import import measure
 from dumbbell.results import prepare, to_json, unsuccessful, write_environment
@@ -56,7 +56,7 @@ def make(directory: Path, plan: Mapping[str, Any], bad: Mapping[str, str | None]
 
     `bad` maps the directories of runs that fail to their reason, or to `None` for a run that was never made.
     """
-    experiment = resolve(Plan(name="made-up", title="Made-up numbers", **plan))
+    experiment = resolve(ExperimentFile(name="made-up", title="Made-up numbers", **plan))
     results = prepare(directory, experiment, resume=False)
     write_environment(results, dict(ENVIRONMENT))
     bad = bad or {}

@@ -9,8 +9,8 @@ import pytest
 
 from conftest import Dumbbell, show
 from dumbbell import _core, catalog
-from dumbbell.catalog.experiment_file import parse_plan
-from dumbbell.catalog.outside.available import missing
+from dumbbell.catalog.experiment_file import parse_experiment_file
+from dumbbell.catalog.outside.availability import missing
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
 from dumbbell.execution.check import check
@@ -211,7 +211,7 @@ def test_packets_of_the_late_experiment_are_late() -> None:
     plan = catalog.experiments().find("agreement")
     table = agreement.late_experiment(resolve(plan).table(), 0.2)
     overrides = Overrides(schemes=("reno",), paths=("steady-12mbps",), settings={"duration_s": 2.0, "warmup_s": 0.0})
-    experiment = resolve(parse_plan(TomlTable(table, "late.toml")), overrides)
+    experiment = resolve(parse_experiment_file(TomlTable(table, "late.toml")), overrides)
     check(experiment)
     runs = experiment.all_runs()
     assert len(runs) == agreement.REPETITIONS
@@ -228,7 +228,7 @@ def test_a_real_implementation_has_the_seeds_of_ours(name: str) -> None:
     listed = read_toml(Path(catalog.experiments().find("agreement-real").file)).raw
     for scheme, ours in agreement.PAIRS.items():
         table = agreement.real_experiment(listed, scheme, plan)
-        experiment = resolve(parse_plan(TomlTable(table, "real.toml")))
+        experiment = resolve(parse_experiment_file(TomlTable(table, "real.toml")))
         seeds = {(run.path, run.seed) for run in experiment.all_runs()}
         assert seeds == {(run.path, run.seed) for run in resolve(plan, Overrides(schemes=(ours,))).all_runs()}
         (flow,) = experiment.specification(experiment.all_runs()[0])["flows"]

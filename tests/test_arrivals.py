@@ -9,7 +9,7 @@ import pytest
 
 from conftest import Dumbbell, show
 from dumbbell import catalog
-from dumbbell.catalog.experiment_file import parse_plan
+from dumbbell.catalog.experiment_file import parse_experiment_file
 from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.experiment import Experiment, Overrides, resolve
 
@@ -27,7 +27,7 @@ duration_s = {duration}
 
 def experiment(flow: str, duration: float = 60.0, more: str = "") -> Experiment:
     text = PLAN.format(flow=flow, duration=duration, more=more)
-    return resolve(parse_plan(TomlTable(tomllib.loads(text), "plan.toml")))
+    return resolve(parse_experiment_file(TomlTable(tomllib.loads(text), "plan.toml")))
 
 
 def drawn(given: Experiment, run: int = 0) -> list[tuple[float, int]]:
@@ -86,10 +86,10 @@ def test_sizes_have_the_mean_of_their_distribution(size: str) -> None:
 
 def test_a_resolved_experiment_with_arrivals_reads_back_as_itself() -> None:
     given = experiment('count = 1\narrivals = { kind = "poisson", per_s = 4.0 }\napplication = { kind = "greedy" }')
-    again = resolve(parse_plan(TomlTable(given.table(), "again.toml")))
+    again = resolve(parse_experiment_file(TomlTable(given.table(), "again.toml")))
     assert drawn(again) == drawn(given)
     endless = experiment("every_s = 10.0")
-    assert drawn(resolve(parse_plan(TomlTable(endless.table(), "again.toml")))) == drawn(endless)
+    assert drawn(resolve(parse_experiment_file(TomlTable(endless.table(), "again.toml")))) == drawn(endless)
 
 
 @pytest.mark.parametrize(

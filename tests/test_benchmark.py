@@ -11,7 +11,7 @@ import pytest
 import dumbbell
 from conftest import COMMAND, Dumbbell
 from dumbbell import _core, catalog
-from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.studies.benchmark import shortened
 
 PARTS = [plan for plan in catalog.experiments() if plan.membership is not None]
@@ -116,7 +116,7 @@ def test_another_benchmark_in_the_directory_is_refused(dumbbell: Dumbbell, folde
 
 
 @pytest.mark.parametrize("plan", PARTS, ids=lambda plan: plan.name)
-def test_every_part_shows_metrics_that_there_are(plan: Plan) -> None:
+def test_every_part_shows_metrics_that_there_are(plan: ExperimentFile) -> None:
     assert plan.membership is not None
     for level, shown in (
         ("flow", plan.membership.flow),

@@ -22,7 +22,7 @@ from dumbbell.studies.calibrate.ladder import HeldOut, _simplest, climb, fold_sc
 from dumbbell.studies.calibrate.path_models import MODELS, Hints, Model
 from dumbbell.studies.calibrate.search import Effort, minimise
 from dumbbell.studies.calibrate.smoothing import surface
-from dumbbell.studies.calibrate.target import Asked, Point, read_target
+from dumbbell.studies.calibrate.target import Point, TargetOptions, read_target
 from dumbbell.studies.calibrate.uncertainty import intervals
 
 # Yan et al., USENIX ATC 2018, figure 3a: what nine schemes got from Nepal to India, and in the emulator that was
@@ -91,14 +91,14 @@ def table(folder: Path, text: str = TABLE) -> str:
 )
 def test_a_bad_table_is_refused_in_one_line(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(UserError) as refused:
-        read_target(table(tmp_path, text), Asked())
+        read_target(table(tmp_path, text), TargetOptions())
     assert said in str(refused.value)
     assert "table.csv" in str(refused.value)
 
 
 def test_rows_of_a_scheme_are_its_runs(tmp_path: Path) -> None:
     text = TABLE + "cubic,10.6,61.9,0.006\n"
-    found = read_target(table(tmp_path, text), Asked(overhead_bytes=36))
+    found = read_target(table(tmp_path, text), TargetOptions(overhead_bytes=36))
     cubic = found.points[0]
     assert (cubic.scheme, cubic.runs, found.experiment.runs) == ("cubic", 2, 2)
     assert (cubic.throughput_mbps.mean, cubic.throughput_mbps.low, cubic.throughput_mbps.high) == (11.1, 10.6, 11.6)
@@ -110,31 +110,31 @@ def test_rows_of_a_scheme_are_its_runs(tmp_path: Path) -> None:
 def test_of_several_flows_each_is_a_point(tmp_path: Path) -> None:
     head = "scheme,level,number,throughput_mbps,delay_p95_ms\n"
     rows = "cubic,network,0,10,50\ncubic,flow,1,6,50\ncubic,flow,2,4,51\nreno,flow,1,5,40\nreno,flow,2,5,41\n"
-    found = read_target(table(tmp_path, head + rows), Asked())
+    found = read_target(table(tmp_path, head + rows), TargetOptions())
     assert [each.key for each in found.points] == [("cubic", 1), ("cubic", 2), ("reno", 1), ("reno", 2)]
     assert found.experiment.flows == 2
     assert Hints.of(found.points).most_mbps == 10.0
 
 
 def test_what_was_published_is_a_target() -> None:
-    found = read_target("seed-california", Asked(path="seed-smooth", schemes=("bbr", "cubic", "vegas")))
+    found = read_target("seed-california", TargetOptions(path="seed-smooth", schemes=("bbr", "cubic", "vegas")))
     assert found.schemes == ("bbr", "cubic", "vegas")
     assert found.points[0].throughput_mbps == Mean(39.28, 37.97, 40.1)
     assert found.experiment.paths["calibrated"].overhead_bytes == 36
     assert found.experiment.start_spread_ms == 100.0
     with pytest.raises(UserError, match="has no scheme `cubik` \\(did you mean `cubic`"):
-        read_target("seed-california", Asked(schemes=("cubik",)))
+        read_target("seed-california", TargetOptions(schemes=("cubik",)))
     with pytest.raises(
         UserError,
         match=r"quick: has no .* tables: replication-mexico, replication-nepal, seed-brazil, seed-california have",
     ):
-        read_target("quick", Asked())
+        read_target("quick", TargetOptions())
 
 
 def test_results_are_a_target_and_so_is_their_table(tmp_path: Path) -> None:
     words = {"schemes": ["cubic", "vegas"], "path": "default", "runs": 2, "duration": 2}
     results = dumbbell.run(**words, out=tmp_path / "results")  # type: ignore[arg-type]
-    found = read_target(str(tmp_path / "results"), Asked())
+    found = read_target(str(tmp_path / "results"), TargetOptions())
     assert found.experiment.duration_s == 2.0
     assert {each.scheme: each.throughput_mbps.mean for each in found.points} == {
         each.scheme: pytest.approx(each.estimate(("network", 0, "throughput_mbps")).mean)  # type: ignore[union-attr]
@@ -143,7 +143,7 @@ def test_results_are_a_target_and_so_is_their_table(tmp_path: Path) -> None:
     text = subprocess.run(
         [*COMMAND, "show", str(tmp_path / "results"), "--csv"], capture_output=True, text=True, check=True
     ).stdout
-    again = read_target(table(tmp_path, text), Asked())
+    again = read_target(table(tmp_path, text), TargetOptions())
     assert [(each.scheme, each.runs) for each in again.points] == [("cubic", 2), ("vegas", 2)]
     assert again.points[0].delay_p95_ms.mean == pytest.approx(found.points[0].delay_p95_ms.mean)
 
@@ -154,7 +154,7 @@ def test_imported_logs_are_a_target(tmp_path: Path) -> None:
     dumbbell.run(**words, out=made)  # type: ignore[arg-type]
     dumbbell.export_pantheon(made, logs)
     dumbbell.import_pantheon(logs, imported)
-    ours, theirs = (read_target(str(folder), Asked(overhead_bytes=36)) for folder in (made, imported))
+    ours, theirs = (read_target(str(folder), TargetOptions(overhead_bytes=36)) for folder in (made, imported))
     assert [each.key for each in theirs.points] == [(name, flow) for name in ("cubic", "vegas") for flow in (1, 2)]
     for measured, read in zip(ours.points, theirs.points, strict=True):
         assert read.throughput_mbps.mean == pytest.approx(measured.throughput_mbps.mean, rel=0.01)
@@ -165,13 +165,13 @@ def test_imported_logs_are_a_target(tmp_path: Path) -> None:
 
 def test_a_scheme_that_is_not_simulated_needs_one_of_ours(tmp_path: Path) -> None:
     text = TABLE + "kernel-cubic,11.5,58,0.004\nkernel-bbr,11.4,40,0\n"
-    found = read_target(table(tmp_path, text), Asked(stands_for={"kernel-bbr": "bbr"}))
+    found = read_target(table(tmp_path, text), TargetOptions(stands_for={"kernel-bbr": "bbr"}))
     assert found.schemes == ("cubic", "vegas", "bbr")
     assert found.left_out == (
         "kernel-cubic: cannot be simulated here: --as NAME=OURS says which of ours stands for it",
     )
     with pytest.raises(UserError, match="`cubic` is there twice: choose with schemes"):
-        read_target(table(tmp_path, text), Asked(stands_for={"kernel-cubic": "cubic"}))
+        read_target(table(tmp_path, text), TargetOptions(stands_for={"kernel-cubic": "cubic"}))
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
@@ -226,7 +226,7 @@ class Silent:
 
 def test_held_out_schemes_are_predicted_by_fits_that_do_not_know_them(tmp_path: Path) -> None:
     names = ["cubic", "fillp", "bbr", "vegas", "scream"]
-    found = read_target(table(tmp_path, TABLE + "fillp,1,1,0\nbbr,1,1,0\nscream,1,1,0\n"), Asked())
+    found = read_target(table(tmp_path, TABLE + "fillp,1,1,0\nbbr,1,1,0\nscream,1,1,0\n"), TargetOptions())
     lossy = elements_of(MODELS[2], {"rate_mbps": 10.0, "delay_ms": 20.0, "queue_ms": 80.0, "loss": 0.02})
     truth = {name: Arithmetic.outcome(lossy, name) for name in names}
     points = [
@@ -295,7 +295,7 @@ def test_a_smooth_surface_sees_through_chaos() -> None:
 
 
 def test_a_parameter_without_influence_is_not_determined(tmp_path: Path) -> None:
-    target = read_target(table(tmp_path), Asked())
+    target = read_target(table(tmp_path), TargetOptions())
     model = next(each for each in MODELS if each.name == "queue")
     knobs = model.at(Hints.of(target.points))
     trials = []

@@ -16,11 +16,11 @@ from conftest import COMMAND, Dumbbell, show
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
 from dumbbell.base.progress import Progress, span
-from dumbbell.execution.campaign import perform_campaign
 from dumbbell.execution.pool import Outcome, Tell
+from dumbbell.execution.scheduler import perform_campaign
 from dumbbell.experiment import Experiment, Overrides, Run, resolve
-from dumbbell.results import ResultsDirectory, heartbeat, prepare
-from dumbbell.results.heartbeat import HEARTBEAT, Schedule, read_state
+from dumbbell.results import ResultsDirectory, campaign_state, prepare
+from dumbbell.results.campaign_state import STATE_FILE, Schedule, read_state
 
 START_S = 1_800_000_000.0  # 2027-01-15T08:00:00Z
 HOUR_S = 3600.0
@@ -92,7 +92,7 @@ class Made:
         return perform_campaign(self.results, todo, self.make, 1, self.progress, days.clock, days.sleep)
 
     @property
-    def state(self) -> heartbeat.State:
+    def state(self) -> campaign_state.State:
         state = read_state(self.results.directory)
         assert state is not None
         return state
@@ -309,43 +309,43 @@ def test_schedules_that_are_none(dumbbell: Dumbbell, folder: Path, words: tuple[
         for wrong in ({"last": {"run": 1}}, {"missed": [1]}, {"more": 1}, {"every_s": 0}, {"process": "1"})
     ],
 )
-def test_a_damaged_heartbeat_is_named(tmp_path: Path, content: str) -> None:
-    (tmp_path / HEARTBEAT).write_text(content)
-    with pytest.raises(UserError, match=HEARTBEAT):
+def test_a_damaged_campaign_state_is_named(tmp_path: Path, content: str) -> None:
+    (tmp_path / STATE_FILE).write_text(content)
+    with pytest.raises(UserError, match=STATE_FILE):
         read_state(tmp_path)
-    told = heartbeat.as_json(tmp_path)
+    told = campaign_state.as_json(tmp_path)
     assert told is not None
     assert list(told) == ["damaged"]
-    assert told["damaged"].startswith(f"{HEARTBEAT}:")
+    assert told["damaged"].startswith(f"{STATE_FILE}:")
 
 
 def test_what_is_silent_for_long_is_dead(tmp_path: Path) -> None:
     schedule = Schedule(START_S, 60.0, 10)
-    with heartbeat.Heartbeat(tmp_path, schedule, None) as heart:
+    with campaign_state.StateKeeper(tmp_path, schedule, None) as heart:
         heart.running(3, {"run": "reno on p, run 3", "due_at": "later"})
-        found = heartbeat.as_json(tmp_path)
+        found = campaign_state.as_json(tmp_path)
         assert found is not None
         assert found["alive"]
         silent_since = int(time.time()) - 60
-        os.utime(tmp_path / HEARTBEAT, (silent_since, silent_since))
-        found = heartbeat.as_json(tmp_path)
+        os.utime(tmp_path / STATE_FILE, (silent_since, silent_since))
+        found = campaign_state.as_json(tmp_path)
     assert found is not None
     assert not found["alive"]
     assert found["in_words"] == (
         f"campaign: dead since {found['seen_at']}, in round 3 of 10; next: reno on p, run 3, due at later"
     )
-    assert found["seen_at"] == heartbeat.stamp(float(silent_since))
-    assert heartbeat.as_json(tmp_path / "nowhere") is None
+    assert found["seen_at"] == campaign_state.stamp(float(silent_since))
+    assert campaign_state.as_json(tmp_path / "nowhere") is None
 
 
-def test_a_heartbeat_at_a_time_without_a_date_is_damaged() -> None:
+def test_a_campaign_state_at_a_time_without_a_date_is_damaged() -> None:
     with TemporaryDirectory(dir="/dev/shm") as folder:  # a disk has no such times
         directory = Path(folder)
-        with heartbeat.Heartbeat(directory, Schedule(START_S, 60.0, 10), None):
+        with campaign_state.StateKeeper(directory, Schedule(START_S, 60.0, 10), None):
             pass
-        os.utime(directory / HEARTBEAT, (10**12, 10**12))
-        said = f"{HEARTBEAT}: was changed at a time that has no date: `touch` gives it another"
-        assert heartbeat.as_json(directory) == {"damaged": said}
+        os.utime(directory / STATE_FILE, (10**12, 10**12))
+        said = f"{STATE_FILE}: was changed at a time that has no date: `touch` gives it another"
+        assert campaign_state.as_json(directory) == {"damaged": said}
 
 
 def test_the_round_whose_time_it_is() -> None:

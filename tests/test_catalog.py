@@ -13,10 +13,10 @@ from hypothesis import given, strategies as st
 
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError, nearest, with_hint
-from dumbbell.catalog.experiment_file import Plan, mix_label, parse_mix, parse_plan
+from dumbbell.catalog.experiment_file import ExperimentFile, mix_label, parse_experiment_file, parse_mix
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.index import Index
-from dumbbell.catalog.outside.available import missing
+from dumbbell.catalog.outside.availability import missing
 from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.execution.check import check
 from dumbbell.experiment import Overrides, derive_seed, fitted_transport, resolve, with_overrides
@@ -170,10 +170,10 @@ def test_a_resolved_experiment_reads_back_as_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("index", [catalog.experiments(), catalog.vectors()])
-def test_every_experiment_as_written_reads_back_as_itself(index: Index[Plan]) -> None:
+def test_every_experiment_as_written_reads_back_as_itself(index: Index[ExperimentFile]) -> None:
     for plan in index:
         table = plan.table()
-        assert parse_plan(TomlTable(tomllib.loads(to_toml(table)), "again.toml")) == plan
+        assert parse_experiment_file(TomlTable(tomllib.loads(to_toml(table)), "again.toml")) == plan
 
 
 def test_settings_are_checked_wherever_they_come_from() -> None:
@@ -232,7 +232,7 @@ KEYS = st.sampled_from(["name", "schemes", "paths", "runs", "duration_s", "flow"
 
 @given(st.dictionaries(KEYS, JSON, max_size=4))
 def test_any_table_is_an_experiment_or_refused_in_one_line(raw: dict[str, object]) -> None:
-    refused = refusal(lambda: parse_plan(TomlTable(raw, "file.toml")))
+    refused = refusal(lambda: parse_experiment_file(TomlTable(raw, "file.toml")))
     assert refused is None or (refused.startswith("file.toml: ") and "\n" not in refused)
 
 
@@ -255,7 +255,7 @@ def test_hints() -> None:
 
 
 def test_a_warm_up_of_a_file_that_a_shorter_run_has_no_room_for_is_a_sixth_of_it() -> None:
-    plan = Plan(name="long", schemes=["reno"], paths=["default"], duration_s=30.0, warmup_s=5.0)
+    plan = ExperimentFile(name="long", schemes=["reno"], paths=["default"], duration_s=30.0, warmup_s=5.0)
 
     def warmup_s(**settings: float) -> float:
         return resolve(with_overrides(plan, Overrides(settings=settings))).warmup_s

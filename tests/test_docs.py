@@ -12,7 +12,7 @@ import pytest
 
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.experiment_file import parse_plan
+from dumbbell.catalog.experiment_file import parse_experiment_file
 from dumbbell.catalog.scheme import parse_scheme
 from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.cli.parser import command_parser
@@ -150,4 +150,4 @@ def test_experiments_can_be_read() -> None:
     found = examples("schemes")
     assert len(found) >= 3
     for page, block in found:
-        assert parse_plan(TomlTable(tomllib.loads(block), page)).schemes
+        assert parse_experiment_file(TomlTable(tomllib.loads(block), page)).schemes

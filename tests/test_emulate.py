@@ -16,7 +16,7 @@ import pytest
 
 from checkout import make_checkout
 from conftest import Dumbbell, show
-from dumbbell.catalog.outside.available import LOADER, find_program
+from dumbbell.catalog.outside.availability import LOADER, find_program
 from dumbbell.formats.pantheon_shim.__main__ import python_2
 from test_qlog import read_sequence
 

@@ -13,7 +13,7 @@ from validation import trust
 from validation.fidelity import checks, page
 from validation.fidelity.checks import r11_linux_grid, r15_mathis
 from validation.fidelity.measured import Runs
-from validation.fidelity.model import Failed, Outcome, Row, Work, load, order, save
+from validation.fidelity.published_check import Failed, Outcome, Row, Work, load, order, save
 
 ROOT = Path(__file__).parent.parent
 GOOD = Row("a|b", "1", "5 %", "1.01", passed=True)

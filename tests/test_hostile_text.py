@@ -14,7 +14,7 @@ from dumbbell import Error
 from dumbbell.base.errors import UserError
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.base.progress import Piece, Progress
-from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import pin, resolve
 from paths import SMALL
@@ -183,7 +183,7 @@ def test_names_of_files_that_no_file_can_have(
     monkeypatch.chdir(folder)
     (folder / "circle").symlink_to("circle")
     tao = Scheme.from_toml('name = "x"\ncontroller = "remy"\n')
-    plan = Plan(
+    plan = ExperimentFile(
         name="run", schemes=["x"], paths=["default"], own_schemes={"x": replace(tao, parameters={"table": name})}
     )
     with pytest.raises(UserError, match=f"(?i){why}"):

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 IN_THE_BROWSER = {
     "units",
-    "specification",
+    "strict_input",
     "record",
     "congestion",
     "transport",

@@ -192,7 +192,7 @@ def test_bad_input_is_one_line_that_names_it(
         (lambda: dumbbell.simulate({}), "`seed`"),
         (lambda: dumbbell.simulate(dumbbell.specification("cubic") | {"sede": 1}), "unknown"),
         (lambda: dumbbell.PathModel.from_toml("nmae = 1"), "unknown key `nmae` (did you mean `name`?)"),
-        (lambda: dumbbell.Plan.from_toml("x = ["), "not valid TOML"),
+        (lambda: dumbbell.ExperimentFile.from_toml("x = ["), "not valid TOML"),
     ):
         assert said in refused(call)
     assert not out.exists()
@@ -323,7 +323,7 @@ def test_everything_listed_comes_back_from_toml(listed: Callable[[], Any]) -> No
 
 
 def test_experiments_are_found_in_files_and_objects(lab: dumbbell.PathModel, tmp_path: Path) -> None:
-    plan = dumbbell.Plan(
+    plan = dumbbell.ExperimentFile(
         name="mine", schemes=["reno"], paths=["lab"], own_paths={"lab": lab}, duration_s=1.0, log="none"
     )
     (tmp_path / "mine.toml").write_text(plan.to_toml())
@@ -348,7 +348,7 @@ def test_commands_use_the_library_and_nothing_beside_it() -> None:
         "dumbbell.catalog.options.values",
         "dumbbell.present.tables",
         "dumbbell.present.tables.terminal",
-        "dumbbell.remote.serve",  # the agent that `dumbbell remote serve` becomes
+        "dumbbell.remote.serve",  # the peer process that `dumbbell remote serve` becomes
     )
     files = sorted(COMMANDS.glob("[a-z]*.py"))
     assert len(files) > 10

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dumbbell.machine import description, load
+from dumbbell.machine.emulation_lock import lock_holder
 from dumbbell.machine.interfaces import interfaces
-from dumbbell.machine.turn import whose_turn
 from dumbbell.results.environment import environment
 
 
@@ -22,8 +22,8 @@ def put(folder: Path, **files: str) -> None:
 
 @pytest.mark.parametrize("since_s", [2**64 - 1, 2**62, 10**12])
 def test_a_turn_since_no_time_at_all_is_nobodys(since_s: int) -> None:
-    assert whose_turn(4711, since_s) == ""
-    assert whose_turn(4711, 0).startswith(" (pid 4711, since ")
+    assert lock_holder(4711, since_s) == ""
+    assert lock_holder(4711, 0).startswith(" (pid 4711, since ")
 
 
 @pytest.fixture

@@ -160,7 +160,7 @@ def test_a_malformed_environment_does_not_hide_the_runs(dumbbell: Dumbbell, resu
     assert any("damaged: environment.json" in record.text for record in model.records)
 
 
-def test_a_damaged_heartbeat_does_not_hide_the_runs(dumbbell: Dumbbell, results: Path) -> None:
+def test_a_damaged_campaign_state_does_not_hide_the_runs(dumbbell: Dumbbell, results: Path) -> None:
     (results / "campaign.json").write_text('{"state": 7}')
     printed = dumbbell("show", "out", expect=1).stdout
     (line,) = [line for line in printed.splitlines() if line.startswith("damaged: ")]

@@ -1,4 +1,4 @@
-"""`dumbbell path` over an emulated network between two agents: what it finds is what was emulated."""
+"""`dumbbell path` over an emulated network between two peer processes: what it finds is what was emulated."""
 
 import json
 import subprocess

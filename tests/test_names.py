@@ -91,9 +91,9 @@ def test_labels_of_a_grid_are_names(dumbbell: Dumbbell, folder: Path) -> None:
 BAD_OBJECTS: list[Callable[[], object]] = [
     lambda: library.PathModel("../x", "a path"),
     lambda: library.Scheme("a/b", "", "red", "o", "reno"),
-    lambda: library.Plan(name=".."),
-    lambda: library.Plan(name="p", cells={"a b": Cell(library.PathModel("p", ""), ())}),
-    lambda: library.Plan.from_toml("name = '..'"),
+    lambda: library.ExperimentFile(name=".."),
+    lambda: library.ExperimentFile(name="p", cells={"a b": Cell(library.PathModel("p", ""), ())}),
+    lambda: library.ExperimentFile.from_toml("name = '..'"),
     lambda: replace(library.PathModel("p", ""), name=".unfinished"),
 ]
 

@@ -17,7 +17,7 @@ import pytest
 import dumbbell as library
 from conftest import PATIENCE_S, Dumbbell, show
 from forks import Forks
-from test_exchange import ACK_LOG, DATA_LOG, METADATA, STATS
+from test_convert import ACK_LOG, DATA_LOG, METADATA, STATS
 
 SCHEMES = ["bbr", "copa", "cubic", "vegas"]
 MM_LOG = """# queue: droptail [packets=500]

@@ -12,8 +12,8 @@ from dumbbell import catalog
 from dumbbell.catalog.outside.pantheon_names import Counterpart, counterpart, known_keys
 from dumbbell.formats.staging import _styles
 from dumbbell.results.analysis.counterparts import matched
-from dumbbell.studies.calibrate.target import Asked, read_target
-from test_exchange import METADATA
+from dumbbell.studies.calibrate.target import TargetOptions, read_target
+from test_convert import METADATA
 from test_pantheon_import import of, write
 
 FILLP_1 = "third_party/fillp @ ec9585325218d5048c4d4152fa42240af54c6e67"
@@ -89,7 +89,7 @@ def test_scream_of_pantheon_is_not_simulated_by_version_2(dumbbell: Dumbbell, fo
     out = imported(dumbbell, folder, git_summary=f"branch: master @ 0123\n{FILLP_1}\n")
     named = {key: found.scheme for key, found in library.open(out).counterparts.items()}
     assert named == {"scream": "scream-pantheon", "fillp": "fillp", "cubic": "cubic"}
-    assert set(read_target(str(out), Asked()).schemes) == {"scream-pantheon", "fillp", "cubic"}
+    assert set(read_target(str(out), TargetOptions()).schemes) == {"scream-pantheon", "fillp", "cubic"}
     assert "scream: scream-pantheon" in dumbbell("show", "out").stdout
     dumbbell("run", "--schemes", "scream,scream-pantheon", "--path", "small.toml", "--duration", "1", "--out", "ours")
     done = dumbbell("diff", "out", "ours", "--json")

@@ -16,7 +16,7 @@ from checkout import make_checkout
 from conftest import Dumbbell
 from dumbbell.api.selection import with_pantheon
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.outside.pantheon import Checkout, read_config
 from dumbbell.experiment import Overrides
 from dumbbell.formats.pantheon_shim.__main__ import python_2
@@ -203,7 +203,7 @@ def test_bad_names(dumbbell: Dumbbell, checkout: Path, arguments: tuple[str, ...
 def test_a_path_of_a_few_words_has_the_tunnel_of_pantheon(checkout: Path) -> None:
     """Packets of wrapped schemes were 36 bytes shorter over `--trace UP --delay 20ms` than over the catalog's paths."""
     path = library.make_path(rate="12mbit", delay="20ms", queue="40p")
-    plan = Plan(name="run", schemes=["pantheon-plain"], paths=[path.name], own_paths={path.name: path})
+    plan = ExperimentFile(name="run", schemes=["pantheon-plain"], paths=[path.name], own_paths={path.name: path})
     wrapped = with_pantheon(plan, Overrides(), checkout)
     assert wrapped.own_paths[path.name].overhead_bytes == 36
     assert "Pantheon's tunnel" in wrapped.own_paths[path.name].title

@@ -13,7 +13,7 @@ from conftest import Dumbbell
 from dumbbell import _core
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.path import PathModel
-from dumbbell.studies.pathfinding import idle, load, plan, traffic, trains
+from dumbbell.studies.pathfinding import idle, load, probe_budget, traffic, trains
 from dumbbell.studies.pathfinding.ecn import codepoints
 from dumbbell.studies.pathfinding.findings import Findings, Way
 from dumbbell.studies.pathfinding.flow_log import FlowLog, flow_logs
@@ -151,7 +151,7 @@ def test_a_rate_above_that_of_the_path_tells_rate_queue_and_loss(
 ) -> None:
     queue_bytes = max(round(mbps * 125.0 * (one_way_ms + 20.0) * bdp), 1600)
     lossy = [{"kind": "loss", "probability": loss}] if loss else []
-    run = traffic.flood(plan.FLOODS_AT * mbps, plan.FLOOD_S, reverse=False)
+    run = traffic.flood(probe_budget.FLOODS_AT * mbps, probe_budget.FLOOD_S, reverse=False)
     [log] = logged(run, link(mbps, queue_bytes), *lossy, delay(one_way_ms))
     found = load.busy_rate(log, "")
     assert found.value == pytest.approx(mbps, rel=0.005)
@@ -221,7 +221,7 @@ def test_few_small_packets_tell_constants_and_loss() -> None:
     [there, back] = logged(traffic.idle(60.0), link(2.0, 10_000), lossy, delay(30.0))
     found = idle.delays(there, (-1.0, 2.0))
     assert found is not None
-    assert found.packet_bytes == plan.IDLE_BYTES - 16  # a tag is added on the way between machines
+    assert found.packet_bytes == probe_budget.IDLE_BYTES - 16  # a tag is added on the way between machines
     exact = 30.0 + found.packet_bytes * 8e-3 / 2.0
     assert found.least.value == pytest.approx(exact, abs=0.001)
     assert found.least.low == pytest.approx(exact - 1.0, abs=0.001)
@@ -232,7 +232,7 @@ def test_few_small_packets_tell_constants_and_loss() -> None:
     assert lost.high is not None
     assert lost.low < 0.02 < lost.high
     assert idle.losses(back)[0] == 0
-    assert len(back.sent_s) == pytest.approx(60.0 * plan.IDLE_PER_S, rel=0.02)
+    assert len(back.sent_s) == pytest.approx(60.0 * probe_budget.IDLE_PER_S, rel=0.02)
 
 
 def test_no_more_is_sent_than_allowed() -> None:
@@ -328,29 +328,32 @@ def test_a_policer_comes_before_what_trains_saw() -> None:
 
 
 def test_caps_are_kept() -> None:
-    wanted = plan.planned(300.0, 100_000_000, None)
-    assert wanted.transfer_of_s(2.0) == plan.TRANSFER_S
+    wanted = probe_budget.make_budget(300.0, 100_000_000, None)
+    assert wanted.transfer_of_s(2.0) == probe_budget.TRANSFER_S
     for mbps in (10.0, 100.0, 1000.0):
         sent = (
             2
             * mbps
             * 125_000
-            * (wanted.transfer_of_s(mbps) + plan.FLOODS_AT * wanted.flood_of_s(plan.FLOODS_AT * mbps))
+            * (wanted.transfer_of_s(mbps) + probe_budget.FLOODS_AT * wanted.flood_of_s(probe_budget.FLOODS_AT * mbps))
         )
         sent += 2 * wanted.steady_bytes
         assert sent <= 0.9 * 100_000_000
-    assert wanted.train_packets(1500) * 1500 * plan.TRAINS <= 0.03 * 100_000_000
-    assert plan.planned(3600.0, 20_000_000, None).idle_s * plan.IDLE_PER_S * plan.IDLE_BYTES <= 600_000
+    assert wanted.train_packets(1500) * 1500 * probe_budget.TRAINS <= 0.03 * 100_000_000
+    assert (
+        probe_budget.make_budget(3600.0, 20_000_000, None).idle_s * probe_budget.IDLE_PER_S * probe_budget.IDLE_BYTES
+        <= 600_000
+    )
     assert "at most 100 MB in all" in wanted.words()
-    capped = plan.planned(300.0, 10**9, 5.0)
+    capped = probe_budget.make_budget(300.0, 10**9, 5.0)
     assert not capped.transfers
     assert 100 * 1500 * 8e-6 / capped.spaced_s(100, 1500, 0.3) == pytest.approx(2.5)
     assert wanted.spaced_s(100, 1500, 0.3) == 0.3
-    packets, gap_s = plan.train_packets(2.0, 1500)
+    packets, gap_s = probe_budget.train_packets(2.0, 1500)
     assert packets * 1500 * 8e-6 / gap_s <= 0.2 * 2.0
-    assert plan.train_packets(None, 1500)[0] == plan.MOST_PACKETS // 2
-    assert plan.train_packets(20.0, 1500)[0] == 20
-    assert plan.train_packets(20.0, 1500, jitter_s=0.003)[0] == 100
+    assert probe_budget.train_packets(None, 1500)[0] == probe_budget.MOST_PACKETS // 2
+    assert probe_budget.train_packets(20.0, 1500)[0] == 20
+    assert probe_budget.train_packets(20.0, 1500, jitter_s=0.003)[0] == 100
 
 
 @pytest.mark.parametrize(
@@ -379,4 +382,4 @@ def test_a_host_is_needed(dumbbell: Dumbbell) -> None:
     assert "HOST" in dumbbell("path", expect=2).stderr
     assert "allowed is [user@]HOST" in dumbbell("path", "a b", expect=2).stderr
     with pytest.raises(UserError, match="allowed is 30"):
-        plan.planned(1.0, 10**9, None)
+        probe_budget.make_budget(1.0, 10**9, None)

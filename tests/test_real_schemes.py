@@ -17,8 +17,8 @@ from conftest import Dumbbell
 from dumbbell import _core, catalog
 from dumbbell.backends import find_executor
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.options.one_line import make_path
-from dumbbell.catalog.outside import available
+from dumbbell.catalog.options.path_options import make_path
+from dumbbell.catalog.outside import availability
 from dumbbell.catalog.outside.bpf import held
 from dumbbell.catalog.scheme import Scheme, parse_scheme
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
@@ -162,7 +162,7 @@ def _offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A kernel that offers what the file says."""
     file = tmp_path / "offered"
     file.write_text("reno cubic westwood\n")
-    monkeypatch.setattr(available, "OFFERED", file)
+    monkeypatch.setattr(availability, "OFFERED", file)
     return file
 
 
@@ -172,12 +172,12 @@ def test_every_controller_of_the_kernel_is_a_scheme(offered: Path) -> None:
     assert catalog.schemes().find("kernel-cubic").title == "Linux CUBIC"
     with pytest.raises(UserError, match=r"`kernel-westwod` .did you mean `kernel-westwood`.*offers reno, cubic, west"):
         catalog.schemes().find("kernel-westwod")
-    assert available.missing(scheme) is None
+    assert availability.missing(scheme) is None
     assert "offers reno, cubic, westwood; `modprobe tcp_bbr` may add" in str(
-        available.missing(catalog.schemes().find("kernel-bbr"))
+        availability.missing(catalog.schemes().find("kernel-bbr"))
     )
     offered.unlink()
-    assert "the kernel offers none" in str(available.missing(scheme))
+    assert "the kernel offers none" in str(availability.missing(scheme))
 
 
 def test_programs_are_found_on_path_and_missed_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,9 +185,9 @@ def test_programs_are_found_on_path_and_missed_elsewhere(tmp_path: Path, monkeyp
     scheme = program(PROGRAM)
     assert scheme.program is not None
     assert scheme.program.requires == ("send",), "a word that is a placeholder is no program's name"
-    assert available.missing(scheme) == ("the program `send` is not found: install it, or add its directory to PATH")
+    assert availability.missing(scheme) == ("the program `send` is not found: install it, or add its directory to PATH")
     executable(tmp_path / "send", "echo send 3.1; echo more")
-    assert available.missing(scheme) is None
+    assert availability.missing(scheme) is None
     assert emulation_environment([scheme])["programs"] == {"send": "send 3.1"}
 
 
@@ -216,7 +216,7 @@ def test_all_means_what_can_run(offered: Path, dumbbell: Dumbbell) -> None:
     assert set(simulated) == {
         scheme.name
         for scheme in catalog.schemes()
-        if scheme.kind == "core" and not scheme.is_traffic and available.missing(scheme) is None
+        if scheme.kind == "core" and not scheme.is_traffic and availability.missing(scheme) is None
     }
     emulated = resolve(plan, Overrides(schemes=("all",), settings={"backend": "emu"})).labels
     assert set(simulated) < set(emulated)
@@ -238,7 +238,7 @@ def test_the_list_says_what_can_run(dumbbell: Dumbbell) -> None:
 @pytest.fixture(name="loader")
 def _loader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Stands in for `dumbbell-kernel`, which needs rights and a kernel with BTF; writes down what it does."""
-    monkeypatch.setattr(available, "search_path", lambda: str(tmp_path))
+    monkeypatch.setattr(availability, "search_path", lambda: str(tmp_path))
     notes = tmp_path / "notes"
     executable(
         tmp_path / "dumbbell-kernel",
@@ -424,7 +424,7 @@ def diagnosed() -> int:
 def test_the_doctor_only_notes_what_real_packets_lack(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(available, "search_path", lambda: str(tmp_path))
+    monkeypatch.setattr(availability, "search_path", lambda: str(tmp_path))
     assert diagnosed() == 0
     lines = capsys.readouterr().out.splitlines()
     place = lines.index("--   BPF controllers: dumbbell-kernel is not found")
@@ -445,7 +445,7 @@ def test_the_doctor_sees_a_module_of_another_version(
 
 
 def test_the_doctor_names_fixes_for_a_wheel_where_there_is_no_source_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(available, "_in_source_tree", lambda: False)
+    monkeypatch.setattr(availability, "_in_source_tree", lambda: False)
     monkeypatch.setattr(looks.catalog, "schemes", lambda: 1 / 0)
     (broken,) = [check for check in looks.doctor() if check.name == "catalog"]
     command = rf"{re.escape(sys.executable)} -m pip install --force-reinstall (--find-links \S+ )?dumbbell"
@@ -455,7 +455,7 @@ def test_the_doctor_names_fixes_for_a_wheel_where_there_is_no_source_tree(monkey
 def test_the_doctor_passes_on_what_the_loader_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(available, "search_path", lambda: str(tmp_path))
+    monkeypatch.setattr(availability, "search_path", lambda: str(tmp_path))
     report = '[{"name": "BTF", "passed": false, "found": "no BTF", "fix": "boot another kernel"}]'
     executable(tmp_path / "dumbbell-kernel", f"[ \"$*\" = 'check --json' ] && echo '{report}'; exit 2")
     diagnosed()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dumbbell import _core
-from dumbbell.catalog.experiment_file import parse_plan
+from dumbbell.catalog.experiment_file import parse_experiment_file
 from dumbbell.catalog.path import parse_path
 from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.execution.check import check
@@ -83,9 +83,9 @@ def test_a_dual_queue_marks_what_is_l4s() -> None:
 
 def test_the_parking_lot_runs_as_written(tmp_path: Path) -> None:
     table = next(table for table in map(tomllib.loads, texts(PAGE, "toml")) if table.get("name") == "two-hops")
-    experiment = resolve(parse_plan(TomlTable(table, "paths.md")))
+    experiment = resolve(parse_experiment_file(TomlTable(table, "paths.md")))
     check(experiment)
-    again = parse_plan(TomlTable(experiment.table(), "again.toml"))
+    again = parse_experiment_file(TomlTable(experiment.table(), "again.toml"))
     assert [(flow.enter, flow.leave) for flow in again.flow] == [(None, None), ("hop-1", "hop-1"), ("hop-2", "hop-2")]
     run = experiment.all_runs()[0]
     flows = json.loads(_core.simulate(json.dumps(experiment.specification(run))))["flows"]

@@ -20,7 +20,7 @@ from dumbbell.present.report.drawn.series import (
     shares,
     window_series,
 )
-from dumbbell.results.series.kept import kept_files
+from dumbbell.results.series.run_files import kept_files
 from dumbbell.results.series.samples import RunSamples, run_samples
 
 LINK = {"kind": "link", "rate_mbps": 10.0, "queue": {"kind": "droptail", "packets": 30}}

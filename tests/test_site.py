@@ -27,7 +27,7 @@ from dumbbell.present.site.judging.direction import LESS, MORE, best, decimals, 
 from dumbbell.present.site.judging.facts import look
 from dumbbell.present.site.judging.findings import Findings, Site, rivals
 from dumbbell.present.site.pictures import pictures
-from dumbbell.results.series.kept import kept_files
+from dumbbell.results.series.run_files import kept_files
 from dumbbell.results.series.samples import run_samples
 from dumbbell.studies.benchmark import Benchmark
 from dumbbell.studies.ccperf.experiment import ccperf_plan
@@ -402,8 +402,8 @@ def test_an_unreadable_log_costs_its_figure_only(copied: Benchmark) -> None:
 
 def test_results_of_another_grid_are_refused_in_one_line(copied: Benchmark) -> None:
     part = copied.parts[1]
-    other = replace(part.plan, grid=(replace(part.plan.grid[0], name="k_scaled"),))
-    parts = (copied.parts[0], replace(part, plan=other))
+    other = replace(part.experiment_file, grid=(replace(part.experiment_file.grid[0], name="k_scaled"),))
+    parts = (copied.parts[0], replace(part, experiment_file=other))
     with pytest.raises(UserError, match=r"cell `default\.k-2` is none of the experiment"):
         write_site(replace(copied, parts=parts), 1)
 
@@ -428,7 +428,7 @@ def test_the_index_has_a_number_for_every_experiment_and_scheme(made: Benchmark)
 def test_a_neutral_metric_has_no_best_value(made: Benchmark) -> None:
     found = findings(made, "steady_state_single_flow")
     membership = replace(found.membership, neutral=("goodput_mbps",))
-    found = Findings(replace(found.part, plan=replace(found.part.plan, membership=membership)), 1)
+    found = Findings(replace(found.part, experiment_file=replace(found.part.experiment_file, membership=membership)), 1)
     by_name = {each.name: each for each in found.metrics["flow"]}
     assert (by_name["goodput_mbps"].better, by_name["goodput_mbps"].arrow) == (0, "")
     assert by_name["owd_p95_ms"].better == LESS

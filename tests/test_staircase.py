@@ -13,7 +13,7 @@ import pytest
 import dumbbell as package
 from conftest import Dumbbell
 from dumbbell.results.analysis.jain import is_staircase
-from test_exchange import METADATA, STATS
+from test_convert import METADATA, STATS
 
 EXPERIMENT = """
 name = "steps"

@@ -22,7 +22,7 @@ from conftest import COMMAND, Dumbbell, show
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
 from dumbbell.base.input_files import digest
-from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.execution.trust import Untrusted, require_trust
 from dumbbell.experiment import resolve
@@ -484,10 +484,12 @@ def test_a_record_that_cannot_be_read_is_no_record(
 
 def test_listed_programs_are_no_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    plan = Plan(name="kept", schemes=["iperf3"], paths=["default"], backend="emu")
+    plan = ExperimentFile(name="kept", schemes=["iperf3"], paths=["default"], backend="emu")
     experiment = resolve(plan)
     (tmp_path / "runs").mkdir()
-    kept = replace(Plan.from_toml(to_toml(experiment.table())), file=str(tmp_path / "experiment.toml"), closed=True)
+    kept = replace(
+        ExperimentFile.from_toml(to_toml(experiment.table())), file=str(tmp_path / "experiment.toml"), closed=True
+    )
     require_trust(kept, resolve(kept), False)
     scheme = kept.own_schemes["iperf3"]
     assert scheme.program == catalog.schemes().find("iperf3").program
@@ -699,7 +701,7 @@ def test_a_grid_and_a_text_of_somebody_else_are_asked_about(
         gym.CongestionEnv(grid=str(theirs), policy="indigo")
     text = theirs.read_text().replace('"scheme.toml"', f'"{folder / "evil.py"}"')
     with pytest.raises(Untrusted):
-        library.run(library.Plan.from_toml(f'name = "x"\n{text}'), out=folder / "again")
+        library.run(library.ExperimentFile.from_toml(f'name = "x"\n{text}'), out=folder / "again")
     assert not (folder / "executed").exists()
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from conftest import Dumbbell, need_real_packets
 from dumbbell import catalog
-from dumbbell.catalog.outside.available import missing
+from dumbbell.catalog.outside.availability import missing
 from dumbbell.studies.webrtc import sdp
 from dumbbell.studies.webrtc.__main__ import main
 from dumbbell.studies.webrtc.browser import BINARY, Browser, Setup

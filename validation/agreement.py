@@ -409,7 +409,7 @@ def late_experiment(experiment: dict[str, Any], ms: float) -> dict[str, Any]:
     return experiment | {"name": "agreement-late", "runs": REPETITIONS, "path": paths}
 
 
-def real_experiment(experiment: dict[str, Any], scheme: str, plan: dumbbell.Plan) -> dict[str, Any]:
+def real_experiment(experiment: dict[str, Any], scheme: str, plan: dumbbell.ExperimentFile) -> dict[str, Any]:
     """Return `experiment` with one real implementation over the paths of `plan`."""
     return experiment | {"schemes": [scheme], "paths": plan.paths}
 

@@ -34,7 +34,7 @@ from dumbbell.studies.calibrate.journal import Journal
 from dumbbell.studies.calibrate.objective import Objective
 from dumbbell.studies.calibrate.path_models import FULL_PACKET_BYTES, MODELS, Hints
 from dumbbell.studies.calibrate.search import Effort, minimise
-from dumbbell.studies.calibrate.target import Asked, Target, read_target
+from dumbbell.studies.calibrate.target import Target, TargetOptions, read_target
 from dumbbell.studies.calibrate.workers import workers
 from scripts.blocks import replace_block
 
@@ -89,7 +89,7 @@ def recovered(number: int, evaluations: int, runs: int) -> dict[str, Any]:
         )
         took, cpu = time.monotonic() - began, time.process_time() - worked
         parameters = {each.knob.name: [each.value, each.low, each.high, each.determined] for each in found.parameters}
-        target = read_target(str(file), Asked(runs=runs, duration_s=30.0))
+        target = read_target(str(file), TargetOptions(runs=runs, duration_s=30.0))
     fit = found.ladder.fits[MODEL.name]
     ours = lowest(target, [elements_of(MODEL, values)])[0]
     best = lowest(target, [fit.best.elements])[0]
@@ -252,7 +252,7 @@ def optimisers(arguments: argparse.Namespace) -> str:
     for number in numbers:
         with tempfile.TemporaryDirectory(prefix="dumbbell-optimisers-") as folder:
             target = read_target(
-                str(table_of(truth(number), Path(folder))), Asked(runs=arguments.runs, duration_s=30.0)
+                str(table_of(truth(number), Path(folder))), TargetOptions(runs=arguments.runs, duration_s=30.0)
             )
         for name, search in OPTIMISERS.items():
             values, place, beside_s = searched_by(search, target, arguments.evaluations, number)

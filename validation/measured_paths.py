@@ -1,4 +1,4 @@
-"""What `dumbbell path` finds of paths that are known: emulated ones, with an agent at each end, on this machine.
+"""What `dumbbell path` finds of paths that are known: emulated ones, with a peer process at each end, on this machine.
 
     python -m validation.measured_paths                # the table of docs/measured-paths.md: truth / found (interval)
     python -m validation.measured_paths --only rate-2 --duration 30s

@@ -70,7 +70,7 @@ def wire(folder: Path, mbps: int | None = None) -> Iterator[list[str]]:
 
     With `mbps` a token bucket limits what leaves the first, and drops what has waited for 20 ms.
 
-    In its PATH `ssh` is a program that starts the agent in the second: no packet of ssh is on the wire.
+    In its PATH `ssh` is a program that starts the peer process in the second: no packet of ssh is on the wire.
     """
     near, far = f"wire-a-{os.getpid()}", f"wire-b-{os.getpid()}"
     ip = lambda *words: subprocess.run(["ip", *words], check=True)  # noqa: E731
@@ -88,12 +88,12 @@ def wire(folder: Path, mbps: int | None = None) -> Iterator[list[str]]:
         home = folder / "home"
         home.mkdir()
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-        agent = f"ip netns exec {far} env HOME={home} PATH={path} dumbbell remote serve"
+        peer = f"ip netns exec {far} env HOME={home} PATH={path} dumbbell remote serve"
         ssh = folder / "bin" / "ssh"
         ssh.parent.mkdir()
         ssh.write_text(
             '#!/bin/sh\nif [ "$1" = -G ]; then echo "hostname 10.5.0.2"; exit 0; fi\n'
-            f'SSH_CONNECTION="10.5.0.1 1 10.5.0.2 22" exec {agent}\n'
+            f'SSH_CONNECTION="10.5.0.1 1 10.5.0.2 22" exec {peer}\n'
         )
         ssh.chmod(0o755)
         yield ["ip", "netns", "exec", near, "env", f"PATH={ssh.parent}:{path}", *DUMBBELL]

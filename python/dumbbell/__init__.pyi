@@ -4,8 +4,7 @@ from ._core import Error as Error
 from .api.benchmarking import BenchmarkResults as BenchmarkResults, run_benchmark as run_benchmark
 from .api.calibrating import CalibratedPath as CalibratedPath, calibrate_path as calibrate_path
 from .api.ccperf import ccperf_tables as ccperf_tables
-from .api.emulating import emulate as emulate
-from .api.exchange import (
+from .api.convert import (
     export_pantheon as export_pantheon,
     export_qlog as export_qlog,
     export_trace as export_trace,
@@ -17,6 +16,7 @@ from .api.exchange import (
     import_ss as import_ss,
     pantheon_sets as pantheon_sets,
 )
+from .api.emulating import emulate as emulate
 from .api.kernel_controllers import (
     KernelController as KernelController,
     compile_kernel_controller as compile_kernel_controller,
@@ -53,10 +53,10 @@ from .api.running import (
     specification as specification,
 )
 from .base.version import __version__ as __version__
-from .catalog.experiment_file import Plan as Plan
+from .catalog.experiment_file import ExperimentFile as ExperimentFile, Plan as Plan
 from .catalog.grids.flows import FlowPlan as FlowPlan
-from .catalog.options.one_line import make_path as make_path
-from .catalog.outside.available import missing as missing
+from .catalog.options.path_options import make_path as make_path
+from .catalog.outside.availability import missing as missing
 from .catalog.outside.bpf import bpf_loader as bpf_loader
 from .catalog.path import PathModel as PathModel
 from .catalog.scheme import Scheme as Scheme

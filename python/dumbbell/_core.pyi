@@ -76,7 +76,7 @@ def metrics() -> str:
 def labels() -> str:
     """JSON: the keys of statistics that are no metrics, with `name`, `level`, `meaning`."""
 
-class RemoteSide:
+class RemoteEndpoint:
     """This machine's side of a run between two. Requests and answers are JSON."""
 
     def open(self, request: str) -> str:
@@ -91,7 +91,7 @@ class RemoteSide:
     def probe(self, request: str) -> str:
         """Sends bursts of packets and listens to those of the other side; what was sent and what came."""
 
-    def run(self, specification: str, plan: str, ready: Callable[[], int]) -> None:
+    def run(self, specification: str, part: str, ready: Callable[[], int]) -> None:
         """Does this side's part; `ready` says when to begin, ns of this machine's clock."""
 
     def finish(self) -> bytes:
@@ -100,11 +100,11 @@ class RemoteSide:
     def stop(self) -> None:
         """Ends whatever goes on."""
 
-class Turn:
-    """The right to run with real packets on this machine; given back with the object."""
+class EmulationLock:
+    """The emulation lock of this machine, held for as long as the object lives."""
 
-def take_turn(within_s: float, stopped: Callable[[], bool], waits: Callable[..., None]) -> Turn:
-    """Waits until it is this process's turn, so long at most, or until `stopped()`.
+def take_emulation_lock(within_s: float, stopped: Callable[[], bool], waits: Callable[..., None]) -> EmulationLock:
+    """Waits for the lock, so long at most, or until `stopped()`.
 
     `waits` is told who has it: `waits(process, since_s)`, or nothing where that is not known.
     """
@@ -154,14 +154,14 @@ def parse_trace(text: str) -> list[int]:
 def check_run(specification: str, backend: str = "sim") -> None:
     """Refuses the specification of a run (JSON) that `backend` (`sim` or `emu`) cannot execute."""
 
-Told = Callable[[str, bytes | None], object]
-"""Told where a training stands, and now and then what was learned so far."""
+OnProgress = Callable[[str, bytes | None], object]
+"""Called with where a training stands and, now and then, with what was learned so far."""
 
 def trainers() -> list[str]:
     """The names of all trainers of the core."""
 
 def train_controller(
-    name: str, settings: str, seed: int, jobs: int, seconds: float, start: bytes | None, told: Told
+    name: str, settings: str, seed: int, jobs: int, seconds: float, start: bytes | None, told: OnProgress
 ) -> bytes:
     """Trains with settings (JSON) until `seconds` are over; returns the file that was learned.
 

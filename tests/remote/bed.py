@@ -91,7 +91,7 @@ def now_running() -> Iterator[int]:
 
 
 @dataclass
-class Side:
+class BedMachine:
     """A machine: the namespaces that the process `inside` holds, and what is started there."""
 
     name: str
@@ -199,7 +199,7 @@ class Bed:
         """`path` is the text of a path; `nat` names the machines that are behind one.
 
         By machine: `clocks_s` is what its monotonic clock is ahead of this machine's, `test_clocks` is
-        `DUMBBELL_TEST_CLOCK` of its agents.
+        `DUMBBELL_TEST_CLOCK` of its peer processes.
         """
         self.folder = folder
         self.host = f"{FAR}:{SSH_PORT}"
@@ -209,8 +209,8 @@ class Bed:
         self._clocks_s = dict(clocks_s or {})
         self._test_clocks = dict(test_clocks or {})
         self._closing = contextlib.ExitStack()
-        self.near: Side
-        self.far: Side
+        self.near: BedMachine
+        self.far: BedMachine
         self.sshd: subprocess.Popen[bytes]
         self._path_process: subprocess.Popen[bytes]
         self._path_ended = False
@@ -321,7 +321,7 @@ class Bed:
                 unasked = 'iifname "dumbbell0" ct state new drop'
                 self._in_router(router, "nft", f"add rule ip filter forward {unasked}")
 
-    def _start_side(self, name: str, address: str) -> Side:
+    def _start_side(self, name: str, address: str) -> BedMachine:
         folder = self.folder / name
         for below in ("home", "bin", "tmp", "runtime"):
             (folder / below).mkdir(parents=True, mode=0o700)
@@ -345,7 +345,7 @@ class Bed:
         environment |= {"TMPDIR": str(folder / "tmp"), "XDG_RUNTIME_DIR": str(folder / "runtime")}
         if name in self._test_clocks:
             environment["DUMBBELL_TEST_CLOCK"] = self._test_clocks[name]
-        side = Side(name, folder, inside, environment, with_clock=bool(ahead), own={holder.pid, inside})
+        side = BedMachine(name, folder, inside, environment, with_clock=bool(ahead), own={holder.pid, inside})
         router, gateway = self._routers[_ROUTERS[name]], address.rpartition(".")[0] + ".1"
         _ip(f"link add eth0 netns {inside} type veth peer name machine netns {router}", None)
         _ip(f"address add {address}/24 dev eth0", inside)

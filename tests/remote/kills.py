@@ -108,7 +108,7 @@ def _part(number: int, line: str, running: dict[int, str]) -> str:
     part = next((part for part in _PARTS if part in line), line.split()[0])
     if part != "remote serve":
         return part
-    return "agent" if _parent(number) in running and "remote serve" in running[_parent(number)] else "guardian"
+    return "peer" if _parent(number) in running and "remote serve" in running[_parent(number)] else "guardian"
 
 
 def _parent(number: int) -> int:

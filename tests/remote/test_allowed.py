@@ -7,7 +7,7 @@ import pytest
 
 from dumbbell import Error
 from dumbbell.remote.allowed import allow_file, allowed, require
-from dumbbell.remote.part import run
+from dumbbell.remote.run_commands import run
 from dumbbell.remote.serve import State
 
 

@@ -21,12 +21,12 @@ LOOK = """
 import sys
 from dumbbell import Error
 from dumbbell.machine.host import read_host
-from dumbbell.remote.link import Agent
+from dumbbell.remote.link import Peer
 try:
-    with Agent(read_host(sys.argv[1])) as agent:
+    with Peer(read_host(sys.argv[1])) as peer:
         print("up", flush=True)
         while sys.stdin.readline():
-            print(len(agent.ask("describe")[0]), flush=True)
+            print(len(peer.ask("describe")[0]), flush=True)
 except Error as error:
     print(error)
 """
@@ -158,21 +158,21 @@ def test_what_a_login_shell_prints_does_no_harm(bed: Bed) -> None:
 LATE = ("guardian", "ssh", "asker", "network")
 
 
-@pytest.mark.parametrize("what", ["session", "agent", *(pytest.param(each, marks=pytest.mark.slow) for each in LATE)])
+@pytest.mark.parametrize("what", ["session", "peer", *(pytest.param(each, marks=pytest.mark.slow) for each in LATE)])
 def test_whoever_is_lost_the_others_say_so_and_end(bed: Bed, what: str) -> None:
     process = linked(bed)
     assert process.stdin is not None
     assert process.stdout is not None
-    agents = sorted(bed.far.running("remote serve"))
-    assert len(agents) >= 2
+    peers = sorted(bed.far.running("remote serve"))
+    assert len(peers) >= 2
     match what:
         case "session":
             for session in bed.sessions():
                 os.kill(session, signal.SIGKILL)
-        case "agent":
-            os.kill(agents[-1], signal.SIGKILL)
+        case "peer":
+            os.kill(peers[-1], signal.SIGKILL)
         case "guardian":
-            os.kill(agents[-2], signal.SIGKILL)
+            os.kill(peers[-2], signal.SIGKILL)
         case "ssh":
             for ssh in bed.near.running("ssh -F"):
                 os.kill(ssh, signal.SIGKILL)
@@ -187,7 +187,7 @@ def test_whoever_is_lost_the_others_say_so_and_end(bed: Bed, what: str) -> None:
         process.stdin.flush()
         line = process.stdout.readline()
         assert line.startswith(f"{bed.host}: "), line
-        said = {"network": "connection was lost|not answered for 15 s", "agent": "was killed", "ssh": "by signal 9"}
+        said = {"network": "connection was lost|not answered for 15 s", "peer": "was killed", "ssh": "by signal 9"}
         assert re.search(said.get(what, "."), line), line
         assert line[:-1].isprintable()
         assert "Traceback" not in line

@@ -32,7 +32,7 @@ def running(bed: Bed, *words: object) -> Iterator[tuple[Path, "subprocess.Popen[
     backend = f"remote:{bed.host}"
     process = bed.near.start_dumbbell("run", "--backend", backend, "--out", out, "--json", *words)
     try:
-        # the kernel's clock ticks on: both agents are there, and more than the meeting is over
+        # the kernel's clock ticks on: both peer processes are there, and more than the meeting is over
         begun = Path(f"/proc/{bed.near.inside}/root{out}/experiment.toml")  # as it is there: it may be on another disk
         assert eventually(lambda: bed.far.running("remote serve") and begun.exists())
         time.sleep(5.0)
@@ -55,7 +55,7 @@ def stats(out: Path, each: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("what", ["agent", pytest.param("ssh", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("what", ["peer", pytest.param("ssh", marks=pytest.mark.slow)])
 def test_a_connection_that_is_lost_fails_its_run_and_resume_makes_it(bed: Bed, what: str) -> None:
     words = ("--schemes", "copa", "--duration", 8, "--runs", 2)
     with running(bed, *words) as (out, process):
@@ -204,7 +204,7 @@ def test_an_ssh_server_that_hangs_is_told_after_a_while(bed: Bed) -> None:
         try:
             status, (each,), _ = finished(process)
             assert time.monotonic() - began < 40.0
-            # the far agent does not hear of its controller either
+            # the far peer process does not hear of its controller either
             assert bed.far.empty(mark="remote serve")
         finally:
             for number in hanging:

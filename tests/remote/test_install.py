@@ -38,14 +38,14 @@ def main():
             sys.stdout.buffer.write(len(answer).to_bytes(4, "big") + answer)
             sys.stdout.buffer.flush()
 """
-"""What answers as an agent does, and stands on nothing."""
+"""What answers as a peer process does, and stands on nothing."""
 
 MARK = """
 import sys
 from dumbbell.machine.host import read_host
-from dumbbell.remote.link import Agent
-with Agent(read_host(sys.argv[1]), any_version=True) as agent:
-    print(agent.hello.get("mark"), agent.hello.get("commit"))
+from dumbbell.remote.link import Peer
+with Peer(read_host(sys.argv[1]), any_version=True) as peer:
+    print(peer.hello.get("mark"), peer.hello.get("commit"))
 """
 
 

@@ -1,4 +1,4 @@
-"""Another machine whose agent is a real one, but for one answer: what comes of that is one line that names it."""
+"""A peer process of another machine gives one wrong answer: what comes of that is one line that names the machine."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import sys
 if "-G" in sys.argv:
     sys.exit(print("hostname 127.0.0.1"))
 from dumbbell.cli.main import main
-from dumbbell.remote import facts, part
+from dumbbell.remote import facts, run_commands
 sys.argv = ["dumbbell", "remote", "serve"]
 def answers(module, name, change):
     honest = getattr(module, name)
@@ -27,11 +27,11 @@ def answers(module, name, change):
 LIES
 main()
 """
-"""An ssh that starts such an agent here."""
+"""An ssh that starts such a peer process here."""
 
 
 def told(folder: Path, lies: str, *words: str, expect: int) -> subprocess.CompletedProcess[str]:
-    """What a command says, and its exit status, where the agent of the other machine tells these lies."""
+    """What a command says, and its exit status, where the peer process of the other machine tells these lies."""
     (folder / "bin").mkdir()
     (folder / "bin/ssh").write_text(LYING.replace("LIES", lies))
     (folder / "bin/ssh").chmod(0o755)
@@ -65,9 +65,12 @@ def test_a_check_of_a_machine_that_says_nonsense_is_one_line(tmp_path: Path, lie
 @pytest.mark.parametrize(
     ("lies", "said"),
     [
-        ("answers(part, 'probe', lambda it: it.update(arrived=[['x']]))", "ValueError: not enough values to unpack"),
-        ("answers(part, 'probe', lambda it: it.clear())", "key 'arrived' is missing"),
-        ("answers(part, 'meet', lambda it: it.clear())", "key `heard` is missing"),
+        (
+            "answers(run_commands, 'probe', lambda it: it.update(arrived=[['x']]))",
+            "ValueError: not enough values to unpack",
+        ),
+        ("answers(run_commands, 'probe', lambda it: it.clear())", "key 'arrived' is missing"),
+        ("answers(run_commands, 'meet', lambda it: it.clear())", "key `heard` is missing"),
     ],
 )
 def test_a_path_to_a_machine_that_says_nonsense_is_one_line(tmp_path: Path, lies: str, said: str) -> None:
@@ -80,12 +83,15 @@ def test_a_path_to_a_machine_that_says_nonsense_is_one_line(tmp_path: Path, lies
 @pytest.mark.parametrize(
     ("lies", "said"),
     [
-        ("answers(part, 'meet', lambda it: it.update(peers=[10**19 * 9]))", "`peers[0]`: allowed is a text"),
+        ("answers(run_commands, 'meet', lambda it: it.update(peers=[10**19 * 9]))", "`peers[0]`: allowed is a text"),
         (
             "answers(facts, 'describe', lambda it: it['counters'].update(udp={'NoPorts': 0.5}))",
             "`counters.udp.NoPorts`",
         ),
-        ("answers(part, 'meet', lambda it: it.update(hops=[{'rtt': 10**19}]))", "`hops[0].rtt` = 10000000000000000000"),
+        (
+            "answers(run_commands, 'meet', lambda it: it.update(hops=[{'rtt': 10**19}]))",
+            "`hops[0].rtt` = 10000000000000000000",
+        ),
     ],
 )
 def test_a_run_with_a_machine_that_says_nonsense_fails_and_is_no_damaged_one(

@@ -15,7 +15,7 @@ from dumbbell import _core
 from dumbbell.base.errors import UserError
 from dumbbell.machine import sntp
 from dumbbell.remote import chrony
-from dumbbell.remote.link import Agent
+from dumbbell.remote.link import Peer
 from dumbbell.remote.reference import compared, references
 
 FORM = struct.Struct("!BBbb4s4s4sQQQQ")
@@ -138,13 +138,13 @@ def test_two_machines_make_a_reference() -> None:
     assert found == {"at_ns": 10**9, "offset_ns": 5 * 10**9, "error_ns": 5_000_000 + 1_001, "source": "x"}
 
 
-def test_agents_ask_the_same_server_and_a_wrong_clock_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_peer_processes_ask_the_same_server_and_a_wrong_clock_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DUMBBELL_TEST_CLOCK", "offset=37ms")
     notes: list[str] = []
-    with served(lambda question: [answer(question, lies_s=7.0)]) as server, Agent() as remote:
+    with served(lambda question: [answer(question, lies_s=7.0)]) as server, Peer() as remote:
         remote.ask("open", request={"flows": 1})  # from here on its clock is wrong
         monkeypatch.delenv("DUMBBELL_TEST_CLOCK")
-        with Agent() as local:
+        with Peer() as local:
             [found] = references((local, remote), server, lambda text, _: notes.append(text))
     assert not notes
     assert found["source"] == f"NTP server {server}"
@@ -155,7 +155,7 @@ def test_agents_ask_the_same_server_and_a_wrong_clock_shows(monkeypatch: pytest.
 
 def test_no_answer_is_a_note() -> None:
     notes: list[str] = []
-    with Agent() as local:
+    with Peer() as local:
         found = references((local, local), "no-such-host.invalid", lambda text, _: notes.append(text))
     assert found == []
     assert len(notes) == 2

@@ -1,4 +1,4 @@
-"""What an agent says may be anything: it is refused in one line, and shown without what terminals act upon."""
+"""What a peer process says may be anything: it is refused in one line, and shown without what terminals act upon."""
 
 from typing import Any
 
@@ -12,15 +12,15 @@ from dumbbell.remote import able, reach
 HELLO = {"rights": {"checks": [{"name": "a", "good": True, "found": "b", "fix": "c"}]}, "kernel_controllers": ["cubic"]}
 
 
-class Agent:
-    """An agent that answers what it is told to."""
+class Peer:
+    """A peer process that answers what it is told to."""
 
     name = "lab"
 
     def __init__(self, hello: Any = HELLO, **answers: Any) -> None:  # noqa: ANN401 (any JSON)
         self.hello, self._answers = hello, answers
 
-    def __enter__(self) -> "Agent":
+    def __enter__(self) -> "Peer":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -29,7 +29,7 @@ class Agent:
     def ask(self, do: str, **_: object) -> tuple[Any, bytes]:
         return self._answers.get(do, {}), b""
 
-    def begin(self, do: str, **_: object) -> "Agent":
+    def begin(self, do: str, **_: object) -> "Peer":
         self._answers["result"] = self._answers.get(do, {})
         return self
 
@@ -48,10 +48,10 @@ class Agent:
         (HELLO, {"machine": [1]}),
     ],
 )
-def test_an_agent_that_describes_itself_otherwise_is_refused_in_one_line(
+def test_a_peer_process_that_describes_itself_otherwise_is_refused_in_one_line(
     monkeypatch: pytest.MonkeyPatch, hello: object, described: object
 ) -> None:
-    monkeypatch.setattr(able, "Agent", lambda _: Agent(hello, describe=described))
+    monkeypatch.setattr(able, "Peer", lambda _: Peer(hello, describe=described))
     with pytest.raises(UserError, match=r"^lab: what it says of itself is not understood: "):
         able._asked.__wrapped__(None)
 
@@ -59,13 +59,13 @@ def test_an_agent_that_describes_itself_otherwise_is_refused_in_one_line(
 @pytest.mark.parametrize("listen", [{}, {"port": "x"}, {"port": None}, {"port": {}}])
 @pytest.mark.parametrize("heard", [{}, {"from": 7}])
 def test_an_answer_that_is_none_says_why_nothing_arrives(listen: Any, heard: Any) -> None:  # noqa: ANN401 (any JSON)
-    why = reach.passes(Agent(), Agent(listen=listen, heard=heard), "192.0.2.1")  # type: ignore[arg-type]
+    why = reach.passes(Peer(), Peer(listen=listen, heard=heard), "192.0.2.1")  # type: ignore[arg-type]
     assert why is not None
     assert why.startswith("lab: what it answers is not understood: ")
-    assert reach.passes(Agent(), Agent(listen={"port": 9}, heard={"from": ["::1", 9]}), "::1") is None  # type: ignore[arg-type]
+    assert reach.passes(Peer(), Peer(listen={"port": 9}, heard={"from": ["::1", 9]}), "::1") is None  # type: ignore[arg-type]
 
 
-def test_words_of_an_agent_do_not_reach_the_terminal_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_words_of_a_peer_process_do_not_reach_the_terminal_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     evil = "a\x1b]0;owned\x07\u202eb\n"
     print_checks([Check(evil, False, evil, evil)], False, "")
     lines = capsys.readouterr().out.splitlines()

@@ -4,12 +4,12 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from .bed import Bed, Side
+from .bed import Bed, BedMachine
 
 _LISTENING_TCP = "0A"
 
 
-def traces(side: Side) -> frozenset[str]:
+def traces(side: BedMachine) -> frozenset[str]:
     """Processes, devices, namespaces that are kept, sockets and files that are there now."""
     return frozenset(_traces(side))
 
@@ -25,7 +25,7 @@ def both(bed: Bed) -> dict[str, frozenset[str]]:
     return {side.name: traces(side) for side in (bed.near, bed.far)}
 
 
-def _traces(side: Side) -> Iterator[str]:
+def _traces(side: BedMachine) -> Iterator[str]:
     proc = Path(f"/proc/{side.inside}")
     for process, line in side.running().items():
         yield f"process {process}: {line}"

@@ -21,7 +21,7 @@ from dumbbell.base.errors import one_line
 from dumbbell.machine.emulation import require_emulation
 from dumbbell.results.environment import environment
 from validation.fidelity import checks, page
-from validation.fidelity.model import Check, Failed, Outcome, Work, load, save
+from validation.fidelity.published_check import Check, Failed, Outcome, Work, load, save
 
 SCORECARD = Path(__file__).resolve().parent.parent / "data" / "scorecard.json"
 PROCESSORS = 2

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import dumbbell
-from validation.fidelity.model import Failed
+from validation.fidelity.published_check import Failed
 
 Run = dict[str, Any]
 """A run as in `show --json`."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dumbbell.present.tables import Table
 from dumbbell.present.tables.markdown import render
-from validation.fidelity.model import Outcome, Row, order
+from validation.fidelity.published_check import Outcome, Row, order
 
 VERDICTS: dict[bool | None, str] = {True: "pass", False: "**miss**", None: "shown"}
 HEAD = ("what", "published", "ours, simulated", "ours, real packets", "tolerance", "verdict", "remark")

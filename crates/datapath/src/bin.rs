@@ -3,19 +3,19 @@
 #![allow(clippy::print_stdout, reason = "its output is the statistics")]
 
 use congestion::Registry;
-use datapath::Turn;
+use datapath::EmulationLock;
 use measure::RunMeter;
 use runs::{Backend, RunSpec, meter_config};
 
 fn main() -> Result<(), String> {
     let file = std::env::args().nth(1).ok_or("usage: datapath-run SPEC.json")?;
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
-    let spec: RunSpec = specification::parse(&text).map_err(|error| format!("{file}: {error}"))?;
+    let spec: RunSpec = strict_input::parse(&text).map_err(|error| format!("{file}: {error}"))?;
     let registry = Registry::builtin();
     spec.validate(Backend::Emulation, &registry)?;
     let mut meter = RunMeter::new(meter_config(&spec, Backend::Emulation));
-    let turn = Turn::wait(&|| false, &|_| {})?;
-    let emulated = datapath::run(&spec, &registry, turn, &mut meter)?;
+    let lock = EmulationLock::wait(&|| false, &|_| {})?;
+    let emulated = datapath::run(&spec, &registry, lock, &mut meter)?;
     let stats = emulated.totals.stats(meter)?;
     println!("{}", serde_json::to_string(&stats).map_err(|error| error.to_string())?);
     Ok(())

@@ -1,7 +1,7 @@
 //! The emulated path of a run: a pair of namespaces for each flow, and two threads that carry packets between them.
 
+use crate::direction_thread::{DirectionConfig, DirectionReport, DirectionThread, Gauges, Port};
 use crate::inspect::Reading;
-use crate::lane::{Gauges, Lane, LaneConfig, LaneReport, Port};
 use crate::namespace::Namespace;
 use crate::tun::{Tun, TunConfig};
 use endpoint::Session;
@@ -132,19 +132,19 @@ pub(crate) struct Work<'a> {
 }
 
 /// A direction at work in its thread.
-pub(crate) type LaneThread<'scope> = ScopedJoinHandle<'scope, Result<LaneReport, String>>;
+pub(crate) type DirectionHandle<'scope> = ScopedJoinHandle<'scope, Result<DirectionReport, String>>;
 
 /// Starts the two directions.
 ///
 /// # Errors
 /// What is wrong with the path, or a thread that cannot be started.
-pub(crate) fn start_lanes<'scope, 'env>(
+pub(crate) fn start_directions<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     work: Work<'env>,
     pairs: &[Pair],
     traffic: &[Traffic],
-) -> Result<[LaneThread<'scope>; 2], String> {
-    let start = |number: usize| -> Result<LaneThread<'scope>, String> {
+) -> Result<[DirectionHandle<'scope>; 2], String> {
+    let start = |number: usize| -> Result<DirectionHandle<'scope>, String> {
         let (elements, name) = [(&work.path.data, "data"), (&work.path.ack, "ack")][number];
         let mut direction = Direction::build(elements, name, work.seed)?;
         if let Some(at) = work.path.last_change(work.session.end) {
@@ -155,7 +155,7 @@ pub(crate) fn start_lanes<'scope, 'env>(
             let reading = if number == 0 { traffic.data } else { traffic.ack };
             Port { from: Arc::clone(&from.tun), to: Arc::clone(&to.tun), reading, extra: traffic.extra }
         });
-        let config = LaneConfig {
+        let config = DirectionConfig {
             number,
             clock: work.session.clock,
             overhead_bytes: work.path.overhead_bytes,
@@ -165,12 +165,13 @@ pub(crate) fn start_lanes<'scope, 'env>(
             log: work.log,
             sample_interval: work.sample_interval,
         };
-        let lane = Lane::new(config, direction, ports.collect(), Arc::clone(&work.gauges[number]))
-            .map_err(|error| format!("the emulator cannot start: {error}"))?;
+        let direction =
+            DirectionThread::new(config, direction, ports.collect(), Arc::clone(&work.gauges[number]))
+                .map_err(|error| format!("the emulator cannot start: {error}"))?;
         thread::Builder::new()
             .name(format!("path-{name}"))
             .spawn_scoped(scope, move || {
-                lane.run(work.session).map_err(|error| format!("the emulator failed: {error}"))
+                direction.run(work.session).map_err(|error| format!("the emulator failed: {error}"))
             })
             .map_err(|error| format!("cannot start a thread: {error}"))
     };

@@ -5,34 +5,34 @@
 #![allow(clippy::disallowed_methods, reason = "this crate is about real clocks, sockets and processes")]
 
 mod buffers;
+mod direction_thread;
 mod emulation;
+mod emulation_lock;
 mod enclosure;
 mod few;
 mod flow;
 mod inspect;
-mod lane;
 mod lateness;
 mod namespace;
+mod observer_events;
 mod owner;
+mod preflight;
 mod program;
 mod program_flow;
 mod program_samples;
 pub mod remote;
-mod rights;
 mod run;
 mod scheduling;
 mod scratch;
 mod shell;
 mod sysctl;
-mod telling;
 mod tun;
-mod turn;
 
+pub use emulation_lock::{EmulationLock, Holder};
 pub use lateness::LatenessReport;
 pub use owner::clean_up;
+pub use preflight::{Check, check_emulation, enter_user_namespace};
 pub use program_flow::ProgramReport;
-pub use rights::{Check, check_emulation, enter_user_namespace};
 pub use run::{Emulated, EmulationReport, run};
 pub use scheduling::EndReport;
 pub use shell::{ShellSpec, run_shell};
-pub use turn::{Holder, Turn};

@@ -7,7 +7,7 @@ use crate::program::{Launch, Program, describe, is_listening};
 use crate::program_samples::{ProgramSample, read_samples};
 use crate::scheduling::EndReport;
 use endpoint::Clock;
-use runs::{FlowSpec, ProgramSpec, Readiness, RunSpec, Side};
+use runs::{FlowEnd, FlowSpec, ProgramSpec, Readiness, RunSpec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -53,14 +53,14 @@ impl<'a> EndsHere<'a> {
     /// Both.
     pub(crate) fn of_pair(flow: &FlowSpec, program: &ProgramSpec, pair: &'a Pair) -> Self {
         let (sender, receiver) = ends(flow, pair);
-        let listener = if program.first == Side::Sender { sender.address } else { receiver.address };
+        let listener = if program.first == FlowEnd::Sender { sender.address } else { receiver.address };
         Self { sender: Some(sender), receiver: Some(receiver), listener }
     }
 
-    const fn of(self, side: Side) -> Option<&'a End> {
+    const fn of(self, side: FlowEnd) -> Option<&'a End> {
         match side {
-            Side::Sender => self.sender,
-            Side::Receiver => self.receiver,
+            FlowEnd::Sender => self.sender,
+            FlowEnd::Receiver => self.receiver,
         }
     }
 }
@@ -81,11 +81,11 @@ struct Place<'a> {
 
 impl Place<'_> {
     /// Starts a side if it is here.
-    fn launch(&self, side: Side, awaited: Option<String>) -> Result<Option<Program>, String> {
+    fn launch(&self, side: FlowEnd, awaited: Option<String>) -> Result<Option<Program>, String> {
         let Some(end) = self.ends.of(side) else { return Ok(None) };
         let (words, name) = match side {
-            Side::Sender => (&self.commands[0], "sender"),
-            Side::Receiver => (&self.commands[1], "receiver"),
+            FlowEnd::Sender => (&self.commands[0], "sender"),
+            FlowEnd::Receiver => (&self.commands[1], "receiver"),
         };
         let none = BTreeMap::new();
         let launch = Launch {
@@ -214,7 +214,7 @@ impl<'a> ProgramFlow<'a> {
             return Ok(());
         }
         if now >= self.start && !self.has_second {
-            let side = if self.spec.first == Side::Sender { Side::Receiver } else { Side::Sender };
+            let side = if self.spec.first == FlowEnd::Sender { FlowEnd::Receiver } else { FlowEnd::Sender };
             self.has_second = true;
             self.second = self.place.launch(side, None)?;
         }
@@ -271,7 +271,7 @@ impl<'a> ProgramFlow<'a> {
     /// The programs that were started, each with its side.
     fn sides(&mut self) -> Vec<(&mut Program, &'static str)> {
         let sides =
-            if self.spec.first == Side::Sender { ["sender", "receiver"] } else { ["receiver", "sender"] };
+            if self.spec.first == FlowEnd::Sender { ["sender", "receiver"] } else { ["receiver", "sender"] };
         let programs = [self.first.as_mut(), self.second.as_mut()];
         programs.into_iter().zip(sides).filter_map(|(program, side)| Some((program?, side))).collect()
     }

@@ -1,16 +1,16 @@
 //! One run with real packets, from specification to statistics.
 
-use crate::emulation::{Pair, Traffic, Work, close, device_mtu, joined, start_lanes};
+use crate::direction_thread::{DirectionReport, Gauges};
+use crate::emulation::{Pair, Traffic, Work, close, device_mtu, joined, start_directions};
+use crate::emulation_lock::EmulationLock;
 use crate::flow::{self, FlowThreads, Sockets, readings};
-use crate::lane::{Gauges, LaneReport};
 use crate::lateness::{Lateness, LatenessReport, bound, stalled};
+use crate::observer_events::{Delivered, tell_flows};
 use crate::owner::{Owner, clean_up};
 use crate::program_flow::{EndsHere, ProgramFlow, ProgramReport};
 use crate::program_samples::ProgramSample;
 use crate::scheduling::EndReport;
 use crate::scratch::Scratch;
-use crate::telling::{Delivered, tell_flows};
-use crate::turn::Turn;
 use congestion::Registry;
 use endpoint::{Clock, ClockedLog, FlowReport, MOST_FLOWS, Scheduled, Session, merged, monotonic_ns};
 use measure::Sample;
@@ -61,7 +61,7 @@ pub struct Emulated {
     pub emulation: EmulationReport,
 }
 
-/// Runs `spec` with real packets and controllers of `registry` while it is this process's `turn`. Once the run is over,
+/// Runs `spec` with real packets and controllers of `registry` while this process holds `lock`. Once the run is over,
 /// `observer` is told what happened; meanwhile it is asked whether to give up.
 ///
 /// # Errors
@@ -70,7 +70,7 @@ pub struct Emulated {
 pub fn run(
     spec: &RunSpec,
     registry: &Registry,
-    turn: Turn,
+    lock: EmulationLock,
     observer: &mut dyn Observer,
 ) -> Result<Emulated, String> {
     spec.validate(Backend::Emulation, registry)?;
@@ -84,7 +84,7 @@ pub fn run(
     let outcome = carry_out(Planned { spec, registry }, scratch.path(), &stop);
     // Also what follows would disturb the next run.
     let told = outcome.and_then(|outcome| tell_all(spec, outcome, observer));
-    drop(turn);
+    drop(lock);
     told
 }
 
@@ -97,7 +97,7 @@ struct Planned<'a> {
 
 /// What the threads of a run leave behind.
 struct Outcome {
-    lanes: [LaneReport; 2],
+    directions: [DirectionReport; 2],
     flows: Vec<Option<FlowReport>>,
     programs: Vec<ProgramReport>,
     ends: Vec<EndReport>,
@@ -188,14 +188,14 @@ fn with_programs(
     thread::scope(|scope| {
         // Whatever ends this closure early must end the threads too, or the scope would wait for them until the end.
         let started = (|| {
-            let lanes = start_lanes(scope, work, pairs, traffic)?;
+            let directions = start_directions(scope, work, pairs, traffic)?;
             let flows = sockets.into_iter().zip(pairs).enumerate();
             let flows: Vec<_> = flows
                 .map(|(index, (sockets, pair))| {
                     flow::start(scope, spec, registry, session, index, pair, sockets)
                 })
                 .collect::<Result<_, _>>()?;
-            Ok((lanes, flows))
+            Ok((directions, flows))
         })();
         let mut started = started;
         let watched = match &mut started {
@@ -206,7 +206,7 @@ fn with_programs(
             stopped.store(true, Ordering::Relaxed);
         }
         let ([data, ack], flows) = started?;
-        let lanes = (joined(data), joined(ack));
+        let directions = (joined(data), joined(ack));
         let (mut reports, mut ends) = (Vec::new(), Vec::new());
         let mut failure = watched.err();
         for (index, mut threads) in flows.into_iter().enumerate() {
@@ -219,11 +219,11 @@ fn with_programs(
                 None
             }));
         }
-        let lanes = [lanes.0?, lanes.1?];
+        let directions = [directions.0?, directions.1?];
         match failure {
             Some(failure) => Err(failure),
             None => Ok(Outcome {
-                lanes,
+                directions,
                 flows: reports,
                 programs: Vec::new(),
                 ends,
@@ -266,7 +266,7 @@ fn watch(
 /// Tells the observer what the threads left behind, and sums it up.
 fn tell_all(spec: &RunSpec, outcome: Outcome, observer: &mut dyn Observer) -> Result<Emulated, String> {
     let Outcome {
-        lanes: [data, ack],
+        directions: [data, ack],
         flows,
         programs,
         mut ends,

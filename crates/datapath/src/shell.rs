@@ -1,9 +1,11 @@
 //! A command inside a path: what `dumbbell emulate` does.
 
-use crate::emulation::{DEVICE, End, Pair, Traffic, Work, addresses, close, device_mtu, joined, start_lanes};
+use crate::direction_thread::{DirectionReport, Gauges};
+use crate::emulation::{
+    DEVICE, End, Pair, Traffic, Work, addresses, close, device_mtu, joined, start_directions,
+};
 use crate::enclosure::{Enclosure, Inherits};
 use crate::inspect::Reading;
-use crate::lane::{Gauges, LaneReport};
 use crate::lateness::Lateness;
 use crate::owner::clean_up;
 use crate::tun::TunConfig;
@@ -85,20 +87,21 @@ pub fn run_shell(spec: &ShellSpec) -> Result<i32, String> {
     };
     let traffic = Traffic { data: Reading::Foreign, ack: Reading::Acks, extra: Span::ZERO };
     let pairs = [pair];
-    let (status, lanes) = thread::scope(|scope| {
-        let lanes = start_lanes(scope, work, &pairs, &[traffic]);
-        let status = lanes.as_ref().map_err(String::clone).and_then(|_| commands(spec, &pairs[0], &gauges));
+    let (status, directions) = thread::scope(|scope| {
+        let directions = start_directions(scope, work, &pairs, &[traffic]);
+        let status =
+            directions.as_ref().map_err(String::clone).and_then(|_| commands(spec, &pairs[0], &gauges));
         stop.store(true, Ordering::Relaxed);
-        let [data, ack] = lanes?;
-        let lanes = [joined(data)?, joined(ack)?];
-        Ok::<_, String>((status?, lanes))
+        let [data, ack] = directions?;
+        let directions = [joined(data)?, joined(ack)?];
+        Ok::<_, String>((status?, directions))
     })?;
     if !spec.quiet {
-        summarize(&lanes, &spec.path, work.session.clock.now() - Time::ZERO);
+        summarize(&directions, &spec.path, work.session.clock.now() - Time::ZERO);
     }
     if let Some(mut writer) = writer {
         let text = |error: packetlog::Error| error.to_string();
-        merged(lanes.iter().map(|lane| ClockedLog::from(&lane.log)))
+        merged(directions.iter().map(|direction| ClockedLog::from(&direction.log)))
             .try_for_each(|record| writer.write(&record))
             .map_err(text)?;
         writer.finish().map_err(text)?;
@@ -257,10 +260,10 @@ impl Counts {
 }
 
 /// What happened in all.
-fn summarize(lanes: &[LaneReport; 2], path: &PathSpec, lasted: Span) {
+fn summarize(directions: &[DirectionReport; 2], path: &PathSpec, lasted: Span) {
     let mut lateness = Lateness::default();
-    for lane in lanes {
-        lateness.merge(&lane.lateness);
+    for direction in directions {
+        lateness.merge(&direction.lateness);
     }
     let report = lateness.report(path.base_rtt(), lasted);
     if report.packets == 0 {

@@ -37,11 +37,11 @@ impl Oracle {
         self.asked = Time::ZERO;
         self.base_rtts.clear();
         for flow in &spec.flows[..agents] {
-            let sections = spec.sections(flow)?;
+            let subpaths = spec.subpaths(flow)?;
             let extra = spec.extra_delay(flow) * 2;
-            let mut rtts = spec.path.base_rtts_within(sections);
+            let mut rtts = spec.path.base_rtts_within(subpaths);
             if rtts.is_empty() {
-                rtts.push((Time::ZERO, spec.path.base_rtt_within(sections)));
+                rtts.push((Time::ZERO, spec.path.base_rtt_within(subpaths)));
             }
             for (_, rtt) in &mut rtts {
                 *rtt += extra;

@@ -12,7 +12,7 @@ use crate::inputs::{LinkCounters, SenderCounters};
 use crate::known::{KnownFlow, KnownRun, bottleneck};
 use crate::ledger::Fate;
 use crate::meter::RunMeter;
-use crate::stated;
+use crate::sampled_state;
 use crate::tally::{Clock, PANTHEON_PERCENT, Tally};
 use serde::Serialize;
 use units::{Span, Time};
@@ -150,7 +150,7 @@ fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[SenderCount
     let active_s: Vec<_> = known.iter().map(|flow| flow.active().as_secs_f64()).collect();
     stats.contradiction = contradiction(&stats, &sampled, &active_s, run.active().as_secs_f64());
     if !meter.tells.arrivals {
-        stated::put_in(&mut stats, senders);
+        sampled_state::put_in(&mut stats, senders);
     }
     stats
 }

@@ -1,7 +1,7 @@
 //! Everything counted for one flow while records pass.
 
 use crate::ack_direction::AckDirection;
-use crate::declared::Declared;
+use crate::declared_lost::DeclaredLost;
 use crate::flow_samples::FlowSamples;
 use crate::histogram::DelayHistogram;
 use crate::inputs::FlowInfo;
@@ -35,7 +35,7 @@ pub(crate) struct FlowMeter {
     pub(crate) other_delay: DelayHistogram,
     pub(crate) ledger: SendLedger,
     /// What its sender declared lost, in logs that are a sender's view and tell it.
-    pub(crate) declared: Option<Declared>,
+    pub(crate) declared: Option<DeclaredLost>,
     pub(crate) ack: AckDirection,
     pub(crate) media: MediaMeter,
     pub(crate) samples: FlowSamples,

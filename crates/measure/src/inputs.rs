@@ -110,7 +110,7 @@ pub enum Delay {
 
 /// What a sender or a receiver stated in totals about a flow, in a log without records of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct StatedTotals {
     /// Payload that arrived, bytes, and the time in which it did.
     pub payload: Option<(u64, Span)>,
     /// Packets sent, and those of them that were lost.
@@ -230,7 +230,7 @@ pub struct SenderCounters {
     /// What the encoder of a live source counted.
     pub media: Option<MediaCounters>,
     /// Totals of a log without records.
-    pub told: Told,
+    pub stated: StatedTotals,
 }
 
 /// What the encoder of a live source counted over a run.

@@ -15,7 +15,7 @@ mod bound;
 mod completions;
 mod consistency;
 mod convergence;
-mod declared;
+mod declared_lost;
 mod definitions;
 mod fairness;
 mod finish;
@@ -34,9 +34,9 @@ mod moments;
 mod normalised;
 mod pages;
 mod response;
+mod sampled_state;
 mod sampling;
 mod series;
-mod stated;
 pub mod statistics;
 mod tally;
 
@@ -49,13 +49,13 @@ pub use finish::RunStats;
 pub use histogram::{DelayHistogram, DelaySummary};
 pub use inputs::{
     Delay, FlowFacts, FlowInfo, FlowState, LinkCounters, MediaCounters, MeterConfig, Read, Sample,
-    SenderCounters, Tells, Told,
+    SenderCounters, StatedTotals, Tells,
 };
 pub use interval::{IntervalMeter, TransferRow, Transfers, View};
 pub use jain::{ActiveRule, JainMeter, JainSeries};
 pub use media::FrameDelivery;
 pub use meter::RunMeter;
 pub use normalised::{Denominators, FlowOfRun, MOST_MBPS, Normalised, normalised};
+pub use sampled_state::SampledStates;
 pub use series::{FlowSeries, Series, SeriesMeter};
-pub use stated::StatedStates;
 pub use tally::round_to_us;

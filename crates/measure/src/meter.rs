@@ -6,8 +6,8 @@ use crate::flow_table::FlowTable;
 use crate::inputs::{FlowInfo, MeterConfig, Read, Sample, Tells};
 use crate::jain::{ActiveRule, JainWindows};
 use crate::media::FrameDelivery;
+use crate::sampled_state::{SampledSpan, SampledStates};
 use crate::sampling::Sampling;
-use crate::stated::{StatedSpan, StatedStates};
 use crate::tally::Tally;
 use record::{Event, Record};
 use units::{Span, Time};
@@ -140,8 +140,8 @@ impl RunMeter {
     }
 
     /// Takes in the state that senders stated, once all records have passed: means are over the time of the records.
-    pub fn stated(&self) -> StatedStates {
-        let span = |flow: &FlowMeter| StatedSpan {
+    pub fn sampled_states(&self) -> SampledStates {
+        let span = |flow: &FlowMeter| SampledSpan {
             flow: flow.info.flow,
             from: flow.info.start,
             acknowledged: match flow.delivered.first_ns() {
@@ -151,7 +151,7 @@ impl RunMeter {
             },
             to: Time::from_ns(flow.to_ns.min(self.end_ns())),
         };
-        StatedStates::new(self.flows.iter().map(span))
+        SampledStates::new(self.flows.iter().map(span))
     }
 
     /// Flows that have not begun by the end of the run begin there.

@@ -45,7 +45,7 @@ const APART: &str = "DUMBBELL_TEST_APART";
 static MACHINE: RwLock<()> = RwLock::new(());
 
 /// Like [`run`], but as many tests as `at_once` side by side, for tests that mostly wait. Each is run by a process of its
-/// own, with a directory of its own for temporary files, and does not wait for the others' turn to emulate: they share
+/// own, with a directory of its own for temporary files, and does not wait for the emulation lock of the others: they share
 /// nothing, neither a lock nor what a process has open.
 /// Those of the groups `alone` have nothing beside them.
 pub fn run_apart(

@@ -1,7 +1,7 @@
 //! A queue with its counters.
 
+use crate::link_counters::Gauge;
 use crate::queues::{Queue, QueueSpec};
-use crate::tally::Gauge;
 use crate::{Packet, Tap};
 use units::{Rate, Rng, Time};
 

@@ -1,6 +1,6 @@
 //! How the settings of an element change during a run: on a schedule, or in a random walk.
 
-use crate::settings::{not_negative, probability, refuse};
+use crate::element_settings::{not_negative, probability, refuse};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use units::Time;

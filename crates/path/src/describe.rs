@@ -2,8 +2,8 @@
 
 use crate::change::Change;
 use crate::element::Table;
-use crate::section::Section;
 use crate::spec::{ElementSpec, PathSpec, names};
+use crate::subpath::Subpath;
 use crate::until::{Until, to_the_end};
 use serde::Serialize;
 use units::{Span, Time};
@@ -11,7 +11,7 @@ use units::{Span, Time};
 /// Times (s since the start of the run, the first is 0) and the values that hold from then on.
 pub type Steps = Vec<(f64, f64)>;
 
-/// What a path is. Flows may have a base RTT of their own and pass a section only; here it is that of a flow that passes
+/// What a path is. Flows may have a base RTT of their own and pass a subpath only; here it is that of a flow that passes
 /// all of it.
 #[derive(Serialize, Clone, Debug, PartialEq)]
 pub struct Description {
@@ -226,14 +226,14 @@ impl PathSpec {
         elements.fold(Span::ZERO, |sum, element| sum + span(element.first(delay_ms)))
     }
 
-    /// The fixed delays of these sections together, as they are at the start.
-    pub fn base_rtt_within(&self, [data, ack]: [Section; 2]) -> Span {
+    /// The fixed delays of these subpaths together, as they are at the start.
+    pub fn base_rtt_within(&self, [data, ack]: [Subpath; 2]) -> Span {
         let elements = data.of(&self.data).iter().chain(ack.of(&self.ack));
         elements.fold(Span::ZERO, |sum, element| sum + span(element.first(delay_ms)))
     }
 
     /// The same, and from when on: at the start and after every change by a schedule. Empty if a delay walks at random.
-    pub fn base_rtts_within(&self, [data, ack]: [Section; 2]) -> Vec<(Time, Span)> {
+    pub fn base_rtts_within(&self, [data, ack]: [Subpath; 2]) -> Vec<(Time, Span)> {
         let elements = data.of(&self.data).iter().chain(ack.of(&self.ack));
         let delay = |table: &dyn Table| span(table.delay_ms());
         let sum = |delays: &mut dyn Iterator<Item = Span>| delays.fold(Span::ZERO, |sum, delay| sum + delay);

@@ -1,10 +1,10 @@
 //! One direction of a path: elements in order, and their common clock.
 
+use crate::dispatch::Stage;
 use crate::element::Streams;
-use crate::section::Section;
+use crate::link_counters::LinkTally;
 use crate::spec::{ElementSpec, names};
-use crate::stage::Stage;
-use crate::tally::LinkTally;
+use crate::subpath::Subpath;
 use crate::until::to_the_end;
 use crate::validate::validate_direction;
 use crate::walk::Walker;
@@ -36,7 +36,7 @@ pub struct Direction {
     /// When the next scheduled change or step of a walk is.
     next_change: Time,
     /// What each flow passes; flows beyond the end pass everything.
-    sections: Vec<Section>,
+    subpaths: Vec<Subpath>,
     /// Whether nobody outside has to know of anything inside but departures (see [`Direction::next_departure`]).
     quiet: bool,
     /// Steps of elements since they were last asked for.
@@ -105,7 +105,7 @@ impl Direction {
             changes,
             walkers,
             next_change: Time::NEVER,
-            sections: Vec::new(),
+            subpaths: Vec::new(),
             quiet,
             steps: 0,
         };
@@ -114,12 +114,12 @@ impl Direction {
         Ok(direction)
     }
 
-    /// Makes packets of flow number `flow` pass `section` only. To be called before any packet enters.
-    pub fn confine(&mut self, flow: u32, section: Section) {
-        let whole = Section { from: 0, to: self.stages.len() };
+    /// Makes packets of flow number `flow` pass `subpath` only. To be called before any packet enters.
+    pub fn confine(&mut self, flow: u32, subpath: Subpath) {
+        let whole = Subpath { from: 0, to: self.stages.len() };
         let flow = flow as usize;
-        self.sections.resize(self.sections.len().max(flow + 1), whole);
-        self.sections[flow] = section;
+        self.subpaths.resize(self.subpaths.len().max(flow + 1), whole);
+        self.subpaths[flow] = subpath;
         self.quiet = false;
     }
 
@@ -148,9 +148,9 @@ impl Direction {
         let later = |stage: &mut usize| *stage -= usize::from(*stage > removed);
         self.changes.iter_mut().for_each(|planned| later(&mut planned.stage));
         self.walkers.iter_mut().for_each(|walker| later(&mut walker.stage));
-        for section in &mut self.sections {
-            later(&mut section.from);
-            later(&mut section.to);
+        for subpath in &mut self.subpaths {
+            later(&mut subpath.from);
+            later(&mut subpath.to);
         }
     }
 
@@ -162,7 +162,7 @@ impl Direction {
 
     /// Whether some flow enters the path at element number `stage`, or leaves it before.
     fn is_border(&self, stage: usize) -> bool {
-        self.sections.iter().any(|section| section.from == stage || section.to == stage)
+        self.subpaths.iter().any(|subpath| subpath.from == stage || subpath.to == stage)
     }
 
     /// A packet enters at `now`. It may leave at once: see [`Direction::pop`].
@@ -173,8 +173,8 @@ impl Direction {
         }
         debug_assert!(now >= self.clock, "time must not go backwards");
         self.clock = now;
-        let first = self.sections.get(packet.flow as usize).map_or(0, |section| section.from);
-        if let Some(Stage::Express(link)) = self.stages.get_mut(first) {
+        let first = self.subpaths.get(packet.flow as usize).map_or(0, |subpath| subpath.from);
+        if let Some(Stage::FastLink(link)) = self.stages.get_mut(first) {
             link.arrive(now, packet, tap);
             self.due[first] = link.next_event();
         } else {
@@ -283,7 +283,7 @@ impl Direction {
     /// `packet` arrives at stage number `first` and goes on through those that let it pass at once.
     #[inline]
     fn pass<T: Tap>(&mut self, first: usize, now: Time, mut packet: Packet, tap: &mut T) {
-        let end = self.sections.get(packet.flow as usize).map_or(self.stages.len(), |section| section.to);
+        let end = self.subpaths.get(packet.flow as usize).map_or(self.stages.len(), |subpath| subpath.to);
         for stage in first..end {
             let passed = self.stages[stage].arrive(now, packet, tap);
             self.due[stage] = self.stages[stage].next_event();
@@ -425,8 +425,8 @@ mod tests {
         let mut bench = Bench::new(
             r#"[{"kind": "link", "rate_mbps": 12}, {"kind": "link", "rate_mbps": 6}, {"kind": "link", "rate_mbps": 12}]"#,
         );
-        bench.direction.confine(1, Section { from: 1, to: 2 });
-        bench.direction.confine(3, Section { from: 3, to: 3 });
+        bench.direction.confine(1, Subpath { from: 1, to: 2 });
+        bench.direction.confine(3, Subpath { from: 3, to: 3 });
         for (ms, flow) in [(0, 0), (1, 1), (1, 2), (2, 3)] {
             bench.send_of(flow, at_ms(ms), 1500);
         }

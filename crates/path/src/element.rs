@@ -1,8 +1,8 @@
 //! What every element of a path does, and what its table of settings says.
 
 use crate::change::{Change, WalkSpec};
+use crate::link_counters::LinkTally;
 use crate::queues::QueueSpec;
-use crate::tally::LinkTally;
 use crate::{Packet, Tap};
 use units::{Rng, Time};
 
@@ -109,8 +109,8 @@ macro_rules! settings {
 
         fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
             match name {
-                $(stringify!($field) => $crate::settings::assign(name, &mut self.$field, value),)+
-                _ => Err($crate::settings::unknown(name, &[$(stringify!($field)),+])),
+                $(stringify!($field) => $crate::element_settings::assign(name, &mut self.$field, value),)+
+                _ => Err($crate::element_settings::unknown(name, &[$(stringify!($field)),+])),
             }
         }
     };

@@ -1,7 +1,7 @@
 //! Datagrams to packets and back: overhead, IPv4 fragmentation (RFC 791), reassembly.
 
 use crate::Packet;
-use crate::settings::refuse;
+use crate::element_settings::refuse;
 
 /// IPv4 header without options, bytes.
 const IP_HEADER_BYTES: u32 = 20;

@@ -13,23 +13,23 @@ mod change;
 mod delay_line;
 mod describe;
 mod direction;
+mod dispatch;
 mod element;
+mod element_settings;
 mod elements;
 mod encapsulation;
-mod express;
+mod fast_link;
+mod link_counters;
 mod offered;
+mod opportunity_link;
 mod packet;
 #[cfg(test)]
 mod properties;
 mod queues;
-mod section;
-mod served;
 mod server;
-mod settings;
 mod spec;
-mod stage;
 mod store;
-mod tally;
+mod subpath;
 mod tap;
 #[cfg(test)]
 mod testing;
@@ -59,14 +59,14 @@ pub use elements::shared::SharedSpec;
 pub use elements::slotted::SlottedSpec;
 pub use elements::trace::{EvenSpec, PoissonTraceSpec, TraceMode, TraceSpec, parse_trace};
 pub use encapsulation::{Encapsulation, FragmentSizes, Reassembler};
+pub use link_counters::LinkTally;
 pub use offered::opportunities;
 pub use packet::{Ecn, Packet};
 pub use queues::{
     CobaltSpec, CodelSpec, DropheadSpec, DroptailSpec, Dualpi2Spec, FqCodelSpec, InfiniteSpec, PieSpec,
     QueueQuirk, QueueSpec, RedSpec, StepSpec,
 };
-pub use section::Section;
 pub use spec::{ElementSpec, PathSpec};
-pub use tally::LinkTally;
+pub use subpath::Subpath;
 pub use tap::{NoTap, PacketEvent, Tap};
 pub use until::Until;

@@ -2,8 +2,8 @@
 
 use crate::change::{Change, WalkSpec};
 use crate::element::no_queue;
+use crate::element_settings::{not_negative, refuse};
 use crate::queues::Queue;
-use crate::settings::{not_negative, refuse};
 use crate::spec::{ElementSpec, PathSpec};
 use crate::until::{Until, to_the_end};
 use units::Rng;

@@ -116,7 +116,7 @@ mod tests {
             r#"{{"seed": 1, "duration_s": 1.0, "log": "{log}", "flows": [],
                  "path": {{"data": [], "ack": [], "overhead_bytes": 0, "mtu_bytes": 1500, "fragment": true}}}}"#
         );
-        specification::parse(&text).unwrap()
+        strict_input::parse(&text).unwrap()
     }
 
     /// An empty directory.

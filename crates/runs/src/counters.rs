@@ -3,7 +3,8 @@
 use crate::tell::full_name;
 use crate::{Backend, FlowSpec, RunSpec};
 use measure::{
-    FlowFacts, FlowInfo, FlowState, LinkCounters, MediaCounters, MeterConfig, SenderCounters, Tells, Told,
+    FlowFacts, FlowInfo, FlowState, LinkCounters, MediaCounters, MeterConfig, SenderCounters, StatedTotals,
+    Tells,
 };
 use path::{Direction, LinkTally};
 use transport::{ApplicationSpec, Config, EncoderStats, Sender};
@@ -49,7 +50,7 @@ fn facts(spec: &RunSpec, flow: &FlowSpec) -> FlowFacts {
     let sizes =
         config.as_ref().and_then(|config| spec.path.encapsulation().split(config.datagram_bytes()).ok());
     let extra = spec.extra_delay(flow) * 2;
-    let base_rtt = spec.sections(flow).map(|sections| spec.path.base_rtts_within(sections));
+    let base_rtt = spec.subpaths(flow).map(|subpaths| spec.path.base_rtts_within(subpaths));
     FlowFacts {
         segment_bytes: config.as_ref().map_or(0, |config| config.payload_bytes),
         wire_bytes: sizes.map_or(0, Iterator::sum),
@@ -157,7 +158,7 @@ pub fn sender_counters(spec: &RunSpec, index: usize, sender: &Sender) -> SenderC
         accepted_bytes: Some(sender.accepted_bytes()),
         completed: stats.completed_at,
         media: sender.encoder_stats().map(|stats| media_counters(&spec.flows[index], &stats)),
-        told: Told::default(),
+        stated: StatedTotals::default(),
     }
 }
 

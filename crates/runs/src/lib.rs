@@ -25,7 +25,7 @@ pub use live::{Live, Moment};
 pub use memory::Memory;
 pub use observer::{Observer, StopWhen};
 pub use outside::{PluginSpec, PythonSpec};
-pub use real::{KernelSpec, ProgramSpec, Readiness, Side};
+pub use real::{FlowEnd, KernelSpec, ProgramSpec, Readiness};
 pub use spec::{Backend, DEFAULT_MOST_PACKETS, Ends, FlowSpec, LogLevel, RunSpec};
 pub use totals::Totals;
 pub use watcher::{Keeper, Watcher};

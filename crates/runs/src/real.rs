@@ -20,7 +20,7 @@ pub struct KernelSpec {
 /// Which side of a program flow listens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Side {
+pub enum FlowEnd {
     /// The sender of the data.
     Sender,
     /// The receiver of the data.
@@ -38,7 +38,7 @@ pub struct ProgramSpec {
     pub receiver: Vec<String>,
     /// The side that starts first and listens.
     #[serde(default)]
-    pub first: Side,
+    pub first: FlowEnd,
     /// When the first side is ready: `listen`, `output:TEXT` or `wait:SECONDS`.
     #[serde(default = "listen")]
     pub ready: String,

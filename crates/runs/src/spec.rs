@@ -3,10 +3,10 @@
 use crate::outside::{PluginSpec, PythonSpec};
 use crate::real::{KernelSpec, ProgramSpec};
 use congestion::{Files, Parameters, Registry, Start};
-use path::{PathSpec, Section, Until};
+use path::{PathSpec, Subpath, Until};
 use serde::{Deserialize, Serialize};
-use specification::{NAME_RULE, is_name};
 use std::collections::BTreeMap;
+use strict_input::{NAME_RULE, is_name};
 use transport::{Application, ApplicationSpec, Config, Receiver, Sender};
 use units::{Span, Time};
 
@@ -254,7 +254,7 @@ impl RunSpec {
                 flow.start_s, self.duration_s
             ));
         }
-        let base_ms = self.path.base_rtt_within(self.sections(flow)?).as_ms_f64();
+        let base_ms = self.path.base_rtt_within(self.subpaths(flow)?).as_ms_f64();
         if let Some(rtt) = flow.rtt_ms.filter(|rtt| !(*rtt >= base_ms && *rtt <= 1e6)) {
             return Err(format!("rtt_ms = {rtt}: must be at least the path's own {base_ms} ms"));
         }
@@ -303,7 +303,7 @@ impl RunSpec {
     /// Additional delay of a flow in each direction, beyond what the path has.
     pub fn extra_delay(&self, flow: &FlowSpec) -> Span {
         // Names are checked with the specification.
-        let base = self.sections(flow).map_or(Span::ZERO, |sections| self.path.base_rtt_within(sections));
+        let base = self.subpaths(flow).map_or(Span::ZERO, |subpaths| self.path.base_rtt_within(subpaths));
         flow.rtt_ms.map_or(Span::ZERO, |ms| (Span::from_secs_f64(ms / 1e3) - base) / 2)
     }
 
@@ -311,8 +311,8 @@ impl RunSpec {
     ///
     /// # Errors
     /// One line naming what is wrong with `enter` or `leave`.
-    pub fn sections(&self, flow: &FlowSpec) -> Result<[Section; 2], String> {
-        self.path.sections(flow.enter.as_deref(), flow.leave.as_deref(), flow.reverse)
+    pub fn subpaths(&self, flow: &FlowSpec) -> Result<[Subpath; 2], String> {
+        self.path.subpaths(flow.enter.as_deref(), flow.leave.as_deref(), flow.reverse)
     }
 
     /// The random seed of flow number `index`: distinct, so that two flows of one scheme do not draw the same numbers.

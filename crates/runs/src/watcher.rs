@@ -96,12 +96,12 @@ mod tests {
 
     /// Remembers what it was told.
     #[derive(Default)]
-    struct Told {
+    struct SeenEvents {
         users: i32,
         events: Vec<Event>,
     }
 
-    impl Keeper for &mut Told {
+    impl Keeper for &mut SeenEvents {
         fn is_data(&self, packet: &Packet) -> bool {
             packet.flow == 0
         }
@@ -133,7 +133,7 @@ mod tests {
             PacketEvent::Duplicated,
         ];
         let told = |flow: u32, direction: usize, full_log: bool| {
-            let mut told = Told::default();
+            let mut told = SeenEvents::default();
             let mut watcher = Watcher::new(&mut told, direction, full_log);
             let packet = Packet::new(flow, 0, 1500, 0, Time::ZERO);
             for event in happened {

@@ -14,7 +14,7 @@ fn main() -> Result<(), String> {
     let mut arguments = std::env::args().skip(1);
     let file = arguments.next().ok_or("usage: run_spec SPEC.json [DIRECTORY]")?;
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
-    let spec: RunSpec = specification::parse(&text).map_err(|error| format!("{file}: {error}"))?;
+    let spec: RunSpec = strict_input::parse(&text).map_err(|error| format!("{file}: {error}"))?;
     let directory = arguments.next();
     let simulation = Simulation::new(&spec, &Registry::builtin())?;
     let meter = RunMeter::new(meter_config(&spec, Backend::Simulation));

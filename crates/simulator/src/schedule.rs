@@ -10,7 +10,7 @@ pub(crate) const BUSY: usize = 2;
 
 /// Actors ordered by the time of their next event; ties go to the lower index, so the order is always the same.
 ///
-/// The busy ones are kept apart, the others in an indexed binary heap. Most plans are put off again and again, as
+/// The busy ones are kept apart, the others in an indexed binary heap. Most actions are put off again and again, as
 /// retransmission timers are with every ACK. An entry of the heap is therefore a bound: its actor acts then or later. It
 /// moves only when it comes first, or when its actor wants to act earlier.
 #[derive(Clone, Debug)]
@@ -19,12 +19,12 @@ pub(crate) struct Schedule {
     /// Time and actor together, so that a comparison touches one place in memory.
     heap: Vec<(Time, Actor)>,
     /// By actor, without the busy ones.
-    plans: Vec<Plan>,
+    actions: Vec<NextAction>,
 }
 
-/// What is kept of one actor.
+/// The next action of one actor.
 #[derive(Clone, Copy, Debug)]
-struct Plan {
+struct NextAction {
     /// When it acts.
     time: Time,
     /// The time of its entry in the heap, and where that is.
@@ -33,14 +33,14 @@ struct Plan {
 }
 
 impl Schedule {
-    /// `actors` actors without plans, the busy ones among them.
+    /// `actors` actors without actions, the busy ones among them.
     pub(crate) fn new(actors: usize) -> Self {
         let others = BUSY..actors.max(BUSY + 1);
-        let plan = |position| Plan { time: Time::NEVER, bound: Time::NEVER, position };
+        let action = |position| NextAction { time: Time::NEVER, bound: Time::NEVER, position };
         Self {
             busy: [Time::NEVER; BUSY],
             heap: others.clone().map(|actor| (Time::NEVER, actor as Actor)).collect(),
-            plans: (0..others.len() as u32).map(plan).collect(),
+            actions: (0..others.len() as u32).map(action).collect(),
         }
     }
 
@@ -54,28 +54,28 @@ impl Schedule {
             if bound >= busy.0 {
                 return busy;
             }
-            let plan = &mut self.plans[actor as usize - BUSY];
-            if plan.time == bound {
+            let action = &mut self.actions[actor as usize - BUSY];
+            if action.time == bound {
                 return (bound, actor);
             }
-            plan.bound = plan.time;
-            let entry = (plan.time, actor);
+            action.bound = action.time;
+            let entry = (action.time, actor);
             self.sink(0, entry);
         }
     }
 
-    /// Replaces the plan of `actor`.
+    /// Replaces the next action of `actor`.
     #[inline]
     pub(crate) fn set(&mut self, actor: Actor, time: Time) {
         if let Some(busy) = self.busy.get_mut(actor as usize) {
             *busy = time;
             return;
         }
-        let plan = &mut self.plans[actor as usize - BUSY];
-        plan.time = time;
-        if time < plan.bound {
-            plan.bound = time;
-            let position = plan.position as usize;
+        let action = &mut self.actions[actor as usize - BUSY];
+        action.time = time;
+        if time < action.bound {
+            action.bound = time;
+            let position = action.position as usize;
             self.rise(position, (time, actor));
         }
     }
@@ -112,7 +112,7 @@ impl Schedule {
 
     fn put(&mut self, position: usize, entry: (Time, Actor)) {
         self.heap[position] = entry;
-        self.plans[entry.1 as usize - BUSY].position = position as u32;
+        self.actions[entry.1 as usize - BUSY].position = position as u32;
     }
 }
 

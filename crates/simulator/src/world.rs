@@ -204,8 +204,8 @@ impl World {
             }
         }
         for (index, flow) in spec.flows.iter().enumerate().filter(|(_, flow)| flow.is_confined()) {
-            for (direction, section) in directions.iter_mut().zip(spec.sections(flow)?) {
-                direction.confine(index as u32, section);
+            for (direction, subpath) in directions.iter_mut().zip(spec.subpaths(flow)?) {
+                direction.confine(index as u32, subpath);
             }
         }
         let full_log = spec.log == LogLevel::Full;

@@ -1,6 +1,6 @@
 //! What differs between TCP-like, QUIC-like and plain datagram transports, as data.
 
-use crate::conduct::Conduct;
+use crate::receiver_behavior::ReceiverBehavior;
 use serde::{Deserialize, Serialize};
 use units::Span;
 
@@ -213,8 +213,8 @@ pub struct Config {
     /// ECN codepoint of data packets.
     pub ecn: EcnMode,
     /// What the receiver makes of its duty to give feedback: `honest`, or a table with a `kind`.
-    #[serde(deserialize_with = "Conduct::read")]
-    pub receiver: Conduct,
+    #[serde(deserialize_with = "ReceiverBehavior::read")]
+    pub receiver: ReceiverBehavior,
 }
 
 /// Longest payload of a packet: what fits an IP datagram whatever the headers.
@@ -290,7 +290,7 @@ impl Config {
             quirk_unpaced: false,
             keepalive_ms: 0.0,
             ecn: EcnMode::Off,
-            receiver: Conduct::Honest,
+            receiver: ReceiverBehavior::Honest,
         }
     }
 
@@ -415,7 +415,7 @@ impl Config {
                 merged[grows] = NO_BUFFER.to_vec().into();
             }
         }
-        let config: Self = specification::read(&merged, "transport")?;
+        let config: Self = strict_input::read(&merged, "transport")?;
         config.validate()?;
         Ok(config)
     }
@@ -578,9 +578,9 @@ mod tests {
     #[test]
     fn a_receiver_is_a_kind_or_a_table() {
         let receiver = |value| Config::from_json(&json!({ "receiver": value })).map(|config| config.receiver);
-        assert_eq!(receiver(json!("honest")), Ok(Conduct::Honest));
+        assert_eq!(receiver(json!("honest")), Ok(ReceiverBehavior::Honest));
         let divided = json!({"kind": "ack-division", "parts": 10});
-        assert_eq!(receiver(divided), Ok(Conduct::AckDivision { parts: 10 }));
+        assert_eq!(receiver(divided), Ok(ReceiverBehavior::AckDivision { parts: 10 }));
         let refusal = |value| receiver(value).unwrap_err();
         assert!(refusal(json!("honset")).contains("transport.receiver: unknown variant `honset`"));
         let twice = refusal(json!({"kind": "drop-feedback", "probability": 2.0}));

@@ -1,13 +1,13 @@
 //! What a receiver that misbehaves makes of the ACKs that are due.
 
-use crate::conduct::Conduct;
+use crate::receiver_behavior::ReceiverBehavior;
 use crate::wire::{AckFrame, Arrival, MAX_ARRIVALS, Part};
 use units::{Rng, Span, Time};
 
 /// The last step of a receiver that misbehaves: what becomes of an ACK that is due.
 #[derive(Clone, Debug)]
 pub(crate) struct Feedback {
-    conduct: Conduct,
+    conduct: ReceiverBehavior,
     rng: Rng,
     /// When the first packet arrived.
     first_at: Option<Time>,
@@ -22,8 +22,8 @@ pub(crate) struct Feedback {
 
 impl Feedback {
     /// `None` for honest receivers.
-    pub(crate) fn of(conduct: &Conduct, seed: u64) -> Option<Self> {
-        (*conduct != Conduct::Honest).then(|| Self {
+    pub(crate) fn of(conduct: &ReceiverBehavior, seed: u64) -> Option<Self> {
+        (*conduct != ReceiverBehavior::Honest).then(|| Self {
             conduct: conduct.clone(),
             rng: Rng::new(seed, "feedback"),
             first_at: None,
@@ -47,13 +47,13 @@ impl Feedback {
     /// Whether the ACK that is due now is left out.
     pub(crate) fn is_withheld(&mut self, now: Time) -> bool {
         match &self.conduct {
-            Conduct::Silent { after_s, for_s } => {
+            ReceiverBehavior::Silent { after_s, for_s } => {
                 let first = self.first_at.unwrap_or(now);
                 let begin = first + Span::from_secs_f64(*after_s);
                 let end = for_s.map_or(Time::NEVER, |length| begin + Span::from_secs_f64(length));
                 now >= begin && now < end
             }
-            Conduct::DropFeedback { probability } => self.rng.chance(*probability),
+            ReceiverBehavior::DropFeedback { probability } => self.rng.chance(*probability),
             _ => false,
         }
     }
@@ -61,14 +61,14 @@ impl Feedback {
     /// Makes of an honest `frame` what is sent; `highest_offset` is the end of all payload seen, holes or not.
     pub(crate) fn falsify(&mut self, now: Time, frame: &mut AckFrame, highest_offset: u64) {
         match &self.conduct {
-            Conduct::Optimistic { ahead_packets } => {
+            ReceiverBehavior::Optimistic { ahead_packets } => {
                 let claims = frame.largest + 1..=frame.largest + u64::from(*ahead_packets);
                 let room = MAX_ARRIVALS.saturating_sub(frame.arrivals.len());
                 let claimed = claims.take(room).map(|number| Arrival { number, at: now, ce: false });
                 frame.arrivals.extend(claimed);
                 frame.next_offset = highest_offset;
             }
-            Conduct::AckDivision { parts } if *parts > 1 && !frame.arrivals.is_empty() => {
+            ReceiverBehavior::AckDivision { parts } if *parts > 1 && !frame.arrivals.is_empty() => {
                 self.divided.copy_from(frame);
                 (self.parts, self.parts_sent, self.divided_at) = (*parts, 0, now);
                 self.next_part(frame);
@@ -107,7 +107,7 @@ mod tests {
         Time::from_ns(ms * 1_000_000)
     }
 
-    fn of(conduct: &Conduct) -> Feedback {
+    fn of(conduct: &ReceiverBehavior) -> Feedback {
         Feedback::of(conduct, 1).unwrap()
     }
 
@@ -120,13 +120,13 @@ mod tests {
 
     #[test]
     fn an_honest_receiver_has_none() {
-        assert!(Feedback::of(&Conduct::Honest, 1).is_none());
+        assert!(Feedback::of(&ReceiverBehavior::Honest, 1).is_none());
     }
 
     #[test]
     fn silence_begins_after_the_first_packet_and_ends() {
         let silent = |for_s| {
-            let mut feedback = of(&Conduct::Silent { after_s: 0.5, for_s });
+            let mut feedback = of(&ReceiverBehavior::Silent { after_s: 0.5, for_s });
             feedback.on_packet(at(1000));
             feedback.on_packet(at(2000));
             [1499, 1500, 1749, 1750].map(|ms| feedback.is_withheld(at(ms)))
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn acks_are_left_out_with_their_probability_and_by_the_seed() {
         let left_out = |probability, seed| {
-            let mut feedback = Feedback::of(&Conduct::DropFeedback { probability }, seed).unwrap();
+            let mut feedback = Feedback::of(&ReceiverBehavior::DropFeedback { probability }, seed).unwrap();
             (0..1000).map(|_| feedback.is_withheld(at(0))).collect::<Vec<_>>()
         };
         let count = left_out(0.25, 1).into_iter().filter(|&withheld| withheld).count();
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn an_optimist_acknowledges_what_has_not_arrived_and_hides_holes() {
-        let (mut feedback, mut frame) = (of(&Conduct::Optimistic { ahead_packets: 2 }), frame());
+        let (mut feedback, mut frame) = (of(&ReceiverBehavior::Optimistic { ahead_packets: 2 }), frame());
         feedback.falsify(at(9), &mut frame, 8000);
         let claimed: Vec<_> = frame.arrivals.iter().map(|arrival| (arrival.number, arrival.at)).collect();
         assert_eq!(claimed, [(3, at(3)), (4, at(4)), (5, at(9)), (6, at(9))]);
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_divided_ack_completes_the_stream_with_its_last_part_and_says_feedback_once() {
-        let mut feedback = of(&Conduct::AckDivision { parts: 3 });
+        let mut feedback = of(&ReceiverBehavior::AckDivision { parts: 3 });
         let mut frame = AckFrame { feedback: vec![1, 2], padding_bytes: 40, ..frame() };
         assert_eq!(feedback.next_timer(), Time::NEVER);
         feedback.falsify(at(9), &mut frame, 5000);
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn an_ack_without_arrivals_is_not_divided() {
-        let mut feedback = of(&Conduct::AckDivision { parts: 3 });
+        let mut feedback = of(&ReceiverBehavior::AckDivision { parts: 3 });
         let empty = AckFrame { arrivals: [].into_iter().collect(), ..frame() };
         let mut frame = empty.clone();
         feedback.falsify(at(9), &mut frame, 5000);

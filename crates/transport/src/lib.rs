@@ -8,7 +8,6 @@ mod advance;
 mod application;
 mod buffers;
 mod bursts;
-mod conduct;
 mod config;
 mod encoder;
 mod feedback;
@@ -23,6 +22,7 @@ mod packets;
 mod ranges;
 mod rate;
 mod receiver;
+mod receiver_behavior;
 mod recovery;
 mod rounds;
 mod rtt;
@@ -33,7 +33,6 @@ mod wire;
 
 pub use ack_size::AckSize;
 pub use application::{Application, ApplicationSpec};
-pub use conduct::Conduct;
 pub use config::{
     Config, EcnMode, LossDetection, Reduction, RtoFloor, TimerKind, TimerRestart, WindowRounding,
 };
@@ -42,5 +41,6 @@ pub use flight::Verdict;
 pub use frames::DecodedFrame;
 pub use ranges::{Range, RangeSet};
 pub use receiver::{Receiver, ReceiverStats};
+pub use receiver_behavior::ReceiverBehavior;
 pub use sender::{MEDIA_SHARE, Sender, SenderStats};
 pub use wire::{AckFrame, Arrival, Data, EcnCounts, FrameMark, Part};

@@ -15,7 +15,7 @@ from dumbbell.api.selection import Names, Schemes, listed_names
 from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
-from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.membership import Membership
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
@@ -29,7 +29,7 @@ from dumbbell.results.sql.database import start_anew
 from dumbbell.studies.benchmark import (
     Note,
     examined,
-    keep_plan,
+    keep_experiment_file,
     members,
     open_benchmark,
     part_directory,
@@ -95,31 +95,31 @@ def run_benchmark(
     given = locals()
     with Progress() as progress:
         progress.doing("reading the experiments")
-        asked = asked_benchmark(given)
+        request = benchmark_request(given)
         progress.doing("starting")
         from dumbbell.present.site import expect_pages, write_site  # slow to import: what is refused is, before
 
-        drawing_jobs = asked.how.jobs or cpus()
+        drawing_jobs = request.how.jobs or cpus()
         with interruptible():
-            expect_pages(progress, asked.shown, quick, drawing_jobs)
-            made = [experiment for _, experiment in asked.found]
-            parts, outcome = perform(made, asked.how, asked.hold, asked.gathering, progress)
+            expect_pages(progress, request.shown, quick, drawing_jobs)
+            made = [experiment for _, experiment in request.found]
+            parts, outcome = perform(made, request.how, request.hold, request.gathering, progress)
             if outcome.interrupted:
-                raise Interrupted(asked.directory, outcome)
+                raise Interrupted(request.directory, outcome)
             try:
-                index = write_site(open_benchmark(asked.directory), drawing_jobs, progress)
+                index = write_site(open_benchmark(request.directory), drawing_jobs, progress)
             except KeyboardInterrupt:
-                raise Interrupted(asked.directory, outcome) from None
+                raise Interrupted(request.directory, outcome) from None
     results = {part.experiment.name: Results(part) for part in parts}
-    return BenchmarkResults(asked.directory, index, asked.gathering.file, results, outcome)
+    return BenchmarkResults(request.directory, index, request.gathering.file, results, outcome)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A benchmark that is asked for: its experiments, where their results go, and how they are executed."""
+class BenchmarkRequest:
+    """What `run_benchmark` is to do: experiments, where their results go, and how they are executed."""
 
     note: Note
-    found: list[tuple[Plan, Experiment]]
+    found: list[tuple[ExperimentFile, Experiment]]
     directory: Path
     how: Execution
     gathering: Gathering
@@ -132,7 +132,11 @@ class Asked:
     @property
     def shown(self) -> list[tuple[Membership, Experiment]]:
         """The experiments that have pages."""
-        return [(plan.membership, experiment) for plan, experiment in self.found if plan.membership is not None]
+        return [
+            (experiment_file.membership, experiment)
+            for experiment_file, experiment in self.found
+            if experiment_file.membership is not None
+        ]
 
     @contextmanager
     def hold(self) -> Iterator[list[ResultsDirectory]]:
@@ -143,15 +147,15 @@ class Asked:
             if self.how.database is None:  # its own one
                 start_anew(self.directory / DATABASE)
             parts = []
-            for plan, experiment in self.found:
-                folder = part_directory(self.directory, plan)
+            for experiment_file, experiment in self.found:
+                folder = part_directory(self.directory, experiment_file)
                 require_beneath(self.directory, folder)
-                keep_plan(self.directory, plan, changed=bool(self.note.path))
+                keep_experiment_file(self.directory, experiment_file, changed=bool(self.note.path))
                 parts.append(prepare(folder, experiment, resume=(folder / "experiment.toml").exists()))
             yield parts
 
 
-def asked_benchmark(given: Mapping[str, Any]) -> Asked:
+def benchmark_request(given: Mapping[str, Any]) -> BenchmarkRequest:
     """What the arguments of `run_benchmark`, by their names, ask for.
 
     Raises:
@@ -182,4 +186,4 @@ def asked_benchmark(given: Mapping[str, Any]) -> Asked:
         command=given["command"],
     )
     note = Note(tuple(tested), quick, words, where.name if where else "")
-    return Asked(note, found, directory, how, Gathering(own_database, copies=database is not None))
+    return BenchmarkRequest(note, found, directory, how, Gathering(own_database, copies=database is not None))

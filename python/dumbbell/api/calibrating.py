@@ -21,7 +21,7 @@ from dumbbell.studies.calibrate.journal import Journal, head_of, journal_directo
 from dumbbell.studies.calibrate.ladder import Ladder, climb, fold_schemes
 from dumbbell.studies.calibrate.objective import Objective
 from dumbbell.studies.calibrate.path_models import MODELS, Model
-from dumbbell.studies.calibrate.target import Asked, Target, read_target
+from dumbbell.studies.calibrate.target import Target, TargetOptions, read_target
 from dumbbell.studies.calibrate.uncertainty import intervals
 from dumbbell.studies.calibrate.workers import workers
 
@@ -100,7 +100,7 @@ def calibrate_path(
     own_name = name or (file.stem if file else "calibrated")
     require_names("path", (own_name,), "")
     ladder = _models(listed_names(models))
-    asked = Asked(
+    options = TargetOptions(
         path=path,
         schemes=listed_names(schemes),
         stands_for=stands_for or {},
@@ -111,7 +111,7 @@ def calibrate_path(
         overhead_bytes=overhead_bytes,
         seed=seed,
     )
-    found = read_target(str(target), asked)
+    found = read_target(str(target), options)
     if folds == 1:
         raise UserError("--folds 1: allowed is 0, or 2 and more: what is held out is predicted by the others")
     journal = Journal(None if file is None else journal_directory(file), head_of(found.experiment), resume)

@@ -9,7 +9,7 @@ from pathlib import Path
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError, with_hint
 from dumbbell.catalog.options.values import shell_words
-from dumbbell.catalog.outside.available import search_path
+from dumbbell.catalog.outside.availability import search_path
 from dumbbell.catalog.path import PathModel
 from dumbbell.machine.emulation import require_emulation
 

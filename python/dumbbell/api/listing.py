@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.experiment_settings import READERS
-from dumbbell.catalog.outside.available import missing
+from dumbbell.catalog.outside.availability import missing
 
 if TYPE_CHECKING:
-    from dumbbell.catalog.experiment_file import Plan
+    from dumbbell.catalog.experiment_file import ExperimentFile
     from dumbbell.catalog.index import Index
     from dumbbell.catalog.path import PathModel
     from dumbbell.catalog.scheme import Scheme
@@ -29,7 +29,7 @@ def paths() -> "Index[PathModel]":
     return catalog.paths()
 
 
-def experiments() -> "Index[Plan]":
+def experiments() -> "Index[ExperimentFile]":
     """Every listed experiment, to go through; `find` gives one by its name, its alias or its TOML file."""
     return catalog.experiments()
 

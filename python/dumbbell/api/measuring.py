@@ -13,11 +13,11 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.experiment.network import network_name
 from dumbbell.machine.host import Host, read_host
 from dumbbell.machine.sntp import read_server
-from dumbbell.remote.pair import Options, Pair
+from dumbbell.remote.remote_run import Options, Pair
 from dumbbell.results.files import write_atomically
 from dumbbell.studies.pathfinding.findings import Findings
 from dumbbell.studies.pathfinding.measuring import measure
-from dumbbell.studies.pathfinding.plan import DATA_CAP_BYTES, DURATION_S, Plan, planned
+from dumbbell.studies.pathfinding.probe_budget import DATA_CAP_BYTES, DURATION_S, ProbeBudget, make_budget
 from dumbbell.studies.pathfinding.simulated_path import path_model, rows_of
 
 
@@ -78,7 +78,7 @@ def measure_path(
     Raises:
         dumbbell.Error: something that is not allowed, or the machines do not reach each other, in one line.
     """
-    machine, wanted = read_host(host), planned(duration, data_cap, bandwidth_cap)
+    machine, wanted = read_host(host), make_budget(duration, data_cap, bandwidth_cap)
     own_name = name or network_name(host)
     if ntp is not None:
         read_server(ntp)
@@ -92,7 +92,7 @@ def measure_path(
     return MeasuredPath(path_model(found, own_name, title, datetime.now(tz=UTC).date()), found)
 
 
-def _watched(machine: Host, options: Options, wanted: Plan, progress: Progress) -> Findings:
+def _watched(machine: Host, options: Options, wanted: ProbeBudget, progress: Progress) -> Findings:
     """Measures, and says what is being done."""
     progress.line(f"dumbbell path: {wanted.words()}")
     bare = replace(options, ntp=None, trace=False)

@@ -6,11 +6,11 @@ from inspect import signature
 from os import PathLike
 from typing import Any
 
-from dumbbell.api.benchmarking import asked_benchmark, run_benchmark
-from dumbbell.api.running import asked, run
+from dumbbell.api.benchmarking import benchmark_request, run_benchmark
+from dumbbell.api.running import run, run_request
 from dumbbell.api.selection import Schemes
 from dumbbell.base.progress import Progress, span
-from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.execution.estimate import Cell, cells, seconds_of
 from dumbbell.execution.perform import examine
 from dumbbell.execution.trust import trusted
@@ -43,7 +43,7 @@ class Preview:
         return asdict(self)
 
 
-def preview(experiment: str | PathLike[str] | Plan | None = None, **arguments: Any) -> Preview:  # noqa: ANN401 (run's)
+def preview(experiment: str | PathLike[str] | ExperimentFile | None = None, **arguments: Any) -> Preview:  # noqa: ANN401 (run's)
     """What `dumbbell.run` would do with the same arguments; it makes nothing.
 
     Raises:
@@ -54,8 +54,8 @@ def preview(experiment: str | PathLike[str] | Plan | None = None, **arguments: A
     given.apply_defaults()
     with Progress() as progress:
         progress.doing("reading the experiment")
-        plan, overrides, how = asked(given.arguments)
-        resolved = trusted(plan, overrides, how.trust)
+        experiment_file, overrides, how = run_request(given.arguments)
+        resolved = trusted(experiment_file, overrides, how.trust)
         return _preview([resolved], examine([resolved], how, progress))
 
 
@@ -69,7 +69,7 @@ def preview_benchmark(schemes: Schemes, **arguments: Any) -> Preview:  # noqa: A
     given.apply_defaults()
     with Progress() as progress:
         progress.doing("reading the experiments")
-        benchmark = asked_benchmark(given.arguments)
+        benchmark = benchmark_request(given.arguments)
         from dumbbell.present.site import pages_s  # slow to import: what is refused is, before
 
         experiments = [experiment for _, experiment in benchmark.found]

@@ -12,7 +12,7 @@ from dumbbell.base.json_shape import Table
 from dumbbell.base.progress import Progress
 from dumbbell.experiment.doctor import LEAST_FREE_BYTES, Check
 from dumbbell.machine.host import Host, read_host
-from dumbbell.remote.link import Agent, LinkLost
+from dumbbell.remote.link import LinkLost, Peer
 from dumbbell.remote.reach import passes
 from dumbbell.remote.ssh import addresses
 from dumbbell.remote.understanding import shaped, understanding
@@ -41,7 +41,7 @@ def check_remote(host: str) -> list[Check]:
     with interruptible(), Progress() as progress:
         progress.doing(f"connecting to {machine}")
         try:
-            with Agent(machine, any_version=True) as there, Agent() as here:
+            with Peer(machine, any_version=True) as there, Peer() as here:
                 progress.doing(f"looking at {machine}")
                 return _checks(machine, there, here)
         except LinkLost as error:
@@ -52,7 +52,7 @@ def check_remote(host: str) -> list[Check]:
             return [Check("ssh", False, str(error).removeprefix(f"{machine}: "))]
 
 
-def _checks(machine: Host, there: Agent, here: Agent) -> list[Check]:
+def _checks(machine: Host, there: Peer, here: Peer) -> list[Check]:
     facts = there.hello
     found = [_ssh(there), _version(machine, there)]
     if there.other_version:
@@ -70,7 +70,7 @@ def _checks(machine: Host, there: Agent, here: Agent) -> list[Check]:
     return found
 
 
-def _ssh(there: Agent) -> Check:
+def _ssh(there: Peer) -> Check:
     took_s = []
     for _ in range(_ASKED):
         began_s = time.monotonic()
@@ -79,7 +79,7 @@ def _ssh(there: Agent) -> Check:
     return Check("ssh", True, f"answers in {decimal(min(took_s) * 1e3, 1)} ms")
 
 
-def _version(machine: Host, there: Agent) -> Check:
+def _version(machine: Host, there: Peer) -> Check:
     good = there.other_version is None
     found = f"dumbbell {there.hello.get('version')}" if good else there.other_version or ""
     return Check("version", good, found, f"`dumbbell remote install {machine}`")
@@ -169,7 +169,7 @@ def _allow(facts: Facts) -> Check:
     )
 
 
-def _udp(machine: Host, there: Agent, here: Agent) -> list[Check]:
+def _udp(machine: Host, there: Peer, here: Peer) -> list[Check]:
     """From here to there, and back to the address that ssh was seen to come from: one of both is enough."""
     client = (there.hello["ssh"] or {}).get("client")
     forward = _any_passes(here, there, addresses(machine, there.hello))
@@ -183,7 +183,7 @@ def _udp(machine: Host, there: Agent, here: Agent) -> list[Check]:
     ]
 
 
-def _any_passes(sender: Agent, receiver: Agent, places: list[str]) -> str | None:
+def _any_passes(sender: Peer, receiver: Peer, places: list[str]) -> str | None:
     """Why none of the addresses is reached; None if one is."""
     whys = []
     for place in places:

@@ -12,22 +12,31 @@ from typing import Any
 from dumbbell import _core, catalog
 from dumbbell.api.records.one_run import RunResults
 from dumbbell.api.records.results import Results
-from dumbbell.api.selection import DEFAULT, Assignments, Names, Paths, Schemes, chosen_plan, select, with_pantheon
+from dumbbell.api.selection import (
+    DEFAULT,
+    Assignments,
+    Names,
+    Paths,
+    Schemes,
+    chosen_experiment_file,
+    select,
+    with_pantheon,
+)
 from dumbbell.base.backend import SIMULATION, executing_backend
 from dumbbell.base.errors import UserError, listed, one_line, with_hint
 from dumbbell.base.json_text import BadJson, parse_json
-from dumbbell.catalog.experiment_file import Plan, mix_label
+from dumbbell.catalog.experiment_file import ExperimentFile, mix_label
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution.check import check
-from dumbbell.execution.perform import Execution, perform_plan
+from dumbbell.execution.perform import Execution, perform_experiment_file
 from dumbbell.execution.pool import Outcome
 from dumbbell.execution.trust import agree_to, outside_code, require_known
 from dumbbell.experiment import Overrides, pin, resolve
 from dumbbell.plugins import isolated
 from dumbbell.plugins.isolated import Watch
-from dumbbell.results.series.kept import FLOWS, LINKS, PACKETS, kept_files, read_table
+from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, kept_files, read_table
 from dumbbell.results.shape import require_statistics
 
 
@@ -46,7 +55,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def run(
-    experiment: str | PathLike[str] | Plan | None = None,
+    experiment: str | PathLike[str] | ExperimentFile | None = None,
     *,
     schemes: Schemes = (),
     path: Paths = (),
@@ -88,7 +97,8 @@ def run(
     What is not given is as the experiment says.
 
     Args:
-        experiment: a listed one, a TOML file, or a plan; without it, `schemes` or `mixes` run on the path `default`.
+        experiment: a listed one, a TOML file, or a `dumbbell.ExperimentFile`; without it, `schemes` or `mixes` run on
+            the path `default`.
         schemes: names (`all`: every one that can run here), TOML files, or `dumbbell.Scheme`s.
         path: names, TOML files, mahimahi traces, or `dumbbell.PathModel`s.
         mixes: flows of several schemes in one run, like `cubic*2+bbr`.
@@ -132,13 +142,13 @@ def run(
         dumbbell.Untrusted: an experiment file would execute what this user has not run before.
         dumbbell.Interrupted: by Ctrl-C, SIGTERM or SIGHUP.
     """
-    content, outcome = perform_plan(*asked(locals()))
+    content, outcome = perform_experiment_file(*run_request(locals()))
     if outcome.interrupted:
         raise Interrupted(content.directory, outcome)
     return Results(content, outcome)
 
 
-def asked(given: Mapping[str, Any]) -> tuple[Plan, Overrides, Execution]:
+def run_request(given: Mapping[str, Any]) -> tuple[ExperimentFile, Overrides, Execution]:
     """What the arguments of `run`, by their names, ask for.
 
     Raises:
@@ -166,15 +176,19 @@ def asked(given: Mapping[str, Any]) -> tuple[Plan, Overrides, Execution]:
         chosen |= Settings.EXACT
     named = given["schemes"], given["path"], given["mixes"], given["cells"]
     selection = select(*named, chosen, given["settings"], given["plugins"])
-    plan = selection.of(chosen_plan(given["experiment"], selection.overrides, how.out if how.resume else None))
-    used = executing_backend(backend or plan.backend)
+    experiment_file = selection.of(
+        chosen_experiment_file(given["experiment"], selection.overrides, how.out if how.resume else None)
+    )
+    used = executing_backend(backend or experiment_file.backend)
     for name in OF_NETWORKS:
         if given[name] is not None and not used.capabilities.shared_link:
             option = name.replace("_", "-")
-            raise UserError(f"--{option}: allowed with --backend remote:HOST only, not {backend or plan.backend}")
+            raise UserError(
+                f"--{option}: allowed with --backend remote:HOST only, not {backend or experiment_file.backend}"
+            )
     if given["pantheon_dir"] is not None:
-        plan = with_pantheon(plan, selection.overrides, Path(given["pantheon_dir"]))
-    return plan, selection.overrides, how
+        experiment_file = with_pantheon(experiment_file, selection.overrides, Path(given["pantheon_dir"]))
+    return experiment_file, selection.overrides, how
 
 
 OF_NETWORKS = ("sender", "tunnel", "ntp", "remote_address", "udp_ports")

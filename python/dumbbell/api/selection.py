@@ -10,13 +10,13 @@ from typing import Any
 
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.experiment_file import Plan, parse_mix, stored_plan
+from dumbbell.catalog.experiment_file import ExperimentFile, parse_mix, stored_experiment_file
 from dumbbell.catalog.outside.pantheon import PREFIX, Checkout
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import Overrides, with_overrides
 
-DEFAULT = Plan(name="run", paths=["default"])
+DEFAULT = ExperimentFile(name="run", paths=["default"])
 """What is run where no experiment is named."""
 
 Schemes = str | Scheme | Iterable[str | Scheme]
@@ -33,9 +33,13 @@ class Selection:
     schemes: dict[str, Scheme]
     paths: dict[str, PathModel]
 
-    def of(self, plan: Plan) -> Plan:
-        """The plan with these schemes and paths as its own."""
-        return replace(plan, own_schemes=plan.own_schemes | self.schemes, own_paths=plan.own_paths | self.paths)
+    def of(self, experiment_file: ExperimentFile) -> ExperimentFile:
+        """The experiment file with these schemes and paths as its own."""
+        return replace(
+            experiment_file,
+            own_schemes=experiment_file.own_schemes | self.schemes,
+            own_paths=experiment_file.own_paths | self.paths,
+        )
 
 
 def select(
@@ -72,13 +76,15 @@ def select(
     )
 
 
-def chosen_plan(experiment: str | PathLike[str] | Plan | None, overrides: Overrides, resumed: Path | None) -> Plan:
+def chosen_experiment_file(
+    experiment: str | PathLike[str] | ExperimentFile | None, overrides: Overrides, resumed: Path | None
+) -> ExperimentFile:
     """The experiment that is meant; `resumed` are results to continue, which know theirs.
 
     Raises:
         UserError: there is none.
     """
-    if isinstance(experiment, Plan):
+    if isinstance(experiment, ExperimentFile):
         return experiment
     if experiment is not None:
         _check_spaces(str(experiment), overrides)
@@ -88,7 +94,7 @@ def chosen_plan(experiment: str | PathLike[str] | Plan | None, overrides: Overri
     stored = resumed / "experiment.toml"
     if not stored.is_file():
         raise UserError(f"{resumed}: nothing to resume: there is no experiment.toml in it")
-    return stored_plan(stored)
+    return stored_experiment_file(stored)
 
 
 def _check_spaces(experiment: str, overrides: Overrides) -> None:
@@ -102,21 +108,25 @@ def _check_spaces(experiment: str, overrides: Overrides) -> None:
             raise UserError(f"`{experiment}` is no experiment: names stand between commas: --{option} {told}")
 
 
-def with_pantheon(plan: Plan, overrides: Overrides, directory: Path) -> Plan:
-    """Return the plan with the schemes of a Pantheon checkout that it uses.
+def with_pantheon(experiment_file: ExperimentFile, overrides: Overrides, directory: Path) -> ExperimentFile:
+    """Return the experiment file with the schemes of a Pantheon checkout that it uses.
 
     Pantheon's tests pass its tunnel. The catalog's paths that stand for them have its overhead; so have paths of a few
     words (`--trace UP --delay 20ms`) when such schemes run over them.
     """
     checkout = Checkout(directory)
-    used = with_overrides(plan, overrides)
+    used = with_overrides(experiment_file, overrides)
     names = [*used.schemes, *(flow.scheme for flow in used.flow)]
     names += [name for mix in used.mixes for name, _ in parse_mix(mix)]
     if "all" in names:
         names += checkout.names()
     own = {name: checkout.scheme(name) for name in dict.fromkeys(names) if name.startswith(PREFIX)}
-    paths = {name: _tunnelled(path) for name, path in plan.own_paths.items()} if own else plan.own_paths
-    return replace(plan, own_schemes=plan.own_schemes | own, own_paths=paths)
+    paths = (
+        {name: _tunnelled(path) for name, path in experiment_file.own_paths.items()}
+        if own
+        else experiment_file.own_paths
+    )
+    return replace(experiment_file, own_schemes=experiment_file.own_schemes | own, own_paths=paths)
 
 
 TUNNEL_BYTES = 36

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dumbbell import _core
 from dumbbell.base.backend import Backend, Note
 from dumbbell.base.errors import one_line
-from dumbbell.machine.turn import whose_turn
+from dumbbell.machine.emulation_lock import lock_holder
 
 if TYPE_CHECKING:
     from dumbbell.experiment import Experiment
@@ -50,7 +50,7 @@ class Emulator:
 
     def enter(self) -> str | None:
         """Gains the right to make network namespaces; says why not where that is refused."""
-        from dumbbell.catalog.outside.available import search_path
+        from dumbbell.catalog.outside.availability import search_path
 
         os.environ["PATH"] = search_path()
         try:
@@ -71,7 +71,7 @@ class Emulator:
 
         def waits(others: bool, process: int | None = None, since_s: int | None = None) -> None:
             if others:
-                note(f"waiting for another run{whose_turn(process, since_s)}", True)
+                note(f"waiting for another run{lock_holder(process, since_s)}", True)
             else:
                 note(f"attempt {attempt} of {ATTEMPTS} begins", False)
 

@@ -66,12 +66,12 @@ class Remote:
         return emulation_environment(experiment.schemes.values()) | {"machines": machines(self.host)}
 
     def enter(self) -> str | None:
-        """Needs nothing: agents gain what rights they need themselves."""
+        """Needs nothing: peer processes gain what rights they need themselves."""
         return None
 
     def run_one(self, specification: str, directory: Path, note: Note) -> dict[str, Any]:
         """One run between the two machines."""
-        from dumbbell.remote.pair import Options, Pair
+        from dumbbell.remote.remote_run import Options, Pair
 
         table = json.loads(specification)
         options = Options(**table.pop(KEY, {}))
@@ -83,7 +83,7 @@ class Remote:
         return {"sim_wall_s": None} | statistics
 
     def clean_up(self) -> None:
-        """Ends what the programs of a run that was cut short had started here; agents end theirs themselves."""
+        """Ends what the programs of a run that was cut short had started here; peer processes end theirs themselves."""
         _core.clean_up()
 
 

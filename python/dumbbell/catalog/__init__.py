@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dumbbell.catalog.index import Index
 
 if TYPE_CHECKING:
-    from dumbbell.catalog.experiment_file import Plan
+    from dumbbell.catalog.experiment_file import ExperimentFile
     from dumbbell.catalog.path import PathModel
     from dumbbell.catalog.scheme import Scheme
 
@@ -19,7 +19,7 @@ def _elsewhere(wanted: str) -> Callable[[str], str]:
     """What says of a name or a file that is no `wanted` one which other kind it is."""
 
     def told(text: str) -> str:
-        from dumbbell.catalog.mistaken import what_it_is
+        from dumbbell.catalog.input_kind import what_it_is
 
         names = {"scheme": schemes().names, "path": paths().names, "experiment": experiments().names}
         return what_it_is(text, {kind: known() for kind, known in names.items() if kind != wanted})
@@ -30,7 +30,7 @@ def _elsewhere(wanted: str) -> Callable[[str], str]:
 @cache
 def schemes() -> "Index[Scheme]":
     """Every listed scheme; `kernel-X` is found for what the kernel offers, and files of plug-ins are schemes too."""
-    from dumbbell.catalog.outside.available import kernel_scheme
+    from dumbbell.catalog.outside.availability import kernel_scheme
     from dumbbell.catalog.outside.plugin_schemes import plugin_scheme
     from dumbbell.catalog.scheme import parse_scheme
 
@@ -50,17 +50,19 @@ def paths() -> "Index[PathModel]":
 
 
 @cache
-def experiments() -> "Index[Plan]":
+def experiments() -> "Index[ExperimentFile]":
     """Every listed experiment."""
-    from dumbbell.catalog.experiment_file import parse_plan
+    from dumbbell.catalog.experiment_file import parse_experiment_file
 
     where = _elsewhere("experiment")
-    return Index("experiment", _HERE / "experiments", parse_plan, group="dumbbell.experiments", elsewhere=where)
+    return Index(
+        "experiment", _HERE / "experiments", parse_experiment_file, group="dumbbell.experiments", elsewhere=where
+    )
 
 
 @cache
-def vectors() -> "Index[Plan]":
+def vectors() -> "Index[ExperimentFile]":
     """Every scenario of the golden traces: an experiment that any simulated scheme can be put into."""
-    from dumbbell.catalog.experiment_file import parse_plan
+    from dumbbell.catalog.experiment_file import parse_experiment_file
 
-    return Index("scenario", _HERE / "vectors", parse_plan)
+    return Index("scenario", _HERE / "vectors", parse_experiment_file)

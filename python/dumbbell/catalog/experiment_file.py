@@ -21,7 +21,7 @@ from dumbbell.catalog.toml_tables import TomlTable, parse_toml, read_toml, to_to
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan(Settings):
+class ExperimentFile(Settings):
     """An experiment as written: names not yet looked up."""
 
     name: str
@@ -71,23 +71,27 @@ class Plan(Settings):
         return to_toml(self.table())
 
     @classmethod
-    def from_toml(cls, text: str) -> "Plan":
+    def from_toml(cls, text: str) -> "ExperimentFile":
         """An experiment from the content of its file.
 
         Raises:
             UserError: a key or value that is not allowed.
         """
-        return parse_plan(parse_toml(text, "TOML"))
+        return parse_experiment_file(parse_toml(text, "TOML"))
 
 
-def parse_plan(table: TomlTable) -> Plan:
+Plan = ExperimentFile
+"""The name that `ExperimentFile` had first, for programs that use it."""
+
+
+def parse_experiment_file(table: TomlTable) -> ExperimentFile:
     """An experiment from its file."""
     if table.has("runs") and table.has("every_s"):
         raise table.fail("runs", table.raw["runs"], "none beside `every_s`: a schedule says how many there are")
     own_schemes = _own(table.table("scheme"), parse_scheme)
     own_paths = _own(table.table("path"), parse_path)
     cells = {name: _cell(table.table("cell").table(name), own_paths) for name in table.table("cell").raw}
-    plan = Plan(
+    experiment_file = ExperimentFile(
         name=read_name(table),
         title=table.title("title", ""),
         aliases=tuple(table.texts("aliases", [])),
@@ -106,16 +110,16 @@ def parse_plan(table: TomlTable) -> Plan:
         file=table.source,
     )
     table.finish()
-    return plan
+    return experiment_file
 
 
-def stored_plan(file: Path) -> Plan:
+def stored_experiment_file(file: Path) -> ExperimentFile:
     """The experiment that results have kept: it brings all that it names, and nothing else is looked up.
 
     Raises:
         UserError: the file cannot be read, or a key or value in it is not allowed.
     """
-    return replace(parse_plan(read_toml(file)), closed=True)
+    return replace(parse_experiment_file(read_toml(file)), closed=True)
 
 
 def _own(table: TomlTable, parse: Any) -> dict[str, Any]:  # noqa: ANN401 (one helper for two kinds of items)

@@ -20,7 +20,9 @@ Names = Callable[[], Iterable[str]]
 
 def _members() -> list[str]:
     """The experiments of the benchmark."""
-    return [plan.name for plan in dumbbell.experiments() if plan.membership is not None]
+    return [
+        experiment_file.name for experiment_file in dumbbell.experiments() if experiment_file.membership is not None
+    ]
 
 
 def _metrics() -> list[str]:

@@ -25,7 +25,7 @@ def plugin_option(parser: argparse.ArgumentParser) -> None:
 
 def path_options(parser: argparse.ArgumentParser) -> None:
     """A path in one line, the same for every command that takes a path."""
-    from dumbbell.catalog.options.one_line import AQMS, OPTIONS
+    from dumbbell.catalog.options.path_options import AQMS, OPTIONS
 
     group = parser.add_argument_group("a path in one line, instead of --path")
     for name, (example, meaning) in OPTIONS.items():
@@ -60,7 +60,7 @@ def network_choices(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def chosen_path(arguments: argparse.Namespace, both_ways: bool = False) -> Any:  # noqa: ANN401 (as each command takes it)
     """The path that is named, or the one that the words of `path_options` make; `both_ways`: `--rate` is of each."""
-    from dumbbell.catalog.options.one_line import OPTIONS
+    from dumbbell.catalog.options.path_options import OPTIONS
 
     words = {name: value for name in OPTIONS if (value := getattr(arguments, name)) is not None}
     if not words:

@@ -8,7 +8,7 @@ from dumbbell.backends import find_executor
 from dumbbell.base.backend import Backend, backend_forms
 from dumbbell.base.errors import UserError, listed, with_hint
 from dumbbell.catalog.colors import ALLOWED, is_color
-from dumbbell.catalog.outside.available import missing
+from dumbbell.catalog.outside.availability import missing
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.catalog.toml_tables import MOST_LABEL, MOST_TITLE
 from dumbbell.experiment.planned import Experiment, Run

@@ -20,8 +20,8 @@ from dumbbell.base.progress import Stage
 from dumbbell.base.version import __version__
 from dumbbell.execution.worker import Task, execute, failed, keep, require_places
 from dumbbell.results import publish, unsuccessful
-from dumbbell.results.series.kept import RUN_FILES
-from dumbbell.results.whole import damage
+from dumbbell.results.integrity import damage
+from dumbbell.results.series.run_files import RUN_FILES
 
 QUEUED_PER_THREAD = 2
 """Tasks handed out per thread of the cluster, so that none waits for the next."""

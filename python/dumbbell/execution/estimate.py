@@ -34,7 +34,8 @@ REAL_RUN_S = 0.7
 """What a run with real packets takes beside its duration: namespaces, programs, and to make records of its logs."""
 
 NETWORK_RUN_S = 5.0
-"""The same between two machines: agents, greetings, how long packets may be, and two idle seconds for the clocks."""
+"""What a run between two machines takes beside its duration, s: the start of peer processes, greetings, path MTU
+discovery, and two idle seconds for the clocks."""
 
 _MEASURED_S = 20.0  # of virtual time: 13,000 packets
 _MEASURED_MBPS = 8.0

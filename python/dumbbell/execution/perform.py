@@ -15,11 +15,11 @@ from dumbbell.base.backend import backend_forms, executing_backend
 from dumbbell.base.errors import UserError, listed, printable
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
-from dumbbell.catalog.experiment_file import Plan
-from dumbbell.execution.campaign import perform_campaign
+from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.execution.check import check
 from dumbbell.execution.cluster import require_cluster
 from dumbbell.execution.pool import Outcome, Tell, Work, execute
+from dumbbell.execution.scheduler import perform_campaign
 from dumbbell.execution.trust import trusted
 from dumbbell.experiment import Experiment, Overrides, Run, everything, with_overrides
 from dumbbell.machine.description import cpus
@@ -50,14 +50,16 @@ Holding = AbstractContextManager[list[ResultsDirectory]]
 """The results directories of experiments, held for this writer."""
 
 
-def perform_plan(plan: Plan, overrides: Overrides, how: Execution) -> tuple[ResultsDirectory, Outcome]:
-    """Executes the experiment that `plan` and `overrides` describe.
+def perform_experiment_file(
+    experiment_file: ExperimentFile, overrides: Overrides, how: Execution
+) -> tuple[ResultsDirectory, Outcome]:
+    """Executes the experiment that `experiment_file` and `overrides` describe.
 
     Raises:
         UserError: it cannot be run as described; nothing was run, and nothing is left behind.
     """
-    experiment = trusted(plan, overrides, how.trust)
-    _tell_left_out(with_overrides(plan, overrides))
+    experiment = trusted(experiment_file, overrides, how.trust)
+    _tell_left_out(with_overrides(experiment_file, overrides))
     directory = how.out or _default_directory(experiment)
 
     @contextmanager
@@ -141,10 +143,10 @@ def _choose_jobs(experiments: Sequence[Experiment], how: Execution) -> int:
     return jobs
 
 
-def _tell_left_out(plan: Plan) -> None:
+def _tell_left_out(experiment_file: ExperimentFile) -> None:
     """What `all` does not include because it cannot run here."""
-    if "all" in plan.schemes:
-        for name, reason in everything(plan)[1].items():
+    if "all" in experiment_file.schemes:
+        for name, reason in everything(experiment_file)[1].items():
             print(printable(f"left out: {name}: {reason}"), file=sys.stderr)
 
 

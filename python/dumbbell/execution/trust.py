@@ -20,7 +20,7 @@ from dumbbell import catalog
 from dumbbell.base.backend import Backend, executing_backend
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.input_files import TRUSTED, read_text
-from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.outside.plugin_schemes import plugin_digest, plugin_sha256, with_sha256
 from dumbbell.catalog.programs import SIDES, unescaped
 from dumbbell.catalog.scheme import CODE, WHAT, Scheme
@@ -53,57 +53,61 @@ _agreed: set[str] = set()
 """Digests of the code that the user has agreed to in this process. They count even if the record cannot be written."""
 
 
-def is_foreign(plan: Plan) -> bool:
-    """Return whether somebody else may have written the plan: it was read from a file that is not dumbbell's own.
+def is_foreign(experiment_file: ExperimentFile) -> bool:
+    """Return whether somebody else may have written the experiment: it was read from a file that is not dumbbell's own.
 
     Where the file lies says nothing: whoever sends it chooses what lies beside it, and links to it.
     """
-    return plan.file.endswith((".toml", "TOML")) and not catalog.experiments().is_shipped(plan.file)
+    return experiment_file.file.endswith((".toml", "TOML")) and not catalog.experiments().is_shipped(
+        experiment_file.file
+    )
 
 
-def trusted(plan: Plan, overrides: Overrides, trust: bool) -> Experiment:
+def trusted(experiment_file: ExperimentFile, overrides: Overrides, trust: bool) -> Experiment:
     """Return the experiment that both describe, with its files pinned. Nothing of it is loaded before it is trusted.
 
     Raises:
-        Untrusted: as of `require_trust`, or the plan names a plug-in that is unknown.
+        Untrusted: as of `require_trust`, or the experiment file names a plug-in that is unknown.
         UserError: it cannot be run as described.
     """
-    experiment = _resolved(plan, overrides, trust)
-    require_trust(with_overrides(plan, overrides), experiment, trust)
+    experiment = _resolved(experiment_file, overrides, trust)
+    require_trust(with_overrides(experiment_file, overrides), experiment, trust)
     return pin(experiment)
 
 
-def trusted_member(plan: Plan, labels: Sequence[str], own: dict[str, Scheme]) -> Experiment:
-    """Return the experiment that `plan` describes for the schemes `labels`, as of `trusted`.
+def trusted_member(experiment_file: ExperimentFile, labels: Sequence[str], own: dict[str, Scheme]) -> Experiment:
+    """Return the experiment that `experiment_file` describes for the schemes `labels`, as of `trusted`.
 
     `own` are schemes that the user has named, by their names.
 
     Raises:
-        Untrusted: the plan brings code of its own that this user has not run.
+        Untrusted: the experiment file brings code of its own that this user has not run.
         UserError: it cannot be run as described.
     """
-    full = replace(plan, schemes=list(labels), mixes=[], own_schemes=plan.own_schemes | own)
+    full = replace(experiment_file, schemes=list(labels), mixes=[], own_schemes=experiment_file.own_schemes | own)
     experiment = _resolved(full, Overrides(), trust=False)
-    require_trust(replace(plan, told=frozenset(scheme.file for scheme in own.values())), experiment, trust=False)
+    require_trust(
+        replace(experiment_file, told=frozenset(scheme.file for scheme in own.values())), experiment, trust=False
+    )
     return pin(experiment)
 
 
-def _resolved(plan: Plan, overrides: Overrides, trust: bool) -> Experiment:
+def _resolved(experiment_file: ExperimentFile, overrides: Overrides, trust: bool) -> Experiment:
     """Return the experiment that both describe. A plug-in that is unknown is not loaded.
 
     Raises:
-        Untrusted: the plan's file names such a plug-in.
+        Untrusted: the experiment file's file names such a plug-in.
         UserError: it cannot be run as described.
     """
-    known = _remembered() if is_foreign(plan) and not trust else None
+    known = _remembered() if is_foreign(experiment_file) and not trust else None
     try:
-        return resolve(replace(plan, known_plugins=known), overrides)
+        return resolve(replace(experiment_file, known_plugins=known), overrides)
     except UnknownPlugin as unknown:
         codes = {code: f"plug-in {file}" for file, code in unknown.plugins.items()}
         brought = _brought(
-            with_overrides(plan, overrides), _unknown_code([with_sha256(each) for each in unknown.others])
+            with_overrides(experiment_file, overrides), _unknown_code([with_sha256(each) for each in unknown.others])
         )
-        raise Untrusted(plan.file, codes | brought) from None
+        raise Untrusted(experiment_file.file, codes | brought) from None
 
 
 def agree_to(experiment: Experiment) -> None:
@@ -138,16 +142,16 @@ def require_known(specification: Mapping[str, Any]) -> None:
         raise Untrusted("the specification", unknown)
 
 
-def require_trust(plan: Plan, experiment: Experiment, trust: bool) -> None:
+def require_trust(experiment_file: ExperimentFile, experiment: Experiment, trust: bool) -> None:
     """See that everything the experiment executes is this user's choice, and remember it. Executes nothing itself.
 
     Raises:
-        Untrusted: `plan` was read from a file and has code that this user has not run; `trust` agrees to it.
+        Untrusted: `experiment_file` was read from a file and has code that this user has not run; `trust` agrees to it.
     """
     unknown, host = _unknown_code(experiment.schemes.values()), _unknown_host(executing_backend(experiment.backend))
-    brought = _brought(plan, unknown) | ({} if experiment.backend in plan.told else host)
-    if not trust and is_foreign(plan) and brought:
-        raise Untrusted(plan.file, brought)
+    brought = _brought(experiment_file, unknown) | ({} if experiment.backend in experiment_file.told else host)
+    if not trust and is_foreign(experiment_file) and brought:
+        raise Untrusted(experiment_file.file, brought)
     _remember([*dict.fromkeys(code for code, _ in unknown), *host])
 
 
@@ -172,19 +176,19 @@ def _unknown_code(schemes: Collection[Scheme]) -> list[tuple[str, Scheme]]:
     return [(code, scheme) for code, scheme in bringing if code not in known]
 
 
-def _brought(plan: Plan, unknown: Sequence[tuple[str, Scheme]]) -> dict[str, str]:
-    """Return in words, by digest, the code among `unknown` that the plan's file brings."""
+def _brought(experiment_file: ExperimentFile, unknown: Sequence[tuple[str, Scheme]]) -> dict[str, str]:
+    """Return in words, by digest, the code among `unknown` that the experiment file's file brings."""
     return {
         code: _in_words(scheme)
         for code, scheme in unknown
-        if scheme.name in plan.own_schemes or _is_named(plan, scheme)
+        if scheme.name in experiment_file.own_schemes or _is_named(experiment_file, scheme)
     }
 
 
-def _is_named(plan: Plan, scheme: Scheme) -> bool:
-    """Whether the plan has the scheme by its file, and not the command line."""
+def _is_named(experiment_file: ExperimentFile, scheme: Scheme) -> bool:
+    """Whether the experiment file has the scheme by its file, and not the command line."""
     file = scheme.origin or scheme.file
-    return file.endswith(".toml") and file not in plan.told and not catalog.schemes().is_shipped(file)
+    return file.endswith(".toml") and file not in experiment_file.told and not catalog.schemes().is_shipped(file)
 
 
 def _is_listed(scheme: Scheme) -> bool:

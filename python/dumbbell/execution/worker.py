@@ -29,9 +29,9 @@ from dumbbell.base.version import __version__
 from dumbbell.results.directory import unsuccessful
 from dumbbell.results.environment import now
 from dumbbell.results.files import publish, publish_all, require_beneath
+from dumbbell.results.integrity import FILES, recorded
 from dumbbell.results.shape import require_statistics
 from dumbbell.results.sql.rows import read_sampled
-from dumbbell.results.whole import FILES, recorded
 
 PUBLISHING = 32
 """Most runs of one process that wait to be durable."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError, one_line
-from dumbbell.catalog.outside.available import (
+from dumbbell.catalog.outside.availability import (
     LOADER,
     find_program,
     how_to_add,

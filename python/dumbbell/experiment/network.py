@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.backend import executing_backend
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.path import PathModel
 from dumbbell.machine.host import read_host
 
@@ -19,30 +19,35 @@ OVERHEAD_BYTES = 60
 _SAME = ("sender", "tunnel", "ntp", "remote_address", "bandwidth_cap_mbps")
 
 
-def over_network(plan: Plan, paths: tuple[str, ...]) -> Plan:
-    """The plan on the network to the other machine, if its backend has one; `paths` are what the command line gives.
+def over_network(experiment_file: ExperimentFile, paths: tuple[str, ...]) -> ExperimentFile:
+    """Return `experiment_file` on the network to the other machine, if its backend has one.
+
+    `paths` are those that the command line gives.
 
     Raises:
         UserError: it is made for certain paths.
     """
-    if not plan.capabilities.shared_link:
-        return plan
-    backend = executing_backend(plan.backend)
+    if not experiment_file.capabilities.shared_link:
+        return experiment_file
+    backend = executing_backend(experiment_file.backend)
     name = network_name(backend.argument)
     if any(path != name for path in paths):
-        raise UserError(f"--path: with --backend {plan.backend} the path is the network between the machines")
-    if plan.grid or plan.cells:
         raise UserError(
-            f"{plan.file or plan.name}: has cells, which are paths of ours: allowed with --backend sim or emu"
+            f"--path: with --backend {experiment_file.backend} the path is the network between the machines"
+        )
+    if experiment_file.grid or experiment_file.cells:
+        raise UserError(
+            f"{experiment_file.file or experiment_file.name}: has cells, which are paths of ours: "
+            "allowed with --backend sim or emu"
         )
     path = PathModel(
         name=name,
         title=f"this machine and {backend.argument}",
         provenance="the network between the two machines, as it was",
         overhead_bytes=OVERHEAD_BYTES,
-        file=plan.backend,
+        file=experiment_file.backend,
     )
-    return replace(plan, paths=[name], own_paths={name: path})
+    return replace(experiment_file, paths=[name], own_paths={name: path})
 
 
 def network_name(host: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.json_text import BadJson, parse_json
-from dumbbell.catalog.experiment_file import Plan, parse_mix
+from dumbbell.catalog.experiment_file import ExperimentFile, parse_mix
 from dumbbell.catalog.experiment_settings import READERS, read_settings
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.catalog.toml_tables import TomlTable
@@ -28,8 +28,8 @@ class Overrides:
     cells: tuple[str, ...] = ()
 
 
-def with_overrides(plan: Plan, overrides: Overrides) -> Plan:
-    """The plan with other names and settings.
+def with_overrides(experiment_file: ExperimentFile, overrides: Overrides) -> ExperimentFile:
+    """The experiment file with other names and settings.
 
     Raises:
         UserError: an unknown setting, or a value that is not allowed.
@@ -41,21 +41,23 @@ def with_overrides(plan: Plan, overrides: Overrides) -> Plan:
     if "runs" in given:  # the schedule of a file gives way: a run of a campaign can be made again by itself
         changes |= {"every_s": None, "for_s": None}
     shorter: float | None = given.get("duration_s")
-    if shorter is not None and "warmup_s" not in given and (plan.warmup_s or 0.0) >= shorter:
+    if shorter is not None and "warmup_s" not in given and (experiment_file.warmup_s or 0.0) >= shorter:
         changes["warmup_s"] = None  # that of the file would leave nothing: a sixth of the duration, as without one
     mixes = [parse_mix(mix) for mix in overrides.mixes]
     if overrides.schemes or overrides.mixes:
         changes |= {"schemes": list(overrides.schemes), "mixes": list(overrides.mixes)}
-    if overrides.paths and plan.cells:
+    if overrides.paths and experiment_file.cells:
         # the flows of a cell are made for its path and mean nothing on another
-        raise UserError(f"--path: {plan.file or plan.name} has cells: choose some of them with --cell")
+        raise UserError(
+            f"--path: {experiment_file.file or experiment_file.name} has cells: choose some of them with --cell"
+        )
     if overrides.paths:
         changes["paths"] = list(overrides.paths)
     named = (*overrides.schemes, *overrides.paths, *(name for mix in mixes for name, _ in mix))
     changes["told"] = frozenset((*named, *([given["backend"]] if "backend" in given else ())))
     if "flows" in given or "interval_s" in given:
         changes["flow"] = ()
-    return replace(plan, **changes)
+    return replace(experiment_file, **changes)
 
 
 def _table(given: dict[str, Any], source: str) -> TomlTable:

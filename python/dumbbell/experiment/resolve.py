@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 from dumbbell import catalog
 from dumbbell.base.errors import UserError, full_name, listed, nearest
-from dumbbell.catalog.experiment_file import Plan, mix_label, parse_mix
+from dumbbell.catalog.experiment_file import ExperimentFile, mix_label, parse_mix
 from dumbbell.catalog.grids import grid
 from dumbbell.catalog.grids.cell import Cell
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.index import Named
-from dumbbell.catalog.outside.available import missing
+from dumbbell.catalog.outside.availability import missing
 from dumbbell.catalog.outside.plugin_schemes import (
     plugin_digest,
     plugin_kind,
@@ -54,61 +54,68 @@ NOTHING = Overrides()
 Item = TypeVar("Item")
 
 
-def resolve(plan: Plan, overrides: Overrides = NOTHING) -> Experiment:
-    """The experiment that `plan` and `overrides` describe together.
+def resolve(experiment_file: ExperimentFile, overrides: Overrides = NOTHING) -> Experiment:
+    """The experiment that `experiment_file` and `overrides` describe together.
 
     Raises:
         UserError: an unknown name, or values that contradict each other.
     """
-    plan = over_network(with_overrides(plan, overrides), overrides.paths)
-    mixes = {mix_label(parts): parts for parts in _mixes(plan, overrides)}
-    labels = _labels(plan)
+    experiment_file = over_network(with_overrides(experiment_file, overrides), overrides.paths)
+    mixes = {mix_label(parts): parts for parts in _mixes(experiment_file, overrides)}
+    labels = _labels(experiment_file)
     if not labels and not mixes:
         raise UserError("no scheme to run: name an experiment, or give --schemes or --mix")
-    if not plan.paths:
+    if not experiment_file.paths:
         raise UserError("no path to run on: give --path")
-    cells = _cells(plan)
-    paths = [cell.path for cell in cells.values()] or _paths(plan)
+    cells = _cells(experiment_file)
+    paths = [cell.path for cell in cells.values()] or _paths(experiment_file)
     if overrides.cells:
         paths = _only(paths, overrides.cells)
         cells = {path.name: cells[path.name] for path in paths if path.name in cells}
-    _check_runs(plan, completed(plan).get("runs", plan.runs), len({*labels}) + len(mixes), len(paths))
-    listed_flows = [flow for cell in cells.values() for flow in cell.flows] or list(plan.flow)
+    _check_runs(
+        experiment_file,
+        completed(experiment_file).get("runs", experiment_file.runs),
+        len({*labels}) + len(mixes),
+        len(paths),
+    )
+    listed_flows = [flow for cell in cells.values() for flow in cell.flows] or list(experiment_file.flow)
     if mixes and any(not flow.scheme for flow in listed_flows):
-        raise UserError(f"{plan.file}: lists its flows: it takes --schemes, not --mix")
+        raise UserError(f"{experiment_file.file}: lists its flows: it takes --schemes, not --mix")
     used = [
         *labels,
         *(name for parts in mixes.values() for name, _ in parts),
         *(f.scheme for f in listed_flows if f.scheme),
     ]
-    found = _schemes(plan, used)
+    found = _schemes(experiment_file, used)
     canonical = {name: scheme.name for name, scheme in found.items()}
     _check_names("scheme", found)
     alone = tuple(dict.fromkeys(canonical[name] for name in labels))
-    settings: dict[str, Any] = {"warmup_s": plan.duration_s / 6} | plan.settings() | completed(plan)
+    settings: dict[str, Any] = (
+        {"warmup_s": experiment_file.duration_s / 6} | experiment_file.settings() | completed(experiment_file)
+    )
     return Experiment(
         **settings,
-        name=plan.name,
-        title=plan.title,
-        flow=_named(plan.flow, canonical),
+        name=experiment_file.name,
+        title=experiment_file.title,
+        flow=_named(experiment_file.flow, canonical),
         labels=alone,
         mixes=tuple(mix_label([(canonical[name], count) for name, count in parts]) for parts in mixes.values()),
-        published=_published(plan, set(alone), {path.name for path in paths}),
+        published=_published(experiment_file, set(alone), {path.name for path in paths}),
         schemes=with_assignments(
             {scheme.name: with_sha256(scheme) for scheme in found.values()}, overrides.assignments
         ),
         paths={path.name: path for path in paths},
         cells={name: replace(cell, flows=_named(cell.flows, canonical)) for name, cell in cells.items()},
-        file=plan.file,
+        file=experiment_file.file,
     )
 
 
-def _check_runs(plan: Plan, runs: int, schemes: int, paths: int) -> None:
+def _check_runs(experiment_file: ExperimentFile, runs: int, schemes: int, paths: int) -> None:
     """Refuses more runs than anybody waits for: even to list them takes a while."""
     count = runs * schemes * paths
     if count > MOST_RUNS:
         made = f"{runs} of {schemes} schemes or mixes on {paths} paths are {count} runs"
-        where = f"{plan.file}: " if plan.file else ""
+        where = f"{experiment_file.file}: " if experiment_file.file else ""
         raise UserError(f"{where}`runs` = {runs}: {made}: allowed are at most {MOST_RUNS}")
 
 
@@ -121,39 +128,39 @@ def _check_names(kind: str, found: Mapping[str, Named]) -> None:
             raise UserError(f"two {kind}s are called `{item.name}`: `{other}` and `{text}`: give one another name")
 
 
-def everything(plan: Plan) -> tuple[list[Scheme], dict[str, str]]:
+def everything(experiment_file: ExperimentFile) -> tuple[list[Scheme], dict[str, str]]:
     """The schemes behind `all`, and why others are left out: they cannot run here, or need a file of the user's."""
-    known = {scheme.name: scheme for scheme in catalog.schemes() if not scheme.is_traffic} | plan.own_schemes
-    if not plan.capabilities.real_packets:
+    known = {scheme.name: scheme for scheme in catalog.schemes() if not scheme.is_traffic} | experiment_file.own_schemes
+    if not experiment_file.capabilities.real_packets:
         known = {name: scheme for name, scheme in known.items() if not scheme.real}
     reasons = {name: missing(scheme) for name, scheme in known.items()}
     chosen = [scheme for name, scheme in known.items() if reasons[name] is None]
     return chosen, {name: reason for name, reason in reasons.items() if reason is not None}
 
 
-def _labels(plan: Plan) -> list[str]:
+def _labels(experiment_file: ExperimentFile) -> list[str]:
     labels: list[str] = []
-    for name in plan.schemes:
-        labels += [scheme.name for scheme in everything(plan)[0]] if name == "all" else [name]
+    for name in experiment_file.schemes:
+        labels += [scheme.name for scheme in everything(experiment_file)[0]] if name == "all" else [name]
     return labels
 
 
-def _mixes(plan: Plan, overrides: Overrides) -> list[list[tuple[str, int]]]:
+def _mixes(experiment_file: ExperimentFile, overrides: Overrides) -> list[list[tuple[str, int]]]:
     """The mixes in parts; a refusal of one that stands in the experiment's file comes with the file."""
     try:
-        return [parse_mix(mix) for mix in plan.mixes]
+        return [parse_mix(mix) for mix in experiment_file.mixes]
     except UserError as error:
-        if not plan.file or overrides.mixes:
+        if not experiment_file.file or overrides.mixes:
             raise
-        raise UserError(f"{plan.file}: {error}") from None
+        raise UserError(f"{experiment_file.file}: {error}") from None
 
 
 def _named(flows: tuple[FlowPlan, ...], canonical: dict[str, str]) -> tuple[FlowPlan, ...]:
     return tuple(replace(flow, scheme=canonical.get(flow.scheme, "")) for flow in flows)
 
 
-def _schemes(plan: Plan, names: Sequence[str]) -> dict[str, Scheme]:
-    """The schemes that a plan means by the names.
+def _schemes(experiment_file: ExperimentFile, names: Sequence[str]) -> dict[str, Scheme]:
+    """The schemes that an experiment file means by the names.
 
     Raises:
         UnknownPlugin: there are plug-ins among them that this user has not run; it tells all of them.
@@ -163,7 +170,7 @@ def _schemes(plan: Plan, names: Sequence[str]) -> dict[str, Scheme]:
     unknown: dict[str, str] = {}
     for name in names:
         try:
-            found[name] = _scheme(plan, name)
+            found[name] = _scheme(experiment_file, name)
         except UnknownPlugin as error:
             unknown |= error.plugins
     if unknown:
@@ -171,19 +178,19 @@ def _schemes(plan: Plan, names: Sequence[str]) -> dict[str, Scheme]:
     return found
 
 
-def _scheme(plan: Plan, name: str) -> Scheme:
-    """The scheme that a plan means by the name.
+def _scheme(experiment_file: ExperimentFile, name: str) -> Scheme:
+    """The scheme that an experiment file means by the name.
 
     Raises:
         UserError: there is none. A name that stands in the experiment's file comes with the file.
     """
-    with _naming(plan, name):
-        if name in plan.own_schemes:
-            return plan.own_schemes[name]
+    with _naming(experiment_file, name):
+        if name in experiment_file.own_schemes:
+            return experiment_file.own_schemes[name]
         find = catalog.schemes().find
-        if name not in plan.told and plan.known_plugins is not None and plugin_kind(name):
-            find = partial(_known_plugin, plan.known_plugins)
-        return _looked_up(plan, name, "scheme", find)
+        if name not in experiment_file.told and experiment_file.known_plugins is not None and plugin_kind(name):
+            find = partial(_known_plugin, experiment_file.known_plugins)
+        return _looked_up(experiment_file, name, "scheme", find)
 
 
 def _known_plugin(known: Collection[str], name: str) -> Scheme:
@@ -202,51 +209,51 @@ def _known_plugin(known: Collection[str], name: str) -> Scheme:
     return replace(scheme, files={scheme.code: sha256})
 
 
-def _path(plan: Plan, name: str) -> PathModel:
-    """The path that a plan means by the name; refused in the same way."""
-    with _naming(plan, name):
-        return plan.own_paths.get(name) or _looked_up(plan, name, "path", catalog.paths().find)
+def _path(experiment_file: ExperimentFile, name: str) -> PathModel:
+    """The path that an experiment file means by the name; refused in the same way."""
+    with _naming(experiment_file, name):
+        return experiment_file.own_paths.get(name) or _looked_up(experiment_file, name, "path", catalog.paths().find)
 
 
-def _looked_up(plan: Plan, name: str, kind: str, find: Callable[[str], Item]) -> Item:
-    """Whatever a name stands for outside of the plan, which may be a file with code."""
-    if plan.closed and name not in plan.told:
+def _looked_up(experiment_file: ExperimentFile, name: str, kind: str, find: Callable[[str], Item]) -> Item:
+    """Whatever a name stands for outside of the experiment file, which may be a file with code."""
+    if experiment_file.closed and name not in experiment_file.told:
         raise UserError(f"`{name}`: there is no `{kind}.{name}`: results bring all that they name")
     return find(name)
 
 
 @contextmanager
-def _naming(plan: Plan, name: str) -> Iterator[None]:
+def _naming(experiment_file: ExperimentFile, name: str) -> Iterator[None]:
     try:
         yield
     except UnknownPlugin:
         raise
     except UserError as error:
-        if not plan.file or name in plan.told:
+        if not experiment_file.file or name in experiment_file.told:
             raise
-        raise UserError(f"{plan.file}: {error}") from None
+        raise UserError(f"{experiment_file.file}: {error}") from None
 
 
-def _paths(plan: Plan) -> list[PathModel]:
-    found = {name: _path(plan, name) for name in plan.paths}
+def _paths(experiment_file: ExperimentFile) -> list[PathModel]:
+    found = {name: _path(experiment_file, name) for name in experiment_file.paths}
     _check_names("path", found)
     return list(found.values())
 
 
-def _cells(plan: Plan) -> dict[str, Cell]:
-    """The cells of the plan's grid, on each path; those of a resolved experiment are there already."""
-    if plan.cells:
-        return plan.cells
-    if not plan.grid:
+def _cells(experiment_file: ExperimentFile) -> dict[str, Cell]:
+    """The cells of the experiment file's grid, on each path; those of a resolved experiment are there already."""
+    if experiment_file.cells:
+        return experiment_file.cells
+    if not experiment_file.grid:
         return {}
-    template = plan.flow
-    if not template and plan.flows > 1:
-        template = tuple(FlowPlan(start_s=index * plan.interval_s) for index in range(plan.flows))
-    source = plan.file or plan.name
-    grid.check_count(plan.grid, len(plan.paths), source)
-    paths = _paths(plan)
-    grid.check_size(plan.grid, paths, template, source)
-    return {cell.path.name: cell for path in paths for cell in grid.cells(path, template, plan.grid, source)}
+    template = experiment_file.flow
+    if not template and experiment_file.flows > 1:
+        template = tuple(FlowPlan(start_s=index * experiment_file.interval_s) for index in range(experiment_file.flows))
+    source = experiment_file.file or experiment_file.name
+    grid.check_count(experiment_file.grid, len(experiment_file.paths), source)
+    paths = _paths(experiment_file)
+    grid.check_size(experiment_file.grid, paths, template, source)
+    return {cell.path.name: cell for path in paths for cell in grid.cells(path, template, experiment_file.grid, source)}
 
 
 def _only(paths: list[PathModel], names: tuple[str, ...]) -> list[PathModel]:
@@ -260,18 +267,18 @@ def _only(paths: list[PathModel], names: tuple[str, ...]) -> list[PathModel]:
     return [known[name] for name in dict.fromkeys(names)]
 
 
-def _published(plan: Plan, labels: set[str], paths: set[str]) -> Publication:
+def _published(experiment_file: ExperimentFile, labels: set[str], paths: set[str]) -> Publication:
     """The published rows of the paths that run. A scheme that does not run keeps only its title."""
-    rows, bare = [], replace(plan, file="")
-    for index, row in enumerate(plan.published.rows):
+    rows, bare = [], replace(experiment_file, file="")
+    for index, row in enumerate(experiment_file.published.rows):
         try:
             scheme = _scheme(bare, row.scheme) if row.scheme else None
             path = _path(bare, row.path).name if row.path else ""
         except UserError as error:
-            raise UserError(f"{plan.file}: `published[{index}]`: {error}") from None
+            raise UserError(f"{experiment_file.file}: `published[{index}]`: {error}") from None
         if scheme is not None:
             name = scheme.name if scheme.name in labels else ""
             row = replace(row, scheme=name, title=row.title or scheme.title)
         if not path or path in paths:
             rows.append(replace(row, path=path))
-    return replace(plan.published, rows=tuple(rows))
+    return replace(experiment_file.published, rows=tuple(rows))

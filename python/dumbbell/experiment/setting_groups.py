@@ -5,7 +5,7 @@ from typing import Any
 
 from dumbbell.base.backend import Backend
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.experiment_settings import POLITE_BYTES, POLITE_MBPS, Settings
 
 _ROUNDING = 1e-9
@@ -19,22 +19,24 @@ def rounds(settings: Settings) -> int | None:
     return max(math.ceil(settings.for_s / settings.every_s - _ROUNDING), 1)
 
 
-def completed(plan: Plan) -> dict[str, Any]:
-    """What the settings of a plan leave open and others or the backend decide: runs, and caps.
+def completed(experiment_file: ExperimentFile) -> dict[str, Any]:
+    """What the settings of an experiment file leave open and others or the backend decide: runs, and caps.
 
     Raises:
         UserError: half of a schedule.
     """
-    where = f"{plan.file}: " if plan.file else ""
+    where = f"{experiment_file.file}: " if experiment_file.file else ""
     for given, needed, example in (("every_s", "for_s", "--for 7d"), ("for_s", "every_s", "--every 1h")):
-        if getattr(plan, given) is not None and getattr(plan, needed) is None:
-            raise UserError(f"{where}`{given}` = {getattr(plan, given):g}: needs `{needed}` beside it, like {example}")
+        if getattr(experiment_file, given) is not None and getattr(experiment_file, needed) is None:
+            raise UserError(
+                f"{where}`{given}` = {getattr(experiment_file, given):g}: needs `{needed}` beside it, like {example}"
+            )
     found: dict[str, Any] = {}
-    made = rounds(plan)
+    made = rounds(experiment_file)
     if made is not None:
         found["runs"] = made
-    if plan.capabilities.shared_link:
-        found |= {name: polite for name, polite in _CAPS.items() if getattr(plan, name) is None}
+    if experiment_file.capabilities.shared_link:
+        found |= {name: polite for name, polite in _CAPS.items() if getattr(experiment_file, name) is None}
     return found
 
 

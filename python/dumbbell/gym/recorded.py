@@ -8,7 +8,7 @@ from dumbbell.base.backend import SIMULATION
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.experiment_file import mix_label
 from dumbbell.gym.memory import Environments
-from dumbbell.results.series.kept import FLOWS, LINKS, PACKETS
+from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS
 
 
 def recorded(environments: Environments, index: int, sample_interval_s: float) -> RunResults:

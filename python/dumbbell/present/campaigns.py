@@ -1,10 +1,10 @@
 """Figures of campaigns, which have rounds and hours in common."""
 
 from dumbbell.base.errors import UserError
-from dumbbell.present.asked import Drawn, OfResults
+from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.report.over_time import OverTime
 from dumbbell.results.analysis.over_time import METRICS
-from dumbbell.results.heartbeat import stamp
+from dumbbell.results.campaign_state import stamp
 
 _PARTS = ("low", "median", "high")
 

@@ -1,1 +1,1 @@
-"""Two machines: an agent at work at each end, and what the process that coordinates them says to each."""
+"""Two machines: a peer process at work at each end, and what the process that coordinates them says to each."""

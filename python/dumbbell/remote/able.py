@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.json_shape import Each, Table, require_shape
 from dumbbell.machine.host import Host
-from dumbbell.remote.link import Agent
+from dumbbell.remote.link import Peer
 from dumbbell.remote.shipped import files, is_shipped
 
 if TYPE_CHECKING:
@@ -19,25 +19,25 @@ _HELLO = Table(
     {"rights": Table({"checks": Each(_CHECK)}, required=("checks",)), "kernel_controllers": Each(str)},
     required=("rights", "kernel_controllers"),
 )
-"""What an agent has to say of itself, as far as an experiment depends on it."""
+"""What a peer process has to say of itself, as far as an experiment depends on it."""
 _DESCRIPTION = Table({"machine": dict}, required=("machine",))
 
 
 @cache
 def _asked(host: Host | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what the agent of a machine says of itself (`hello`, `describe`), asked once.
+    """Return what the peer process of a machine says of itself (`hello`, `describe`), asked once.
 
     Raises:
-        UserError: it says something else than an agent of this version does.
+        UserError: it says something else than a peer process of this version does.
     """
-    with Agent(host) as agent:
-        description = agent.ask("describe")[0]
+    with Peer(host) as peer:
+        description = peer.ask("describe")[0]
         try:
-            require_shape(agent.hello, _HELLO)
+            require_shape(peer.hello, _HELLO)
             require_shape(description, _DESCRIPTION)
         except UserError as error:
-            raise UserError(f"{agent.name}: what it says of itself is not understood: {error}") from None
-        return agent.hello, description["machine"]
+            raise UserError(f"{peer.name}: what it says of itself is not understood: {error}") from None
+        return peer.hello, description["machine"]
 
 
 def machines(host: Host) -> dict[str, Any]:

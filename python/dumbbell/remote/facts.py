@@ -1,4 +1,4 @@
-"""What an agent says of its side: `hello` and `describe`."""
+"""What a peer process says of its side: `hello` and `describe`."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from dumbbell import _core
 from dumbbell._core import Error
 from dumbbell.base.addresses import addresses, mtu_towards
 from dumbbell.base.version import __version__
-from dumbbell.catalog.outside.available import LOADER, find_program, kernel_controllers
+from dumbbell.catalog.outside.availability import LOADER, find_program, kernel_controllers
 from dumbbell.machine import emulation
 from dumbbell.machine.description import clock, describe as describe_machine
 from dumbbell.machine.load import counters

@@ -7,7 +7,7 @@ from pathlib import Path
 from dumbbell import _core, plugins
 from dumbbell.base.backend import backend_forms
 from dumbbell.base.version import __version__
-from dumbbell.catalog.outside.available import OWN_PROGRAMS, find_program
+from dumbbell.catalog.outside.availability import OWN_PROGRAMS, find_program
 from dumbbell.results.environment import git_state, short_commit
 
 COMMIT_FILE = "commit"

@@ -1,4 +1,4 @@
-"""The command `time` of an agent: what this machine knows of UTC, and from where."""
+"""The command `time` of a peer process: what this machine knows of UTC, and from where."""
 
 from dataclasses import asdict
 from typing import Any

@@ -1,4 +1,4 @@
-"""An agent at work, as the process that coordinates a run sees it: on this machine a child, on another one over ssh."""
+"""The link to a peer process, which is a child of this process or, on another machine, runs over ssh."""
 
 import contextlib
 import os
@@ -21,26 +21,26 @@ from dumbbell.remote.messages import Beats, Message, Messages, Noise, Silence, f
 from dumbbell.remote.ssh import keep_lines, ssh_command, why_ssh_failed
 
 GREETED_WITHIN_S = 30.0
-"""So long an agent may take to start: name look-up, ssh, a slow machine's Python."""
+"""So long a peer process may take to start: name look-up, ssh, a slow machine's Python."""
 GONE_WITHIN_S = 20.0
-"""So long an agent may take to end what it has started."""
+"""So long a peer process may take to end what it has started."""
 ANSWERS_WITHIN_S = 60.0
-"""Time within which an agent has to answer a question that takes no time by itself, s."""
+"""Time within which a peer process has to answer a question that takes no time by itself, s."""
 MAX_TOLD_BYTES = 2**14
-"""Maximum length of what an agent tells without being asked, bytes."""
+"""Maximum length of what a peer process tells without being asked, bytes."""
 _LOCAL = [*PYTHON, "-m", "dumbbell", "remote", "serve", "--own"]
 _LAST_WORDS = 200
 """Lines of stderr that are kept."""
 _NEVER_BEGUN_S = 1.0
-"""How long an agent that has not greeted has to end: it has started nothing yet."""
+"""How long a peer process that has not greeted has to end: it has started nothing yet."""
 
 Answer = tuple[Message, bytes]
-Told = Callable[[Message], None]
+OnReport = Callable[[Message], None]
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question that the agent has not answered yet."""
+    """A question that the peer process has not answered yet."""
 
     do: str
     answer: "Future[Answer]"
@@ -50,25 +50,25 @@ class Question:
 
 
 class LinkLost(UserError):
-    """The agent cannot be asked any more; the line says why."""
+    """The peer process cannot be asked any more; the line says why."""
 
 
 class Refused(UserError):
-    """The agent's own reason why it did not do what it was asked for."""
+    """The peer process's own reason why it did not do what it was asked for."""
 
 
-class Agent:
+class Peer:
     """A process that carries out commands: the far end of a connection, or, without a host, a child of this machine.
 
     Use it with `with`: afterwards nothing of it is left here, and nothing there within seconds. Questions may come from
     several threads and are answered in order.
     """
 
-    def __init__(self, host: Host | None = None, told: Told | None = None, any_version: bool = False) -> None:
+    def __init__(self, host: Host | None = None, told: OnReport | None = None, any_version: bool = False) -> None:
         """Starts it and waits for what it says of itself (`hello`).
 
-        `told` is called, from a thread, with what the agent tells without being asked. `any_version`: an agent of
-        another version is no error, but `other_version`.
+        `told` is called, from a thread, with what the peer process tells without being asked. `any_version`: a peer
+        process of another version is no error, but `other_version`.
 
         Raises:
             LinkLost: it could not be started, in one line.
@@ -80,7 +80,7 @@ class Agent:
         self._asking = threading.Lock()
         """Held while a question is written, which may take its time: answers come in the order of questions."""
         self._knowing = threading.Lock()
-        """Held while it is looked at who waits, and whether the agent is lost."""
+        """Held while it is looked at who waits, and whether the peer process is lost."""
         self._lost: str | None = None
         self._over = False
         self._greeted = False
@@ -117,7 +117,7 @@ class Agent:
                 start_new_session=True,  # Ctrl-C is for us; we end it
             )
         except OSError as error:
-            what = "ssh" if self._host else "an agent"
+            what = "ssh" if self._host else "a peer process"
             raise LinkLost(f"{self.name}: cannot start {what}: {one_line(error)}") from None
         source, sink, errors = self._process.stdout, self._process.stdin, self._process.stderr
         assert source is not None
@@ -137,7 +137,7 @@ class Agent:
 
     @property
     def lost(self) -> str | None:
-        """Why the agent cannot be asked any more; `None` while it can."""
+        """Why the peer process cannot be asked any more; `None` while it can."""
         return self._lost
 
     def ask(
@@ -149,10 +149,10 @@ class Agent:
         max_payload_bytes: int = 0,
         **arguments: Any,  # noqa: ANN401 (any JSON value)
     ) -> Answer:
-        """Return what the agent answers to a command: an object, and bytes. See `begin`.
+        """Return what the peer process answers to a command: an object, and bytes. See `begin`.
 
         Raises:
-            Refused: the agent's reason.
+            Refused: the peer process's reason.
             LinkLost: it is gone, or did not answer in time.
         """
         question = self.begin(do, payload, within_s=within_s, max_payload_bytes=max_payload_bytes, **arguments)
@@ -172,7 +172,7 @@ class Agent:
         Args:
             do: Name of the command.
             payload: Bytes that go with it.
-            within_s: Time within which the answer has to begin, s; after that the agent is lost.
+            within_s: Time within which the answer has to begin, s; after that the peer process is lost.
             max_payload_bytes: Maximum length of the payload of the answer, bytes.
             **arguments: Arguments of the command.
         """
@@ -201,12 +201,12 @@ class Agent:
             self._messages.send({"do": "say"} | what)
 
     def stop(self) -> None:
-        """Tells the agent to end the command that it carries out, which is then answered as it ends."""
+        """Tells the peer process to end the command that it carries out, which is then answered as it ends."""
         with contextlib.suppress(OSError, Silence):
             self._messages.send({"do": "stop"})
 
     def close(self) -> None:
-        """Ends the agent with all that it started. Afterwards no process of it is left here."""
+        """Ends the peer process with all that it started. Afterwards no process of it is left here."""
         if self._beats is not None:
             self._beats.stop()
         self._lose(f"{self.name}: the link was closed")
@@ -255,7 +255,7 @@ class Agent:
         return f": `dumbbell remote install {self._host}`" if self._host else ""
 
     def _read(self) -> None:
-        """Give answers to who waits for them, until the agent is gone."""
+        """Give answers to who waits for them, until the peer process is gone."""
         try:
             while True:
                 message, payload = self._messages.receive(
@@ -282,7 +282,7 @@ class Agent:
                 self._kill()  # or who is writing to it would wait for ever
 
     def _require_in_time(self) -> None:
-        """Raises if the link is closed, or the agent has not answered in time."""
+        """Raises if the link is closed, or the peer process has not answered in time."""
         if self._over:
             raise EOFError
         with self._knowing:
@@ -330,10 +330,10 @@ class Agent:
         said = "".join(self._last_words)
         if self._host and not (status is not None and status < 0):
             if self._greeted and not said.strip():
-                return "its agent was killed, or the connection was closed"
+                return "its peer process was killed, or the connection was closed"
             return why_ssh_failed(self._host, status, said)
         last = (said.strip().splitlines() or [""])[-1]
-        what = "the ssh to it" if self._host else "its agent"
+        what = "the ssh to it" if self._host else "its peer process"
         ended = f"{what} ended by signal {-status}" if status and status < 0 else f"{what} ended with status {status}"
         return f"{ended}: {printable(last)}" if last else ended
 

@@ -1,7 +1,8 @@
-"""What passes between an agent and who asks it: JSON objects with bytes behind them, each way over one pipe.
+"""What passes between a peer process and who asks it: JSON objects with bytes behind them, each way over one pipe.
 
-The agent begins with the line `GREETING`; what a login shell printed before it is skipped. After it, both ways: the
-length of a JSON object (4 bytes, the most significant first), the object, and as many bytes as its key `bytes` says.
+The peer process begins with the line `GREETING`; what a login shell printed before it is skipped. After it, both ways:
+the length of a JSON object (4 bytes, the most significant first), the object, and as many bytes as its key `bytes`
+says.
 """
 
 import contextlib
@@ -105,7 +106,7 @@ class Messages:
         return True
 
     def greet(self) -> None:
-        """Writes the line that an agent begins with."""
+        """Writes the line that a peer process begins with."""
         self._write(GREETING)
 
     def skip_to_greeting(self, within_s: float) -> None:

@@ -1,4 +1,4 @@
-"""Whether UDP passes between two agents: each in turn opens a socket, and the other one sends to it.
+"""Whether UDP passes between two peer processes: each in turn opens a socket, and the other one sends to it.
 
 A socket is open for seconds, and nothing that it hears counts but the token that came over the link.
 """
@@ -11,7 +11,7 @@ import time
 from dumbbell._core import Error
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.json_shape import Table
-from dumbbell.remote.link import Agent
+from dumbbell.remote.link import Peer
 from dumbbell.remote.messages import Message
 from dumbbell.remote.serve import Reply, State
 from dumbbell.remote.understanding import shaped
@@ -24,22 +24,22 @@ COPIES, EVERY_S = 5, 0.1
 
 def listen(state: State, _message: Message, _payload: bytes) -> Reply:
     """Opens a socket; its port."""
-    peer = socket.socket(_family(), socket.SOCK_DGRAM)
-    state.held.callback(peer.close)
-    peer.bind(("", 0))
-    state.kept["reach"] = peer
-    return {"port": peer.getsockname()[1]}, b""
+    datagrams = socket.socket(_family(), socket.SOCK_DGRAM)
+    state.held.callback(datagrams.close)
+    datagrams.bind(("", 0))
+    state.kept["reach"] = datagrams
+    return {"port": datagrams.getsockname()[1]}, b""
 
 
 def heard(state: State, message: Message, _payload: bytes) -> Reply:
     """Waits for a datagram with the token; from where it came, as far as one did. The socket is closed then."""
     token = str(message["token"]).encode()
     deadline_s = time.monotonic() + OPEN_S
-    with state.kept.pop("reach") as peer:
+    with state.kept.pop("reach") as datagrams:
         while (left_s := deadline_s - time.monotonic()) > 0 and not state.stopping.is_set():
-            peer.settimeout(min(left_s, 0.5))
+            datagrams.settimeout(min(left_s, 0.5))
             try:
-                content, where = peer.recvfrom(2048)
+                content, where = datagrams.recvfrom(2048)
             except TimeoutError:
                 continue
             if hmac.compare_digest(content, token):
@@ -52,9 +52,9 @@ def speak(state: State, message: Message, _payload: bytes) -> Reply:
     token, where = str(message["token"]).encode(), (str(message["address"]), int(message["port"]))
     try:
         found = socket.getaddrinfo(*where, type=socket.SOCK_DGRAM)[0]
-        with socket.socket(found[0], socket.SOCK_DGRAM) as peer:
+        with socket.socket(found[0], socket.SOCK_DGRAM) as datagrams:
             for _ in range(COPIES):
-                peer.sendto(token, found[4])
+                datagrams.sendto(token, found[4])
                 if state.stopping.wait(EVERY_S):
                     break
     except (OSError, OverflowError, UnicodeError) as error:  # a port above 65,535; a name that no resolver takes
@@ -66,8 +66,8 @@ _OPENED = Table({"port": int}, required=("port",))
 _HEARD = Table({"from": list | None}, required=("from",))
 
 
-def passes(sender: Agent, receiver: Agent, address: str) -> str | None:
-    """Send from one agent to the address of the other; return why it does not arrive, or None if it does."""
+def passes(sender: Peer, receiver: Peer, address: str) -> str | None:
+    """Send from one peer process to the address of the other; return why it does not arrive, or None if it does."""
     token = secrets.token_hex(16)
     try:
         port = int(shaped(receiver.name, receiver.ask("listen")[0], _OPENED)["port"])

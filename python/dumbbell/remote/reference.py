@@ -5,29 +5,29 @@ from typing import Any
 
 from dumbbell.base.backend import Note
 from dumbbell.base.errors import UserError, printable
-from dumbbell.remote.link import Agent
+from dumbbell.remote.link import Peer
 
 MOST_DRIFT = 500e-6
 """A clock is never faster or slower by more: as far as a kernel lets one be corrected (adjtimex(2), `freq`), and more
 than oscillators are off."""
 
 
-def references(agents: Sequence[Agent], ntp: str | None, note: Note) -> list[dict[str, Any]]:
+def references(peers: Sequence[Peer], ntp: str | None, note: Note) -> list[dict[str, Any]]:
     """How far the remote clock is ahead, as both know the time from elsewhere, as `_core.join_sides` takes it.
 
-    `agents` are the local and the remote one; both are asked at the same time. What cannot be known is a note.
+    `peers` are the local and the remote one; both are asked at the same time. What cannot be known is a note.
     """
-    work = [agent.begin("time", ntp=ntp) for agent in agents]
+    work = [peer.begin("time", ntp=ntp) for peer in peers]
     told = []
-    for agent, each in zip(agents, work, strict=True):
+    for peer, each in zip(peers, work, strict=True):
         answer = each.result()[0]
         for why in answer["failed"].values():
-            note(f"clock of {agent.name}: {printable(str(why))}", False)
+            note(f"clock of {peer.name}: {printable(str(why))}", False)
         told.append(answer["known"])
     try:
         return [compared(source, told[0][source], told[1][source]) for source in told[0] if source in told[1]]
     except (KeyError, TypeError, ValueError) as error:
-        raise UserError(f"what agents know of the time is not understood: {error}") from None
+        raise UserError(f"what peer processes know of the time is not understood: {error}") from None
 
 
 def compared(source: str, local: Sequence[Mapping[str, int]], remote: Sequence[Mapping[str, int]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`dumbbell remote serve`: an agent. It carries out commands of a fixed set that come in on its standard input.
+"""`dumbbell remote serve`: a peer process. It carries out commands of a fixed set that come in on its standard input.
 
 The main thread reads; one command at a time is carried out by a thread of its own, so that beats and the word to stop
 are taken at once. It ends, with all it has started, when its input does, when nothing was heard for `SILENCE_S`, and at
@@ -24,7 +24,7 @@ from dumbbell.base.interrupts import Undisturbed, interruptible
 from dumbbell.remote.messages import Beats, Message, Messages, Silence, framed
 
 ENDS_WITHIN_S = 8.0
-"""So long the command at work may take to end when the agent does."""
+"""So long the command at work may take to end when the peer process does."""
 MAX_WAITING = 16
 """Maximum number of commands that wait for their turn, and of what is said to the one at work."""
 
@@ -36,12 +36,12 @@ Reply = tuple[Message, bytes]
 COMMANDS: dict[str, str] = {
     "hello": "facts.hello",
     "describe": "facts.describe",
-    "open": "part.open_sockets",
-    "meet": "part.meet",
-    "ask": "part.ask",
-    "probe": "part.probe",
-    "run": "part.run",
-    "finish": "part.finish",
+    "open": "run_commands.open_sockets",
+    "meet": "run_commands.meet",
+    "ask": "run_commands.ask",
+    "probe": "run_commands.probe",
+    "run": "run_commands.run",
+    "finish": "run_commands.finish",
     "echo": "facts.echo",
     "listen": "reach.listen",
     "heard": "reach.heard",
@@ -53,20 +53,20 @@ COMMANDS: dict[str, str] = {
 
 @dataclass
 class State:
-    """What an agent's commands share."""
+    """What a peer process's commands share."""
 
     tell: Callable[..., None]
     """Tells who asks something that was not asked for, at once."""
     given: list["Given"] = field(default_factory=list)
     """Commands that were not answered yet, the one at work first."""
     held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
-    """What is let go when the agent ends."""
+    """What is let go when the peer process ends."""
     kept: dict[str, Any] = field(default_factory=dict)
     """What a command leaves for later ones."""
     is_root: bool = False
-    """Whether the agent was started by root."""
+    """Whether the peer process was started by root."""
     no_namespaces: str = ""
-    """Why the agent could not gain the right to make network namespaces; empty if it could."""
+    """Why the peer process could not gain the right to make network namespaces; empty if it could."""
     is_own: bool = False
     """Whether it serves a process of this user on this machine: then it may execute whatever that may."""
 
@@ -202,7 +202,7 @@ def _carry_out(state: State, message: Message, payload: bytes) -> Reply:
         answer, out = getattr(import_module(f"dumbbell.remote.{module}"), function)(state, message, payload)
     except (Error, OSError) as error:
         return {"error": one_line(error)}, b""
-    except BaseException as error:  # a mistake of ours, a panic of the core's too, must not take the agent with it
+    except BaseException as error:  # a mistake of ours, or a panic of the core, must not end the peer process
         return {"error": f"{name}: {type(error).__name__}: {one_line(error)}"}, b""
     return {"ok": answer}, out
 

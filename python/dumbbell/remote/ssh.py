@@ -1,4 +1,4 @@
-"""How an agent of another machine is started through its ssh, and what ssh means when it fails."""
+"""How a peer process of another machine is started through its ssh, and what ssh means when it fails."""
 
 import re
 import subprocess
@@ -44,7 +44,7 @@ def addresses(host: Host, hello: Mapping[str, Any]) -> list[str]:
     """Where the other machine may be reached beside ssh, the likeliest first.
 
     That is where ssh connects to, by the user's configuration of it, and then where the machine itself sees that it was
-    connected to, which its agent says in `hello`.
+    connected to, which its peer process says in `hello`.
     """
     found = subprocess.run(["ssh", "-G", *host.ssh_words()], capture_output=True, text=True, check=False)
     names = [line.partition(" ")[2] for line in found.stdout.splitlines() if line.startswith("hostname ")]
@@ -94,6 +94,6 @@ def why_ssh_failed(host: Host, status: int | None, said: str) -> str:
         return f"the dumbbell there is another version, without `remote`: `dumbbell remote install {host}`"
     last = (said.strip().splitlines() or [""])[-1]
     if status == OF_SSH and not last:
-        return "its agent was killed, or ssh failed without a word"
-    ended = "ssh failed" if status == OF_SSH else f"its agent ended with status {status}"
+        return "its peer process was killed, or ssh failed without a word"
+    ended = "ssh failed" if status == OF_SSH else f"its peer process ended with status {status}"
     return f"{ended}: {printable(last.strip())}" if last else ended

@@ -29,7 +29,7 @@ def understanding(host: Host) -> Iterator[None]:
 
 
 def shaped(name: str, answer: dict[str, Any], shape: Table) -> dict[str, Any]:
-    """Return the answer of the agent with this `name` if it has the shape of one.
+    """Return the answer of the peer process with this `name` if it has the shape of one.
 
     Raises:
         UserError: it has another.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dumbbell import catalog
-from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.membership import Membership
 from dumbbell.results import ResultsDirectory
 from dumbbell.results.files import require_beneath
@@ -28,20 +28,20 @@ def require_own_folders(directory: Path) -> None:
 class Part:
     """One experiment of the benchmark: as written, and what came out. Its runs are those of `results.runs()`."""
 
-    plan: Plan
+    experiment_file: ExperimentFile
     results: ResultsDirectory
 
     @property
     def name(self) -> str:
         """Name of the experiment."""
-        return self.plan.name
+        return self.experiment_file.name
 
     @property
     def membership(self) -> Membership:
         """What its page says and shows."""
-        if self.plan.membership is None:
-            raise AssertionError(f"{self.plan.name} is no part of the benchmark")
-        return self.plan.membership
+        if self.experiment_file.membership is None:
+            raise AssertionError(f"{self.experiment_file.name} is no part of the benchmark")
+        return self.experiment_file.membership
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Benchmark:
     def command(self) -> str:
         """The command that makes it again."""
         listed = catalog.experiments().names()
-        own = [part.plan.file for part in self.parts if part.name not in listed]
+        own = [part.experiment_file.file for part in self.parts if part.name not in listed]
         more = f" --experiment {','.join(own)}" if own else ""
         schemes = ",".join(self.given or self.schemes)
         return f"dumbbell benchmark --schemes {schemes} {'--quick' if self.quick else '--full'}{more}"

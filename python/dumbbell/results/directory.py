@@ -16,14 +16,14 @@ from typing import Any
 from dumbbell.base.errors import UserError, listed, one_line, require_text
 from dumbbell.base.json_shape import require_shape
 from dumbbell.base.json_text import read_json, to_json
-from dumbbell.catalog.experiment_file import stored_plan
+from dumbbell.catalog.experiment_file import stored_experiment_file
 from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.results.clocks import check_clocks
 from dumbbell.results.difference import difference
 from dumbbell.results.files import is_left, locked_file, remove_left, require_beneath, write_atomically
+from dumbbell.results.integrity import damage
 from dumbbell.results.shape import ENVIRONMENT, require_statistics
-from dumbbell.results.whole import damage
 
 STATISTICS = "stats.json"
 MISSING = "not run: the experiment was stopped before"
@@ -253,7 +253,7 @@ def open_results(directory: Path) -> ResultsDirectory:
         hint = f" (those of the benchmark are below it, like {parts[0].parent})" if parts else ""
         raise UserError(f"{directory}: not a results directory: there is no experiment.toml in it{hint}")
     # whoever reads results executes nothing of theirs
-    return ResultsDirectory(directory, resolve(stored_plan(file)))
+    return ResultsDirectory(directory, resolve(stored_experiment_file(file)))
 
 
 def prepare(directory: Path, experiment: Experiment, resume: bool) -> ResultsDirectory:

@@ -12,7 +12,7 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.base.questions import ask
 from dumbbell.base.version import __version__
-from dumbbell.catalog.outside.available import find_program
+from dumbbell.catalog.outside.availability import find_program
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.machine.description import SYSCTLS, clock, network, processor, sysctls
 

@@ -9,7 +9,7 @@ from dumbbell import catalog
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.json_shape import Each, Table, require_shape
 from dumbbell.base.json_text import read_json
-from dumbbell.catalog.experiment_file import Plan, parse_plan
+from dumbbell.catalog.experiment_file import ExperimentFile, parse_experiment_file
 from dumbbell.catalog.grids.grid import Axis
 from dumbbell.catalog.membership import GROUPS
 from dumbbell.catalog.path import PathModel
@@ -54,7 +54,7 @@ def members(
     only: tuple[str, ...] = (),
     files: tuple[str, ...] = (),
     path: PathModel | None = None,
-) -> tuple[list[tuple[Plan, Experiment]], dict[str, str]]:
+) -> tuple[list[tuple[ExperimentFile, Experiment]], dict[str, str]]:
     """The experiments for `schemes`, in the order of the index, each with its reference schemes beside them.
 
     `only` names those that are wanted, if not all; `files` are experiments beside those of the catalog. With a `path`
@@ -64,25 +64,30 @@ def members(
         UserError: an unknown experiment, or one that needs real packets.
     """
     chosen = _chosen(_ordered([*_listed(), *map(_joining, files)], quick), only)
-    left_out = {plan.name: _NOT_STANDARD for plan in chosen if path and STANDARD_PATH not in plan.paths}
+    left_out = {
+        experiment_file.name: _NOT_STANDARD
+        for experiment_file in chosen
+        if path and STANDARD_PATH not in experiment_file.paths
+    }
     if path is not None:
-        chosen = [on_path(plan, path) for plan in chosen if plan.name not in left_out]
+        chosen = [on_path(experiment_file, path) for experiment_file in chosen if experiment_file.name not in left_out]
     in_catalog = catalog.schemes().names()
     own = {name: scheme for name, scheme in schemes.items() if name not in in_catalog}
     found = []
-    for plan in chosen:
+    for experiment_file in chosen:
         try:
-            experiment = trusted_member(plan, _labels(plan, schemes), own)
+            experiment = trusted_member(experiment_file, _labels(experiment_file, schemes), own)
         except UserError as error:
             if path is None or isinstance(error, Untrusted):
                 raise
-            left_out[plan.name] = str(error)  # an axis that this path cannot take
+            left_out[experiment_file.name] = str(error)  # an axis that this path cannot take
             continue
         if not experiment.capabilities.repeatable:
             raise UserError(
-                f"{plan.file}: `backend` = {experiment.backend}: the benchmark takes experiments that can be simulated"
+                f"{experiment_file.file}: `backend` = {experiment.backend}: "
+                "the benchmark takes experiments that can be simulated"
             )
-        found.append((plan, experiment))
+        found.append((experiment_file, experiment))
     if not found:
         raise UserError("; ".join(f"{name}: {reason}" for name, reason in left_out.items()))
     return found, left_out
@@ -91,13 +96,13 @@ def members(
 _NOT_STANDARD = f"it has paths of its own, not `{STANDARD_PATH}`"
 
 
-def on_path(plan: Plan, path: PathModel) -> Plan:
-    """The plan with a path in place of its own."""
+def on_path(experiment_file: ExperimentFile, path: PathModel) -> ExperimentFile:
+    """The experiment file with a path in place of its own."""
     return replace(
-        plan,
+        experiment_file,
         paths=[path.name],
-        own_paths=plan.own_paths | {path.name: path},
-        shorter=replace(plan.shorter, paths=()),
+        own_paths=experiment_file.own_paths | {path.name: path},
+        shorter=replace(experiment_file.shorter, paths=()),
     )
 
 
@@ -124,88 +129,100 @@ def examined(given: Iterable[str | Scheme]) -> dict[str, Scheme]:
     return found
 
 
-def _listed() -> list[Plan]:
+def _listed() -> list[ExperimentFile]:
     """The members in the catalog: ours, and those of installed packages."""
-    return [plan for plan in catalog.experiments() if plan.membership is not None]
+    return [experiment_file for experiment_file in catalog.experiments() if experiment_file.membership is not None]
 
 
-def _joining(file: str) -> Plan:
+def _joining(file: str) -> ExperimentFile:
     """An experiment of the user's own that joins."""
-    plan = catalog.experiments().find(file)
-    if plan.name in catalog.experiments().names():
-        raise UserError(f"--experiment {file}: the name `{plan.name}` is taken by a listed experiment")
-    if plan.membership is None:
-        raise UserError(f"{plan.file}: has no [benchmark] table: it says where an experiment belongs and what it shows")
-    return plan
+    experiment_file = catalog.experiments().find(file)
+    if experiment_file.name in catalog.experiments().names():
+        raise UserError(f"--experiment {file}: the name `{experiment_file.name}` is taken by a listed experiment")
+    if experiment_file.membership is None:
+        raise UserError(
+            f"{experiment_file.file}: has no [benchmark] table: it says where an experiment belongs and what it shows"
+        )
+    return experiment_file
 
 
-def _ordered(plans: list[Plan], quick: bool) -> list[Plan]:
+def _ordered(experiment_files: list[ExperimentFile], quick: bool) -> list[ExperimentFile]:
     """The members as they are run, in the order of the index."""
     if quick:
-        plans = [shortened(plan) for plan in plans if not plan.shorter.leave_out]
-    _check_metrics(plans)
-    return sorted(plans, key=lambda plan: (GROUPS.index(plan.membership.group) if plan.membership else 0, plan.name))
+        experiment_files = [
+            shortened(experiment_file) for experiment_file in experiment_files if not experiment_file.shorter.leave_out
+        ]
+    _check_metrics(experiment_files)
+    return sorted(
+        experiment_files,
+        key=lambda experiment_file: (
+            GROUPS.index(experiment_file.membership.group) if experiment_file.membership else 0,
+            experiment_file.name,
+        ),
+    )
 
 
-def keep_plan(directory: Path, plan: Plan, changed: bool) -> None:
+def keep_experiment_file(directory: Path, experiment_file: ExperimentFile, changed: bool) -> None:
     """Stores an experiment that is not as we ship it beside its results: its pages need it."""
-    if changed or not catalog.experiments().is_shipped(plan.file):
-        file = part_directory(directory, plan).with_name(f"{plan.name}.toml")
+    if changed or not catalog.experiments().is_shipped(experiment_file.file):
+        file = part_directory(directory, experiment_file).with_name(f"{experiment_file.name}.toml")
         file.parent.mkdir(exist_ok=True)
-        write_atomically(file, to_toml(plan.table()))
+        write_atomically(file, to_toml(experiment_file.table()))
 
 
-def _check_metrics(plans: list[Plan]) -> None:
+def _check_metrics(experiment_files: list[ExperimentFile]) -> None:
     known: dict[str, list[str]] = {"flow": [], "link": [], "network": []}
     for each in definitions():
         known[each.entity_kind].append(each.name)
-    for plan in plans:
+    for experiment_file in experiment_files:
         for kind, allowed in known.items():
-            for name in getattr(plan.membership, kind):
+            for name in getattr(experiment_file.membership, kind):
                 if name not in allowed:
-                    raise _unknown_metric(plan, kind, name, allowed)
+                    raise _unknown_metric(experiment_file, kind, name, allowed)
         every = [name for names in known.values() for name in names]
-        for name in plan.membership.neutral if plan.membership else ():
+        for name in experiment_file.membership.neutral if experiment_file.membership else ():
             if name not in every:
-                raise _unknown_metric(plan, "neutral", name, every)
+                raise _unknown_metric(experiment_file, "neutral", name, every)
 
 
-def _unknown_metric(plan: Plan, kind: str, name: str, allowed: list[str]) -> UserError:
-    return UserError(f"{plan.file}: `benchmark.{kind}_metrics`: unknown metric `{name}`{nearest(name, allowed)}")
+def _unknown_metric(experiment_file: ExperimentFile, kind: str, name: str, allowed: list[str]) -> UserError:
+    return UserError(
+        f"{experiment_file.file}: `benchmark.{kind}_metrics`: unknown metric `{name}`{nearest(name, allowed)}"
+    )
 
 
-def _chosen(plans: list[Plan], only: tuple[str, ...]) -> list[Plan]:
-    names = [plan.name for plan in plans]
+def _chosen(experiment_files: list[ExperimentFile], only: tuple[str, ...]) -> list[ExperimentFile]:
+    names = [experiment_file.name for experiment_file in experiment_files]
     for name in only:
         if name not in names:
             raise UserError(
                 f"unknown part `{name}` of the benchmark{nearest(name, names)}: allowed are {listed(names)}"
             )
-    return [plan for plan in plans if not only or plan.name in only]
+    return [experiment_file for experiment_file in experiment_files if not only or experiment_file.name in only]
 
 
-def _labels(plan: Plan, schemes: Iterable[str]) -> tuple[str, ...]:
-    references = plan.membership.references if plan.membership else ()
+def _labels(experiment_file: ExperimentFile, schemes: Iterable[str]) -> tuple[str, ...]:
+    references = experiment_file.membership.references if experiment_file.membership else ()
     return tuple(dict.fromkeys([*schemes, *references]))
 
 
-def shortened(plan: Plan) -> Plan:
-    """The plan in its quick form."""
-    shorter = plan.shorter
+def shortened(experiment_file: ExperimentFile) -> ExperimentFile:
+    """The experiment file in its quick form."""
+    shorter = experiment_file.shorter
     changes: dict[str, Any] = dict(shorter.settings)
     if shorter.paths:
         changes["paths"] = list(shorter.paths)
     if shorter.grid:
         given = {axis.name: axis for axis in shorter.grid}
-        changes["grid"] = tuple(given.pop(axis.name, axis) for axis in plan.grid)
+        changes["grid"] = tuple(given.pop(axis.name, axis) for axis in experiment_file.grid)
         if given:
-            raise _no_axis(plan, next(iter(given.values())))
-    return replace(plan, **changes)
+            raise _no_axis(experiment_file, next(iter(given.values())))
+    return replace(experiment_file, **changes)
 
 
-def _no_axis(plan: Plan, axis: Axis) -> UserError:
-    allowed = ", ".join(other.name for other in plan.grid)
-    return UserError(f"{plan.file}: `quick.grid.{axis.name}`: allowed are the axes of `grid`: {allowed}")
+def _no_axis(experiment_file: ExperimentFile, axis: Axis) -> UserError:
+    allowed = ", ".join(other.name for other in experiment_file.grid)
+    return UserError(f"{experiment_file.file}: `quick.grid.{axis.name}`: allowed are the axes of `grid`: {allowed}")
 
 
 def read_note(directory: Path) -> Note | None:
@@ -259,13 +276,21 @@ def open_benchmark(directory: Path) -> Benchmark:
     note = read_note(directory)
     if note is None:
         raise UserError(f"{directory}: not the directory of a benchmark: there is no {NOTE} in it")
-    kept = [parse_plan(read_toml(file)) for file in sorted((directory / "experiments").glob("*.toml"))]
-    shipped = [plan for plan in _listed() if plan.name not in {other.name for other in kept}]
-    made = [plan for plan in _ordered([*shipped, *kept], note.quick) if part_directory(directory, plan).is_dir()]
-    parts = tuple(Part(plan, open_results(part_directory(directory, plan))) for plan in made)
+    kept = [parse_experiment_file(read_toml(file)) for file in sorted((directory / "experiments").glob("*.toml"))]
+    shipped = [
+        experiment_file for experiment_file in _listed() if experiment_file.name not in {other.name for other in kept}
+    ]
+    made = [
+        experiment_file
+        for experiment_file in _ordered([*shipped, *kept], note.quick)
+        if part_directory(directory, experiment_file).is_dir()
+    ]
+    parts = tuple(
+        Part(experiment_file, open_results(part_directory(directory, experiment_file))) for experiment_file in made
+    )
     return Benchmark(directory, note.schemes, note.quick, parts, note.given)
 
 
-def part_directory(directory: Path, plan: Plan) -> Path:
+def part_directory(directory: Path, experiment_file: ExperimentFile) -> Path:
     """The results directory of one experiment of the benchmark."""
-    return directory / "experiments" / plan.name
+    return directory / "experiments" / experiment_file.name

@@ -3,7 +3,7 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from validation.fidelity.model import Check, order
+from validation.fidelity.published_check import Check, order
 
 
 def every() -> list[Check]:

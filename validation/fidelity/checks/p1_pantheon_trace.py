@@ -1,6 +1,6 @@
 """Pantheon's own run of 2022 over its default trace of 12 Mbit/s."""
 
-from validation.fidelity.model import Check, Row, Work
+from validation.fidelity.published_check import Check, Row, Work
 from validation.fidelity.simulated import BBR, TCP, simulate
 
 LIBUTP = {

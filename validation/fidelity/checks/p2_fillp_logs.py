@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 
 import dumbbell
-from validation.fidelity.model import Check, Row, Work
+from validation.fidelity.published_check import Check, Row, Work
 from validation.fidelity.simulated import delay, simulate
 
 SEEDS = range(1, 6)

@@ -1,6 +1,6 @@
 """Ten flows join a second apart and leave again: figure 4 of the Copa paper, figures 6 and 7 of its reproduction."""
 
-from validation.fidelity.model import Check, Row, Work
+from validation.fidelity.published_check import Check, Row, Work
 from validation.fidelity.staircase import FAST, PAPER, PUBLISHED, QUICK, REAL, REPRODUCTION, Medians, medians
 
 IDEAL, MININET = "ideal-46", "mininet-46"

@@ -1,6 +1,6 @@
 """With five seconds between the changes instead of one every scheme has more time to become fair."""
 
-from validation.fidelity.model import Check, Row, Work
+from validation.fidelity.published_check import Check, Row, Work
 from validation.fidelity.staircase import FAST, PUBLISHED, QUICK, REPRODUCTION, REPRODUCTION_5S, medians
 
 PATHS = {"ideal-46": "a plain queue", "mininet-46": "the limit shared with the delay"}

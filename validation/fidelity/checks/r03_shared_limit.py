@@ -1,7 +1,7 @@
 """What it does to share the limit of the queue with the delay line before it, as Mininet builds links."""
 
 from dumbbell import _core
-from validation.fidelity.model import Check, Row, Work
+from validation.fidelity.published_check import Check, Row, Work
 from validation.fidelity.staircase import FAST, Medians, medians
 
 WHY = {"cubic": "by little: 0.7 of what fills the path and half a BDP of queue still fills the path"}

@@ -1,6 +1,6 @@
 """Table 1 of the reproduction of the Copa paper: Pantheon's logs of February 2018, together."""
 
-from validation.fidelity.model import Check, Row, Work
+from validation.fidelity.published_check import Check, Row, Work
 
 CLAIMS = (
     ("wired: mean queueing delay of BBR over Copa's", "3.2 (13.47 and 4.27 ms)"),

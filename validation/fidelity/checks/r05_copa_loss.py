@@ -1,7 +1,7 @@
 """Random loss: figure 7 of the Copa paper."""
 
 from validation.fidelity.measured import Runs
-from validation.fidelity.model import Check, Row, Work
+from validation.fidelity.published_check import Check, Row, Work
 
 RATE_MBPS = 12.0
 CASES = (  # scheme, loss, least and most of the rate, what the paper says

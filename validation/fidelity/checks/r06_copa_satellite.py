@@ -1,7 +1,7 @@
 """Two flows over a satellite: figure 9 of the Copa paper."""
 
 from validation.fidelity.measured import Run, Runs, carried_mbps, value
-from validation.fidelity.model import Check, Row, Work
+from validation.fidelity.published_check import Check, Row, Work
 
 RATE_MBPS, ONE_WAY_MS, BUFFER = 42.0, 400.0, 4_200_000
 PUBLISHED = {

@@ -5,7 +5,7 @@ import statistics
 from dataclasses import dataclass
 
 import dumbbell
-from validation.fidelity.model import Check, Row, Work
+from validation.fidelity.published_check import Check, Row, Work
 
 NETWORKS = 100
 SEED = 7

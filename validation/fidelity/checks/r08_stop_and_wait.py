@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import mean
 
 import dumbbell
-from validation.fidelity.model import Check, Failed, Row, Work
+from validation.fidelity.published_check import Check, Failed, Row, Work
 
 OURS, KERNEL = "ledbat-2017", "bpf-ledbat-2017"
 REAL = ("--backend", "emu", "--schemes", KERNEL, "--mix", f"{KERNEL}*2", "--duration", "8")

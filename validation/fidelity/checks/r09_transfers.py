@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import dumbbell
-from validation.fidelity.model import Check, Failed, Row, Work
+from validation.fidelity.published_check import Check, Failed, Row, Work
 
 # iperf 2.0.5, src/Locale.c: report_bw_header, report_bw_format and report_sum_bw_format
 HEADER = "[ ID] Interval       Transfer     Bandwidth"

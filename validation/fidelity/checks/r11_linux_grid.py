@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from validation.fidelity.measured import Runs
-from validation.fidelity.model import Check, Row, Work
+from validation.fidelity.published_check import Check, Row, Work
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "linux-5.15-cubic-bbr.csv"
 GROUPS = (  # buffer in kB, bandwidths in Mbit/s, most points that the median may be off, simulated

@@ -1,7 +1,7 @@
 """Throughput under random loss: figure 8 of the BBR paper, as ReBBR measured it again."""
 
 from validation.fidelity.measured import Run, Runs, carried_mbps, value
-from validation.fidelity.model import Check, Row, Work
+from validation.fidelity.published_check import Check, Row, Work
 
 RATE_MBPS = 100.0
 PUBLISHED = {  # kernel 4.11.1, 60 s: what leaves the link, in Mbit/s

@@ -1,7 +1,7 @@
 """Google's test suite of BBR: five scenarios, whose published outcome is qualitative."""
 
 from validation.fidelity.measured import Run, Runs, value
-from validation.fidelity.model import Check, Row, Work
+from validation.fidelity.published_check import Check, Row, Work
 
 SHALLOW_REAL = ("--rate", "100mbit", "--rtt", "100ms", "--queue", "0.02bdp", "--flows", "10", "--interval", "0.139")
 EMU = ("--backend", "emu", "--runs", "1")

@@ -1,7 +1,7 @@
 """BBR beside loss-based flows: the model of Ware et al."""
 
 from validation.fidelity.measured import Runs
-from validation.fidelity.model import Check, Row, Work
+from validation.fidelity.published_check import Check, Row, Work
 
 SLOW = (
     "from its start on: BBR measures its RTT in CUBIC's queue and gains share over minutes; "

@@ -3,7 +3,7 @@
 from math import sqrt
 
 from validation.fidelity.measured import Run, Runs, value
-from validation.fidelity.model import Check, Row, Work
+from validation.fidelity.published_check import Check, Row, Work
 
 PUBLISHED = {  # (flows, RTT in ms): C by loss rate, C by halving rate
     (10, 20.0): (1.90, 1.29),

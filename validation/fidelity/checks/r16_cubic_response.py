@@ -1,7 +1,7 @@
 """CUBIC's mean window under periodic loss: tables 1 and 2 of RFC 9438."""
 
 from validation.fidelity.measured import Runs
-from validation.fidelity.model import Check, Row, Work
+from validation.fidelity.published_check import Check, Row, Work
 
 PUBLISHED = {  # (p, RTT in ms): segments
     ("1e-3", 100): 38,

@@ -4,7 +4,7 @@ import statistics
 from typing import Any
 
 from validation.fidelity.measured import Run, Runs, value
-from validation.fidelity.model import Check, Row, Work
+from validation.fidelity.published_check import Check, Row, Work
 
 STARVED, FAIR = 5.0, 2.0
 Place = dict[str, Any]

@@ -4,7 +4,7 @@ from itertools import combinations
 from statistics import mean
 
 from validation.fidelity.measured import Run, Runs, value
-from validation.fidelity.model import Check, Row, Work
+from validation.fidelity.published_check import Check, Row, Work
 
 SCHEMES = ("reno", "cubic", "bbr", "bbr3", "copa", "vegas", "vivace", "pcc")
 PATH = ("--rate", "8mbit", "--rtt", "50ms", "--queue", "4bdp")

@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 
 import dumbbell
-from validation.fidelity.model import Check, Row, Work
+from validation.fidelity.published_check import Check, Row, Work
 
 STEP_S = 0.05
 SETTLED_S = 15.0

@@ -32,7 +32,7 @@ pub(crate) use gradient_step::{Boundary, GradientStep, StepRule};
 pub(crate) use halves::Halves;
 pub(crate) use hystart::SlowStart;
 pub(crate) use monitor::{Ended, Monitor, Ring};
-pub(crate) use monitor_timed::{Interval, MonitorTimed, Plan, Round, RttSample};
+pub(crate) use monitor_timed::{Interval, IntervalTerms, MonitorTimed, Round, RttSample};
 pub(crate) use monitored::{IntervalScheme, Monitored, WirePacket};
 pub(crate) use pack::{Pack, PackHalf, interval_message, kbps};
 pub(crate) use quantised::quantised;

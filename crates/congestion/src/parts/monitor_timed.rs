@@ -27,7 +27,7 @@ pub(crate) struct RttSample {
 
 /// What is known of an interval when it begins.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct IntervalTerms {
     /// Sending rate, in the scheme's unit.
     pub(crate) rate: f64,
     /// Whether its utility counts.
@@ -36,14 +36,14 @@ pub(crate) struct Plan {
     pub(crate) is_starting: bool,
     /// Smoothed RTT.
     pub(crate) rtt: Span,
-    /// When it ends; schemes without a planned end say now.
+    /// When it ends; schemes without an end in advance say now.
     pub(crate) end: Time,
 }
 
 /// One monitor interval.
 #[derive(Debug)]
 pub(crate) struct Interval {
-    pub(crate) plan: Plan,
+    pub(crate) terms: IntervalTerms,
     pub(crate) first_sent_at: Time,
     pub(crate) last_sent_at: Time,
     first_number: u64,
@@ -110,20 +110,20 @@ impl MonitorTimed {
     }
 
     pub(crate) fn useful_intervals(&self) -> impl Iterator<Item = &Interval> {
-        self.intervals.iter().filter(|interval| interval.plan.is_useful)
+        self.intervals.iter().filter(|interval| interval.terms.is_useful)
     }
 
     /// Begins an interval. One that is not useful takes the place of a previous one that is not: nothing is measured in
     /// either.
-    pub(crate) fn open(&mut self, now: Time, plan: Plan) {
-        if self.current().is_some_and(|current| !current.plan.is_useful && !plan.is_useful)
+    pub(crate) fn open(&mut self, now: Time, terms: IntervalTerms) {
+        if self.current().is_some_and(|current| !current.terms.is_useful && !terms.is_useful)
             && let Some(replaced) = self.intervals.pop_back()
         {
             self.keep(replaced);
         }
-        self.useful += usize::from(plan.is_useful);
+        self.useful += usize::from(terms.is_useful);
         self.intervals.push_back(Interval {
-            plan,
+            terms,
             first_sent_at: now,
             last_sent_at: now,
             first_number: 0,
@@ -150,7 +150,7 @@ impl MonitorTimed {
 
     /// The useful interval in which packet `number` left.
     pub(crate) fn useful_with(&mut self, number: u64) -> Option<&mut Interval> {
-        self.intervals.iter_mut().find(|interval| interval.plan.is_useful && interval.holds(number))
+        self.intervals.iter_mut().find(|interval| interval.terms.is_useful && interval.holds(number))
     }
 
     /// A packet was acknowledged.
@@ -192,7 +192,7 @@ impl MonitorTimed {
         while self.useful > 0
             && let Some(interval) = self.intervals.pop_front()
         {
-            self.useful -= usize::from(interval.plan.is_useful);
+            self.useful -= usize::from(interval.terms.is_useful);
             self.keep(interval);
         }
     }
@@ -220,8 +220,8 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    fn plan(rate: f64, is_useful: bool) -> Plan {
-        Plan { rate, is_useful, is_starting: false, rtt: Span::from_ms(10), end: Time::ZERO }
+    fn terms(rate: f64, is_useful: bool) -> IntervalTerms {
+        IntervalTerms { rate, is_useful, is_starting: false, rtt: Span::from_ms(10), end: Time::ZERO }
     }
 
     fn sample(number: u64) -> RttSample {
@@ -233,7 +233,7 @@ mod tests {
         let mut monitor = MonitorTimed::default();
         for (index, is_useful) in [true, true, false].into_iter().enumerate() {
             let start = 10 * index as u64;
-            monitor.open(at(start), plan(1.0, is_useful));
+            monitor.open(at(start), terms(1.0, is_useful));
             for packet in 0..2 {
                 monitor.on_sent(at(start + packet), 2 * index as u64 + packet, 100);
             }
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(losses, [0.0, 0.5]);
         monitor.end_round();
         assert_eq!((monitor.useful(), round(&monitor)), (0, Round::Waiting));
-        assert!(monitor.current().is_some_and(|current| !current.plan.is_useful));
+        assert!(monitor.current().is_some_and(|current| !current.terms.is_useful));
     }
 
     #[test]
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn one_packet_makes_the_round_void() {
         let mut monitor = MonitorTimed::default();
-        monitor.open(at(0), plan(1.0, true));
+        monitor.open(at(0), terms(1.0, true));
         monitor.on_sent(at(0), 0, 100);
         monitor.on_acked(100, sample(0));
         assert_eq!(monitor.round(Interval::is_accounted_for), Round::Void);
@@ -291,7 +291,7 @@ mod tests {
     fn waiting_costs_no_memory() {
         let mut monitor = two_and_a_tail();
         for ms in 30..1000 {
-            monitor.open(at(ms), plan(1.0, false));
+            monitor.open(at(ms), terms(1.0, false));
             monitor.on_sent(at(ms), ms, 100);
         }
         assert_eq!(monitor.intervals.len(), 3);

@@ -3,8 +3,8 @@
 use super::report::{FlowHalf, SideReport};
 use super::tunnel::TunnelReport;
 use crate::lateness::{bound, stalled};
+use crate::observer_events::{Delivered, tell_flows};
 use crate::program_flow::ProgramReport;
-use crate::telling::{Delivered, tell_flows};
 use clocks::{Fit, Minima, Point, Reference, fit_minima};
 use endpoint::{
     ClockedLog, Correction, EventLog, FlowReport, Guarded, Punctuality, SenderReport, Stretch, merged,
@@ -171,7 +171,8 @@ pub fn join(
         .map_err(|error| format!("the clocks of the two machines cannot be compared: {error}"))?;
     let clocks = compared(&fit, epochs, local_sends, rtt_ns, (asked, answered));
     let correction = correction(&fit, epochs);
-    let Told { totals, flows, ends_latest, invalid } = tell_all(spec, flows, sends, &correction, observer)?;
+    let JoinedTotals { totals, flows, ends_latest, invalid } =
+        tell_all(spec, flows, sends, &correction, observer)?;
     let degraded = late(spec, &flows, ends_latest, Span::from_ns(rtt_ns.max(0).unsigned_abs()));
     Ok(Joined {
         totals,
@@ -297,7 +298,7 @@ fn packet_logs(half: &FlowHalf) -> impl Iterator<Item = &EventLog> {
 }
 
 /// What is known when everything is told.
-struct Told {
+struct JoinedTotals {
     totals: Totals,
     flows: Vec<Carried>,
     ends_latest: Option<Span>,
@@ -310,7 +311,7 @@ fn tell_all(
     sends: impl Fn(usize) -> bool,
     correction: &Correction,
     observer: &mut dyn Observer,
-) -> Result<Told, String> {
+) -> Result<JoinedTotals, String> {
     let carried = flows.iter().map(Flow::carried).collect();
     let (mut reports, mut tunnels, mut samples) = (Vec::new(), Vec::new(), Vec::new());
     let (mut silences, mut invalid) = (Vec::new(), None);
@@ -355,7 +356,12 @@ fn tell_all(
     tell_flows(&reports, &samples, observer);
     let senders = reports.iter().flatten().map(|flow| flow.counters().clone()).collect();
     let ends_latest = reports.iter().flatten().map(FlowReport::latest).max();
-    Ok(Told { totals: Totals { links: Vec::new(), senders, events }, flows: carried, ends_latest, invalid })
+    Ok(JoinedTotals {
+        totals: Totals { links: Vec::new(), senders, events },
+        flows: carried,
+        ends_latest,
+        invalid,
+    })
 }
 
 /// The sampling times of a run.

@@ -1,4 +1,4 @@
-//! Runs between two machines: each has a [`Side`], with its ends of the flows, sockets on the network, and a log by its
+//! Runs between two machines: each has a [`RemoteEndpoint`], with its ends of the flows, sockets on the network, and a log by its
 //! own clock; [`join`] makes one run of what both report.
 //!
 //! A datagram on the network is `[kind and number: 8 bytes][time stamp: 8][body][tag: 16]`. The kind is the uppermost byte
@@ -13,8 +13,8 @@ mod meeting;
 mod mtu;
 mod port;
 mod probe;
+mod remote_endpoint;
 mod report;
-mod side;
 #[cfg(test)]
 mod tests;
 mod tunnel;
@@ -22,5 +22,5 @@ mod tunnel;
 pub use channel::Exchange;
 pub use join::{Carried, Compared, Joined, join};
 pub use probe::{Burst, Probe, Probed};
+pub use remote_endpoint::{Meet, Met, Open, Opened, RemoteEndpoint, RunPart, TunnelKind};
 pub use report::SideReport;
-pub use side::{Meet, Met, Open, Opened, Plan, Side, TunnelKind};

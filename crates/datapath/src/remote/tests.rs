@@ -1,8 +1,8 @@
 //! Both sides of a run on this machine, over loopback, in threads: what needs no privilege.
 
 use super::join::{Joined, join};
+use super::remote_endpoint::{Meet, Met, Open, RemoteEndpoint, RunPart, TunnelKind};
 use super::report::SideReport;
-use super::side::{Meet, Met, Open, Plan, Side, TunnelKind};
 use congestion::Registry;
 use endpoint::monotonic_ns;
 use measure::RunMeter;
@@ -38,7 +38,12 @@ fn swapped(keys: &[(String, String)]) -> Vec<(String, String)> {
 }
 
 /// Lets two sides meet that were opened for `flows`, with these keys.
-fn met(sides: [&mut Side; 2], flows: usize, keys: [Vec<(String, String)>; 2], patience_s: f64) -> [Met; 2] {
+fn met(
+    sides: [&mut RemoteEndpoint; 2],
+    flows: usize,
+    keys: [Vec<(String, String)>; 2],
+    patience_s: f64,
+) -> [Met; 2] {
     let [near, far] = sides;
     let opened = [&mut *near, &mut *far].map(|side| side.open(&Open { flows, ports: None }).unwrap().ports);
     meet_at([near, far], &opened, keys, patience_s)
@@ -46,7 +51,7 @@ fn met(sides: [&mut Side; 2], flows: usize, keys: [Vec<(String, String)>; 2], pa
 
 /// Lets two open sides meet; `opened` is where the first and the second is reached.
 fn meet_at(
-    [near, far]: [&mut Side; 2],
+    [near, far]: [&mut RemoteEndpoint; 2],
     opened: &[Vec<u16>; 2],
     keys: [Vec<(String, String)>; 2],
     patience_s: f64,
@@ -81,7 +86,7 @@ impl Observer for Kept {
 
 /// A run of `spec` between two sides; what is joined of it, and its records.
 fn run(spec: &RunSpec, meanwhile: impl Fn(&[Met; 2]) + Sync) -> (Joined, Kept, RunMeter) {
-    let (mut near, mut far) = (Side::default(), Side::default());
+    let (mut near, mut far) = (RemoteEndpoint::default(), RemoteEndpoint::default());
     let keys = keys(spec.flows.len() + 1, 0);
     let other = swapped(&keys);
     let met = met([&mut near, &mut far], spec.flows.len(), [keys, other], 5.0);
@@ -90,13 +95,13 @@ fn run(spec: &RunSpec, meanwhile: impl Fn(&[Met; 2]) + Sync) -> (Joined, Kept, R
 
 /// A run between two sides that have met.
 fn run_between(
-    [mut near, mut far]: [Side; 2],
+    [mut near, mut far]: [RemoteEndpoint; 2],
     met: &[Met; 2],
     spec: &RunSpec,
     meanwhile: impl Fn(&[Met; 2]) + Sync,
 ) -> (Joined, Kept, RunMeter) {
     near.ask(0.2, 200.0, &|| false).unwrap();
-    let plan = |first: bool| Plan {
+    let part = |first: bool| RunPart {
         sends: first,
         first,
         tunnels: vec![TunnelKind::None; spec.flows.len()],
@@ -106,8 +111,8 @@ fn run_between(
     };
     let start_ns = monotonic_ns() + 50_000_000;
     let over = AtomicBool::new(false);
-    let one = |side: &mut Side, first: bool| {
-        side.run(spec, &plan(first), &Registry::builtin(), &|| Ok(start_ns), &|| false).unwrap();
+    let one = |side: &mut RemoteEndpoint, first: bool| {
+        side.run(spec, &part(first), &Registry::builtin(), &|| Ok(start_ns), &|| false).unwrap();
     };
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -121,7 +126,7 @@ fn run_between(
         other.join().unwrap();
         over.store(true, Ordering::Relaxed);
     });
-    let sent = |side: &mut Side| {
+    let sent = |side: &mut RemoteEndpoint| {
         let bytes = side.finish().unwrap().to_bytes().unwrap();
         SideReport::from_bytes(&bytes, 1 << 30).unwrap()
     };
@@ -177,7 +182,7 @@ fn what_others_send_is_counted_and_does_nothing() {
 
 #[test]
 fn sides_with_another_secret_do_not_meet() {
-    let (mut near, mut far) = (Side::default(), Side::default());
+    let (mut near, mut far) = (RemoteEndpoint::default(), RemoteEndpoint::default());
     let found = met([&mut near, &mut far], 1, [keys(2, 0), keys(2, 1)], 0.4);
     for side in found {
         assert_eq!(side.heard, [(false, false); 2]);
@@ -188,7 +193,7 @@ fn sides_with_another_secret_do_not_meet() {
 
 #[test]
 fn the_loopback_device_takes_all_that_is_tried() {
-    let (mut near, mut far) = (Side::default(), Side::default());
+    let (mut near, mut far) = (RemoteEndpoint::default(), RemoteEndpoint::default());
     let keys = keys(1, 0);
     let other = swapped(&keys);
     let [found, _] = met([&mut near, &mut far], 0, [keys, other], 5.0);
@@ -198,9 +203,9 @@ fn the_loopback_device_takes_all_that_is_tried() {
 
 #[test]
 fn a_run_that_was_not_met_or_not_made_is_refused() {
-    let mut side = Side::default();
+    let mut side = RemoteEndpoint::default();
     let spec = specification(&["cubic"], false);
-    let plan = Plan {
+    let part = RunPart {
         sends: true,
         first: true,
         tunnels: vec![TunnelKind::None],
@@ -208,7 +213,7 @@ fn a_run_that_was_not_met_or_not_made_is_refused() {
         asks_per_s: 0.0,
         bandwidth_cap_mbps: None,
     };
-    let error = side.run(&spec, &plan, &Registry::builtin(), &|| Ok(0), &|| false).unwrap_err();
+    let error = side.run(&spec, &part, &Registry::builtin(), &|| Ok(0), &|| false).unwrap_err();
     assert_eq!(error, "run: 0 flows were opened");
     assert_eq!(side.ask(1.0, 1.0, &|| false).unwrap_err(), "the other side was not met");
     assert_eq!(side.finish().unwrap_err(), "there was no run");
@@ -223,7 +228,7 @@ fn a_run_that_was_not_met_or_not_made_is_refused() {
 
 #[test]
 fn requests_that_make_no_sense_are_refused_and_keep_nothing() {
-    let mut side = Side::default();
+    let mut side = RemoteEndpoint::default();
     let error = side.open(&Open { flows: 100_000, ports: None }).unwrap_err();
     assert_eq!(error, "open: flows = 100000: allowed is 0 to 255");
     // The second of two ports is somebody's: what was opened before is let go.
@@ -236,7 +241,7 @@ fn requests_that_make_no_sense_are_refused_and_keep_nothing() {
         .unwrap();
     side.open(&Open { flows: 1, ports: Some((first, first + 1)) }).unwrap_err();
     drop((UdpSocket::bind((Ipv4Addr::UNSPECIFIED, first)).unwrap(), taken));
-    let meet = |side: &mut Side, most_mtu_bytes: u32| {
+    let meet = |side: &mut RemoteEndpoint, most_mtu_bytes: u32| {
         let ports = side.open(&Open { flows: 0, ports: None }).unwrap().ports;
         let meet = Meet {
             address: Ipv4Addr::LOCALHOST,
@@ -292,14 +297,14 @@ fn a_rate_above_the_cap_ends_the_run() {
 }
 
 fn above_the_cap(duration_s: f64) {
-    let (mut near, mut far) = (Side::default(), Side::default());
+    let (mut near, mut far) = (RemoteEndpoint::default(), RemoteEndpoint::default());
     let mut spec = specification(&["cubic"], false);
     spec.flows[0].application = transport::ApplicationSpec::Greedy;
     spec.duration_s = duration_s;
     let keys = keys(2, 0);
     let other = swapped(&keys);
     met([&mut near, &mut far], 1, [keys, other], duration_s);
-    let plan = |first: bool| Plan {
+    let part = |first: bool| RunPart {
         sends: first,
         first,
         tunnels: vec![TunnelKind::None],
@@ -312,9 +317,9 @@ fn above_the_cap(duration_s: f64) {
         scope.spawn(|| {
             let stop = || stopped.load(Ordering::Relaxed);
             // Either is right: it was stopped, or a run of less than a second was over before it could be.
-            let _ = far.run(&spec, &plan(false), &Registry::builtin(), &|| Ok(start_ns), &stop);
+            let _ = far.run(&spec, &part(false), &Registry::builtin(), &|| Ok(start_ns), &stop);
         });
-        let error = near.run(&spec, &plan(true), &Registry::builtin(), &|| Ok(start_ns), &|| false);
+        let error = near.run(&spec, &part(true), &Registry::builtin(), &|| Ok(start_ns), &|| false);
         stopped.store(true, Ordering::Relaxed);
         error.unwrap_err()
     });
@@ -397,7 +402,7 @@ impl Between {
 
 /// A run of `spec` with somebody on the way.
 fn run_attacked(spec: &RunSpec, attack: Attack) -> (Joined, Kept, RunMeter, Between) {
-    let mut sides = [Side::default(), Side::default()];
+    let mut sides = [RemoteEndpoint::default(), RemoteEndpoint::default()];
     let flows = spec.flows.len();
     let opened = sides.each_mut().map(|side| side.open(&Open { flows, ports: None }).unwrap().ports);
     let mut between = Between::new(opened, attack);

@@ -6,7 +6,7 @@
 mod programs;
 
 use congestion::Registry;
-use datapath::{Emulated, Turn};
+use datapath::{Emulated, EmulationLock};
 use measure::RunMeter;
 use packetlog::{Key, PacketLogReader, SampleTable, read_samples};
 use record::Event;
@@ -38,8 +38,8 @@ fn no_priority() -> Option<String> {
 fn record(spec: &RunSpec, directory: Option<&Path>) -> Result<(Emulated, Value), String> {
     let meter = RunMeter::new(meter_config(spec, Backend::Emulation));
     let mut observers = (meter, Recorder::create(directory, spec)?);
-    let turn = Turn::wait(&|| false, &|_| {})?;
-    let emulated = datapath::run(spec, &Registry::builtin(), turn, &mut observers)?;
+    let lock = EmulationLock::wait(&|| false, &|_| {})?;
+    let emulated = datapath::run(spec, &Registry::builtin(), lock, &mut observers)?;
     let (meter, recorder) = observers;
     recorder.finish()?;
     let stats = emulated.totals.stats(meter)?;
@@ -474,7 +474,7 @@ fn a_killed_run_takes_everything_with_it_that_its_programs_have_started() {
 
 fn main() -> ExitCode {
     // For all tests together: each of them stands in a queue of its own.
-    let _turn = (!needs::is_apart()).then(|| Turn::wait(&|| false, &|_| {}));
+    let _lock = (!needs::is_apart()).then(|| EmulationLock::wait(&|| false, &|_| {}));
     // The longest first.
     let tests = needs::tests![
         frames_of_live_encoders_are_measured,

@@ -165,7 +165,7 @@ mod tests {
         let config =
             MeterConfig { flows: vec![info], duration: Span::from_secs(4), tells, ..MeterConfig::default() };
         let meter = RunMeter::new(config);
-        let mut stated = meter.stated();
+        let mut stated = meter.sampled_states();
         for (s, field, unit, value) in [
             (0, "delivered", "bytes", 1_000.0),
             (0, "srtt", "ms", 20.0),

@@ -2,7 +2,7 @@
 
 use measure::{
     Convention, FlowFacts, FlowInfo, FlowState, Level, LinkCounters, MeterConfig, Read, RunMeter, RunStats,
-    Sample, SenderCounters, Told, metrics,
+    Sample, SenderCounters, StatedTotals, metrics,
 };
 use record::{Event, Record};
 use units::{Span, Time};
@@ -36,7 +36,7 @@ fn sender() -> SenderCounters {
         accepted_bytes: Some(2_500_000),
         completed: None,
         media: None,
-        told: Told::default(),
+        stated: StatedTotals::default(),
     }
 }
 

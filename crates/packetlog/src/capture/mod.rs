@@ -17,7 +17,7 @@ pub use frames::Captured;
 
 use crate::{Error, Interrupts, PacketLogWriter, SampleTable, SampleWriter};
 use frames::Frames;
-use one_end::{Arrived, SenderView, Told, pieces};
+use one_end::{Arrived, LogEntry, SenderView, pieces};
 use record::{Event, Record};
 use segment::{Kind, Segment};
 use std::collections::BTreeMap;
@@ -346,26 +346,26 @@ impl Part {
                 let record = plain(at_ns, flow, event, *sent, segment, new_bytes);
                 *sent += 1;
                 if segment.ce && !is_sender {
-                    told.push(Told::Record(Record { event: Event::Mark, data_bytes: 0, ..record }));
+                    told.push(LogEntry::Record(Record { event: Event::Mark, data_bytes: 0, ..record }));
                 }
-                told.push(Told::Record(record));
+                told.push(LogEntry::Record(record));
             }
             (view, kind) => {
                 if let (View::Count { arrived, .. }, Kind::Tcp(tcp)) = (view, kind) {
                     arrived.acknowledged(&tcp);
                 }
                 let event = if is_sender { Event::AckDeliver } else { Event::AckSend };
-                told.push(Told::Record(plain(at_ns, flow, event, self.acks, segment, 0)));
+                told.push(LogEntry::Record(plain(at_ns, flow, event, self.acks, segment, 0)));
                 self.acks += 1;
             }
         }
         for one in told {
             match one {
-                Told::Record(record) => {
+                LogEntry::Record(record) => {
                     self.records += 1;
                     self.packets.write(&record)?;
                 }
-                Told::Sample(field, unit, value) => {
+                LogEntry::Sample(field, unit, value) => {
                     if let Some(samples) = &mut self.samples {
                         samples.flow(at_ns, flow, field, unit, value)?;
                     }

@@ -12,7 +12,7 @@ pub(super) const MOST_REMEMBERED: usize = 1 << 22;
 
 /// Something to be written about a flow.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Told {
+pub(super) enum LogEntry {
     Record(Record),
     /// Field, unit and value.
     Sample(&'static str, &'static str, f64),
@@ -132,7 +132,7 @@ impl SenderView {
     }
 
     /// A packet that was sent.
-    pub(super) fn sent(&mut self, at_ns: u64, segment: &Segment, tcp: &Tcp, tell: &mut impl FnMut(Told)) {
+    pub(super) fn sent(&mut self, at_ns: u64, segment: &Segment, tcp: &Tcp, tell: &mut impl FnMut(LogEntry)) {
         let begin = self.unwrap.at(tcp.seq) + u64::from(tcp.syn);
         let end = begin + u64::from(segment.payload_bytes);
         if segment.payload_bytes == 0 {
@@ -144,7 +144,7 @@ impl SenderView {
         }
         let header_bytes = segment.size_bytes - segment.payload_bytes;
         if self.packets == 0 {
-            tell(Told::Sample("retransmissions", "packets", 0.0));
+            tell(LogEntry::Sample("retransmissions", "packets", 0.0));
         }
         let before = (self.in_flight_bytes, self.retransmissions);
         for (from, to) in split(begin, end, self.full) {
@@ -165,7 +165,7 @@ impl SenderView {
                 self.pieces.insert(from, Piece { end: to, sent: vec![sent] });
                 self.in_flight_bytes += u64::from(data_bytes);
             }
-            tell(Told::Record(sent.record(self.flow, Event::Send, at_ns)));
+            tell(LogEntry::Record(sent.record(self.flow, Event::Send, at_ns)));
         }
         if self.next < begin && self.next > 0 {
             self.holes.insert(self.next, begin);
@@ -191,7 +191,7 @@ impl SenderView {
     }
 
     /// Payload was sent again: what was sent before counts as lost.
-    fn again(&mut self, at_ns: u64, from: u64, sent: Sent, tell: &mut impl FnMut(Told)) {
+    fn again(&mut self, at_ns: u64, from: u64, sent: Sent, tell: &mut impl FnMut(LogEntry)) {
         let under_way = self.pieces.range_mut(..=from).next_back().filter(|(_, piece)| piece.end > from);
         let Some((_, piece)) = under_way else {
             // It had arrived, as a report of a duplicate may tell.
@@ -203,7 +203,7 @@ impl SenderView {
             return;
         };
         if let Some(last) = piece.sent.last() {
-            tell(Told::Record(Record { size_bytes: 0, ..last.record(self.flow, Event::Lost, at_ns) }));
+            tell(LogEntry::Record(Record { size_bytes: 0, ..last.record(self.flow, Event::Lost, at_ns) }));
         }
         if self.repeats < 2 * self.most_pieces || !self.settled.is_empty() {
             piece.sent.push(sent);
@@ -222,10 +222,16 @@ impl SenderView {
     }
 
     /// A packet of the other direction.
-    pub(super) fn received(&mut self, at_ns: u64, segment: &Segment, tcp: &Tcp, tell: &mut impl FnMut(Told)) {
+    pub(super) fn received(
+        &mut self,
+        at_ns: u64,
+        segment: &Segment,
+        tcp: &Tcp,
+        tell: &mut impl FnMut(LogEntry),
+    ) {
         let Some(ack) = tcp.ack else { return };
         if segment.payload_bytes == 0 && !tcp.syn {
-            tell(Told::Record(plain(at_ns, self.flow, Event::AckDeliver, self.acks, segment, 0)));
+            tell(LogEntry::Record(plain(at_ns, self.flow, Event::AckDeliver, self.acks, segment, 0)));
             self.acks += 1;
         }
         if self.packets == 0 {
@@ -269,7 +275,7 @@ impl SenderView {
         left: u64,
         right: u64,
         echo: Option<u32>,
-        tell: &mut impl FnMut(Told),
+        tell: &mut impl FnMut(LogEntry),
     ) {
         let whole: Vec<u64> = self
             .pieces
@@ -298,7 +304,7 @@ impl SenderView {
     }
 
     /// The other end got this payload once more.
-    fn duplicate(&mut self, at_ns: u64, left: u64, right: u64, tell: &mut impl FnMut(Told)) {
+    fn duplicate(&mut self, at_ns: u64, left: u64, right: u64, tell: &mut impl FnMut(LogEntry)) {
         let found: Vec<u64> = self.settled.range(left..right).map(|(&begin, _)| begin).collect();
         for begin in found {
             let Some(mut piece) = self.settled.remove(&begin) else { continue };
@@ -311,21 +317,21 @@ impl SenderView {
         }
     }
 
-    fn tell_arrival(&self, at_ns: u64, arrived: &Sent, new_bytes: u32, tell: &mut impl FnMut(Told)) {
+    fn tell_arrival(&self, at_ns: u64, arrived: &Sent, new_bytes: u32, tell: &mut impl FnMut(LogEntry)) {
         let rtt_ns = at_ns.saturating_sub(arrived.at_ns);
-        tell(Told::Record(Record { size_bytes: 0, ..arrived.record(self.flow, Event::Acked, at_ns) }));
+        tell(LogEntry::Record(Record { size_bytes: 0, ..arrived.record(self.flow, Event::Acked, at_ns) }));
         let delivered = arrived.record(self.flow, Event::Deliver, at_ns);
         let one_way_delay_ns = rtt_ns as i64;
-        tell(Told::Record(Record { data_bytes: new_bytes, one_way_delay_ns, ..delivered }));
-        tell(Told::Sample("latest_rtt", "ms", rtt_ns as f64 / 1e6));
+        tell(LogEntry::Record(Record { data_bytes: new_bytes, one_way_delay_ns, ..delivered }));
+        tell(LogEntry::Sample("latest_rtt", "ms", rtt_ns as f64 / 1e6));
     }
 
-    fn tell_state(&self, before: (u64, u64), tell: &mut impl FnMut(Told)) {
+    fn tell_state(&self, before: (u64, u64), tell: &mut impl FnMut(LogEntry)) {
         if before.0 != self.in_flight_bytes {
-            tell(Told::Sample("in_flight", "bytes", self.in_flight_bytes as f64));
+            tell(LogEntry::Sample("in_flight", "bytes", self.in_flight_bytes as f64));
         }
         if before.1 != self.retransmissions {
-            tell(Told::Sample("retransmissions", "packets", self.retransmissions as f64));
+            tell(LogEntry::Sample("retransmissions", "packets", self.retransmissions as f64));
         }
     }
 }
@@ -411,7 +417,7 @@ mod tests {
         for round in 0..100 {
             let tcp = Tcp { seq: 1, ..Tcp::default() };
             view.sent(round, &segment(tcp, 400), &tcp, &mut |told| {
-                sent += usize::from(matches!(told, Told::Record(Record { event: Event::Send, .. })));
+                sent += usize::from(matches!(told, LogEntry::Record(Record { event: Event::Send, .. })));
             });
             let kept = |pieces: &BTreeMap<u64, Piece>| pieces.values().map(|piece| piece.sent.len()).sum();
             let (waiting, settled): (usize, usize) = (kept(&view.pieces), kept(&view.settled));
@@ -421,7 +427,7 @@ mod tests {
                 let tcp = Tcp { ack: Some(401), ..Tcp::default() };
                 view.received(round, &segment(tcp, 0), &tcp, &mut |told| {
                     arrived +=
-                        usize::from(matches!(told, Told::Record(Record { event: Event::Deliver, .. })));
+                        usize::from(matches!(told, LogEntry::Record(Record { event: Event::Deliver, .. })));
                 });
             }
         }

@@ -5,7 +5,7 @@
 
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
-use crate::settings::{milliseconds, milliseconds_above_zero, refuse};
+use crate::element_settings::{milliseconds, milliseconds_above_zero, refuse};
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

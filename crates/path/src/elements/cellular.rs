@@ -11,8 +11,8 @@ use crate::QueueSpec;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, ElementTable, Streams, Table, settings};
-use crate::served::{Drawn, Process, Served};
-use crate::settings::{above_zero, full_packet, packet_bytes, rate, refuse};
+use crate::element_settings::{above_zero, full_packet, packet_bytes, rate, refuse};
+use crate::opportunity_link::{Drawn, OpportunityLink, Process};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Span, Time};
 use wander::{Shape, Stationary, TICK_S, Wander};
@@ -116,7 +116,7 @@ impl Table for CellularSpec {
 }
 
 /// A cellular link.
-pub(crate) type Cellular = Served<Drawn<Wandering>>;
+pub(crate) type Cellular = OpportunityLink<Drawn<Wandering>>;
 
 /// Poisson opportunities of a rate that changes with every tick.
 #[derive(Clone, Debug)]
@@ -139,7 +139,7 @@ impl ElementTable for CellularSpec {
         let mut rng = streams.element();
         let rate = stationary.draw(&mut rng);
         let process = Wandering { rng, wander, rate, end: Time::ZERO + tick() };
-        Ok(Served::new(buffer, self.opportunity_bytes, 0, Drawn::new(process)))
+        Ok(OpportunityLink::new(buffer, self.opportunity_bytes, 0, Drawn::new(process)))
     }
 }
 

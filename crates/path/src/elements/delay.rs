@@ -4,7 +4,7 @@
 
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
-use crate::settings::{milliseconds, milliseconds_above_zero};
+use crate::element_settings::{milliseconds, milliseconds_above_zero};
 use crate::store::Store;
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
-use crate::settings::probability;
+use crate::element_settings::probability;
 use crate::{Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rng, Time};

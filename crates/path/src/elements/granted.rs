@@ -8,7 +8,7 @@
 
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
-use crate::settings::{full_packet, milliseconds, milliseconds_above_zero, packet_bytes};
+use crate::element_settings::{full_packet, milliseconds, milliseconds_above_zero, packet_bytes};
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

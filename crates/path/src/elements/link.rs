@@ -11,8 +11,8 @@ use crate::bucket::BYTE_WORK;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, Element, ElementTable, Streams, Table, settings};
-use crate::express::{Express, Terms};
-use crate::settings::{not_negative, rate, refuse};
+use crate::element_settings::{not_negative, rate, refuse};
+use crate::fast_link::{FastLink, Terms};
 use crate::{LinkTally, Packet, QueueSpec, Tap};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -121,11 +121,11 @@ pub(crate) struct Link {
 
 impl Link {
     /// The same link, working ahead, with packets leaving `delay` later; none if its queue does not tell when they leave.
-    pub(crate) fn ahead(&self, delay: Span) -> Option<Express> {
+    pub(crate) fn ahead(&self, delay: Span) -> Option<FastLink> {
         let (most_packets, most_bytes) = self.buffer.refuses_beyond()?;
         let terms =
             Terms { rate: self.rate, device_packets: self.device_packets, most_packets, most_bytes, delay };
-        Express::new(terms, self.buffer.gauge.clone())
+        FastLink::new(terms, self.buffer.gauge.clone())
     }
 
     /// `work` is left of the packet being sent.

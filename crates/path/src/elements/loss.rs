@@ -4,7 +4,7 @@
 
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
-use crate::settings::{probability, refuse};
+use crate::element_settings::{probability, refuse};
 use crate::{Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rng, Time};

@@ -11,8 +11,8 @@
 use crate::bucket::Bucket;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, Element, ElementTable, Streams, Table, settings};
-use crate::settings::{burst, milliseconds, rate, refuse};
-use crate::tally::Gauge;
+use crate::element_settings::{burst, milliseconds, rate, refuse};
+use crate::link_counters::Gauge;
 use crate::{LinkTally, Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

@@ -3,8 +3,8 @@
 use crate::bucket::Bucket;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, Element, ElementTable, Streams, Table, settings};
-use crate::settings::{burst, rate};
-use crate::tally::Gauge;
+use crate::element_settings::{burst, rate};
+use crate::link_counters::Gauge;
 use crate::{Ecn, LinkTally, Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Time};

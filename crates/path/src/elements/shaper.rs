@@ -9,7 +9,7 @@ use crate::bucket::Bucket;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, Element, ElementTable, Streams, Table, settings};
-use crate::settings::{burst, rate};
+use crate::element_settings::{burst, rate};
 use crate::{LinkTally, Packet, QueueSpec, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Time};

@@ -7,7 +7,7 @@
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, Element, ElementTable, Streams, Table, settings};
-use crate::settings::{rate, refuse};
+use crate::element_settings::{rate, refuse};
 use crate::{LinkTally, Packet, QueueSpec, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Span, Time};

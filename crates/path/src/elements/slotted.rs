@@ -6,7 +6,7 @@
 
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
-use crate::settings::{milliseconds, refuse};
+use crate::element_settings::{milliseconds, refuse};
 use crate::store::Line;
 use crate::{Packet, Tap};
 use serde::{Deserialize, Serialize};

@@ -12,7 +12,7 @@
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits, mark};
 use super::settings::{fraction, refuse, unknown, whole};
-use crate::settings::full_packet;
+use crate::element_settings::full_packet;
 use crate::{Packet, PacketEvent, Tap};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Time};

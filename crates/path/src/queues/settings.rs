@@ -1,6 +1,6 @@
 //! Checks of the settings of queues.
 
-use crate::settings as element;
+use crate::element_settings as element;
 use units::Span;
 
 /// The error for `name = value` when `allowed` is what may stand there.

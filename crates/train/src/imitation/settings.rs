@@ -49,7 +49,7 @@ pub(super) struct Settings {
 impl Settings {
     /// Reads and checks settings.
     pub(super) fn read(text: &str) -> Result<Self, String> {
-        let settings: Self = specification::parse(text)?;
+        let settings: Self = strict_input::parse(text)?;
         let within = |name: &str, value: f64, least: f64, most: f64| {
             if (least..=most).contains(&value) {
                 return Ok(());

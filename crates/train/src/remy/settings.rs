@@ -41,7 +41,7 @@ impl Settings {
     /// # Errors
     /// One line naming the key, the value and what is allowed.
     pub fn read(text: &str) -> Result<Self, String> {
-        let settings: Self = specification::parse(text)?;
+        let settings: Self = strict_input::parse(text)?;
         let range = |name: &str, [low, high]: [f64; 2], least: f64, most: f64| {
             if low >= least && low <= high && high <= most {
                 return Ok(());

@@ -5,12 +5,12 @@ use crate::harness::Pair;
 use congestion::{Ack, Control, Controller, FieldSink};
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
-use transport::{AckFrame, ApplicationSpec, Arrival, Conduct, Config, Part, Range};
+use transport::{AckFrame, ApplicationSpec, Arrival, Config, Part, Range, ReceiverBehavior};
 use units::Time;
 
 const GREEDY: ApplicationSpec = ApplicationSpec::Greedy;
 
-fn tcp(receiver: Conduct) -> Config {
+fn tcp(receiver: ReceiverBehavior) -> Config {
     Config { receiver, ack_every: 1, ..Config::tcp() }
 }
 
@@ -46,10 +46,10 @@ fn second_window(config: &Config, counts_acks: bool) -> usize {
 
 #[test]
 fn ack_division_gains_nothing_from_a_sender_that_counts_bytes() {
-    let divided = Conduct::AckDivision { parts: 10 };
+    let divided = ReceiverBehavior::AckDivision { parts: 10 };
     assert_eq!(second_window(&tcp(divided.clone()), false), 20);
-    assert_eq!(second_window(&tcp(Conduct::Honest), false), 20);
-    assert_eq!(second_window(&tcp(Conduct::Honest), true), 20);
+    assert_eq!(second_window(&tcp(ReceiverBehavior::Honest), false), 20);
+    assert_eq!(second_window(&tcp(ReceiverBehavior::Honest), true), 20);
     // Ten ACKs for each of ten packets: a hundred segments on top of the ten.
     assert_eq!(second_window(&tcp(divided), true), 110);
 }
@@ -69,8 +69,10 @@ fn parts_of_a_packet_add_up_to_the_packet() {
 
 #[test]
 fn a_divided_ack_that_was_lost_is_made_up_for_by_the_next() {
-    let mut pair =
-        Pair::new(&tcp(Conduct::AckDivision { parts: 4 }), ApplicationSpec::Fixed { bytes: 1_000_000 });
+    let mut pair = Pair::new(
+        &tcp(ReceiverBehavior::AckDivision { parts: 4 }),
+        ApplicationSpec::Fixed { bytes: 1_000_000 },
+    );
     pair.drop_acks = (1..400).step_by(3).collect();
     pair.run_to(20_000);
     assert_eq!((pair.delivered, pair.sender.stats().packets_lost), (1_000_000, 0));
@@ -93,7 +95,7 @@ fn a_packet_acknowledged_in_parts_is_delivered_once_and_gives_one_rate_sample() 
     }
     let seen = Arc::new(Mutex::new(Vec::new()));
     let samples = Samples(Arc::clone(&seen));
-    let config = tcp(Conduct::AckDivision { parts: 4 });
+    let config = tcp(ReceiverBehavior::AckDivision { parts: 4 });
     let mut pair =
         Pair::with(&config, ApplicationSpec::Fixed { bytes: 30 * 1448 }, |_| Box::new(samples), None);
     // The opener's ACKs are 0 to 3. Of the first packet's the last is lost: with its first part the second packet's first ACK
@@ -115,7 +117,7 @@ fn a_probe_that_arrives_settles_the_lost_packet_it_repeats() {
     // Without selective ACKs every probe of a packet whose payload had arrived with another probe counted as progress, and
     // the next probe followed, for ever.
     let config = Config { sack: false, max_window_bytes: 200_000, ..Config::tcp() };
-    let config = Config { receiver: Conduct::AckDivision { parts: 15 }, ..config };
+    let config = Config { receiver: ReceiverBehavior::AckDivision { parts: 15 }, ..config };
     let mut pair = Pair::new(&config, ApplicationSpec::Fixed { bytes: 300_000 });
     pair.drop = vec![4, 6, 8, 14, 15, 16, 17, 18, 40, 50, 51, 52, 53, 54, 55, 56, 57, 61, 91, 176, 192, 200];
     pair.drop_acks = vec![0, 1, 2, 44, 45, 46, 47, 48, 49, 163, 168, 222, 239, 297];
@@ -132,15 +134,15 @@ fn optimistic_acks_hurry_the_sender_and_hide_losses() {
         pair.run_to(1500);
         (pair.sent.len(), pair.sender.stats().packets_lost)
     };
-    let (honest, lost) = run(Conduct::Honest);
-    let (hurried, hidden) = run(Conduct::Optimistic { ahead_packets: 8 });
+    let (honest, lost) = run(ReceiverBehavior::Honest);
+    let (hurried, hidden) = run(ReceiverBehavior::Optimistic { ahead_packets: 8 });
     assert_eq!((lost, hidden), (1, 0));
     assert!(hurried > 2 * honest, "{hurried} packets instead of {honest}");
 }
 
 #[test]
 fn what_was_never_sent_cannot_be_acknowledged() {
-    let mut pair = Pair::new(&tcp(Conduct::Honest), GREEDY);
+    let mut pair = Pair::new(&tcp(ReceiverBehavior::Honest), GREEDY);
     pair.run_to(120);
     let (in_flight, window) = (in_flight(&pair), pair.sender.window_bytes());
     assert_eq!((in_flight, window), (14_480.0, 14_480));
@@ -183,7 +185,7 @@ fn in_flight(pair: &Pair) -> f64 {
 
 #[test]
 fn without_any_feedback_the_sender_backs_off_and_afterwards_recovers() {
-    let silent = Conduct::Silent { after_s: 1.0, for_s: Some(30.0) };
+    let silent = ReceiverBehavior::Silent { after_s: 1.0, for_s: Some(30.0) };
     let mut pair = Pair::new(&Config { max_window_bytes: 100_000, ..tcp(silent) }, GREEDY);
     pair.run_to(31_000);
     let gaps: Vec<u64> = pair
@@ -204,19 +206,19 @@ fn without_any_feedback_the_sender_backs_off_and_afterwards_recovers() {
 
 #[test]
 fn a_silence_without_end_ends_nothing_else() {
-    let mut pair = Pair::new(&tcp(Conduct::Silent { after_s: 0.5, for_s: None }), GREEDY);
+    let mut pair = Pair::new(&tcp(ReceiverBehavior::Silent { after_s: 0.5, for_s: None }), GREEDY);
     pair.run_to(600_000);
     assert!(pair.receiver.stats().acks > 0);
     assert!(pair.sent_between(300_000, 600_000).len() < 10);
 }
 
-fn conduct() -> impl Strategy<Value = Conduct> {
+fn conduct() -> impl Strategy<Value = ReceiverBehavior> {
     prop_oneof![
-        (2u32..40).prop_map(|parts| Conduct::AckDivision { parts }),
-        (1u32..300).prop_map(|ahead_packets| Conduct::Optimistic { ahead_packets }),
+        (2u32..40).prop_map(|parts| ReceiverBehavior::AckDivision { parts }),
+        (1u32..300).prop_map(|ahead_packets| ReceiverBehavior::Optimistic { ahead_packets }),
         (0.0f64..1.0, prop::option::of(0.1f64..5.0))
-            .prop_map(|(after_s, for_s)| Conduct::Silent { after_s, for_s }),
-        (0.0f64..=1.0).prop_map(|probability| Conduct::DropFeedback { probability }),
+            .prop_map(|(after_s, for_s)| ReceiverBehavior::Silent { after_s, for_s }),
+        (0.0f64..=1.0).prop_map(|probability| ReceiverBehavior::DropFeedback { probability }),
     ]
 }
 
@@ -241,8 +243,8 @@ proptest! {
         prop_assert!((0.0..=300_000.0).contains(&flight), "{flight} bytes in flight");
         // Who divides ACKs, or loses few of them, still gets everything that a reliable transport owes.
         let cooperates = match receiver {
-            Conduct::AckDivision { .. } => true,
-            Conduct::DropFeedback { probability } => probability < 0.3,
+            ReceiverBehavior::AckDivision { .. } => true,
+            ReceiverBehavior::DropFeedback { probability } => probability < 0.3,
             _ => false,
         };
         if reliable && cooperates {

@@ -101,10 +101,10 @@ fn ns3s_rate_reduction_stalls_where_its_product_overflows() {
 }
 
 /// What a controller is told of each ACK: the sample, the smallest RTT, and the bytes.
-type Told = Arc<Mutex<Vec<(Option<Span>, Span, u64)>>>;
+type AckLog = Arc<Mutex<Vec<(Option<Span>, Span, u64)>>>;
 
 #[derive(Debug)]
-struct Witness(Told);
+struct Witness(AckLog);
 
 impl Controller for Witness {
     fn on_ack(&mut self, ack: &Ack<'_>) {
@@ -117,7 +117,7 @@ impl Controller for Witness {
 }
 
 fn witnessed(config: &Config, script: impl FnOnce(&mut Pair)) -> Vec<(Option<Span>, Span, u64)> {
-    let told = Told::default();
+    let told = AckLog::default();
     let witness = Box::new(Witness(told.clone()));
     let mut pair = Pair::with(config, ApplicationSpec::Greedy, |_| witness, None);
     script(&mut pair);

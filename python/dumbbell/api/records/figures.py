@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError, listed
-from dumbbell.present.asked import Drawn, OfResults, OfRun
+from dumbbell.present.figure_request import Drawn, OfResults, OfRun
 from dumbbell.present.figures import ALL_PATHS, GRID, RUN, figure_module, kinds, scope, shows
 from dumbbell.present.plots import for_notebook, for_print
 from dumbbell.results.files import write_atomically

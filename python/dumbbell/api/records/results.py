@@ -13,15 +13,15 @@ from dumbbell.api.selection import Names, listed_names
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.outside.pantheon_names import Counterpart
-from dumbbell.results import ACCEPTED, ResultsDirectory, heartbeat
+from dumbbell.results import ACCEPTED, ResultsDirectory, campaign_state
 from dumbbell.results.analysis.counterparts import counterparts
 from dumbbell.results.analysis.published import Beside, Replication, beside, published_json, replications
 from dumbbell.results.analysis.summary import Repetitions, repetitions
 from dumbbell.results.directory import DAMAGED, STATISTICS
-from dumbbell.results.series.kept import kept_files
+from dumbbell.results.import_metadata import first_lines, tested
+from dumbbell.results.integrity import faults
+from dumbbell.results.series.run_files import kept_files
 from dumbbell.results.series.table import Table
-from dumbbell.results.tested import first_lines, tested
-from dumbbell.results.whole import faults
 
 if TYPE_CHECKING:
     from dumbbell.api.records.figures import Figure
@@ -55,7 +55,7 @@ class Results:
     @property
     def campaign(self) -> dict[str, Any] | None:
         """Where a campaign stands, and if it is `alive`; of a damaged file `damaged`; None of what is no campaign."""
-        return heartbeat.as_json(self.directory)
+        return campaign_state.as_json(self.directory)
 
     @property
     def running(self) -> bool:

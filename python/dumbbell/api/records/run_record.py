@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell.api.records.metrics import metrics_table
 from dumbbell.base.errors import UserError
-from dumbbell.results.series.kept import FLOWS, LINKS, PACKETS, Source, read_table
+from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, Source, read_table
 from dumbbell.results.series.table import Table
 from dumbbell.results.series.transfers import Transfers, measure_transfers
 

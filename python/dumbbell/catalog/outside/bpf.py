@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Iterable, Iterator
 
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.outside.available import LOADER, find_program, how_to_add
+from dumbbell.catalog.outside.availability import LOADER, find_program, how_to_add
 from dumbbell.catalog.scheme import Scheme
 
 GONE_WITHIN_S = 10.0

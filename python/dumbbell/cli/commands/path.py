@@ -15,7 +15,7 @@ from dumbbell.present.tables import Table, terminal
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds its arguments."""
-    from dumbbell.studies.pathfinding.plan import DATA_CAP_BYTES, DURATION_S, QUICK_S
+    from dumbbell.studies.pathfinding.probe_budget import DATA_CAP_BYTES, DURATION_S, QUICK_S
 
     add = parser.add_argument
     add("host", metavar="HOST", help="[user@]HOST[:PORT], where dumbbell is installed and ssh leads to")

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--from", dest="wheel", type=Path, metavar="WHEEL", help="default: one is made of the dumbbell that runs")
     add("--offline", action="store_true", help="also send what it depends on, as it is installed here")
     serve = actions.add_parser(
-        "serve", help="an agent on standard input and output: what other machines start over ssh"
+        "serve", help="a peer process on standard input and output: what other machines start over ssh"
     )
     serve.add_argument("--own", action="store_true", help=argparse.SUPPRESS)
 

@@ -1,7 +1,7 @@
 """Throughput, delay and loss of each hour of the day (UTC): medians and quartiles."""
 
-from dumbbell.present.asked import Drawn, OfResults
 from dumbbell.present.campaigns import draw_campaign
+from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import CAMPAIGN
 
 SCOPE = CAMPAIGN

@@ -1,10 +1,10 @@
 """One-way delay of every packet."""
 
-from dumbbell.present.asked import Drawn, OfRun, Rows, series_rows
+from dumbbell.present.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
 from dumbbell.present.report.drawing import draw_one
 from dumbbell.present.report.drawn.source import delays
-from dumbbell.results.series.kept import PACKETS
+from dumbbell.results.series.run_files import PACKETS
 
 SCOPE = RUN
 

@@ -1,6 +1,6 @@
 """Distribution of throughput and RTT."""
 
-from dumbbell.present.asked import Drawn, OfRun
+from dumbbell.present.figure_request import Drawn, OfRun
 from dumbbell.present.figures import RUN
 from dumbbell.present.plots import distribution_figure
 from dumbbell.present.report.drawn.series import distributions

@@ -4,7 +4,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from dumbbell.present.asked import Drawn, OfResults
+from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import PATH
 from dumbbell.present.plots import Ellipse, PlanePoint, plane_figure
 

@@ -1,8 +1,8 @@
 """Use of the bottleneck by a scheme over the last two axes of a grid."""
 
 from dumbbell.base.errors import UserError
-from dumbbell.present.asked import Drawn, OfResults
 from dumbbell.present.cells import Cells, mean, scaled
+from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import GRID
 from dumbbell.present.plots import MapAxis, heatmap_figure
 

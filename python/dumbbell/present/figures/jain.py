@@ -1,10 +1,10 @@
 """Fairness in windows of time, as Jain's index."""
 
-from dumbbell.present.asked import Drawn, OfRun, Rows, series_rows
+from dumbbell.present.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
 from dumbbell.present.report.drawing import draw_one
 from dumbbell.results.analysis.jain import RULES, WINDOW_S, jain_series
-from dumbbell.results.series.kept import PACKETS
+from dumbbell.results.series.run_files import PACKETS
 
 SCOPE = RUN
 

@@ -1,6 +1,6 @@
 """Throughput over delay: mean of each scheme."""
 
-from dumbbell.present.asked import Drawn, OfResults
+from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import PATH
 from dumbbell.present.report.drawn.overview import Overview
 

@@ -1,6 +1,6 @@
 """Bitrate and frame delay."""
 
-from dumbbell.present.asked import Drawn, OfRun
+from dumbbell.present.figure_request import Drawn, OfRun
 from dumbbell.present.figures import RUN
 from dumbbell.present.report.drawing import draw_one
 

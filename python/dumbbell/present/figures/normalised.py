@@ -1,6 +1,6 @@
 """Throughput as a share of the experiment's largest over mean queueing delay, all paths together."""
 
-from dumbbell.present.asked import Drawn, OfResults
+from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import ALL_PATHS
 from dumbbell.present.report.drawn.normalised import Experiments
 

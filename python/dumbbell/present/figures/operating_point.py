@@ -1,6 +1,6 @@
 """Packets in flight, RTT and throughput."""
 
-from dumbbell.present.asked import Drawn, OfRun
+from dumbbell.present.figure_request import Drawn, OfRun
 from dumbbell.present.figures import RUN
 from dumbbell.present.plots import operating_point_figure
 from dumbbell.present.report.drawn.series import operating_series

@@ -1,7 +1,7 @@
 """What each scheme gets beside each other one."""
 
-from dumbbell.present.asked import Drawn, OfResults
 from dumbbell.present.cells import Cells, all_schemes, mean
+from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import GRID
 from dumbbell.present.plots import matrix_figure
 

@@ -1,6 +1,6 @@
 """Queue, drops and marks at the bottleneck."""
 
-from dumbbell.present.asked import Drawn, OfRun, Rows, series_rows
+from dumbbell.present.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
 from dumbbell.present.plots import queue_figure
 from dumbbell.present.plots.parts.strokes import Stroke

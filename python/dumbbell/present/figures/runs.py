@@ -1,6 +1,6 @@
 """Throughput over delay: every run."""
 
-from dumbbell.present.asked import Drawn, OfResults
+from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import PATH
 from dumbbell.present.report.content import RunEntry
 from dumbbell.present.report.drawn.overview import Overview

@@ -2,10 +2,10 @@
 
 import numpy
 
-from dumbbell.present.asked import Drawn, OfRun, Rows, series_rows
+from dumbbell.present.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
 from dumbbell.present.report.drawing import draw_job, staircase, stairs
-from dumbbell.results.series.kept import PACKETS
+from dumbbell.results.series.run_files import PACKETS
 
 SCOPE = RUN
 

@@ -1,6 +1,6 @@
 """The controller's modes and what decides them."""
 
-from dumbbell.present.asked import Drawn, OfRun
+from dumbbell.present.figure_request import Drawn, OfRun
 from dumbbell.present.figures import RUN
 from dumbbell.present.report.drawing import draw_one
 from dumbbell.present.report.drawn.state import chosen_fields

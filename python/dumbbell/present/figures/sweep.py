@@ -1,7 +1,7 @@
 """Throughput, delay and loss of each scheme along the last axis of a grid."""
 
-from dumbbell.present.asked import Drawn, OfResults
 from dumbbell.present.cells import Cells, all_schemes, mean, scaled
+from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import GRID
 from dumbbell.present.plots import SweepLine, SweepPanel, scheme_strokes, sweep_figure
 from dumbbell.present.report.over_time import LABELS

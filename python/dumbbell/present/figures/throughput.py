@@ -1,10 +1,10 @@
 """Rates into and out of the path."""
 
-from dumbbell.present.asked import Drawn, OfRun, Rows, series_rows
+from dumbbell.present.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
 from dumbbell.present.report.drawing import BIN_S, draw_job, draw_one, shown_capacity
 from dumbbell.present.report.drawn.source import rates
-from dumbbell.results.series.kept import PACKETS
+from dumbbell.results.series.run_files import PACKETS
 
 SCOPE = RUN
 

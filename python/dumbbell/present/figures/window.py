@@ -1,6 +1,6 @@
 """Congestion window and pacing rate."""
 
-from dumbbell.present.asked import Drawn, OfRun
+from dumbbell.present.figure_request import Drawn, OfRun
 from dumbbell.present.figures import RUN
 from dumbbell.present.plots import window_figure
 from dumbbell.present.report.drawn.series import window_series

@@ -27,10 +27,10 @@ from dumbbell.results import ResultsDirectory, open_results
 from dumbbell.results.analysis.published import Beside, beside
 from dumbbell.results.clocks import Clocks, Interval, clocks_of
 from dumbbell.results.files import require_beneath
+from dumbbell.results.import_metadata import first_lines
 from dumbbell.results.numbers import flat
-from dumbbell.results.series.kept import PACKETS, RUN_FILES, kept_files
+from dumbbell.results.series.run_files import PACKETS, RUN_FILES, kept_files
 from dumbbell.results.series.transfers import Transfers, measure_transfers
-from dumbbell.results.tested import first_lines
 
 NOTES_FILE = "notes.txt"
 MOST_NOTES = 100

@@ -48,7 +48,7 @@ from dumbbell.present.report.drawn.state import state_of
 from dumbbell.present.report.over_time import KINDS as OVER_TIME, OverTime
 from dumbbell.results.analysis.jain import RULES, WINDOW_S, is_staircase, jain_series
 from dumbbell.results.clocks import Clocks, clocks_of, clocks_text
-from dumbbell.results.series.kept import FLOWS, LINKS, PACKETS, Source, kept_files
+from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, Source, kept_files
 from dumbbell.results.series.samples import (
     NOTHING,
     LinkSamples,

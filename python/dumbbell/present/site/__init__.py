@@ -17,7 +17,16 @@ from dumbbell.present.site.judging.findings import Site
 from dumbbell.present.site.pictures.pictures import announce, draw, expected
 from dumbbell.present.site.scheme_page import SchemePage
 from dumbbell.present.site.scorecard import Scorecard
-from dumbbell.present.site.shell import INDEX, SCORECARD, SCRIPT, STYLE, experiment_file, scheme_file, script, style
+from dumbbell.present.site.shell import (
+    INDEX,
+    SCORECARD,
+    SCRIPT,
+    STYLE,
+    experiment_page_name,
+    scheme_file,
+    script,
+    style,
+)
 from dumbbell.results.benchmark_results import Benchmark, require_own_folders
 from dumbbell.results.files import write_atomically
 
@@ -70,7 +79,7 @@ def write_site(benchmark: Benchmark, jobs: int, progress: Progress | None = None
         stage.begin(number)
         wrong[found.name] = list(contradictions(found))
         page = ExperimentPage(site, found, album.of(found.name), album.left_out[found.name], wrong[found.name])
-        pages[experiment_file(found.name)] = page.render()
+        pages[experiment_page_name(found.name)] = page.render()
         stage.step(number)
     progress.doing("writing the pages")
     every = [each for own in wrong.values() for each in own]

@@ -14,11 +14,11 @@ from dumbbell.present.site.judging.competition import has_matches, matches
 from dumbbell.present.site.judging.findings import Findings, MeasuredCell, MeasuredRun, Site
 from dumbbell.present.site.matrix import HARM_RULE, SHARE_RULE, match_tables
 from dumbbell.present.site.pictures.picture import MOST, Picture
-from dumbbell.present.site.shell import Shell, command, experiment_file, facts, paragraphs
+from dumbbell.present.site.shell import Shell, command, experiment_page_name, facts, paragraphs
 from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.summary import bounds_legend
 from dumbbell.results.directory import MISSING
-from dumbbell.results.series.kept import RUN_FILES
+from dumbbell.results.series.run_files import RUN_FILES
 
 MOST_OPEN_CELLS = 4
 """Cells of an experiment whose tables are unfolded at once; of more, each unfolds by itself."""
@@ -40,7 +40,7 @@ class ExperimentPage:
         contradictions: Sequence[Contradiction],
     ) -> None:
         self.site, self.findings = site, findings
-        self.shell = Shell(site, experiment_file(findings.name))
+        self.shell = Shell(site, experiment_page_name(findings.name))
         self.whole = [picture for picture in pictures if not picture.cell]
         self.of_cell: dict[str, list[Picture]] = {}
         for picture in pictures:
@@ -120,7 +120,7 @@ class ExperimentPage:
         experiment = found.experiment
         fixed = [
             (axis.name, f"{axis.name} {found.cells[0].place(axis.name)}")
-            for axis in found.part.plan.grid
+            for axis in found.part.experiment_file.grid
             if axis.name not in found.axes
         ]
         listed = ", ".join(value for _, value in fixed)

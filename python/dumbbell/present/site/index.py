@@ -10,7 +10,7 @@ from dumbbell.present.site.headline import DELAY, headline_fields, headline_name
 from dumbbell.present.site.judging.checks import Contradiction
 from dumbbell.present.site.judging.findings import Findings, Site
 from dumbbell.present.site.pictures.picture import Picture
-from dumbbell.present.site.shell import INDEX, SCORECARD, Shell, command, experiment_file, facts, short_title
+from dumbbell.present.site.shell import INDEX, SCORECARD, Shell, command, experiment_page_name, facts, short_title
 from dumbbell.present.tables import Field, Table
 
 
@@ -109,7 +109,7 @@ class IndexPage:
         rows = []
         for found in own:
             metric = found.headline
-            target = self.shell.to(experiment_file(found.name))
+            target = self.shell.to(experiment_page_name(found.name))
             name = Field(short_title(found), link=target, hover=found.name)
             count = Field(str(len(found.cells)), sort=len(found.cells))
             rows.append((name, headline_name(found), count, *headline_fields(found, labels)))

@@ -11,7 +11,7 @@ from dumbbell.present.site.judging.direction import metric
 from dumbbell.present.site.judging.findings import Findings, Site
 from dumbbell.present.site.matrix import HARM_RULE, SHARE_RULE, harm_field, share_field
 from dumbbell.present.site.pictures.picture import Picture
-from dumbbell.present.site.shell import SCORECARD, Shell, command, experiment_file, facts, scheme_file, short_title
+from dumbbell.present.site.shell import SCORECARD, Shell, command, experiment_page_name, facts, scheme_file, short_title
 from dumbbell.present.tables import Field, Table
 
 _OPERATING = ("mean_in_flight_l4", "mean_srtt_l4", "mean_throughput_l4", "mean_utilization_bw_l4")
@@ -72,7 +72,7 @@ class SchemePage:
         labels = [self.name, *(name for name in others if name != self.name)]
         rows = []
         for found in self.own:
-            link = self.shell.to(experiment_file(found.name))
+            link = self.shell.to(experiment_page_name(found.name))
             name = Field(short_title(found), found.membership.group, link=link)
             rows.append((name, headline_name(found), *headline_fields(found, labels)))
         caption = (
@@ -98,7 +98,7 @@ class SchemePage:
         suffered = list(dict.fromkeys(harm.metric for match in own for harm in match.suffered))
         rows = []
         for match in own:
-            target = self.shell.to(f"{experiment_file(found.name)}#{match.cell.anchor}")
+            target = self.shell.to(f"{experiment_page_name(found.name)}#{match.cell.anchor}")
             place = Field(match.cell.label(found.axes), match.numbers, link=target)
             harms = [harm_field(match.done, each.name) for each in done]
             harms += [harm_field(match.suffered, each.name) for each in suffered]
@@ -116,7 +116,7 @@ class SchemePage:
         for found in (found for found in self.own if found.membership.group == _STEADY):
             rows = []
             for cell in found.cells:
-                target = self.shell.to(f"{experiment_file(found.name)}#{cell.anchor}")
+                target = self.shell.to(f"{experiment_page_name(found.name)}#{cell.anchor}")
                 means = [cell.estimate(self.name, each) for each in metrics]
                 values = [row_of([mean], 0)[0] for mean in means]
                 rows.append((Field(cell.label(found.axes), link=target), *values))

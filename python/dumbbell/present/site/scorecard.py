@@ -10,7 +10,7 @@ from dumbbell.present.site.judging.direction import Metric, best, decimals, numb
 from dumbbell.present.site.judging.facts import Sight, look
 from dumbbell.present.site.judging.findings import Findings, Site, rivals
 from dumbbell.present.site.matrix import HARM_RULE, SHARE_RULE, match_tables
-from dumbbell.present.site.shell import SCORECARD, Shell, experiment_file
+from dumbbell.present.site.shell import SCORECARD, Shell, experiment_page_name
 from dumbbell.present.tables import Field, Table
 
 
@@ -46,7 +46,7 @@ class Scorecard:
         rows = []
         for criterion in self.list.criteria:
             here = dict.fromkeys(found for found in map(self._find, criterion.evidence) if found)
-            by = tuple((found.title, self.shell.to(experiment_file(found.name))) for found in here)
+            by = tuple((found.title, self.shell.to(experiment_page_name(found.name))) for found in here)
             rows.append(
                 (
                     Field(criterion.section),
@@ -100,7 +100,7 @@ class Scorecard:
                 tag(
                     "a",
                     text(f"{found.name}: {cell.label(found.axes)}"),
-                    href=self.shell.to(f"{experiment_file(found.name)}#{cell.anchor}"),
+                    href=self.shell.to(f"{experiment_page_name(found.name)}#{cell.anchor}"),
                 )
                 for found, cell in sight.seen
             )

@@ -28,7 +28,7 @@ INDEX = "index.html"
 SCORECARD = "scorecard.html"
 
 
-def experiment_file(name: str) -> str:
+def experiment_page_name(name: str) -> str:
     """The page of an experiment, below the directory of the benchmark. Its results lie in a folder beside it."""
     return f"experiments/{name}.html"
 
@@ -99,7 +99,7 @@ class Shell:
 
     def experiment_link(self, findings: Findings, anchor: str = "") -> str:
         """A link to the page of an experiment."""
-        target = experiment_file(findings.name) + (f"#{anchor}" if anchor else "")
+        target = experiment_page_name(findings.name) + (f"#{anchor}" if anchor else "")
         return tag("a", text(findings.title), href=self.to(target))
 
     def table(self, table: Table, label: str, sortable: bool = False) -> str:
@@ -137,7 +137,7 @@ class Shell:
         groups = []
         for group in dict.fromkeys(found.membership.group for found in site.findings):
             own = [found for found in site.findings if found.membership.group == group]
-            entries = [self._entry(experiment_file(found.name), short_title(found), sections) for found in own]
+            entries = [self._entry(experiment_page_name(found.name), short_title(found), sections) for found in own]
             groups += [tag("h2", text(group)), tag("ul", *entries)]
         parts.append(tag("div", *groups, class_="experiments"))
         parts.append(tag("p", f"dumbbell {text(__version__)}", class_="note"))

@@ -27,7 +27,7 @@ from dumbbell.base.version import __version__
 from dumbbell.machine.host import Host, read_host
 from dumbbell.remote.installing.installer import MARK
 from dumbbell.remote.installing.pack import pack_needed, pack_own
-from dumbbell.remote.link import Agent, LinkLost
+from dumbbell.remote.link import LinkLost, Peer
 from dumbbell.remote.ssh import NOT_FOUND, keep_lines, ssh_command, why_ssh_failed
 
 LEAST_PYTHON = (3, 11)
@@ -79,7 +79,7 @@ def install_remote(host: str, wheel: Path | None = None, offline: bool = False) 
         done = _send(machine, _header(files, offline), files, progress)
         progress.doing(f"asking {machine}")
         try:
-            with Agent(machine):
+            with Peer(machine):
                 pass
         except LinkLost as error:
             raise UserError(f"{error} (it was installed in {done['folder']})") from None

@@ -187,23 +187,23 @@ def install(new: Path, wheels: list[Path], offline: bool) -> None:
 
 
 def ask(program: Path, version: str) -> None:
-    """Refuses an environment whose agent does not say that it is this version."""
+    """Refuses an environment whose peer process does not say that it is this version."""
     question = json.dumps({"do": "hello"}).encode()
     greeting = b"dumbbell-remote 1\n"
     words: list[str | Path] = [program, "remote", "serve"]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as agent:
-        assert agent.stdin is not None
-        assert agent.stdout is not None
-        assert agent.stderr is not None
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as peer:
+        assert peer.stdin is not None
+        assert peer.stdout is not None
+        assert peer.stderr is not None
         found: dict[str, Any] | None = None
-        if agent.stdout.readline() == greeting:
-            agent.stdin.write(len(question).to_bytes(4, "big") + question)
-            agent.stdin.flush()
+        if peer.stdout.readline() == greeting:
+            peer.stdin.write(len(question).to_bytes(4, "big") + question)
+            peer.stdin.flush()
             while found is None:  # a beat is no answer
-                length = int.from_bytes(agent.stdout.read(4), "big")
-                found = json.loads(agent.stdout.read(length) or b'{"ok": {}}').get("ok")
-        agent.stdin.close()
-        said = agent.stderr.read().decode(errors="replace").strip().splitlines()
+                length = int.from_bytes(peer.stdout.read(4), "big")
+                found = json.loads(peer.stdout.read(length) or b'{"ok": {}}').get("ok")
+        peer.stdin.close()
+        said = peer.stderr.read().decode(errors="replace").strip().splitlines()
     if not found or found.get("version") != version:
         raise Refusal(f"what was installed does not answer: {(said or ['no reason'])[-1]}")
 

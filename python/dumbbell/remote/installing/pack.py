@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.outside.available import OWN_PROGRAMS
+from dumbbell.catalog.outside.availability import OWN_PROGRAMS
 from dumbbell.remote.installation import COMMIT_FILE, installation
 
 OWN = "dumbbell"

@@ -5,13 +5,13 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.results.analysis.summary import LEVEL, Estimate, MetricKey, Repetitions, repetitions
 
-Side = tuple[list[str], list[dict[str, Any]]]
+ComparedRuns = tuple[list[str], list[dict[str, Any]]]
 """The names of an experiment's paths, and its runs as in `show --json`."""
 
 MAIN_METRICS = ("throughput_mbps", "delay_p95_ms", "loss_rate")
 
 
-def compare_runs(before: Side, after: Side, metrics: tuple[str, ...] | None) -> list[dict[str, Any]]:
+def compare_runs(before: ComparedRuns, after: ComparedRuns, metrics: tuple[str, ...] | None) -> list[dict[str, Any]]:
     """One row per path, scheme and metric; `metrics` restricts to those names, `None` takes all.
 
     Where each side has a single path, these are compared whatever their names: the same path measured and modelled.

@@ -10,7 +10,7 @@ import numpy
 from numpy.typing import NDArray
 
 from dumbbell import _core
-from dumbbell.results.series.kept import Source
+from dumbbell.results.series.run_files import Source
 
 RULES = {"seen_in_bucket": "flows seen", "scheduled_active": "flows scheduled"}
 """The rules as the core knows them, and in words."""

@@ -12,7 +12,7 @@ import numpy
 from numpy.typing import NDArray
 
 from dumbbell import _core
-from dumbbell.results.series.kept import FLOWS, LINKS, PACKETS, Source
+from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, Source
 from dumbbell.results.series.transfers import Transfers, measure_transfers
 
 Series = tuple[NDArray[Any], NDArray[Any]]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dumbbell import _core
-from dumbbell.results.series.kept import Source
+from dumbbell.results.series.run_files import Source
 
 SUM = "SUM"
 _HEAD = "[ ID] Interval       Transfer     Bandwidth"

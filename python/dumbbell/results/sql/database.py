@@ -21,7 +21,7 @@ from dumbbell.experiment import Experiment
 from dumbbell.results.directory import ResultsDirectory
 from dumbbell.results.files import require_no_link
 from dumbbell.results.numbers import definition, definitions, numbers, sampled_metrics
-from dumbbell.results.series.kept import kept_names
+from dumbbell.results.series.run_files import kept_names
 from dumbbell.results.sql import rows
 from dumbbell.results.sql.schema import require_ours, upgrade, views
 

@@ -11,7 +11,7 @@ from typing import Any
 from dumbbell import catalog
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.input_files import TABLE, read_text
-from dumbbell.catalog.experiment_file import Plan, stored_plan
+from dumbbell.catalog.experiment_file import ExperimentFile, stored_experiment_file
 from dumbbell.catalog.outside.pantheon_names import Counterpart
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.published import METRICS, Mean, Publication
@@ -81,8 +81,8 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the caller says of a target; None and empty leave it as the target has it."""
+class TargetOptions:
+    """Overrides of what a target says of itself; None and empty values leave that as it is."""
 
     path: str | None = None
     schemes: tuple[str, ...] = ()
@@ -96,48 +96,48 @@ class Asked:
     seed: int = 1
 
 
-def read_target(text: str, asked: Asked) -> Target:
+def read_target(text: str, options: TargetOptions) -> Target:
     """A results directory, a table (`.csv`), or an experiment with published numbers, by its name or its file.
 
     Raises:
         UserError: it is none, or says too little.
     """
     if Path(text).is_dir():
-        raw = _of_results(Path(text), asked)
+        raw = _of_results(Path(text), options)
     elif text.endswith(".csv"):
-        raw = _of_table(Path(text), asked)
+        raw = _of_table(Path(text), options)
     else:
-        raw = _of_publication(text, asked)
-    return _simulated(raw, asked)
+        raw = _of_publication(text, options)
+    return _simulated(raw, options)
 
 
 @dataclass(frozen=True)
 class _Raw:
-    """Points under the target's own names, and the plan that they belong to."""
+    """Points under the target's own names, and the experiment file that they belong to."""
 
     where: str
     source: str
     points: tuple[Point, ...]
-    plan: Plan
+    experiment_file: ExperimentFile
     path: PathModel | None
     left_out: tuple[str, ...] = ()
     counterparts: Mapping[str, Counterpart] = field(default_factory=dict)
     """Of Pantheon's tests: what simulates its schemes, by their keys there."""
 
 
-def _simulated(raw: _Raw, asked: Asked) -> Target:
+def _simulated(raw: _Raw, options: TargetOptions) -> Target:
     """The target with our schemes, and without what they cannot simulate."""
     named = {point.scheme for point in raw.points}
-    for name in (*asked.schemes, *asked.stands_for):
+    for name in (*options.schemes, *options.stands_for):
         if name not in named:
             raise UserError(
                 f"{raw.where}: has no scheme `{name}`{nearest(name, named)}: it has {listed(sorted(named))}"
             )
     points, left, used = [], list(raw.left_out), {}
     for point in raw.points:
-        if asked.schemes and point.scheme not in asked.schemes:
+        if options.schemes and point.scheme not in options.schemes:
             continue
-        scheme, reason = _stand_in(raw, asked, point.scheme)
+        scheme, reason = _stand_in(raw, options, point.scheme)
         reason = reason or _unusable(point)
         if scheme is None or reason:
             left.append(f"{point.label}: {reason}")
@@ -151,23 +151,23 @@ def _simulated(raw: _Raw, asked: Asked) -> Target:
         raise UserError(
             f"{raw.where}: needed are {LEAST_POINTS} schemes or more; {'; '.join(left) or 'there are fewer'}"
         )
-    return Target(raw.source, tuple(points), _experiment(raw, asked, used), tuple(dict.fromkeys(left)))
+    return Target(raw.source, tuple(points), _experiment(raw, options, used), tuple(dict.fromkeys(left)))
 
 
-def _stand_in(raw: _Raw, asked: Asked, name: str) -> tuple[Scheme | None, str]:
+def _stand_in(raw: _Raw, options: TargetOptions, name: str) -> tuple[Scheme | None, str]:
     """Return the scheme that simulates what was measured as `name`: as asked, by Pantheon's table, or of that name."""
     known = raw.counterparts.get(name)
-    if name in asked.stands_for or known is None:
-        return _ours(raw.plan, asked.stands_for.get(name, name))
+    if name in options.stands_for or known is None:
+        return _ours(raw.experiment_file, options.stands_for.get(name, name))
     if known.scheme is None:
         return None, f"nothing simulates it: {known.note}"
     return catalog.schemes().find(known.scheme), ""
 
 
-def _ours(plan: Plan, name: str) -> tuple[Scheme | None, str]:
+def _ours(experiment_file: ExperimentFile, name: str) -> tuple[Scheme | None, str]:
     """The scheme that simulates what was measured as `name`, or why there is none."""
     known = catalog.schemes()
-    scheme = plan.own_schemes.get(name)
+    scheme = experiment_file.own_schemes.get(name)
     if scheme is None or scheme.status == "imported":
         scheme = known.find(name) if name in known.names() else None  # a file of that name may be somebody else's
     if scheme is None:
@@ -186,9 +186,9 @@ def _unusable(point: Point) -> str:
     return ""
 
 
-def _experiment(raw: _Raw, asked: Asked, used: dict[str, Scheme]) -> Experiment:
+def _experiment(raw: _Raw, options: TargetOptions, used: dict[str, Scheme]) -> Experiment:
     """The target's settings, for the simulator, over a path that is still to be found."""
-    overhead = asked.overhead_bytes
+    overhead = options.overhead_bytes
     if overhead is None:
         overhead = raw.path.overhead_bytes if raw.path else 0
     mtu, fragment = (raw.path.mtu_bytes, raw.path.fragment) if raw.path else (1500, True)
@@ -196,13 +196,18 @@ def _experiment(raw: _Raw, asked: Asked, used: dict[str, Scheme]) -> Experiment:
     path = PathModel(
         PLACE, PLACE, overhead_bytes=overhead, mtu_bytes=mtu, fragment=fragment, data=delay, ack=delay, file=raw.where
     )
-    given = {"runs": asked.runs, "duration_s": asked.duration_s, "flows": asked.flows, "interval_s": asked.interval_s}
+    given = {
+        "runs": options.runs,
+        "duration_s": options.duration_s,
+        "flows": options.flows,
+        "interval_s": options.interval_s,
+    }
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    plan = replace(
-        raw.plan,
+    experiment_file = replace(
+        raw.experiment_file,
         backend="sim",
         log="none",
-        seed=asked.seed,
+        seed=options.seed,
         schemes=list(used),
         mixes=[],
         flow=(),
@@ -226,20 +231,20 @@ def _experiment(raw: _Raw, asked: Asked, used: dict[str, Scheme]) -> Experiment:
         **changes,
     )
     # nothing that is looked at is sampled
-    return pin(resolve(replace(plan, sample_interval_s=plan.duration_s)))
+    return pin(resolve(replace(experiment_file, sample_interval_s=experiment_file.duration_s)))
 
 
-def _of_publication(text: str, asked: Asked) -> _Raw:
+def _of_publication(text: str, options: TargetOptions) -> _Raw:
     """The published rows of an experiment."""
-    plan = catalog.experiments().find(text)
-    rows = plan.published.rows
+    experiment_file = catalog.experiments().find(text)
+    rows = experiment_file.published.rows
     if not rows:
         having = [name for name in catalog.experiments().names() if catalog.experiments().find(name).published.rows]
         raise UserError(
             f"{text}: has no [[published]] tables: {listed(having)} have; allowed are also results and .csv"
         )
     places = list(dict.fromkeys(row.path for row in rows if row.path))
-    place = _chosen(text, asked.path, places) if places else None
+    place = _chosen(text, options.path, places) if places else None
     points, left = [], []
     for row in rows:
         name = row.scheme or row.title
@@ -252,23 +257,23 @@ def _of_publication(text: str, asked: Asked) -> _Raw:
         elif row.uncounted:
             left.append(f"{name}: {row.uncounted}")
         else:
-            points.append(Point(row.scheme, 0, **row.means, runs=plan.runs, title=row.title))
-    path = _path_of(plan, place or (plan.paths[0] if plan.paths else None))
-    return _Raw(text, plan.published.source, tuple(points), plan, path, tuple(left))
+            points.append(Point(row.scheme, 0, **row.means, runs=experiment_file.runs, title=row.title))
+    path = _path_of(experiment_file, place or (experiment_file.paths[0] if experiment_file.paths else None))
+    return _Raw(text, experiment_file.published.source, tuple(points), experiment_file, path, tuple(left))
 
 
-def _path_of(plan: Plan, name: str | None) -> PathModel | None:
-    """The path that a plan names, for its overhead and its MTU."""
+def _path_of(experiment_file: ExperimentFile, name: str | None) -> PathModel | None:
+    """The path that an experiment file names, for its overhead and its MTU."""
     if name is None:
         return None
-    return plan.own_paths.get(name) or catalog.paths().find(name)
+    return experiment_file.own_paths.get(name) or catalog.paths().find(name)
 
 
-def _of_results(directory: Path, asked: Asked) -> _Raw:
+def _of_results(directory: Path, options: TargetOptions) -> _Raw:
     """The good runs of a results directory, on one path."""
     content = open_results(directory)
     experiment = content.experiment
-    place = _chosen(str(directory), asked.path, list(experiment.paths))
+    place = _chosen(str(directory), options.path, list(experiment.paths))
     points, left = [], []
     for group in repetitions(content.runs()).values():
         if group.path != place:
@@ -285,12 +290,14 @@ def _of_results(directory: Path, asked: Asked) -> _Raw:
             else:
                 points.append(Point(group.scheme, number, **means, runs=group.good))  # type: ignore[arg-type]
     # what results say of themselves is not trusted to execute anything: `_ours` leaves out all that is not built in
-    plan = replace(stored_plan(directory / "experiment.toml"), runs=max(experiment.runs, 1))
+    experiment_file = replace(stored_experiment_file(directory / "experiment.toml"), runs=max(experiment.runs, 1))
     if not experiment.capabilities.executes:
         count = max((point.flow for point in points), default=1)
-        plan = replace(plan, flows=max(count, 1))
+        experiment_file = replace(experiment_file, flows=max(count, 1))
     place_model = experiment.paths[place]
-    return _Raw(str(directory), str(directory), tuple(points), plan, place_model, tuple(left), counterparts(content))
+    return _Raw(
+        str(directory), str(directory), tuple(points), experiment_file, place_model, tuple(left), counterparts(content)
+    )
 
 
 def _chosen(where: str, given: str | None, places: list[str]) -> str:
@@ -307,11 +314,11 @@ COLUMNS = ("scheme", "level", "number", "path", "runs", "good", *METRICS)
 _NEEDED = ("scheme", "throughput_mbps", "delay_p95_ms")
 
 
-def _of_table(file: Path, asked: Asked) -> _Raw:
+def _of_table(file: Path, options: TargetOptions) -> _Raw:
     """A table as `dumbbell show DIR --csv` prints it. Of one scheme and flow, several rows are several runs."""
     rows = _table_rows(file)
     places = list(dict.fromkeys(row["path"] for _, row in rows if row.get("path")))
-    place = _chosen(str(file), asked.path, places) if places else None
+    place = _chosen(str(file), options.path, places) if places else None
     gathered: dict[tuple[str, int], list[tuple[int, dict[str, str]]]] = {}
     for line, row in rows:
         if place is None or row.get("path", "") in ("", place):
@@ -321,8 +328,8 @@ def _of_table(file: Path, asked: Asked) -> _Raw:
     points = [_row_point(file, *key, found) for key, found in gathered.items() if key[1] or key[0] not in apart]
     runs = max(point.runs for point in points)
     flows = max(max(flow for _, flow in gathered), 1)
-    plan = Plan(name=PLACE, runs=runs, flows=flows, file=str(file))
-    return _Raw(str(file), str(file), tuple(points), plan, None)
+    experiment_file = ExperimentFile(name=PLACE, runs=runs, flows=flows, file=str(file))
+    return _Raw(str(file), str(file), tuple(points), experiment_file, None)
 
 
 def _table_rows(file: Path) -> list[tuple[int, dict[str, str]]]:

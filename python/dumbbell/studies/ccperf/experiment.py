@@ -8,7 +8,7 @@ from typing import Any
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
 from dumbbell.base.names import RULE, is_name
-from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.grids.cell import Cell
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.ns3 import names
@@ -32,7 +32,7 @@ UDP_SCHEMES = {"constant": "udp-cbr", "poisson": "udp-poisson"}
 NO_ALGORITHM = ("", "-", "none")
 
 
-def ccperf_plan(command: str | Sequence[str] | argparse.Namespace) -> Plan:
+def ccperf_plan(command: str | Sequence[str] | argparse.Namespace) -> ExperimentFile:
     """The experiment of a command that ccperf prints: its text, its words or its parsed options.
 
     The program's name may stand before them. Options that say where results go are not looked at.
@@ -58,7 +58,7 @@ def ccperf_plan(command: str | Sequence[str] | argparse.Namespace) -> Plan:
     name = arguments.experiment_name
     if not is_name(name):
         raise UserError(f"--experiment-name `{name}`: allowed are {RULE}")
-    return Plan(
+    return ExperimentFile(
         name=name,
         schemes=[label],
         paths=[path.name],

@@ -8,19 +8,19 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from dumbbell.base.backend import Note
-from dumbbell.remote.pair import BUSY_PER_S, Pair
-from dumbbell.studies.pathfinding import idle, load, plan, traffic, trains
+from dumbbell.remote.remote_run import BUSY_PER_S, Pair
+from dumbbell.studies.pathfinding import idle, load, probe_budget, traffic, trains
 from dumbbell.studies.pathfinding.findings import Findings, Way
 from dumbbell.studies.pathfinding.flow_log import FlowLog, read_flows
 from dumbbell.studies.pathfinding.intervals import Estimate
-from dumbbell.studies.pathfinding.plan import Plan
 from dumbbell.studies.pathfinding.policer import policer
+from dumbbell.studies.pathfinding.probe_budget import ProbeBudget
 from dumbbell.studies.pathfinding.probing import WAYS, Probed, probe, questions
 
 Doing = Callable[[str], None]
 """Told what is done next."""
 Pairs = Callable[[bool], Pair]
-"""Starts both agents: with what is known of clocks from elsewhere, or for transfers, which need none of it."""
+"""Starts both peer processes: with what is known of clocks from elsewhere, or for transfers, which need none of it."""
 _QUESTIONS_PER_S = 20.0
 _QUESTIONS_MBPS = BUSY_PER_S * 76 * 8e-6
 """Answers to questions for the time, while a run goes on: 28 bytes of headers, 32 around the content, 16 of content."""
@@ -30,7 +30,7 @@ _LEAST_MBPS = 0.05
 @dataclass
 class _Measuring:
     pair: Pair
-    plan: Plan
+    budget: ProbeBudget
     doing: Doing
     notes: list[str]
     folder: Path
@@ -51,19 +51,19 @@ class _Measuring:
         return flows, statistics
 
 
-def measure(pairs: Pairs, wanted: Plan, doing: Doing) -> Findings:
+def measure(pairs: Pairs, wanted: ProbeBudget, doing: Doing) -> Findings:
     """Measures the path between two sides.
 
     Raises:
         UserError: the sides do not reach each other, or one of them is lost.
     """
     with TemporaryDirectory(prefix="dumbbell-path-") as folder:
-        doing("both agents start")
+        doing("both peer processes start")
         with pairs(True) as pair:
             it = _Measuring(pair, wanted, doing, [], Path(folder))
             found = _quiet(it)
         if wanted.transfers:
-            doing("both agents start anew")
+            doing("both peer processes start anew")
             with pairs(False) as it.pair:
                 for way in WAYS:
                     _fill(it, found.ways[way], way == WAYS[1])
@@ -84,7 +84,7 @@ def _quiet(it: _Measuring) -> Findings:
     it.doing("round trips")
     trips = sorted(trips + questions(it.pair, 3.0, _QUESTIONS_PER_S))
     it.doing("few small packets")
-    flows, statistics = it.run(traffic.idle(it.plan.idle_s), it.note)
+    flows, statistics = it.run(traffic.idle(it.budget.idle_s), it.note)
     low, high = statistics["clocks"]["uncertainty_ms"]
     bounds = {WAYS[0]: (low, high), WAYS[1]: (-high, -low)}
     ways = {}
@@ -119,20 +119,20 @@ def _copies(statistics: dict[str, Any], flow: int, way: str) -> int:
 
 def _trains(it: _Measuring, mtu_bytes: int, rtt_s: float, jitter_ms: float) -> dict[str, Probed]:
     """Packet trains, of which the first ones say how long the others are."""
-    scout_gap_s = it.plan.spaced_s(plan.SCOUT_PACKETS, mtu_bytes, plan.LEAST_GAP_S)
-    scout = (plan.SCOUT_PACKETS, mtu_bytes, scout_gap_s)
+    scout_gap_s = it.budget.spaced_s(probe_budget.SCOUT_PACKETS, mtu_bytes, probe_budget.LEAST_GAP_S)
+    scout = (probe_budget.SCOUT_PACKETS, mtu_bytes, scout_gap_s)
     it.doing("first packet trains")
-    scouts = probe(it.pair, dict.fromkeys(WAYS, scout), plan.SCOUTS, rtt_s, ecn=False)
+    scouts = probe(it.pair, dict.fromkeys(WAYS, scout), probe_budget.SCOUTS, rtt_s, ecn=False)
     shapes = {}
     for way in WAYS:
-        packets, gap_s = plan.train_packets(_told(trains.rate(scouts[way].trains)), mtu_bytes, jitter_ms / 1e3)
-        packets = min(packets, it.plan.train_packets(mtu_bytes))
-        shapes[way] = (packets, mtu_bytes, it.plan.spaced_s(packets, mtu_bytes, gap_s))
-        it.sent_bytes += (packets * plan.TRAINS + plan.SCOUT_PACKETS * plan.SCOUTS) * mtu_bytes
+        packets, gap_s = probe_budget.train_packets(_told(trains.rate(scouts[way].trains)), mtu_bytes, jitter_ms / 1e3)
+        packets = min(packets, it.budget.train_packets(mtu_bytes))
+        shapes[way] = (packets, mtu_bytes, it.budget.spaced_s(packets, mtu_bytes, gap_s))
+        it.sent_bytes += (packets * probe_budget.TRAINS + probe_budget.SCOUT_PACKETS * probe_budget.SCOUTS) * mtu_bytes
     gap_s = max(gap_s for _, _, gap_s in shapes.values())
     shapes = {way: (packets, size, gap_s) for way, (packets, size, _) in shapes.items()}
     it.doing("packet trains and codepoints")
-    return probe(it.pair, shapes, plan.TRAINS, rtt_s, ecn=True)
+    return probe(it.pair, shapes, probe_budget.TRAINS, rtt_s, ecn=True)
 
 
 def _told(rate: Estimate) -> float | None:
@@ -144,16 +144,16 @@ def _fill(it: _Measuring, way: Way, reverse: bool) -> None:
     """Fills the path in one direction: with a transfer, then, if its queue was not seen full, at a constant rate."""
     name, told = WAYS[reverse], _told(way.trains)
     mbps = max(told if told is not None else _LEAST_MBPS, _LEAST_MBPS)
-    seconds = it.plan.transfer_of_s(mbps)
+    seconds = it.budget.transfer_of_s(mbps)
     it.doing(f"a transfer, {name}")
-    logs = [_look(it, way, traffic.transfer(seconds, reverse, it.plan.transfer_bytes), "a transfer")]
+    logs = [_look(it, way, traffic.transfer(seconds, reverse, it.budget.transfer_bytes), "a transfer")]
     if way.queue is None or not way.queue.full:
-        rate = min(plan.FLOODS_AT * mbps, plan.MOST_FLOOD_MBPS)
-        seconds = it.plan.flood_of_s(rate)
-        if seconds < plan.LEAST_FLOOD_S:
-            rate, seconds = rate * seconds / plan.LEAST_FLOOD_S, plan.LEAST_FLOOD_S
+        rate = min(probe_budget.FLOODS_AT * mbps, probe_budget.MOST_FLOOD_MBPS)
+        seconds = it.budget.flood_of_s(rate)
+        if seconds < probe_budget.LEAST_FLOOD_S:
+            rate, seconds = rate * seconds / probe_budget.LEAST_FLOOD_S, probe_budget.LEAST_FLOOD_S
         it.doing(f"a constant rate, {name}")
-        run = traffic.flood(rate, seconds, reverse, it.plan.flood_bytes)
+        run = traffic.flood(rate, seconds, reverse, it.budget.flood_bytes)
         logs.append(_look(it, way, run, f"a constant rate of {rate:.3g} Mbit/s"))
         way.policer = policer(logs[-1], told if told is not None else math.inf)
     if way.queue is not None and way.queue.depth_ms.value is not None:
@@ -165,9 +165,9 @@ def _fill(it: _Measuring, way: Way, reverse: bool) -> None:
 def _lose(it: _Measuring, way: Way, mbps: float, reverse: bool) -> None:
     """Counts losses at a constant rate below that of the path: many packets, and no queue."""
     it.doing(f"a constant rate below that of the path, {WAYS[reverse]}")
-    rate = min(plan.STEADY_AT * mbps, plan.MOST_FLOOD_MBPS)
-    seconds = min(plan.STEADY_S, it.plan.steady_bytes * 8e-6 / rate)
-    [log], _ = it.run(traffic.flood(rate, seconds, reverse, it.plan.steady_bytes))
+    rate = min(probe_budget.STEADY_AT * mbps, probe_budget.MOST_FLOOD_MBPS)
+    seconds = min(probe_budget.STEADY_S, it.budget.steady_bytes * 8e-6 / rate)
+    [log], _ = it.run(traffic.flood(rate, seconds, reverse, it.budget.steady_bytes))
     hits, cases = way.random_losses
     more, others = idle.losses(log)
     way.random_losses = hits + more, cases + others

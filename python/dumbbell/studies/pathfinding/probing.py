@@ -1,12 +1,12 @@
-"""Trains of packets and ECN codepoints, both ways, through the agents of both sides."""
+"""Trains of packets and ECN codepoints, both ways, through the peer processes of both sides."""
 
 import json
 from dataclasses import dataclass
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.remote.pair import MARGIN_S, Pair
-from dumbbell.studies.pathfinding import plan
+from dumbbell.remote.remote_run import MARGIN_S, Pair
+from dumbbell.studies.pathfinding import probe_budget
 from dumbbell.studies.pathfinding.ecn import Codepoints, codepoints
 from dumbbell.studies.pathfinding.trains import Train
 
@@ -37,20 +37,20 @@ def probe(
     bursts = {way: _bursts(*trains[way], count, ecn, 0.0 if way == WAYS[0] else 0.5) for way in WAYS}
     last_s = max(burst["at_s"] for each in bursts.values() for burst in each)
     seconds = last_s + rtt_s + _LINGER_S
-    agents = dict(zip(WAYS, (pair.local.agent, pair.remote.agent), strict=True))
+    peers = dict(zip(WAYS, (pair.local.peer, pair.remote.peer), strict=True))
     requests = {way: {"bursts": bursts[way], "seconds": seconds} for way in WAYS}
-    work = {way: agents[way].begin("probe", within_s=seconds + MARGIN_S, request=requests[way]) for way in WAYS}
+    work = {way: peers[way].begin("probe", within_s=seconds + MARGIN_S, request=requests[way]) for way in WAYS}
     told = {way: each.result()[0] for way, each in work.items()}
     return {way: understood(bursts[way], told[way], told[other]) for way, other in (WAYS, WAYS[::-1])}
 
 
 def _bursts(packets: int, size: int, gap_s: float, count: int, ecn: bool, turn: float) -> list[dict[str, Any]]:
-    begin_s, single = 0.1, plan.IDLE_BYTES
+    begin_s, single = 0.1, probe_budget.IDLE_BYTES
     bursts = []
     if ecn:
-        for number in range(4 * plan.CODEPOINTS_EACH):
+        for number in range(4 * probe_budget.CODEPOINTS_EACH):
             bursts.append({"at_s": begin_s + 0.01 * number, "packets": 1, "bytes": single, "ecn": number % 4})
-        begin_s += 0.04 * plan.CODEPOINTS_EACH + 0.2
+        begin_s += 0.04 * probe_budget.CODEPOINTS_EACH + 0.2
     for number in range(count):
         at_s = begin_s + (number + turn) * gap_s
         bursts.append({"at_s": at_s, "packets": packets, "bytes": size, "ecn": _ECT0 if ecn else 0})
@@ -78,5 +78,5 @@ def understood(bursts: list[dict[str, Any]], sender: dict[str, Any], receiver: d
 
 def questions(pair: Pair, seconds: float, per_s: float) -> list[float]:
     """Round trips of small packets, ms, in order of length."""
-    asked = pair.local.agent.ask("ask", within_s=seconds + MARGIN_S, seconds=seconds, per_s=per_s)[0]["exchanges"]
-    return sorted(trip / 1e6 for trip in _core.round_trips(json.dumps(asked), pair.remote.agent.name))
+    asked = pair.local.peer.ask("ask", within_s=seconds + MARGIN_S, seconds=seconds, per_s=per_s)[0]["exchanges"]
+    return sorted(trip / 1e6 for trip in _core.round_trips(json.dumps(asked), pair.remote.peer.name))

@@ -3,11 +3,11 @@
 from copy import deepcopy
 from typing import Any
 
-from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.path import PathModel
 from dumbbell.execution.check import check
 from dumbbell.experiment import pin, resolve
-from dumbbell.studies.pathfinding import plan
+from dumbbell.studies.pathfinding import probe_budget
 
 TRANSFER = "cubic"
 """A transfer that sends more until something is lost."""
@@ -17,8 +17,8 @@ _MOST_BYTES = 10**12
 
 def idle(seconds: float) -> dict[str, Any]:
     """Few small packets, both ways."""
-    rate_mbps = plan.IDLE_PER_S * plan.IDLE_PAYLOAD_BYTES * 8e-6
-    run = _constant(rate_mbps, seconds, plan.IDLE_PAYLOAD_BYTES)
+    rate_mbps = probe_budget.IDLE_PER_S * probe_budget.IDLE_PAYLOAD_BYTES * 8e-6
+    run = _constant(rate_mbps, seconds, probe_budget.IDLE_PAYLOAD_BYTES)
     run["flows"].append(deepcopy(run["flows"][0]) | {"reverse": True})
     return run
 
@@ -57,7 +57,7 @@ def _specification(scheme: str, seconds: float) -> dict[str, Any]:
     path = PathModel(name="unknown", title="", data=element, ack=element)
     experiment = pin(
         resolve(
-            Plan(
+            ExperimentFile(
                 name="run",
                 schemes=[scheme],
                 paths=[path.name],

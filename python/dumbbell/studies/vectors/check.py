@@ -10,7 +10,7 @@ from dumbbell import catalog
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.input_files import TEXT, read_text
 from dumbbell.base.interrupts import interruptible
-from dumbbell.catalog.experiment_file import stored_plan
+from dumbbell.catalog.experiment_file import stored_experiment_file
 from dumbbell.execution.check import check
 from dumbbell.experiment import Experiment, resolve
 from dumbbell.results.difference import difference
@@ -46,7 +46,7 @@ def check_vectors(directory: str | PathLike[str]) -> dict[str, Difference | None
 
 def _check(folder: Path) -> Difference | None:
     file = folder / EXPERIMENT
-    stored = resolve(stored_plan(file))
+    stored = resolve(stored_experiment_file(file))
     for scheme in stored.schemes.values():
         if scheme.is_outside:  # whoever checks vectors executes nothing of theirs
             raise UserError(f"{file}: scheme `{scheme.name}`: allowed are built-in controllers")
@@ -67,10 +67,10 @@ def _scenario(file: Path, stored: Experiment) -> Experiment:
     Raises:
         UserError: this version has no such scenario, or another one of that name.
     """
-    plans = {plan.name: plan for plan in catalog.vectors()}
-    if stored.name not in plans or len(stored.schemes) != 1:
-        raise UserError(f"{file}: not a scenario with one scheme: allowed are {listed(plans)}")
-    experiment = scenario(plans[stored.name], *stored.schemes.values())
+    experiment_files = {experiment_file.name: experiment_file for experiment_file in catalog.vectors()}
+    if stored.name not in experiment_files or len(stored.schemes) != 1:
+        raise UserError(f"{file}: not a scenario with one scheme: allowed are {listed(experiment_files)}")
+    experiment = scenario(experiment_files[stored.name], *stored.schemes.values())
     differs = difference(stored.table(), experiment.table())
     if differs:
         raise UserError(f"{file}: not the scenario `{stored.name}` of this version: write the vectors again: {differs}")

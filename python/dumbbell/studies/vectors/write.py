@@ -10,7 +10,7 @@ from string import Template
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import interruptible
-from dumbbell.catalog.experiment_file import Plan
+from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.execution.check import check
@@ -41,24 +41,24 @@ def write_vectors(scheme: str | Scheme, out: str | PathLike[str]) -> list[Path]:
     titles: dict[str, str] = {}
     try:
         with interruptible(), staging(out) as made:
-            for plan in _scenarios(scheme):
-                experiment = scenario(plan, scheme)
+            for experiment_file in _scenarios(scheme):
+                experiment = scenario(experiment_file, scheme)
                 check(experiment)
-                folder = made / plan.name
+                folder = made / experiment_file.name
                 folder.mkdir()
                 write_atomically(folder / EXPERIMENT, to_toml(experiment.table()))
                 rows = run_scenario(experiment, folder)
                 write_atomically(folder / FIGURE, _figure(experiment, scheme, rows))
-                titles[plan.name] = plan.title
+                titles[experiment_file.name] = experiment_file.title
             write_atomically(made / "README.md", _readme(scheme, titles))
     except OSError as error:
         raise UserError(f"cannot write to {out}: {error.strerror or error}") from None
     return [out / name for name in titles]
 
 
-def scenario(plan: Plan, scheme: Scheme) -> Experiment:
+def scenario(experiment_file: ExperimentFile, scheme: Scheme) -> Experiment:
     """Return a scenario of the catalog with a scheme."""
-    return resolve(replace(plan, own_schemes={scheme.name: scheme}), Overrides(schemes=(scheme.name,)))
+    return resolve(replace(experiment_file, own_schemes={scheme.name: scheme}), Overrides(schemes=(scheme.name,)))
 
 
 def run_scenario(experiment: Experiment, folder: Path) -> list[Row]:
@@ -73,9 +73,13 @@ def run_scenario(experiment: Experiment, folder: Path) -> list[Row]:
     return rows
 
 
-def _scenarios(scheme: Scheme) -> list[Plan]:
+def _scenarios(scheme: Scheme) -> list[ExperimentFile]:
     transport = json.loads(_core.transport(json.dumps(scheme.transport)))
-    return [plan for plan in catalog.vectors() if plan.name != _ECN or transport["ecn"] != "off"]
+    return [
+        experiment_file
+        for experiment_file in catalog.vectors()
+        if experiment_file.name != _ECN or transport["ecn"] != "off"
+    ]
 
 
 def _figure(experiment: Experiment, scheme: Scheme, rows: list[Row]) -> str:

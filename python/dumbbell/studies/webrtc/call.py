@@ -88,7 +88,7 @@ def send(place: Place, video: Video) -> str | None:
         }
         offer = page.run("offer", picture, timeout_s=GATHER_WITHIN_S + 10.0)
         _check_description("offer", offer, wanted, browser)
-        side = Side(browser, page, place, wanted, Conduct(fps=video.fps))
+        end = CallEnd(browser, page, place, wanted, Conduct(fps=video.fps))
         print("ready", flush=True)
         try:
             with closing(host.welcome()) as meeting:
@@ -97,9 +97,9 @@ def send(place: Place, video: Video) -> str | None:
                 if video.max_bps is not None:
                     answer = sdp.with_bandwidth(answer, video.max_bps // 1000)
                 page.run("accept", answer)
-                side.attend(meeting)
+                end.attend(meeting)
         except Stopped:
-            return side.finish()
+            return end.finish()
 
 
 def receive(place: Place) -> str | None:
@@ -107,16 +107,16 @@ def receive(place: Place) -> str | None:
     wanted = expected(parse(place.trials))
     with Browser(place.setup()) as browser:
         page = _page(browser, place)
-        side = Side(browser, page, place, wanted, Conduct())
+        end = CallEnd(browser, page, place, wanted, Conduct())
         try:
             with closing(join(place.rendezvous, ANSWER_WITHIN_S)) as meeting:
                 offer = meeting.hear("offer", within_s=ANSWER_WITHIN_S)
                 answer = page.run("answer", offer, GATHER_WITHIN_S * 1e3, timeout_s=GATHER_WITHIN_S + 5.0)
                 _check_description("answer", answer, wanted, browser)
                 meeting.tell({"answer": answer})
-                side.attend(meeting)
+                end.attend(meeting)
         except Stopped:
-            return side.finish()
+            return end.finish()
 
 
 def _page(browser: Browser, place: Place) -> Page:
@@ -131,8 +131,8 @@ def _check_description(name: str, text: str, wanted: Expected, browser: Browser)
         raise CallError(f"no feedback after RFC 8888 in the {name}: {browser.version} ignores the field trial")
 
 
-class Side:
-    """One side of a call at work."""
+class CallEnd:
+    """One end of a call at work."""
 
     def __init__(self, browser: Browser, page: Page, place: Place, wanted: Expected, conduct: Conduct) -> None:
         self._browser, self._page, self._wanted, self._conduct = browser, page, wanted, conduct

@@ -67,7 +67,7 @@ pub(crate) const fn entry<E: Estimates>() -> Entry {
         policy: None,
         build: Build::Fallible(|parameters, _start| {
             network::<E>(parameters)?;
-            Ok(Box::new(Told::new(parameters)))
+            Ok(Box::new(EstimateFollower::new(parameters)))
         }),
     }
 }
@@ -131,9 +131,9 @@ impl ReceiverHalf for Estimator {
     }
 }
 
-/// The sender: does as it is told.
+/// The sender: sends at the rate that the receiver estimated.
 #[derive(Debug)]
-struct Told {
+struct EstimateFollower {
     min_bps: f64,
     max_bps: f64,
     /// The newest estimate, bit/s; `None` before the first.
@@ -142,7 +142,7 @@ struct Told {
     rate: f64,
 }
 
-impl Told {
+impl EstimateFollower {
     fn new(parameters: &Parameters) -> Self {
         let max_bps = parameters.number("max_rate_mbps") * 1e6;
         let min_bps = (parameters.number("min_rate_mbps") * 1e6).min(max_bps);
@@ -151,7 +151,7 @@ impl Told {
     }
 }
 
-impl Controller for Told {
+impl Controller for EstimateFollower {
     fn on_ack(&mut self, ack: &Ack<'_>) {
         if let Some(report) = Report::read(ack.feedback) {
             let estimate = f64::from(report.bps);

@@ -22,7 +22,7 @@
 mod tests;
 
 use crate::parts::{
-    Boundary, GradientStep, Interval, MonitorTimed, Plan, Round, RttSample, StepRule, quantised,
+    Boundary, GradientStep, Interval, IntervalTerms, MonitorTimed, Round, RttSample, StepRule, quantised,
 };
 use crate::{
     Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
@@ -178,7 +178,7 @@ impl PccExperimental {
         let rate = if is_probe { self.next_probe() } else { self.rate };
         self.monitor.open(
             now,
-            Plan {
+            IntervalTerms {
                 rate,
                 is_useful,
                 is_starting: self.mode == Mode::Starting,
@@ -201,7 +201,7 @@ impl PccExperimental {
 
     /// Decides if the verdict on all useful intervals is in.
     fn conclude(&mut self, now: Time) {
-        let is_complete = |interval: &Interval| now >= interval.plan.end && interval.is_accounted_for();
+        let is_complete = |interval: &Interval| now >= interval.terms.end && interval.is_accounted_for();
         match self.monitor.round(is_complete) {
             Round::Waiting => {}
             Round::Void => self.monitor.end_round(),
@@ -209,7 +209,7 @@ impl PccExperimental {
                 let mut outcomes = [Outcome::default(); PROBES];
                 let mut count = 0;
                 for (interval, outcome) in self.monitor.useful_intervals().zip(&mut outcomes) {
-                    *outcome = Outcome { rate: interval.plan.rate, utility: self.utility(interval) };
+                    *outcome = Outcome { rate: interval.terms.rate, utility: self.utility(interval) };
                     count += 1;
                 }
                 self.decide(&outcomes[..count]);
@@ -306,7 +306,7 @@ fn rounded(inflation: f64) -> f64 {
 impl Controller for PccExperimental {
     fn on_sent(&mut self, sent: &Sent) {
         let is_over =
-            self.monitor.current().is_none_or(|current| !self.srtt.is_zero() && sent.now > current.plan.end);
+            self.monitor.current().is_none_or(|current| !self.srtt.is_zero() && sent.now > current.terms.end);
         if self.monitor.useful() == 0 || is_over {
             self.open(sent.now);
         }
@@ -317,7 +317,7 @@ impl Controller for PccExperimental {
         let rtt = ack.rtt.unwrap_or(self.srtt);
         self.srtt = if self.srtt.is_zero() { rtt } else { (self.srtt * 3 + rtt) / 4 };
         let is_inflated = self.monitor.current().is_some_and(|current| {
-            !current.plan.rtt.is_zero() && rtt > current.plan.rtt.mul_f64(1.0 + self.inflation_exit)
+            !current.terms.rtt.is_zero() && rtt > current.terms.rtt.mul_f64(1.0 + self.inflation_exit)
         });
         if self.mode == Mode::Starting && is_inflated {
             self.monitor.clear();
@@ -344,13 +344,13 @@ impl Controller for PccExperimental {
     }
 
     fn control(&self) -> Control {
-        let rate = self.monitor.current().map_or(self.rate, |current| current.plan.rate);
+        let rate = self.monitor.current().map_or(self.rate, |current| current.terms.rate);
         let pacing = Rate::from_bps_f64((rate * MI * self.payload_share).max(1.0));
         Control { pacing: Some(pacing), ..Control::window(u64::MAX) }
     }
 
     fn fields(&self, sink: &mut dyn FieldSink) {
-        let sending = self.monitor.current().map_or(self.rate, |current| current.plan.rate);
+        let sending = self.monitor.current().map_or(self.rate, |current| current.terms.rate);
         sink.put("rate", "Mbit/s", self.rate * MI / 1e6);
         sink.put("sending_rate", "Mbit/s", sending * MI / 1e6);
         sink.put("utility", "", self.latest.utility);

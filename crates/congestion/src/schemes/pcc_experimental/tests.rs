@@ -133,7 +133,7 @@ fn probes_are_pairs_around_the_rate_and_then_the_plain_rate() {
         };
         scheme.on_sent(&sent(now, number));
         scheme.on_sent(&sent(now + Span::from_ms(1), number + 1));
-        rates.push(scheme.monitor.current().unwrap().plan.rate);
+        rates.push(scheme.monitor.current().unwrap().terms.rate);
     }
     for pair in rates[..4].chunks(2) {
         let mut pair = pair.to_vec();

@@ -17,7 +17,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-use crate::parts::{Boundary, Interval, MonitorTimed, Plan, Round, RttSample};
+use crate::parts::{Boundary, Interval, IntervalTerms, MonitorTimed, Round, RttSample};
 use crate::{Ack, Control, Controller, FieldSink, Loss, Parameters, Sent, Start, Timeout};
 use noise::{NoiseFilter, Signal};
 pub(crate) use settings::ENTRY;
@@ -148,7 +148,7 @@ impl Proteus {
         if self.monitor.useful() == 0 {
             return true;
         }
-        let has_ended = current.plan.is_useful
+        let has_ended = current.terms.is_useful
             && current.reliable_samples >= LEAST_SAMPLES
             && now - current.first_sent_at >= self.length;
         if !has_ended {
@@ -170,7 +170,7 @@ impl Proteus {
         let rate = if is_probe { self.next_probe() } else { self.rate };
         (self.length, self.is_doubled) = (self.min_rtt, false);
         let is_starting = self.mode == Mode::Starting;
-        self.monitor.open(now, Plan { rate, is_useful, is_starting, rtt: self.srtt, end: now });
+        self.monitor.open(now, IntervalTerms { rate, is_useful, is_starting, rtt: self.srtt, end: now });
     }
 
     /// The first probe of a pair is above or below by chance, the second is the other.
@@ -229,7 +229,7 @@ impl Proteus {
                 // The filter learns from each interval in turn, so the intervals are lent out meanwhile.
                 let monitor = core::mem::take(&mut self.monitor);
                 for (interval, outcome) in monitor.useful_intervals().zip(&mut outcomes) {
-                    *outcome = Outcome { rate: interval.plan.rate, utility: self.utility(interval) };
+                    *outcome = Outcome { rate: interval.terms.rate, utility: self.utility(interval) };
                     count += 1;
                 }
                 self.monitor = monitor;
@@ -241,12 +241,12 @@ impl Proteus {
 
     /// `X^0.9 - X (b g + c L + d dev)`, X in Mbit/s; the last term only for scavengers.
     fn utility(&mut self, interval: &Interval) -> f64 {
-        let packet_us = PACKET_BYTES * 8.0 / interval.plan.rate;
+        let packet_us = PACKET_BYTES * 8.0 / interval.terms.rate;
         let duration_us = interval.sending_time().as_secs_f64() * 1e6 + packet_us;
         let x = interval.sent_bytes as f64 * 8.0 / duration_us;
         self.signal = self.noise.judge(interval, packet_us);
         let Signal { mut gradient, mut deviation_us } = self.signal;
-        if interval.plan.is_starting {
+        if interval.terms.is_starting {
             deviation_us = 0.0;
             if gradient < 1000.0 / duration_us {
                 gradient = 0.0;
@@ -446,13 +446,13 @@ impl Controller for Proteus {
     }
 
     fn control(&self) -> Control {
-        let rate = self.monitor.current().map_or(self.rate, |current| current.plan.rate);
+        let rate = self.monitor.current().map_or(self.rate, |current| current.terms.rate);
         let pacing = Rate::from_bps_f64((rate * 1e6 * self.payload_share).max(1.0));
         Control { pacing: Some(pacing), ..Control::window(u64::MAX) }
     }
 
     fn fields(&self, sink: &mut dyn FieldSink) {
-        let sending = self.monitor.current().map_or(self.rate, |current| current.plan.rate);
+        let sending = self.monitor.current().map_or(self.rate, |current| current.terms.rate);
         sink.put("rate", "Mbit/s", self.rate);
         sink.put("sending_rate", "Mbit/s", sending);
         sink.put("utility", "", self.latest.utility);

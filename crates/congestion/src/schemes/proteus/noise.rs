@@ -184,15 +184,16 @@ fn slope(values: &VecDeque<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parts::{MonitorTimed, Plan, RttSample};
+    use crate::parts::{IntervalTerms, MonitorTimed, RttSample};
     use units::{Span, Time};
 
     /// Judges one interval of 20 packets, one per ms, whose RTTs are those of `rtt_us`.
     fn judge(filter: &mut NoiseFilter, rtt_us: impl Fn(u64) -> u64) -> Signal {
         let mut monitor = MonitorTimed::default();
         let start = Time::ZERO;
-        let plan = Plan { rate: 12.0, is_useful: true, is_starting: false, rtt: Span::ZERO, end: start };
-        monitor.open(start, plan);
+        let terms =
+            IntervalTerms { rate: 12.0, is_useful: true, is_starting: false, rtt: Span::ZERO, end: start };
+        monitor.open(start, terms);
         for number in 0..20 {
             monitor.on_sent(start + Span::from_ms(number), number, 1500);
         }

@@ -122,10 +122,15 @@ fn utility_after_calm(settings: &[(&str, &str)], swing_us: u64) -> f64 {
     (scheme.mode, scheme.rate, scheme.srtt) = (Mode::Probing, 12.0, Span::from_ms(30));
     let mut utility = f64::NAN;
     for round in 0..10 {
-        let plan =
-            Plan { rate: 12.0, is_useful: true, is_starting: false, rtt: Span::from_ms(30), end: Time::ZERO };
+        let terms = IntervalTerms {
+            rate: 12.0,
+            is_useful: true,
+            is_starting: false,
+            rtt: Span::from_ms(30),
+            end: Time::ZERO,
+        };
         let mut monitor = MonitorTimed::default();
-        monitor.open(Time::ZERO, plan);
+        monitor.open(Time::ZERO, terms);
         for number in 0..50 {
             monitor.on_sent(Time::ZERO + Span::from_ms(number), number, 1500);
         }

@@ -318,7 +318,7 @@ impl Vivace {
             };
             self.utility_rule.value(sample, loss)
         };
-        let (mut up, mut down) = (Side::default(), Side::default());
+        let (mut up, mut down) = (ProbeSum::default(), ProbeSum::default());
         let mut decision = 0;
         for pair in probes.chunks_exact(2) {
             let (higher, lower) = if pair[0].is_up { (pair[0], pair[1]) } else { (pair[1], pair[0]) };
@@ -389,13 +389,13 @@ impl Vivace {
 
 /// The probes on one side of the rate, summed.
 #[derive(Clone, Copy, Debug, Default)]
-struct Side {
+struct ProbeSum {
     value: f64,
     lost: f64,
     rate: f64,
 }
 
-impl Side {
+impl ProbeSum {
     fn add(&mut self, value: f64, sample: &Sample, rate: f64) {
         self.value += value;
         self.lost += sample.lost;

@@ -13,12 +13,12 @@ pub use timeline::parse_trace;
 
 use crate::buffer::Buffer;
 use crate::element::{ElementTable, Streams};
-use crate::served::{Opportunities, Served};
+use crate::opportunity_link::{Opportunities, OpportunityLink};
 use timeline::Timeline;
 use units::{Rate, Time};
 
 /// A trace link.
-pub(crate) type Trace = Served<Timeline>;
+pub(crate) type Trace = OpportunityLink<Timeline>;
 
 impl ElementTable for TraceSpec {
     type Element = Trace;
@@ -28,7 +28,7 @@ impl ElementTable for TraceSpec {
         let buffer = Buffer::build(&self.queue, name, streams.queue())?
             .with_in_service(self.count_in_service, &self.queue);
         let (opportunity_bytes, header_bytes) = self.opportunity();
-        Ok(Served::new(buffer, opportunity_bytes, header_bytes, timeline))
+        Ok(OpportunityLink::new(buffer, opportunity_bytes, header_bytes, timeline))
     }
 }
 

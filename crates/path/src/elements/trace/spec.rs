@@ -5,7 +5,7 @@ use crate::QueueSpec;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, Table, settings};
-use crate::settings::{
+use crate::element_settings::{
     HIGHEST_MBPS, above_zero, milliseconds, milliseconds_above_zero, not_negative, packet_bytes, rate, refuse,
 };
 use serde::{Deserialize, Serialize};

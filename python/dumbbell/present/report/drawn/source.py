@@ -8,7 +8,7 @@ import numpy
 from numpy.typing import NDArray
 
 from dumbbell import _core
-from dumbbell.results.series.kept import Source
+from dumbbell.results.series.run_files import Source
 
 _ALL_UP_TO = 500_000
 """Points of a figure; of more, those that cannot be told apart in it are one."""

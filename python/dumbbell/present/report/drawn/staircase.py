@@ -5,7 +5,7 @@ import numpy
 from dumbbell.present.plots import JainLine, jain_cdf_figure, scheme_strokes
 from dumbbell.present.report.content import ReportModel
 from dumbbell.results.analysis.jain import WINDOW_S, is_staircase, jain_series
-from dumbbell.results.series.kept import PACKETS, kept_files
+from dumbbell.results.series.run_files import PACKETS, kept_files
 
 KINDS = {"jain-cdf": "distribution of Jain's index over windows of time, of each scheme"}
 """The figures of all runs on a path, and how a report calls them."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.results.tested import first_lines, lines_of, tested
+from dumbbell.results.import_metadata import first_lines, lines_of, tested
 
 NOT_RECORDED = "not recorded"
 _MOST_LINES = 1000

@@ -78,7 +78,7 @@ def surroundings(findings: Findings, cell: MeasuredCell) -> tuple[str, ...]:
 
 
 def _axes(findings: Findings) -> list[str]:
-    return [axis.name for axis in findings.part.plan.grid]
+    return [axis.name for axis in findings.part.experiment_file.grid]
 
 
 def _theirs(cell: MeasuredCell, label: str) -> tuple[int, ...]:

@@ -35,7 +35,7 @@ def look(site: Site, fact: Fact, scheme: str) -> Sight:
 
 
 def _chosen(fact: Fact, found: Findings, cell: MeasuredCell) -> bool:
-    axes = [axis.name for axis in found.part.plan.grid]
+    axes = [axis.name for axis in found.part.experiment_file.grid]
     return all(axis in axes and cell.place(axis) in values for axis, values in fact.cells)
 
 
@@ -91,7 +91,7 @@ def _divisors(fact: Fact, found: Findings, cell: MeasuredCell, scheme: str, run:
 def _baseline(fact: Fact, found: Findings, cell: MeasuredCell) -> list[MeasuredCell]:
     """The cells that differ from this one only in being at the baseline."""
     moved = dict(fact.baseline)
-    axes = [axis.name for axis in found.part.plan.grid]
+    axes = [axis.name for axis in found.part.experiment_file.grid]
     return [
         other
         for other in found.cells

@@ -312,7 +312,7 @@ class Findings:
 
     def _places(self, name: str, base: str) -> dict[str, str]:
         """The values of the grid's axes in the name of a cell."""
-        axes = [axis.name for axis in self.part.plan.grid]
+        axes = [axis.name for axis in self.part.experiment_file.grid]
         pattern = "".join(rf"\.{re.escape(axis)}-(.*)" for axis in axes)
         match = re.fullmatch(re.escape(base) + pattern, name)
         if match is None:
@@ -325,7 +325,7 @@ class Findings:
     @cached_property
     def axes(self) -> tuple[str, ...]:
         """What its cells differ in; the path alone if there is but one cell."""
-        axes = [PATH, *(axis.name for axis in self.part.plan.grid)]
+        axes = [PATH, *(axis.name for axis in self.part.experiment_file.grid)]
         return tuple(axis for axis in axes if len({cell.place(axis) for cell in self.cells}) > 1) or (PATH,)
 
     @property

@@ -26,7 +26,7 @@ from dumbbell.present.plots import (
 from dumbbell.present.site.judging.findings import Findings, MeasuredCell, Site
 from dumbbell.present.site.pictures.sketch import Sketch, Source, place, sources
 from dumbbell.results.analysis.shares import flow_names
-from dumbbell.results.series.kept import FLOWS, kept_files
+from dumbbell.results.series.run_files import FLOWS, kept_files
 from dumbbell.results.series.samples import NOTHING, FlowSamples, RunSamples, Series, read_samples, run_samples
 
 MOST_FLOWS = 12

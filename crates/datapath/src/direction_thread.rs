@@ -1,0 +1,393 @@
+//! One direction of the emulated path under the real clock: real packets in, the path's decisions, real packets out.
+//!
+//! Departures are computed on the path's own clock, so a late wake-up delays the packets that were due but never lowers a
+//! rate; how late each one was is recorded.
+
+use crate::buffers::Buffers;
+use crate::inspect::{Arrived, Inspector, Reading, mark_congestion};
+use crate::lateness::Lateness;
+use crate::tun::Tun;
+use endpoint::{Clock, EventLog, Pace, Scheduled, Session, Urgency, Waiter};
+use nix::sys::epoll::EpollFlags;
+use path::{DelayLine, Direction, Ecn, LinkTally, Packet, Reassembler};
+use record::Event;
+use runs::{Keeper, Watcher};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use units::{Span, Time};
+
+/// Packets read from one device before another gets its turn.
+const BATCH: usize = 64;
+/// How long a busy direction sleeps. With half of it the two directions take so much of two processors that the ends of
+/// flows starve; with more, packets are later for nothing (`bench/emulation.py`).
+const QUANTUM: Span = Span::from_us(30);
+/// Longest time without a look at the stop flag.
+const PATIENCE: Span = Span::from_ms(50);
+
+/// What a direction of the path looks like from outside while it works.
+#[derive(Debug, Default)]
+pub(crate) struct Gauges {
+    pub(crate) delivered_bytes: AtomicU64,
+    pub(crate) delivered_packets: AtomicU64,
+    pub(crate) dropped_packets: AtomicU64,
+    /// Packets waiting in the queues of links when last looked at.
+    pub(crate) queued_packets: AtomicU64,
+    /// Set when more packets are inside than there is memory for: the direction has ended.
+    pub(crate) is_full: AtomicBool,
+}
+
+impl Gauges {
+    /// Refuses to go on where a direction has ended.
+    ///
+    /// # Errors
+    /// One has; its thread tells why.
+    pub(crate) fn require_room(directions: &[Arc<Self>; 2]) -> Result<(), String> {
+        if directions.iter().any(|direction| direction.is_full.load(Ordering::Relaxed)) {
+            return Err("the path is full".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// One flow's devices, as seen from one direction.
+#[derive(Debug)]
+pub(crate) struct Port {
+    /// Where the flow's packets of this direction come from.
+    pub(crate) from: Arc<Tun>,
+    /// Where they go.
+    pub(crate) to: Arc<Tun>,
+    /// How they are to be read.
+    pub(crate) reading: Reading,
+    /// Delay of this flow alone.
+    pub(crate) extra: Span,
+}
+
+/// What does not change while a direction works.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DirectionConfig {
+    /// 0 for data, 1 for ACKs: names the opportunities.
+    pub(crate) number: usize,
+    pub(crate) clock: Clock,
+    pub(crate) overhead_bytes: u32,
+    /// Largest IP packet.
+    pub(crate) mtu_bytes: u32,
+    /// Most packets inside at a time.
+    pub(crate) most_packets: usize,
+    /// Log entering and leaving queues as well.
+    pub(crate) full_log: bool,
+    /// Keep events and samples at all.
+    pub(crate) log: bool,
+    pub(crate) sample_interval: Span,
+}
+
+/// What a direction leaves behind.
+#[derive(Debug)]
+pub(crate) struct DirectionReport {
+    pub(crate) direction: Direction,
+    pub(crate) log: EventLog,
+    /// How late departures were.
+    pub(crate) lateness: Lateness,
+    /// Counters of the links at each sampling time.
+    pub(crate) samples: Vec<(Time, Vec<LinkTally>)>,
+    /// Packets that the receiving device refused, and why the first one was.
+    pub(crate) refused: u64,
+    pub(crate) refusal: Option<String>,
+    /// Whether the scheduler preferred the direction to ordinary programs.
+    pub(crate) real_time: bool,
+}
+
+struct Inlet {
+    from: Arc<Tun>,
+    to: Arc<Tun>,
+    inspector: Inspector,
+    arrived: Arrived,
+    extra: DelayLine,
+    /// Data, or the return direction of a flow.
+    is_data: bool,
+}
+
+/// One direction at work.
+pub(crate) struct DirectionThread {
+    config: DirectionConfig,
+    direction: Direction,
+    waiter: Waiter,
+    inlets: Vec<Inlet>,
+    buffers: Buffers,
+    reassembler: Reassembler,
+    log: EventLog,
+    lateness: Lateness,
+    next_sample: Time,
+    samples: Vec<(Time, Vec<LinkTally>)>,
+    refused: u64,
+    refusal: Option<String>,
+    gauges: Arc<Gauges>,
+    /// Arrivals and departures.
+    handled: u64,
+}
+
+/// What packets inside the path are, and where what happens to them is noted.
+struct InPath<'a> {
+    buffers: &'a mut Buffers,
+    log: &'a mut EventLog,
+    inlets: &'a [Inlet],
+    gauges: &'a Gauges,
+    /// Whether events are kept at all.
+    keeps_log: bool,
+}
+
+impl Keeper for InPath<'_> {
+    fn is_data(&self, packet: &Packet) -> bool {
+        self.inlets[packet.flow as usize].is_data
+    }
+
+    fn share(&mut self, packet: &Packet) {
+        self.buffers.share(packet.token);
+    }
+
+    fn release(&mut self, packet: &Packet) {
+        self.gauges.dropped_packets.fetch_add(1, Ordering::Relaxed);
+        self.buffers.release(packet.token);
+    }
+
+    fn packet(&mut self, now: Time, event: Event, packet: &Packet) {
+        if self.keeps_log {
+            self.log.event(now, event, packet.flow, packet.number, packet.size_bytes);
+        }
+    }
+
+    fn opportunity(&mut self, now: Time, event: Event, bytes: u32) {
+        if self.keeps_log {
+            self.log.event(now, event, 0, 0, bytes);
+        }
+    }
+
+    fn wants_opportunities(&self) -> bool {
+        self.keeps_log
+    }
+}
+
+impl DirectionThread {
+    /// A direction with the given ports, flow by flow.
+    pub(crate) fn new(
+        config: DirectionConfig,
+        direction: Direction,
+        ports: Vec<Port>,
+        gauges: Arc<Gauges>,
+    ) -> io::Result<Self> {
+        let waiter = Waiter::new(config.clock)?;
+        let inlets: Vec<Inlet> = ports
+            .into_iter()
+            .map(|port| Inlet {
+                from: port.from,
+                to: port.to,
+                inspector: Inspector::new(port.reading),
+                arrived: Arrived::default(),
+                extra: DelayLine::new(port.extra),
+                is_data: port.reading != Reading::Acks,
+            })
+            .collect();
+        for (number, inlet) in inlets.iter().enumerate() {
+            waiter.watch(&*inlet.from, number as u64, EpollFlags::EPOLLIN)?;
+        }
+        Ok(Self {
+            buffers: Buffers::new(config.mtu_bytes, config.most_packets),
+            next_sample: Time::ZERO + config.sample_interval,
+            config,
+            direction,
+            waiter,
+            inlets,
+            reassembler: Reassembler::default(),
+            log: EventLog::default(),
+            lateness: Lateness::default(),
+            samples: Vec::new(),
+            refused: 0,
+            refusal: None,
+            gauges,
+            handled: 0,
+        })
+    }
+
+    /// Works until the session is over.
+    ///
+    /// # Errors
+    /// A device that cannot be read; more packets inside than there is memory for.
+    pub(crate) fn run(mut self, session: Session<'_>) -> io::Result<DirectionReport> {
+        let end = session.end;
+        let mut readable = vec![false; self.inlets.len()];
+        let punctual = Scheduled::punctual(Urgency::Path);
+        let mut pace = Pace::new(self.config.clock.now());
+        loop {
+            let now = self.config.clock.now();
+            self.release(now.min(end));
+            if session.is_over(now) {
+                break;
+            }
+            self.sample(now);
+            let until = self.next_due().min(self.next_sample).min(now + PATIENCE).min(end);
+            let backlog = readable.contains(&true);
+            let ready = |number: u64, _| readable[number as usize] = true;
+            if pace.is_busy(now, self.handled) {
+                self.waiter.sleep(if backlog { now } else { now + QUANTUM }, ready)?;
+            } else {
+                self.waiter.wait(until, ready)?;
+            }
+            for (number, readable) in readable.iter_mut().enumerate().filter(|(_, readable)| **readable) {
+                *readable = self.read(number, end)?;
+            }
+        }
+        let finished = self.config.clock.now().min(end);
+        self.sample(finished);
+        self.direction.settle(finished);
+        let Self { direction, log, lateness, samples, refused, refusal, .. } = self;
+        let real_time = punctual.is_granted();
+        Ok(DirectionReport { direction, log, lateness, samples, refused, refusal, real_time })
+    }
+
+    /// Reads what flow `number` has sent; whether there may be more.
+    fn read(&mut self, number: usize, end: Time) -> io::Result<bool> {
+        for _ in 0..BATCH {
+            let Some((token, memory)) = self.buffers.take() else { return Err(self.full()) };
+            let received = self.inlets[number].from.receive(memory);
+            let now = self.config.clock.now();
+            match received {
+                Ok(Some(length)) if now < end => self.arrive(now, number, token, length),
+                other => {
+                    self.buffers.release(token);
+                    return other.map(|_| false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    #[cold]
+    fn full(&self) -> io::Error {
+        self.gauges.is_full.store(true, Ordering::Relaxed);
+        let DirectionConfig { most_packets, mtu_bytes, .. } = self.config;
+        let seconds = (self.config.clock.now() - Time::ZERO).as_secs_f64();
+        io::Error::other(format!(
+            "{most_packets} packets are on the path at {seconds:.3} s, for each of which {mtu_bytes} bytes are kept: a run \
+             with a larger `most_packets` may have more, and a link with a shorter queue has fewer"
+        ))
+    }
+
+    #[inline]
+    fn arrive(&mut self, now: Time, number: usize, token: u32, length: usize) {
+        self.release(now);
+        self.handled += 1;
+        let inlet = &mut self.inlets[number];
+        let sighting = inlet.inspector.inspect(self.buffers.fill(token, length));
+        self.buffers.tell(token, sighting.content);
+        let size_bytes = length as u32 + self.config.overhead_bytes;
+        let mut packet = Packet::new(number as u32, sighting.number, size_bytes, token, now);
+        (packet.fragment, packet.fragments) = (sighting.fragment, u16::from(sighting.fragments));
+        packet.ecn = sighting.ecn;
+        if self.config.log {
+            let event = if inlet.is_data { Event::Send } else { Event::AckSend };
+            self.log.event(now, event, packet.flow, packet.number, size_bytes);
+            if inlet.is_data {
+                let first = sighting.fragment == 0;
+                self.log.detail(now, if first { sighting.content.payload_bytes() } else { 0 });
+            }
+        }
+        let (direction, mut tap) = self.watched();
+        direction.arrive(now, packet, &mut tap);
+        self.hand_over(now);
+    }
+
+    /// The path, and who is told what happens inside.
+    #[inline]
+    fn watched(&mut self) -> (&mut Direction, Watcher<InPath<'_>>) {
+        let Self { direction, buffers, log, inlets, config, gauges, .. } = self;
+        let in_path = InPath { buffers, log, inlets, gauges, keeps_log: config.log };
+        (direction, Watcher::new(in_path, config.number, config.full_log))
+    }
+
+    /// When something has to leave.
+    fn next_due(&self) -> Time {
+        let extra = self.inlets.iter().map(|inlet| inlet.extra.next()).min().unwrap_or(Time::NEVER);
+        self.next_of_path().min(extra)
+    }
+
+    fn next_of_path(&self) -> Time {
+        if self.config.full_log { self.direction.next_event() } else { self.direction.next_departure() }
+    }
+
+    /// Sends on whatever is due at or before `now`, each at its own time as far as the path is concerned.
+    #[inline]
+    fn release(&mut self, now: Time) {
+        loop {
+            let due = self.next_of_path();
+            if due > now {
+                break;
+            }
+            let (direction, mut tap) = self.watched();
+            direction.advance(due, &mut tap);
+            self.hand_over(due);
+        }
+        for number in 0..self.inlets.len() {
+            while self.inlets[number].extra.next() <= now {
+                let due = self.inlets[number].extra.next();
+                if let Some(packet) = self.inlets[number].extra.pop(due) {
+                    self.depart(due, &packet);
+                }
+            }
+        }
+    }
+
+    /// Packets that have left the shared path at `due` go out, or into the delay of their flow.
+    #[inline]
+    fn hand_over(&mut self, due: Time) {
+        while let Some(packet) = self.direction.pop() {
+            let extra = &mut self.inlets[packet.flow as usize].extra;
+            if extra.is_zero() {
+                self.depart(due, &packet);
+            } else {
+                extra.push(due, packet);
+            }
+        }
+    }
+
+    #[inline]
+    fn depart(&mut self, due: Time, packet: &Packet) {
+        let inlet = &mut self.inlets[packet.flow as usize];
+        let bytes = self.buffers.packet(packet.token);
+        if packet.ecn == Ecn::CE {
+            mark_congestion(bytes);
+        }
+        let now = self.config.clock.now();
+        if let Err(error) = inlet.to.send(bytes) {
+            self.refused += 1;
+            self.refusal.get_or_insert_with(|| error.to_string());
+        }
+        self.handled += 1;
+        self.lateness.record(now - due);
+        self.gauges.delivered_bytes.fetch_add(u64::from(packet.size_bytes), Ordering::Relaxed);
+        self.gauges.delivered_packets.fetch_add(1, Ordering::Relaxed);
+        if self.config.log {
+            let event = if inlet.is_data { Event::Deliver } else { Event::AckDeliver };
+            // Every fragment has a token of its own; what counts is that their datagram is complete.
+            let complete = packet.fragments == 1 || self.reassembler.accept(&Packet { token: 0, ..*packet });
+            let counts = inlet.is_data && complete;
+            let data_bytes = if counts { inlet.arrived.take(self.buffers.content(packet.token)) } else { 0 };
+            self.log.event(now, event, packet.flow, packet.number, packet.size_bytes);
+            self.log.detail(packet.entered, data_bytes);
+        }
+        self.buffers.release(packet.token);
+    }
+
+    fn sample(&mut self, now: Time) {
+        while self.next_sample <= now {
+            let at = self.next_sample;
+            self.next_sample += self.config.sample_interval;
+            self.direction.settle(at);
+            let links: Vec<LinkTally> = self.direction.links().cloned().collect();
+            let queued = links.iter().map(|link| link.queue_packets).sum::<u64>();
+            self.gauges.queued_packets.store(queued, Ordering::Relaxed);
+            if self.config.log {
+                self.samples.push((at, links));
+            }
+        }
+    }
+}

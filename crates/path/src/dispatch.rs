@@ -1,0 +1,101 @@
+//! Any element: every call is passed on here to the element that it is.
+
+use crate::element::{Element, ElementTable, Streams, no_queue};
+use crate::elements::element_kinds;
+use crate::fast_link::FastLink;
+use crate::link_counters::LinkTally;
+use crate::spec::ElementSpec;
+use crate::{Packet, Tap};
+use units::{Span, Time};
+
+/// Makes [`Stage`] from the list of kinds.
+macro_rules! define {
+    ($($(#[$doc:meta])* $name:literal => $kind:ident($table:ty),)+) => {
+        /// Any element.
+        #[derive(Clone, Debug)]
+        pub(crate) enum Stage {
+            $($kind(<$table as ElementTable>::Element),)+
+            /// A link that works ahead.
+            FastLink(FastLink),
+        }
+
+        impl Stage {
+            /// The element that a checked `spec` asks for.
+            pub(crate) fn build(spec: &ElementSpec, name: String, streams: &Streams<'_>) -> Result<Self, String> {
+                Ok(match spec { $(ElementSpec::$kind(table) => Self::$kind(table.build(name, streams)?),)+ })
+            }
+
+            /// Takes over the numeric settings of `spec`, which is of this element's kind.
+            pub(crate) fn change(&mut self, now: Time, spec: &ElementSpec) {
+                match (self, spec) {
+                    $((Self::$kind(element), ElementSpec::$kind(table)) => element.change(now, table),)+
+                    (_, _) => debug_assert!(false, "a change of another kind of element"),
+                }
+            }
+
+            #[inline]
+            pub(crate) fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet> {
+                match self { $(Self::$kind(element) => element.arrive(now, packet, tap),)+ Self::FastLink(link) => { link.arrive(now, packet, tap); None } }
+            }
+
+            #[inline]
+            pub(crate) fn next_event(&self) -> Time {
+                match self { $(Self::$kind(element) => element.next_event(),)+ Self::FastLink(link) => link.next_event(), }
+            }
+
+            #[inline]
+            pub(crate) fn step<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
+                match self { $(Self::$kind(element) => element.step(now, tap),)+ Self::FastLink(link) => link.step(now), }
+            }
+
+            pub(crate) fn packets(&self) -> u64 {
+                match self { $(Self::$kind(element) => element.packets(),)+ Self::FastLink(link) => link.packets(), }
+            }
+
+            pub(crate) fn set_queue(&mut self, name: &str, value: f64) -> Result<(), String> {
+                match self { $(Self::$kind(element) => element.set_queue(name, value),)+ Self::FastLink(_) => Err(no_queue(name)), }
+            }
+
+            pub(crate) fn tally(&self) -> Option<&LinkTally> {
+                match self { $(Self::$kind(element) => element.tally(),)+ Self::FastLink(link) => Some(link.tally()), }
+            }
+
+            /// Brings the counters up to `now`, when all that happens up to `done` has happened.
+            pub(crate) fn settle(&mut self, done: Time, now: Time) {
+                match self { $(Self::$kind(element) => element.settle(now),)+ Self::FastLink(link) => link.settle(done, now) }
+            }
+
+            pub(crate) fn watch_from(&mut self, at: Time) {
+                match self { $(Self::$kind(element) => element.watch_from(at),)+ Self::FastLink(link) => link.watch_from(at), }
+            }
+        }
+    };
+}
+
+element_kinds!(define);
+
+impl Stage {
+    /// The packet that leaves next, if that is known: of a link that works ahead, and of a delay.
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&Packet> {
+        match self {
+            Self::FastLink(link) => link.front(),
+            Self::Delay(delay) => delay.front(),
+            _ => None,
+        }
+    }
+
+    /// The delay that all packets have, if this is such an element and keeps nothing yet.
+    pub(crate) fn constant_delay(&self) -> Option<Span> {
+        let Self::Delay(delay) = self else { return None };
+        delay.constant()
+    }
+
+    /// If this is a link that can, makes it work ahead: packets leave `behind` later than the link.
+    pub(crate) fn work_ahead(&mut self, behind: Span) -> bool {
+        let Self::Link(link) = self else { return false };
+        let Some(fast) = link.ahead(behind) else { return false };
+        *self = Self::FastLink(fast);
+        true
+    }
+}

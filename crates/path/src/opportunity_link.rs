@@ -1,0 +1,201 @@
+//! A link that is served at delivery opportunities: of a trace, or drawn as time passes.
+//!
+//! The opportunities do not depend on the traffic: the same seed gives every scheme the same ones. Those up to and including
+//! an instant are over for packets that arrive at it. An idle link plans nothing: it passes over the opportunities that
+//! it missed when the next packet arrives.
+
+use crate::buffer::Buffer;
+use crate::element::Element;
+use crate::link_counters::LinkTally;
+use crate::server::Server;
+use crate::{Packet, Tap};
+use units::{Rate, Time};
+
+/// When the opportunities of a link are.
+pub(crate) trait Opportunities {
+    /// The table of the link.
+    type Table;
+    /// The first opportunity that is not over; [`Time::NEVER`] after the last.
+    fn next(&self) -> Time;
+    /// Goes on to the opportunity after [`Self::next`].
+    fn advance(&mut self);
+    /// Goes on to the first opportunity after `now`.
+    fn skip_past(&mut self, now: Time) {
+        while self.next() <= now {
+            self.advance();
+        }
+    }
+    /// How many opportunities there were from the start of the run to `now`, which all that are due have been passed for.
+    fn count_until(&self, now: Time) -> u64;
+    /// Takes over the numeric settings of `table`.
+    fn change(&mut self, now: Time, table: &Self::Table);
+    /// Bytes of an opportunity and mean rate by `table`.
+    fn service(table: &Self::Table) -> (u32, Rate);
+}
+
+/// A link served at the opportunities of `O`.
+#[derive(Clone, Debug)]
+pub(crate) struct OpportunityLink<O> {
+    server: Server,
+    opportunities: O,
+    /// When the next step is due.
+    due: Time,
+    /// Opportunities before the last change of their size, and their bytes.
+    before: (u64, u64),
+}
+
+impl<O: Opportunities> OpportunityLink<O> {
+    /// An opportunity serves `opportunity_bytes`, every packet costs its size and `header_bytes`.
+    pub(crate) fn new(buffer: Buffer, opportunity_bytes: u32, header_bytes: u32, opportunities: O) -> Self {
+        let server = Server::new(buffer, opportunity_bytes, header_bytes);
+        // The first opportunity is planned in any case: only then is it known whether idle ones are of interest.
+        let due = opportunities.next();
+        Self { server, opportunities, due, before: (0, 0) }
+    }
+
+    #[inline]
+    fn plan<T: Tap>(&mut self, now: Time, tap: &T) {
+        self.due = if self.server.is_serving() {
+            now
+        } else if self.server.is_idle() && !tap.wants_opportunities() {
+            Time::NEVER
+        } else {
+            self.opportunities.next()
+        };
+    }
+
+    /// Lets the opportunities up to and including `now` pass unused, unless they are planned.
+    #[inline]
+    fn skip(&mut self, now: Time) {
+        if self.due == Time::NEVER && self.opportunities.next() <= now {
+            self.opportunities.skip_past(now);
+        }
+    }
+
+    /// How many opportunities there were, and how many bytes they could have served.
+    fn offered(&self, now: Time) -> (u64, u64) {
+        let count = self.opportunities.count_until(now);
+        (count, self.before.1 + (count - self.before.0) * u64::from(self.server.net_bytes()))
+    }
+}
+
+impl<O: Opportunities> Element for OpportunityLink<O> {
+    type Table = O::Table;
+
+    #[inline]
+    fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet> {
+        self.skip(now);
+        self.server.arrive(now, packet, tap);
+        if self.due == Time::NEVER {
+            self.plan(now, tap);
+        }
+        None
+    }
+
+    #[inline]
+    fn next_event(&self) -> Time {
+        self.due
+    }
+
+    #[inline]
+    fn step<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
+        if !self.server.is_serving() {
+            self.server.begin(now, tap);
+            self.opportunities.advance();
+        }
+        let packet = self.server.serve(now, tap);
+        self.plan(now, tap);
+        packet
+    }
+
+    fn packets(&self) -> u64 {
+        self.server.packets()
+    }
+
+    fn change(&mut self, now: Time, table: &O::Table) {
+        self.skip(now);
+        self.before = self.offered(now);
+        let (bytes, rate) = O::service(table);
+        self.server.opportunity_bytes = bytes;
+        self.server.buffer.set_rate(rate);
+        self.opportunities.change(now, table);
+        if self.due.is_finite() && !self.server.is_serving() {
+            self.due = self.opportunities.next();
+        }
+    }
+
+    fn set_queue(&mut self, name: &str, value: f64) -> Result<(), String> {
+        self.server.buffer.set(name, value)
+    }
+
+    fn tally(&self) -> Option<&LinkTally> {
+        Some(&self.server.buffer.gauge.tally)
+    }
+
+    fn watch_from(&mut self, at: Time) {
+        self.server.buffer.gauge.watch_from(at);
+    }
+
+    fn settle(&mut self, now: Time) {
+        self.skip(now);
+        let (_, bytes) = self.offered(now);
+        let gauge = &mut self.server.buffer.gauge;
+        gauge.integrate(now);
+        gauge.tally.capacity_bits = u128::from(bytes) * 8;
+    }
+}
+
+/// Opportunities drawn one by one.
+pub(crate) trait Process {
+    /// The table of the link.
+    type Table;
+    /// The opportunity after the one at `time`, which is the one returned last ([`Time::ZERO`] at first).
+    fn after(&mut self, time: Time) -> Time;
+    /// Takes over the numeric settings of `table`. The next opportunity was to be at `next`; returns when it is now.
+    fn change(&mut self, now: Time, next: Time, table: &Self::Table) -> Time;
+    /// Bytes of an opportunity and mean rate by `table`.
+    fn service(table: &Self::Table) -> (u32, Rate);
+}
+
+/// The opportunities of a random process.
+#[derive(Clone, Debug)]
+pub(crate) struct Drawn<P> {
+    process: P,
+    next: Time,
+    /// Opportunities that are over.
+    passed: u64,
+}
+
+impl<P: Process> Drawn<P> {
+    pub(crate) fn new(mut process: P) -> Self {
+        let next = process.after(Time::ZERO);
+        Self { process, next, passed: 0 }
+    }
+}
+
+impl<P: Process> Opportunities for Drawn<P> {
+    type Table = P::Table;
+
+    #[inline]
+    fn next(&self) -> Time {
+        self.next
+    }
+
+    #[inline]
+    fn advance(&mut self) {
+        self.next = self.process.after(self.next);
+        self.passed += 1;
+    }
+
+    fn count_until(&self, _now: Time) -> u64 {
+        self.passed
+    }
+
+    fn change(&mut self, now: Time, table: &P::Table) {
+        self.next = self.process.change(now, self.next, table);
+    }
+
+    fn service(table: &P::Table) -> (u32, Rate) {
+        P::service(table)
+    }
+}

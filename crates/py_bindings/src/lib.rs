@@ -1,0 +1,93 @@
+//! `dumbbell._core`: the Rust core for Python. JSON and paths in, JSON and flat arrays out; long work runs without the
+//! interpreter lock. Nothing is computed here.
+#![allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive as owned values")]
+
+mod arrow;
+mod catalog;
+mod columns;
+mod controller;
+mod emulation_lock;
+mod environments;
+mod events;
+mod exchange;
+mod interpreter;
+mod logs;
+mod outside;
+mod parameter;
+mod remote;
+mod run;
+mod source;
+mod table;
+mod thinning;
+mod train;
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+create_exception!(_core, Error, PyValueError, "Something the core refuses; the message is one line.");
+
+/// A message of the core as a Python exception.
+pub(crate) fn error(message: String) -> PyErr {
+    Error::new_err(message)
+}
+
+/// Any error of a library as a Python exception.
+pub(crate) fn text(cause: impl std::fmt::Display) -> PyErr {
+    Error::new_err(cause.to_string())
+}
+
+/// The version of the core.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// The commit that the core was built from, where whoever built it said so in `DUMBBELL_COMMIT`.
+///
+/// A build from a checkout says nothing: the commit would be baked in again after each one.
+#[pyfunction]
+fn commit() -> Option<&'static str> {
+    option_env!("DUMBBELL_COMMIT").filter(|commit| !commit.is_empty())
+}
+
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::catalog::{
+        check_application, check_parameters, controllers, is_name, name_rule, needed_files, transport,
+    };
+    #[pymodule_export]
+    use crate::emulation_lock::{HeldEmulationLock, take_emulation_lock};
+    #[pymodule_export]
+    use crate::environments::{ArrayView, Environments, environment_fields};
+    #[pymodule_export]
+    use crate::events::{Ack, Control, Ecn, Frame, Loss, Packet, RateSample, Sent, Start, Timeout};
+    #[pymodule_export]
+    use crate::exchange::{
+        export_pantheon, export_qlog, import_capture, import_mahimahi, import_merged_log, import_qlog,
+        import_raw_logs, read_compressed, write_samples,
+    };
+    #[pymodule_export]
+    use crate::logs::{
+        confidence_interval, delay_points, delay_steps, difference, harm, holm, jain_index, jain_series,
+        labels, measure_log, metrics, normalised, samples, series, transfers,
+    };
+    #[pymodule_export]
+    use crate::outside::{describe_plugin, guard_process};
+    #[pymodule_export]
+    use crate::remote::{RemoteEndpoint, clock_ns, clock_offset, distort_clock, join_sides, round_trips};
+    #[pymodule_export]
+    use crate::run::{
+        check_emulation, check_path, check_run, clean_up, controller_cost, describe_path, emulate,
+        emulate_shell, enter_user_namespace, opportunities, parse_trace, simulate, simulate_in_memory,
+    };
+    #[pymodule_export]
+    use crate::source::{read_packets, read_samples};
+    #[pymodule_export]
+    use crate::table::{Table, View};
+    #[pymodule_export]
+    use crate::train::{train_controller, trainers};
+    #[pymodule_export]
+    use crate::{Error, commit, version};
+}

@@ -1,0 +1,237 @@
+//! Runs: checked before, executed without the interpreter lock.
+#![allow(clippy::disallowed_methods, reason = "how long a simulation took is reported")]
+
+use crate::interpreter::{Interpreter, interruptible};
+use crate::outside::Loaded;
+use crate::source::interruptible_by_steps;
+use crate::table::Table;
+use crate::{error, text};
+use datapath::{Emulated, EmulationLock, EmulationReport, Holder};
+use measure::{RunMeter, RunStats};
+use pyo3::prelude::*;
+use recorder::Recorder;
+use runs::{Backend, Live, LogLevel, Memory, Moment, Observer, RunSpec, meter_config};
+use serde::Serialize;
+use simulator::Simulation;
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Checks a path, given as JSON.
+#[pyfunction]
+pub(crate) fn check_path(py: Python<'_>, table: &str) -> PyResult<()> {
+    let path: ::path::PathSpec = strict_input::parse(table).map_err(error)?;
+    interruptible_by_steps(py, |until| path.validate_until(until))
+}
+
+/// What a path, given as JSON, is: base RTT, capacity and loss over time, links and bottleneck, as JSON.
+#[pyfunction]
+pub(crate) fn describe_path(py: Python<'_>, table: &str) -> PyResult<String> {
+    let path: ::path::PathSpec = strict_input::parse(table).map_err(error)?;
+    let description = interruptible_by_steps(py, |until| path.describe_until(until))?;
+    serde_json::to_string(&description).map_err(text)
+}
+
+/// When a direction of a path, given as JSON, has delivery opportunities in its first `seconds`, ns.
+#[pyfunction]
+pub(crate) fn opportunities(
+    py: Python<'_>,
+    table: &str,
+    direction: &str,
+    seed: u64,
+    seconds: f64,
+) -> PyResult<Vec<u64>> {
+    let path: ::path::PathSpec = strict_input::parse(table).map_err(error)?;
+    let elements = match direction {
+        "data" => &path.data,
+        "ack" => &path.ack,
+        _ => return Err(error(format!("direction `{direction}`: allowed are data, ack"))),
+    };
+    if !(1e-3..=1e6).contains(&seconds) {
+        return Err(error(format!("seconds = {seconds}: allowed is a number from 0.001 to 1000000")));
+    }
+    let length = units::Span::from_secs_f64(seconds);
+    let times =
+        interruptible_by_steps(py, |until| ::path::opportunities(elements, direction, seed, length, until))?;
+    Ok(times.into_iter().map(units::Time::as_ns).collect())
+}
+
+/// The times in ms of a trace in Mahimahi's text format.
+#[pyfunction]
+pub(crate) fn parse_trace(py: Python<'_>, text: &str) -> PyResult<Vec<u64>> {
+    py.detach(|| ::path::parse_trace(text)).map_err(error)
+}
+
+/// Checks the specification of a run of `backend` (`sim` or `emu`), given as JSON.
+#[pyfunction]
+#[pyo3(signature = (specification, backend="sim"))]
+pub(crate) fn check_run(py: Python<'_>, specification: &str, backend: &str) -> PyResult<()> {
+    let backend = match backend {
+        "sim" => Backend::Simulation,
+        "emu" => Backend::Emulation,
+        _ => return Err(error(format!("backend `{backend}`: allowed are sim, emu"))),
+    };
+    let mut spec = parse(specification)?;
+    let loaded = Loaded::for_run(py, &mut spec)?;
+    interruptible_by_steps(py, |until| spec.validate_until(backend, &loaded.registry, until))
+}
+
+/// What a run leaves behind: the content of `stats.json`.
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    stats: RunStats,
+    /// Seconds in the simulator's own loop, on this machine's clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sim_wall_s: Option<f64>,
+    /// Events that the simulator worked through, or that were recorded of real packets.
+    events: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    emulation: Option<EmulationReport>,
+}
+
+/// Simulates a run and returns its statistics as JSON; with a directory, its logs are written there. `watch` is called at the
+/// end of every sample interval with the time in s and the state of flows and links; what it raises ends the run.
+#[pyfunction]
+#[pyo3(signature = (specification, directory=None, watch=None))]
+pub(crate) fn simulate(
+    py: Python<'_>,
+    specification: &str,
+    directory: Option<PathBuf>,
+    watch: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let mut spec = parse(specification)?;
+    let loaded = Loaded::for_run(py, &mut spec)?;
+    let report = interruptible(py, &loaded, |python| {
+        let recorder = Recorder::create(directory.as_deref(), &spec)?;
+        let (report, kept) = simulated(&spec, &loaded, python, (Some(recorder), None), watch)?;
+        kept.0.map_or(Ok(()), Recorder::finish).map(|()| report)
+    })?;
+    serde_json::to_string(&report).map_err(text)
+}
+
+/// Measures what the controller of the first flow costs, whatever its path: figures as JSON.
+#[pyfunction]
+pub(crate) fn controller_cost(py: Python<'_>, specification: &str) -> PyResult<String> {
+    let mut spec = parse(specification)?;
+    let loaded = Loaded::for_run(py, &mut spec)?;
+    let flow = spec.flows.first().ok_or_else(|| error("flows: there is none".to_owned()))?;
+    let entry = loaded.registry.find(&flow.controller_name()).map_err(error)?.clone();
+    let figures = interruptible(py, &loaded, |_| cost::measure(flow, entry))?;
+    serde_json::to_string(&figures).map_err(text)
+}
+
+/// What a run in memory leaves behind: statistics as JSON, the packet log, and the samples of flows and of links.
+type InMemory = (String, Option<Table>, Table, Table);
+
+/// Simulates a run without files; `watch` is as in [`simulate`].
+#[pyfunction]
+#[pyo3(signature = (specification, watch=None))]
+pub(crate) fn simulate_in_memory(
+    py: Python<'_>,
+    specification: &str,
+    watch: Option<Py<PyAny>>,
+) -> PyResult<InMemory> {
+    let mut spec = parse(specification)?;
+    let loaded = Loaded::for_run(py, &mut spec)?;
+    let (report, kept) = interruptible(py, &loaded, |python| {
+        simulated(&spec, &loaded, python, (None, Some(Memory::new(&spec))), watch)
+    })?;
+    let memory = kept.1.unwrap_or_default();
+    let packets = (spec.log != LogLevel::None).then(|| memory.packets.into());
+    Ok((serde_json::to_string(&report).map_err(text)?, packets, memory.flows.into(), memory.links.into()))
+}
+
+/// Where a run is kept: in files, in memory. Not two types of one parameter, for each would be a simulator of its own to compile.
+type Kept = (Option<Recorder>, Option<Memory>);
+
+/// Simulates a run that is kept and that `watch` may watch.
+fn simulated(
+    spec: &RunSpec,
+    loaded: &Loaded,
+    python: &Interpreter,
+    kept: Kept,
+    watch: Option<Py<PyAny>>,
+) -> Result<(Report, Kept), String> {
+    let simulation = Simulation::new(spec, &loaded.registry)?;
+    let meter = RunMeter::new(meter_config(spec, Backend::Simulation));
+    let live = watch.map(|watch| Live::new(move |moment: &Moment| python.call(&watch, moment)));
+    let mut observers = ((meter, kept), live, python.stop_when_interrupted());
+    let started = Instant::now();
+    let totals = simulation.run(&mut observers)?;
+    let sim_wall_s = Some(started.elapsed().as_secs_f64());
+    let ((meter, kept), ..) = observers;
+    let report = Report { stats: totals.stats(meter)?, sim_wall_s, events: totals.events, emulation: None };
+    Ok((report, kept))
+}
+
+/// Executes a run with real packets and returns its statistics as JSON; with a directory, its logs are written there.
+/// `waits` is called with `True`, the process that emulates meanwhile and since when (seconds since 1970), or `True` alone
+/// where that is not known; and with `False` when the run has the lock after all.
+#[pyfunction]
+#[pyo3(signature = (specification, directory=None, waits=None))]
+pub(crate) fn emulate(
+    py: Python<'_>,
+    specification: &str,
+    directory: Option<PathBuf>,
+    waits: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let mut spec = parse(specification)?;
+    let loaded = Loaded::for_run(py, &mut spec)?;
+    spec.validate(Backend::Emulation, &loaded.registry).map_err(error)?;
+    let report = interruptible(py, &loaded, |python| {
+        let meter = RunMeter::new(meter_config(&spec, Backend::Emulation));
+        let recorder = Recorder::create(directory.as_deref(), &spec)?;
+        let interrupted = python.stop_when_interrupted();
+        let has_waited = Cell::new(false);
+        let lock = EmulationLock::wait(&|| interrupted.stop().is_some(), &|holder| {
+            has_waited.set(true);
+            match (&waits, holder) {
+                (Some(waits), Some(Holder { process, since_s })) => {
+                    python.tell(waits, (true, process, since_s));
+                }
+                (Some(waits), None) => python.tell(waits, (true,)),
+                (None, _) => {}
+            }
+        })?;
+        if let Some(waits) = waits.filter(|_| has_waited.get()) {
+            python.tell(&waits, (false,));
+        }
+        let mut observers = (meter, recorder, interrupted);
+        let Emulated { totals, emulation } = datapath::run(&spec, &loaded.registry, lock, &mut observers)?;
+        let (meter, recorder, _) = observers;
+        recorder.finish()?;
+        let stats = totals.stats(meter)?;
+        Ok(Report { stats, sim_wall_s: None, events: totals.events, emulation: Some(emulation) })
+    })?;
+    serde_json::to_string(&report).map_err(text)
+}
+
+/// Runs a command inside a path, given as JSON; returns its exit status.
+#[pyfunction]
+pub(crate) fn emulate_shell(py: Python<'_>, specification: &str) -> PyResult<i32> {
+    let spec: datapath::ShellSpec = strict_input::parse(specification).map_err(error)?;
+    py.detach(|| datapath::run_shell(&spec)).map_err(error)
+}
+
+/// What emulation needs of this machine, as a JSON list of checks.
+#[pyfunction]
+pub(crate) fn check_emulation(py: Python<'_>) -> PyResult<String> {
+    serde_json::to_string(&py.detach(datapath::check_emulation)).map_err(text)
+}
+
+/// Makes an ordinary user root in a user namespace; for a process with one thread.
+#[pyfunction]
+pub(crate) fn enter_user_namespace() -> PyResult<()> {
+    datapath::enter_user_namespace().map_err(error)
+}
+
+/// Removes the private directories that runs which were killed have left behind.
+#[pyfunction]
+pub(crate) fn clean_up() {
+    datapath::clean_up();
+}
+
+fn parse(specification: &str) -> PyResult<RunSpec> {
+    strict_input::parse(specification).map_err(error)
+}

@@ -1,0 +1,167 @@
+"""Campaigns: round after round of runs, each at its time, for days."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from dumbbell.base.errors import UserError, printable
+from dumbbell.base.progress import Progress, span
+from dumbbell.execution.estimate import pieces, seconds_of
+from dumbbell.execution.pool import Outcome, Tell
+from dumbbell.experiment import Run
+from dumbbell.results import ResultsDirectory
+from dumbbell.results.campaign_state import Schedule, StateKeeper, read_state, stamp
+
+Make = Callable[[list[Run], Tell], Outcome]
+"""Makes the runs of a round, and tells of each."""
+
+_LOOK_EVERY_S = 0.5
+_LATE_S = 1.0
+"""What begins later than that is said to be late."""
+
+Clock = Callable[[], float]
+Sleep = Callable[[float], None]
+
+
+def perform_campaign(
+    results: ResultsDirectory,
+    todo: Sequence[Run],
+    make: Make,
+    jobs: int,
+    progress: Progress,
+    clock: Clock = time.time,
+    sleep: Sleep = time.sleep,
+) -> Outcome:
+    """Makes those of the runs `todo` whose time is still to come, and says which are missed.
+
+    The first call decides when rounds begin; one that resumes goes on where the schedule stands. A round that takes
+    longer than until the next one makes that begin late. Whose time was over before it could begin is missed.
+    """
+    experiment = results.experiment
+    assert experiment.every_s is not None
+    earlier = read_state(results.directory)
+    schedule = Schedule(earlier.began_s if earlier else clock(), experiment.every_s, experiment.runs)
+    rounds = {number: list(runs) for number, runs in groupby(todo, lambda run: run.run)}
+    with StateKeeper(results.directory, schedule, earlier) as heart:
+        campaign = _Campaign(results, schedule, rounds, heart, progress, clock, sleep)
+        campaign.announce(jobs, resumed=earlier is not None)
+        return campaign.perform(make)
+
+
+@dataclass
+class _Campaign:
+    results: ResultsDirectory
+    schedule: Schedule
+    left: dict[int, list[Run]]
+    """The runs of each round that is still to be made."""
+    heart: StateKeeper
+    progress: Progress
+    clock: Clock
+    sleep: Sleep
+    outcome: Outcome = field(default_factory=Outcome)
+    late_because: str = ""
+    """What kept the next round from beginning at its time."""
+
+    def announce(self, jobs: int, resumed: bool) -> None:
+        """Says what is going to be done, or what is left of it."""
+        schedule, now_s = self.schedule, self.clock()
+        end = stamp(float(int(schedule.due_s(schedule.rounds + 1))))
+        every = f"one every {span(schedule.every_s)} until {end}"
+        if not resumed:
+            self._say(f"campaign: {schedule.rounds} rounds, {every}")
+        else:
+            coming = sum(number >= schedule.current(now_s) for number in self.left)
+            self._say(f"campaign: {coming} of {schedule.rounds} rounds are left, {every}")
+        runs = next(iter(self.left.values()), [])
+        takes_s = seconds_of([piece.seconds for piece in pieces(self.results.experiment, runs)], jobs)
+        if takes_s > schedule.every_s:
+            self._say(f"a round takes about {span(takes_s)}, and one begins every {span(schedule.every_s)}: late")
+
+    def perform(self, make: Make) -> Outcome:
+        """All rounds that are left."""
+        try:
+            while self._drop_missed():
+                number = min(self.left)
+                if self._wait_for(number):
+                    self._round(number, self.left.pop(number), make)
+                if self.outcome.interrupted:
+                    break
+        except KeyboardInterrupt:
+            self.outcome.interrupted = True
+        self.outcome.missed = self.heart.missed
+        stopped = self.outcome.full or "interrupted"
+        self.heart.end(stopped if self.outcome.interrupted else "")
+        return self.outcome
+
+    def _drop_missed(self) -> bool:
+        """Leaves out the rounds whose time is over; whether any are left."""
+        current = self.schedule.current(self.clock())
+        for number in [number for number in self.left if number < current]:
+            missing = [run for run in self.left.pop(number) if self._is_missing(run)]
+            if missing:
+                runs = f"{len(missing)} {'run' if len(missing) == 1 else 'runs'}"
+                self._miss(f"round {number}, due at {self._due(number)}: {runs}")
+        return bool(self.left)
+
+    def _is_missing(self, run: Run) -> bool:
+        try:
+            return self.results.statistics(run) is None
+        except UserError:
+            return True
+
+    def _wait_for(self, number: int) -> bool:
+        """Waits until a round is due; whether it still is its time then: a machine may have been asleep."""
+        due_s = self.schedule.due_s(number)
+        if self.clock() < due_s:
+            self.heart.waiting(number, self._next(self.left[number][0]))
+            self.late_because = ""
+            what = f"waiting for round {number} of {self.schedule.rounds}, due at {self._due(number)}"
+            self.progress.doing(what, seldom=True)
+        while (left_s := due_s - self.clock()) > 0.0:
+            self.sleep(min(left_s, _LOOK_EVERY_S))
+        return self.schedule.current(self.clock()) == number
+
+    def _round(self, number: int, runs: list[Run], make: Make) -> None:
+        late_s = self.clock() - self.schedule.due_s(number)
+        late = f", {span(late_s)} late{self.late_because}" if late_s >= _LATE_S else ""
+        self._say(f"round {number} of {self.schedule.rounds} begins{late}: {len(runs)} runs")
+        self.heart.running(number, self._next(runs[0]))
+        waiting = list(runs)
+
+        def tell(run: Run, statistics: dict[str, Any]) -> None:
+            waiting.remove(run)
+            following = waiting[0] if waiting else next((each[0] for _, each in sorted(self.left.items())), None)
+            last = {"run": run.label, "status": statistics["status"], "ended_at": stamp(float(int(self.clock())))}
+            self.heart.tell(last=last, next={} if following is None else self._next(following))
+
+        began_s = self.clock()
+        try:
+            self._add(make(runs, tell))
+        except UserError as error:
+            self._miss(f"round {number}, due at {self._due(number)}: {error}")
+        took_s = self.clock() - began_s
+        self.late_because = f" (round {number} took {span(took_s)}, longer than until this one)"
+
+    def _add(self, made: Outcome) -> None:
+        """Adds what became of a round."""
+        whole = self.outcome
+        whole.finished += made.finished
+        whole.failed += made.failed
+        whole.degraded += made.degraded
+        whole.unrecorded += [each for each in made.unrecorded if each not in whole.unrecorded]
+        whole.interrupted, whole.full = made.interrupted, made.full
+
+    def _next(self, run: Run) -> dict[str, Any]:
+        return {"run": run.label, "round": run.run, "due_at": self._due(run.run)}
+
+    def _due(self, number: int) -> str:
+        return stamp(self.schedule.due_s(number))
+
+    def _miss(self, what: str) -> None:
+        self.heart.miss(what)
+        self._say(f"missed: {what}")
+
+    def _say(self, text: str) -> None:
+        self.progress.line(printable(text))

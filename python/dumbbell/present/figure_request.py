@@ -1,0 +1,183 @@
+"""Requests for figures, of a run or of a results directory, and what is drawn."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from dumbbell.base.errors import UserError
+from dumbbell.catalog.description import Description, describe
+from dumbbell.catalog.scheme import Scheme
+from dumbbell.present.plots import Steps, styles
+from dumbbell.present.report.content import ReportModel, load
+from dumbbell.present.report.drawing import Job, draw_job
+from dumbbell.present.report.drawn.series import Lines, flow_lines
+from dumbbell.results.series.run_files import FLOWS, Source
+from dumbbell.results.series.samples import RunSamples, Sampled, read_sampled, run_samples
+from dumbbell.results.series.table import Table
+
+Rows = Iterator[list[object]]
+"""Rows of the table behind a figure of a run, in the columns of `COLUMNS` if it has no others."""
+
+COLUMNS = {
+    "of": "text",
+    "scheme": "text",
+    "field": "text",
+    "unit": "text",
+    "time_s": "number",
+    "value": "number",
+}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A drawing, of what it is, and the numbers that it shows."""
+
+    of: str
+    """For titles; empty where the kind of figure says it all."""
+    drawing: str
+    """SVG whose ink is not decided yet."""
+    data: Callable[[], Table]
+
+
+class DrawnRun(Protocol):
+    """A run that is drawn, as the library has it."""
+
+    statistics: dict[str, Any]
+    kept: Mapping[str, Source]
+    schemes: Mapping[str, Scheme]
+
+    @property
+    def label(self) -> str:
+        """For messages."""
+
+    @property
+    def specification(self) -> Mapping[str, Any]:
+        """What the core was given for it."""
+
+    def source(self, name: str) -> Source:
+        """Where the core finds what the run kept under this name.
+
+        Raises:
+            dumbbell.Error: it kept nothing.
+        """
+
+
+@dataclass(frozen=True)
+class OfRun:
+    """Request for a figure of one run."""
+
+    kind: str
+    name: str
+    """Starts the identifiers in the drawing."""
+    run: DrawnRun
+
+    def drawn(self, drawing: str, rows: Callable[[], Rows], columns: Mapping[str, str] = COLUMNS) -> Drawn:
+        """Return what was drawn, with the rows of its table and their columns.
+
+        Raises:
+            UserError: there is no drawing, for nothing was recorded.
+        """
+        if not drawing:
+            raise UserError(f"{self.run.label}: figure `{self.kind}`: nothing of it was recorded")
+        return Drawn(self.run.label, drawing, lambda: Table.of(columns, list(rows())))
+
+    @cached_property
+    def samples(self) -> RunSamples:
+        """What was sampled of flows and links."""
+        return run_samples(self.run.kept, self.run.statistics, self.run.specification)
+
+    @property
+    def lines(self) -> Lines:
+        """How its flows look."""
+        names = list(dict.fromkeys(flow.scheme for flow in self.samples.flows))
+        known = {name: self.run.schemes.get(name) for name in names}
+        titles = {name: scheme.title if scheme else name for name, scheme in known.items()}
+        looks = styles(
+            (name, *((scheme.color, scheme.marker) if scheme else ("", ""))) for name, scheme in known.items()
+        )
+        return flow_lines(self.samples, titles, looks)
+
+    @property
+    def job(self) -> Job:
+        """As the figures of reports need it."""
+        return draw_job(self.name, self.run.statistics, self.run.kept, self._title)
+
+    def _title(self, scheme: str) -> str:
+        return self.run.schemes[scheme].title if scheme in self.run.schemes else scheme
+
+    @property
+    def path(self) -> Description:
+        """What the path is."""
+        return describe(self.run.specification["path"])
+
+    @property
+    def capacity_mbps(self) -> Steps | None:
+        """That of the path, where it follows from the path alone."""
+        rate = self.path.rates_mbps
+        return Steps(*rate) if rate else None
+
+    def scheme(self, flow: int) -> str:
+        """Return the scheme of a flow."""
+        flows = self.run.statistics["flows"]
+        return next((str(each.get("scheme") or "") for each in flows if each["flow"] == flow), "")
+
+    def sampled_rows(self, fields: Iterable[tuple[str, str]]) -> Rows:
+        """Yield the rows of each flow's samples of these fields, given with their units."""
+        for flow in self.samples.flows:
+            for name, unit in fields:
+                yield from series_rows(f"flow {flow.flow}", flow.scheme, name, unit, *getattr(flow, name))
+
+    def logged_rows(self, choose: Callable[[Sampled], Iterable[str]]) -> Rows:
+        """Yield the rows of what was logged of the senders: of the fields that are chosen."""
+        sampled = read_sampled(self.run.kept.get(FLOWS))
+        for name in choose(sampled):
+            found = sampled.series.get(name, {})
+            for flow, values in sorted(found.items(), key=lambda each: int(each[0])):
+                yield from series_rows(f"flow {flow}", self.scheme(int(flow)), name, sampled.units[name], *values)
+
+
+def series_rows(of: str, scheme: str, name: str, unit: str, times: Iterable[Any], values: Iterable[Any]) -> Rows:
+    """Yield the rows of one series."""
+    for time_s, value in zip(times, values, strict=True):
+        yield [of, scheme, name, unit, float(time_s), float(value)]
+
+
+@dataclass(frozen=True)
+class OfResults:
+    """Request for a figure of many runs."""
+
+    kind: str
+    name: str
+    """Starts the identifiers in the drawing."""
+    directory: Path
+    path: str | None = None
+    scheme: str | None = None
+    beside: Sequence[Path] = ()
+    """Other results directories."""
+    legacy: bool = False
+    """With the denominators of the Copa reproduction."""
+
+    @cached_property
+    def model(self) -> ReportModel:
+        """The results."""
+        return load(self.directory)
+
+    @property
+    def one_path(self) -> str:
+        """The path, of a figure that is of one."""
+        assert self.path is not None
+        return self.path
+
+    def drawn(
+        self, of: str, drawing: str, columns: Mapping[str, str], rows: Callable[[], list[list[object]]], why: str
+    ) -> Drawn:
+        """Return what was drawn, with its table.
+
+        Raises:
+            UserError: there is no drawing; `why` says so.
+        """
+        if not drawing:
+            raise UserError(f"figure `{self.kind}`: {why}")
+        return Drawn(of, drawing, lambda: Table.of(columns, rows()))

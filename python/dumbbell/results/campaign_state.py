@@ -1,0 +1,243 @@
+"""The state of a campaign in a file, `campaign.json`: where it stands, and by its age whether it still goes on."""
+
+import os
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dumbbell.base.errors import UserError
+from dumbbell.base.json_text import read_json, to_json
+from dumbbell.results.directory import DAMAGED
+from dumbbell.results.files import write_atomically
+
+STATE_FILE = "campaign.json"
+BEAT_S = 5.0
+SILENT_S = 30.0
+"""What has not beaten for so long is dead: the machine may have been too busy for one beat, or for three."""
+
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+_RUNNING, _WAITING, _DONE, _STOPPED = "running", "waiting", "done", "stopped"
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Rounds, from 1, begin `every_s` apart; `began_s` is when the first one did (Unix time)."""
+
+    began_s: float
+    every_s: float
+    rounds: int
+
+    def due_s(self, number: int) -> float:
+        """When a round begins; that after the last one is the end of the campaign."""
+        return self.began_s + (number - 1) * self.every_s
+
+    def current(self, now_s: float) -> int:
+        """The round whose time it is: from when it is due until the next one is. 0 before all, one more after all."""
+        return min(max(int((now_s - self.began_s) // self.every_s) + 1, 0), self.rounds + 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """Where a campaign stands, as its file says it. Moments are in UTC, as in `2026-01-02T03:04:05Z`.
+
+    `last` is the run that was made last (`run`, `status`, `ended_at`), `next` the one that is to be made next (`run`,
+    `round`, `due_at`); `missed` are the rounds that were not made at their time, each with why. `process` on the
+    machine that was started as `boot` is the one that writes.
+    """
+
+    state: str
+    began_at: str
+    every_s: float
+    rounds: int
+    round: int = 0
+    last: dict[str, Any] = field(default_factory=dict)
+    next: dict[str, Any] = field(default_factory=dict)
+    missed: list[str] = field(default_factory=list)
+    reason: str = ""
+    process: int = 0
+    boot: str = ""
+
+    @property
+    def began_s(self) -> float:
+        """When it began, Unix time."""
+        return datetime.fromisoformat(self.began_at).timestamp()
+
+    def in_words(self, alive: bool, seen_at: str) -> str:
+        """What a person wants to know of it, in a line."""
+        last = f"; last run: {self.last['run']}, {self.last['status']}, {self.last['ended_at']}" if self.last else ""
+        following = f"; next: {self.next['run']}, due at {self.next['due_at']}" if self.next else ""
+        missed = f"; missed: {'; '.join(self.missed)}" if self.missed else ""
+        if self.state == _DONE:
+            return f"campaign: over: {self.rounds} rounds{missed}"
+        place = f"round {self.round} of {self.rounds}"
+        if self.state == _STOPPED:
+            return f"campaign: stopped in {place}: {self.reason}{last}{following}{missed}"
+        if not alive:
+            return f"campaign: dead since {seen_at}, in {place}{last}{following}{missed}"
+        return f"campaign: {self.state}, {place}{last}{following}{missed}"
+
+
+def stamp(moment_s: float) -> str:
+    """A Unix time as ISO 8601 in UTC, to the millisecond where it is no whole second."""
+    text = datetime.fromtimestamp(moment_s, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "").removesuffix(".000") + "Z"
+
+
+def read_state(directory: Path) -> State | None:
+    """What the file of a campaign says; `None` where there is none.
+
+    Raises:
+        UserError: it is damaged.
+    """
+    file = directory / STATE_FILE
+    try:
+        content = read_json(file)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        return _checked(content)
+    except (TypeError, ValueError, KeyError):
+        raise UserError(f"{file}: not the state of a campaign: it is damaged, and can be removed") from None
+
+
+def _checked(content: Any) -> State:  # noqa: ANN401 (any JSON value)
+    """The state in a file that anybody may have written.
+
+    Raises:
+        TypeError, ValueError, KeyError: it is none.
+    """
+    kinds = {each.name: each.type for each in fields(State)}
+    state = State(**content)
+    for name, kind in (("state", str), ("reason", str), ("boot", str), ("began_at", str), ("last", dict)):
+        if not isinstance(getattr(state, name), kind):
+            raise TypeError(kinds[name])
+    numbers = (state.rounds, state.round, state.process)
+    if not all(isinstance(each, int) for each in numbers) or not 0 < state.every_s < float("inf"):
+        raise ValueError
+    if not isinstance(state.next, dict) or not isinstance(state.missed, list):
+        raise TypeError
+    stamp(state.began_s)
+    for told, keys in ((state.last, ("run", "status", "ended_at")), (state.next, ("run", "due_at"))):
+        if told and not all(isinstance(told[key], str) for key in keys):
+            raise TypeError
+    if not all(isinstance(each, str) for each in state.missed):
+        raise TypeError
+    return state
+
+
+def as_json(directory: Path) -> dict[str, Any] | None:
+    """Return the state with `alive` and `seen_at`, when it beat last, and all of it `in_words`; `None` of no campaign.
+
+    Of a damaged file it is what is wrong, as `damaged`: the runs can be read all the same.
+    """
+    try:
+        state = read_state(directory)
+        if state is None:
+            return None
+        seen_s, seen_at = _seen(directory / STATE_FILE)
+    except UserError as error:
+        return {DAMAGED: str(error).replace(f"{directory}/", "")}
+    going = state.state in (_RUNNING, _WAITING)
+    alive = going and time.time() - seen_s < SILENT_S and not _is_gone(state)
+    told = {key: value for key, value in asdict(state).items() if key not in ("process", "boot")}
+    return told | {"alive": alive, "seen_at": seen_at, "in_words": state.in_words(alive, seen_at)}
+
+
+def _seen(file: Path) -> tuple[float, str]:
+    """When the file was touched last: Unix time, and as `stamp` writes it.
+
+    Raises:
+        UserError: its time is none that has a date.
+    """
+    seen_s = file.stat().st_mtime
+    try:
+        return seen_s, stamp(float(int(seen_s)))
+    except (ValueError, OverflowError, OSError):
+        raise UserError(f"{file}: was changed at a time that has no date: `touch` gives it another") from None
+
+
+def _is_gone(state: State) -> bool:
+    """Whether its process was one of this machine, and is no more."""
+    if not state.boot or state.boot != _boot():
+        return False
+    try:
+        os.kill(state.process, 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except PermissionError:
+        pass  # somebody else's
+    return False
+
+
+def _boot() -> str:
+    try:
+        return _BOOT.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+class StateKeeper:
+    """Writes the state file while a campaign goes on; a thread touches the file every few seconds."""
+
+    def __init__(self, directory: Path, schedule: Schedule, earlier: State | None) -> None:
+        self._directory = directory
+        self._over = threading.Event()
+        self._state = State(
+            state=_WAITING,
+            began_at=stamp(schedule.began_s),
+            every_s=schedule.every_s,
+            rounds=schedule.rounds,
+            last=earlier.last if earlier else {},
+            missed=earlier.missed if earlier else [],
+            process=os.getpid(),
+            boot=_boot(),
+        )
+        self._beating = threading.Thread(target=self._beat, daemon=True)
+
+    def __enter__(self) -> "StateKeeper":
+        self.tell()
+        self._beating.start()
+        return self
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        self._over.set()
+        self._beating.join()
+        if error is not None:
+            self.tell(state=_STOPPED, reason="interrupted" if isinstance(error, KeyboardInterrupt) else str(error))
+
+    @property
+    def missed(self) -> list[str]:
+        """The rounds that were missed so far."""
+        return self._state.missed
+
+    def tell(self, **changes: Any) -> None:  # noqa: ANN401 (fields of `State`)
+        """Says what has changed."""
+        self._state = replace(self._state, **changes)
+        write_atomically(self._directory / STATE_FILE, to_json(asdict(self._state)))
+
+    def miss(self, what: str) -> None:
+        """A round was not made at its time."""
+        self.tell(missed=[*self._state.missed, what])
+
+    def running(self, number: int, following: Mapping[str, Any]) -> None:
+        """A round goes on; `following` is the run that is made next."""
+        self.tell(state=_RUNNING, round=number, next=dict(following))
+
+    def waiting(self, number: int, following: Mapping[str, Any]) -> None:
+        """A round is waited for."""
+        self.tell(state=_WAITING, round=number, next=dict(following))
+
+    def end(self, reason: str = "") -> None:
+        """It is over, or was stopped for a reason."""
+        self.tell(**({"state": _STOPPED, "reason": reason} if reason else {"state": _DONE, "next": {}}))
+
+    def _beat(self) -> None:
+        while not self._over.wait(BEAT_S):
+            try:
+                os.utime(self._directory / STATE_FILE)
+            except OSError:
+                continue  # on a disk that is full or away for a while: that is not what ends a campaign

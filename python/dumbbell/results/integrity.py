@@ -1,0 +1,68 @@
+"""Whether the files of a run are as they were recorded: their sizes and digests are in its statistics."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dumbbell.base.errors import UserError, one_line
+from dumbbell.base.input_files import digest
+from dumbbell.results.series.run_files import PACKETS, kept_names
+
+FILES = "files"
+"""The key of statistics under which they are, by name of the file: `bytes` and `sha256`."""
+
+_MAGIC = b"PAR1"
+"""How a Parquet file begins and ends."""
+
+
+def recorded(folder: Path) -> dict[str, dict[str, Any]]:
+    """What is to be known of the files that a run kept in `folder`."""
+    return {
+        name: {"bytes": (folder / name).stat().st_size, "sha256": digest(folder / name)}
+        for name in sorted(kept_names(folder))
+    }
+
+
+def damage(folder: Path, statistics: Mapping[str, Any], log: str) -> str | None:
+    """The first of the `faults` of a run; nothing if its files are as they were recorded."""
+    return next(faults(folder, statistics, log), None)
+
+
+def faults(folder: Path, statistics: Mapping[str, Any], log: str) -> Iterator[str]:
+    """Yield what is wrong with the files of a run whose packet log is `log`, a line for each file.
+
+    Of results that recorded nothing about their files these have to be there and to end like such files.
+    """
+    found = statistics.get(FILES)
+    if isinstance(found, dict):
+        for name in sorted(kept_names(folder) - found.keys()):
+            yield f"{name} is not among what was recorded"
+    else:
+        expected = {} if log == "none" else {f"{PACKETS}.parquet": None}
+        found = expected | dict.fromkeys(kept_names(folder))
+    for name, facts in found.items():
+        try:
+            fault = _fault(folder / name, facts)
+        except (OSError, UserError) as error:
+            fault = one_line(error)
+        if fault is not None:
+            yield fault
+
+
+def _fault(file: Path, facts: object) -> str | None:
+    if file.is_symlink():
+        return f"{file.name} is a symbolic link"
+    if not file.is_file():
+        return f"{file.name} is missing"
+    if not isinstance(facts, dict):
+        return None if _ends(file) else f"{file.name} is cut off"
+    size = file.stat().st_size
+    if size != facts.get("bytes"):
+        return f"{file.name} has {size} bytes, not {facts.get('bytes')}"
+    return None if digest(file) == facts.get("sha256") else f"{file.name} is not what was recorded: its SHA-256 differs"
+
+
+def _ends(file: Path) -> bool:
+    with file.open("rb") as stream:
+        stream.seek(max(file.stat().st_size - len(_MAGIC), 0))
+        return stream.read() == _MAGIC

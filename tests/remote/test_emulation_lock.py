@@ -1,0 +1,68 @@
+"""A machine takes part in one run at a time, whoever began it."""
+
+import os
+import re
+import time
+from typing import Any
+
+import pytest
+
+from dumbbell import Error, _core
+from dumbbell.base.errors import UserError
+from dumbbell.remote import run_commands
+from dumbbell.remote.serve import Given, State
+
+from .bed import Bed, eventually
+
+pytestmark = pytest.mark.real
+
+WORDS = ("run", "--schemes", "copa")
+
+
+def test_the_second_of_two_experiments_with_one_machine_waits_and_says_for_what(bed: Bed) -> None:
+    words = (*WORDS, "--backend", f"remote:{bed.host}", "--out")
+    # long enough for a busy machine to begin the second
+    first = bed.near.start_dumbbell(*words, bed.near.folder / "first", "--duration", 12)
+    # the far machine's ports are open: the first holds the emulation lock of both
+    assert eventually(lambda: _has_turn(bed))
+    second = bed.near.start_dumbbell(*words, bed.near.folder / "second", "--duration", 3)
+    ended = []
+    for process in (first, second):
+        _, errors = process.communicate(timeout=90)
+        ended.append(time.monotonic())
+        assert process.returncode == 0 or "degraded" in errors, errors
+    log = next((bed.near.folder / "second").glob("runs/*/copa/1/log.txt"))
+    assert "another run goes on (pid " in log.read_text()
+    assert ended[1] - ended[0] > 3.0  # one after the other
+    assert bed.near.empty()
+    assert bed.far.empty()
+
+
+def test_a_machine_that_is_never_free_is_refused_with_who_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DUMBBELL_TURN", f"test-{os.getpid()}")
+    monkeypatch.setattr(run_commands, "LOCK_WITHIN_S", 1.0)
+    told: list[dict[str, Any]] = []
+    state = State(tell=lambda **what: told.append(what), given=[Given({}, b"")])
+    held = _core.take_emulation_lock(0.0, lambda: False, print)
+    who = f"another run goes on (pid {os.getpid()}, since "
+    with pytest.raises(UserError, match=re.escape(who) + r"[0-9:]{8}\), for 1 s now"):
+        run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
+    assert [list(each) for each in told] == [["waits"]]
+    assert told[0]["waits"].startswith(who)
+    state.stop()
+    with pytest.raises(Error, match="stopped"):
+        run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
+    state.given = [Given({}, b"")]
+    del held
+    answer, _ = run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
+    assert len(answer["ports"]) == 2
+    # it has it now, for as many runs as it makes, and lets it go as it ends
+    run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
+    with pytest.raises(Error, match="stopped"):
+        _core.take_emulation_lock(0.1, lambda: False, lambda *_: None)
+    state.held.close()
+    assert _core.take_emulation_lock(0.0, lambda: False, print)
+
+
+def _has_turn(bed: Bed) -> bool:
+    return "dumbbell-turn" in bed.far.run("cat", "/proc/net/unix").stdout

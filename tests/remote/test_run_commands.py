@@ -1,0 +1,37 @@
+"""What a side of a run between two machines is told."""
+
+import json
+
+import pytest
+
+from dumbbell import Error, _core, catalog
+from dumbbell.experiment import Overrides, pin, resolve
+from dumbbell.remote.remote_run import needed, own_part
+from dumbbell.remote.shipped import files, found, portable
+
+
+@pytest.mark.parametrize("scheme", ["indigo", "tao-100x", "fair", "cubic"])
+def test_who_receives_needs_no_files_of_a_controller(scheme: str) -> None:
+    experiment = resolve(catalog.experiments().find("quick"), Overrides(schemes=(scheme,)))
+    specification = experiment.specification(experiment.all_runs()[0])
+    (flow,) = specification["flows"]
+    assert bool(needed(flow)) == (scheme != "cubic")
+    assert own_part(specification, sends=True) == specification
+    receives = own_part(specification, sends=False)
+    assert not needed(receives["flows"][0])
+    _core.check_run(json.dumps(receives), "emu")
+
+
+def test_files_that_come_with_dumbbell_are_found_on_the_other_machine_and_no_others() -> None:
+    experiment = pin(resolve(catalog.experiments().find("quick"), Overrides(schemes=("indigo",))))
+    specification = experiment.specification(experiment.all_runs()[0])
+    sent = portable(specification)
+    (named,) = files(sent["flows"][0]).values()
+    assert named.startswith("package:catalog/")
+    assert found(sent, only_shipped=True) == specification
+    for stranger in ("/etc/passwd", f"package:{'../' * 3}etc/passwd", "package:/etc/passwd", "weights"):
+        flow = sent["flows"][0] | {"parameters": dict.fromkeys(files(sent["flows"][0]), stranger)}
+        with pytest.raises(Error, match="only those that come with dumbbell are read"):
+            found(sent | {"flows": [flow]}, only_shipped=True)
+    own = sent | {"flows": [sent["flows"][0] | {"parameters": dict.fromkeys(files(sent["flows"][0]), "/mine")}]}
+    assert found(portable(own), only_shipped=False) == own
