@@ -194,7 +194,7 @@ agreement: build ## Simulated beside real packets, our controllers beside real o
 wheel: DUMBBELL_PROFILE := no-lto
 wheel: build $(VENV)/.tests $(VENV)/.wheel ## dist/: dumbbell as a wheel and as sources, and the programs for real packets as the wheel dumbbell-real
 	@scripts/wheels.sh $(VENV) dist
-	DUMBBELL_WHEELS=dist $(PYTEST) tests/test_wheel.py
+	DUMBBELL_WHEELS=dist $(PYTEST) tests/house/test_wheel.py
 
 .PHONY: clean
 clean: ## Remove what the build made

@@ -70,7 +70,7 @@ Tables have means over the runs of a scheme on a path. Behind a mean stands, of
   on their logarithms (Cox's interval of a log-normal mean, with t: Olsson 2005, Journal of Statistics Education
   13(1)), whichever reaches further at either end. By simulation it contains the mean of normal and of log-normal
   values (standard deviation of the logarithm up to 1) in 93 to 97 of 100 cases with 5, 6, 8, 10 and 30 runs, and of
-  two equally likely values in 93 to 98 (`crates/measure/src/statistics.rs` and `tests/test_intervals.py` repeat
+  two equally likely values in 93 to 98 (`crates/measure/src/statistics.rs` and `tests/results/test_intervals.py` repeat
   that). No interval holds for what is seen in none of the runs: a failure in one of a hundred.
 - **two to four runs**: `(low to high)`, the smallest and the largest run. Of so few no interval holds: three runs
   with two equally likely values are all the same in a quarter of the cases.

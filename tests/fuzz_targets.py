@@ -57,7 +57,7 @@ def _give_path(content: bytes, folder: Path) -> None:
 def _give_scheme(content: bytes, folder: Path) -> None:
     scheme = parse_scheme(read_toml(written(content, folder / "given.toml")))
     if scheme.is_outside:
-        return  # its code would be loaded: tests/test_plugins.py has that
+        return  # its code would be loaded: tests/plugins/test_plugins.py has that
     plan = ExperimentFile(name="fuzz", schemes=[scheme.name], paths=["default"], own_schemes={scheme.name: scheme})
     _resolved(plan)
 

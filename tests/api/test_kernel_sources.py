@@ -1,0 +1,201 @@
+"""Controllers of Linux' source tree as plug-ins: `dumbbell plugin kernel`."""
+
+import os
+import signal
+import subprocess
+import time
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+
+import dumbbell as library
+from conftest import COMMAND, Dumbbell, show
+from dumbbell.api import kernel_controllers
+
+ROOT = Path(__file__).parents[2]
+PLAIN = ROOT / "tests/plugins/tcp_plain.c"
+QUICK = ("--path", "small.toml", "--duration", "4", "--warmup", "1")
+SOURCES = ("cubic", "bbr", "vegas", "illinois", "westwood", "htcp", "bic", "yeah", "dctcp")
+TREE = os.environ.get("DUMBBELL_KERNEL_TREE", "")
+"""The folder of a kernel's source tree, of which nothing is in this repository."""
+
+
+def run_of(dumbbell: Dumbbell, *arguments: str, out: str = "out") -> list[dict[str, Any]]:
+    """The runs of a command over the quick path."""
+    dumbbell("run", *arguments, *QUICK, "--out", out)
+    return list(show(dumbbell, out)["runs"])
+
+
+def field_of(folder: Path, run: dict[str, Any], name: str, out: str = "out") -> list[float]:
+    """The samples of a value of the first flow."""
+    rows = polars.read_parquet(folder / out / run["directory"] / "flows.parquet")
+    values: list[float] = rows.filter((polars.col("flow") == 1) & (polars.col("field") == name))["value"].to_list()
+    return values
+
+
+def test_a_controller_in_the_style_of_the_kernel_fills_the_link(dumbbell: Dumbbell, folder: Path) -> None:
+    said = dumbbell("plugin", "kernel", str(ROOT / "examples/c/steady.c")).stdout
+    assert said == "libsteady.so: run it by its scheme file: dumbbell run --schemes ./steady.toml\n"
+    (run,) = run_of(dumbbell, "--schemes", "steady.toml", "--set", "steady.probe_gain=130")
+    assert run["flows"][0]["throughput_mbps"] > 8.0  # of 10
+    # A quarter more than the rate in every eighth round trip, which the next one drains: the queue stays short.
+    assert run["flows"][0]["delay_p95_ms"] < 40.0
+    scheme = tomllib.loads((folder / "steady.toml").read_text())
+    assert scheme["transport"] == {"profile": "tcp", "recovery": "immediate"}, "it sets its window in recovery itself"
+
+
+def test_every_callback_of_a_module_comes_in_the_kernels_order(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("plugin", "kernel", str(PLAIN), "--out", "libplain.so")
+    # `tcp_plain.c` ends the process at the first call that the kernel would not make.
+    ours, theirs = run_of(dumbbell, "--schemes", "reno,tcp_plain.toml")
+    assert (theirs["status"], theirs["reason"]) == ("done", None)
+    # What both are is Reno: the same within 3 % of throughput and 10 % of p95, stated before.
+    first, second = (run["flows"][0] for run in (ours, theirs))
+    assert second["throughput_mbps"] == pytest.approx(first["throughput_mbps"], rel=0.03)
+    assert second["delay_p95_ms"] == pytest.approx(first["delay_p95_ms"], rel=0.10)
+    states = set(field_of(folder, theirs, "ca_state"))
+    assert {0.0, 3.0} <= states, "it has recovered from losses"
+
+
+def test_a_modules_parameters_are_those_of_the_scheme(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("plugin", "kernel", str(PLAIN))
+    listed = dumbbell("list", "parameters", "--plugin", "./libtcp_plain.so").stdout
+    assert all(text in listed for text in ("ssthresh_percent", "window after a loss, percent", "quiet"))
+    assert "copa" not in listed, "those of the file alone"
+    (half,) = run_of(dumbbell, "--schemes", "tcp_plain.toml")
+    lowest = {50: min(field_of(folder, half, "ssthresh"))}
+    (most,) = run_of(dumbbell, "--schemes", "tcp_plain.toml", "--set", "tcp_plain.ssthresh_percent=90", out="most")
+    lowest[90] = min(field_of(folder, most, "ssthresh", "most"))
+    assert lowest[90] > 1.5 * lowest[50], lowest
+
+
+def test_a_file_that_needs_more_than_the_adapter_has_is_told_in_one_line(dumbbell: Dumbbell, folder: Path) -> None:
+    text = PLAIN.read_text().replace("plain_grow(sk, ack, acked);", "tcp_unheard_of(sk); tcp_sk(sk)->new_field = 1;")
+    (folder / "tcp_new.c").write_text(text.replace('#include "tcp_plain_more.h"', ""))
+    said = dumbbell("plugin", "kernel", "tcp_new.c", expect=2).stderr
+    missing = "uses what the kernel adapter lacks: tcp_unheard_of(), the member new_field (docs/plugins.md)"
+    assert said == f"dumbbell: tcp_new.c: {missing}\n"
+    assert not list(folder.glob("*.so"))
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("int x;\n", "tcp_x.c: has no module_init: allowed is a congestion controller of the kernel"),
+        ("int x = ;\n", "tcp_x.c: the C compiler says: tcp_x.c:1:9: error: "),
+    ],
+)
+def test_what_is_no_controller_is_told_in_one_line(
+    dumbbell: Dumbbell, folder: Path, content: str, complaint: str
+) -> None:
+    (folder / "tcp_x.c").write_text(content)
+    said = dumbbell("plugin", "kernel", "tcp_x.c", expect=2).stderr
+    assert said.startswith(f"dumbbell: {complaint}")
+    assert said.count("\n") == 1
+
+
+def test_without_a_compiler_it_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+    with pytest.raises(library.Error, match="needs a C compiler: there is no `no-such-compiler`"):
+        library.compile_kernel_controller(PLAIN, folder / "libplain.so")
+
+
+@pytest.mark.skipif(not TREE, reason="DUMBBELL_KERNEL_TREE names no kernel source tree")
+def test_the_kernels_own_files_compile_unmodified_and_fill_a_link(dumbbell: Dumbbell) -> None:
+    for name in SOURCES:
+        dumbbell("plugin", "kernel", f"{TREE}/net/ipv4/tcp_{name}.c")
+    runs = run_of(dumbbell, "--schemes", ",".join(f"tcp_{name}.toml" for name in SOURCES))
+    assert [run["status"] for run in runs] == ["done"] * len(SOURCES)
+    for run in runs:
+        assert run["flows"][0]["throughput_mbps"] > 8.0, run["scheme"]  # of 10
+
+
+def test_a_header_in_a_folder_is_included(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "sub").mkdir()
+    (folder / "sub/x.h").write_text("this is no C")
+    (folder / "tcp_bad.c").write_text('#include "sub/x.h"\n')
+    assert "lacks: this, no" in dumbbell("plugin", "kernel", "tcp_bad.c", expect=2).stderr
+
+
+def test_an_include_that_leads_elsewhere_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
+    victim = folder / "thesis.txt"
+    victim.write_text("years of work")
+    (folder / "tcp_bad.c").write_text(f"#if 0\n#include <linux/{'../' * 12}{str(victim)[1:]}>\n#endif\n")
+    assert "allowed are names without `..`" in dumbbell("plugin", "kernel", "tcp_bad.c", expect=2).stderr
+    assert victim.read_text() == "years of work"
+
+
+def test_a_file_of_somebody_in_the_place_of_the_schemes_is_not_replaced(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "tcp_mine.c").write_text("int x;\n")
+    (folder / "tcp_mine.toml").write_text('[tool]\nname = "mine"\n')
+    said = dumbbell("plugin", "kernel", "tcp_mine.c", expect=2).stderr
+    assert "tcp_mine.toml: exists already, and is no scheme of this controller: move it" in said
+    assert (folder / "tcp_mine.toml").read_text() == '[tool]\nname = "mine"\n'
+
+
+def test_a_library_of_somebody_is_not_replaced_but_ones_own_is(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "libtcp_plain.so").write_text("somebody's")
+    said = dumbbell("plugin", "kernel", str(PLAIN), expect=2).stderr
+    assert "libtcp_plain.so: exists already, and tcp_plain.toml beside it does not say that it is of" in said
+    assert (folder / "libtcp_plain.so").read_text() == "somebody's"
+    (folder / "libtcp_plain.so").unlink()
+    for _ in range(2):
+        dumbbell("plugin", "kernel", str(PLAIN))
+
+
+def test_what_a_compiler_says_in_no_encoding_is_one_line(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "tcp_x.c").write_bytes(
+        b"#include <linux/module.h>\nint foo(void){ return b\xff\xfer; }\n#error caf\xe9\n"
+    )
+    said = dumbbell("plugin", "kernel", "tcp_x.c", expect=2).stderr
+    assert said.startswith("dumbbell: tcp_x.c: ")
+    assert said.count("\n") == 1
+
+
+def test_a_header_that_is_a_pipe_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
+    os.mkfifo(folder / "pipe.h")
+    (folder / "tcp_x.c").write_text('#include "pipe.h"\n')
+    said = dumbbell("plugin", "kernel", "tcp_x.c", expect=2).stderr
+    assert said.endswith("pipe.h: is a named pipe: allowed is a regular file\n")
+
+
+def test_a_library_that_is_larger_than_any_controller_is_not_kept(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "tcp_plain_more.h").write_bytes(PLAIN.with_name("tcp_plain_more.h").read_bytes())
+    (folder / "tcp_plain_more.c").write_bytes(PLAIN.with_name("tcp_plain_more.c").read_bytes())
+    (folder / "tcp_big.c").write_text(f"{PLAIN.read_text()}\nchar big[17 << 20] = {{ 1 }};\n")
+    said = dumbbell("plugin", "kernel", "tcp_big.c", expect=2).stderr
+    assert "libtcp_big.so: has 17." in said
+    assert "allowed for a compiled controller are at most 16 MiB" in said
+    assert not (folder / "libtcp_big.so").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_compiler_ends_with_the_command(folder: Path, number: signal.Signals) -> None:
+    """`cc` was ended, and what it had started was not; what it may wait for is not the terminal's input."""
+    compiler = folder / "slow.sh"
+    compiler.write_text("#!/bin/sh\ncat\nsleep 61.5 &\necho $! > pid\nwait\n")
+    compiler.chmod(0o755)
+    command = [*COMMAND, "plugin", "kernel", str(PLAIN)]
+    environment = os.environ | {"CC": "./slow.sh"}
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
+        until = time.monotonic() + 30.0
+        while not ((folder / "pid").exists() and (folder / "pid").read_text()) and time.monotonic() < until:
+            time.sleep(0.02)
+        running.send_signal(number)
+        running.wait(20)
+        left = Path("/proc") / (folder / "pid").read_text().strip()
+        while left.exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        assert not left.exists()
+
+
+@pytest.mark.parametrize("text", ["\n" * 1_000_000, ".cong_control = f;\n" + "f(" * 400_000, "f (" + " " * 400_000])
+def test_a_long_file_is_read_in_time(text: str) -> None:
+    for pattern in (kernel_controllers._SYSTEM_INCLUDE, kernel_controllers._OWN_INCLUDE):
+        assert pattern.findall(text) == []
+    assert kernel_controllers._cong_control_arguments(text) == 4

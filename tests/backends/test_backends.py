@@ -1,0 +1,101 @@
+"""Backends: found by what is written, asked for what they can, added by a description and one file."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dumbbell import catalog
+from dumbbell.backends import Executor, choose_jobs, find_executor
+from dumbbell.base.backend import Backend, Capabilities, Wording, backend_forms, find_backend
+from dumbbell.base.errors import UserError
+from dumbbell.catalog.path import PathModel
+from dumbbell.execution import worker
+from dumbbell.execution.check import check
+from dumbbell.experiment import Overrides, resolve
+from dumbbell.present.report.words.wording import figure_title, path_sentence
+from played_backend import known
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> Iterator[Executor]:
+    """A backend that consists of a description and one file."""
+    described = Backend("played:WHERE", Capabilities(real_packets=True, max_jobs=2), Wording("play", "Played"))
+    with known(described, tmp_path / "more"):
+        yield find_executor("played:globe")
+
+
+def test_a_backend_is_a_description_and_one_file(played: Executor, tmp_path: Path) -> None:
+    plan = catalog.experiments().find("quick")
+    experiment = resolve(plan, Overrides(schemes=("reno",), settings={"backend": "played:globe", "duration_s": 2.0}))
+    check(experiment)
+    with pytest.raises(UserError, match="too long a play"):
+        check(resolve(plan, Overrides(schemes=("reno",), settings={"backend": "played:globe", "duration_s": 61.0})))
+    run = experiment.all_runs()[0]
+    final = tmp_path / "out" / "run"
+    specification = json.dumps(experiment.specification(run))
+    statistics = worker.execute(
+        worker.Task(0, run.label, played, {"run": 1}, specification, (), tmp_path, tmp_path / "run", final)
+    )
+    assert (statistics["status"], statistics["backend"]) == ("done", "played:globe")
+    assert "played at globe" in (final / "log.txt").read_text()
+    assert json.loads((final / "stats.json").read_text()) == {"run": 1} | statistics
+
+
+def test_a_run_whose_statistics_are_none_has_failed_and_is_not_damaged(played: Executor, tmp_path: Path) -> None:
+    found = {"flows": [], "links": [], "network": {}}
+    for told, said in (
+        (found | {"events": 10**20}, "what came of it: `events` = 100000000000000000000: allowed is up to"),
+        ({"flows": 7}, "what came of it: key `links` is missing: not the statistics of a run"),
+    ):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(type(played), "run_one", lambda *_, told=told: told)
+            task = worker.Task(0, "run", played, {}, "{}", (), tmp_path, tmp_path / "run", tmp_path / "out")
+            statistics = worker.make(task).statistics
+        assert statistics["status"] == "failed"
+        assert statistics["reason"].startswith(said)
+
+
+def test_its_wording_and_capabilities_reach_reports_and_refusals(played: Executor) -> None:
+    path = PathModel("p", "")
+    assert path_sentence(path, played.backend).startswith("Played: p: ")
+    assert figure_title(played.backend, "p", 1, 30.0, 1, 0.0, True).startswith("play of p\n")
+    assert backend_forms(lambda can: can.real_packets) == ["emu", "remote:HOST", "played:WHERE"]
+    assert choose_jobs(played.backend, None, 8) == 2
+    with pytest.raises(UserError, match="jobs 3: allowed with backend played:globe is 2"):
+        choose_jobs(played.backend, 3, 8)
+    with pytest.raises(UserError, match="runs with backend emu, remote:HOST, played:WHERE only"):
+        check(resolve(catalog.experiments().find("quick"), Overrides(schemes=("kernel-cubic",))))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("simm", "unknown backend `simm` (did you mean `sim`?): allowed are emu, remote:HOST, sim"),
+        ("", "unknown backend ``: allowed are emu, remote:HOST, sim"),
+        ("sim:here", "backend `sim:here`: allowed is sim"),
+        ("remote", "backend `remote`: allowed is remote:HOST"),
+        (
+            "import",
+            "backend `import` marks imported results, which cannot be run again: allowed are emu, remote:HOST, sim",
+        ),
+    ],
+)
+def test_refusals(text: str, line: str) -> None:
+    with pytest.raises(UserError) as refusal:
+        find_executor(text)
+    assert str(refusal.value) == line
+
+
+def test_what_is_imported_is_known_but_not_executed() -> None:
+    assert find_backend("import").full_name == "import"
+    assert not find_backend("import").capabilities.executes
+    assert path_sentence(PathModel("p", "A path"), find_backend("import")) == "Imported results: p, A path."
+
+
+def test_nothing_is_said_of_a_network_that_nobody_knows() -> None:
+    path = PathModel("to-host", "this machine and host")
+    assert (
+        path_sentence(path, find_backend("remote:host")) == "Tested over the network: to-host, this machine and host."
+    )

@@ -1,0 +1,129 @@
+"""What emulated runs share with all users of a machine: a lock, and directories that others could prepare."""
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from test_emulate import SCHEME, TALKER
+
+from conftest import COMMAND, Dumbbell, show
+from dumbbell import _core
+
+pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
+
+QUICK = ("run", "--backend", "emu", "--path", "small.toml", "--duration", "2", "--warmup", "0.5")
+
+
+@pytest.fixture
+def talker(folder: Path) -> None:
+    """The scheme `talker.toml`, a program."""
+    (folder / "talker.py").write_text(TALKER)
+    (folder / "talker.toml").write_text(SCHEME.replace("TOOL", str(folder / "talker.py")))
+
+
+@pytest.fixture
+def queue(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A queue that only this test and what it starts stand in."""
+    name = f"test-{os.getpid()}-{time.monotonic_ns()}"
+    monkeypatch.setenv("DUMBBELL_TURN", name)
+    return name
+
+
+@contextmanager
+def held(queue: str) -> Iterator[None]:
+    """Holds the emulation lock, as a run would that began at second 1."""
+    with socket.socket(socket.AF_UNIX) as lock, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as note:
+        lock.bind(f"\0dumbbell-turn/{queue}")
+        lock.listen()
+        note.bind(f"\0dumbbell-turn/{queue}/held/4711/1")
+        yield
+
+
+@pytest.mark.usefixtures("talker")
+def test_nothing_with_a_name_that_others_can_guess_is_used(
+    dumbbell_afresh: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch, queue: str
+) -> None:
+    public, victim = folder / "public", folder / "victim"
+    public.mkdir()
+    public.chmod(0o1777)
+    victim.write_text("four years")
+    victim.chmod(0o600)
+    (public / "dumbbell-emulation.lock").symlink_to(victim)
+    monkeypatch.setenv("TMPDIR", str(public))
+    dumbbell_afresh(*QUICK, "--schemes", "talker.toml", "--out", "out")
+    assert (victim.read_text(), victim.stat().st_mode & 0o777) == ("four years", 0o600)
+    assert [file.name for file in public.iterdir()] == ["dumbbell-emulation.lock"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="not root: others cannot be played")
+@pytest.mark.usefixtures("talker", "queue")
+def test_what_somebody_else_prepared_for_programs_is_not_taken(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, dumbbell_afresh: Dumbbell
+) -> None:
+    """As an ordinary user, played by hiding /run from root: the attacker owns the directory that it would take."""
+    prepared = folder / "dumbbell-0"
+    prepared.mkdir(mode=0o777)
+    os.chown(prepared, 1, 1)
+    script = f'mount -t tmpfs -o size=64k none /run && mount -o remount,ro /run && exec {" ".join(COMMAND)} "$@"'
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    command = ["unshare", "--mount", "sh", "-c", script, "sh", *QUICK, "--schemes", "talker.toml", "--out", "out"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100, check=False)
+    (run,) = show(dumbbell_afresh, "out", expect=1)["runs"]
+    assert run["status"] == "failed"
+    assert "dumbbell-0: belongs to somebody else" in run["reason"], done.stderr
+    assert list(prepared.iterdir()) == []
+
+
+def test_another_directory_for_temporary_files_is_no_way_around_the_queue(
+    folder: Path, start: Callable[..., "subprocess.Popen[str]"], monkeypatch: pytest.MonkeyPatch, queue: str
+) -> None:
+    (folder / "elsewhere").mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder / "elsewhere"))
+    with held(queue):
+        waits = start(*QUICK, "--schemes", "reno", "--out", "out")
+        end = time.monotonic() + 8.0
+        while time.monotonic() < end:
+            assert waits.poll() is None
+            assert not list(folder.glob("out/runs/small/reno/1"))
+            time.sleep(0.1)
+    _, said = waits.communicate(timeout=60)
+    assert waits.returncode == 0, said
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root and unshare")
+@pytest.mark.usefixtures("talker", "queue")
+def test_clean_up_leaves_runs_in_other_pid_namespaces_alone(dumbbell: Dumbbell, folder: Path) -> None:
+    command = [*QUICK, "--duration", "4", "--schemes", "talker.toml", "--out", "out"]
+    with (folder / "said").open("w") as said:
+        inside = subprocess.Popen(
+            ["unshare", "--pid", "--fork", "--mount-proc", *COMMAND, *command],
+            **{"cwd": folder, "stdout": subprocess.DEVNULL, "stderr": said},
+        )
+    looked = 0
+    while inside.poll() is None:
+        _core.clean_up()  # what every emulated run does first
+        looked += bool(talking(folder))
+        time.sleep(0.05)
+    assert inside.returncode == 0, (folder / "said").read_text()
+    (run,) = show(dumbbell, "out")["runs"]
+    assert run["status"] in ("done", "degraded")
+    assert looked > 10
+
+
+def talking(folder: Path) -> list[int]:
+    """The programs of a run, wherever they are."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if str(folder / "talker.py").encode() in (process / "cmdline").read_bytes().split(b"\0")[1:3]:
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return found

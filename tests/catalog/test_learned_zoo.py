@@ -1,0 +1,269 @@
+"""Published networks: converted anew they are the shipped ones, and their schemes do what their pages say."""
+
+import hashlib
+import importlib.util
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from conftest import Dumbbell
+
+ROOT = Path(__file__).parents[2]
+WEIGHTS = ROOT / "python/dumbbell/catalog/weights"
+ORCA = "orca/model.ckpt-1283529.data-00000-of-00001"
+
+
+def published(file: str) -> Path:
+    """A file of the folder that `LEARNED_WEIGHTS` names; the test is skipped without."""
+    folder = os.environ.get("LEARNED_WEIGHTS")
+    if not folder:
+        pytest.skip("LEARNED_WEIGHTS is not set: no published networks")
+    found = Path(folder).resolve() / file
+    if not found.is_file():
+        pytest.skip(f"LEARNED_WEIGHTS has no {file}")
+    return found
+
+
+def script() -> ModuleType:
+    specification = importlib.util.spec_from_file_location("weights", ROOT / "scripts/weights.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_orcas_actor_is_that_of_the_checkpoint_byte_for_byte() -> None:
+    data = published(ORCA).read_bytes()
+    shipped = (WEIGHTS / "orca/orca.safetensors").read_bytes()
+    assert script().safetensors(script().orca(data)) == shipped
+    # Read by hand, too: the first row of fc1's kernel and the last bias.
+    length = int.from_bytes(shipped[:8], "little")
+    header, body = json.loads(shipped[8 : 8 + length]), shipped[8 + length :]
+    first, last = header["0.kernel"]["data_offsets"]
+    assert body[first:last] == data[16396 : 16396 + 4 * 70 * 256]
+    first, last = header["6.bias"]["data_offsets"]
+    assert body[first:last] == data[10240:10244]
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("teams-bwe", "teams-bwe/Offline_RL_baseline_bandwidth_estimator_model.onnx"),
+        ("ten-tms", "ten-tms/TEN-TMS_model.onnx"),
+        ("farc", "farc/fast_and_furious_model.onnx"),
+    ],
+)
+def test_the_estimators_are_those_of_their_onnx_files(name: str, file: str) -> None:
+    model = published(file).read_bytes()
+    network = script().NAMES[name](model)
+    assert script().safetensors(network) == (WEIGHTS / name / f"{name}.safetensors").read_bytes()
+
+
+def bundle(index: bytes) -> dict[str, tuple[int, int]]:
+    """First byte and length of each tensor in the index of a TensorFlow checkpoint, a table of LevelDB's form."""
+    varint, parts = script().varint, script().parts
+
+    def block(first: int, length: int) -> Iterator[tuple[bytes, bytes]]:
+        restarts = 4 * int.from_bytes(index[first + length - 4 : first + length], "little")
+        at, end, key = first, first + length - 4 - restarts, b""
+        while at < end:
+            shared, at = varint(index, at)
+            added, at = varint(index, at)
+            size, at = varint(index, at)
+            key, at = key[:shared] + index[at : at + added], at + added
+            yield key, index[at : at + size]
+            at += size
+
+    handles, at = [], len(index) - 48
+    for _ in range(4):
+        value, at = varint(index, at)
+        handles.append(value)
+    found = {}
+    for _, handle in block(*handles[2:]):
+        first, behind = varint(handle, 0)
+        for name, entry in block(first, varint(handle, behind)[0]):
+            found[name.decode()] = (sum(parts(entry, 4)), sum(parts(entry, 5)))
+    return found
+
+
+def test_sages_tensors_lie_where_the_published_index_says() -> None:
+    found = bundle(published("sage/ckpt-1.index").read_bytes())
+    encoder, module = "{}/_proprio_encoder/_network/_layers/{}", "3/_module/_layers/{}"
+    names = {"3.input": "1/_w_i", "3.hidden": "1/_w_h", "3.bias": "1/b"}
+    dense = {0: encoder.format(0, 0), 4: encoder.format(2, 0), 7: module.format("0/_layers/0")}
+    dense |= {
+        9 + 6 * block + 2 * layer: module.format(f"{1 + block}/_layer/_layers/{layer}")
+        for block in (0, 1)
+        for layer in (0, 1)
+    }
+    dense |= {21: "4/_loc_layer", 23: "4/_logit_layer"}
+    norm = {
+        1: encoder.format(0, 1),
+        5: encoder.format(2, 1),
+        13: module.format("1/_layer_norm"),
+        19: module.format("2/_layer_norm"),
+    }
+    names |= {
+        f"{at}.{ours}": f"{name}/{theirs}"
+        for at, name in dense.items()
+        for ours, theirs in (("kernel", "w"), ("bias", "b"))
+    }
+    names |= {
+        f"{at}.{ours}": f"{name}/{theirs}"
+        for at, name in norm.items()
+        for ours, theirs in (("gain", "scale"), ("offset", "offset"))
+    }
+    source = (ROOT / "crates/congestion/src/learned/sage/mod.rs").read_text()
+    layout = re.findall(r'\("([\w.]+)", &\[([\d, ]+)\], ([\d_]+)\)', source)
+    assert {name for name, _, _ in layout} == set(names)
+    for name, shape, first in layout:
+        length = 4 * math.prod(int(size) for size in shape.split(","))
+        assert found[f"policy/_layers/{names[name]}/.ATTRIBUTES/VARIABLE_VALUE"] == (int(first), length), name
+
+
+TEXTS = {"LICENSE", "NOTICE"}
+CARDS = sorted(WEIGHTS.glob("*/*.md"))
+PUBLISHED = {
+    "farc": "farc/fast_and_furious_model.onnx",
+    "orca": ORCA,
+    "teams-bwe": "teams-bwe/Offline_RL_baseline_bandwidth_estimator_model.onnx",
+    "ten-tms": "ten-tms/TEN-TMS_model.onnx",
+}
+
+
+def digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def test_every_network_has_its_digest_and_its_licence_in_a_card() -> None:
+    for folder in (item for item in WEIGHTS.iterdir() if item.is_dir()):
+        files = [item for item in folder.iterdir() if item.name not in TEXTS and item.suffix != ".md"]
+        assert files
+        cards = [card.read_text() for card in CARDS if card.parent == folder]
+        for file in files:
+            (card,) = (card for card in cards if digest(file) in card)
+            assert file.name in card
+            assert re.search(r"licen[cs]e", card, re.IGNORECASE)
+            if "Trained here" not in card and "trained here" not in card and "dumbbell train" not in card:
+                assert (folder / "LICENSE").is_file(), f"{file} is somebody else's"
+
+
+def test_no_card_names_a_digest_of_something_else() -> None:
+    for card in CARDS:
+        shipped = {digest(file) for file in card.parent.iterdir()}
+        found = set(re.findall(r"\b[0-9a-f]{64}\b", card.read_text()))
+        others = found - shipped
+        assert len(others) <= 1, "beside them only the published file that a network was converted from"
+        if others and os.environ.get("LEARNED_WEIGHTS"):
+            assert others == {digest(published(PUBLISHED[card.parent.name]))}
+
+
+@pytest.mark.parametrize("card", CARDS, ids=lambda card: f"{card.parent.name}/{card.name}")
+def test_commits_and_commands_of_a_card_are_there(dumbbell: Dumbbell, card: Path) -> None:
+    text = card.read_text()
+    if (ROOT / ".git").exists():
+        for commit in re.findall(r"(?:dumbbell|Commit) ([0-9a-f]{7,40})\b", text):
+            subprocess.run(["git", "cat-file", "-e", f"{commit}^{{commit}}"], cwd=ROOT, check=True)
+    for command in re.findall(r"dumbbell (train [a-z]+[^`\n]*)", text):
+        options = re.findall(r"--[a-z-]+", command)
+        known = dumbbell(*command.split()[:2], "--help").stdout
+        assert all(option in known for option in options), command
+
+
+STEPS = """\
+name = "steps"
+title = "4, 12, 24 Mbit/s, 10 s each"
+provenance = "Soheil-ab/Orca@cafaf9a3, orca-standalone-emulation.sh"
+data = [
+    { kind = "link", rate_mbps = 4.0, queue = { kind = "droptail", packets = 1000 }, schedule = [
+        { at_s = 10.0, rate_mbps = 12.0 },
+        { at_s = 20.0, rate_mbps = 24.0 },
+    ] },
+    { kind = "delay", delay_ms = 10.0 },
+]
+ack = [{ kind = "delay", delay_ms = 10.0 }]
+"""
+
+
+def flow(dumbbell: Dumbbell, *words: str) -> dict[str, Any]:
+    """The only flow of a run."""
+    dumbbell("run", *words, "--runs", "1", "--out", "out")
+    (run,) = json.loads(dumbbell("show", "out", "--json").stdout)["runs"]
+    return dict(run["flows"][0])
+
+
+def test_orca_fills_its_first_shipped_scenario_without_a_queue(dumbbell: Dumbbell, folder: Path) -> None:
+    path = ("--rate", "48mbit", "--rtt", "20ms", "--queue", "160packets", "--duration", "30")
+    seen = flow(dumbbell, "--schemes", "orca", *path)
+    assert seen["throughput_mbps"] > 46
+    # 10 ms each way and what slow start leaves of a queue of 40 ms
+    assert seen["delay_p95_ms"] < 17
+
+
+def test_orca_follows_steps(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "steps.toml").write_text(STEPS)
+    seen = flow(dumbbell, "--schemes", "orca", "--path", "steps.toml", "--duration", "30")
+    assert 12.9 < seen["throughput_mbps"] < 13.4
+    assert seen["delay_p95_ms"] < 25
+
+
+def test_orca_floods_a_long_path_in_its_first_slow_start(dumbbell: Dumbbell, folder: Path) -> None:
+    path = ("--rate", "12mbit", "--rtt", "40ms", "--queue", "40packets", "--duration", "30")
+    seen = flow(dumbbell, "--schemes", "orca", *path)
+    assert 0.07 < seen["loss_rate"] < 0.1
+    assert seen["packet_loss_rate"] == 0, "none after 5 s"
+
+
+@pytest.mark.parametrize(
+    ("words", "least", "most"),
+    [
+        (("ten-tms",), 0.2, 0.3),
+        (("ten-tms", "--set", "ten-tms.audio_share=0.42"), 0.85, 1.1),
+        (("farc",), 0.9, 1.1),
+        (("teams-bwe",), 0.1, 0.2),
+        (("teams-bwe", "--set", "teams-bwe.initial_rate_mbps=1.5"), 0.1, 0.2),
+        (("teams-bwe", "--set", "teams-bwe.initial_rate_mbps=1.5", "--set", "teams-bwe.audio_share=0.42"), 0.9, 1.1),
+    ],
+)
+def test_estimators_on_a_call_of_variable_capacity(
+    dumbbell: Dumbbell, folder: Path, words: tuple[str, ...], least: float, most: float
+) -> None:
+    seen = flow(dumbbell, "rfc8867-5.1", "--schemes", *words)
+    assert least < seen["throughput_mbps"] < most
+
+
+def test_aurora_uses_a_link_with_the_published_network(dumbbell: Dumbbell, folder: Path) -> None:
+    file = published("aurora/icml_paper_model.data")
+    path = ("--rate", "12mbit", "--rtt", "30ms", "--queue", "1bdp", "--duration", "30")
+    seen = flow(dumbbell, "--schemes", "aurora", "--set", f"aurora.weights={file}", *path)
+    assert seen["throughput_mbps"] > 11
+
+
+def test_a_file_that_many_flows_name_is_held_once() -> None:
+    code = """if True:
+        import json
+        from dumbbell import _core
+        from dumbbell.api.running import specification
+        def peak_mb():
+            lines = open("/proc/self/status").read().splitlines()
+            return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1e3
+        run = specification(mix="ten-tms", path="default", duration=1.0)
+        run["flows"] *= 300
+        text = json.dumps(run)
+        before = peak_mb()
+        _core.check_run(text, "sim")
+        print(peak_mb() - before)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    # the file has 1.8 MB
+    assert float(done.stdout) < 50.0

@@ -1,0 +1,85 @@
+"""Real TCP captured at both ends of an emulated path: what is imported, against the path's own packet log."""
+
+import sys
+from pathlib import Path
+
+import polars
+import pytest
+
+from conftest import Dumbbell, show
+
+pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
+
+SEND, DELIVER = 0, 5
+
+CAPTURE = """
+import subprocess, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from captures import RAW, sniffed, write_pcap
+with sniffed("dumbbell0") as packets:
+    done = subprocess.run(sys.argv[3:], stdout=subprocess.DEVNULL)
+write_pcap(Path(sys.argv[2]), packets, RAW, snaplen=120)
+sys.exit(done.returncode)
+"""
+
+
+def _rate_mbps(packets: polars.DataFrame) -> float:
+    times_ns = packets["time_ns"]
+    return float(packets["size_bytes"].sum() * 8e3 / (times_ns.max() - times_ns.min()))
+
+
+def test_captures_of_both_ends_agree_with_the_log_of_the_path_between_them(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "capture.py").write_text(CAPTURE)
+    tests = Path(__file__).parents[1]
+    client = "iperf3 -c $DUMBBELL_PEER -p 5201 -t 3 -C cubic -J --logfile iperf.json"
+    words = [sys.executable, "capture.py", tests, "sender.pcap", "sh", "-c", f"sleep 0.7; {client}"]
+    server = f"{sys.executable} capture.py {tests} receiver.pcap timeout 6 iperf3 -s -1 -p 5201"
+    dumbbell(
+        "emulate", "--path", "small.toml", "--quiet", "--log", "path.parquet", "--server", server, "--", *words,
+    )  # fmt: skip
+    log = polars.read_parquet(folder / "path.parquet")
+    dumbbell("import", "pcap", "sender.pcap", "--receiver", "receiver.pcap", "--out", "both")
+    (run,) = show(dumbbell, "both")["runs"]
+    (flow,) = run["flows"]
+    # The path's log has iperf3's own connection too; its data packets are small.
+    data = log.filter((polars.col("event") == DELIVER) & (polars.col("size_bytes") > 1000))
+    sent = log.filter((polars.col("event") == SEND) & (polars.col("size_bytes") > 1000))
+    assert run["capture"]["delays"] == "one-way"
+    assert flow["packets_delivered"] == pytest.approx(len(data), abs=30)
+    assert flow["packets_sent"] == pytest.approx(len(sent), abs=30)
+    delivered = polars.read_parquet(folder / "both" / run["directory"] / "packets.parquet").filter(
+        polars.col("event") == DELIVER
+    )
+    # from the first packet to the last, handshake and farewell among them, which are late on a busy machine
+    assert flow["throughput_mbps"] == pytest.approx(_rate_mbps(delivered), rel=1e-3)
+    full = delivered.filter(polars.col("size_bytes") > 1000)
+    assert _rate_mbps(full) == pytest.approx(_rate_mbps(data), rel=0.02)
+    delays_ms = data["one_way_delay_ns"] / 1e6
+    assert flow["owd_min_ms"] >= 10.0
+    # The stacks' own time between capture and path is in the captures' delays.
+    assert flow["owd_p50_ms"] == pytest.approx(delays_ms.median(), rel=0.1, abs=2.0)
+    lost = 1 - len(data) / len(sent)
+    assert flow["packet_loss_rate"] == pytest.approx(lost, abs=0.01)
+    # The sender's capture alone: round trips, and what iperf3 counted itself.
+    dumbbell("import", "pcap", "sender.pcap", "--out", "one")
+    (alone,) = show(dumbbell, "one")["runs"]
+    (seen,) = alone["flows"]
+    assert alone["capture"]["role"] == "sender"
+    assert (seen["delay_p95_ms"], seen["owd_min_ms"]) == (None, None)
+    assert 20.0 <= seen["rtt_min_ms"] < 30.0
+    dumbbell("import", "iperf3", "iperf.json", "--out", "iperf")
+    (counted,) = show(dumbbell, "iperf")["runs"][0]["flows"]
+    # iperf3 asks for the last time when it stops; the stack goes on.
+    assert seen["retransmissions"] == flow["retransmissions"] >= counted["retransmissions"] > 0
+    resent = polars.read_parquet(folder / "one/runs/sender/sender/1/flows.parquet").filter(
+        (polars.col("field") == "retransmissions") & (polars.col("time_ns") < 3_000_000_000)
+    )
+    assert resent["value"].max() == pytest.approx(counted["retransmissions"], abs=1)
+    assert seen["data_bytes_delivered"] == pytest.approx(counted["data_bytes_delivered"], rel=0.15)
+    assert seen["rtt_mean_ms"] == pytest.approx(counted["mean_srtt_ms"], rel=0.3)
+    # The receiver's alone: what arrived.
+    dumbbell("import", "pcap", "receiver.pcap", "--out", "other")
+    (arrived,) = show(dumbbell, "other")["runs"]
+    assert arrived["capture"]["role"] == "receiver"
+    assert arrived["flows"][0]["throughput_mbps"] == pytest.approx(flow["throughput_mbps"], rel=0.01)

@@ -1,0 +1,136 @@
+"""The house keeps its rules: which crates depend on what, and who may look at a clock."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+
+IN_THE_BROWSER = {
+    "units",
+    "strict_input",
+    "record",
+    "congestion",
+    "transport",
+    "path",
+    "measure",
+    "runs",
+    "simulator",
+}
+"""What `make wasm-check` builds: no file, no socket, no clock."""
+
+LIBRARIES = {"libm", "rand_xoshiro", "safetensors", "serde", "serde_json", "smallvec", "statrs"}
+"""What those may take from others, all without an operating system below."""
+
+
+def dependencies() -> dict[str, set[str]]:
+    """What each crate of the workspace depends on; not what its tests do."""
+    command = ["cargo", "metadata", "--no-deps", "--offline", "--locked", "--format-version", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    packages: list[dict[str, Any]] = json.loads(done.stdout)["packages"]
+    return {
+        package["name"]: {each["name"] for each in package["dependencies"] if each["kind"] is None}
+        for package in packages
+    }
+
+
+def test_the_simulator_and_what_it_needs_take_nothing_that_a_browser_lacks() -> None:
+    found = dependencies()
+    reached: set[str] = set()
+    waiting = ["simulator"]
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += found.get(name, set())
+    assert reached <= IN_THE_BROWSER | LIBRARIES
+    assert reached >= IN_THE_BROWSER, "the list names what is no longer there"
+
+
+def test_no_crate_below_the_simulator_permits_itself_a_clock_or_a_file() -> None:
+    # clippy refuses the calls (clippy.toml); this keeps it from being told to look away.
+    for name in sorted(IN_THE_BROWSER):
+        for file in (ROOT / "crates" / name / "src").rglob("*.rs"):
+            assert not re.search(r"disallowed_(methods|types)", file.read_text()), file
+
+
+def test_make_builds_for_the_browser_what_is_kept_free_for_it() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    named = re.search(r"^WASM := (.*)$", makefile, re.MULTILINE)
+    assert named is not None
+    assert set(named[1].split()) == IN_THE_BROWSER
+
+
+def reached(names: set[str], found: dict[str, set[str]]) -> set[str]:
+    """The crates `names` of this workspace, and all that they depend on."""
+    return names.union(*(reached(found[name] & set(found), found) for name in names))
+
+
+def test_the_architecture_page_draws_the_crates_as_they_are() -> None:
+    found = dependencies()
+    crates = {name: needed & set(found) for name, needed in found.items()}
+    # What is reached through another one is not drawn.
+    short = {
+        name: {each for each in needed if each not in reached(needed - {each}, found)}
+        for name, needed in crates.items()
+    }
+    page = (ROOT / "ARCHITECTURE.md").read_text()
+    drawing = re.search(r"```text\n(units\n.*?)```", page, re.DOTALL)
+    assert drawing is not None
+    drawn: dict[str, set[str]] = {}
+    for line in drawing[1].splitlines():
+        remarkless = re.split(r"\s{3,}", re.sub(r"\s+->\s+", " -> ", line))[0]
+        names, _, needed = remarkless.partition(" -> ")
+        for name in names.split(", "):
+            drawn[name.strip()] = {each.strip() for each in needed.split(",") if each}
+    assert drawn == short
+
+
+TEXTS = ["*.md", "*.rs", "*.toml", "*.py", "*.c", "*.h", "*.go"]
+"""The files in which sources are cited."""
+
+CITED = re.compile(r"(?<![\w/.])([A-Za-z][\w-]*)/[\w.-]+?@(?:[0-9a-f]{7,40}\b|[\w.-]*\d)")
+"""OWNER/REPOSITORY@COMMIT, or the name of a release in place of the commit."""
+
+
+def texts() -> dict[str, str]:
+    """What people wrote here, by file."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *TEXTS]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    return {name: (ROOT / name).read_text() for name in names if (ROOT / name).is_file()}
+
+
+def test_a_repository_is_cited_with_its_commit() -> None:
+    written = texts()
+    owners = {found[1] for text in written.values() for found in CITED.finditer(text)}
+    assert len(owners) > 10, "the form itself is no longer found"
+    # A state may be named by its date as well; a link into the web names what lies there now.
+    bare = re.compile(rf"(?<![\w/.])(?:{'|'.join(sorted(owners))})/[\w-]++(?:\.[\w-]+)*+(?!@| before \d)")
+    for name, text in written.items():
+        assert not bare.findall(text), f"{name}: {bare.findall(text)}: OWNER/REPOSITORY@COMMIT, file"
+        late = re.search(r"\S+ at (?=[0-9a-f]{7,12}\b)(?=[a-f]*\d)[0-9a-f]+", text)
+        assert late is None, f"{name}: {late and late[0]}: write REPOSITORY@COMMIT"
+
+
+def test_a_file_of_linux_is_cited_with_a_version() -> None:
+    for name, text in texts().items():
+        for found in re.finditer(r"\btcp_(?:bbr|cong|cubic|dctcp|vegas)\.c\b", text):
+            around = text[max(0, found.start() - 200) : found.end() + 200]
+            known = re.search(r"\bv\d\.\d+|@[0-9a-f]{7}|the running (?:kernel|Linux)", around)
+            assert known or name.startswith("tests/"), f"{name}: {found[0]}: of which Linux?"
+
+
+def test_nothing_refers_to_a_folder_beside_this_repository() -> None:
+    command = ["git", "ls-files", "--", "Makefile", "scripts", ".ci"]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    checked = 0
+    for name, text in (texts() | {name: (ROOT / name).read_text() for name in names}).items():
+        assert str(ROOT) not in text, f"{name}: names the folder that this machine has the repository in"
+        folders = [ROOT / folder for folder in Path(name).parents]
+        for found in re.findall(r"(?<![\w./])(?:\.\./)+\w[\w./-]*", text):
+            inside = [where for folder in folders if (where := (folder / found).resolve()).is_relative_to(ROOT)]
+            assert inside, f"{name}: {found} is outside of the repository"
+            checked += 1
+    assert checked > 20, "the form itself is no longer found"

@@ -1,0 +1,60 @@
+"""A backend that only plays: what it needs of the package is what any new one needs."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from dumbbell import backends
+from dumbbell.base.backend import BACKENDS, Backend
+
+PLAYED = """
+import json
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+from dumbbell import _core
+from dumbbell.base.backend import Backend
+
+
+@dataclass(frozen=True)
+class Played:
+    backend: Backend
+
+    def check(self, specification):
+        if json.loads(specification)["duration_s"] > 60.0:
+            raise _core.Error("too long a play")
+
+    def prepared(self, experiment):
+        return nullcontext()
+
+    def environment(self, experiment):
+        return {"stage": self.backend.argument}
+
+    def enter(self):
+        return None
+
+    def run_one(self, specification, directory, note):
+        note(f"played at {self.backend.argument}")
+        return {"flows": [], "links": [], "network": {}, "sim_wall_s": None, "events": 0}
+
+    def clean_up(self):
+        pass
+
+
+EXECUTOR = Played
+"""
+
+
+@contextmanager
+def known(backend: Backend, folder: Path) -> Iterator[None]:
+    """Add a backend for the time of the block; its executor is in a file of this folder."""
+    folder.mkdir()
+    (folder / f"{backend.name}.py").write_text(PLAYED)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(BACKENDS, backend.name, backend)
+        patch.setattr(backends, "__path__", [*backends.__path__, str(folder)])
+        patch.delitem(sys.modules, f"dumbbell.backends.{backend.name}", raising=False)
+        yield

@@ -1,0 +1,516 @@
+"""Controllers from outside: libraries in C and classes in Python, good and bad, through the real command."""
+
+import hashlib
+import json
+import os
+import pydoc
+import subprocess
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy
+import polars
+import pytest
+
+import dumbbell as library
+from conftest import Dumbbell, show
+from dumbbell import _core, plugin_include
+
+ROOT = Path(__file__).parents[2]
+INCLUDE = plugin_include()
+QUICK = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5", "--out", "out")
+
+
+def compiled(source: Path, folder: Path) -> Path:
+    """The library that a C file makes."""
+    library = folder / f"lib{source.stem}.so"
+    command = ["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I", str(INCLUDE), str(source)]
+    subprocess.run([*command, "-o", str(library), "-lm"], check=True)
+    return library
+
+
+@pytest.fixture(scope="session")
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The C examples, and the library that does things wrong."""
+    folder = tmp_path_factory.mktemp("libraries")
+    sources = [ROOT / "examples/c/aimd.c", ROOT / "tests/plugins/bad.c"]
+    return {source.stem: compiled(source, folder) for source in sources}
+
+
+BAD_CLASS = ROOT / "tests/plugins/bad.py"
+AIMD_CLASS = ROOT / "examples/python/aimd.py"
+
+
+def only(dumbbell: Dumbbell, *arguments: str, expect: int = 0) -> dict[str, Any]:
+    """The one run of a command."""
+    dumbbell("run", *arguments, *QUICK, expect=expect)
+    (run,) = show(dumbbell, "out", expect)["runs"]
+    return dict(run)
+
+
+def sampled(folder: Path, run: dict[str, Any]) -> dict[str, list[tuple[float, float]]]:
+    """Times in s and values of the fields of the run's first flow."""
+    rows = polars.read_parquet(folder / "out" / run["directory"] / "flows.parquet").filter(polars.col("flow") == 1)
+    series: dict[str, list[tuple[float, float]]] = {}
+    for row in rows.iter_rows(named=True):
+        series.setdefault(row["field"], []).append((row["time_ns"] / 1e9, row["value"]))
+    return series
+
+
+def numbers(run: dict[str, Any]) -> dict[str, Any]:
+    """What two runs of the same controller have in common."""
+    same = {key: value for key, value in run["flows"][0].items() if key not in ("scheme", "controller")}
+    return same | {"links": run["links"], "events": run["events"]}
+
+
+def test_what_is_counted_is_said_where_help_shows_it() -> None:
+    for cls, name, word in (
+        (_core.Ack, "acked_bytes", "payload"),
+        (_core.Ack, "in_recovery", "reduces nothing"),
+        (_core.Sent, "bytes", "without headers"),
+        (_core.Start, "mss_bytes", "without headers"),
+        (_core.Control, "pacing_bps", "headers not counted"),
+        (_core.Control, "window_bytes", "headers not"),
+        (_core.Loss, "new_episode", "the controller reduces its window"),
+    ):
+        assert word in pydoc.render_doc(cls), f"{cls.__name__}.{name}"
+        assert word in (getattr(cls, name).__doc__ or ""), f"{cls.__name__}.{name}"
+
+
+def test_a_class_hears_the_end_of_an_episode_and_which_packets_were_marked(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "hears.py").write_text(
+        """from dumbbell.plugins import Ack, Control, Loss, Start
+
+
+class Hears:
+    FIELDS = {"recovered": "", "marked": "", "complete": "bytes", "sent": "bytes"}
+
+    def __init__(self, start: Start) -> None:
+        self.mss, self.window, self.seen = start.mss_bytes, start.initial_window_bytes, dict.fromkeys(self.FIELDS, 0)
+
+    def on_ack(self, ack: Ack) -> None:
+        self.window += self.mss * ack.acked_bytes / self.window
+        self.seen["marked"] += sum(packet.ce for packet in ack.packets)
+        self.seen |= {"complete": ack.complete_bytes, "sent": ack.sent_bytes}
+
+    def on_loss(self, loss: Loss) -> None:
+        if loss.new_episode:
+            self.window /= 2
+
+    def on_recovered(self, now_s: float) -> None:
+        self.seen["recovered"] += 1
+
+    def control(self) -> Control:
+        return Control(self.window, max_frame_wait_s=1.0)
+
+    def fields(self) -> dict[str, float]:
+        return self.seen
+"""
+    )
+    run = only(dumbbell, "--plugin", "hears.py", "--set", "hears.transport.ecn=ect0")
+    values = {name: [value for _, value in series] for name, series in sampled(folder, run).items()}
+    assert values["recovered"][-1] >= 1
+    assert 0 < values["complete"][-1] <= values["sent"][-1]
+
+
+@pytest.mark.parametrize("language", ["C", "Python"])
+def test_an_example_does_what_the_built_in_controller_does(
+    dumbbell: Dumbbell, folder: Path, libraries: dict[str, Path], language: str
+) -> None:
+    plugin = libraries["aimd"] if language == "C" else AIMD_CLASS
+    dumbbell("run", "--plugin", str(plugin), "--schemes", "reno", "--exact", *QUICK)
+    first, second = show(dumbbell, "out")["runs"]
+    assert (first["scheme"], second["scheme"]) == ("reno", "aimd")
+    assert (first["status"], second["status"]) == ("done", "done")
+    assert numbers(first) == numbers(second)
+    logs = [(folder / "out" / run["directory"] / "packets.parquet").read_bytes() for run in (first, second)]
+    assert logs[0] == logs[1], "the same packets at the same times"
+    assert sampled(folder, first)["cwnd"] == sampled(folder, second)["cwnd"]
+
+
+def test_the_smallest_class_of_the_page_runs(dumbbell: Dumbbell, folder: Path) -> None:
+    page = (ROOT / "docs/plugins.md").read_text()
+    (folder / "gentle.py").write_text(page.partition("```python\n")[2].partition("```")[0])
+    run = only(dumbbell, "--plugin", "gentle.py", "--set", "gentle.increase=2")
+    assert run["flows"][0]["throughput_mbps"] > 8.0  # of 10
+
+
+def test_a_scheme_file_names_library_parameters_and_files_relative_to_itself(
+    dumbbell: Dumbbell, folder: Path, libraries: dict[str, Path]
+) -> None:
+    (folder / "mine").mkdir()
+    (folder / "mine/libmine.so").write_bytes(libraries["bad"].read_bytes())
+    (folder / "mine/table.bin").write_bytes(bytes([7, 13]))
+    (folder / "mine/mine.toml").write_text(
+        'title = "Mine"\nkind = "plugin"\nlibrary = "libmine.so"\ncontroller = "bad"\n'
+        'parameters = { mode = "sum", table = "table.bin" }\n'
+    )
+    run = only(dumbbell, "--schemes", "mine/mine.toml")
+    assert (run["scheme"], run["status"]) == ("mine", "done")
+    assert {value for _, value in sampled(folder, run)["sum"]} == {20.0}
+    resolved = tomllib.loads((folder / "out/experiment.toml").read_text())["scheme"]["mine"]
+    library, table = (str((folder / "mine" / name).resolve()) for name in ("libmine.so", "table.bin"))
+    assert (resolved["library"], resolved["parameters"]["table"]) == (library, table)
+    sums = {file: hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in (library, table)}
+    assert resolved["files"] == sums
+
+    (folder / "mine/table.bin").write_bytes(bytes([1]))
+    refused = dumbbell("run", "out/experiment.toml", "--out", "again", expect=2)
+    assert "table.bin has changed: its SHA-256 is not the one under `files`" in refused.stderr
+    (folder / "mine/table.bin").unlink()
+    assert "table.bin`: No such file or directory" in dumbbell("run", "--schemes", "mine/mine.toml", expect=2).stderr
+    assert show(dumbbell, "out")["runs"][0]["status"] == "done", "results are read without the plug-in's files"
+
+
+def test_a_class_gets_its_parameters_as_python_has_them(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "table.bin").write_bytes(bytes([3, 4]))
+    (folder / "mine.toml").write_text(
+        f'kind = "python"\nfile = "{BAD_CLASS}"\nclass = "Bad"\n'
+        "parameters = { scale = 0.5, times = 3, loud = true }\n"
+    )
+    run = only(dumbbell, "--schemes", "mine.toml", "--set", "mine.mode=sum", "--set", "mine.table=table.bin")
+    assert run["status"] == "done"
+    resolved = tomllib.loads((folder / "out/experiment.toml").read_text())["scheme"]["mine"]
+    assert resolved["parameters"]["table"] == str((folder / "table.bin").resolve())
+
+
+IN_C = [
+    (
+        "zero",
+        "on_ack was followed by a control that allows a window of 0 bytes: allowed is 1 to 2^32",
+    ),
+    ("negative", "allows a window of -1448 bytes: allowed is 1 to 2^32"),
+    ("nan", "allows a window of NaN bytes: allowed is 1 to 2^32"),
+    ("unset", "allows a window of NaN bytes"),
+    ("huge", "allows a window of 1e300 bytes: allowed is 1 to 2^32"),
+    ("unlimited", "allows an infinite window without pacing: one of the two has to be limited"),
+    ("pacing", "allows a pacing rate of 0 bit/s: allowed is 1 to 10^12, or infinity"),
+    ("past", "s: allowed is 1 us from now or later, or never"),
+    ("give_up", "gave up: I have seen enough"),
+    ("crash", "on_ack crashed (SIGSEGV: it used memory that is not its own)"),
+    ("abort", "on_ack crashed (SIGABRT: it gave up with abort or a failed assertion)"),
+    ("crash_in_fields", "fields crashed (SIGSEGV: it used memory that is not its own)"),
+    ("exit", "on_ack called exit"),
+    ("hang", "on_ack did not return within 5 s"),
+    ("sum", "create refused to start: no table was named"),
+]
+IN_PYTHON = [
+    ("raise", f"on_ack raised ZeroDivisionError: by zero ({BAD_CLASS}, line "),
+    ("zero", "on_ack was followed by a control that allows a window of 0 bytes: allowed is 1 to 2^32"),
+    ("negative", "allows a window of -1448 bytes: allowed is 1 to 2^32"),
+    ("nan", "allows a window of NaN bytes"),
+    ("text", "was followed by a control that is 'a lot': allowed is a number of bytes or a Control"),
+    ("truth", "was followed by a control that is True: allowed is a number of bytes or a Control"),
+    ("pacing", "allows a pacing rate of 0 bit/s"),
+    ("past", "s: allowed is 1 us from now or later, or never"),
+    ("field", "fields returned a field 'lever' that FIELDS does not declare"),
+    ("value", "fields returned 'high' as `level`: allowed is a number"),
+    ("crash", "on_ack crashed (SIGABRT: it gave up with abort or a failed assertion)"),
+    ("exit", "it ran bad ("),
+    ("hang", "on_ack did not return within 5 s"),
+    ("sum", "create raised ValueError: no table was named"),
+]
+
+
+@pytest.mark.parametrize("language", ["C", "Python"])
+def test_what_a_plug_in_does_wrong_fails_its_run_with_one_line_and_no_other(
+    dumbbell: Dumbbell, folder: Path, libraries: dict[str, Path], language: str
+) -> None:
+    """All of them in one experiment: what the others do hurts none."""
+    modes, code = (IN_C, libraries["bad"]) if language == "C" else (IN_PYTHON, BAD_CLASS)
+    where = {"C": ('kind = "plugin"\nlibrary', "bad"), "Python": ('kind = "python"\nfile', "Bad")}[language]
+    experiment = 'schemes = ["fine", {}, "reno"]\npaths = ["small.toml"]\nduration_s = 2.0\nwarmup_s = 0.5\n'
+    experiment = experiment.format(", ".join(f'"{mode}"' for mode, _ in modes))
+    key = "controller" if language == "C" else "class"
+    for mode in ("fine", *(mode for mode, _ in modes)):
+        experiment += (
+            f'[scheme.{mode}]\n{where[0]} = "{code}"\n{key} = "{where[1]}"\nparameters = {{ mode = "{mode}" }}\n'
+        )
+    (folder / "all.toml").write_text(experiment)
+    done = dumbbell("run", "all.toml", "--trust", "--out", "out", expect=1)
+    runs = {run["scheme"]: run for run in show(dumbbell, "out", 1)["runs"]}
+    good = {name for name, run in runs.items() if run["status"] == "done"}
+    assert good == {"fine", "reno"}
+    for mode, reason in modes:
+        run = runs[mode]
+        assert (run["status"], "\n" in run["reason"]) == ("failed", False), run
+        assert str(code) in run["reason"], run["reason"]
+        assert run["reason"].startswith(f"scheme {mode} ({code}: {where[1]}): ") or reason.startswith("it ran"), run[
+            "reason"
+        ]
+        assert reason.replace("it ran bad (", f"it ran {mode} (") in run["reason"], run["reason"]
+        assert f"  {mode} on small, run 1: {run['reason']}" in done.stderr
+    assert numbers(runs["reno"]) == numbers(only(dumbbell_elsewhere(dumbbell, folder), "--schemes", "reno"))
+
+
+def dumbbell_elsewhere(dumbbell: Dumbbell, folder: Path) -> Dumbbell:
+    """The command, with the results of the experiment before out of its way."""
+    (folder / "out").rename(folder / "before")
+    return dumbbell
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "message"),
+    [
+        ("none.py", "X = 1\n", "no class in it has on_ack and control"),
+        ("broken.py", "class Mine:\n  def on_ack(self\n", "broken.py: line 2: "),
+        ("raising.py", "1 / 0\n", "raised ZeroDivisionError: division by zero ("),
+        ("silent.py", "import os\nos._exit(0)\n", "ended the process that loaded it (exit status 0)"),
+        ("crash.py", "import os\nos.abort()\n", "crashed while it was loaded (SIGABRT)"),
+        (
+            "text.py",
+            "class Mine:\n  def __init__(self, start, name='x'): ...\n  def on_ack(self, a): ...\n"
+            "  def control(self): ...\n",
+            "class `Mine`: parameter `name` of __init__: needed is a default that is a number, True or False, or",
+        ),
+        *(
+            (
+                "parameter.py",
+                f"from typing import Literal\nclass Mine:\n  def __init__(self, start, {declared}): ...\n"
+                "  def on_ack(self, a): ...\n  def control(self): ...\n",
+                f"class `Mine`: parameter `a` of __init__: {said}",
+            )
+            for declared, said in (
+                ("a=10**30", "allowed is a default of up to 9.22337e+18"),
+                ("a: int = -2**63 - 1", "allowed is a default of up to 9.22337e+18"),
+                ("a: float = 10**400", "allowed is a default of up to 1.79769e+308"),
+                ("a: float = float('nan')", "allowed is a default of up to 1.79769e+308"),
+                ("a: Literal[1, 2] = 1", "needed is a default that is a number"),
+                ("a: Literal['x', 1] = 'x'", "needed is a default that is a number"),
+            )
+        ),
+        (
+            "half.py",
+            "class Mine:\n  FIELDS = {'x': '\\ud800'}\n  def __init__(self, start): ...\n  def on_ack(self, a): ...\n"
+            "  def control(self): ...\n  def fields(self): ...\n",
+            "class `Mine`: declares half of a character (a lone surrogate)",
+        ),
+        (
+            "bare.py",
+            "class Mine:\n  def on_ack(self, a): ...\n  def control(self): ...\n",
+            "class `Mine`: its __init__ needs the parameter `start`",
+        ),
+        (
+            "srtt.py",
+            "class Mine:\n  FIELDS = {'srtt': 'ms'}\n  def __init__(self, start): ...\n  def on_ack(self, a): ...\n"
+            "  def control(self): ...\n  def fields(self): ...\n",
+            "field `srtt`: the transport writes a field of this name itself",
+        ),
+        ("lib.so", "no library", "lib.so: cannot be loaded: "),
+    ],
+)
+def test_files_that_are_no_plug_ins_are_refused_in_one_line(
+    dumbbell: Dumbbell, folder: Path, name: str, source: str, message: str
+) -> None:
+    (folder / name).write_text(source)
+    refused = dumbbell("run", "--plugin", name, *QUICK, expect=2)
+    assert message in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1, refused.stderr
+    assert name in refused.stderr
+    assert not (folder / "out").exists()
+
+
+def test_what_the_command_line_says_of_plug_ins_is_checked(
+    dumbbell: Dumbbell, folder: Path, libraries: dict[str, Path]
+) -> None:
+    def refusal(*arguments: str) -> str:
+        text = dumbbell("run", *arguments, *QUICK, expect=2).stderr
+        assert len(text.splitlines()) == 1, text
+        return str(text)
+
+    aimd = str(libraries["aimd"])
+    assert "libnone.so: no such file" in refusal("--plugin", "libnone.so")
+    assert "allowed is FILE or FILE:NAME; a file ends with .so" in refusal("--plugin", "mine.c")
+    assert "unknown controller `aimb` (did you mean `aimd`?): allowed are aimd" in refusal("--plugin", f"{aimd}:aimb")
+    assert "unknown parameter `betta`" in refusal("--plugin", aimd, "--set", "aimd.betta=0.5")
+    assert "`beta` = `7`: allowed is a number from 0.1 to 0.95" in refusal("--plugin", aimd, "--set", "aimd.beta=7")
+    assert "two schemes are called `aimd`" in refusal("--plugin", aimd, "--plugin", str(AIMD_CLASS))
+    assert "is on this machine only" in refusal("--plugin", aimd, "--cluster", "tcp://127.0.0.1:1")
+    table = refusal("--plugin", str(BAD_CLASS), "--set", "bad.table=none.bin")
+    assert "none.bin`: No such file or directory" in table
+    (folder / "mine.toml").write_text('kind = "plugin"\n')
+    assert "key `library` is missing" in refusal("--schemes", "mine.toml")
+    (folder / "mine.toml").write_text(f'kind = "plugin"\nlibrary = "{aimd}"\ncontroller = "reno"\n')
+    assert "unknown controller `reno`: allowed are aimd" in refusal("--schemes", "mine.toml")
+
+
+def test_plug_ins_are_listed_with_their_parameters(dumbbell: Dumbbell, libraries: dict[str, Path]) -> None:
+    plugin = ("--plugin", str(libraries["aimd"]))
+    schemes = json.loads(dumbbell("list", "schemes", *plugin, "--json").stdout)
+    (mine,) = (scheme for scheme in schemes if scheme["kind"] == "plugin")
+    assert (mine["name"], mine["here"]) == ("aimd", "yes")
+    parameters = json.loads(dumbbell("list", "parameters", *plugin, "--json").stdout)
+    assert [(item["name"], item["default"]) for item in parameters if item["controller"] == "aimd"] == [("beta", 0.5)]
+
+
+def in_process(specification: dict[str, Any]) -> dict[str, Any]:
+    """What the core makes of a run in this process."""
+    statistics, packets, flows, links = _core.simulate_in_memory(json.dumps(specification))
+    return {"statistics": json.loads(statistics), "packets": packets, "samples": flows, "links": links}
+
+
+@pytest.mark.parametrize("language", ["C", "Python"])
+def test_a_simulation_with_a_plug_in_is_the_same_in_a_process_of_its_own(
+    libraries: dict[str, Path], language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin = libraries["aimd"] if language == "C" else AIMD_CLASS
+    specification = library.specification(str(plugin), duration=2, log="full")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    run = library.simulate(specification)
+    assert list(tmp_path.iterdir()) == []
+    expected = in_process(specification)
+    measured = {key: value for key, value in expected["statistics"].items() if key != "sim_wall_s"}
+    assert {key: run.statistics[key] for key in measured} == measured
+    for name in ("packets", "samples", "links"):
+        found = polars.DataFrame(getattr(run, name)())
+        columns = {key: numpy.asarray(expected[name].column(key)) for key in expected[name].names()}
+        assert found.columns == list(columns)
+        for key, values in columns.items():
+            names = expected[name].dictionary(key)
+            assert found[key].to_list() == (values.tolist() if names is None else [names[code] for code in values]), key
+    run.figure("delay")
+
+
+def test_what_a_plug_in_does_in_a_simulation_hurts_nothing_else(libraries: dict[str, Path]) -> None:
+    for plugin in (str(BAD_CLASS), str(libraries["bad"])):
+        for mode, said in (
+            ("crash", "on_ack crashed (SIG"),
+            ("exit", "exit"),
+            ("zero", "a window of 0 bytes"),
+            ("fine", None),
+        ):
+            specification = library.specification(plugin, duration=2, settings={"bad.mode": mode})
+            if said is None:
+                assert library.simulate(specification).status == "done"
+                continue
+            with pytest.raises(library.Error) as caught:
+                library.simulate(specification)
+            assert said in str(caught.value), mode
+            assert "bad" in str(caught.value)
+            assert "\n" not in str(caught.value)
+
+
+def test_a_plug_in_that_hangs_ends_its_simulation_only() -> None:
+    specification = library.specification(str(BAD_CLASS), duration=2, settings={"bad.mode": "hang"})
+    with pytest.raises(library.Error, match="on_ack did not return within 5 s"):
+        library.simulate(specification)
+
+
+def test_a_simulation_with_a_plug_in_is_watched() -> None:
+    specification = library.specification(str(AIMD_CLASS), duration=2)
+    told: list[tuple[float, dict[int, dict[str, float]], dict[str, dict[str, float]]]] = []
+    whole = library.simulate(specification, lambda *moment: told.append(moment))
+    times = [at for at, _, _ in told]
+    assert times == sorted(times)
+    assert len(times) == 20
+    cwnd = whole.samples(flow=1, field="cwnd")["value"]
+    assert [flows[1]["cwnd"] for _, flows, _ in told] == list(cwnd)[-len(told) :]
+
+    class EnoughError(Exception):
+        pass
+
+    def stop(time_s: float, *_: object) -> None:
+        if time_s >= 1.0:
+            raise EnoughError
+
+    with pytest.raises(EnoughError):
+        library.simulate(specification, stop)
+
+
+def test_two_versions_of_one_controller_run_side_by_side_by_other_names(
+    dumbbell: Dumbbell, folder: Path, libraries: dict[str, Path]
+) -> None:
+    for version in ("a", "b"):
+        (folder / version).mkdir()
+        (folder / version / "libaimd.so").write_bytes(libraries["aimd"].read_bytes())
+    versions = ("--schemes", "old=./a/libaimd.so,new=./b/libaimd.so:aimd")
+    dumbbell("run", *versions, "--set", "new.beta=0.9", *QUICK)
+    old, new = show(dumbbell, "out")["runs"]
+    assert (old["scheme"], new["scheme"]) == ("old", "new")
+    assert numbers(old) != numbers(new), "one has another parameter"
+    resolved = tomllib.loads((folder / "out/experiment.toml").read_text())["scheme"]
+    assert [Path(resolved[name]["library"]).parent.name for name in ("old", "new")] == ["a", "b"]
+    dumbbell("run", "--mix", "old=./a/libaimd.so*2+reno", "--path", "small.toml", "--duration", "2", "--out", "mixed")
+    assert show(dumbbell, "mixed")["runs"][0]["scheme"] == "old*2+reno"
+    twice = dumbbell("run", "--schemes", "x=reno,x=cubic", *QUICK[:-1], "twice", expect=2).stderr
+    assert "`x` is given to two schemes" in twice
+
+
+def test_a_controller_of_plugin_can_be_chosen_by_its_name(dumbbell: Dumbbell, libraries: dict[str, Path]) -> None:
+    dumbbell("run", "--plugin", str(libraries["aimd"]), "--schemes", "aimd,reno", *QUICK)
+    assert [run["scheme"] for run in show(dumbbell, "out")["runs"]] == ["aimd", "reno"]
+    listed = dumbbell("list", "parameters", "--plugin", str(libraries["aimd"]), "--json").stdout
+    assert {row["controller"] for row in json.loads(listed)} == {"aimd"}
+
+
+@pytest.mark.parametrize("which", ["library", "class", "built in"])
+def test_the_cost_of_anybodys_controller_is_measured(
+    dumbbell: Dumbbell, libraries: dict[str, Path], which: str
+) -> None:
+    scheme = {"library": str(libraries["aimd"]), "class": str(AIMD_CLASS), "built in": "reno"}[which]
+    (cost,) = json.loads(dumbbell("plugin", "cost", scheme, "--json").stdout)
+    assert cost["acks"] > 1000
+    assert 30.0 < cost["throughput_mbps"] < 100.0
+    assert cost["ns_per_ack"] < {"library": 3_000, "class": 300_000, "built in": 3_000}[which], "far from any of them"
+    assert "ns per ACK" in dumbbell("plugin", "cost", scheme).stdout
+
+
+def test_a_controller_that_is_not_simulated_has_no_cost(dumbbell: Dumbbell) -> None:
+    assert dumbbell("plugin", "cost", "kernel-cubic", expect=2).stderr.count("\n") == 1
+
+
+def test_the_header_is_where_the_command_says(dumbbell: Dumbbell) -> None:
+    folder = Path(dumbbell("plugin", "include").stdout.strip())
+    assert (folder / "dumbbell.h").is_file()
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("language", ["C", "Python"])
+def test_plug_ins_send_real_packets(dumbbell: Dumbbell, libraries: dict[str, Path], language: str) -> None:
+    plugin = libraries["aimd"] if language == "C" else AIMD_CLASS
+    run = only(dumbbell, "--plugin", str(plugin), "--backend", "emu")
+    assert run["status"] in ("done", "degraded")
+    assert run["flows"][0]["throughput_mbps"] > 5.0
+
+
+@pytest.mark.real
+def test_a_plug_in_that_fails_on_real_packets_is_named(dumbbell: Dumbbell, libraries: dict[str, Path]) -> None:
+    bad = str(libraries["bad"])
+    run = only(dumbbell, "--plugin", bad, "--set", "bad.mode=crash", "--backend", "emu", expect=1)
+    assert run["reason"].startswith(f"scheme bad ({bad}: bad): on_ack crashed (SIGSEGV")
+
+
+def test_a_crate_out_of_tree_runs_its_own_program_and_our_command_line(
+    dumbbell: Dumbbell, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "out-of-tree"
+    crate = ROOT / "examples/out-of-tree"
+    subprocess.run(
+        ["cargo", "build", "--locked", "--quiet", "--manifest-path", str(crate / "Cargo.toml")],
+        env=os.environ | {"CARGO_TARGET_DIR": str(target)},
+        check=True,
+    )
+    (folder / "table.txt").write_text("0 1\n1.0 40\n")
+    weigh = target / "debug/weigh"
+    printed = subprocess.run([weigh, "table.txt"], cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
+    got = {name: float(mbps) for name, mbps in map(str.split, printed.splitlines())}
+    assert got.keys() == {"timetable", "reno"}
+    # 40 packets of 1448 bytes in at least 40 ms of propagation: 11.6 Mbit/s; half of that with a full queue of 36 ms
+    assert 4.0 < got["timetable"] < 11.6
+    assert 15.0 < sum(got.values()) < 20.0
+
+    library = str(target / "debug/libout_of_tree.so")
+    run = only(dumbbell, "--plugin", library, "--set", "timetable.table=table.txt")
+    assert run["status"] == "done"
+    cwnd = sampled(folder, run)["cwnd"]
+    assert {value for at, value in cwnd if at < 1.0} == {1.0}
+    assert {value for at, value in cwnd if at > 1.1} == {40.0}
+
+    (folder / "out").rename(folder / "before")
+    (folder / "table.txt").write_text("soon 40\n")
+    run = only(dumbbell, "--plugin", library, "--set", "timetable.table=table.txt", expect=1)
+    assert "create refused to start: panicked at src/lib.rs:" in run["reason"]
+    assert "table: `soon 40`: allowed is SECONDS PACKETS" in run["reason"]

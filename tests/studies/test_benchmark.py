@@ -1,0 +1,142 @@
+"""`dumbbell benchmark` through the real command: a small part of it, resumed, in a database; and its documentation."""
+
+import json
+import sqlite3
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import dumbbell
+from conftest import COMMAND, Dumbbell
+from dumbbell import _core, catalog
+from dumbbell.catalog.experiment_file import ExperimentFile
+from dumbbell.studies.benchmark import shortened
+
+PARTS = [plan for plan in catalog.experiments() if plan.membership is not None]
+AIMD_CLASS = Path(__file__).parents[2] / "examples/python/aimd.py"
+METRICS = {(metric["level"], metric["name"]) for metric in json.loads(_core.metrics())}
+
+
+@pytest.fixture(scope="module")
+def names() -> set[str]:
+    return {plan.name for plan in PARTS}
+
+
+def test_a_part_runs_is_recorded_and_resumes(dumbbell: Dumbbell, folder: Path) -> None:
+    command = ["benchmark", "--schemes", "vegas", "--quick", "--only", "ack_loss,sweep_rtt", "--out", "out"]
+    told = json.loads(dumbbell(*command, "--json").stdout)
+    assert (told["failed"], told["finished"]) == (0, 4 + 12)
+    assert (folder / "out" / "index.html").is_file()
+    with sqlite3.connect(folder / "out" / "benchmark.sqlite") as connection:
+        found = dict(connection.execute("SELECT name, count(*) FROM experiment GROUP BY name"))
+    assert found == {"ack_loss": 4, "sweep_rtt": 12}
+    again = dumbbell(*command, "--resume")
+    assert "16 of 16 runs are finished already" in again.stderr
+    assert "vegas" in dumbbell("show", "out/experiments/ack_loss").stdout
+    (folder / "out" / "index.html").unlink()
+    assert dumbbell("report", "out").stdout == "out/index.html\n"
+    assert (folder / "out" / "index.html").is_file()
+    assert "has pages only" in dumbbell("report", "out", "--pdf", expect=2).stderr
+
+
+def test_pages_of_a_scheme_in_a_file_need_neither_the_file_nor_the_folder(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "mine").mkdir()
+    (folder / "mine" / "aimd.py").write_text(AIMD_CLASS.read_text())
+    command = ["benchmark", "--schemes", "./mine/aimd.py,vegas", "--quick", "--only", "ack_loss"]
+    dumbbell(*command)
+    out = folder / "results" / "benchmark-aimd-vegas-quick"
+    assert json.loads((out / "benchmark.json").read_text())["schemes"] == ["aimd", "vegas"]
+    assert "5 of 5 runs are finished already" in dumbbell(*command, "--resume", "--out", out).stderr
+    index = (out / "index.html").read_bytes()
+    assert b"--schemes ./mine/aimd.py,vegas --quick" in index
+    (folder / "mine").rename(folder / "gone")
+    (out / "schemes" / "aimd.html").unlink()
+    subprocess.run([*COMMAND, "report", out], cwd=folder / "gone", check=True, stdout=subprocess.DEVNULL)
+    assert (out / "index.html").read_bytes() == index
+    assert (out / "schemes" / "aimd.html").is_file()
+
+
+def test_schemes_under_test_with_names_of_others_are_refused(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "mine.toml").write_text('name = "cubic"\ncontroller = "cubic"\nparameters = { beta = 0.6 }\n')
+    done = dumbbell("benchmark", "--schemes", "vegas,mine.toml", "--quick", expect=2)
+    assert "mine.toml: the name `cubic` is taken by another scheme" in done.stderr
+
+
+def test_plug_ins_are_not_sent_to_a_cluster(dumbbell: Dumbbell, folder: Path) -> None:
+    command = ["benchmark", "--schemes", AIMD_CLASS, "--quick", "--only", "ack_loss", "--out", "out"]
+    done = dumbbell(*command, "--cluster", "tcp://127.0.0.1:1", expect=2)
+    assert "scheme `aimd`" in done.stderr
+    assert "is on this machine only" in done.stderr
+    assert not (folder / "out").exists()
+
+
+def test_the_library_runs_it_with_schemes_of_its_own(folder: Path) -> None:
+    gentle = replace(dumbbell.schemes().find("reno"), name="gentle", parameters={"beta": "0.7"}, aliases=())
+    made = dumbbell.run_benchmark([gentle], quick=True, only="ack_loss", out=folder / "out", jobs=1)
+    assert made.outcome.finished == 4
+    assert made.index.is_file()
+    assert "gentle" in {run.scheme for run in made.experiments["ack_loss"].runs}
+    assert (made.directory / "schemes" / "gentle.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--schemes", "vegass"], "unknown scheme `vegass` (did you mean `vegas`?)"),
+        (["--schemes", "kernel-cubic"], "needs real packets"),
+        (["--schemes", "vegas", "--only", "acks"], "unknown part `acks`"),
+        (["--schemes", "vegas", "--quick", "--full"], "not allowed with argument"),
+        (["--schemes", "vegas", "--resume"], "--resume needs --out DIR"),
+        (["--schemes", "vegas", "--out", "small.toml"], "small.toml: is a file, not a directory"),
+        (["--schemes", "vegas", "--db-path", "small.toml"], "small.toml: "),
+        ([], "--schemes"),
+    ],
+)
+def test_bad_usage_is_one_line(dumbbell: Dumbbell, folder: Path, arguments: list[str], expected: str) -> None:
+    before = sorted(folder.rglob("*"))
+    done = dumbbell("benchmark", *arguments, expect=2)
+    assert expected in done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_another_benchmark_in_the_directory_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "out").mkdir()
+    (folder / "out" / "benchmark.json").write_text('{"schemes": ["copa"], "quick": true}')
+    command = ["benchmark", "--schemes", "vegas", "--quick", "--only", "ack_loss", "--out", "out"]
+    assert "add --resume" in dumbbell(*command, expect=2).stderr
+    refused = dumbbell(*command, "--resume", expect=2).stderr
+    assert "cannot resume: it is the quick benchmark of copa, not the quick benchmark of vegas" in refused
+    (folder / "out" / "benchmark.json").write_text('{"schemes": ["co')
+    assert "not valid JSON" in dumbbell(*command, "--resume", expect=2).stderr
+    (folder / "out" / "benchmark.json").write_text('{"schemes": [1], "quick": 5}')
+    assert "out/benchmark.json: `schemes[0]`: allowed is a text" in dumbbell("report", "out", expect=2).stderr
+
+
+@pytest.mark.parametrize("plan", PARTS, ids=lambda plan: plan.name)
+def test_every_part_shows_metrics_that_there_are(plan: ExperimentFile) -> None:
+    assert plan.membership is not None
+    for level, shown in (
+        ("flow", plan.membership.flow),
+        ("link", plan.membership.link),
+        ("network", plan.membership.network),
+    ):
+        for name in shown:
+            assert (level, name) in METRICS, f"{plan.name}: {name}"
+    for scheme in plan.membership.references:
+        assert not catalog.schemes().find(scheme).real
+    assert len(shortened(plan).grid) == len(plan.grid)
+    if plan.membership.victims:
+        assert plan.membership.victims in [axis.name for axis in plan.grid]
+
+
+def test_the_parts_are_those_of_the_documentation(names: set[str]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "benchmark.md").read_text()
+    listed = {
+        line.split("`")[1]
+        for line in page.splitlines()
+        if line.startswith("|") and line.count("|") == 4 and "`" in line
+    }
+    assert names == listed

@@ -1,0 +1,139 @@
+"""Golden traces: the same each time, repeatable with `dumbbell run`, and compared with what comes out today."""
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from conftest import Dumbbell
+from dumbbell import catalog
+from dumbbell.catalog.toml_tables import to_toml
+from dumbbell.studies.vectors.write import scenario
+from json_sequences import read_sequence
+
+FILES = {"acks.csv", "experiment.toml", "figure.svg", "trace.sqlog"}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def table(file: Path) -> list[dict[str, str]]:
+    with file.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_twice_written_they_are_the_same_bytes(dumbbell_afresh: Dumbbell, folder: Path) -> None:
+    for out in ("first", "second"):
+        printed = dumbbell_afresh("vectors", "dctcp", "--out", out).stdout.split()
+    assert {Path(line).name for line in printed} == {
+        "app-limited", "ecn", "idle", "one-loss", "rate-step", "rtt-step", "start-up", "steady",
+    }  # fmt: skip
+    first = contents(folder / "first")
+    assert first == contents(folder / "second")
+    assert set(first) == {f"{Path(line).name}/{name}" for line in printed for name in FILES} | {"README.md"}
+    assert all(len(content) < 1_000_000 for content in first.values())
+
+
+def test_the_scenarios_show_what_they_are_named_after(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("vectors", "reno", "--out", "v")
+    assert not (folder / "v/ecn").exists(), "reno does not react to marks"
+    rows = {path.name: table(path / "acks.csv") for path in (folder / "v").iterdir() if path.is_dir()}
+    # Ten packets at first, doubled by an RTT of slow start (RFC 5681), delayed ACKs counted in bytes.
+    assert [row["cwnd_bytes"] for row in rows["start-up"][:3]] == ["14480", "17376", "20272"]
+    lost = {name: sum(int(row["lost_packets"]) for row in table) for name, table in rows.items()}
+    assert (lost["one-loss"], lost["app-limited"]) == (1, 0)
+    assert lost["start-up"] > 10
+    before = [row for row in rows["one-loss"] if not row["ssthresh_bytes"]]
+    after = [row for row in rows["one-loss"] if row["ssthresh_bytes"]]
+    in_flight = int(before[-1]["in_flight_bytes"])
+    assert int(after[0]["ssthresh_bytes"]) == pytest.approx(in_flight / 2, rel=0.1), "RFC 5681 equation 4"
+    # At most the path, two packets, and the receiver that waits 40 ms for a second one.
+    assert max(float(row["latest_rtt_ms"]) for row in rows["app-limited"]) < 80.0 + 2 * 6.1 + 40.0
+    assert all(int(row["cwnd_bytes"]) <= 2 * 14480 for row in rows["app-limited"]), "an unused window does not grow"
+
+
+def test_a_scenario_can_be_run_as_it_stands(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("vectors", "cubic", "--out", "v")
+    dumbbell("run", "v/rate-step/experiment.toml", "--out", "again")
+    dumbbell("export", "qlog", "again", "--out", "qlogs")
+    (file,) = (folder / "qlogs").iterdir()
+    assert read_sequence(file)[1:] == read_sequence(folder / "v/rate-step/trace.sqlog")[1:]
+
+
+def test_what_differs_is_named_by_file_and_line(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("vectors", "reno", "--out", "v")
+    same = dumbbell("vectors", "--check", "v").stdout.splitlines()
+    assert len(same) == 7
+    assert all(line.endswith(": the same") for line in same)
+    lines = (folder / "v/steady/acks.csv").read_text().splitlines()
+    lines[41] += "1"
+    (folder / "v/steady/acks.csv").write_text("\n".join(lines) + "\n")
+    trace = folder / "v/idle/trace.sqlog"
+    trace.write_text(trace.read_text().replace('"congestion_window":', '"congestion_window": ', 1))
+    shown = dumbbell("vectors", "--check", "v", expect=1).stdout
+    assert "steady: differs: v/steady/acks.csv, line 42" in shown
+    assert "idle: differs: v/idle/trace.sqlog, line " in shown
+    assert shown.count("the same") == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ((), "vectors: name a scheme, or give --check DIR"),
+        (("reno", "--check", "v"), "--check compares all that is in v: no scheme `reno` is needed"),
+        (("--check", "v", "--out", "w"), "--out: allowed when vectors are written"),
+        (("--check", "nowhere"), "nowhere: no vectors in it: no */experiment.toml"),
+        (("iperf3",), "`iperf3` is a real program or kernel controller"),
+        (("rono",), "unknown scheme `rono` (did you mean `reno`?)"),
+        (("reno", "--out", "small.toml"), "small.toml: exists already: choose another --out"),
+    ],
+)
+def test_wrong_arguments(dumbbell: Dumbbell, arguments: tuple[str, ...], complaint: str) -> None:
+    assert complaint in dumbbell("vectors", *arguments, expect=2).stderr
+
+
+def test_damaged_vectors_are_one_line(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "v/one").mkdir(parents=True)
+    (folder / "v/one/experiment.toml").write_text("name = ")
+    assert "v/one/experiment.toml: not valid TOML" in dumbbell("vectors", "--check", "v", expect=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("duration_s = 4.5", "duration_s = 1000000.0", "`duration_s`: 1000000.0 there, 4.5 now"),
+        ("delay_ms = 40.0", "delay_ms = 900000.0", "900000.0 there, 40.0 now"),
+        ('name = "steady"', 'name = "other"', "not a scenario with one scheme: allowed are"),
+        ('backend = "sim"', 'backend = "emu"', '`backend`: "emu" there, "sim" now'),
+    ],
+)
+def test_a_scenario_of_somebody_elses_is_refused(
+    dumbbell: Dumbbell, folder: Path, old: str, new: str, line: str
+) -> None:
+    dumbbell("vectors", "reno", "--out", "v")
+    experiment = folder / "v/steady/experiment.toml"
+    assert old in experiment.read_text()
+    experiment.write_text(experiment.read_text().replace(old, new))
+    said = dumbbell("vectors", "--check", "v", expect=2).stderr
+    assert said.startswith("dumbbell: v/steady/experiment.toml: not ")
+    assert line in said
+
+
+def test_the_scheme_of_somebody_elses_scenario_sends_no_more_than_a_scenario_takes(
+    dumbbell: Dumbbell, folder: Path
+) -> None:
+    scheme = catalog.schemes().find("udp-cbr")
+    fast = replace(scheme, application={"kind": "constant", "rate_mbps": 100_000.0})
+    (steady,) = (plan for plan in catalog.vectors() if plan.name == "steady")
+    (folder / "v/steady").mkdir(parents=True)
+    (folder / "v/steady/experiment.toml").write_text(to_toml(scenario(steady, fast).table()))
+    said = dumbbell("vectors", "--check", "v", expect=2).stderr
+    assert "packets a second: allowed are most_events_per_s = 500000" in said
+
+
+def test_names_of_scenarios_do_nothing_to_the_terminal(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("vectors", "reno", "--out", "v")
+    (folder / "v/steady").rename(folder / "v/\x1b[31mred")
+    assert "\x1b" not in dumbbell("vectors", "--check", "v").stdout
