@@ -16,14 +16,16 @@ CARGO := cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 # The folder of a Pantheon run's logs (CONTRIBUTING.md): reported too, and read by the tests that need real ones.
 export PANTHEON_LOGS LEARNED_WEIGHTS
-# The profile of the module. A clean checkout that is only tested saves the minutes of link-time optimization with `no-lto`.
+# The profile of the module. A clean checkout that is only tested builds it as Rust's tests are, with `dev`: what it stands
+# on is compiled once, and it checks its arithmetic.
 export DUMBBELL_PROFILE ?= release
 # The real programs stand apart: QUIC's own build takes minutes, so it is built once, as it is used.
 PROGRAMS := bpf_loader quic
+# They are used at full speed, or tested as all else.
+PROGRAM_PROFILE := $(if $(filter dev,$(DUMBBELL_PROFILE)),dev,no-lto)
+PROGRAM_FOLDER := $(if $(filter dev,$(DUMBBELL_PROFILE)),debug,no-lto)
 EXECUTABLES := dumbbell-kernel dumbbell-quic
 OTHERS := $(PROGRAMS:%=--exclude %)
-# The module has no tests of its own in Rust; with it the others would be compiled again, for what it asks of their dependencies.
-TESTED := $(OTHERS) --exclude py_bindings
 # What a build script lists, `cargo fmt` does not see. The edition is rustfmt.toml's.
 CONTROLLERS := $(shell find crates/congestion/src/schemes crates/congestion/src/learned -name '*.rs')
 RUST_SOURCES := $(shell find crates $(PROGRAMS:%=-path crates/% -prune -o) \( -name '*.rs' -o -name Cargo.toml \) -print) \
@@ -70,8 +72,8 @@ $(VENV)/.real: scripts/bootstrap.sh $(VENV)/.python | compiler
 	@touch $@
 
 $(VENV)/.programs: $(VENV)/.real $(PROGRAM_SOURCES) | $(VENV)/.built # which may be in the same folder of Cargo's
-	$(CARGO) build --profile no-lto --locked --quiet $(PROGRAMS:%=-p %)
-	install -m 755 $(EXECUTABLES:%=$(TARGET)/no-lto/%) $(VENV)/bin/
+	$(CARGO) build --profile $(PROGRAM_PROFILE) --locked --quiet $(PROGRAMS:%=-p %)
+	install -m 755 $(EXECUTABLES:%=$(TARGET)/$(PROGRAM_FOLDER)/%) $(VENV)/bin/
 	cd programs/utp && $(GO) build -trimpath -o $(CURDIR)/$(VENV)/bin/dumbbell-utp .
 	@touch $@
 
@@ -88,7 +90,7 @@ check-rust: compiler
 	$(CARGO) fmt --all --check
 	@rustfmt --check $(CONTROLLERS)
 	$(CARGO) clippy --workspace $(OTHERS) --all-targets --locked --quiet -- -D warnings
-	$(CARGO) test --workspace $(TESTED) --lib --locked --quiet
+	$(CARGO) test --workspace $(OTHERS) --lib --locked --quiet
 
 .PHONY: check-python
 check-python: $(VENV)/.tests
@@ -107,18 +109,18 @@ test: ## Everything that has to pass: check, and the tests of Rust, of the progr
 # Compiled while the programs are, which leave a processor idle at times; after the other tests, which lock the same folder.
 .PHONY: rust-tests
 rust-tests: check-rust
-	$(CARGO) test --workspace $(TESTED) --test '*' --no-run --locked --quiet
+	$(CARGO) test --workspace $(OTHERS) --test '*' --no-run --locked --quiet
 
 .PHONY: test-rust
 test-rust: ## Property, scripted, simulated-network and real-packet tests of the crates
-	$(CARGO) test --workspace $(TESTED) --test '*' --locked --quiet
-	env -u MAKEFLAGS -u MFLAGS $(CARGO) test --workspace $(TESTED) --doc --locked --quiet
+	$(CARGO) test --workspace $(OTHERS) --test '*' --locked --quiet
+	env -u MAKEFLAGS -u MFLAGS $(CARGO) test --workspace $(OTHERS) --doc --locked --quiet
 
 .PHONY: test-programs
 test-programs: $(VENV)/.programs ## Lints and tests of dumbbell-kernel, dumbbell-quic and dumbbell-utp
-	$(CARGO) clippy --profile no-lto $(PROGRAMS:%=-p %) --all-targets --locked --quiet -- -D warnings
+	$(CARGO) clippy --profile $(PROGRAM_PROFILE) $(PROGRAMS:%=-p %) --all-targets --locked --quiet -- -D warnings
 	cd programs/utp && test -z "$$($(GO)fmt -l .)" && $(GO) vet ./... && $(GO) test ./...
-	$(CARGO) test --profile no-lto $(PROGRAMS:%=-p %) --locked --quiet
+	$(CARGO) test --profile $(PROGRAM_PROFILE) $(PROGRAMS:%=-p %) --locked --quiet
 
 .PHONY: test-python
 test-python: ## Tests of the command line, the results and the report; those in real time by themselves
@@ -136,9 +138,9 @@ test-python-real: build $(VENV)/.tests
 # One after the other, beside Python's.
 .PHONY: test-rest
 test-rest:
+	@$(MAKE) --no-print-directory test-python-real
 	@$(MAKE) --no-print-directory test-rust
 	@$(MAKE) --no-print-directory test-programs
-	@$(MAKE) --no-print-directory test-python-real
 
 # No file, no socket, no clock: what a browser runs too. Debian's compiler, for it comes with the sources of std.
 WASM := units strict_input record congestion transport path measure runs simulator
