@@ -122,6 +122,22 @@ def test_capacity_and_marks_are_drawn_as_they_were(dumbbell: Dumbbell, results: 
     assert ">Marks" not in (results.parent / "queue.svg").read_text()
 
 
+def test_what_was_acknowledged_so_far_grows_to_all_that_was_from_the_start_of_each_flow(
+    dumbbell: Dumbbell, folder: Path
+) -> None:
+    mix = ("--mix", "vegas*2+cubic", "--interval", "2", "--log", "none")  # flows start at 0, 2 and 4 s
+    dumbbell("run", *mix, "--path", "small.toml", "--duration", "7", "--out", "r")
+    dumbbell("figure", "r", "delivered")
+    found = rows(folder / "delivered.csv")
+    for flow in package.open(folder / "r").run().statistics["flows"]:
+        total = [(float(row["time_s"]), float(row["value"])) for row in found if row["of"] == f"flow {flow['flow']}"]
+        assert [value for _, value in total] == sorted(value for _, value in total)
+        assert not any(value for time_s, value in total if time_s <= flow["start_s"])
+        active_s = flow["stop_s"] - flow["start_s"]
+        assert total[-1][1] * 8e-6 / active_s == pytest.approx(flow["mean_throughput_l4"], rel=0.02)
+    assert "Acknowledged (MB)" in (folder / "delivered.svg").read_text()
+
+
 @pytest.mark.parametrize(
     ("scheme", "modes", "variables"),
     [
