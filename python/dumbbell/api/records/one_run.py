@@ -12,10 +12,7 @@ class RunResults(RunRecord):
     """One run. Its tables are read when they are asked for."""
 
     def figure(self, kind: str) -> "Figure":
-        """A figure of the run.
-
-        `throughput` (rates into and out of the path), `delay` (of every packet), `staircase` (throughput of each flow),
-        `operating-point` (in flight, RTT, throughput), `window`, `distribution`, `fairness`, `queue` or `media`.
+        """Return a figure of the run; `dumbbell.figure_kinds()` lists the kinds, those of one run have `of` = `run`.
 
         Raises:
             dumbbell.Error: there is no such kind, or nothing to draw.

@@ -1,4 +1,4 @@
-"""Distribution of throughput and RTT."""
+"""Distribution of the throughput and smoothed RTT samples of each flow, as eCDFs."""
 
 from dumbbell.present.figure_request import Drawn, OfRun
 from dumbbell.present.figures import RUN
