@@ -22,6 +22,7 @@ from dumbbell.results.import_metadata import first_lines, tested
 from dumbbell.results.integrity import faults
 from dumbbell.results.series.run_files import kept_files
 from dumbbell.results.series.table import Table
+from dumbbell.results.sizes import sizes
 
 if TYPE_CHECKING:
     from dumbbell.api.records.figures import Figure
@@ -108,6 +109,17 @@ class Results:
                 yield run, list(faults(folder, run.statistics, self.experiment.log))
             elif run.status == "missing" and run.kept:  # a run's directory is complete or absent
                 yield run, [f"{STATISTICS} is missing"]
+
+    def sizes(self) -> dict[str, int]:
+        """Return how many bytes the files in the directory take, by kind.
+
+        Kinds are `packet_logs`, `samples`, `statistics`, `reports`, `database` and `other`; each is there. Links are
+        not followed, and a database elsewhere (`--db-path`) is not counted.
+
+        Raises:
+            dumbbell.Error: a folder cannot be read.
+        """
+        return sizes(self.directory)
 
     @cached_property
     def metrics(self) -> Table:

@@ -1,0 +1,55 @@
+"""How many bytes the files of a results directory take, by what they are."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from dumbbell.base.errors import UserError, one_line
+from dumbbell.results.sql.database import INDEX
+
+OTHER = "other"
+KINDS = {
+    "packets.parquet": "packet_logs",
+    "flows.parquet": "samples",
+    "links.parquet": "samples",
+    "stats.json": "statistics",
+    "report.html": "reports",
+    "report.pdf": "reports",
+    INDEX: "database",
+    f"{INDEX}-journal": "database",
+    f"{INDEX}-wal": "database",
+    f"{INDEX}-shm": "database",
+}
+"""What a file is, by its name."""
+
+
+def sizes(directory: Path) -> dict[str, int]:
+    """Return the bytes of all regular files below a directory, by kind: each of `KINDS`, then `OTHER`.
+
+    No link is followed, but for the directory itself. What goes away meanwhile does not count: a run may be made there.
+
+    Raises:
+        UserError: a folder cannot be read.
+    """
+    found = dict.fromkeys([*KINDS.values(), OTHER], 0)
+    for file in _files(directory):
+        try:
+            entry = file.lstat()
+        except OSError as error:
+            _unreadable(error)
+            continue
+        if stat.S_ISREG(entry.st_mode):
+            found[KINDS.get(file.name, OTHER)] += entry.st_size
+    return found
+
+
+def _files(directory: Path) -> Iterator[Path]:
+    for folder, _, names in os.walk(directory, onerror=_unreadable):
+        yield from (Path(folder, name) for name in names)
+
+
+def _unreadable(error: OSError) -> None:
+    """Refuses what cannot be looked at, unless it is gone."""
+    if not isinstance(error, FileNotFoundError):
+        raise UserError(one_line(error)) from None
