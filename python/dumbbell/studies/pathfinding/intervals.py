@@ -1,6 +1,7 @@
 """Estimates with their intervals, which hold the true value in at least 95 of 100 cases."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -60,9 +61,8 @@ def median(values: Sequence[float], unit: str, how: str) -> Estimate:
     if not values:
         return Estimate(None, None, None, unit, how)
     ordered, count = sorted(values), len(values)
-    rank = 0
-    while 2 * (rank + 1) < count and _at_most(rank + 1, count, 0.5) <= (1.0 - LEVEL) / 2:
-        rank += 1
+    below = range(1, (count + 1) // 2)
+    rank = bisect_left(below, True, key=lambda each: _at_most(each, count, 0.5) > (1.0 - LEVEL) / 2)
     middle = (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
     return Estimate(middle, ordered[rank], ordered[count - 1 - rank], unit, how)
 

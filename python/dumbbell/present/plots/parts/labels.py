@@ -81,6 +81,20 @@ def place(
     the names, each takes the best place given the others until nothing changes; the cheapest outcome wins. It depends
     on nothing but the arguments.
     """
+    return _place(points, sizes, bounds, radius, obstacles, lines, reach, {})
+
+
+def _place(
+    points: Sequence[Point],
+    sizes: Sequence[Point],
+    bounds: Box,
+    radius: float,
+    obstacles: Sequence[Box],
+    lines: Sequence[Box],
+    reach: float,
+    known: "Known",
+) -> list[Label]:
+    """Does what `place` says, with the conflicts that are `known` from an earlier call with this `reach`."""
     if not points:
         return []
     dots = numpy.array([(x - radius, y - radius, x + radius, y + radius) for x, y in points])
@@ -94,7 +108,7 @@ def place(
         cost = distance * (1 + distance / 40) + preference + _fixed_cost(found, index, points, dots, bounds)
         cost += _ACROSS * (_overlap_cost(found, thin) > 0).sum(axis=1)
         costs.append(cost + _overlap_cost(found, blocks).sum(axis=1))
-    conflicts = _conflicts(boxes, leaders)
+    conflicts = _conflicts(list(zip(points, sizes, strict=False)), boxes, leaders, known)
     outcomes = [_settle(order, costs, conflicts) for order in _orders(points[: len(sizes)])]
     chosen = min(outcomes, key=lambda outcome: round(outcome[0], 6))[1]
     return [_label(boxes[index][place], points[index]) for index, place in enumerate(chosen)]
@@ -115,10 +129,11 @@ def place_what_fits(
     to their own point, closer than to any other; the first `leading` ones may be further away, at the end of a line.
     """
     kept = list(range(len(sizes)))
+    known: Known = {}
     taken = [*solid, *(Box(x - radius, y - radius, x + radius, y + radius) for x, y in points)]
     while kept:
         spots = [*(points[index] for index in kept), *(spot for index, spot in enumerate(points) if index not in kept)]
-        found = place(spots, [sizes[index] for index in kept], bounds, radius, solid, lines, _FAR)
+        found = _place(spots, [sizes[index] for index in kept], bounds, radius, solid, lines, _FAR, known)
         boxes = [label.box for label in found]
         bad = [
             place
@@ -187,11 +202,20 @@ def _lines(boxes: Array, point: Point) -> Array:
 
 def _crossings(spots: Array, rectangles: Array) -> Array:
     """Which line of spots touches which rectangle: (lines, rectangles)."""
-    found = numpy.zeros((len(spots), len(rectangles)), dtype=bool)
-    left, bottom, right, top = rectangles.T
-    for step in range(spots.shape[1]):
-        x, y = spots[:, step, 0, None], spots[:, step, 1, None]
-        found |= (x > left) & (x < right) & (y > bottom) & (y < top)
+    across, up = (_between(spots[:, :, axis], rectangles[:, axis::2]) for axis in (0, 1))
+    found: Array = (across & up) != 0
+    return found.T
+
+
+def _between(values: Array, sides: Array) -> Array:
+    """Which values of a line are between which sides: (sides, lines), with a bit for each of the `_STEPS`.
+
+    Most rectangles around a point share their sides with others: each pair of sides is looked at once.
+    """
+    pairs, which = numpy.unique(numpy.ascontiguousarray(sides).view(complex)[:, 0], return_inverse=True)
+    each = values.ravel()
+    inside = (each > pairs.real[:, None]) & (each < pairs.imag[:, None])
+    found: Array = numpy.packbits(inside, axis=1)[which]  # there are eight steps, as a byte has bits
     return found
 
 
@@ -204,18 +228,28 @@ def _overlap_cost(boxes: Array, others: Array) -> Array:
 
 
 Conflicts = list[dict[int, Array]]
+Name = tuple[Point, Point]
+"""The point of a name, and its size."""
+Known = dict[tuple[Name, Name], Array]
+"""What each pair of places of two names costs."""
 
 
-def _conflicts(boxes: Sequence[Array], lines: Sequence[Array]) -> Conflicts:
-    """For each name and each other name within reach, what each pair of their places costs."""
+def _conflicts(names: Sequence[Name], boxes: Sequence[Array], lines: Sequence[Array], known: Known) -> Conflicts:
+    """For each name and each other name within reach, what each pair of their places costs.
+
+    What is not `known` yet is added to it.
+    """
     reach = [numpy.concatenate([places[:, :2].min(axis=0), places[:, 2:].max(axis=0)])[None, :] for places in boxes]
     conflicts: Conflicts = [{} for _ in boxes]
     for first in range(len(boxes)):
         for second in range(first):
             if _overlap_cost(reach[first], reach[second])[0, 0] > 0:
-                cost = _overlap_cost(boxes[first], boxes[second])
-                cost += _THROUGH * _crossings(lines[first], boxes[second])
-                cost += _THROUGH * _crossings(lines[second], boxes[first]).T
+                pair = names[first], names[second]
+                if pair not in known:
+                    known[pair] = _overlap_cost(boxes[first], boxes[second])
+                    known[pair] += _THROUGH * _crossings(lines[first], boxes[second])
+                    known[pair] += _THROUGH * _crossings(lines[second], boxes[first]).T
+                cost = known[pair]
                 conflicts[first][second], conflicts[second][first] = cost, cost.T
     return conflicts
 
