@@ -490,3 +490,120 @@ unsafe extern "C" fn on_recovered(state: *mut c_void, now_ns: u64) {
     // SAFETY: a state of `create`.
     unsafe { tell(state, |controller| controller.on_recovered(Time::from_ns(now_ns))) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard::{Answer, Event, Foreign};
+    use crate::library::read;
+    use crate::native::Native;
+    use congestion::Control;
+    use std::sync::{Mutex, PoisonError};
+
+    const PARAMETERS: &[Parameter] = &[
+        Parameter::integer("window", "packets", 10, (1, 100), "The window."),
+        Parameter::choice("panics", "never", &["never", "at once", "later"], "When it panics."),
+    ];
+    const ENTRY: Entry = Entry::new("steady", "Always the same window", PARAMETERS, |parameters, start| {
+        Box::new(Steady::new(parameters, start))
+    });
+
+    #[derive(Debug)]
+    struct Steady {
+        bytes: u64,
+        panics: bool,
+    }
+
+    impl Steady {
+        fn new(parameters: &Parameters, start: &Start) -> Self {
+            assert!(parameters.choice("panics") != "at once", "it was to panic");
+            let packets = parameters.integer("window").unsigned_abs();
+            Self {
+                bytes: packets * u64::from(start.mss_bytes),
+                panics: parameters.choice("panics") == "later",
+            }
+        }
+    }
+
+    impl Controller for Steady {
+        fn on_ack(&mut self, _: &Ack<'_>) {}
+
+        fn on_sent(&mut self, event: &Sent) {
+            assert!(!self.panics, "it was to panic later");
+            self.bytes += u64::from(event.bytes);
+        }
+
+        fn control(&self) -> Control {
+            Control::window(self.bytes)
+        }
+
+        fn fields(&self, sink: &mut dyn FieldSink) {
+            sink.put("level", "bytes", self.bytes as f64);
+        }
+    }
+
+    struct Last(f64);
+
+    impl FieldSink for Last {
+        fn put(&mut self, _: &'static str, _: &'static str, value: f64) {
+            self.0 = value;
+        }
+    }
+
+    /// What happens at a panic, which all tests share: one of them at a time changes it.
+    static HOOK: Mutex<()> = Mutex::new(());
+
+    /// A flow of the exported entry, made as of a library that was loaded.
+    fn made(set: &[(&str, &str)]) -> Result<Native, String> {
+        let _alone = HOOK.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = panic::take_hook();
+        let exported = Exported::new(vec![ENTRY]);
+        let theirs = panic::take_hook();
+        panic::set_hook(before);
+        let declared = read(exported.declaration()).expect("a declaration that is read");
+        assert_eq!((declared.len(), declared[0].name), (1, "steady"));
+        assert_eq!(declared[0].fields, [("level", "bytes")]);
+        let mut parameters = Parameters::defaults(declared[0].parameters);
+        for (name, text) in set {
+            parameters.set(name, text).expect("a parameter");
+        }
+        let start = Start { now: Time::ZERO, mss_bytes: 1000, initial_window_bytes: 10_000, seed: 1 };
+        let before = panic::take_hook();
+        panic::set_hook(theirs);
+        let native = Native::create(&declared[0], &parameters, &start);
+        panic::set_hook(before);
+        native
+    }
+
+    const SENT: Sent = Sent {
+        now: Time::ZERO,
+        number: 1,
+        bytes: 500,
+        in_flight_bytes: 500,
+        retransmission: false,
+        filler: false,
+        frame: 0,
+        frame_end: false,
+    };
+
+    #[test]
+    fn an_exported_entry_is_read_made_told_and_asked() {
+        let mut native = made(&[("window", "7")]).unwrap();
+        let (mut answer, mut field) = (Answer::default(), Last(0.0));
+        native.control(&mut answer).unwrap();
+        assert!((answer.window_bytes - 7000.0).abs() < 0.5);
+        native.on(&Event::Sent(&SENT)).unwrap();
+        native.fields(&mut field).unwrap();
+        assert!((field.0 - 7500.0).abs() < 0.5);
+    }
+
+    #[test]
+    fn a_panic_refuses_to_start_or_gives_up_with_its_message() {
+        let refused = made(&[("panics", "at once")]).err().unwrap();
+        assert!(refused.starts_with("refused to start: "), "{refused}");
+        assert!(refused.contains("it was to panic"), "{refused}");
+        let mut native = made(&[("panics", "later")]).unwrap();
+        native.on(&Event::Sent(&SENT)).unwrap();
+        assert!(native.control(&mut Answer::default()).unwrap_err().starts_with("gave up"));
+    }
+}

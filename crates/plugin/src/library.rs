@@ -163,7 +163,7 @@ fn last_error() -> String {
 }
 
 /// Checks versions and sizes, then reads the declarations.
-fn read(plugin: *const c::Plugin) -> Result<Vec<Arc<Declared>>, String> {
+pub(crate) fn read(plugin: *const c::Plugin) -> Result<Vec<Arc<Declared>>, String> {
     // SAFETY: the version is the first word of every version's declaration.
     let version = unsafe { plugin.cast::<u32>().read() };
     if version != c::VERSION {
