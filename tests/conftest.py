@@ -4,6 +4,7 @@ import compileall
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from copy import copy
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -40,12 +42,16 @@ Dumbbell = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compiles the package once, and lets JAX keep what it compiles: else each of many commands would do it again."""
+    """Compiles the package once, and lets JAX keep what it compiles: else each of many commands would do it again.
+
+    What JAX compiles is not made fast: that would take longer than what the tests compute with it.
+    """
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(Path(package.__file__).parent, quiet=2)
         kept = TemporaryDirectory(prefix="dumbbell-jax-")
         config.add_cleanup(kept.cleanup)
         os.environ |= {"JAX_COMPILATION_CACHE_DIR": kept.name, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+        os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -144,6 +150,54 @@ def dumbbell(forks: Forks, folder: Path, dumbbell_afresh: Dumbbell, request: pyt
         if not forks.would_be_the_same():
             return dumbbell_afresh(*arguments, expect=expect)
         return checked(forks.run([*map(str, arguments)], folder, PATIENCE_S, real=real), expect)
+
+    return run
+
+
+@pytest.fixture
+def dumbbell_here(forks: Forks, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dumbbell]:
+    """Runs the command in `folder`, in a fork that has the environment of the moment."""
+    place = tmp_path_factory.mktemp("commands")
+
+    def run(*arguments: object, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
+        command = [str(place / "dumbbell"), *map(str, arguments)]
+        return checked(
+            subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False), expect
+        )
+
+    with forks.program(place, PATIENCE_S):
+        yield run
+
+
+Done = dict[object, tuple[subprocess.CompletedProcess[str], Path]]
+
+
+@pytest.fixture(scope="session")
+def _done() -> Done:
+    """Commands with the files that they found: what they said, and a copy of what there was afterwards."""
+    return {}
+
+
+@pytest.fixture
+def once(
+    dumbbell: Dumbbell, forks: Forks, folder: Path, tmp_path_factory: pytest.TempPathFactory, _done: Done
+) -> Dumbbell:
+    """Runs the command in `folder`, or copies what it made when another test ran it beside the same files.
+
+    It is for what several tests begin with. The command depends on nothing outside of `folder`.
+    """
+
+    def run(*arguments: object, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
+        if not forks.would_be_the_same():
+            return dumbbell(*arguments, expect=expect)
+        files = {(str(file.relative_to(folder)), file.read_bytes()) for file in folder.rglob("*") if file.is_file()}
+        key = (*map(str, arguments), frozenset(files))
+        if key in _done:
+            shutil.copytree(_done[key][1], folder, symlinks=True, dirs_exist_ok=True)
+        else:
+            _done[key] = dumbbell(*arguments, expect=expect), tmp_path_factory.mktemp("once")
+            shutil.copytree(folder, _done[key][1], symlinks=True, dirs_exist_ok=True)
+        return checked(copy(_done[key][0]), expect)
 
     return run
 

@@ -50,18 +50,17 @@ class Evil:
 
 
 @pytest.fixture
-def stranger(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def dumbbell(dumbbell_here: Dumbbell) -> Dumbbell:
+    """Runs the command in `folder`; tests change where it looks for what was agreed to."""
+    return dumbbell_here
+
+
+@pytest.fixture
+def stranger(dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Results of somebody else whose experiment has a class in Python, which leaves `executed` when it is loaded."""
     (folder / "evil.py").write_text(EVIL.format(mark=str(folder / "executed")))
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "their-state"))
-    done = subprocess.run(
-        [*COMMAND, "run", "--plugin", "evil.py", "--path", "small.toml", "--duration", "1", "--out", "out"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    dumbbell("run", "--plugin", "evil.py", "--path", "small.toml", "--duration", "1", "--out", "out")
     (folder / "executed").unlink()
     shutil.rmtree(folder / "out/runs")
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
@@ -548,25 +547,22 @@ def test_what_a_run_starts_looks_for_modules_as_it_always_does(folder: Path) -> 
     assert "PYTHONSAFEPATH" not in (folder / "saw").read_text()
 
 
-def test_settings_of_matplotlib_that_lie_in_the_working_directory_are_not_read(folder: Path) -> None:
-    words = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
-    subprocess.run([*COMMAND, *words], cwd=folder, capture_output=True, check=True)
-    figure = [*COMMAND, "figure", "out", "means", "--out", "f.svg"]
-    subprocess.run(figure, cwd=folder, check=True, timeout=60)
-    drawn = [(folder / "f.svg").read_bytes()]
-    for settings in ("text.usetex: True\naxes.facecolor: red\nbackend: module://evil\n", None):
-        (folder / "matplotlibrc").unlink(missing_ok=True)
-        if settings is None:
-            os.mkfifo(folder / "matplotlibrc")  # to read it takes for ever
-        else:
-            (folder / "matplotlibrc").write_text(settings)
-        subprocess.run(figure, cwd=folder, check=True, timeout=60)
-        subprocess.run([*COMMAND, "report", "--html", "out"], cwd=folder, check=True, timeout=60)
-        drawn.append((folder / "f.svg").read_bytes())
-    assert drawn[0] == drawn[1] == drawn[2]
+def test_settings_of_matplotlib_that_lie_in_the_working_directory_are_not_read(
+    dumbbell: Dumbbell, folder: Path
+) -> None:
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+    figure = ("figure", "out", "means", "--out", "f.svg")
+    dumbbell(*figure)
+    drawn = (folder / "f.svg").read_bytes()
+    (folder / "matplotlibrc").write_text("text.usetex: True\naxes.facecolor: red\nbackend: module://evil\n")
+    subprocess.run([*COMMAND, *figure], cwd=folder, check=True, timeout=60)
+    assert (folder / "f.svg").read_bytes() == drawn
+    (folder / "matplotlibrc").unlink()
+    os.mkfifo(folder / "matplotlibrc")  # to read it takes for ever
+    subprocess.run([*COMMAND, "report", "--html", "out"], cwd=folder, check=True, timeout=60)
 
 
-def test_figures_of_the_library_do_not_follow_the_settings_of_its_program(folder: Path) -> None:
+def test_figures_of_the_library_do_not_follow_the_settings_of_its_program(dumbbell: Dumbbell, folder: Path) -> None:
     program = (
         "import sys, matplotlib\n"
         "matplotlib.rcParams['text.usetex'] = matplotlib.rcParams['axes.grid'] = sys.argv[1] == 'other'\n"
@@ -576,8 +572,7 @@ def test_figures_of_the_library_do_not_follow_the_settings_of_its_program(folder
         "assert matplotlib.rcParams['text.usetex'] == (sys.argv[1] == 'other')\n"
     )
     (folder / "program.py").write_text(program)
-    words = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
-    subprocess.run([*COMMAND, *words], cwd=folder, capture_output=True, check=True)
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
     for name in ("own", "other"):
         subprocess.run([sys.executable, "program.py", name], cwd=folder, check=True)
     assert (folder / "own.svg").read_bytes() == (folder / "other.svg").read_bytes()

@@ -17,7 +17,7 @@ from test_plugins import compiled
 
 import dumbbell as library
 import dumbbell.execution.pool as pool_module
-from conftest import COMMAND, Dumbbell, show
+from conftest import Dumbbell, show
 from dumbbell.base.inbox import TOKEN_BYTES, Garbled, Inbox
 
 HOSTILE = Path(__file__).with_name("hostile.py")
@@ -77,14 +77,24 @@ Attack = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def attack(folder: Path, mark: str) -> Attack:
+def dumbbell(dumbbell_here: Dumbbell) -> Dumbbell:
+    """Runs the command in `folder`, with the mark."""
+    return dumbbell_here
+
+
+def words(mode: str) -> tuple[str, ...]:
+    """The arguments of a command with a plug-in that attacks it."""
+    plugin = ("--plugin", str(HOSTILE), "--set", f"hostile.mode={mode}")
+    return ("run", *plugin, "--path", "small.toml", "--duration", "2", "--warmup", "0.5", "--out", "out")
+
+
+@pytest.fixture
+def attack(dumbbell: Dumbbell, mark: str) -> Attack:
     """Runs the command with a plug-in that attacks it; what it prints is captured, as a script would."""
     assert mark
 
     def run(mode: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [*COMMAND, "run", "--plugin", str(HOSTILE), "--set", f"hostile.mode={mode}", "--path", "small.toml"]
-        command += ["--duration", "2", "--warmup", "0.5", "--out", "out", *arguments]
-        return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SOON_S, check=False)
+        return dumbbell(*words(mode), *arguments, expect=None)
 
     return run
 
@@ -295,10 +305,11 @@ def test_what_a_run_leaves_counts_for_no_later_run_of_its_process(attack: Attack
     assert [run["status"] for run in runs] == ["done"] * 8, [run["reason"] for run in runs]
 
 
-def test_files_of_runs_have_the_modes_that_the_caller_wants(attack: Attack, folder: Path) -> None:
+@pytest.mark.usefixtures("mark")
+def test_files_of_runs_have_the_modes_that_the_caller_wants(dumbbell_afresh: Dumbbell, folder: Path) -> None:
     before = os.umask(0o027)
     try:
-        attack("mask", "--schemes", f"reno,{HOSTILE}", "--runs", "10", "--jobs", "1")
+        dumbbell_afresh(*words("mask"), "--schemes", f"reno,{HOSTILE}", "--runs", "10", "--jobs", "1", expect=None)
     finally:
         os.umask(before)
     written = [file for name in ("stats.json", "log.txt") for file in (folder / "out").rglob(name)]
@@ -395,12 +406,10 @@ COUNTED_NOW_AND_THEN = "[os.fork() or time.sleep(60) for _ in range(200)]"
 
 @pytest.mark.usefixtures("mark")
 @pytest.mark.parametrize("attack", AT_IMPORT)
-def test_an_attack_of_a_file_as_it_is_loaded_ends_the_command(folder: Path, attack: str) -> None:
+def test_an_attack_of_a_file_as_it_is_loaded_ends_the_command(dumbbell: Dumbbell, folder: Path, attack: str) -> None:
     (folder / "mine.py").write_text(f"import os, signal, sys, time\n{attack}\n{HOSTILE.read_text()}")
-    command = [*COMMAND, "list", "schemes", "--plugin", "mine.py"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SOON_S, check=False)
+    done = dumbbell("list", "schemes", "--plugin", "mine.py", expect=None)
     said = AT_IMPORT[attack]
-    assert "Traceback" not in done.stderr
     may_be_good = said is None or attack == COUNTED_NOW_AND_THEN
     assert done.returncode in ((0, 2) if may_be_good else (2,)), done.stderr
     assert said is None or done.returncode == 0 or said in done.stderr
