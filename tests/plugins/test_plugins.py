@@ -393,8 +393,8 @@ def test_what_a_plug_in_does_in_a_simulation_hurts_nothing_else(libraries: dict[
             assert "\n" not in str(caught.value)
 
 
-def test_a_plug_in_that_hangs_ends_its_simulation_only() -> None:
-    specification = library.specification(str(BAD_CLASS), duration=2, settings={"bad.mode": "hang"})
+def test_a_plug_in_that_hangs_ends_its_simulation_only(libraries: dict[str, Path]) -> None:
+    specification = library.specification(str(libraries["bad"]), duration=2, settings={"bad.mode": "hang"})
     with pytest.raises(library.Error, match="on_ack did not return within 5 s"):
         library.simulate(specification)
 
@@ -446,16 +446,14 @@ def test_a_controller_of_plugin_can_be_chosen_by_its_name(dumbbell: Dumbbell, li
     assert {row["controller"] for row in json.loads(listed)} == {"aimd"}
 
 
-@pytest.mark.parametrize("which", ["library", "class", "built in"])
-def test_the_cost_of_anybodys_controller_is_measured(
-    dumbbell: Dumbbell, libraries: dict[str, Path], which: str
-) -> None:
-    scheme = {"library": str(libraries["aimd"]), "class": str(AIMD_CLASS), "built in": "reno"}[which]
-    (cost,) = json.loads(dumbbell("plugin", "cost", scheme, "--json").stdout)
-    assert cost["acks"] > 1000
-    assert 30.0 < cost["throughput_mbps"] < 100.0
-    assert cost["ns_per_ack"] < {"library": 3_000, "class": 300_000, "built in": 3_000}[which], "far from any of them"
-    assert "ns per ACK" in dumbbell("plugin", "cost", scheme).stdout
+def test_the_cost_of_anybodys_controller_is_measured(dumbbell: Dumbbell, libraries: dict[str, Path]) -> None:
+    most_ns = {str(libraries["aimd"]): 3_000, str(AIMD_CLASS): 300_000, "reno": 3_000}
+    costs = json.loads(dumbbell("plugin", "cost", *most_ns, "--json").stdout)
+    for cost, most in zip(costs, most_ns.values(), strict=True):
+        assert cost["acks"] > 1000
+        assert 30.0 < cost["throughput_mbps"] < 100.0
+        assert cost["ns_per_ack"] < most, "far from any of them"
+    assert "ns per ACK" in dumbbell("plugin", "cost", "reno").stdout
 
 
 def test_a_controller_that_is_not_simulated_has_no_cost(dumbbell: Dumbbell) -> None:
@@ -483,6 +481,7 @@ def test_a_plug_in_that_fails_on_real_packets_is_named(dumbbell: Dumbbell, libra
     assert run["reason"].startswith(f"scheme bad ({bad}: bad): on_ack crashed (SIGSEGV")
 
 
+@pytest.mark.slow  # it compiles ten crates; those of crates/plugin say what an exported controller does
 def test_a_crate_out_of_tree_runs_its_own_program_and_our_command_line(
     dumbbell: Dumbbell, folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
