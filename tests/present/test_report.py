@@ -12,9 +12,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy
 import pytest
@@ -75,13 +76,33 @@ def in_order(text: str, parts: list[str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Twelve runs on two paths; one failed, one was never made; the report is written."""
+def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """Results with their report, and what has made temporary files meanwhile."""
     directory = tmp_path_factory.mktemp("report") / "results"
     make(directory, PLAN, BAD)
-    files = write_report(directory, jobs=1, generated_at=MOMENT)
+    makers: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("TemporaryDirectory", "mkdtemp", "NamedTemporaryFile", "mkstemp"):
+            patch.setattr(tempfile, name, noted(name, getattr(tempfile, name), makers))
+        files = write_report(directory, jobs=1, generated_at=MOMENT)
     assert files == [directory / "report.html", directory / "report.pdf"]
-    return directory
+    return directory, makers
+
+
+def noted(name: str, maker: Callable[..., Any], makers: list[str]) -> Callable[..., Any]:
+    """The maker, which adds its name to those of the `makers` when it is called."""
+
+    def made(*arguments: object, **more: object) -> Any:  # noqa: ANN401 (whatever it makes)
+        makers.append(name)
+        return maker(*arguments, **more)
+
+    return made
+
+
+@pytest.fixture(scope="module")
+def results(written: tuple[Path, list[str]]) -> Path:
+    """Twelve runs on two paths; one failed, one was never made; the report is written."""
+    return written[0]
 
 
 @pytest.fixture(scope="module")
@@ -248,7 +269,7 @@ def test_only_what_is_asked_for_is_written(tmp_path: Path) -> None:
 def test_several_flows_have_columns_totals_and_fairness(tmp_path: Path) -> None:
     plan = {"schemes": ["cubic"], "paths": PATHS[:1], "flows": 3, "interval_s": 0.5}
     experiment = make(tmp_path, plan | {"runs": 2, "duration_s": 4.0, "warmup_s": 0.5})
-    write_report(tmp_path, jobs=1)
+    write_report(tmp_path, pdf=False, jobs=1)
     outline = Outline((tmp_path / "report.html").read_text())
     assert "running 3 flows with 0.5-second interval between two flows." in outline.text
     assert "Repeated the test of 1 congestion control scheme twice." in outline.text
@@ -304,7 +325,7 @@ def test_results_without_delays_have_a_sentence_instead_of_empty_plots(tmp_path:
         for part in (statistics["network"], *statistics["flows"]):
             part |= dict.fromkeys((key for key in part if "delay" in key or key.startswith("owd_")), None)
         file.write_text(json.dumps(statistics), encoding="utf-8")
-    write_report(tmp_path)
+    write_report(tmp_path, jobs=1)
     page = Outline((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "No figure: none of the runs that count has both a throughput and a one-way delay." in page.text
     assert "95th percentile one-way delay (ms)" not in page.text
@@ -439,7 +460,7 @@ def test_reports_name_the_longest_wait_of_an_end_for_a_processor(tmp_path: Path)
     ends = [{"flow": 1, "side": side, "wait_p99_us": wait} for side, wait in (("sender", 4321), ("receiver", 17))]
     emulation = {"lateness_us": LATENESS, "tx_dropped": 0, "degraded": None, "invalid": None, "ends": ends}
     change(tmp_path, f"runs/{PATHS[0]}/cubic/1", emulation=emulation)
-    write_report(tmp_path, jobs=1)
+    write_report(tmp_path, pdf=False, jobs=1)
     rows = Outline((tmp_path / "report.html").read_text()).rows
     waits = [row[11] for row in rows if len(row) == 15 and row[2] in ("done|", "degraded|", "invalid|")]
     assert waits == ["4,321|", "n/a|", "n/a|", "n/a|"]
@@ -522,7 +543,7 @@ def test_transfers_are_summed_up_for_the_path_and_listed_for_the_run(tmp_path: P
 
 def test_what_senders_sampled_is_drawn_where_there_is_any(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("run", "--schemes", "reno", "--mix", "reno+cubic", "--path", "small.toml", "--duration", "2", "--out", "r")
-    dumbbell("report", "r")
+    dumbbell("report", "r", "--html")
     page = (folder / "r" / "report.html").read_text()
     drawings = re.findall(r'<figure><svg [^>]*aria-label="([^"]*)"', page)
     for words in ("Congestion window and pacing rate over time, run 1 of ", "Smoothed RTT over time, run 1 of "):
@@ -576,12 +597,6 @@ def test_a_browser_runs_the_script_of_the_page_and_no_other(results: Path) -> No
     assert not re.search(r"\son[a-z]+=", re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)), "inline handler"
 
 
-def test_a_report_has_no_files_outside_its_directory(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_has_no_files_outside_its_directory(written: tuple[Path, list[str]]) -> None:
     """A report that was killed left a temporary directory with its figures."""
-
-    def refuse(*_: object, **__: object) -> NoReturn:
-        raise AssertionError("a temporary file")
-
-    for name in ("TemporaryDirectory", "mkdtemp", "NamedTemporaryFile", "mkstemp"):
-        monkeypatch.setattr(tempfile, name, refuse)
-    write_report(results, jobs=1, generated_at=MOMENT)
+    assert written[1] == []
