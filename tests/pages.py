@@ -4,11 +4,12 @@ Comments directly before a block say what else holds for it:
 
     <!-- file: NAME -->             the block is this file, which later blocks find
     <!-- given: NAME -->            a file of the reader's own, which `GIVEN` makes
-    <!-- run shorter: OPTIONS -->   these stand behind all other options of its `dumbbell run`, `train`, ...
+    <!-- run shorter: OPTIONS -->   these stand behind all other options of its `dumbbell run`, `train`, ..., or of what
+                                    stands before them: `train remy --minutes 0.1`; there may be several
     <!-- not run: REASON -->        it is not run
 
-A block is a shell's if it says `sh` or nothing. Commands with real packets are run apart from the others. Those of
-all other pages than README.md are forks (`forks.py`).
+A block is a shell's if it says `sh` or nothing. Commands with real packets are run apart from the others, which are
+forks (`forks.py`).
 """
 
 import os
@@ -42,7 +43,7 @@ PATIENCE_S = 300.0
 _BLOCK = re.compile(r"((?:^<!-- [^\n]* -->\n+)*)^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"^<!-- (file|given|run shorter|not run): ([^\n]*) -->$", re.MULTILINE)
 _REAL = re.compile(r"--backend emu|\bdumbbell emulate\b|\bdumbbell kernel\b|\bdumbbell-(?:kernel|quic|utp)\b")
-_LONG = re.compile(r"^(dumbbell (?:run|benchmark|train|calibrate) .*?)(\s+# .*)?$", re.MULTILINE)
+_LONG = "(?:run|benchmark|train|calibrate)"
 _INSTALLED = re.compile(r"pip install ([\w ,-]+)")
 
 REFUSING = """
@@ -81,7 +82,10 @@ def blocks(page: Path) -> Iterator[Block]:
     """The blocks of a page, in order."""
     text = page.read_text(encoding="utf-8")
     for found in _BLOCK.finditer(text):
-        yield Block(found[2], found[3], dict(_MARK.findall(found[1])), text[: found.start()])
+        marks: dict[str, str] = {}
+        for name, said in _MARK.findall(found[1]):
+            marks[name] = f"{marks[name]}\n{said}" if name in marks else said
+        yield Block(found[2], found[3], marks, text[: found.start()])
 
 
 def texts(page: Path, *languages: str) -> list[str]:
@@ -109,7 +113,7 @@ def run_page(page: Path, folder: Path, real: bool = False, commands: Path = COMM
             printed.append(_run([sys.executable, "-W", "error", "page.py"], python, folder, environment))
             python = ""
         if block is not None and block.runs and block.language in SHELL and block.real == real:
-            script = _shortened(block)
+            script = shortened(block)
             printed.append(_run(["bash", "-euo", "pipefail", "-c", script], script, folder, environment))
     return "".join(printed)
 
@@ -122,9 +126,14 @@ def _provide(block: Block, folder: Path) -> None:
         (folder / block.marks["file"]).write_text(block.text, encoding="utf-8")
 
 
-def _shortened(block: Block) -> str:
-    more = block.marks.get("run shorter")
-    return _LONG.sub(rf"\1 {more}\2", block.text) if more else block.text
+def shortened(block: Block) -> str:
+    """The text of a block with the options that make it shorter."""
+    text = block.text
+    for mark in block.marks.get("run shorter", "").splitlines():
+        words, dashes, options = mark.partition("--")
+        long = re.compile(rf"^(dumbbell {words.strip() or _LONG} .*?)(\s+# .*)?$", re.MULTILINE)
+        text = long.sub(rf"\1 {dashes}{options}\2", text)
+    return text
 
 
 def _absent(block: Block) -> set[str]:

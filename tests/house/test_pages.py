@@ -7,7 +7,7 @@ import pytest
 
 from conftest import need_real_packets
 from forks import Forks
-from pages import GIVEN, PAGES, PATIENCE_S, ROOT, SHELL, blocks, run_page
+from pages import GIVEN, PAGES, PATIENCE_S, ROOT, SHELL, Block, blocks, run_page, shortened
 
 OWN_TEST = ("library.md",)
 """Pages that a test of their own runs."""
@@ -27,9 +27,6 @@ REAL = [page for page in PAGES if any(block.runs and block.real for block in blo
 def test_what_a_page_shows_runs(
     page: Path, tmp_path: Path, forks: Forks, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    if page.name == "README.md":
-        run_page(page, tmp_path)
-        return
     commands = tmp_path_factory.mktemp("commands")
     with forks.program(commands, PATIENCE_S):
         run_page(page, tmp_path, commands=commands)
@@ -96,6 +93,16 @@ import dumbbell
 print(dumbbell.open("out").experiment.duration_s)
 ```
 """
+
+
+def test_one_command_of_a_block_may_be_run_shorter() -> None:
+    text = "dumbbell run a\ndumbbell train remy --out x   # long\ndumbbell train indigo\n"
+    block = Block("", text, {"run shorter": "train remy --minutes 1 --jobs 1"}, "")
+    assert shortened(block) == text.replace("--out x", "--out x --minutes 1 --jobs 1")
+    block = Block("", text, {"run shorter": "--seed 1\nrun a --runs 1"}, "")
+    assert shortened(block).startswith("dumbbell run a --seed 1 --runs 1\n")
+    assert shortened(block).count(" --seed 1\n") == 1
+    assert "--out x --seed 1   # long" in shortened(block)
 
 
 def test_a_new_block_is_run_as_it_stands(tmp_path: Path) -> None:
