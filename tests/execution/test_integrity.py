@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import COMMAND, Dumbbell, show
+from conftest import COMMAND, PATIENCE_S, Dumbbell, checked, show
+from forks import Forks
 
 QUICK = ("--path", "small.toml", "--duration", "1")
 RUN = ("run", "--schemes", "reno,cubic", *QUICK, "--out", "out")
@@ -39,8 +40,8 @@ DAMAGES: list[tuple[str, Callable[[Path], object], str]] = [
 ]
 
 
-def test_a_run_in_the_place_of_another_one_is_damaged(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell(*RUN, "--runs", "2")
+def test_a_run_in_the_place_of_another_one_is_damaged(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
+    once(*RUN, "--runs", "2")
     runs = folder / "out" / "runs" / "small"
     first = (runs / "reno" / "1" / "packets.parquet").read_bytes()
     copies = {("cubic", "1"): ("reno", "1"), ("reno", "2"): ("reno", "1")}
@@ -57,9 +58,9 @@ def test_a_run_in_the_place_of_another_one_is_damaged(dumbbell: Dumbbell, folder
 
 @pytest.mark.parametrize(("name", "damage", "why"), DAMAGES)
 def test_a_damaged_run_is_made_again_and_said(
-    dumbbell: Dumbbell, folder: Path, name: str, damage: Callable[[Path], object], why: str
+    dumbbell: Dumbbell, once: Dumbbell, folder: Path, name: str, damage: Callable[[Path], object], why: str
 ) -> None:
-    dumbbell(*RUN)
+    once(*RUN)
     whole = (folder / LOG).read_bytes()
     damage(folder / name)
     done = dumbbell(*RUN, "--resume")
@@ -73,9 +74,9 @@ def test_a_damaged_run_is_made_again_and_said(
 
 @pytest.mark.parametrize(("damage", "why"), [(cut, "packets.parquet is cut off"), (Path.unlink, "is missing")])
 def test_damage_is_seen_in_results_that_recorded_no_digests(
-    dumbbell: Dumbbell, folder: Path, damage: Callable[[Path], object], why: str
+    dumbbell: Dumbbell, once: Dumbbell, folder: Path, damage: Callable[[Path], object], why: str
 ) -> None:
-    dumbbell(*RUN)
+    once(*RUN)
     for file in folder.glob("out/runs/small/*/1/stats.json"):
         statistics = json.loads(file.read_text())
         assert set(statistics.pop("files")) == {"flows.parquet", "links.parquet", "packets.parquet"}
@@ -87,9 +88,9 @@ def test_damage_is_seen_in_results_that_recorded_no_digests(
 
 @pytest.mark.parametrize(("name", "damage", "why"), DAMAGES)
 def test_verify_names_what_is_damaged(
-    dumbbell: Dumbbell, folder: Path, name: str, damage: Callable[[Path], object], why: str
+    dumbbell: Dumbbell, once: Dumbbell, folder: Path, name: str, damage: Callable[[Path], object], why: str
 ) -> None:
-    dumbbell(*RUN)
+    once(*RUN)
     shutil.copytree(folder / "out", folder / "copy")
     assert dumbbell("verify", "out", "copy").stdout == "4 of 4 finished runs are whole, 0 files damaged or missing\n"
     damage(folder / name)
@@ -99,8 +100,10 @@ def test_verify_names_what_is_damaged(
     assert last == "3 of 4 finished runs are whole, 1 files damaged or missing"
 
 
-def test_verify_has_a_line_for_each_file_and_counts_what_was_not_checked(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell(*RUN, "--runs", "2")
+def test_verify_has_a_line_for_each_file_and_counts_what_was_not_checked(
+    dumbbell: Dumbbell, once: Dumbbell, folder: Path
+) -> None:
+    once(*RUN, "--runs", "2")
     runs = folder / "out" / "runs" / "small"
     cut(runs / "reno" / "1" / "packets.parquet")
     (runs / "reno" / "1" / "links.parquet").unlink()
@@ -117,8 +120,8 @@ def test_verify_has_a_line_for_each_file_and_counts_what_was_not_checked(dumbbel
     )
 
 
-def test_verify_refuses_what_is_no_results_directory_before_it_checks_any(dumbbell: Dumbbell) -> None:
-    dumbbell(*RUN)
+def test_verify_refuses_what_is_no_results_directory_before_it_checks_any(dumbbell: Dumbbell, once: Dumbbell) -> None:
+    once(*RUN)
     done = dumbbell("verify", "out", "absent", expect=2)
     assert (done.stdout, done.stderr) == ("", "dumbbell: absent: no such directory\n")
 
@@ -151,16 +154,12 @@ def test_a_trace_goes_into_a_pipe(folder: Path) -> None:
 
 
 @pytest.fixture
-def here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+def here(forks: Forks, folder: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
     """Runs the command in an empty directory beside the paths."""
 
     def run(name: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
         (folder / name).mkdir(exist_ok=True)
-        done = subprocess.run(
-            [*COMMAND, *arguments], cwd=folder / name, capture_output=True, text=True, timeout=100, check=False
-        )
-        assert "Traceback" not in done.stderr
-        return done
+        return checked(forks.run([*arguments], folder / name, PATIENCE_S), None)
 
     return run
 

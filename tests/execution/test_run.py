@@ -146,7 +146,7 @@ def _wait_for_runs(directory: Path, count: int) -> list[Path]:
     raise AssertionError(f"{directory}: {count} runs were not finished in time")
 
 
-LONG = ("--schemes", "reno", "--path", "small.toml", "--duration", "60", "--runs", "60", "--jobs", "2")
+LONG = ("--schemes", "reno", "--path", "small.toml", "--duration", "60", "--runs", "30", "--jobs", "2")
 
 
 def test_a_killed_experiment_loses_nothing_that_was_finished(
@@ -157,12 +157,12 @@ def test_a_killed_experiment_loses_nothing_that_was_finished(
     process.kill()
     process.communicate()
     finished = {path: path.read_bytes() for path in _wait_for_runs(folder / "out", 3)}
-    assert len(finished) < 60, "the experiment was over before it could be killed: make it longer"
+    assert len(finished) < 30, "the experiment was over before it could be killed: make it longer"
     dumbbell("run", "--resume", "--out", "out")
     assert all(path.read_bytes() == content for path, content in finished.items())
-    assert [run["status"] for run in show(dumbbell, "out")["runs"]] == ["done"] * 60
+    assert [run["status"] for run in show(dumbbell, "out")["runs"]] == ["done"] * 30
     connection = sqlite3.connect(folder / "out/results.sqlite")
-    assert connection.execute("SELECT count(*) FROM experiment WHERE status = 'done'").fetchone() == (60,)
+    assert connection.execute("SELECT count(*) FROM experiment WHERE status = 'done'").fetchone() == (30,)
     connection.close()
     assert not (folder / "out/runs/.unfinished").exists()
 
@@ -181,7 +181,7 @@ def test_ctrl_c_keeps_finished_runs_and_says_how_to_go_on(
     runs = show(dumbbell, "out", expect=1)["runs"]
     statuses = [run["status"] for run in runs]
     assert statuses.count("done") >= 2
-    assert statuses.count("done") + statuses.count("missing") == 60
+    assert statuses.count("done") + statuses.count("missing") == 30
     assert not (folder / "out/runs/.unfinished").exists()
 
 
@@ -257,7 +257,7 @@ def test_a_refused_second_writer_changes_nothing(dumbbell: Dumbbell, folder: Pat
 def test_of_many_writers_at_once_one_wins_and_keeps_its_directory(folder: Path) -> None:
     command = [*COMMAND, "run", *QUICK, "--out", "deep/out", "--schemes"]
     schemes = ("reno", "cubic", "copa", "vegas")
-    for _ in range(3):
+    for _ in range(2):
         writers = {
             scheme: subprocess.Popen([*command, scheme], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
             for scheme in schemes

@@ -78,17 +78,19 @@ def test_results_with_the_old_word_for_axes_open_and_resume(dumbbell: Dumbbell, 
     assert file.read_text() == text
 
 
-def test_one_cell_is_repeated_to_the_byte(dumbbell_afresh: Dumbbell, folder: Path) -> None:
+def test_one_cell_is_repeated_to_the_byte(
+    dumbbell: Dumbbell, dumbbell_afresh: Dumbbell, once: Dumbbell, folder: Path
+) -> None:
     (folder / "grid.toml").write_text(EXPERIMENT)
-    dumbbell_afresh("run", "grid.toml", "--out", "all")
+    once("run", "grid.toml", "--out", "all")
     name = "small.k-2.bw_factor-0.5"
     log = f"runs/{name}/cubic/1/packets.parquet"
-    for source, out in (("grid.toml", "one"), ("all/experiment.toml", "same")):
-        dumbbell_afresh("run", source, "--cell", name, "--schemes", "cubic", "--out", out)
+    for command, source, out in ((dumbbell, "grid.toml", "one"), (dumbbell_afresh, "all/experiment.toml", "same")):
+        command("run", source, "--cell", name, "--schemes", "cubic", "--out", out)
         [found] = (folder / out).rglob("packets.parquet")
         assert found == folder / out / log
         assert found.read_bytes() == (folder / "all" / log).read_bytes()
-    assert "1 of 1 runs are finished" in dumbbell_afresh("run", "--resume", "--out", "one").stderr
+    assert "1 of 1 runs are finished" in dumbbell("run", "--resume", "--out", "one").stderr
 
 
 def test_a_path_is_a_cell_where_there_is_no_grid(dumbbell: Dumbbell, folder: Path) -> None:

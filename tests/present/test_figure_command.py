@@ -21,10 +21,10 @@ VARYING = path_text(
 
 
 @pytest.fixture
-def results(dumbbell: Dumbbell, folder: Path) -> Path:
+def results(once: Dumbbell, folder: Path) -> Path:
     """Schemes with modes, gains, velocity and marks on a path whose rate varies, and on one whose rate does not."""
     (folder / "varying.toml").write_text(VARYING)
-    dumbbell(
+    once(
         "run", "--schemes", "bbr,copa,cubic,dctcp", "--path", "varying.toml,small.toml", "--duration", "5", "--out", "r"
     )
     return folder / "r"

@@ -96,6 +96,11 @@ def _copy(made: Benchmark, directory: Path) -> Benchmark:
     return replace(made, directory=directory, parts=tuple(parts))
 
 
+def only(benchmark: Benchmark, *names: str) -> Benchmark:
+    """The benchmark as it would be of these experiments alone."""
+    return replace(benchmark, parts=tuple(part for part in benchmark.parts if part.name in names))
+
+
 def pages(directory: Path) -> dict[str, Page]:
     """Every page by its file."""
     found = [*directory.glob("*.html"), *directory.glob("schemes/*.html"), *directory.glob("experiments/*.html")]
@@ -271,7 +276,7 @@ def test_missing_failed_and_damaged_runs_are_said(copied: Benchmark) -> None:
         copied, f"{runs}/copa/1", lambda run: run.update(status="failed", reason=reason, flows=[], links=[], network={})
     )
     (folder / runs / "cubic" / "1" / "stats.json").write_text('{"status": ')
-    write_site(copied, 1)
+    write_site(only(copied, "steady_state_single_flow"), 1)
     page = Page(folder / "steady_state_single_flow.html")
     table = page.tables["Runs that did not succeed"]
     assert [[text for text, _ in row] for row in table[1:]] == [
@@ -304,7 +309,7 @@ def test_numbers_that_contradict_each_other_are_shown_in_red(made: Benchmark, co
     change(copied, many, unlike)
     found = [each.text for each in contradictions(findings(copied, "steady_state_synchronous_fairness"))]
     assert found == ["mean_agg_throughput_l4 is 27.72; the flows together have 7"]
-    write_site(copied, 1)
+    write_site(only(copied, "steady_state_single_flow", "steady_state_synchronous_fairness"), 1)
     file = copied.directory / "experiments" / "steady_state_single_flow.html"
     assert '<p class="bad">These numbers contradict each other' in file.read_text()
     assert "jain_index of a single flow is 0.91, not 1" in Page(file).text
@@ -387,14 +392,14 @@ def test_a_run_without_a_packet_log_has_its_throughput_over_time(made: Benchmark
 def test_figures_of_results_that_are_gone_go_too(copied: Benchmark) -> None:
     old = copied.directory / "figures" / "old.svg"
     old.write_text("<svg/>")
-    write_site(copied, 1)
+    write_site(only(copied, "sweep"), 1)
     assert not old.exists()
 
 
 def test_an_unreadable_log_costs_its_figure_only(copied: Benchmark) -> None:
     run = copied.directory / "experiments" / "steady_state_single_flow" / "runs" / "default" / "bbr" / "1"
     (run / "flows.parquet").write_bytes(b"no")
-    write_site(copied, 1)
+    write_site(only(copied, "steady_state_single_flow"), 1)
     page = Page(copied.directory / "experiments" / "steady_state_single_flow.html")
     assert page.text.count("Figure is missing") == 2
     assert page.row("Flow: default", "goodput_mbps")[0][0] != "\u2013"
@@ -518,7 +523,7 @@ def test_facts_are_marked_where_their_rule_is_met(copied: Benchmark) -> None:
             change(copied, f"competition/runs/default.versus-cubic/bbr/{run}", starved(seconds))
         sight = look(Site(copied), fact, "bbr")
         assert (sight.looked, len(sight.seen)) == (1, count)
-    write_site(copied, 1)
+    write_site(only(copied, "competition"), 1)
     page = Page(copied.directory / "scorecard.html")
     assert "seen in 1 of 1 cells" in page.text
     assert "a competitor's flow gets less than a tenth of its fair share" in page.text

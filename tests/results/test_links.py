@@ -28,8 +28,8 @@ def journal_that_removes(victim: Path, index: Path) -> Path:
     return journal
 
 
-def test_an_index_that_came_with_results_is_not_opened(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+def test_an_index_that_came_with_results_is_not_opened(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
+    once("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
     victim, index = folder / "thesis.txt", folder / "out/results.sqlite"
     victim.write_text("years of work")
     journal = journal_that_removes(victim, index)
@@ -58,9 +58,9 @@ def test_a_journal_beside_a_database_of_many_removes_no_file(dumbbell: Dumbbell,
 
 
 @pytest.mark.parametrize("suffix", ["", "-journal", "-wal", "-shm"])
-def test_a_database_of_many_is_no_link(dumbbell: Dumbbell, folder: Path, suffix: str) -> None:
+def test_a_database_of_many_is_no_link(dumbbell: Dumbbell, once: Dumbbell, folder: Path, suffix: str) -> None:
     run = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out")
-    dumbbell(*run, "one", "--db-path", "real.sqlite")
+    once(*run, "one", "--db-path", "real.sqlite")
     victim = folder / "thesis.txt"
     victim.write_text("years of work")
     # beside the file that a link leads to, SQLite finds this one
@@ -75,9 +75,9 @@ def test_a_database_of_many_is_no_link(dumbbell: Dumbbell, folder: Path, suffix:
 @pytest.mark.parametrize("resume", [(), ("--resume",)])
 @pytest.mark.parametrize("content", ["one line\nand half a line", None])
 def test_a_link_in_the_place_of_a_calibrations_journal_changes_no_file(
-    dumbbell: Dumbbell, folder: Path, content: str | None, resume: tuple[str, ...]
+    dumbbell: Dumbbell, once: Dumbbell, folder: Path, content: str | None, resume: tuple[str, ...]
 ) -> None:
-    dumbbell("run", "--schemes", "reno,cubic", "--path", "small.toml", "--duration", "2", "--out", "out")
+    once("run", "--schemes", "reno,cubic", "--path", "small.toml", "--duration", "2", "--out", "out")
     victim = folder / "thesis.txt"
     if content is not None:
         victim.write_text(content)
@@ -89,9 +89,9 @@ def test_a_link_in_the_place_of_a_calibrations_journal_changes_no_file(
     assert (victim.read_text() if victim.exists() else None) == content
 
 
-def test_links_in_results_bring_no_file_of_elsewhere(dumbbell: Dumbbell, folder: Path) -> None:
+def test_links_in_results_bring_no_file_of_elsewhere(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     run = ("run", "--schemes", "reno,cubic", "--path", "small.toml", "--duration", "1", "--out", "out")
-    dumbbell(*run)
+    once(*run)
     (folder / "secret.txt").write_text("secret")
     runs = folder / "out/runs/small"
     content = json.loads((runs / "reno/1/stats.json").read_text())
@@ -109,36 +109,49 @@ def test_links_in_results_bring_no_file_of_elsewhere(dumbbell: Dumbbell, folder:
     assert (folder / "secret.txt").read_text() == "secret"
 
 
-def test_a_pipe_in_the_place_of_a_journal_is_removed(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+def test_a_pipe_in_the_place_of_a_journal_is_removed(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
+    once("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
     for suffix in ("-journal", "-wal"):
         (folder / f"out/results.sqlite{suffix}").unlink(missing_ok=True)
         os.mkfifo(folder / f"out/results.sqlite{suffix}")
     dumbbell("run", "--resume", "--out", "out")
 
 
+TINY = """
+schemes = ["reno"]
+paths = ["small.toml"]
+duration_s = 1.0
+runs = 1
+warmup_s = 0.0
+[benchmark]
+group = "Steady state"
+text = "x"
+figures = ["operating-point"]
+"""
+BENCHMARK = ("benchmark", "--schemes", "reno", "--quick", "--experiment", "tiny.toml", "--only", "tiny", "--out", "b")
+
+
 @pytest.mark.parametrize("name", ["assets", "experiments", "figures", "schemes"])
-def test_pages_of_a_benchmark_do_not_follow_links(dumbbell: Dumbbell, folder: Path, name: str) -> None:
-    (folder / "tiny.toml").write_text(
-        'schemes = ["reno"]\npaths = ["small.toml"]\nduration_s = 1.0\nruns = 1\nwarmup_s = 0.0\n'
-        '[benchmark]\ngroup = "Steady state"\ntext = "x"\nfigures = ["operating-point"]\n'
-    )
-    words = ("benchmark", "--schemes", "reno", "--quick", "--experiment", "tiny.toml", "--only", "tiny", "--out", "b")
-    dumbbell(*words)
+def test_pages_of_a_benchmark_do_not_follow_links(dumbbell: Dumbbell, once: Dumbbell, folder: Path, name: str) -> None:
+    (folder / "tiny.toml").write_text(TINY)
+    once(*BENCHMARK)
     elsewhere = folder / "elsewhere"
     (folder / "b" / name).rename(elsewhere)
     for file in ("one.svg", "style.css", "reno.html"):
         (elsewhere / file).write_text("mine")
     (folder / "b" / name).symlink_to(elsewhere)
-    for again in (("benchmark", *words[1:], "--resume"), ("report", "b")):
+    for again in ((*BENCHMARK, "--resume"), ("report", "b")):
         assert f"leads out of b: b/{name}" in dumbbell(*again, expect=2).stderr
     assert {
         file.read_text() for file in elsewhere.glob("*.*") if file.name in ("one.svg", "style.css", "reno.html")
     } == {"mine"}
 
 
-def test_a_page_of_a_benchmark_in_a_folder_that_is_a_link_is_not_written(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell("benchmark", "--schemes", "reno", "--quick", "--only", "route_change", "--out", "b")
+def test_a_page_of_a_benchmark_in_a_folder_that_is_a_link_is_not_written(
+    dumbbell: Dumbbell, once: Dumbbell, folder: Path
+) -> None:
+    (folder / "tiny.toml").write_text(TINY)
+    once(*BENCHMARK)
     victim = folder / "victim"
     victim.mkdir()
     (folder / "b/notes.txt").symlink_to(victim)
@@ -165,8 +178,8 @@ def test_nothing_is_written_through_a_link_beside_what_was_named(
     assert [(mine / name).read_text() for name in names] == ["mine"] * 3
 
 
-def test_a_calibrations_folder_is_no_link(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell("run", "--schemes", "reno,cubic", "--path", "small.toml", "--duration", "2", "--out", "out")
+def test_a_calibrations_folder_is_no_link(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
+    once("run", "--schemes", "reno,cubic", "--path", "small.toml", "--duration", "2", "--out", "out")
     (folder / "mine").mkdir()
     (folder / "mine/README.md").write_text("mine")
     (folder / "x.calibration").symlink_to(folder / "mine")
@@ -176,8 +189,8 @@ def test_a_calibrations_folder_is_no_link(dumbbell: Dumbbell, folder: Path) -> N
     assert (folder / "mine/README.md").read_text() == "mine"
 
 
-def test_notes_that_are_a_link_are_not_shown(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+def test_notes_that_are_a_link_are_not_shown(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
+    once("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
     (folder / "secret.txt").write_text("nobody may know")
     (folder / "out/notes.txt").symlink_to(folder / "secret.txt")
     assert "notes.txt: leads out of out" in dumbbell("report", "out", "--html", expect=2).stderr

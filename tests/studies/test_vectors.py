@@ -24,9 +24,9 @@ def table(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def test_twice_written_they_are_the_same_bytes(dumbbell_afresh: Dumbbell, folder: Path) -> None:
-    for out in ("first", "second"):
-        printed = dumbbell_afresh("vectors", "dctcp", "--out", out).stdout.split()
+def test_twice_written_they_are_the_same_bytes(dumbbell: Dumbbell, dumbbell_afresh: Dumbbell, folder: Path) -> None:
+    dumbbell("vectors", "dctcp", "--out", "first")
+    printed = dumbbell_afresh("vectors", "dctcp", "--out", "second").stdout.split()
     assert {Path(line).name for line in printed} == {
         "app-limited", "ecn", "idle", "one-loss", "rate-step", "rtt-step", "start-up", "steady",
     }  # fmt: skip
@@ -36,8 +36,8 @@ def test_twice_written_they_are_the_same_bytes(dumbbell_afresh: Dumbbell, folder
     assert all(len(content) < 1_000_000 for content in first.values())
 
 
-def test_the_scenarios_show_what_they_are_named_after(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell("vectors", "reno", "--out", "v")
+def test_the_scenarios_show_what_they_are_named_after(once: Dumbbell, folder: Path) -> None:
+    once("vectors", "reno", "--out", "v")
     assert not (folder / "v/ecn").exists(), "reno does not react to marks"
     rows = {path.name: table(path / "acks.csv") for path in (folder / "v").iterdir() if path.is_dir()}
     # Ten packets at first, doubled by an RTT of slow start (RFC 5681), delayed ACKs counted in bytes.
@@ -62,8 +62,8 @@ def test_a_scenario_can_be_run_as_it_stands(dumbbell: Dumbbell, folder: Path) ->
     assert read_sequence(file)[1:] == read_sequence(folder / "v/rate-step/trace.sqlog")[1:]
 
 
-def test_what_differs_is_named_by_file_and_line(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell("vectors", "reno", "--out", "v")
+def test_what_differs_is_named_by_file_and_line(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
+    once("vectors", "reno", "--out", "v")
     same = dumbbell("vectors", "--check", "v").stdout.splitlines()
     assert len(same) == 7
     assert all(line.endswith(": the same") for line in same)
@@ -110,9 +110,9 @@ def test_damaged_vectors_are_one_line(dumbbell: Dumbbell, folder: Path) -> None:
     ],
 )
 def test_a_scenario_of_somebody_elses_is_refused(
-    dumbbell: Dumbbell, folder: Path, old: str, new: str, line: str
+    dumbbell: Dumbbell, once: Dumbbell, folder: Path, old: str, new: str, line: str
 ) -> None:
-    dumbbell("vectors", "reno", "--out", "v")
+    once("vectors", "reno", "--out", "v")
     experiment = folder / "v/steady/experiment.toml"
     assert old in experiment.read_text()
     experiment.write_text(experiment.read_text().replace(old, new))
@@ -133,7 +133,7 @@ def test_the_scheme_of_somebody_elses_scenario_sends_no_more_than_a_scenario_tak
     assert "packets a second: allowed are most_events_per_s = 500000" in said
 
 
-def test_names_of_scenarios_do_nothing_to_the_terminal(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell("vectors", "reno", "--out", "v")
+def test_names_of_scenarios_do_nothing_to_the_terminal(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
+    once("vectors", "reno", "--out", "v")
     (folder / "v/steady").rename(folder / "v/\x1b[31mred")
     assert "\x1b" not in dumbbell("vectors", "--check", "v").stdout
