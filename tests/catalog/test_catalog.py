@@ -17,6 +17,7 @@ from dumbbell.catalog.experiment_file import ExperimentFile, mix_label, parse_ex
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.index import Index
 from dumbbell.catalog.outside.availability import missing
+from dumbbell.catalog.path import PathModel, parse_path
 from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.execution.check import check
 from dumbbell.experiment import Overrides, derive_seed, fitted_transport, resolve, with_overrides
@@ -237,13 +238,28 @@ def test_any_table_is_an_experiment_or_refused_in_one_line(raw: dict[str, object
 
 
 def test_an_alias_that_is_taken_is_refused(tmp_path: Path) -> None:
-    from dumbbell.catalog.index import Index
-    from dumbbell.catalog.path import parse_path
-
     (tmp_path / "a.toml").write_text('name = "a"\naliases = ["x"]\n')
     (tmp_path / "b.toml").write_text('name = "b"\naliases = ["x"]\n')
     with pytest.raises(UserError, match="the name `x` is taken by the path `a`"):
-        Index("path", tmp_path, parse_path).find("a")
+        Index("path", tmp_path, parse_path).find("x")
+
+
+def test_a_shipped_item_is_found_by_its_name_without_the_others(tmp_path: Path) -> None:
+    # Every command read all 84 schemes, which took a third of its time.
+    (tmp_path / "a.toml").write_text('name = "a"\naliases = ["x"]\n')
+    (tmp_path / "b.toml").write_text('name = "c"\n')
+    read: list[str] = []
+
+    def parse(table: TomlTable) -> PathModel:
+        read.append(Path(table.source).stem)
+        return parse_path(table)
+
+    index = Index("path", tmp_path, parse)
+    assert index.find("a").name == "a"
+    assert index.knows("a")
+    assert read == ["a"]
+    assert [index.knows(name) for name in ("b", "c", "x", "y")] == [False, True, True, False]
+    assert (index.find("c").name, index.find("x").name) == ("c", "a")
 
 
 def test_hints() -> None:

@@ -99,11 +99,11 @@ def chosen_experiment_file(
 
 def _check_spaces(experiment: str, overrides: Overrides) -> None:
     """Refuses `--schemes cubic bbr` and `--path a b`, where the second word would be the experiment."""
-    if experiment in catalog.experiments().names() or experiment.endswith(".toml"):
+    if experiment.endswith(".toml") or catalog.experiments().knows(experiment):
         return
     lists = (("schemes", overrides.schemes, catalog.schemes), ("path", overrides.paths, catalog.paths))
     for option, given, known in lists:
-        if given and experiment in known().names():
+        if given and known().knows(experiment):
             told = ",".join((*given, experiment))
             raise UserError(f"`{experiment}` is no experiment: names stand between commas: --{option} {told}")
 
@@ -171,7 +171,7 @@ class _SchemeNames:
             if self._own.setdefault(name, scheme) != scheme:
                 raise UserError(f"`{name}` is given to two schemes: give one another name")
             return name
-        if text in catalog.schemes().names():
+        if catalog.schemes().knows(text):
             return text
         for file in self._files:
             if text in file:

@@ -1,6 +1,7 @@
 """Named things: found by name, by alias, or as a user's own TOML file."""
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
@@ -48,11 +49,18 @@ class Index(Generic[Item]):
         self.group = group
         self.elsewhere = elsewhere
         self._items: dict[str, Item] | None = None
+        self._alone: dict[str, Item] = {}
+        """Shipped items whose files were read without the others."""
+
+    @cached_property
+    def _added(self) -> list[Path]:
+        """The folders of other packages."""
+        return installed_folders(self.group) if self.group else []
 
     def _load(self) -> dict[str, Item]:
         if self._items is None:
             items: dict[str, Item] = {}
-            folders = [self.folder, *(installed_folders(self.group) if self.group else [])]
+            folders = [self.folder, *self._added]
             for file in (file for folder in folders for file in sorted(folder.glob("*.toml"))):
                 item = self.parse(read_toml(file))
                 for name in (item.name, *item.aliases):
@@ -73,6 +81,23 @@ class Index(Generic[Item]):
         """Whether a file is one of ours."""
         return Path(file).parent == self.folder
 
+    def _shipped(self, text: str) -> Item | None:
+        """The shipped item whose file is called like it, and not by an alias: the other files need not be read.
+
+        None where packages add files, which may not take the name.
+        """
+        if self._items is None and text not in self._alone and is_name(text):
+            file = self.folder / f"{text}.toml"
+            if file.is_file() and not self._added:
+                item = self.parse(read_toml(file))
+                if item.name == text:
+                    self._alone[text] = item
+        return self._alone.get(text)
+
+    def knows(self, text: str) -> bool:
+        """Whether an item has this name or alias."""
+        return self._shipped(text) is not None or text in self._load()
+
     def names(self) -> list[str]:
         """Every name that `find` knows, aliases included."""
         return list(self._load())
@@ -89,7 +114,7 @@ class Index(Generic[Item]):
                 return self.parse(table)
             except UserError as error:
                 raise self._mistaken(text) or error from None
-        item = self._load().get(text) or self.otherwise(text)
+        item = self._shipped(text) or self._load().get(text) or self.otherwise(text)
         if item is None:
             hint = nearest(text, self._load())
             raise self._mistaken(text) or UserError(

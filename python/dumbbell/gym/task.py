@@ -138,7 +138,7 @@ class Given:
         # the first flow makes room for the agents
         run = specification(mix="+".join(["cubic", *self.background]), path=path, duration=max(1.0, self.duration_s))
         first, others = run["flows"][0], run["flows"][1:]
-        known = name in catalog.schemes().names()
+        known = catalog.schemes().knows(name)
         scheme = replace(catalog.schemes().find(name if known else "cubic"), name=name)
         if not known:
             scheme = replace(scheme, parameters={}, transport={"profile": "datagram"})
