@@ -7,8 +7,9 @@ here, written by `python tests/clocks_by_hand.py`.
 
 import json
 import random
-from itertools import combinations
 from pathlib import Path
+
+import numpy
 
 FILE = Path(__file__).parents[1] / "crates" / "clocks" / "tests" / "moon.json"
 
@@ -20,12 +21,14 @@ def skew(points: Series) -> float:
     """The slope of the best line, ns per ns."""
     best = (float("inf"), 0.0)
     mean = [sum(axis) / len(points) for axis in zip(*points, strict=True)]
-    for (t, y), (u, z) in combinations(points, 2):
-        slope = (z - y) / (u - t)
+    at, delay = numpy.array(points, dtype=float).T
+    for number, (t, y) in enumerate(points):
+        slopes = (delay[number + 1 :] - y) / (at[number + 1 :] - t)
         # below of every point, up to the rounding of a nanosecond
-        if all(other >= y + slope * (at - t) - 1e-3 for at, other in points):
+        below = (delay >= y + slopes[:, None] * (at - t) - 1e-3).all(axis=1)
+        for slope in slopes[below]:
             distance = mean[1] - (y + slope * (mean[0] - t))
-            best = min(best, (distance, slope))
+            best = min(best, (float(distance), float(slope)))
     return best[1]
 
 

@@ -197,8 +197,8 @@ ack = [{ kind = "delay", delay_ms = 10.0 }]
 
 def flow(dumbbell: Dumbbell, *words: str) -> dict[str, Any]:
     """The only flow of a run."""
-    dumbbell("run", *words, "--runs", "1", "--out", "out")
-    (run,) = json.loads(dumbbell("show", "out", "--json").stdout)["runs"]
+    done = dumbbell("run", *words, "--runs", "1", "--log", "none", "--out", "out", "--json")
+    (run,) = json.loads(done.stdout)["runs"]
     return dict(run["flows"][0])
 
 

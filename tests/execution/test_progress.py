@@ -103,12 +103,16 @@ def test_a_run_that_waits_says_for_whom(capsys: pytest.CaptureFixture[str]) -> N
     assert "reno on lab, run 1: waiting for another run (pid 123, since 12:00:05)\n" in capsys.readouterr().err
 
 
-def told(folder: Path, every_s: float, *arguments: object) -> list[tuple[float, str]]:
-    """The lines that a command says, and when, if it says something every so often."""
+END = "that was all"
+
+
+def told(folder: Path, every_s: float, *commands: tuple[str, ...]) -> list[tuple[float, str]]:
+    """The lines that commands say, and when, if they say something every so often; after each command the `END`."""
     script = "from dumbbell.base import progress\n"
     script += f"progress.PLAIN_LINE_EVERY_S = progress.FIRST_LINE_AFTER_S = {every_s}\n"
-    script += "import sys; from dumbbell.cli.main import main\nif __name__ == '__main__': sys.exit(main())"
-    command = [sys.executable, "-c", script, *map(str, arguments)]
+    script += "import sys; from dumbbell.cli.main import main\nif __name__ == '__main__':\n for each in "
+    script += f"{commands}:\n  if main(list(each)): sys.exit(1)\n  print({END!r}, file=sys.stderr, flush=True)"
+    command = [sys.executable, "-c", script]
     started = time.monotonic()
     with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
         assert process.stderr is not None
@@ -119,7 +123,7 @@ def told(folder: Path, every_s: float, *arguments: object) -> list[tuple[float, 
 
 def test_reports_and_pages_tell_how_far_they_are(dumbbell: Dumbbell, folder: Path) -> None:
     # Half of a benchmark's time was silent.
-    dumbbell("run", "--schemes", "cubic,bbr", "--path", "small.toml", "--runs", "3", "--out", "out")
+    dumbbell("run", "--schemes", "cubic,bbr", "--path", "small.toml", "--duration", "5", "--out", "out")
     for arguments, stages in (
         (("report", "out"), {"figures of runs"}),
         (
@@ -127,7 +131,7 @@ def test_reports_and_pages_tell_how_far_they_are(dumbbell: Dumbbell, folder: Pat
             {"runs", "figures"},
         ),
     ):
-        said = told(folder, 0.05, *arguments)
+        said = told(folder, 0.05, arguments)
         found = {match[1] for _, line in said if (match := re.match(r"\d+/\d+ ([a-z ]+?),", line))}
         assert stages <= found
         gaps = [(later - earlier, line) for (earlier, _), (later, line) in pairwise(said)]
@@ -143,7 +147,7 @@ def test_imports_and_exports_tell_how_far_they_are(dumbbell: Dumbbell, folder: P
     (folder / "a.json").write_text(json.dumps(REPORT))
     (folder / "a.log").write_text(SS_LOG)
     (folder / "up.log").write_text(GIVEN["uplink.log"])
-    for said, arguments in (
+    cases: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
         (("0/2 exports of runs", "1/2 exports of runs"), ("export", "qlog", "out", "--out", "qlogs")),
         (("0/2 exports of runs on small", "1/2 exports"), ("export", "pantheon", "out", "--out", "pantheon")),
         (
@@ -156,10 +160,11 @@ def test_imports_and_exports_tell_how_far_they_are(dumbbell: Dumbbell, folder: P
         (("0/1 files", "0/1 imports of runs"), ("import", "iperf3", "a.json", "--out", "of-iperf3")),
         (("0/1 files", "0/1 imports of runs"), ("import", "ss", "a.log", "--out", "of-ss")),
         (("reading up.log",), ("import", "mahimahi", "up.log", "--out", "of-mahimahi")),
-    ):
-        lines = [line for _, line in told(folder, 0.0, *arguments)]
+    )
+    everything = "".join(line for _, line in told(folder, 0.0, *(arguments for _, arguments in cases)))
+    for (said, arguments), lines in zip(cases, everything.split(f"{END}\n")[:-1], strict=True):
         for start in said:
-            assert any(line.startswith(start) for line in lines), (start, lines)
+            assert any(line.startswith(start) for line in lines.splitlines()), (start, arguments, lines)
 
 
 @pytest.mark.parametrize("command", ["run", "benchmark"])

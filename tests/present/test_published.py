@@ -81,7 +81,7 @@ def test_ours_stand_beside_the_published_numbers(dumbbell: Dumbbell) -> None:
         assert text.count("Learned") == 1, "a row with a path is of that path only"
 
 
-def test_the_replication_error_is_pantheons(dumbbell: Dumbbell, plan: Path, folder: Path) -> None:
+def test_the_replication_error_is_pantheons_and_reports_have_it(dumbbell: Dumbbell, plan: Path, folder: Path) -> None:
     counted = PUBLISHED.replace("delay_p95_ms = -3.5", "delay_p95_ms = 50.0")
     plan.write_text(PLAN + counted)
     dumbbell("run", plan, "--out", "out")
@@ -93,9 +93,16 @@ def test_the_replication_error_is_pantheons(dumbbell: Dumbbell, plan: Path, fold
         assert found["error"] == pytest.approx((throughput + delay) / 2)
         assert found["schemes"] == ["reno"]
     assert [found["path"] for found in content["replication"]] == ["small", "lossy"]
-    dumbbell("report", "out", "--html")
+    dumbbell("report", "out")
     expected = f"{content['replication'][0]['error'] * 100:.1f} %"
-    assert f"Replication error: {expected}" in (folder / "out/report.html").read_text()
+    page = (folder / "out/report.html").read_text()
+    assert f"Replication error: {expected}" in page
+    # both reports have the table
+    assert page.count("<h3>Ours beside published</h3>") == 2
+    assert "Published: Somebody, 2018." in page
+    assert "<small>there: TCP Reno there</small>" in page
+    assert "(6.50 to 8.00)" in page
+    assert (folder / "out/report.pdf").stat().st_size > 10_000
     assert f"replication error: {expected}" in dumbbell("show", "out").stdout
 
     # a row that says why it does not count is shown and left out
@@ -119,17 +126,6 @@ def test_the_resolved_experiment_keeps_them(dumbbell: Dumbbell, plan: Path, fold
     dumbbell("run", "--out", "out", "--resume")
     dumbbell("run", "out/experiment.toml", "--out", "again")
     assert show(dumbbell, "out")["published"] == show(dumbbell, "again")["published"] == before
-
-
-def test_both_reports_have_the_table(dumbbell: Dumbbell, plan: Path, folder: Path) -> None:
-    dumbbell("run", plan, "--out", "out")
-    dumbbell("report", "out")
-    page = (folder / "out/report.html").read_text()
-    assert page.count("<h3>Ours beside published</h3>") == 2
-    assert "Published: Somebody, 2018." in page
-    assert "<small>there: TCP Reno there</small>" in page
-    assert "(6.50 to 8.00)" in page
-    assert (folder / "out/report.pdf").stat().st_size > 10_000
 
 
 def test_without_published_numbers_nothing_changes(dumbbell: Dumbbell, folder: Path) -> None:

@@ -124,9 +124,9 @@ def two_clocks(directory: Path, shifts: dict[str, float]) -> None:
 
 
 @pytest.fixture
-def remote(dumbbell: Dumbbell, folder: Path) -> Path:
+def remote(once: Dumbbell, folder: Path) -> Path:
     """Results of two machines: Copa's delays are below zero."""
-    dumbbell(*RUN)
+    once(*RUN)
     two_clocks(folder / "out", {"reno": 0.0, "copa": -60.0})
     return folder / "out"
 
@@ -149,15 +149,15 @@ def test_show_has_the_interval_beside_every_one_way_delay(dumbbell: Dumbbell, re
     assert re.search(rf"delay_p95_ms +{delay:.4f} clocks {delay - 1:.4f} to {delay + 3:.4f}", compared)
 
 
-def test_results_of_one_clock_look_as_ever(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell(*RUN)
+def test_results_of_one_clock_look_as_ever(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
+    once(*RUN)
     printed = [dumbbell("show", "out", *words).stdout for words in ((), ("--csv",), ("--metrics", "owd_p95_ms"))]
     assert "clocks" not in " ".join(printed).casefold()
     page = package.open(folder / "out").write_report(pdf=False)[0].read_text()
     assert "clocks " not in re.sub("<details>.*?</details>", "", page, flags=re.DOTALL)
 
 
-def test_no_table_of_a_report_has_a_bare_one_way_delay(remote: Path) -> None:
+def test_no_table_of_a_report_has_a_bare_one_way_delay_and_those_below_zero_are_explained(remote: Path) -> None:
     page = package.open(remote).write_report(pdf=True)[0].read_text()
     results = package.open(remote)
     for run in results.runs:
@@ -174,9 +174,6 @@ def test_no_table_of_a_report_has_a_bare_one_way_delay(remote: Path) -> None:
     assert "the true ones lie -1.00 to +3.00 ms from there" in page
     assert page.count("their differences are exact to 12.5") == 4
 
-
-def test_delays_below_zero_are_explained(remote: Path) -> None:
-    page = package.open(remote).write_report(pdf=True)[0].read_text()
     notes = re.findall(r"One-way delays below zero \(the smallest is (-[\d.]+) ms\): ([^<]*)", page)
     least = [run.statistics["flows"][0]["owd_min_ms"] for run in package.open(remote).runs if run.scheme == "copa"]
     assert notes == [(f"{value:.3f}", WHY) for value in least], "those of Copa alone are"
