@@ -161,8 +161,8 @@ def _fork_instead(_: bytes, arguments: Sequence[bytes | str], files: Sequence[in
         for each in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(each, signal.SIG_DFL)
         _kept.extend((sys.stdout, sys.stderr))
-        sys.stdout = os.fdopen(os.dup(1), "w")
-        sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, errors="backslashreplace")
+        sys.stdout = os.fdopen(1, "w", closefd=False)
+        sys.stderr = os.fdopen(2, "w", closefd=False, buffering=1, errors="backslashreplace")
         resource_tracker._resource_tracker._pid = None  # type: ignore[attr-defined]
         sys.argv = ["-c", "--multiprocessing-fork"]
         exec(order)  # what the new Python would do

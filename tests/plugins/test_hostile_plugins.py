@@ -33,7 +33,7 @@ ATTACKS = {
     "fork": "on_ack called fork and returned in the copy of the process",
     "forks": "processes: allowed are 64; it ran hostile (",
     "exec": "its process let go of its connection to dumbbell; it ran hostile (",
-    "close": "its process died (exit status 1); it ran hostile (",
+    "close": "its process died (",  # Rust notices it first where it checks what it does
     "abort": "on_ack crashed (SIGABRT: it gave up with abort or a failed assertion)",
     "recurse": "on_ack crashed (SIGSEGV: it used memory that is not its own)",
     "leak": "on_ack raised OSError: Too many open files",
