@@ -147,7 +147,7 @@ def section(page: str, schemes: list[str], evidence: dict[str, Evidence]) -> str
                 rows.append([f"`{scheme}`", title, "; ".join(found)])
             else:
                 never.setdefault(missing, []).append(f"`{scheme}`")
-    table = [markdown.render(Table.of(["scheme", "compared with", "what came of it"], rows)), ""] if rows else []
+    table = [markdown.render(Table.of(["scheme", "compared with", "what came of it"], rows, "lll")), ""] if rows else []
     missing = [f"- with {what}: {', '.join(names)}" for what, names in never.items()]
     by_hand = (
         "What was compared by hand, with a program's source or with numbers of its authors, is in the sections above."
