@@ -23,6 +23,7 @@ def test_the_page_shows_every_figure() -> None:
     assert set(re.findall(r"`([a-z-]+)`", table)) == {each["kind"] for each in dumbbell.figure_kinds()}
 
 
+@pytest.mark.slow  # the page on the library, which runs, shows all that it does
 def test_the_notebook_runs_and_shows_figures(tmp_path: Path) -> None:
     nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed: `make test` does it")
     nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed: `make test` does it")

@@ -108,6 +108,7 @@ def left(bed: Bed) -> list[str]:
     return sorted(file.name for file in place(bed).parent.iterdir())
 
 
+@pytest.mark.slow
 def test_what_runs_here_is_installed_there_with_all_that_it_needs(bare: Bed) -> None:
     line = bare.dumbbell("remote", "install", bare.host, "--offline").stdout
     assert line.startswith(f"{bare.host}: dumbbell {dumbbell.__version__} for Python ")
@@ -122,6 +123,12 @@ def test_what_runs_here_is_installed_there_with_all_that_it_needs(bare: Bed) -> 
     assert (bare.far.folder / "out" / "results.sqlite").is_file()
     assert len(left(bare)) == 3
     assert not list(place(bare).glob("wheels"))
+
+
+def test_a_wheel_is_installed_there_and_answers(bare: Bed, tmp_path: Path) -> None:
+    assert install(bare, fake(tmp_path)).endswith(f" in {place(bare)}")
+    assert answering(bare) == "one"
+    assert left(bare) == ["remote", str(place(bare).readlink()), "remote.lock"]
 
 
 @pytest.mark.slow
