@@ -70,10 +70,10 @@ def test_paths_and_schemes_of_long_numbers(dumbbell: Dumbbell, folder: Path) -> 
         ("{\n\n", "line 3: not valid JSON"),
     ],
 )
-def test_json_of_anybody(dumbbell: Dumbbell, folder: Path, text: str, why: str) -> None:
+def test_json_of_anybody(dumbbell: Dumbbell, once: Dumbbell, folder: Path, text: str, why: str) -> None:
     with pytest.raises(BadJson, match=why):
         parse_json(text)
-    dumbbell(*RUN)
+    once(*RUN)
     (folder / "data").mkdir()
     (folder / "pages").mkdir()
     places = {
@@ -105,8 +105,8 @@ def test_json_that_reads_well_is_read() -> None:
 @pytest.mark.parametrize(
     ("key", "value"), [("flows", 3), ("flows", [1]), ("status", "fine"), ("status", ["done"]), ("reason", 1)]
 )
-def test_statistics_of_another_shape(dumbbell: Dumbbell, folder: Path, key: str, value: object) -> None:
-    dumbbell(*RUN)
+def test_statistics_of_another_shape(dumbbell: Dumbbell, once: Dumbbell, folder: Path, key: str, value: object) -> None:
+    once(*RUN)
     file = folder / "out/runs/small/reno/1/stats.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {key: value}))
     for command, status in (
@@ -153,8 +153,8 @@ def test_specifications_that_are_no_json() -> None:
             library.simulate(library.specification("reno", duration=0.5) | {"seed": value})
 
 
-def test_what_files_say_does_not_reach_the_terminal_as_it_is(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell(*RUN)
+def test_what_files_say_does_not_reach_the_terminal_as_it_is(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
+    once(*RUN)
     file = folder / "out/runs/small/reno/1/stats.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"status": "failed", "reason": ESCAPE}))
     done = dumbbell("show", "out", expect=1)

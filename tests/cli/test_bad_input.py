@@ -214,8 +214,8 @@ def test_names_of_experiments(dumbbell: Dumbbell) -> None:
     assert "no scheme to run" in refused(dumbbell, "run", "--path", "small.toml", "--out", "out")
 
 
-def test_a_directory_with_results_needs_resume(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell(*RUN)
+def test_a_directory_with_results_needs_resume(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
+    once(*RUN)
     before = (folder / "out/experiment.toml").read_bytes()
     assert "--resume" in refused(dumbbell, *RUN)
     longer = refused(dumbbell, *RUN, "--resume", "--duration", "2")
@@ -317,8 +317,8 @@ def test_reading_what_is_no_results_directory(dumbbell: Dumbbell, folder: Path) 
     assert not (folder / "out").exists()
 
 
-def test_truncated_statistics(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell(*RUN)
+def test_truncated_statistics(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
+    once(*RUN)
     statistics = folder / "out/runs/small/reno/1/stats.json"
     statistics.write_text(statistics.read_text()[:200])
     shown = dumbbell("show", "out", expect=1).stdout
@@ -328,8 +328,8 @@ def test_truncated_statistics(dumbbell: Dumbbell, folder: Path) -> None:
     assert "stats.json: key `status` is missing" in dumbbell("show", "out", expect=1).stdout
 
 
-def test_a_truncated_experiment_file(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell(*RUN)
+def test_a_truncated_experiment_file(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
+    once(*RUN)
     file = folder / "out/experiment.toml"
     file.write_text(file.read_text()[:150])
     assert "out/experiment.toml" in refused(dumbbell, "show", "out")

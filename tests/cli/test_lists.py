@@ -51,8 +51,8 @@ def test_lists_are_filtered_by_text_and_kind(dumbbell: Dumbbell) -> None:
     assert [row["name"] for row in library.listing("schemes", "copa", kind="bpf")] == ["bpf-copa-delay"]
 
 
-def test_results_are_sorted_by_a_metric_best_first(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell(*RUN)
+def test_results_are_sorted_by_a_metric_best_first(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
+    once(*RUN)
 
     def order(metric: str) -> list[str]:
         lines = dumbbell("show", "out", "--sort", metric).stdout.splitlines()[1:]
@@ -74,8 +74,8 @@ def test_results_are_sorted_by_a_metric_best_first(dumbbell: Dumbbell, folder: P
     assert "--sort: not with --json" in dumbbell("show", "out", "--sort", "loss_rate", "--json", expect=2).stderr
 
 
-def test_results_are_written_as_csv(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell(*RUN)
+def test_results_are_written_as_csv(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
+    once(*RUN)
     (folder / "out/runs/small/vegas/1/stats.json").unlink()
     (folder / "out/runs/small/vegas/2/stats.json").unlink()
     done = dumbbell("show", "out", "--csv", "--sort", "loss_rate", expect=1)

@@ -57,8 +57,10 @@ def test_lists_as_text(dumbbell: Dumbbell) -> None:
         assert not any(line.endswith(" ") for line in lines)
 
 
-def test_show_as_text_lists_bad_runs_and_says_so_in_the_exit_status(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell(*RUN, "--runs", "2", "--out", "out")
+def test_show_as_text_lists_bad_runs_and_says_so_in_the_exit_status(
+    dumbbell: Dumbbell, once: Dumbbell, folder: Path
+) -> None:
+    once(*RUN, "--runs", "2", "--out", "out")
     text = dumbbell("show", "out").stdout
     assert "small  reno" in text
     assert " to " in text, "two runs have a range"
@@ -124,8 +126,8 @@ def test_help_and_version(dumbbell: Dumbbell) -> None:
         assert f"dumbbell {command}" in dumbbell(command, "--help").stdout
 
 
-def test_chosen_metrics_are_shown_with_units_and_unknown_ones_refused(dumbbell: Dumbbell) -> None:
-    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "2", "--runs", "2", "--out", "out")
+def test_chosen_metrics_are_shown_with_units_and_unknown_ones_refused(dumbbell: Dumbbell, once: Dumbbell) -> None:
+    once("run", "--schemes", "reno", "--path", "small.toml", "--duration", "2", "--runs", "2", "--out", "out")
     shown = dumbbell("show", "out", "--metrics", "owd_p99_ms,packets_sent").stdout.splitlines()
     assert "owd_p99_ms (ms)" in shown[0]
     assert [line.split()[2] for line in shown[1:-1]] == ["flow", "network"]
@@ -142,9 +144,9 @@ def test_chosen_metrics_are_shown_with_units_and_unknown_ones_refused(dumbbell: 
         assert f"--metrics: not with {other}" in refused
 
 
-def test_show_says_that_an_experiment_is_running(dumbbell: Dumbbell, folder: Path) -> None:
+def test_show_says_that_an_experiment_is_running(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     """What was not made yet was called stopped, while the experiment went on."""
-    dumbbell("run", "--schemes", "reno,cubic", "--path", "small.toml", "--duration", "1", "--out", "out")
+    once("run", "--schemes", "reno,cubic", "--path", "small.toml", "--duration", "1", "--out", "out")
     shutil.rmtree(folder / "out/runs/small/cubic")
     stopped = dumbbell("show", "out", expect=1).stdout
     assert "running" not in stopped

@@ -124,9 +124,9 @@ def test_what_imports_name_is_refused_or_made_a_name(dumbbell: Dumbbell, folder:
     assert not (folder / "out").exists()
 
 
-def test_a_mix_and_a_scheme_never_share_a_directory(dumbbell: Dumbbell, folder: Path) -> None:
+def test_a_mix_and_a_scheme_never_share_a_directory(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     (folder / "twice.toml").write_text("name = 'renox2'\ncontroller = 'vegas'\n")
-    dumbbell("run", "--schemes", "twice.toml", "--mix", "reno*2", *LEAST, "--out", "out")
+    once("run", "--schemes", "twice.toml", "--mix", "reno*2", *LEAST, "--out", "out")
     alone, both = show(dumbbell, "out")["runs"]
     assert (alone["directory"], both["directory"]) == ("runs/small/renox2/1", "runs/small/reno~2/1")
     assert [len(run["flows"]) for run in (alone, both)] == [1, 2]
@@ -161,9 +161,9 @@ def test_results_with_the_former_names_are_read_and_continued(dumbbell: Dumbbell
     assert 'href="runs/small/renox2%2Bcubic/1/stats.json"' in (folder / "out/report.html").read_text()
 
 
-def test_numbers_of_another_scheme_are_not_shown_as_ones_own(dumbbell: Dumbbell, folder: Path) -> None:
+def test_numbers_of_another_scheme_are_not_shown_as_ones_own(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     (folder / "twice.toml").write_text("name = 'renox2'\ncontroller = 'vegas'\n")
-    dumbbell("run", "--schemes", "twice.toml", "--mix", "reno*2", *LEAST, "--out", "out")
+    once("run", "--schemes", "twice.toml", "--mix", "reno*2", *LEAST, "--out", "out")
     runs = folder / "out/runs/small"
     shutil.rmtree(runs / "renox2")
     (runs / "reno~2").rename(runs / "renox2")  # as it was left where the mix was last
@@ -171,9 +171,9 @@ def test_numbers_of_another_scheme_are_not_shown_as_ones_own(dumbbell: Dumbbell,
     assert reason.startswith("stats.json: is of scheme `reno*2`")
 
 
-def test_a_link_in_a_foreign_directory_is_not_followed(dumbbell: Dumbbell, folder: Path) -> None:
+def test_a_link_in_a_foreign_directory_is_not_followed(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     arguments = ("run", "--schemes", "reno", *LEAST, "--out", "out")
-    dumbbell(*arguments)
+    once(*arguments)
     victim = folder / "victim"
     (victim / ".unfinished").mkdir(parents=True)
     (victim / ".unfinished/thesis.txt").write_text("four years")
@@ -193,9 +193,9 @@ def test_a_lock_that_is_a_link_is_not_followed(dumbbell: Dumbbell, folder: Path)
     assert (folder / "thesis.txt").read_text() == "four years"
 
 
-def test_a_database_that_is_a_link_is_not_followed(dumbbell: Dumbbell, folder: Path) -> None:
+def test_a_database_that_is_a_link_is_not_followed(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     arguments = ("run", "--schemes", "reno", *LEAST, "--out", "out")
-    dumbbell(*arguments)
+    once(*arguments)
     (folder / "out/results.sqlite").rename(folder / "mine.sqlite")
     (folder / "out/results.sqlite").symlink_to("../mine.sqlite")
     before = (folder / "mine.sqlite").read_bytes()

@@ -174,10 +174,10 @@ def both_ends(log: polars.DataFrame, clock_ns: int = 0) -> tuple[list[Packet], l
 
 
 @pytest.fixture
-def ours(dumbbell: Dumbbell, folder: Path) -> tuple[dict[str, Any], polars.DataFrame]:
+def ours(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> tuple[dict[str, Any], polars.DataFrame]:
     """A simulated run over a lossy path, and its packet log."""
     arguments = ("--path", "lossy.toml", "--duration", "5s", "--warmup", "0s", "--runs", 1)
-    dumbbell("run", "--schemes", "cubic", *arguments, "--out", "out")
+    once("run", "--schemes", "cubic", *arguments, "--out", "out")
     (run,) = show(dumbbell, "out")["runs"]
     return run, polars.read_parquet(folder / "out/runs/lossy/cubic/1/packets.parquet")
 

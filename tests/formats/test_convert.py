@@ -242,9 +242,9 @@ def test_results_on_two_paths_become_two_data_directories(dumbbell: Dumbbell, fo
         assert metadata["mode"] == "local"
 
 
-def test_results_without_packet_logs_cannot_be_exported(dumbbell: Dumbbell, folder: Path) -> None:
+def test_results_without_packet_logs_cannot_be_exported(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     arguments = ("--path", "small.toml", "--duration", "1", "--log", "none")
-    dumbbell("run", "--schemes", "reno", *arguments, "--out", "out")
+    once("run", "--schemes", "reno", *arguments, "--out", "out")
     done = dumbbell("export", "pantheon", "out", "--out", "pantheon", expect=2)
     assert "packets were not logged" in done.stderr
     assert not (folder / "pantheon").exists()

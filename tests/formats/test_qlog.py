@@ -10,9 +10,9 @@ from json_sequences import read_sequence, write_sequence
 
 
 @pytest.fixture
-def results(dumbbell: Dumbbell) -> str:
+def results(once: Dumbbell) -> str:
     """A run of two flows with a full log."""
-    dumbbell(
+    once(
         "run", "--schemes", "reno", "--path", "small.toml", "--flows", 2, "--interval", "500ms", "--runs", 1,
         "--duration", "2s", "--log", "full", "--out", "out",
     )  # fmt: skip
@@ -50,8 +50,8 @@ def test_one_flow_of_one_run_in_the_newest_draft(dumbbell: Dumbbell, folder: Pat
     assert {event["name"].split(":")[0] for event in events} == {"quic"}
 
 
-def test_what_an_ordinary_log_does_not_tell_is_left_out(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--runs", 1, "--duration", "1s", "--out", "out")
+def test_what_an_ordinary_log_does_not_tell_is_left_out(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
+    once("run", "--schemes", "reno", "--path", "small.toml", "--runs", 1, "--duration", "1s", "--out", "out")
     dumbbell("export", "qlog", "out", "--out", "qlogs")
     header, *events = read_sequence(folder / "qlogs/small_reno_1_flow1.sqlog")
     assert not any("frames" in event["data"] for event in events)
@@ -203,9 +203,9 @@ DELIVERED = (
 
 
 def test_a_qlog_without_acknowledgements_has_no_zero_throughput_and_no_total_loss(
-    dumbbell: Dumbbell, folder: Path
+    dumbbell: Dumbbell, once: Dumbbell, folder: Path
 ) -> None:
-    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--runs", 1, "--duration", "1s", "--out", "out")
+    once("run", "--schemes", "reno", "--path", "small.toml", "--runs", 1, "--duration", "1s", "--out", "out")
     exported = dumbbell("export", "qlog", "out", "--out", "qlogs")
     assert "incomplete: reno on small, run 1: acknowledged packets were not logged" in exported.stderr
     assert exported.stderr.count("\n") == 1

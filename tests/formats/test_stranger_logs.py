@@ -144,9 +144,9 @@ def full_disk(folder: Path, most_bytes: int, *arguments: str) -> subprocess.Comp
 
 
 @pytest.fixture
-def made(dumbbell: Dumbbell, folder: Path) -> Path:
+def made(once: Dumbbell, folder: Path) -> Path:
     """Results of a run."""
-    dumbbell("run", "--schemes", "cubic", "--path", "small.toml", "--duration", "5", "--log", "full", "--out", "made")
+    once("run", "--schemes", "cubic", "--path", "small.toml", "--duration", "5", "--log", "full", "--out", "made")
     return folder / "made"
 
 

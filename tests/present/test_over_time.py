@@ -85,9 +85,9 @@ def at_hours(folder: Path, change: Callable[[int, datetime], float]) -> None:
 
 
 @pytest.fixture
-def week(dumbbell: Dumbbell, folder: Path) -> Path:
+def week(once: Dumbbell, folder: Path) -> Path:
     given = ("--schemes", "reno,copa", "--path", "small.toml", "--duration", "0.5", "--runs", "50", "--log", "none")
-    dumbbell("run", *given, "--out", "out")
+    once("run", *given, "--out", "out")
     at_hours(folder / "out", lambda number, at: float(at.hour) + (0.5 if number > 24 else 0.0))
     for number in (30, 31):
         (folder / f"out/runs/small/copa/{number}/stats.json").unlink()
@@ -135,8 +135,8 @@ def test_the_report_of_a_campaign_shows_it_over_time(week: Path) -> None:
     assert (week / "report.pdf").read_bytes()[:4] == b"%PDF"
 
 
-def test_what_is_no_campaign_has_nothing_over_time(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "0.5", "--out", "out")
+def test_what_is_no_campaign_has_nothing_over_time(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
+    once("run", "--schemes", "reno", "--path", "small.toml", "--duration", "0.5", "--out", "out")
     refused = dumbbell("figure", "out", "over-time", expect=2)
     assert "figure `over-time`: is of campaigns: out was made without --every" in refused.stderr
     assert OverTime(load(folder / "out")).tables("small") == []

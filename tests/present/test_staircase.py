@@ -43,11 +43,11 @@ delay_ms = 10.0
 
 
 @pytest.fixture
-def steps(dumbbell: Dumbbell, folder: Path) -> Path:
+def steps(once: Dumbbell, folder: Path) -> Path:
     """A folder with the results of one scheme (`alone`) and of the same and another one (`both`)."""
     (folder / "steps.toml").write_text(EXPERIMENT)
-    dumbbell("run", "steps.toml", "--out", "alone")
-    dumbbell("run", "steps.toml", "--schemes", "copa,reno", "--set", "jain_window_s=0.2", "--out", "both")
+    once("run", "steps.toml", "--out", "alone")
+    once("run", "steps.toml", "--schemes", "copa,reno", "--set", "jain_window_s=0.2", "--out", "both")
     return folder
 
 

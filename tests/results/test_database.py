@@ -63,9 +63,9 @@ def old(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def results(dumbbell: Dumbbell, folder: Path) -> ResultsDirectory:
+def results(once: Dumbbell, folder: Path) -> ResultsDirectory:
     """Two runs of two flows."""
-    dumbbell("run", "--schemes", "reno", *QUICK, "--runs", "2", "--flows", "2", "--jobs", "1", "--out", "out")
+    once("run", "--schemes", "reno", *QUICK, "--runs", "2", "--flows", "2", "--jobs", "1", "--out", "out")
     return open_results(folder / "out")
 
 
@@ -278,8 +278,8 @@ def test_a_first_version_is_migrated_in_place(old: Path) -> None:
     assert rows(old, "SELECT count(*) FROM migration") == [(1,)]
 
 
-def test_resuming_makes_an_index_anew(dumbbell: Dumbbell, folder: Path, old: Path) -> None:
-    dumbbell("run", "--schemes", "reno", *QUICK, "--out", "out")
+def test_resuming_makes_an_index_anew(dumbbell: Dumbbell, once: Dumbbell, folder: Path, old: Path) -> None:
+    once("run", "--schemes", "reno", *QUICK, "--out", "out")
     old.replace(folder / "out/results.sqlite")
     dumbbell("run", "--resume", "--out", "out", "--runs", "2")
     found = "SELECT id, name, run FROM experiment ORDER BY id"
@@ -414,23 +414,23 @@ def test_several_writers_at_once(start: Callable[..., subprocess.Popen[str]], fo
         "--log",
         "none",
         "--runs",
-        "12",
+        "8",
         "--jobs",
         "1",
     )
     writers = [
         start("run", "--schemes", "reno", *options, "--seed", seed, "--out", f"out-{seed}", "--db-path", "all.db")
-        for seed in range(4)
+        for seed in range(3)
     ]
     for writer in writers:
         _, errors = writer.communicate(timeout=100)
         assert writer.returncode == 0, errors
     found = rows(folder / "all.db", "SELECT id, seed, run FROM experiment ORDER BY id")
-    assert [row[0] for row in found] == list(range(1, 49))
-    assert {row[1:] for row in found} == {(seed, run) for seed in range(4) for run in range(1, 13)}
+    assert [row[0] for row in found] == list(range(1, 25))
+    assert {row[1:] for row in found} == {(seed, run) for seed in range(3) for run in range(1, 9)}
     assert rows(folder / "all.db", "PRAGMA integrity_check") == [("ok",)]
     assert not rows(folder / "all.db", "PRAGMA foreign_key_check")
-    assert len(list((folder / "all.db.series").iterdir())) == 48
+    assert len(list((folder / "all.db.series").iterdir())) == 24
     for number, goodput in rows(folder / "all.db", "SELECT experiment_id, goodput_mbps FROM flow_metrics"):
         assert goodput > 0, number
 
@@ -441,10 +441,10 @@ def documented(language: str) -> list[str]:
 
 
 @pytest.fixture
-def benchmark(dumbbell: Dumbbell, folder: Path) -> Path:
+def benchmark(once: Dumbbell, folder: Path) -> Path:
     """What the page's command makes, shorter."""
     options = ("--path", "default", "--duration", "1", "--out", "out", "--db-path", "benchmark.db")
-    dumbbell("run", "--schemes", "reno,cubic", "--jobs", "1", *options)
+    once("run", "--schemes", "reno,cubic", "--jobs", "1", *options)
     return folder / "benchmark.db"
 
 

@@ -82,14 +82,14 @@ def test_both_views_agree_with_the_metrics(dumbbell: Dumbbell) -> None:
         assert sum(row["bytes"] for row in rows_of(run, view, total=False)) == whole["bytes"]
 
 
-def test_without_packet_log_there_are_no_rows(dumbbell: Dumbbell) -> None:
-    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--log", "none", "--out", "out")
+def test_without_packet_log_there_are_no_rows(dumbbell: Dumbbell, once: Dumbbell) -> None:
+    once("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--log", "none", "--out", "out")
     assert "reno on small, run 1: no packet log, so no intervals" in dumbbell("show", "out", "--intervals").stdout
     assert runs_of(dumbbell)[0]["transfers"] is None
 
 
-def test_bad_intervals_are_refused_in_one_line(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+def test_bad_intervals_are_refused_in_one_line(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
+    once("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
     assert "allowed is 1 ms to 1000000 s" in dumbbell("show", "out", "--intervals", "0", expect=2).stderr
     (folder / "x.toml").write_text('schemes = ["reno"]\npaths = ["small.toml"]\nintervals_s = 0\n')
     assert "x.toml: `intervals_s` = 0" in dumbbell("run", "x.toml", "--out", "never", expect=2).stderr
