@@ -137,9 +137,9 @@ def test_a_changing_parameter_has_a_fourth_plot_and_changes_a_line_in_each() -> 
     assert (plain.count(dotted), changing.count(dotted)) == (0, 4)
 
 
-@pytest.mark.parametrize("points", EXTREMES.values(), ids=EXTREMES)
-@pytest.mark.parametrize("count", [0, 1, 20])
-def test_figures_over_time_of_any_numbers_are_well_formed(points: Points, count: int) -> None:
+@pytest.mark.parametrize(("count", "of"), [(0, "zeros"), *((1, name) for name in EXTREMES), (20, "zeros")])
+def test_figures_over_time_of_any_numbers_are_well_formed(count: int, of: str) -> None:
+    points = EXTREMES[of]
     flows = operating(count, points)
     strokes = [flow_stroke(n + 1) for n in range(count)]
     known = numpy.nan_to_num(points[1], posinf=0.0)
@@ -269,7 +269,7 @@ def test_the_colours_of_heat_maps_grow_lighter_in_grey_and_letters_stand_out() -
         assert (high + 0.05) / (low + 0.05) > 3.8
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 20])
+@pytest.mark.parametrize("size", [0, 1, 2, 12])
 def test_heat_maps_of_any_size_are_well_formed(size: int) -> None:
     values: list[list[float | None]] = [[0.5 * x * y for x in range(size)] for y in range(size)]
     drawn(heatmap(values))

@@ -37,10 +37,11 @@ def test_what_cannot_be_shown_is_refused_before_anything_runs(
     assert not (folder / "out").exists()
 
 
-@pytest.mark.parametrize("color", ["SteelBlue", "k", "#0149d0", "#abc"])
-def test_colours_are_names_letters_and_codes(dumbbell: Dumbbell, folder: Path, color: str) -> None:
-    (folder / "mine.toml").write_text(scheme(color=color))
-    dumbbell("run", "--schemes", "mine.toml", *RUN, "--out", "out")
+def test_colours_are_names_letters_and_codes(dumbbell: Dumbbell, folder: Path) -> None:
+    colors = {"name": "SteelBlue", "letter": "k", "code": "#0149d0", "short": "#abc"}
+    for name, color in colors.items():
+        (folder / f"{name}.toml").write_text(scheme(color=color).replace('"mine"', f'"{name}"'))
+    dumbbell("run", "--schemes", ",".join(f"{name}.toml" for name in colors), *RUN, "--out", "out", "--log", "none")
     dumbbell("report", "out", "--html")
 
 
