@@ -5,7 +5,7 @@ files, directory and arguments of its own; only the interpreter is left as it is
 starts by `multiprocessing` are forks as well: they are given the same, pickled, through the same pipe, but have
 everything imported. It has one processor, as other tests run on the others. Runs with real packets have all (their
 threads and programs go before each other, and wait for each other within the kernel), and start a Python for each
-process. So do commands that tests start by themselves, and those of the README.
+process. So do commands that tests start by themselves.
 """
 
 import atexit
