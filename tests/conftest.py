@@ -155,18 +155,13 @@ def dumbbell(forks: Forks, folder: Path, dumbbell_afresh: Dumbbell, request: pyt
 
 
 @pytest.fixture
-def dumbbell_here(forks: Forks, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dumbbell]:
+def dumbbell_here(forks: Forks, folder: Path) -> Dumbbell:
     """Runs the command in `folder`, in a fork that has the environment of the moment."""
-    place = tmp_path_factory.mktemp("commands")
 
     def run(*arguments: object, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
-        command = [str(place / "dumbbell"), *map(str, arguments)]
-        return checked(
-            subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False), expect
-        )
+        return checked(forks.run([*map(str, arguments)], folder, PATIENCE_S, environment=dict(os.environ)), expect)
 
-    with forks.program(place, PATIENCE_S):
-        yield run
+    return run
 
 
 Done = dict[object, tuple[subprocess.CompletedProcess[str], Path]]

@@ -63,12 +63,21 @@ class Forks:
         return _environment() == self.environment
 
     def run(
-        self, arguments: list[str], directory: Path, timeout_s: float, *, real: bool = False
+        self,
+        arguments: list[str],
+        directory: Path,
+        timeout_s: float,
+        *,
+        environment: dict[str, str] | None = None,
+        real: bool = False,
     ) -> "subprocess.CompletedProcess[str]":
-        """Runs a command, on all processors if it is `real`; returns its exit status and what it wrote."""
+        """Run a command, in another environment if one is given, and on all processors if it is `real`.
+
+        Return its exit status and what it wrote.
+        """
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as problems:
             files = [out.fileno(), problems.fileno()]
-            status = self._fork(arguments, directory, None, files, timeout_s, real=real)
+            status = self._fork(arguments, directory, environment, files, timeout_s, real=real)
             out.seek(0)
             problems.seek(0)
             return subprocess.CompletedProcess(arguments, status, out.read(), problems.read())

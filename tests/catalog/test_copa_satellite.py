@@ -12,7 +12,7 @@ import pytest
 import dumbbell
 
 BASE_MS = 800.0
-SEEDS = range(11, 14)
+SEEDS = range(11, 16)
 
 
 def simulated(seed: int, scheme: str, **parameters: Any) -> tuple[float, float]:  # noqa: ANN401

@@ -1,6 +1,5 @@
 """`dumbbell figure`: every kind as a file, the numbers beside it; and what the figures of runs show."""
 
-import csv
 import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -12,6 +11,7 @@ import dumbbell as package
 from conftest import Dumbbell
 from dumbbell.present.plots import spans_widely
 from paths import path_text
+from read_tables import csv_rows
 
 VARYING = path_text(
     4.0,
@@ -30,15 +30,9 @@ def results(once: Dumbbell, folder: Path) -> Path:
     return folder / "r"
 
 
-def rows(file: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file."""
-    with file.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
 def series(file: Path, field: str) -> list[tuple[float, float]]:
     """Times and values of a field."""
-    return [(float(row["time_s"]), float(row["value"])) for row in rows(file) if row["field"] == field]
+    return [(float(row["time_s"]), float(row["value"])) for row in csv_rows(file) if row["field"] == field]
 
 
 def test_every_kind_is_a_file_with_its_numbers_beside_it(dumbbell: Dumbbell, results: Path) -> None:
@@ -53,8 +47,8 @@ def test_every_kind_is_a_file_with_its_numbers_beside_it(dumbbell: Dumbbell, res
         done = dumbbell("figure", results, kind, *of, "--out", f"{kind}.svg")
         assert done.stdout.split() == [f"{kind}.csv", f"{kind}.svg"]
         assert ElementTree.parse(folder / f"{kind}.svg").getroot().tag.endswith("svg")
-        assert len(rows(folder / f"{kind}.csv")) >= 4
-    shown = {row["scheme"]: row for row in rows(folder / "means.csv")}
+        assert len(csv_rows(folder / f"{kind}.csv")) >= 4
+    shown = {row["scheme"]: row for row in csv_rows(folder / "means.csv")}
     network = package.open(results).run("varying", "bbr").statistics["network"]
     assert float(shown["bbr"]["throughput_mbps"]) == network["throughput_mbps"]
     assert float(shown["bbr"]["delay_p95_ms"]) == network["delay_p95_ms"]
@@ -128,7 +122,7 @@ def test_what_was_acknowledged_so_far_grows_to_all_that_was_from_the_start_of_ea
     mix = ("--mix", "vegas*2+cubic", "--interval", "2", "--log", "none")  # flows start at 0, 2 and 4 s
     dumbbell("run", *mix, "--path", "small.toml", "--duration", "7", "--out", "r")
     dumbbell("figure", "r", "delivered")
-    found = rows(folder / "delivered.csv")
+    found = csv_rows(folder / "delivered.csv")
     for flow in package.open(folder / "r").run().statistics["flows"]:
         total = [(float(row["time_s"]), float(row["value"])) for row in found if row["of"] == f"flow {flow['flow']}"]
         assert [value for _, value in total] == sorted(value for _, value in total)
@@ -154,13 +148,13 @@ def test_the_state_of_controllers_is_drawn_by_name(
     drawing = (results.parent / "state.svg").read_text()
     for word in (*modes, *variables):
         assert word in drawing
-    assert set(variables) <= {row["field"] for row in rows(results.parent / "state.csv")}
+    assert set(variables) <= {row["field"] for row in csv_rows(results.parent / "state.csv")}
 
 
 def test_the_distribution_of_delays_has_the_percentiles_of_the_metrics(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("run", "--mix", "vegas+cubic", "--path", "small.toml", "--duration", "5", "--out", "r")
     dumbbell("figure", "r", "delay-cdf")
-    found = rows(folder / "delay-cdf.csv")
+    found = csv_rows(folder / "delay-cdf.csv")
     for flow in package.open(folder / "r").run().statistics["flows"]:
         steps = [(float(row["delay_ms"]), float(row["part"])) for row in found if row["of"] == f"flow {flow['flow']}"]
         assert steps == sorted(steps)

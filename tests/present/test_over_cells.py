@@ -1,6 +1,5 @@
 """Figures of the cells of a grid, and their numbers."""
 
-import csv
 import math
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import dumbbell as package
 from conftest import Dumbbell
 from dumbbell.present.figures.ellipses import covariance, ellipse
 from paths import path_text
+from read_tables import csv_rows
 
 GRID = """
 name = "grid"
@@ -39,23 +39,17 @@ def run(dumbbell: Dumbbell, folder: Path):  # noqa: ANN201 (a closure)
     return made
 
 
-def rows(file: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file."""
-    with file.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
 def test_sweep_and_map_show_means_over_runs(dumbbell: Dumbbell, run) -> None:  # noqa: ANN001
     results = run("bw_factor = [1.0, 2.0]\nrtt_ms = [20.0, 80.0]")
     folder, found = results.parent, package.open(results)
     dumbbell("figure", results, "grid", "--scheme", "reno", "--out", "map.svg")
-    shown = {(float(row["bw_factor"]), float(row["rtt_ms"])): row for row in rows(folder / "map.csv")}
+    shown = {(float(row["bw_factor"]), float(row["rtt_ms"])): row for row in csv_rows(folder / "map.csv")}
     assert len(shown) == 4
     cell = "small.bw_factor-2.rtt_ms-80"
     used = [run.statistics["network"]["utilization"] for run in found.runs if (run.path, run.scheme) == (cell, "reno")]
     assert float(shown[2.0, 80.0]["utilization_percent"]) == pytest.approx(100.0 * sum(used) / 2)
     dumbbell("figure", results, "sweep", "--path", cell, "--out", "sweep.svg")
-    means = {(row["scheme"], row["value"], row["metric"]): row["mean"] for row in rows(folder / "sweep.csv")}
+    means = {(row["scheme"], row["value"], row["metric"]): row["mean"] for row in csv_rows(folder / "sweep.csv")}
     assert len(means) == 2 * 2 * 3
     lost = [found.run(cell, "cubic", run).statistics["network"]["loss_rate"] for run in (1, 2)]
     assert float(means["cubic", "80.0", "loss_rate"]) == pytest.approx(100.0 * sum(lost) / 2)
@@ -72,7 +66,7 @@ def test_sweep_and_map_show_means_over_runs(dumbbell: Dumbbell, run) -> None:  #
 def test_pairs_are_shares_of_two_flows(dumbbell: Dumbbell, run) -> None:  # noqa: ANN001
     results = run('versus = [{ label = "c", scheme = "cubic" }, { label = "r", scheme = "reno" }]')
     dumbbell("figure", results, "pairs", "--out", "pairs.svg")
-    found = {(row["scheme"], row["competitor"]): row for row in rows(results.parent / "pairs.csv")}
+    found = {(row["scheme"], row["competitor"]): row for row in csv_rows(results.parent / "pairs.csv")}
     assert set(found) == {(one, other) for one in ("cubic", "reno") for other in ("cubic", "reno")}
     shares = [
         run.statistics["flows"][0]["payload_share"]

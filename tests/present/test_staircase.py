@@ -1,6 +1,5 @@
 """Flows that join one by one and leave again: axis, Jain's index, figures; and many experiments together."""
 
-import csv
 import json
 import statistics
 from itertools import pairwise
@@ -14,6 +13,7 @@ import dumbbell as package
 from conftest import Dumbbell
 from dumbbell.results.analysis.jain import is_staircase
 from pantheon_folder import METADATA, STATS
+from read_tables import csv_rows
 
 EXPERIMENT = """
 name = "steps"
@@ -49,11 +49,6 @@ def steps(once: Dumbbell, folder: Path) -> Path:
     once("run", "steps.toml", "--out", "alone")
     once("run", "steps.toml", "--schemes", "copa,reno", "--set", "jain_window_s=0.2", "--out", "both")
     return folder
-
-
-def rows(file: Path) -> list[dict[str, str]]:
-    with file.open(newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 def times(flows: list[dict[str, Any]]) -> list[tuple[float, float]]:
@@ -131,7 +126,7 @@ def test_jains_index_is_that_of_the_packet_log_and_figures_show_it(dumbbell: Dum
         assert network["jain_window_s"] == window_s
         assert network["jain_seen_p50"] == pytest.approx(statistics.median(expected))
         dumbbell("figure", out, "jain", "--scheme", "reno")
-        found = rows(steps / "jain.csv")
+        found = csv_rows(steps / "jain.csv")
         assert [float(row["value"]) for row in found if row["field"] == "seen_in_bucket"] == pytest.approx(expected)
         of_scheduled = [float(row["value"]) for row in found if row["field"] == "scheduled_active"]
         assert network["jain_active_p50"] == pytest.approx(statistics.median(of_scheduled))
@@ -146,9 +141,9 @@ def test_another_scheme_changes_no_schemes_indices(dumbbell: Dumbbell, steps: Pa
     drawn = []
     for out in ("again", "both"):
         dumbbell("figure", out, "jain-cdf", "--out", f"{out}.svg")
-        drawn.append([row for row in rows(steps / f"{out}.csv") if row["scheme"] == "reno"])
+        drawn.append([row for row in csv_rows(steps / f"{out}.csv") if row["scheme"] == "reno"])
     assert drawn[0] == drawn[1]
-    assert {row["scheme"] for row in rows(steps / "both.csv")} == {"copa", "reno"}
+    assert {row["scheme"] for row in csv_rows(steps / "both.csv")} == {"copa", "reno"}
     parts = [float(row["part"]) for row in drawn[0]]
     assert parts == sorted(parts)
     assert parts[-1] == 1.0
@@ -156,7 +151,7 @@ def test_another_scheme_changes_no_schemes_indices(dumbbell: Dumbbell, steps: Pa
 
 def test_the_staircase_shows_flows_while_they_are_active(dumbbell: Dumbbell, steps: Path) -> None:
     dumbbell("figure", "alone", "staircase")
-    found = rows(steps / "staircase.csv")
+    found = csv_rows(steps / "staircase.csv")
     for number, (start_s, stop_s) in enumerate(times(package.open(steps / "alone").runs[0].statistics["flows"]), 1):
         shown = [float(row["time_s"]) for row in found if row["of"] == f"flow {number}"]
         assert start_s + 0.1 <= min(shown) < start_s + 0.35
@@ -203,7 +198,7 @@ def test_imported_experiments_are_normalised_together(dumbbell: Dumbbell, folder
     said = {}
     for legacy in ((), ("--legacy",)):
         dumbbell("figure", "r-wired", "normalised", "--beside", "r-ppp0", *legacy)
-        said[legacy] = {row["scheme"]: row for row in rows(folder / "normalised.csv")}
+        said[legacy] = {row["scheme"]: row for row in csv_rows(folder / "normalised.csv")}
         assert "BBR" in (folder / "normalised.svg").read_text()
     found = said[()]
     # 130 Mbit/s is left out; 60 and 80 of 100, 100 of 100 and 10 of 10

@@ -7,7 +7,6 @@ import sqlite3
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import polars
 import pytest
@@ -16,6 +15,7 @@ from conftest import Dumbbell, show
 from dumbbell.base.errors import UserError
 from dumbbell.results import Database, Gathering, Recording, ResultsDirectory, open_results
 from dumbbell.results.sql import database, schema
+from read_tables import sql_rows
 
 QUICK = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5")
 
@@ -42,14 +42,6 @@ INSERT INTO metrics VALUES (7, 'flow', 1, 'goodput_mbps', 8.5), (7, 'link', 1, '
 INSERT INTO definitions VALUES ('flow', 'goodput_mbps', 'Mbit/s', 'corrected', 'f', 's'),
     ('link', 'utilization', '', 'counter', 'f', 's');
 """
-
-
-def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
-    connection = sqlite3.connect(file)
-    try:
-        return connection.execute(query).fetchall()
-    finally:
-        connection.close()
 
 
 @pytest.fixture
@@ -84,21 +76,21 @@ def test_experiments_flows_and_links_in_ccperfs_terms(results: ResultsDirectory)
         "results",
         "directory",
     )
-    first = rows(file, f"SELECT {', '.join(names)} FROM experiment ORDER BY id")[0]
+    first = sql_rows(file, f"SELECT {', '.join(names)} FROM experiment ORDER BY id")[0]
     assert first == ("run", "reno", "small", 1, "sim", "done", 1, 2.0, 0.5, ".", "runs/small/reno/1")
-    command, parameters, version = rows(file, "SELECT command, parameters_json, code_version FROM experiment")[0]
+    command, parameters, version = sql_rows(file, "SELECT command, parameters_json, code_version FROM experiment")[0]
     assert command.startswith("dumbbell run --schemes reno --path small.toml")
     assert json.loads(parameters) == {"aut": "reno", "path": "small"}
-    assert dict(rows(file, "SELECT name, value FROM parameter WHERE experiment_id = 1")) == json.loads(parameters)
+    assert dict(sql_rows(file, "SELECT name, value FROM parameter WHERE experiment_id = 1")) == json.loads(parameters)
     assert version.startswith("0.")
     columns = "flow_id, src, dst, transport_protocol, cca, cc_recovery_alg, traffic_model"
     columns += ", start_time_s, stop_time_s, base_rtt_s"
-    assert rows(file, f"SELECT {columns} FROM flow WHERE experiment_id = 1") == [
+    assert sql_rows(file, f"SELECT {columns} FROM flow WHERE experiment_id = 1") == [
         (1, "src_0", "dst_0", "TCP", "reno", "TcpPrrRecovery", "Greedy(bytes=0)", 0.0, 2.0, 0.02),
         (2, "src_1", "dst_1", "TCP", "reno", "TcpPrrRecovery", "Greedy(bytes=0)", 0.0, 2.0, 0.02),
     ]
     columns = "link_id, name, role, bw_bps, delay_s, loss, qlen_pkts, qdisc"
-    assert rows(file, f"SELECT {columns} FROM link WHERE experiment_id = 1") == [
+    assert sql_rows(file, f"SELECT {columns} FROM link WHERE experiment_id = 1") == [
         (1, "data/link", "btl_forward", 10e6, 0.01, 0.0, 30, "FifoQueueDisc"),
     ]
 
@@ -106,26 +98,26 @@ def test_experiments_flows_and_links_in_ccperfs_terms(results: ResultsDirectory)
 def test_the_views_have_what_show_prints(results: ResultsDirectory, dumbbell: Dumbbell) -> None:
     file = results.directory / "results.sqlite"
     runs = show(dumbbell, "out")["runs"]
-    wide = rows(file, 'SELECT run, flow_id, throughput_mbps, "acklink.loss_rate" FROM flow_metrics ORDER BY 1, 2')
+    wide = sql_rows(file, 'SELECT run, flow_id, throughput_mbps, "acklink.loss_rate" FROM flow_metrics ORDER BY 1, 2')
     assert wide == [
         (run["run"], flow["flow"], flow["throughput_mbps"], flow["acklink"]["loss_rate"])
         for run in runs
         for flow in run["flows"]
     ]
     assert len(wide) == 4
-    assert rows(file, "SELECT run, jain_index FROM network_metrics") == [
+    assert sql_rows(file, "SELECT run, jain_index FROM network_metrics") == [
         (run["run"], run["network"]["jain_index"]) for run in runs
     ]
     described = "SELECT entity, value, unit, sampling FROM metric_described WHERE name = 'mean_srtt_ms'"
     described += " ORDER BY experiment_id, 1"
-    assert rows(file, described)[0] == ("flow_1", runs[0]["flows"][0]["mean_srtt_ms"], "ms", "statistical")
+    assert sql_rows(file, described)[0] == ("flow_1", runs[0]["flows"][0]["mean_srtt_ms"], "ms", "statistical")
     intervals = (
         "SELECT DISTINCT name, sample_interval_s FROM metric WHERE name IN ('mean_srtt_l4', 'cov_throughput_l4')"
     )
-    assert rows(file, intervals + " ORDER BY 1") == [("cov_throughput_l4", 0.1), ("mean_srtt_l4", None)]
+    assert sql_rows(file, intervals + " ORDER BY 1") == [("cov_throughput_l4", 0.1), ("mean_srtt_l4", None)]
     # flow and start_s say who and when: they are no metrics
-    assert not rows(file, "SELECT 1 FROM metric WHERE name IN ('flow', 'start_s')")
-    assert not rows(file, "PRAGMA foreign_key_check")
+    assert not sql_rows(file, "SELECT 1 FROM metric WHERE name IN ('flow', 'start_s')")
+    assert not sql_rows(file, "PRAGMA foreign_key_check")
 
 
 def test_series_lead_to_the_samples(results: ResultsDirectory) -> None:
@@ -133,18 +125,21 @@ def test_series_lead_to_the_samples(results: ResultsDirectory) -> None:
     found = (
         "SELECT file, time_column, entity_column, value_column, filter FROM series WHERE experiment_id = 2 AND name = "
     )
-    name, time, entity, value, choice = rows(file, found + "'in_flight'")[0]
+    name, time, entity, value, choice = sql_rows(file, found + "'in_flight'")[0]
     samples = polars.read_parquet(results.directory / name).filter(polars.sql_expr(choice))
     assert samples[time].is_sorted()
     assert set(samples[entity]) == {1, 2}
     assert samples[value].max() > 1448
-    assert {row[0] for row in rows(file, "SELECT name FROM series WHERE entity_kind = 'link'")} >= {"queue", "dropped"}
-    assert polars.read_parquet(results.directory / rows(file, found + "'packets'")[0][0]).height > 100
+    assert {row[0] for row in sql_rows(file, "SELECT name FROM series WHERE entity_kind = 'link'")} >= {
+        "queue",
+        "dropped",
+    }
+    assert polars.read_parquet(results.directory / sql_rows(file, found + "'packets'")[0][0]).height > 100
 
 
 def test_a_gathering_file_may_refer_to_the_results_instead_of_copying(results: ResultsDirectory, folder: Path) -> None:
     Recording([results], Gathering(folder / "sub/all.db", copies=False)).close()
-    files = {row[0] for row in rows(folder / "sub/all.db", "SELECT file FROM series WHERE experiment_id = 1")}
+    files = {row[0] for row in sql_rows(folder / "sub/all.db", "SELECT file FROM series WHERE experiment_id = 1")}
     names = ("flows.parquet", "links.parquet", "packets.parquet")
     assert files == {f"../out/runs/small/reno/1/{name}" for name in names}
     assert all((folder / "sub" / file).is_file() for file in files)
@@ -158,9 +153,9 @@ def test_runs_of_earlier_versions_are_recorded_with_their_series(results: Result
     index.rebuild(results, runs)
     index.close()
     found = "SELECT count(*) FROM series WHERE entity_kind = 'flow' AND value_column IS NOT NULL AND experiment_id = "
-    assert rows(folder / "out/results.sqlite", f"{found} 1")[0][0] >= 4
-    assert rows(folder / "out/results.sqlite", f"{found} 2") == [(0,)]
-    assert rows(folder / "out/results.sqlite", "SELECT count(*) FROM flow WHERE experiment_id = 2") == [(2,)]
+    assert sql_rows(folder / "out/results.sqlite", f"{found} 1")[0][0] >= 4
+    assert sql_rows(folder / "out/results.sqlite", f"{found} 2") == [(0,)]
+    assert sql_rows(folder / "out/results.sqlite", "SELECT count(*) FROM flow WHERE experiment_id = 2") == [(2,)]
 
 
 def test_one_file_gathers_the_experiments_of_many_commands(dumbbell: Dumbbell, folder: Path) -> None:
@@ -168,17 +163,17 @@ def test_one_file_gathers_the_experiments_of_many_commands(dumbbell: Dumbbell, f
         dumbbell("run", "--schemes", scheme, *QUICK, "--runs", "2", "--out", out, "--db-path", "all.db")
     numbered = "SELECT id, aut, run, status FROM experiment ORDER BY id"
     expected = [(1, "reno", 1, "done"), (2, "reno", 2, "done"), (3, "cubic", 1, "done"), (4, "cubic", 2, "done")]
-    assert sorted(row[1:] for row in rows(folder / "all.db", numbered)) == sorted(row[1:] for row in expected)
-    assert [row[0] for row in rows(folder / "all.db", numbered)] == [1, 2, 3, 4]
-    before = rows(folder / "all.db", numbered)
+    assert sorted(row[1:] for row in sql_rows(folder / "all.db", numbered)) == sorted(row[1:] for row in expected)
+    assert [row[0] for row in sql_rows(folder / "all.db", numbered)] == [1, 2, 3, 4]
+    before = sql_rows(folder / "all.db", numbered)
     # resuming adds what is new, repeats nothing and renumbers nothing
     dumbbell("run", "--resume", "--out", "a", "--runs", "3", "--db-path", "all.db")
-    after = rows(folder / "all.db", numbered)
+    after = sql_rows(folder / "all.db", numbered)
     assert after[:4] == before
     assert [row[0] for row in after[4:]] == [5]
     shutil.rmtree(folder / "a")
     shutil.rmtree(folder / "b")
-    series = rows(folder / "all.db", "SELECT DISTINCT experiment_id, file FROM series WHERE entity_kind = 'flow'")
+    series = sql_rows(folder / "all.db", "SELECT DISTINCT experiment_id, file FROM series WHERE entity_kind = 'flow'")
     assert len(series) == 5
     for number, file in series:
         assert file == f"all.db.series/{number}/flows.parquet"
@@ -192,7 +187,7 @@ PLACES = "SELECT id, aut, results FROM experiment ORDER BY id"
 def test_a_directory_that_calls_itself_another_one_changes_nothing_of_that(dumbbell: Dumbbell, folder: Path) -> None:
     gathered = ("--runs", "1", "--db-path", "all.db")
     dumbbell("run", "--schemes", "cubic,reno", *QUICK, "--out", "mine", *gathered)
-    before, numbers = rows(folder / "all.db", PLACES), rows(folder / "all.db", "SELECT * FROM metric")
+    before, numbers = sql_rows(folder / "all.db", PLACES), sql_rows(folder / "all.db", "SELECT * FROM metric")
     dumbbell("run", "--schemes", "cubic", *QUICK, "--seed", "7", "--runs", "1", "--out", "evil")
     identity = json.loads((folder / "mine/environment.json").read_text())["results_id"]
     environment = json.loads((folder / "evil/environment.json").read_text())
@@ -202,8 +197,8 @@ def test_a_directory_that_calls_itself_another_one_changes_nothing_of_that(dumbb
         if gone:
             shutil.rmtree(folder / "mine")
         dumbbell("run", "--resume", "--out", "evil", "--db-path", "all.db")
-        assert rows(folder / "all.db", PLACES) == [*before, (number, "cubic", str(folder / "evil"))]
-        assert rows(folder / "all.db", "SELECT * FROM metric WHERE experiment_id < 3") == numbers
+        assert sql_rows(folder / "all.db", PLACES) == [*before, (number, "cubic", str(folder / "evil"))]
+        assert sql_rows(folder / "all.db", "SELECT * FROM metric WHERE experiment_id < 3") == numbers
         assert sorted(entry.name for entry in (folder / "all.db.series").iterdir()) == ["1", "2", "3"]
 
 
@@ -212,10 +207,14 @@ def test_a_directory_that_was_moved_keeps_its_numbers_and_a_copy_gets_its_own(du
     (folder / "a").rename(folder / "b")
     dumbbell("run", "--resume", "--out", "b", "--runs", "2", "--db-path", "all.db")
     moved = [(1, "reno", str(folder / "b")), (2, "reno", str(folder / "b"))]
-    assert rows(folder / "all.db", PLACES) == moved
+    assert sql_rows(folder / "all.db", PLACES) == moved
     shutil.copytree(folder / "b", folder / "c")
     dumbbell("run", "--resume", "--out", "c", "--db-path", "all.db")
-    assert rows(folder / "all.db", PLACES) == [*moved, (3, "reno", str(folder / "c")), (4, "reno", str(folder / "c"))]
+    assert sql_rows(folder / "all.db", PLACES) == [
+        *moved,
+        (3, "reno", str(folder / "c")),
+        (4, "reno", str(folder / "c")),
+    ]
 
 
 def test_a_grids_parameters_are_those_of_its_cells(dumbbell: Dumbbell, folder: Path) -> None:
@@ -228,14 +227,14 @@ def test_a_grids_parameters_are_those_of_its_cells(dumbbell: Dumbbell, folder: P
         FROM parameter k JOIN parameter bw USING (experiment_id)
         JOIN flow USING (experiment_id) JOIN link USING (experiment_id)
         WHERE k.name = 'k' AND bw.name = 'bw_factor' AND role = 'btl_forward' GROUP BY 1, 2 ORDER BY 1, 2"""
-    assert rows(file, query) == [(1, 0.5, 1, 5e6), (1, 0.8, 1, 8e6), (2, 0.5, 2, 5e6), (2, 0.8, 2, 8e6)]
-    assert {row[0] for row in rows(file, "SELECT value FROM parameter WHERE name = 'path'")} == {"small"}
+    assert sql_rows(file, query) == [(1, 0.5, 1, 5e6), (1, 0.8, 1, 8e6), (2, 0.5, 2, 5e6), (2, 0.8, 2, 8e6)]
+    assert {row[0] for row in sql_rows(file, "SELECT value FROM parameter WHERE name = 'path'")} == {"small"}
 
 
 def test_the_bottleneck_is_the_slowest_link(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("run", "--schemes", "reno", "--path", "ccperf-india", "--duration", "1", "--out", "out")
     query = "SELECT name, role, bw_bps FROM link ORDER BY name"
-    assert rows(folder / "out/results.sqlite", query) == [
+    assert sql_rows(folder / "out/results.sqlite", query) == [
         ("ack/return", "reverse", 100.42e6),
         ("data/access", "forward", 1e10),
         ("data/bottleneck", "btl_forward", 100.42e6),
@@ -255,27 +254,27 @@ def test_the_same_command_again_makes_new_experiments(dumbbell: Dumbbell, folder
     for _ in range(2):
         dumbbell("run", "--schemes", "reno", *QUICK, "--out", "a", "--db-path", "all.db")
         shutil.rmtree(folder / "a")
-    assert rows(folder / "all.db", "SELECT id, aut FROM experiment") == [(1, "reno"), (2, "reno")]
+    assert sql_rows(folder / "all.db", "SELECT id, aut FROM experiment") == [(1, "reno"), (2, "reno")]
 
 
 def test_a_first_version_is_migrated_in_place(old: Path) -> None:
     Database(old).close()
-    assert rows(old, "PRAGMA user_version") == [(2,)]
-    assert rows(old, "SELECT version FROM migration") == [(2,)]
-    assert rows(old, "SELECT id, aut, path, run, run_seed, status FROM experiment") == [
+    assert sql_rows(old, "PRAGMA user_version") == [(2,)]
+    assert sql_rows(old, "SELECT version FROM migration") == [(2,)]
+    assert sql_rows(old, "SELECT id, aut, path, run, run_seed, status FROM experiment") == [
         (7, "reno", "small", 1, 11, "done")
     ]
     found = "SELECT entity_kind, entity_id, name, value FROM metric ORDER BY 1"
-    assert rows(old, found) == [
+    assert sql_rows(old, found) == [
         ("flow", 1, "goodput_mbps", 8.5),
         ("link", 1, "utilization", 0.9),
         ("network", 0, "gone", 1.0),
     ]
-    assert rows(old, "SELECT cca, goodput_mbps FROM flow_metrics") == [("reno", 8.5)]
-    assert not rows(old, "PRAGMA foreign_key_check")
-    assert not rows(old, "SELECT 1 FROM sqlite_master WHERE name IN ('runs', 'metrics', 'definitions')")
+    assert sql_rows(old, "SELECT cca, goodput_mbps FROM flow_metrics") == [("reno", 8.5)]
+    assert not sql_rows(old, "PRAGMA foreign_key_check")
+    assert not sql_rows(old, "SELECT 1 FROM sqlite_master WHERE name IN ('runs', 'metrics', 'definitions')")
     Database(old).close()
-    assert rows(old, "SELECT count(*) FROM migration") == [(1,)]
+    assert sql_rows(old, "SELECT count(*) FROM migration") == [(1,)]
 
 
 def test_resuming_makes_an_index_anew(dumbbell: Dumbbell, once: Dumbbell, folder: Path, old: Path) -> None:
@@ -283,16 +282,16 @@ def test_resuming_makes_an_index_anew(dumbbell: Dumbbell, once: Dumbbell, folder
     old.replace(folder / "out/results.sqlite")
     dumbbell("run", "--resume", "--out", "out", "--runs", "2")
     found = "SELECT id, name, run FROM experiment ORDER BY id"
-    assert rows(folder / "out/results.sqlite", found) == [(1, "run", 1), (2, "run", 2)]
+    assert sql_rows(folder / "out/results.sqlite", found) == [(1, "run", 1), (2, "run", 2)]
 
 
 def test_a_migration_that_fails_changes_nothing(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = rows(old, "SELECT * FROM metrics")
+    before = sql_rows(old, "SELECT * FROM metrics")
     monkeypatch.setattr(schema, "FROM_VERSION_1", (*schema.FROM_VERSION_1, "INSERT INTO nowhere VALUES (1)"))
     with pytest.raises(UserError, match=r"old.sqlite: no such table: nowhere"):
         Database(old)
-    assert rows(old, "SELECT * FROM metrics") == before
-    assert rows(old, "PRAGMA user_version") == [(0,)]
+    assert sql_rows(old, "SELECT * FROM metrics") == before
+    assert sql_rows(old, "PRAGMA user_version") == [(0,)]
 
 
 @pytest.mark.parametrize(
@@ -307,7 +306,7 @@ def test_a_migration_that_fails_changes_nothing(old: Path, monkeypatch: pytest.M
 def test_what_others_added_to_a_database_is_not_executed(tmp_path: Path, change: str, named: str) -> None:
     file = tmp_path / "all.db"
     Database(file).close()
-    rows(file, change)
+    sql_rows(file, change)
     before = file.read_bytes()
     with pytest.raises(UserError, match=rf"all\.db: has `{named}`, which is not as dumbbell makes it"):
         Database(file)
@@ -317,10 +316,10 @@ def test_what_others_added_to_a_database_is_not_executed(tmp_path: Path, change:
 def test_a_view_of_ones_own_and_statistics_of_sqlite_are_kept(tmp_path: Path) -> None:
     file = tmp_path / "all.db"
     Database(file).close()
-    rows(file, "CREATE VIEW mine AS SELECT 1")
-    rows(file, "ANALYZE")
+    sql_rows(file, "CREATE VIEW mine AS SELECT 1")
+    sql_rows(file, "ANALYZE")
     Database(file).close()
-    assert rows(file, "SELECT * FROM mine") == [(1,)]
+    assert sql_rows(file, "SELECT * FROM mine") == [(1,)]
 
 
 def newer(file: Path) -> None:
@@ -393,14 +392,14 @@ def test_a_full_disk_loses_no_run(results: ResultsDirectory, tmp_path: Path) -> 
     recording.close()
     assert len(recording.failures) == 1
     assert "small.db: its disk is full" in recording.failures[0]
-    kept = rows(file, "SELECT count(*) FROM experiment")[0][0]
+    kept = sql_rows(file, "SELECT count(*) FROM experiment")[0][0]
     assert 2 <= kept < 39
     # the other one goes on, and nothing is there by half
-    assert rows(results.directory / "results.sqlite", "SELECT count(*) FROM experiment") == [(39,)]
-    assert rows(file, "PRAGMA integrity_check") == [("ok",)]
-    assert rows(file, "SELECT count(DISTINCT experiment_id) FROM metric") == [(kept,)]
+    assert sql_rows(results.directory / "results.sqlite", "SELECT count(*) FROM experiment") == [(39,)]
+    assert sql_rows(file, "PRAGMA integrity_check") == [("ok",)]
+    assert sql_rows(file, "SELECT count(DISTINCT experiment_id) FROM metric") == [(kept,)]
     Recording([results], Gathering(file)).close()
-    assert rows(file, "SELECT run FROM experiment ORDER BY run") == [(1,), (2,)]
+    assert sql_rows(file, "SELECT run FROM experiment ORDER BY run") == [(1,), (2,)]
 
 
 def test_several_writers_at_once(start: Callable[..., subprocess.Popen[str]], folder: Path) -> None:
@@ -425,13 +424,13 @@ def test_several_writers_at_once(start: Callable[..., subprocess.Popen[str]], fo
     for writer in writers:
         _, errors = writer.communicate(timeout=100)
         assert writer.returncode == 0, errors
-    found = rows(folder / "all.db", "SELECT id, seed, run FROM experiment ORDER BY id")
+    found = sql_rows(folder / "all.db", "SELECT id, seed, run FROM experiment ORDER BY id")
     assert [row[0] for row in found] == list(range(1, 25))
     assert {row[1:] for row in found} == {(seed, run) for seed in range(3) for run in range(1, 9)}
-    assert rows(folder / "all.db", "PRAGMA integrity_check") == [("ok",)]
-    assert not rows(folder / "all.db", "PRAGMA foreign_key_check")
+    assert sql_rows(folder / "all.db", "PRAGMA integrity_check") == [("ok",)]
+    assert not sql_rows(folder / "all.db", "PRAGMA foreign_key_check")
     assert len(list((folder / "all.db.series").iterdir())) == 24
-    for number, goodput in rows(folder / "all.db", "SELECT experiment_id, goodput_mbps FROM flow_metrics"):
+    for number, goodput in sql_rows(folder / "all.db", "SELECT experiment_id, goodput_mbps FROM flow_metrics"):
         assert goodput > 0, number
 
 
@@ -452,7 +451,7 @@ def test_documented_queries_find_something(benchmark: Path) -> None:
     queries = documented("sql")
     assert len(queries) >= 5
     for query in queries:
-        assert rows(benchmark, query), query
+        assert sql_rows(benchmark, query), query
         frame = polars.read_database(query, sqlite3.connect(benchmark))
         assert frame.height > 0
 
@@ -460,13 +459,13 @@ def test_documented_queries_find_something(benchmark: Path) -> None:
 def test_documented_tables_and_columns_are_those_of_the_schema(benchmark: Path) -> None:
     page = (Path(__file__).parents[2] / "docs/database.md").read_text(encoding="utf-8")
     described = dict(re.findall(r"^\| `(\w+)` \| (.*)$", page, re.MULTILINE))
-    tables = {row[0] for row in rows(benchmark, "SELECT name FROM sqlite_master WHERE type = 'table'")}
+    tables = {row[0] for row in sql_rows(benchmark, "SELECT name FROM sqlite_master WHERE type = 'table'")}
     assert tables - {"sqlite_sequence"} == described.keys()
     for table in described:
-        for column in (row[1] for row in rows(benchmark, f"PRAGMA table_info({table})")):
+        for column in (row[1] for row in sql_rows(benchmark, f"PRAGMA table_info({table})")):
             if table != "migration":
                 assert f"`{column}`" in described[table], f"{table}.{column}"
-    for view in (row[0] for row in rows(benchmark, "SELECT name FROM sqlite_master WHERE type = 'view'")):
+    for view in (row[0] for row in sql_rows(benchmark, "SELECT name FROM sqlite_master WHERE type = 'view'")):
         assert f"`{view}`" in page
 
 
@@ -487,4 +486,4 @@ def test_duckdb_reads_it(benchmark: Path) -> None:
     except duckdb.Error:
         pytest.skip("DuckDB's extension sqlite is not installed")
     (row,) = connection.execute("SELECT avg(goodput_mbps), count(*) FROM b.flow_metrics").fetchall()
-    assert row == (pytest.approx(rows(benchmark, "SELECT avg(goodput_mbps) FROM flow_metrics")[0][0]), 2)
+    assert row == (pytest.approx(sql_rows(benchmark, "SELECT avg(goodput_mbps) FROM flow_metrics")[0][0]), 2)

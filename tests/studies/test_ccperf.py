@@ -2,9 +2,7 @@
 
 import json
 import shlex
-import sqlite3
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,6 +13,7 @@ from dumbbell.catalog.ns3 import PROFILES, names
 from dumbbell.results.sql.rows import traffic_model
 from dumbbell.studies.ccperf.traffic import application
 from dumbbell.studies.ccperf.values import items, megabits, parameters, probability, queue_limit, seconds
+from read_tables import sql_rows
 
 EXPERIMENT_15 = """--experiment-name=steady_state_single_flow --db-path=benchmark_TcpNewReno.db
     '--parameters={aut:TcpNewReno,path:static.india_to_aws_india}' --aut=TcpNewReno --stop-time=15s --seed=42
@@ -31,14 +30,6 @@ EXPERIMENT_4 = """ns3-dev-ccperf-static-dumbbell-default --experiment-name=stead
     '--traffic-models=Greedy(bytes=0),Greedy(bytes=0)'"""
 
 SHORT = ("ccperf", "--bw=8Mbps", "--qlen=20p", "--rtts=60ms", "--stop-time=2s", "--algs=TcpNewReno", "--out=out")
-
-
-def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
-    connection = sqlite3.connect(file)
-    try:
-        return connection.execute(query).fetchall()
-    finally:
-        connection.close()
 
 
 def test_experiment_15_runs_as_it_is_printed(dumbbell: Dumbbell, folder: Path) -> None:
@@ -63,11 +54,11 @@ def test_experiment_15_runs_as_it_is_printed(dumbbell: Dumbbell, folder: Path) -
     file = folder / "benchmark_TcpNewReno.db"
     experiment = "SELECT name, aut, seed, stop_time_s, parameters_json FROM experiment"
     given = '{"aut": "TcpNewReno", "path": "static.india_to_aws_india"}'
-    assert rows(file, experiment) == [("steady_state_single_flow", "TcpNewReno", 42, 15.0, given)]
+    assert sql_rows(file, experiment) == [("steady_state_single_flow", "TcpNewReno", 42, 15.0, given)]
     link = "SELECT bw_bps, delay_s, loss, qlen_pkts, qdisc FROM link WHERE role = 'btl_forward'"
-    assert rows(file, link) == [(100.42e6, 0.027, 0.0, 173, "FifoQueueDisc")]
+    assert sql_rows(file, link) == [(100.42e6, 0.027, 0.0, 173, "FifoQueueDisc")]
     flow = "SELECT cca, cc_recovery_alg, traffic_model, start_time_s, stop_time_s, base_rtt_s FROM flow"
-    assert rows(file, flow) == [("TcpNewReno", "TcpPrrRecovery", "Greedy(bytes=0)", 0.0, 15.0, 0.054)]
+    assert sql_rows(file, flow) == [("TcpNewReno", "TcpPrrRecovery", "Greedy(bytes=0)", 0.0, 15.0, 0.054)]
 
 
 def test_the_packets_are_those_of_ns3(dumbbell: Dumbbell, folder: Path) -> None:
@@ -86,11 +77,11 @@ def test_experiment_4_has_two_flows_of_different_rtts(dumbbell: Dumbbell, folder
     assert [flow["owd_min_ms"] for flow in run["flows"]] == pytest.approx([48.5, 38.0], abs=1.0)
     # the longer RTT gets less
     assert run["flows"][0]["throughput_mbps"] < run["flows"][1]["throughput_mbps"]
-    assert rows(folder / "all.db", "SELECT flow_id, base_rtt_s FROM flow") == [(1, 0.097), (2, 0.076)]
-    assert dict(rows(folder / "all.db", "SELECT name, value FROM parameter")) == {
+    assert sql_rows(folder / "all.db", "SELECT flow_id, base_rtt_s FROM flow") == [(1, 0.097), (2, 0.076)]
+    assert dict(sql_rows(folder / "all.db", "SELECT name, value FROM parameter")) == {
         **{"aut": "TcpNewReno", "k": "2", "path": "static.default", "rtts": "[97ms,76ms]"},
     }
-    assert rows(folder / "all.db", "SELECT number FROM parameter WHERE name = 'k'") == [(2.0,)]
+    assert sql_rows(folder / "all.db", "SELECT number FROM parameter WHERE name = 'k'") == [(2.0,)]
 
 
 def test_what_was_run_can_be_run_again_as_an_experiment(dumbbell: Dumbbell, folder: Path) -> None:
@@ -122,7 +113,9 @@ def test_flows_without_congestion_control(dumbbell: Dumbbell, folder: Path) -> N
     rates = [flow["bytes_sent"] * 8 / 10e6 for flow in run["flows"]]
     assert rates[1] == pytest.approx(1.0, rel=0.1)
     assert rates[2] == pytest.approx(2.0, rel=0.2)
-    found = rows(folder / "out/results.sqlite", "SELECT transport_protocol, cc_recovery_alg, traffic_model FROM flow")
+    found = sql_rows(
+        folder / "out/results.sqlite", "SELECT transport_protocol, cc_recovery_alg, traffic_model FROM flow"
+    )
     assert [row[:2] for row in found] == [("TCP", "TcpPrrRecovery"), ("UDP", None), ("UDP", None)]
     assert ",".join(row[2] for row in found) == options["traffic-models"]
 
@@ -131,7 +124,7 @@ def test_flows_without_congestion_control(dumbbell: Dumbbell, folder: Path) -> N
 def test_every_queue_runs(dumbbell: Dumbbell, folder: Path, qdisc: str) -> None:
     dumbbell(*SHORT, f"--qdisc={qdisc}", "--qlen=100p")
     query = "SELECT qdisc, qlen_pkts FROM link WHERE role = 'btl_forward'"
-    assert rows(folder / "out/results.sqlite", query) == [(qdisc, 100)]
+    assert sql_rows(folder / "out/results.sqlite", query) == [(qdisc, 100)]
     assert show(dumbbell, "out")["runs"][0]["flows"][0]["throughput_mbps"] > 2.0
 
 

@@ -1,6 +1,5 @@
 """Golden traces: the same each time, repeatable with `dumbbell run`, and compared with what comes out today."""
 
-import csv
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,17 +10,13 @@ from dumbbell import catalog
 from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.studies.vectors.write import scenario
 from json_sequences import read_sequence
+from read_tables import csv_rows
 
 FILES = {"acks.csv", "experiment.toml", "figure.svg", "trace.sqlog"}
 
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
-
-
-def table(file: Path) -> list[dict[str, str]]:
-    with file.open(newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 def test_twice_written_they_are_the_same_bytes(dumbbell: Dumbbell, dumbbell_afresh: Dumbbell, folder: Path) -> None:
@@ -39,7 +34,7 @@ def test_twice_written_they_are_the_same_bytes(dumbbell: Dumbbell, dumbbell_afre
 def test_the_scenarios_show_what_they_are_named_after(once: Dumbbell, folder: Path) -> None:
     once("vectors", "reno", "--out", "v")
     assert not (folder / "v/ecn").exists(), "reno does not react to marks"
-    rows = {path.name: table(path / "acks.csv") for path in (folder / "v").iterdir() if path.is_dir()}
+    rows = {path.name: csv_rows(path / "acks.csv") for path in (folder / "v").iterdir() if path.is_dir()}
     # Ten packets at first, doubled by an RTT of slow start (RFC 5681), delayed ACKs counted in bytes.
     assert [row["cwnd_bytes"] for row in rows["start-up"][:3]] == ["14480", "17376", "20272"]
     lost = {name: sum(int(row["lost_packets"]) for row in table) for name, table in rows.items()}

@@ -16,9 +16,9 @@ use std::process;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How often it is checked whether the lock is free.
+/// Time between two tries to take the lock.
 const POLL: Duration = Duration::from_millis(20);
-/// How often it is checked who holds the lock.
+/// Time between two look-ups of the process that holds the lock.
 const LOOK: Duration = Duration::from_millis(500);
 /// What the socket is called.
 const NAME: &str = "dumbbell-turn";

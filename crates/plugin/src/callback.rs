@@ -52,6 +52,20 @@ impl Callback {
         Self::Destroy,
     ];
 
+    /// The callbacks that report events: a controller may be without any of them.
+    pub const EVENTS: [Self; 10] = [
+        Self::OnAck,
+        Self::OnLoss,
+        Self::OnTimeout,
+        Self::OnEcn,
+        Self::OnSent,
+        Self::OnFrame,
+        Self::OnEstablished,
+        Self::OnSpuriousLoss,
+        Self::OnWake,
+        Self::OnRecovered,
+    ];
+
     /// Its name in the interface.
     pub const fn name(self) -> &'static str {
         match self {

@@ -188,7 +188,7 @@ impl<F: Foreign> Guarded<F> {
         guarded.place.enter(Callback::Create);
         let mut answer = Answer::default();
         let created = create().map_err(|what| (Callback::Create, what)).and_then(|foreign| {
-            guarded.hears = EVENTS.into_iter().filter(|event| foreign.hears(*event)).map(bit).sum();
+            guarded.hears = Callback::EVENTS.into_iter().filter(|event| foreign.hears(*event)).map(bit).sum();
             let foreign = guarded.foreign.insert(foreign);
             guarded.place.next(Callback::Control);
             foreign.control(&mut answer).map_err(|what| (Callback::Control, what))
@@ -347,20 +347,6 @@ impl<F> Guarded<F> {
         }
     }
 }
-
-/// The callbacks that report events.
-const EVENTS: [Callback; 10] = [
-    Callback::OnAck,
-    Callback::OnLoss,
-    Callback::OnTimeout,
-    Callback::OnEcn,
-    Callback::OnSent,
-    Callback::OnFrame,
-    Callback::OnEstablished,
-    Callback::OnSpuriousLoss,
-    Callback::OnWake,
-    Callback::OnRecovered,
-];
 
 impl<F> Drop for Guarded<F> {
     fn drop(&mut self) {

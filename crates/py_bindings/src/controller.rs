@@ -111,20 +111,6 @@ struct Instance {
     answer: Answer,
 }
 
-/// The events that an instance may have methods for.
-const EVENTS: [Callback; 10] = [
-    Callback::OnAck,
-    Callback::OnLoss,
-    Callback::OnTimeout,
-    Callback::OnEcn,
-    Callback::OnSent,
-    Callback::OnFrame,
-    Callback::OnEstablished,
-    Callback::OnSpuriousLoss,
-    Callback::OnWake,
-    Callback::OnRecovered,
-];
-
 impl Instance {
     fn create(
         py: Python<'_>,
@@ -148,7 +134,7 @@ impl Instance {
             }
             let object = class.constructor.bind(py).call((Start::from(start),), Some(&keywords))?;
             let mut methods: Vec<Option<Py<PyAny>>> = Vec::new();
-            for callback in EVENTS {
+            for callback in Callback::EVENTS {
                 let index = callback as usize;
                 methods.resize_with(methods.len().max(index + 1), || None);
                 methods[index] = object.getattr_opt(callback.name())?.map(Bound::unbind);

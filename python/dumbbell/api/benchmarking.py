@@ -116,7 +116,7 @@ def run_benchmark(
 
 @dataclass(frozen=True)
 class BenchmarkRequest:
-    """What `run_benchmark` is to do: experiments, where their results go, and how they are executed."""
+    """Request to `run_benchmark`: the experiments, the place of their results, and how they are executed."""
 
     note: Note
     found: list[tuple[ExperimentFile, Experiment]]

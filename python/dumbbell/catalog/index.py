@@ -82,9 +82,9 @@ class Index(Generic[Item]):
         return Path(file).parent == self.folder
 
     def _shipped(self, text: str) -> Item | None:
-        """The shipped item whose file is called like it, and not by an alias: the other files need not be read.
+        """Return the shipped item that has this name and whose file is called so, without reading the other files.
 
-        None where packages add files, which may not take the name.
+        None if there is no such file, or if installed packages add files: those are read too, to refuse a name twice.
         """
         if self._items is None and text not in self._alone and is_name(text):
             file = self.folder / f"{text}.toml"
@@ -95,7 +95,7 @@ class Index(Generic[Item]):
         return self._alone.get(text)
 
     def knows(self, text: str) -> bool:
-        """Whether an item has this name or alias."""
+        """Return whether an item has this name or alias."""
         return self._shipped(text) is not None or text in self._load()
 
     def names(self) -> list[str]:

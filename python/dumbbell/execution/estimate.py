@@ -34,7 +34,7 @@ REAL_RUN_S = 0.7
 """What a run with real packets takes beside its duration: namespaces, programs, and to make records of its logs."""
 
 NETWORK_RUN_S = 5.0
-"""What a run between two machines takes beside its duration, s: the start of peer processes, greetings, path MTU
+"""Time that a run between two machines needs beside its duration, s: starting peer processes, greetings, path MTU
 discovery, and two idle seconds for the clocks."""
 
 _MEASURED_S = 20.0  # of virtual time: 13,000 packets

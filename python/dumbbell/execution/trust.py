@@ -186,7 +186,7 @@ def _brought(experiment_file: ExperimentFile, unknown: Sequence[tuple[str, Schem
 
 
 def _is_named(experiment_file: ExperimentFile, scheme: Scheme) -> bool:
-    """Whether the experiment file has the scheme by its file, and not the command line."""
+    """Return whether the experiment file names the file of the scheme, and the command line does not."""
     file = scheme.origin or scheme.file
     return file.endswith(".toml") and file not in experiment_file.told and not catalog.schemes().is_shipped(file)
 

@@ -20,7 +20,7 @@ def rounds(settings: Settings) -> int | None:
 
 
 def completed(experiment_file: ExperimentFile) -> dict[str, Any]:
-    """What the settings of an experiment file leave open and others or the backend decide: runs, and caps.
+    """Return settings that an experiment file leaves open: `runs` by its rounds, and the caps of a shared link.
 
     Raises:
         UserError: half of a schedule.

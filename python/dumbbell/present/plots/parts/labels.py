@@ -208,7 +208,7 @@ def _crossings(spots: Array, rectangles: Array) -> Array:
 
 
 def _between(values: Array, sides: Array) -> Array:
-    """Which values of a line are between which sides: (sides, lines), with a bit for each of the `_STEPS`.
+    """Return a byte for each pair of sides and each line: bit k says whether value k of the line is between the sides.
 
     Most rectangles around a point share their sides with others: each pair of sides is looked at once.
     """
@@ -231,7 +231,7 @@ Conflicts = list[dict[int, Array]]
 Name = tuple[Point, Point]
 """The point of a name, and its size."""
 Known = dict[tuple[Name, Name], Array]
-"""What each pair of places of two names costs."""
+"""Cost of each pair of places, by the two names that stand there."""
 
 
 def _conflicts(names: Sequence[Name], boxes: Sequence[Array], lines: Sequence[Array], known: Known) -> Conflicts:
