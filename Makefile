@@ -26,8 +26,8 @@ PROGRAM_PROFILE := $(if $(filter dev,$(DUMBBELL_PROFILE)),dev,no-lto)
 PROGRAM_FOLDER := $(if $(filter dev,$(DUMBBELL_PROFILE)),debug,no-lto)
 EXECUTABLES := dumbbell-kernel dumbbell-quic
 OTHERS := $(PROGRAMS:%=--exclude %)
-# What a build script lists, `cargo fmt` does not see. The edition is rustfmt.toml's.
-CONTROLLERS := $(shell find crates/congestion/src/schemes crates/congestion/src/learned -name '*.rs')
+# Modules that a build script or a macro lists, `cargo fmt` does not see. The edition is rustfmt.toml's.
+LISTED := $(shell find $(addprefix crates/,$(addprefix congestion/src/,schemes learned) $(addprefix path/src/,elements queues)) -name '*.rs')
 RUST_SOURCES := $(shell find crates $(PROGRAMS:%=-path crates/% -prune -o) \( -name '*.rs' -o -name Cargo.toml \) -print) \
 	Cargo.toml Cargo.lock
 PROGRAM_SOURCES := $(shell find $(PROGRAMS:%=crates/%) kernel programs -type f) Cargo.lock
@@ -88,7 +88,7 @@ check: check-rust check-python ## After every edit: formatting, lints and types 
 .PHONY: check-rust
 check-rust: compiler
 	$(CARGO) fmt --all --check
-	@rustfmt --check $(CONTROLLERS)
+	@rustfmt --check $(LISTED)
 	$(CARGO) clippy --workspace $(OTHERS) --all-targets --locked --quiet -- -D warnings
 	$(CARGO) test --workspace $(OTHERS) --lib --locked --quiet
 

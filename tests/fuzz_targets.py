@@ -199,6 +199,7 @@ def _every_element() -> list[dict[str, Any]]:
         {"kind": "jitter", "distribution": "normal", "mean_ms": 2.0, "deviation_ms": 1.0},
         {"kind": "aggregate", "slot_ms": 1.0, "max_packets": 8},
         {"kind": "slotted", "slot_ms": 1.0},
+        {"kind": "blackout", "every_ms": 100.0, "lasts_ms": 5.0, "first_ms": 20.0, "hold": True},
         {"kind": "granted", "request_ms": 2.0, "grant_ms": 1.0, "spread_ms": 0.5, "grant_bytes": 9000},
         {"kind": "shared", "rate_mbps": 30.0, "least_mbps": 9.0, "full_bytes": 30000},
         {"kind": "loss", "probability": 0.01},

@@ -1,7 +1,7 @@
 //! Any element: every call is passed on here to the element that it is.
 
 use crate::element::{Element, ElementTable, Streams, no_queue};
-use crate::elements::element_kinds;
+use crate::elements::{element_kinds, tables};
 use crate::fast_link::FastLink;
 use crate::link_counters::LinkTally;
 use crate::spec::ElementSpec;
@@ -10,11 +10,11 @@ use units::{Span, Time};
 
 /// Makes [`Stage`] from the list of kinds.
 macro_rules! define {
-    ($($(#[$doc:meta])* $name:literal => $kind:ident($table:ty),)+) => {
+    ($($(#[$doc:meta])* $name:literal => $module:ident::$kind:ident($table:ident),)+) => {
         /// Any element.
         #[derive(Clone, Debug)]
         pub(crate) enum Stage {
-            $($kind(<$table as ElementTable>::Element),)+
+            $($kind(<tables::$table as ElementTable>::Element),)+
             /// A link that works ahead.
             FastLink(FastLink),
         }

@@ -41,31 +41,16 @@ pub use change::{Change, KeyWalk, WalkSpec};
 pub use delay_line::DelayLine;
 pub use describe::{DelayDescription, Description, LinkDescription, Steps};
 pub use direction::Direction;
-pub use elements::aggregate::AggregateSpec;
-pub use elements::cellular::CellularSpec;
-pub use elements::delay::DelaySpec;
-pub use elements::duplicate::DuplicateSpec;
-pub use elements::gilbert_elliott::GilbertElliottSpec;
-pub use elements::granted::GrantedSpec;
-pub use elements::jitter::{Distribution, JitterSpec};
-pub use elements::link::LinkSpec;
-pub use elements::loss::LossSpec;
-pub use elements::netem::NetemSpec;
-pub use elements::poisson::PoissonSpec;
-pub use elements::policer::{PolicerAction, PolicerSpec};
-pub use elements::reorder::ReorderSpec;
-pub use elements::shaper::ShaperSpec;
-pub use elements::shared::SharedSpec;
-pub use elements::slotted::SlottedSpec;
-pub use elements::trace::{EvenSpec, PoissonTraceSpec, TraceMode, TraceSpec, parse_trace};
+pub use elements::jitter::Distribution;
+pub use elements::policer::PolicerAction;
+pub use elements::tables::*;
+pub use elements::trace::{EvenSpec, PoissonTraceSpec, TraceMode, parse_trace};
 pub use encapsulation::{Encapsulation, FragmentSizes, Reassembler};
 pub use link_counters::LinkTally;
 pub use offered::opportunities;
 pub use packet::{Ecn, Packet};
-pub use queues::{
-    CobaltSpec, CodelSpec, DropheadSpec, DroptailSpec, Dualpi2Spec, FqCodelSpec, InfiniteSpec, PieSpec,
-    QueueQuirk, QueueSpec, RedSpec, StepSpec,
-};
+pub use queues::tables::*;
+pub use queues::{QueueQuirk, QueueSpec};
 pub use spec::{ElementSpec, PathSpec};
 pub use subpath::Subpath;
 pub use tap::{NoTap, PacketEvent, Tap};

@@ -31,6 +31,7 @@ const ORDERED: &[&str] = &[
     r#"{"kind": "jitter", "distribution": "pareto", "mean_ms": 2, "deviation_ms": 3}"#,
     r#"{"kind": "aggregate", "slot_ms": 5, "max_packets": 6, "schedule": [{"at_s": 0.02, "slot_ms": 1}]}"#,
     r#"{"kind": "slotted", "slot_ms": 4, "schedule": [{"at_s": 0.03, "slot_ms": 1}]}"#,
+    r#"{"kind": "blackout", "every_ms": 30, "lasts_ms": 10, "hold": true, "schedule": [{"at_s": 0.04, "lasts_ms": 3}]}"#,
     r#"{"kind": "granted", "request_ms": 7, "grant_ms": 3, "spread_ms": 5, "grant_bytes": 4000,
         "schedule": [{"at_s": 0.03, "grant_ms": 1}]}"#,
     r#"{"kind": "gilbert-elliott", "p": 0.1, "r": 0.4}"#,

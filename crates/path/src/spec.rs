@@ -2,19 +2,19 @@
 
 use crate::change::{Change, WalkSpec};
 use crate::element::Table;
-use crate::elements::element_kinds;
+use crate::elements::{element_kinds, tables};
 use crate::encapsulation::Encapsulation;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// Makes [`ElementSpec`] from the list of kinds.
 macro_rules! define {
-    ($($(#[$doc:meta])* $name:literal => $kind:ident($table:ty),)+) => {
+    ($($(#[$doc:meta])* $name:literal => $module:ident::$kind:ident($table:ident),)+) => {
         /// One element of a path. Packets pass the elements of a direction in the order listed.
         #[derive(Deserialize, Serialize, Clone, Debug)]
         #[serde(tag = "kind")]
         pub enum ElementSpec {
-            $($(#[$doc])* #[serde(rename = $name)] $kind($table),)+
+            $($(#[$doc])* #[serde(rename = $name)] $kind(tables::$table),)+
         }
 
         impl ElementSpec {
@@ -146,6 +146,7 @@ mod tests {
             {"kind": "shaper", "rate_mbps": 1, "burst_bytes": 9}, {"kind": "jitter", "distribution": "uniform",
             "mean_ms": 1, "deviation_ms": 1}, {"kind": "policer", "rate_mbps": 1, "burst_bytes": 9, "action": "mark"},
             {"kind": "aggregate", "slot_ms": 1}, {"kind": "slotted", "slot_ms": 1},
+            {"kind": "blackout", "every_ms": 15000, "lasts_ms": 80, "first_ms": 3, "hold": true},
             {"kind": "granted", "request_ms": 5, "grant_ms": 4}, {"kind": "shared", "rate_mbps": 3, "least_mbps": 1, "full_bytes": 9},
             {"kind": "gilbert-elliott", "p": 0.1, "r": 0.2},
             {"kind": "reorder", "probability": 0.1, "gap": 3}, {"kind": "duplicate", "probability": 0.1},

@@ -213,6 +213,11 @@ mod tests {
             (r#"{"kind": "aggregate", "slot_ms": 0}"#, "slot_ms = 0: must be above 0"),
             (r#"{"kind": "granted", "request_ms": 0, "grant_ms": 1}"#, "request_ms = 0: must be above 0"),
             (r#"{"kind": "slotted", "slot_ms": 0}"#, "slot_ms = 0: must be at least 0.001"),
+            (r#"{"kind": "blackout", "every_ms": 0, "lasts_ms": 0}"#, "every_ms = 0: must be above 0"),
+            (
+                r#"{"kind": "blackout", "every_ms": 9, "lasts_ms": 9}"#,
+                "lasts_ms = 9: must be below every_ms = 9",
+            ),
             (
                 r#"{"kind": "aggregate", "slot_ms": 1, "max_packets": 0}"#,
                 "max_packets = 0: must be at least 1",

@@ -1,62 +1,60 @@
-//! The kinds of elements: the value of `kind` and the table of its settings. A new element is a file and a line here.
-
-pub(crate) mod aggregate;
-pub(crate) mod cellular;
-pub(crate) mod delay;
-pub(crate) mod duplicate;
-pub(crate) mod gilbert_elliott;
-pub(crate) mod granted;
-pub(crate) mod jitter;
-pub(crate) mod link;
-pub(crate) mod loss;
-pub(crate) mod netem;
-pub(crate) mod poisson;
-pub(crate) mod policer;
-pub(crate) mod reorder;
-pub(crate) mod shaper;
-pub(crate) mod shared;
-pub(crate) mod slotted;
-pub(crate) mod trace;
+//! The kinds of elements: the value of `kind`, the module, and the table of its settings. A new element is a file and a
+//! line here.
 
 /// Calls the macro `$then` with the list.
 macro_rules! element_kinds {
     ($then:ident) => {
         $then! {
             /// Constant rate.
-            "link" => Link(crate::elements::link::LinkSpec),
+            "link" => link::Link(LinkSpec),
             /// Delivery opportunities from a trace.
-            "trace" => Trace(crate::elements::trace::TraceSpec),
+            "trace" => trace::Trace(TraceSpec),
             /// Delivery opportunities of a Poisson process.
-            "poisson" => Poisson(crate::elements::poisson::PoissonSpec),
+            "poisson" => poisson::Poisson(PoissonSpec),
             /// Delivery opportunities of a rate that wanders and stops.
-            "cellular" => Cellular(crate::elements::cellular::CellularSpec),
+            "cellular" => cellular::Cellular(CellularSpec),
             /// A rate that goes by what waits.
-            "shared" => Shared(crate::elements::shared::SharedSpec),
+            "shared" => shared::Shared(SharedSpec),
             /// Token bucket with a queue.
-            "shaper" => Shaper(crate::elements::shaper::ShaperSpec),
+            "shaper" => shaper::Shaper(ShaperSpec),
             /// Token bucket without a queue.
-            "policer" => Policer(crate::elements::policer::PolicerSpec),
+            "policer" => policer::Policer(PolicerSpec),
             /// Constant delay.
-            "delay" => Delay(crate::elements::delay::DelaySpec),
+            "delay" => delay::Delay(DelaySpec),
             /// Random delay.
-            "jitter" => Jitter(crate::elements::jitter::JitterSpec),
+            "jitter" => jitter::Jitter(JitterSpec),
             /// Slotted delivery.
-            "aggregate" => Aggregate(crate::elements::aggregate::AggregateSpec),
+            "aggregate" => aggregate::Aggregate(AggregateSpec),
             /// Bursty deliveries.
-            "slotted" => Slotted(crate::elements::slotted::SlottedSpec),
+            "slotted" => slotted::Slotted(SlottedSpec),
             /// Grants that have to be asked for.
-            "granted" => Granted(crate::elements::granted::GrantedSpec),
+            "granted" => granted::Granted(GrantedSpec),
             /// Independent, periodic or listed loss.
-            "loss" => Loss(crate::elements::loss::LossSpec),
+            "loss" => loss::Loss(LossSpec),
             /// Bursty loss.
-            "gilbert-elliott" => GilbertElliott(crate::elements::gilbert_elliott::GilbertElliottSpec),
+            "gilbert-elliott" => gilbert_elliott::GilbertElliott(GilbertElliottSpec),
+            /// Nothing passes from time to time.
+            "blackout" => blackout::Blackout(BlackoutSpec),
             /// Holding packets back.
-            "reorder" => Reorder(crate::elements::reorder::ReorderSpec),
+            "reorder" => reorder::Reorder(ReorderSpec),
             /// Copying packets.
-            "duplicate" => Duplicate(crate::elements::duplicate::DuplicateSpec),
+            "duplicate" => duplicate::Duplicate(DuplicateSpec),
             /// Delay and shaper with one limit for both.
-            "netem" => Netem(crate::elements::netem::NetemSpec),
+            "netem" => netem::Netem(NetemSpec),
         }
     };
 }
 pub(crate) use element_kinds;
+
+/// Makes the modules of the list, and names its tables.
+macro_rules! modules {
+    ($($(#[$doc:meta])* $name:literal => $module:ident::$kind:ident($table:ident),)+) => {
+        $(pub(crate) mod $module;)+
+
+        /// The settings of every kind.
+        pub(crate) mod tables {
+            $(pub use super::$module::$table;)+
+        }
+    };
+}
+element_kinds!(modules);

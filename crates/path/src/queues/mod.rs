@@ -2,48 +2,37 @@
 //!
 //! Adding one: a file with its table (`QueueTable`) and its state (`Discipline`), and a line in the list of kinds below.
 
-mod cobalt;
-mod codel;
 mod control_law;
 mod discipline;
-mod drophead;
-mod droptail;
-mod dualpi2;
 mod fifo;
-mod fq_codel;
-mod infinite;
-mod pie;
 #[cfg(test)]
 mod properties;
 mod quirk;
-mod red;
 mod settings;
-mod step;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use cobalt::CobaltSpec;
-pub use codel::CodelSpec;
-pub use drophead::DropheadSpec;
-pub use droptail::DroptailSpec;
-pub use dualpi2::Dualpi2Spec;
-pub use fq_codel::FqCodelSpec;
-pub use infinite::InfiniteSpec;
-pub use pie::PieSpec;
 pub use quirk::QueueQuirk;
-pub use red::RedSpec;
-pub use step::StepSpec;
 
 use crate::{Packet, PacketEvent, Tap};
 use discipline::{Discipline, QueueTable};
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Time};
 
-/// Makes [`QueueSpec`] and [`Queue`] from the list of kinds: the value of `kind` and the table of its settings.
+/// Makes [`QueueSpec`] and [`Queue`] from the list of kinds: the value of `kind`, the module, and the table of its
+/// settings.
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $name:literal => $kind:ident($table:ty),)+) => {
+    ($($(#[$doc:meta])* $name:literal => $module:ident::$kind:ident($table:ident),)+) => {
+        $(mod $module;)+
+
+        /// The settings of every kind.
+        pub(crate) mod tables {
+            $(pub use super::$module::$table;)+
+        }
+        use tables::*;
+
         /// A queue discipline with its settings. `packets` and `bytes` limit the backlog; a backlog equal to a limit is
         /// allowed, an absent limit is none. With `ecn`, ECN-capable packets are marked where others are dropped, except
         /// when a size limit drops them.
@@ -125,25 +114,25 @@ macro_rules! kinds {
 
 kinds! {
     /// Keeps everything.
-    "infinite" => Infinite(InfiniteSpec),
+    "infinite" => infinite::Infinite(InfiniteSpec),
     /// Refuses arrivals that do not fit.
-    "droptail" => Droptail(DroptailSpec),
+    "droptail" => droptail::Droptail(DroptailSpec),
     /// Drops the oldest packets for arrivals that do not fit.
-    "drophead" => Drophead(DropheadSpec),
+    "drophead" => drophead::Drophead(DropheadSpec),
     /// Controlled delay, RFC 8289.
-    "codel" => Codel(CodelSpec),
+    "codel" => codel::Codel(CodelSpec),
     /// Proportional integral controller enhanced, RFC 8033.
-    "pie" => Pie(PieSpec),
+    "pie" => pie::Pie(PieSpec),
     /// Random early detection.
-    "red" => Red(RedSpec),
+    "red" => red::Red(RedSpec),
     /// Fair queueing with CoDel per flow, RFC 8290.
-    "fq-codel" => FqCodel(FqCodelSpec),
+    "fq-codel" => fq_codel::FqCodel(FqCodelSpec),
     /// Marks every ECN-capable packet beyond one threshold.
-    "step" => Step(StepSpec),
+    "step" => step::Step(StepSpec),
     /// CoDel and BLUE, as in CAKE.
-    "cobalt" => Cobalt(CobaltSpec),
+    "cobalt" => cobalt::Cobalt(CobaltSpec),
     /// Dual-queue coupled AQM for L4S, RFC 9332.
-    "dualpi2" => Dualpi2(Dualpi2Spec),
+    "dualpi2" => dualpi2::Dualpi2(Dualpi2Spec),
 }
 
 fn explain(kind: &str, why: &str) -> String {
