@@ -3,6 +3,7 @@
 import datetime
 import importlib.metadata
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -67,14 +68,25 @@ def _program_version(name: str) -> str | None:
 
 def git_state() -> dict[str, Any] | None:
     """Commit, branch and changed files of the source tree that this file is in; `None` for an installed package."""
-    folder = Path(__file__).parent
-    commit = _git(folder, "rev-parse", "HEAD")
+    here = Path(__file__)
     # an installed package may lie inside somebody else's repository
-    if commit is None or not _git(folder, "ls-files", Path(__file__).name):
+    if not _git(here.parent, "ls-files", here.name):
         return None
-    changed = _git(folder, "status", "--porcelain", "--untracked-files=no") or ""
-    branch = _git(folder, "rev-parse", "--abbrev-ref", "HEAD")
-    return {"commit": commit, "branch": branch, "changed": [line[3:] for line in changed.splitlines()]}
+    lines = (_git(here.parent, "status", "--porcelain=v2", "--branch", "--untracked-files=no") or "").splitlines()
+    head = dict(line.removeprefix("# branch.").split(" ", 1) for line in lines if line.startswith("# branch."))
+    if head.get("oid") in {None, "(initial)"}:
+        return None
+    return {
+        "commit": head["oid"],
+        "branch": head["head"],
+        "changed": [_changed_file(line) for line in lines if not line.startswith("#")],
+    }
+
+
+def _changed_file(line: str) -> str:
+    """The file of a line of `git status --porcelain=v2`: fields, of which there are as many as the first says, and it."""
+    fields = {"1": 8, "2": 9, "u": 10}[line[0]]
+    return line.split(" ", fields)[-1].split("\t")[0]
 
 
 def short_commit(commit: str, changed: bool = False) -> str:
@@ -84,7 +96,9 @@ def short_commit(commit: str, changed: bool = False) -> str:
 
 def _git(folder: Path, *arguments: str) -> str | None:
     # without optional locks, or one that is killed leaves its lock in somebody's repository
-    command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
+    # and files are named from the root of the repository
+    options = ("--no-optional-locks", "-c", "status.relativePaths=false")
+    command = ["git", *options, "-C", str(folder), *arguments]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
     except (OSError, subprocess.TimeoutExpired):
@@ -93,7 +107,10 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 
 def _package(name: str) -> str | None:
+    """The version of an installed package, read from its metadata without the rest, which takes longer."""
     try:
-        return importlib.metadata.version(name)
+        text = importlib.metadata.distribution(name).read_text("METADATA") or ""
     except importlib.metadata.PackageNotFoundError:
         return None
+    found = re.search(r"^Version: *(\S+)", text, re.MULTILINE)
+    return found and found[1]
