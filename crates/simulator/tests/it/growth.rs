@@ -99,6 +99,12 @@ const PROMISES: &[Promise] = &[
         times(1.5),
         "1460 bytes for each ACK of 1350; half of what is acknowledged",
     ),
+    promise(
+        "hybla",
+        times(16.0),
+        plus(16.0),
+        "2^(100 / 25) per packet in slow start, then (100 / 25)^2 packets per round",
+    ),
     promise("indigo", ANY, ANY, "may double every 10 ms"),
     promise("koho", times(1.25), times(1.25), "a quarter of a packet per ACK"),
     promise("ledbat", plus(1.0), plus(1.0), "RFC 6817 2.4.2: one packet per RTT at a gain of 1"),

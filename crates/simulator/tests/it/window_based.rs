@@ -94,6 +94,36 @@ fn vegas_keeps_two_to_four_packets_queued() {
     assert!(share > 0.97, "{share:.3} of the link");
 }
 
+/// Caini and Firrincieli 2004: the sending rate grows by 1 / rtt0^2 packets/s per second in congestion avoidance at every
+/// RTT from rtt0 = 25 ms on. One early loss ends slow start. Allowed: 5 %.
+#[test]
+fn hybla_gains_rate_alike_at_every_rtt() {
+    for rtt_ms in [25.0, 50.0, 100.0, 200.0] {
+        let mut hybla = flow("hybla");
+        hybla["parameters"] = json!({"increase": "exact"});
+        let path = lossy(rtt_ms, json!({"kind": "loss", "packets": [5]}));
+        let outcome = run(&spec(path, vec![hybla], 8.0));
+        let rate = |from: f64| outcome.mean(1, "cwnd", from, from + 0.1) / (rtt_ms / 1e3);
+        let slope = (rate(7.0) - rate(4.0)) / 3.0;
+        assert!((slope / 1600.0 - 1.0).abs() < 0.05, "RTT {rtt_ms} ms: {slope:.0} packets/s per second");
+    }
+}
+
+/// The same paper: under random loss the rate is that of Reno at rtt0, whatever the RTT: C / (rtt0 * sqrt(p)), where C of
+/// Linux's Reno is 1.25 (above). The law takes many round trips between losses: 20 at the longest RTT here. Allowed: 15 %.
+#[test]
+fn hybla_is_as_fast_under_loss_at_every_rtt() {
+    for rtt_ms in [25.0, 50.0, 100.0] {
+        let mut hybla = flow("hybla");
+        hybla["parameters"] = json!({"increase": "exact"});
+        let path = lossy(rtt_ms, json!({"kind": "loss", "probability": 0.0001}));
+        let outcome = run(&spec(path, vec![hybla], 200.0));
+        let halvings = outcome.flow(1, "loss_episodes") / outcome.flow(1, "packets_sent");
+        let constant = outcome.flow(1, "packets_delivered") / 200.0 * 0.025 * halvings.sqrt();
+        assert!((constant / 1.25 - 1.0).abs() < 0.15, "RTT {rtt_ms} ms: C = {constant:.3}");
+    }
+}
+
 /// docs/derivations.md, ns-3: the slow start of one NewReno flow on the India path in ns-3. First drop at 0.3996 s, 362
 /// drops until 0.47 s. After it Reno with its exact increase climbs from 494 segments to BDP + queue (626) in
 /// (626 - 494) round trips of 54 to 75 ms and halves a second time, which is why 15 s average less than the

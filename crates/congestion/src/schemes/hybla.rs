@@ -1,0 +1,311 @@
+//! Hybla: grows at long RTTs as fast per second as Reno does at a short one, for paths over satellites.
+//!
+//! Source: Caini and Firrincieli 2004 (TCP Hybla: a TCP enhancement for heterogeneous networks, International Journal of
+//! Satellite Communications and Networking 22), as Linux v6.12 implements it (`net/ipv4/tcp_hybla.c`). With
+//! `rho = RTT / rtt0`, at least 1, an ACK adds `2^rho - 1` packets in slow start and `rho^2 / cwnd` in congestion
+//! avoidance. A loss halves.
+//!
+//! As in Linux: the RTT is the smallest smoothed one; the window begins with `rho` packets; from the first packet beyond
+//! a hole until recovery is over, and after a timeout until what had been sent is settled, it grows like Reno. Left out:
+//! Linux's limit of 65535 packets.
+//!
+//! Expected: the sending rate grows by `1 / rtt0^2` packets/s per second in congestion avoidance at every RTT from `rtt0`
+//! on, if every packet is acknowledged.
+
+use crate::parts::{Completed, Counted, Window};
+use crate::{
+    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
+};
+use units::{Span, Time};
+
+/// Smallest window after a reduction, packets.
+const MIN_WINDOW: f64 = 2.0;
+/// Largest whole part of rho in the exponent of slow start (Linux).
+const MAX_EXPONENT: f64 = 16.0;
+/// Linux counts increments in so many parts of a packet, rounded down.
+const PARTS: f64 = 128.0;
+/// Linux's powers of two, by eighths of the exponent, in these parts: `128 * 2^(k / 8)`, rounded down.
+const POWERS: [f64; 8] = [128.0, 139.0, 152.0, 165.0, 181.0, 197.0, 215.0, 234.0];
+
+/// Registry entry.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "hybla",
+    summary: "TCP Hybla (Caini and Firrincieli 2004) as in Linux",
+    parameters: &[
+        Parameter::number(
+            "rtt0_ms",
+            "ms",
+            25.0,
+            (1.0, 1000.0),
+            "At this RTT and below it grows like Reno (Linux: 25).",
+        ),
+        Parameter::choice(
+            "increase",
+            "linux",
+            &["linux", "exact"],
+            "Growth: for each ACK, with rho in eighths and increments in 128ths of a packet, rounded down, as Linux; or for each packet, without rounding.",
+        ),
+    ],
+    receiver: None,
+    agent: None,
+    policy: None,
+    build: Build::Function(|parameters, start| Box::new(Hybla::new(parameters, start))),
+};
+
+#[derive(Debug)]
+struct Hybla {
+    rtt0_ns: f64,
+    /// Growth is that of the paper, not of Linux.
+    is_exact: bool,
+    window: Window,
+    /// Packets.
+    ssthresh: f64,
+    /// Smallest smoothed RTT; [`Span::MAX`] before the first.
+    min_srtt: Span,
+    /// How many times `rtt0` that is, at least 1.
+    rho: f64,
+    /// Growth of less than a packet, where Linux's growth is asked for.
+    part: f64,
+    /// Growth like Reno's.
+    counted: Counted,
+    completed: Completed,
+    /// It grows like Reno until this packet is acknowledged.
+    repaired_from: u64,
+    /// Window and ssthresh before the latest reduction on loss, for undoing it.
+    before_loss: Option<(f64, f64)>,
+}
+
+impl Hybla {
+    fn new(parameters: &Parameters, start: &Start) -> Self {
+        Self {
+            rtt0_ns: parameters.number("rtt0_ms") * 1e6,
+            is_exact: parameters.choice("increase") == "exact",
+            window: Window::from_bytes(start.initial_window_bytes, start.mss_bytes),
+            ssthresh: f64::INFINITY,
+            min_srtt: Span::MAX,
+            rho: 1.0,
+            part: 0.0,
+            counted: Counted::default(),
+            completed: Completed::default(),
+            repaired_from: 0,
+            before_loss: None,
+        }
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.window.packets < self.ssthresh
+    }
+
+    fn hear(&mut self, srtt: Span) {
+        if srtt >= self.min_srtt {
+            return;
+        }
+        self.min_srtt = srtt;
+        let rho = srtt.as_ns() as f64 / self.rtt0_ns;
+        self.rho = if self.is_exact { rho } else { (8.0 * rho).floor() / 8.0 }.max(1.0);
+    }
+
+    /// `2^rho - 1`, packets.
+    fn slow_start_increment(&self) -> f64 {
+        let whole = self.rho.floor();
+        let power = if self.is_exact {
+            libm::exp2(self.rho - whole)
+        } else {
+            POWERS[(8.0 * (self.rho - whole)) as usize] / PARTS
+        };
+        power * libm::exp2(whole.min(MAX_EXPONENT)) - 1.0
+    }
+
+    /// Growth by `acked` packets, all of one ACK.
+    fn grow(&mut self, acked: f64) {
+        let packets = &mut self.window.packets;
+        if *packets < self.ssthresh {
+            let times = if self.is_exact { acked } else { 1.0 };
+            let increment = times * self.slow_start_increment();
+            let packets = &mut self.window.packets;
+            *packets = (*packets + increment).min(self.ssthresh);
+        } else if self.is_exact {
+            *packets += acked * self.rho * self.rho / *packets;
+        } else {
+            self.part += (PARTS * self.rho * self.rho / packets.floor()).floor() / PARTS;
+            *packets += self.part.floor();
+            self.part = self.part.fract();
+        }
+    }
+
+    fn grow_like_reno(&mut self, acked: f64) {
+        if self.in_slow_start() {
+            self.window.packets = (self.window.packets + acked).min(self.ssthresh);
+        } else {
+            self.counted.grow(&mut self.window, acked);
+        }
+    }
+
+    fn reduce(&mut self) {
+        self.counted.reset();
+        self.ssthresh = (self.window.packets / 2.0).floor().max(MIN_WINDOW);
+        self.window.packets = self.ssthresh;
+    }
+}
+
+impl Controller for Hybla {
+    fn on_established(&mut self, _now: Time, rtt: Span) {
+        self.hear(rtt);
+        self.window.packets = self.rho.floor();
+    }
+
+    fn on_ack(&mut self, ack: &Ack<'_>) {
+        self.hear(ack.srtt);
+        if self.completed.is_duplicate(ack) || ack.in_recovery {
+            return;
+        }
+        if !ack.may_grow(self.window.bytes(), self.in_slow_start()) {
+            return;
+        }
+        let acked = self.window.in_packets(ack.growth_bytes);
+        if ack.has_hole() || ack.newest().number < self.repaired_from {
+            self.grow_like_reno(acked);
+        } else {
+            self.grow(acked);
+        }
+    }
+
+    fn on_loss(&mut self, loss: &Loss<'_>) {
+        if loss.new_episode {
+            self.before_loss = Some((self.window.packets, self.ssthresh));
+            self.reduce();
+        }
+    }
+
+    fn on_spurious_loss(&mut self, _now: Time) {
+        if let Some((window, ssthresh)) = self.before_loss.take() {
+            self.window.packets = self.window.packets.max(window);
+            self.ssthresh = self.ssthresh.max(ssthresh);
+        }
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        if !timeout.repeated {
+            self.reduce();
+        }
+        self.before_loss = None;
+        self.window.packets = 1.0;
+        self.repaired_from = timeout.next_number;
+    }
+
+    fn on_ecn(&mut self, ecn: &Ecn) {
+        if ecn.new_episode {
+            self.before_loss = None;
+            self.reduce();
+        }
+    }
+
+    fn control(&self) -> Control {
+        Control::window(self.window.bytes())
+    }
+
+    fn fields(&self, sink: &mut dyn FieldSink) {
+        sink.put("cwnd", "packets", self.window.packets);
+        sink.put("ssthresh", "packets", self.ssthresh);
+        sink.put("rho", "", self.rho);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Driver;
+
+    /// The driver's RTT is 100 ms: rho is 4.
+    fn driver(settings: &[(&str, &str)]) -> Driver {
+        Driver::new(&ENTRY, settings)
+    }
+
+    #[test]
+    fn an_ack_adds_two_to_the_rho_less_one_in_slow_start() {
+        let mut driver = driver(&[]);
+        driver.ack(2);
+        assert_eq!((driver.field("rho"), driver.field("cwnd")), (4.0, 25.0));
+        let mut driver = self::driver(&[("increase", "exact")]);
+        driver.ack(2);
+        assert_eq!(driver.field("cwnd"), 40.0);
+    }
+
+    #[test]
+    fn linux_rounds_rho_and_its_power_down() {
+        // 60 ms: rho is 2.4, or 2 and 3 eighths; 2^2.375 - 1 = 4.187, in 128ths of the power's table 4.156.
+        for (increase, rho, added) in [("linux", 2.375, 4.0 * 165.0 / 128.0 - 1.0), ("exact", 2.4, 4.278)] {
+            let mut driver = driver(&[("increase", increase)]);
+            driver.rtt = Span::from_ms(60);
+            driver.ack(1);
+            assert_eq!(driver.field("rho"), rho);
+            assert!((driver.field("cwnd") - 10.0 - added).abs() < 1e-3, "{}", driver.field("cwnd"));
+        }
+    }
+
+    #[test]
+    fn congestion_avoidance_adds_rho_squared_packets_per_window() {
+        let mut driver = driver(&[]);
+        driver.ack(1);
+        driver.lose(1, true);
+        assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (12.0, 12.0));
+        // 16 / 12 of a packet for each ACK, 170 / 128 as it is rounded down: a whole packet, and 42 parts are kept.
+        driver.ack(1);
+        assert_eq!(driver.field("cwnd"), 13.0);
+        // 157 more make 199.
+        driver.ack(1);
+        assert_eq!(driver.field("cwnd"), 14.0);
+        // 146 more are 217, 136 more 225: one packet each; 128 more are 225 again.
+        (0..3).for_each(|_| driver.ack(1));
+        assert_eq!(driver.field("cwnd"), 17.0);
+    }
+
+    #[test]
+    fn a_short_rtt_grows_like_reno() {
+        let mut driver = driver(&[("increase", "exact")]);
+        driver.rtt = Span::from_ms(10);
+        driver.ack_window();
+        assert_eq!((driver.field("rho"), driver.field("cwnd")), (1.0, 20.0));
+        driver.lose(1, true);
+        driver.ack(1);
+        assert!((driver.field("cwnd") - 10.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn it_begins_with_rho_packets_and_keeps_the_smallest_rtt() {
+        let mut driver = driver(&[]);
+        driver.controller.on_established(driver.now, Span::from_ms(130));
+        assert_eq!((driver.field("rho"), driver.field("cwnd")), (5.125, 5.0));
+        driver.ack(1);
+        assert_eq!(driver.field("rho"), 4.0);
+        driver.rtt = Span::from_ms(500);
+        driver.ack(1);
+        assert_eq!(driver.field("rho"), 4.0);
+    }
+
+    #[test]
+    fn after_a_timeout_it_grows_like_reno_until_all_is_repaired() {
+        let mut driver = driver(&[]);
+        driver.next_acked = 3;
+        driver.timeout(false);
+        assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (1.0, 5.0));
+        driver.ack(1);
+        assert_eq!(driver.field("cwnd"), 2.0);
+        // Packets sent since: 2^4 - 1 more, but ssthresh.
+        driver.next_acked = driver.next_number;
+        driver.next_number += 10;
+        driver.ack(1);
+        assert_eq!(driver.field("cwnd"), 5.0);
+    }
+
+    #[test]
+    fn a_false_alarm_is_undone() {
+        let mut driver = driver(&[]);
+        driver.lose(1, true);
+        driver.controller.on_spurious_loss(driver.now);
+        assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (10.0, f64::INFINITY));
+        driver.mark(true);
+        driver.controller.on_spurious_loss(driver.now);
+        assert_eq!(driver.field("cwnd"), 5.0);
+    }
+}
