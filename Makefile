@@ -90,7 +90,7 @@ check-rust: compiler
 	$(CARGO) fmt --all --check
 	@rustfmt --check $(LISTED)
 	$(CARGO) clippy --workspace $(OTHERS) --all-targets --locked --quiet -- -D warnings
-	$(CARGO) test --workspace $(OTHERS) --lib --locked --quiet
+	$(CARGO) test --workspace $(OTHERS) --exclude py_bindings --lib --locked --quiet
 
 .PHONY: check-python
 check-python: $(VENV)/.tests

@@ -166,8 +166,9 @@ def test_ctrl_c_ends_what_is_done_with_a_path() -> None:
 def test_ctrl_c_ends_the_check_of_a_run(tmp_path: Path) -> None:
     """Neither tables of rules nor the schedule of a path let anybody in until all were looked at."""
     tables = [tmp_path / f"deep{number}.json" for number in range(200)]
+    rules = rules_in_each_other(2500)
     for table in tables:  # one that several flows name is looked at once
-        table.write_text(rules_in_each_other(2500))
+        table.write_text(rules)
     flows = [{"scheme": "tao", "controller": "remy", "parameters": {"table": str(table)}} for table in tables]
     path = json.loads(_long_schedule()) | {"overhead_bytes": 0, "mtu_bytes": 1500, "fragment": True}
     for spec in (specification(flows=flows), specification(path=path)):

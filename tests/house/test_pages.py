@@ -23,7 +23,15 @@ SHOWN = [page for page in PAGES if any(block.runs and not block.real for block i
 REAL = [page for page in PAGES if any(block.runs and block.real for block in blocks(page))]
 
 
-@pytest.mark.parametrize("page", [page for page in SHOWN if page.name not in OWN_TEST], ids=named)
+# the reproductions of papers take long
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.slow] if page.parent.name == "papers" else [], id=named(page))
+        for page in SHOWN
+        if page.name not in OWN_TEST
+    ],
+)
 def test_what_a_page_shows_runs(
     page: Path, tmp_path: Path, forks: Forks, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

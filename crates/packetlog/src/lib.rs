@@ -50,6 +50,7 @@ mod rows;
 mod sample_reader;
 mod samples;
 mod series;
+mod thinning;
 mod writer;
 
 pub use columns::STEP_BACK_NS;
@@ -59,4 +60,5 @@ pub use reader::PacketLogReader;
 pub use sample_reader::{SampleReader, read_samples};
 pub use samples::{Key, Sample, SampleTable, SampleWriter};
 pub use series::{Gathered, Points};
+pub use thinning::{Extent, Thinning};
 pub use writer::PacketLogWriter;

@@ -18,7 +18,6 @@ mod remote;
 mod run;
 mod source;
 mod table;
-mod thinning;
 mod train;
 
 use pyo3::create_exception;

@@ -2,13 +2,12 @@
 
 use crate::columns::Series;
 use crate::source::{Source, each_record, each_sample};
-use crate::thinning::{Extent, Thinning};
 use crate::{error, text};
 use measure::{
     ActiveRule, DelayHistogram, Denominators, FlowInfo, FlowOfRun, IntervalMeter, JainMeter, MeterConfig,
     RunMeter, SeriesMeter, Tells, round_to_us, statistics,
 };
-use packetlog::{Key, PacketLogReader, Sample, SampleReader, SampleTable};
+use packetlog::{Extent, Key, PacketLogReader, Sample, SampleReader, SampleTable, Thinning};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use record::Event;

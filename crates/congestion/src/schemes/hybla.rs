@@ -6,8 +6,8 @@
 //! avoidance. A loss halves.
 //!
 //! As in Linux: the RTT is the smallest smoothed one; the window begins with `rho` packets; from the first packet beyond
-//! a hole until recovery is over, and after a timeout until what had been sent is settled, it grows like Reno. Left out:
-//! Linux's limit of 65535 packets.
+//! a hole until recovery is over, and after a timeout until what had been sent is settled, it grows like Reno; where an
+//! ACK adds nothing, as increments are rounded down, a window of ACKs adds a packet.
 //!
 //! Expected: the sending rate grows by `1 / rtt0^2` packets/s per second in congestion avoidance at every RTT from `rtt0`
 //! on, if every packet is acknowledged.
@@ -20,6 +20,8 @@ use units::{Span, Time};
 
 /// Smallest window after a reduction, packets.
 const MIN_WINDOW: f64 = 2.0;
+/// Largest window of Linux's growth, packets.
+const MAX_WINDOW: f64 = 65_535.0;
 /// Largest whole part of rho in the exponent of slow start (Linux).
 const MAX_EXPONENT: f64 = 16.0;
 /// Linux counts increments in so many parts of a packet, rounded down.
@@ -64,8 +66,9 @@ struct Hybla {
     min_srtt: Span,
     /// How many times `rtt0` that is, at least 1.
     rho: f64,
-    /// Growth of less than a packet, where Linux's growth is asked for.
+    /// Linux's growth: what is less than a packet yet, and the ACKs since the window last grew.
     part: f64,
+    stood_for: f64,
     /// Growth like Reno's.
     counted: Counted,
     completed: Completed,
@@ -85,6 +88,7 @@ impl Hybla {
             min_srtt: Span::MAX,
             rho: 1.0,
             part: 0.0,
+            stood_for: 0.0,
             counted: Counted::default(),
             completed: Completed::default(),
             repaired_from: 0,
@@ -116,21 +120,38 @@ impl Hybla {
         power * libm::exp2(whole.min(MAX_EXPONENT)) - 1.0
     }
 
-    /// Growth by `acked` packets, all of one ACK.
+    /// Growth by an ACK of `acked` packets.
     fn grow(&mut self, acked: f64) {
-        let packets = &mut self.window.packets;
-        if *packets < self.ssthresh {
-            let times = if self.is_exact { acked } else { 1.0 };
-            let increment = times * self.slow_start_increment();
-            let packets = &mut self.window.packets;
-            *packets = (*packets + increment).min(self.ssthresh);
-        } else if self.is_exact {
-            *packets += acked * self.rho * self.rho / *packets;
+        let slow_start = self.in_slow_start();
+        let packets = self.window.packets;
+        let grown = if self.is_exact {
+            let each = if slow_start { self.slow_start_increment() } else { self.rho * self.rho / packets };
+            packets + acked * each
         } else {
-            self.part += (PARTS * self.rho * self.rho / packets.floor()).floor() / PARTS;
-            *packets += self.part.floor();
-            self.part = self.part.fract();
+            packets + self.whole_increment(slow_start)
+        };
+        self.window.packets = if slow_start { grown.min(self.ssthresh) } else { grown };
+        if !self.is_exact {
+            self.window.packets = self.window.packets.min(MAX_WINDOW);
         }
+    }
+
+    /// Linux's growth by one ACK, whole packets.
+    fn whole_increment(&mut self, slow_start: bool) -> f64 {
+        let increment = if slow_start {
+            self.slow_start_increment()
+        } else {
+            (PARTS * self.rho * self.rho / self.window.packets).floor() / PARTS
+        };
+        self.part += increment;
+        let whole = self.part.floor();
+        self.part -= whole;
+        self.stood_for = if whole > 0.0 { 0.0 } else { self.stood_for + 1.0 };
+        if increment == 0.0 && self.stood_for >= self.window.packets {
+            self.stood_for = 0.0;
+            return 1.0;
+        }
+        whole
     }
 
     fn grow_like_reno(&mut self, acked: f64) {
@@ -143,6 +164,7 @@ impl Hybla {
 
     fn reduce(&mut self) {
         self.counted.reset();
+        self.stood_for = 0.0;
         self.ssthresh = (self.window.packets / 2.0).floor().max(MIN_WINDOW);
         self.window.packets = self.ssthresh;
     }
@@ -233,13 +255,14 @@ mod tests {
 
     #[test]
     fn linux_rounds_rho_and_its_power_down() {
-        // 60 ms: rho is 2.4, or 2 and 3 eighths; 2^2.375 - 1 = 4.187, in 128ths of the power's table 4.156.
-        for (increase, rho, added) in [("linux", 2.375, 4.0 * 165.0 / 128.0 - 1.0), ("exact", 2.4, 4.278)] {
+        // 60 ms: rho is 2.4, or 2 and 3 eighths. Seven times 2^2.4 - 1 = 4.278, or 4 * 165 / 128 - 1 = 4.156 in whole
+        // packets.
+        for (increase, rho, cwnd) in [("linux", 2.375, 39.0), ("exact", 2.4, 39.946)] {
             let mut driver = driver(&[("increase", increase)]);
             driver.rtt = Span::from_ms(60);
-            driver.ack(1);
+            (0..7).for_each(|_| driver.ack(1));
             assert_eq!(driver.field("rho"), rho);
-            assert!((driver.field("cwnd") - 10.0 - added).abs() < 1e-3, "{}", driver.field("cwnd"));
+            assert!((driver.field("cwnd") - cwnd).abs() < 1e-3, "{}", driver.field("cwnd"));
         }
     }
 
@@ -252,12 +275,33 @@ mod tests {
         // 16 / 12 of a packet for each ACK, 170 / 128 as it is rounded down: a whole packet, and 42 parts are kept.
         driver.ack(1);
         assert_eq!(driver.field("cwnd"), 13.0);
-        // 157 more make 199.
-        driver.ack(1);
-        assert_eq!(driver.field("cwnd"), 14.0);
-        // 146 more are 217, 136 more 225: one packet each; 128 more are 225 again.
-        (0..3).for_each(|_| driver.ack(1));
+        // 157 more make 199; then 146 make 217, 136 make 225, and 128 make 225 again: one packet each.
+        (0..4).for_each(|_| driver.ack(1));
         assert_eq!(driver.field("cwnd"), 17.0);
+    }
+
+    #[test]
+    fn a_window_that_rounding_stops_grows_by_a_packet_per_window_of_acks() {
+        let mut driver = driver(&[]);
+        driver.rtt = Span::from_ms(25);
+        (0..7).for_each(|_| driver.ack_window());
+        driver.peak_in_flight_packets = 2000.0;
+        driver.lose(1, true);
+        let cwnd = driver.field("cwnd");
+        assert_eq!(cwnd, 640.0);
+        (0..639).for_each(|_| driver.ack(1));
+        assert_eq!(driver.field("cwnd"), cwnd);
+        driver.ack(1);
+        assert_eq!(driver.field("cwnd"), cwnd + 1.0);
+    }
+
+    #[test]
+    fn linux_grows_to_65535_packets() {
+        let mut driver = driver(&[]);
+        driver.rtt = Span::from_ms(600);
+        driver.peak_in_flight_packets = 100_000.0;
+        driver.ack(1);
+        assert_eq!(driver.field("cwnd"), 65_535.0);
     }
 
     #[test]

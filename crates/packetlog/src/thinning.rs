@@ -10,19 +10,30 @@ const STEPS_BITS: u32 = 8;
 
 /// What is known of all points before they are thinned.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Extent {
-    pub(crate) points: u64,
+pub struct Extent {
+    /// How many they are.
+    pub points: u64,
     last_ns: u64,
-    pub(crate) low_ns: i64,
-    pub(crate) high_ns: i64,
+    /// The least delay, ns.
+    pub low_ns: i64,
+    /// The largest delay, ns.
+    pub high_ns: i64,
+}
+
+impl Default for Extent {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Extent {
-    pub(crate) const fn new() -> Self {
+    /// Of no points.
+    pub const fn new() -> Self {
         Self { points: 0, last_ns: 0, low_ns: i64::MAX, high_ns: i64::MIN }
     }
 
-    pub(crate) fn add(&mut self, time_ns: u64, delay_ns: i64) {
+    /// Counts a point.
+    pub fn add(&mut self, time_ns: u64, delay_ns: i64) {
         self.points += 1;
         self.last_ns = self.last_ns.max(time_ns);
         self.low_ns = self.low_ns.min(delay_ns);
@@ -30,14 +41,14 @@ impl Extent {
     }
 
     /// The least and the largest delay, ms; nothing without points.
-    pub(crate) fn range_ms(&self) -> Option<(f64, f64)> {
+    pub fn range_ms(&self) -> Option<(f64, f64)> {
         (self.points > 0).then(|| (self.low_ns as f64 / 1e6, self.high_ns as f64 / 1e6))
     }
 }
 
 /// Keeps the first point of each flow in each cell, and those at the ends of both axes. Points come in order of time.
 #[derive(Debug)]
-pub(crate) struct Thinning {
+pub struct Thinning {
     extent: Extent,
     column: u64,
     /// Flows and rows that have a point in this column.
@@ -47,11 +58,13 @@ pub(crate) struct Thinning {
 }
 
 impl Thinning {
-    pub(crate) fn new(extent: Extent) -> Self {
+    /// For points of which `extent` is known.
+    pub fn new(extent: Extent) -> Self {
         Self { extent, column: 0, taken: HashSet::new(), ends: [false; 2] }
     }
 
-    pub(crate) fn keeps(&mut self, flow: u32, time_ns: u64, delay_ns: i64) -> bool {
+    /// Whether the next point is kept.
+    pub fn keeps(&mut self, flow: u32, time_ns: u64, delay_ns: i64) -> bool {
         let Extent { last_ns, low_ns, high_ns, .. } = self.extent;
         let column = (u128::from(time_ns) * u128::from(COLUMNS) / u128::from(last_ns.max(1))) as u64;
         if column != self.column {
