@@ -84,7 +84,7 @@ def git_state() -> dict[str, Any] | None:
 
 
 def _changed_file(line: str) -> str:
-    """The file of a line of `git status --porcelain=v2`: fields, of which there are as many as the first says, and it."""
+    """The file of a line of `git status --porcelain=v2`, which is behind as many fields as the first one says."""
     fields = {"1": 8, "2": 9, "u": 10}[line[0]]
     return line.split(" ", fields)[-1].split("\t")[0]
 
