@@ -40,13 +40,16 @@ def test_words_become_elements_in_the_order_of_mahimahi_and_tc() -> None:
         ("20Mbit/s", 20.0),
         ("500kbit", 0.5),
         ("1.5gbit", 1500.0),
-        ("2.5mbps", 20.0),
-        ("125kbps", 1.0),
+        ("20Mbps", 20.0),
+        ("20mbps", 20.0),
+        ("20Mb/s", 20.0),
+        ("2.5MB/s", 20.0),
+        ("125kBps", 1.0),
         ("1000000bit", 1.0),
         ("1mibit", 1.048576),
     ],
 )
-def test_rates_are_those_of_tc(text: str, mbps: float) -> None:
+def test_a_small_b_is_a_bit_and_a_large_one_a_byte(text: str, mbps: float) -> None:
     assert dumbbell.make_path(rate=text, rtt="40").data[0]["rate_mbps"] == mbps
 
 
@@ -58,6 +61,8 @@ def test_rates_are_those_of_tc(text: str, mbps: float) -> None:
         ("100p", {"packets": 100}),
         ("150kB", {"bytes": 150000}),
         ("1KiB", {"bytes": 1024}),
+        ("200ms", {"packets": 333}),
+        ("0.2s", {"packets": 333}),
         (None, {"packets": 67}),
     ],
 )
@@ -127,6 +132,11 @@ def test_a_trace_is_a_path_of_a_run(dumbbell: Dumbbell, folder: Path) -> None:
     ("words", "parts"),
     [
         (("--rate", "20"), ["--rate `20`", "with its unit"]),
+        (("--rate", "-5mbit", "--rtt", "40ms"), ["--rate `-5mbit`", "a rate with its unit"]),
+        (("--rate", "20mbit", "--rtt", "-40ms"), ["--rtt `-40ms`", "a time like 40ms"]),
+        ((*WORDS[:4], "--queue", "-5p"), ["--queue `-5p`", "100p (packets)"]),
+        ((*WORDS[:4], "--queue", "0ms"), ["--queue `0ms`", "above 0"]),
+        ((*WORDS, "--loss", "-1%"), ["--loss `-1%`", "a percentage like 0.1%"]),
         (("--rate", "20mbits"), ["--rate `20mbits`", "did you mean `mbit`"]),
         (("--rate", "9" * 5000), ["--rate", "a rate with its unit"]),
         (("--rate", "20mbit"), ["--rate: needs --rtt", "--queue"]),

@@ -2,6 +2,7 @@
 
 import argparse
 import itertools
+import re
 import sys
 from typing import Any, NoReturn
 
@@ -11,6 +12,11 @@ from dumbbell.catalog.options.values import names
 
 class StrictParser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
+
+    def __init__(self, *words: Any, **settings: Any) -> None:  # noqa: ANN401 (as argparse has it)
+        """Takes `-5mbit` for a value, which the option refuses, and not for an option."""
+        super().__init__(*words, **settings)
+        self._negative_number_matcher = re.compile(r"-\.?\d")
 
     def error(self, message: str) -> NoReturn:
         """Refuses what was given.

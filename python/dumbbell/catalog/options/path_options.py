@@ -18,7 +18,7 @@ AQM_QUEUE = "1000p"
 """Length of a queue with an AQM unless given: CoDel's and PIE's in Linux (Linux v5.15, sch_codel.c, sch_pie.c)."""
 
 OPTIONS = {
-    "rate": ("20mbit", "rate of the bottleneck: kbit, mbit, gbit as in tc; for data, with `emulate` each way"),
+    "rate": ("20mbit", "rate of the bottleneck: kbit, mbit, gbit, or Mbps; for data, with `emulate` each way"),
     "rate_up": ("20mbit", "the same, for data alone: what the sender's end sends"),
     "rate_down": ("50mbit", "rate of a link in the other direction: ACKs and downloads; none unless given"),
     "trace": ("UP[,DOWN]", "delivery opportunities of both directions instead of a rate: mahimahi's files"),
@@ -26,7 +26,7 @@ OPTIONS = {
     "delay": ("20ms", "the same, given as the one-way delay of each direction"),
     "queue": (
         "1bdp",
-        "queue before each link: 100p (packets), 150kB or 1bdp (default; with --aqm 1000p, of traces no limit)",
+        "queue before each link: 100p (packets), 150kB, 200ms or 1bdp (default; with --aqm 1000p, of traces no limit)",
     ),
     "aqm": ("codel", "discipline of those queues instead of drop-tail"),
     "loss": ("0.1%", "share of the data packets that is lost at random"),
@@ -66,13 +66,14 @@ def make_path(
     """A path from a few words, as `dumbbell run --rate 20mbit --rtt 40ms --queue 1bdp` makes it.
 
     Args:
-        rate: of the bottleneck in the data direction: `20mbit`, `500kbit`, `1gbit`. ACKs meet no link without
+        rate: of the bottleneck in the data direction: `20mbit`, `20Mbps`, `500kbit`, `1gbit`. ACKs meet no link without
             `rate_down`, to which the command `dumbbell emulate` gives the same value unless told otherwise.
         rate_up: the same as `rate`, which is instead of it.
         rate_down: of a link in the ACK direction, with a queue of its own.
         rtt: base RTT, half of it in each direction: `40ms`, `500us`, `0.3s`.
-        queue: its length before each link: `100p` (packets), `150kB` (bytes) or `1bdp` (rate times base RTT, in packets
-            of 1500 bytes). Without it 1 BDP, with an `aqm` 1000 packets, else with a trace no limit.
+        queue: its length before each link: `100p` (packets), `150kB` (bytes), `200ms` (rate times this, in packets of
+            1500 bytes) or `1bdp` (rate times base RTT). Without it 1 BDP, with an `aqm` 1000 packets, else with a trace
+            no limit.
         loss: share of the data packets that is lost at random behind the bottleneck: `0.1%`.
         aqm: discipline of the queues instead of drop-tail: `codel`, `fq-codel`, `pie`, ..., `-ecn` behind it marks.
         jitter: the one-way delay of data varies uniformly by so much, up and down; order is kept.
@@ -174,16 +175,18 @@ def _queue(
 
 def _limit(text: str, link: dict[str, Any], one_way: Decimal, made: _Made) -> dict[str, int]:
     number, counts = queue_length(text, "--queue")
-    if counts != "bdp":
+    if counts in {"packets", "bytes"}:
         word = f"{short(number)}p" if counts == "packets" else f"{short(number / 1000)}kB"
         made.say("queue", word, f"queue of {short(number)} {counts}")
         return {counts: int(number)}
-    if not one_way:
+    if counts == "bdp" and not one_way:
         raise UserError(f"--queue {text}: needs --rtt or --delay: without one the bandwidth-delay product is 0")
     mbps = PathModel(name="link", title="", data=[link]).describe().links[0].rate_mbps
     assert mbps is not None, "a link without limit is none of ours"
-    packets = max(1, round(float(number) * mbps * 1e6 * float(2 * one_way) / 1e3 / 8 / PACKET_BYTES))
-    made.say("queue", f"{short(number)}bdp", f"queue of {packets} packets ({short(number)} BDP)")
+    lasts_ms = number if counts == "ms" else number * 2 * one_way
+    packets = max(1, round(mbps * 1e6 * float(lasts_ms) / 1e3 / 8 / PACKET_BYTES))
+    unit = "ms" if counts == "ms" else "BDP"
+    made.say("queue", f"{short(number)}{counts}", f"queue of {packets} packets ({short(number)} {unit})")
     return {"packets": packets}
 
 

@@ -1,4 +1,4 @@
-"""Rates, times, shares and lengths of queues as people type them: in the words of tc, exact."""
+"""Rates, times, shares and lengths of queues as people type them, exact: in the words of tc, iperf3 and ns-3."""
 
 import re
 from decimal import Decimal
@@ -10,10 +10,11 @@ _NUMBER = re.compile(r"(\d{1,15}(?:\.\d{0,9})?|\.\d{1,9})\s*([A-Za-z%/]*)", re.A
 _PREFIXES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
-RATES = {f"{prefix}bit": factor for prefix, factor in (_PREFIXES | _BINARY).items()} | {
-    f"{prefix}bps": 8 * factor for prefix, factor in (_PREFIXES | _BINARY).items()
-}
-"""Bit/s in each unit of a rate: as in tc (iproute2's tc(8), UNITS), whose `bps` are bytes per second."""
+RATES = tuple(f"{prefix}bit" for prefix in ("k", "m", "g"))
+"""Units of rates that are suggested."""
+
+_RATE = re.compile(r"((?i:[kmgt]i?)?)(?:(?i:bit(?:/s|ps)?)|b(?:ps|/s)|(B(?:ps|/s)))", re.ASCII)
+"""The unit of a rate: a prefix, and bits per second, or bytes per second."""
 
 TIMES = {unit: Decimal(ms) for unit, ms in (("", "1"), ("us", "0.001"), ("ms", "1"), ("s", "1000"), ("sec", "1000"))}
 """Milliseconds in each unit of a delay; a bare number is in ms, as mahimahi's mm-delay has it."""
@@ -28,28 +29,37 @@ MOST_LIMIT = Decimal(10**9)
 MOST_BYTES = 10**15
 
 
-def _parts(text: str, option: str, allowed: str) -> tuple[Decimal, str]:
+def _split(text: str, option: str, allowed: str) -> tuple[Decimal, str]:
+    """The number and the unit, as it is written."""
     match = _NUMBER.fullmatch(text.strip()) if isinstance(text, str) else None
     if match is None:
         raise UserError(f"{option} `{str(text)[:40]}`: allowed is {allowed}")
-    return Decimal(match[1]), match[2].lower()
+    return Decimal(match[1]), match[2]
+
+
+def _parts(text: str, option: str, allowed: str) -> tuple[Decimal, str]:
+    """The number and the unit in small letters."""
+    number, unit = _split(text, option, allowed)
+    return number, unit.lower()
 
 
 def rate_mbps(text: str, option: str) -> Decimal:
-    """A rate, Mbit/s: `20mbit`, `500kbit`, `1gbit`, or `2.5mbps` for 20 Mbit/s.
+    """A rate, Mbit/s: `20mbit`, `20Mbps`, `20Mb/s`, `500kbit`, `1gbit`; bytes per second with a capital B: `2.5MB/s`.
+
+    tc(8) calls bytes per second `mbps`; iperf3, ns-3 and people call bits so, and so does dumbbell.
 
     Raises:
         UserError: it is none, or out of bounds.
     """
-    allowed = "a rate with its unit, like 20mbit, 500kbit or 1gbit (bps, kbps, mbps are bytes per second, as in tc)"
-    number, unit = _parts(text, option, allowed)
-    known = unit.removesuffix("/s")
-    if known not in RATES:
-        raise UserError(f"{option} `{text}`{nearest(known, RATES) if known else ''}: allowed is {allowed}")
-    rate = number * RATES[known]
-    if not 1 <= rate <= MOST_RATE:
+    allowed = "a rate with its unit, like 20mbit, 500kbit, 1gbit or 20Mbps (bits per second; bytes: 2.5MB/s)"
+    number, unit = _split(text, option, allowed)
+    match = _RATE.fullmatch(unit)
+    if match is None:
+        raise UserError(f"{option} `{text}`{nearest(unit.lower(), RATES) if unit else ''}: allowed is {allowed}")
+    factor = (_PREFIXES | _BINARY)[match[1].lower()] * (8 if match[2] else 1)
+    if not 1 <= number * factor <= MOST_RATE:
         raise UserError(f"{option} `{text}`: allowed is 1bit to 1tbit")
-    return rate / 10**6
+    return number * factor / 10**6
 
 
 def delay_ms(text: str, option: str) -> Decimal:
@@ -80,23 +90,24 @@ def percentage(text: str, option: str) -> Decimal:
 
 
 def queue_length(text: str, option: str) -> tuple[Decimal, str]:
-    """The length of a queue and what it counts: `packets`, `bytes`, or `bdp`: bandwidth-delay products.
+    """The length of a queue and what it counts: `packets`, `bytes`, `ms` at the rate, or `bdp`.
 
     Raises:
         UserError: it is none, or out of bounds.
     """
-    allowed = "a length like 100p (packets), 150kB (bytes) or 1bdp (bandwidth-delay products)"
+    allowed = "a length like 100p (packets), 150kB (bytes), 200ms (at the rate) or 1bdp (bandwidth-delay products)"
     number, unit = _parts(text, option, allowed)
-    counts = {"p": "packets", "packets": "packets", "bdp": "bdp"}.get(unit, "bytes")
+    counts = {"p": "packets", "packets": "packets", "bdp": "bdp"}.get(unit, "ms" if unit and unit in TIMES else "bytes")
     if counts == "bytes":
         if unit not in BYTES:
             raise UserError(f"{option} `{text}`: allowed is {allowed}")
         number *= BYTES[unit]
-    if not 0 < number <= (MOST_BDP if counts == "bdp" else MOST_LIMIT):
-        raise UserError(
-            f"{option} `{text}`: allowed is a length above 0, at most {MOST_BDP}bdp or 1e9 packets or bytes"
-        )
-    if counts != "bdp" and number != int(number):
+    elif counts == "ms":
+        number *= TIMES[unit]
+    if not 0 < number <= {"bdp": MOST_BDP, "ms": MOST_MS}.get(counts, MOST_LIMIT):
+        most = f"{MOST_BDP}bdp, {short(MOST_MS / 1000)}s or 1e9 packets or bytes"
+        raise UserError(f"{option} `{text}`: allowed is a length above 0, at most {most}")
+    if counts in {"packets", "bytes"} and number != int(number):
         raise UserError(f"{option} `{text}`: allowed is a whole number of {counts}")
     return number, counts
 

@@ -13,12 +13,13 @@ from dumbbell.catalog.grids.cell import Cell
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.ns3 import names
 from dumbbell.catalog.options.parser import StrictParser
+from dumbbell.catalog.options.quantities import rate_mbps
 from dumbbell.catalog.options.values import shell_words
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.studies.ccperf.arguments import add_arguments, check_program
 from dumbbell.studies.ccperf.traffic import application
-from dumbbell.studies.ccperf.values import items, known, megabits, parameters, probability, queue_limit, seconds, whole
+from dumbbell.studies.ccperf.values import items, known, parameters, probability, queue_limit, seconds, whole
 
 ACCESS_MBPS = 10_000.0
 FRAMING_BYTES = 2
@@ -86,7 +87,7 @@ def _path(arguments: argparse.Namespace, name: str | None, rtt_ms: float) -> Pat
     """
     if name is not None:
         catalog.paths().find(name)
-    rate = megabits("--bw", arguments.bw)
+    rate = float(rate_mbps(arguments.bw, "--bw"))
     loss = probability("--loss", arguments.loss)
     queue = names().qdisc[known("--qdisc", arguments.qdisc, dict(names().qdisc))]
     link = {"kind": "link", "framing_bytes": FRAMING_BYTES}

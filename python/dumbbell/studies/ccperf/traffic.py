@@ -4,7 +4,8 @@ import re
 from typing import Any
 
 from dumbbell.base.errors import UserError, listed
-from dumbbell.studies.ccperf.values import items, known, megabits, whole
+from dumbbell.catalog.options.quantities import rate_mbps
+from dumbbell.studies.ccperf.values import items, known, whole
 
 OPTION = "--traffic-models"
 _ARGUMENTS = {"Greedy": ("bytes",), "CBR": ("bytes", "rate"), "Poisson": ("bytes", "rate")}
@@ -27,7 +28,7 @@ def application(text: str) -> dict[str, Any]:
         return {"kind": "fixed", "bytes": size} if size else {"kind": "greedy"}
     if "rate" not in given:
         raise UserError(f"{OPTION} `{text}`: `rate` is missing: allowed is {model}(bytes=0,rate=1Mbps)")
-    rate = megabits(f"{OPTION} `{text}`: rate", given["rate"])
+    rate = float(rate_mbps(given["rate"], f"{OPTION} `{text}`: rate"))
     return {"kind": _KINDS[model], "rate_mbps": rate} | ({"bytes": size} if size else {})
 
 

@@ -1,6 +1,5 @@
 """Values as ns-3 writes them: with units, in lists, with arguments."""
 
-import math
 import re
 
 from dumbbell.base.errors import UserError, listed, nearest
@@ -17,18 +16,6 @@ def seconds(option: str, text: str) -> float:
     value = float(match[1]) * _TIMES[match[2]] if match and match[2] in _TIMES else -1.0
     if not 0.0 <= value < 1e6:
         raise UserError(f"{option} `{text}`: allowed is a time with its unit, like 15s or 54ms: {listed(_TIMES)}")
-    return value
-
-
-def megabits(option: str, text: str) -> float:
-    """`100.42Mbps` or `8Mb/s` in Mbit/s."""
-    match = re.fullmatch(_NUMBER + r"([kKMG]i?)?([bB])(?:ps|/s)", text.strip())
-    value = 0.0
-    if match:
-        # a product of decimal texts, as a person would write it: 100.42, not 100.42000000000002
-        value = float(f"{float(match[1]) * _SCALES[match[2] or ''] / 1e6 * (8.0 if match[3] == 'B' else 1.0):.12g}")
-    if not 0.0 < value < math.inf:
-        raise UserError(f"{option} `{text}`: allowed is a rate with its unit, like 100.42Mbps, 500kbps or 1Gbps")
     return value
 
 
