@@ -1,7 +1,7 @@
-"""The table of schemes at the top of docs/schemes/README.md: one run of each on three paths.
+"""One run of each scheme on three paths: the table at the top of docs/schemes/README.md, and those of their pages.
 
-Usage: python -m validation.scheme_table [--write]. The rows and their links stay as the page has them; a row of several
-names shows the first.
+Usage: python -m validation.scheme_table [--write]. Which schemes a table has, and the links of the index, stay as the
+pages have them; a row of the index with several names shows the first.
 """
 
 from __future__ import annotations
@@ -11,24 +11,33 @@ import re
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import dumbbell
 from dumbbell.present.tables import markdown
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "schemes" / "README.md"
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "schemes"
+INDEX = FOLDER / "README.md"
 ROW = re.compile(r"^\| (?P<names>\[`(?P<scheme>[\w.+-]+)`.*?) \|(?P<cells>( [\d.]+ / \d+ / [\d.]+ \|)+)$", re.MULTILINE)
-PATHS = (
-    {"rate": "12mbit", "rtt": "40ms", "queue": "40p"},
-    {"rate": "50mbit", "rtt": "40ms", "queue": "166p", "loss": "0.5%"},
-    {"rate": "100.42mbit", "rtt": "54ms", "queue": "173p"},
-)
+LAST = "packets lost after 5 s %"
+HEAD = ["scheme", "path", "throughput Mbit/s", "goodput Mbit/s", "p95 delay ms", "loss %", LAST]
+TABLE = re.compile(rf"^\|.* {LAST} \|\n\|[-:|]+\|\n(?P<rows>(?:\|.*\|\n)+)", re.MULTILINE)
+NAME = re.compile(r"`([\w.+-]+)`")
+PATHS = {
+    "12 Mbit/s, 40 ms, 40 packets": {"rate": "12mbit", "rtt": "40ms", "queue": "40p"},
+    "50 Mbit/s, 40 ms, 166 packets, 0.5 % loss": {"rate": "50mbit", "rtt": "40ms", "queue": "166p", "loss": "0.5%"},
+    "100.42 Mbit/s, 54 ms, 173 packets": {"rate": "100.42mbit", "rtt": "54ms", "queue": "173p"},
+}
 SECONDS = 30.0
 
+Measured = dict[str, list[dict[str, Any]]]
+"""The statistics of each scheme's flow, path by path."""
 
-def cells(schemes: list[str]) -> dict[str, list[str]]:
-    """Return what the table says of each scheme on each path: Mbit/s, p95 of the one-way delay in ms, loss in %."""
-    found: dict[str, list[str]] = {scheme: [] for scheme in schemes}
-    paths = [dumbbell.make_path(**words) for words in PATHS]
+
+def measured(schemes: list[str]) -> Measured:
+    """Run each scheme on each path."""
+    found: Measured = {scheme: [] for scheme in schemes}
+    paths = [dumbbell.make_path(**words) for words in PATHS.values()]
     with tempfile.TemporaryDirectory() as folder:
         done = dumbbell.run(
             schemes=schemes, path=paths, runs=1, duration=SECONDS, exact=True, out=Path(folder) / "out", log="none"
@@ -39,24 +48,59 @@ def cells(schemes: list[str]) -> dict[str, list[str]]:
             run = runs[path.name, scheme]
             if run["status"] != "done":
                 sys.exit(f"{scheme} on {path.name}: {run['reason']}")
-            flow = run["flows"][0]
-            rate, delay, loss = flow["throughput_mbps"], flow["delay_p95_ms"], 100.0 * flow["loss_rate"]
-            found[scheme].append(f"{rate:.1f} / {delay:.0f} / {loss:.2f}")
+            found[scheme].append(run["flows"][0])
     return found
 
 
+def index(text: str, flows: Measured) -> str:
+    """Return the index with Mbit/s, p95 of the one-way delay in ms, and loss in % in its cells."""
+
+    def row(match: re.Match[str]) -> str:
+        values = [
+            f"{flow['throughput_mbps']:.1f} / {flow['delay_p95_ms']:.0f} / {100 * flow['loss_rate']:.2f}"
+            for flow in flows[match["scheme"]]
+        ]
+        return markdown.line([match["names"], *values])
+
+    return ROW.sub(row, text)
+
+
+def listed(page: Path, text: str) -> list[str]:
+    """Return the schemes of a page's table; of one without names, the scheme of the page."""
+    found = TABLE.search(text)
+    return list(dict.fromkeys(NAME.findall(found["rows"]) or [page.stem])) if found else []
+
+
+def table(schemes: list[str], flows: Measured) -> str:
+    """Return the table of a page."""
+    lines = [markdown.line(HEAD), "|---|---|---:|---:|---:|---:|---:|"]
+    for scheme in schemes:
+        for path, flow in zip(PATHS, flows[scheme], strict=True):
+            rates = [f"{flow['throughput_mbps']:.2f}", f"{flow['goodput_mbps']:.2f}"]
+            losses = [f"{100 * flow['loss_rate']:.2f}", f"{100 * flow['packet_loss_rate']:.3f}"]
+            lines.append(markdown.line([f"`{scheme}`", path, *rates, f"{flow['delay_p95_ms']:.1f}", *losses]))
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
-    """Print the rows, or write them into the page."""
+    """Print the index' rows, or write them and the tables of the pages."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    text = PAGE.read_text(encoding="utf-8")
-    measured = cells([row["scheme"] for row in ROW.finditer(text)])
-    text = ROW.sub(lambda row: markdown.line([row["names"], *measured[row["scheme"]]]), text)
-    if options.write:
-        PAGE.write_text(text, encoding="utf-8")
-    else:
+    text = INDEX.read_text(encoding="utf-8")
+    pages = {page: page.read_text(encoding="utf-8") for page in sorted(FOLDER.glob("*.md")) if page != INDEX}
+    of_pages = {page: listed(page, content) for page, content in pages.items()}
+    names = [row["scheme"] for row in ROW.finditer(text)]
+    flows = measured(list(dict.fromkeys([*names, *(name for some in of_pages.values() for name in some)])))
+    text = index(text, flows)
+    if not options.write:
         print("\n".join(row[0] for row in ROW.finditer(text)))
+        return
+    INDEX.write_text(text, encoding="utf-8")
+    for page, content in pages.items():
+        if found := TABLE.search(content):
+            made = table(of_pages[page], flows)
+            page.write_text(content[: found.start()] + made + content[found.end() :], encoding="utf-8")
 
 
 if __name__ == "__main__":
