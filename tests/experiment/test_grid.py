@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import dumbbell as package
 from conftest import Dumbbell, show
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
@@ -41,6 +42,7 @@ def test_every_combination_is_a_run_that_says_its_axes(dumbbell: Dumbbell, folde
     dumbbell("run", "grid.toml", "--out", "out")
     runs = json.loads(dumbbell("show", "out", "--json").stdout)["runs"]
     assert len(runs) == 8
+    assert [run.axes for run in package.open(folder / "out").runs] == [run["axes"] for run in runs]
     assert {(run["axes"]["k"], run["axes"]["bw_factor"]) for run in runs} == {
         (1, 0.5),
         (1, 2.0),

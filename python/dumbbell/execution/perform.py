@@ -189,6 +189,7 @@ def _unfinished(results: ResultsDirectory, progress: Progress) -> list[Run]:
     """
     runs = results.experiment.all_runs()
     todo = []
+    has_finished = False
     with ThreadPoolExecutor(cpus()) as pool:
         looked = zip(runs, pool.map(_looked, repeat(results), runs), strict=True)
         for number, (run, (finished, fault)) in enumerate(looked, 1):
@@ -196,7 +197,9 @@ def _unfinished(results: ResultsDirectory, progress: Progress) -> list[Run]:
                 todo.append(run)
             if fault:
                 progress.line(printable(f"damaged, made again: {run.label}: {fault}"))
-            progress.doing(f"checking the files of finished runs: {number} of {len(runs)}")
+            has_finished = has_finished or finished or bool(fault)
+            if has_finished:  # in a new directory there is nothing to check
+                progress.doing(f"checking the files of finished runs: {number} of {len(runs)}")
     return todo
 
 

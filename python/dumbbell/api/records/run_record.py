@@ -46,6 +46,11 @@ class RunRecord:
         return str(self.statistics["path"])
 
     @property
+    def axes(self) -> dict[str, Any]:
+        """Where in its grid the run is: `path`, and the value of each axis; empty of a run of no grid."""
+        return dict(self.statistics.get("axes", {}))
+
+    @property
     def scheme(self) -> str:
         """The name of the scheme, or the mix."""
         return str(self.statistics["scheme"])
