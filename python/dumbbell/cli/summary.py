@@ -56,15 +56,56 @@ ONE_END: Columns = (
 _IS_MEDIA = ("flow", "media.frames_decoded")
 
 
+class _Places:
+    """What says where a row was measured: the path, and in a grid the values of the axes, instead of a cell's name.
+
+    An axis that has one value has no column.
+    """
+
+    def __init__(self, results: dumbbell.Results) -> None:
+        self._axes = {run.path: run.axes for run in results.runs if run.axes}
+        names = dict.fromkeys(name for axes in self._axes.values() for name in axes if name != "path")
+        values = {name: {_axis_value(axes.get(name)) for axes in self._axes.values()} for name in names}
+        self._shown = ["path", *(name for name in names if len(values[name]) > 1)]
+        self.head = [_AXES.get(name, name) for name in self._shown]
+        constant = {name: next(iter(found)) for name, found in values.items() if len(found) == 1}
+        self.everywhere = [f"{_AXES.get(name, name)} {value}" for name, value in constant.items()]
+        """The axes with one value."""
+
+    def words(self, path: str) -> list[str]:
+        """The words of a path, one for each column."""
+        axes = self._axes.get(path, {"path": path})
+        return [_axis_value(axes.get(name)) for name in self._shown]
+
+
+_AXES = {"scheme": "beside"}
+"""What an axis is called that has the name of another column."""
+
+
+def _axis_value(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
-    """One line per path and scheme: means over the runs, and where they lie."""
+    """One line per path, or cell of a grid, and scheme: means over the runs, and where they lie."""
     gathered = results.summary(sort)
-    rows = [[group.path, group.scheme, group.runs_text, *_means(group, "network", 0, SHOWN)] for group in gathered]
-    print(terminal.render(Table.of(["path", "scheme", "runs", *(title for title, *_ in SHOWN)], rows)))
-    _print_shares(gathered)
-    _print_one_end(gathered)
+    places = _Places(results)
+    parts = [(group, dumbbell.shares(group)) for group in gathered]
+    # beside other schemes a scheme has what its flows got, and the total is nobody's
+    mixes = [(group, shares) for group, shares in parts if shares]
+    tables = (
+        _totals("", "scheme", [group for group, shares in parts if not shares], places),
+        _shares(mixes, places),
+        _totals("All flows of a mix together", "mix", [group for group, _ in mixes], places),
+    )
+    print("\n\n".join(filter(None, tables)))
+    if places.everywhere:
+        print(f"Everywhere: {', '.join(places.everywhere)}.")
+    _print_one_end(gathered, places)
     print_legend(gathered)
-    _print_media(gathered)
+    _print_media(gathered, places)
     _print_published(results)
     if tested := results.tested:
         print("\nThe tested machine, as the imported files describe it")
@@ -92,18 +133,27 @@ def print_legend(gathered: list[dumbbell.Repetitions]) -> None:
         print(legend)
 
 
-def _print_shares(gathered: list[dumbbell.Repetitions]) -> None:
-    """Who got what in runs of several schemes; nothing if there are none."""
+def _totals(title: str, name: str, gathered: list[dumbbell.Repetitions], places: _Places) -> str:
+    """What the flows of each run carried together, one line for its repetitions."""
+    rows = [
+        [*places.words(group.path), group.scheme, group.runs_text, *_means(group, "network", 0, SHOWN)]
+        for group in gathered
+    ]
+    return _part(title, (*places.head, name, "runs"), SHOWN, rows)
+
+
+def _shares(parts: list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]], places: _Places) -> str:
+    """Who got what in runs of several schemes."""
     rows = []
-    for group in gathered:
-        for share in dumbbell.shares(group):
+    for group, shares in parts:
+        for share in shares:
             values = [estimate_text(getattr(share, metric), factor, digits) for _, metric, factor, digits in SHARED]
             name = f"  {share.name}" if share.single and share.name != share.scheme else share.name
-            rows.append([group.path, group.scheme, name, f"{100 * share.fair:.1f}", *values])
-    _print_part("Shares", ("path", "mix", "who", "fair share %"), SHARED, rows)
+            rows.append([*places.words(group.path), group.scheme, name, f"{100 * share.fair:.1f}", *values])
+    return _part("Shares", (*places.head, "mix", "who", "fair share %"), SHARED, rows)
 
 
-def _print_one_end(gathered: list[dumbbell.Repetitions]) -> None:
+def _print_one_end(gathered: list[dumbbell.Repetitions], places: _Places) -> None:
     """What one end saw of its flows, where nothing tells one-way delays; nothing if something does."""
     rows = []
     for group in gathered:
@@ -111,11 +161,11 @@ def _print_one_end(gathered: list[dumbbell.Repetitions]) -> None:
             continue
         flows = sorted({number for entity, number, _ in group.values if entity == "flow"})
         for flow in flows:
-            rows.append([group.path, group.scheme, str(flow), *_means(group, "flow", flow, ONE_END)])
-    _print_part("As one end saw it", ("path", "scheme", "flow"), ONE_END, rows)
+            rows.append([*places.words(group.path), group.scheme, str(flow), *_means(group, "flow", flow, ONE_END)])
+    _print_part("As one end saw it", (*places.head, "scheme", "flow"), ONE_END, rows)
 
 
-def _print_media(gathered: list[dumbbell.Repetitions]) -> None:
+def _print_media(gathered: list[dumbbell.Repetitions], places: _Places) -> None:
     """What viewers of live sources got: means over the runs, one line per flow that is one; nothing if none is."""
     rows = []
     for group in gathered:
@@ -127,8 +177,8 @@ def _print_media(gathered: list[dumbbell.Repetitions]) -> None:
                 # a mean of counts is no whole number
                 shown = max(digits, 1) if found and found.count > 1 else digits
                 values.append(_media_value(found, factor, shown))
-            rows.append([group.path, group.scheme, str(flow), *values])
-    _print_part("Media", ("path", "scheme", "flow"), MEDIA, rows)
+            rows.append([*places.words(group.path), group.scheme, str(flow), *values])
+    _print_part("Media", (*places.head, "scheme", "flow"), MEDIA, rows)
 
 
 class _Timed(Protocol):
@@ -183,11 +233,18 @@ def _errors(errors: dict[str, float | None], uncounted: str) -> str:
     return " / ".join(texts) + f" (not counted: {uncounted})" * bool(uncounted)
 
 
+def _part(title: str, head: Sequence[str], shown: Columns, rows: list[list[str]]) -> str:
+    """A table below its title, if it has one; nothing without rows."""
+    if not rows:
+        return ""
+    table = terminal.render(Table.of([*head, *(title for title, *_ in shown)], rows))
+    return f"{title}\n{table}" if title else table
+
+
 def _print_part(title: str, head: Sequence[str], shown: Columns, rows: list[list[str]]) -> None:
-    """A table below its title; nothing without rows."""
-    if rows:
-        table = Table.of([*head, *(title for title, *_ in shown)], rows)
-        print(f"\n{title}\n{terminal.render(table)}")
+    """Prints one below others; nothing without rows."""
+    if text := _part(title, head, shown, rows):
+        print(f"\n{text}")
 
 
 def _means(group: dumbbell.Repetitions, entity: str, number: int, shown: Columns) -> list[str]:
