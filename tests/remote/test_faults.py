@@ -135,6 +135,12 @@ def test_a_clock_that_is_set_during_a_run_is_found(make_bed: Callable[..., Bed],
     assert times.is_sorted()
 
 
+def _udp_ports(bed: Bed) -> list[int]:
+    """The ports that the far machine has open."""
+    lines = bed.far.run("cat", "/proc/self/net/udp").stdout.splitlines()[1:]
+    return [int(line.split()[1].split(":")[1], 16) for line in lines]
+
+
 def test_what_others_send_is_counted_and_does_nothing(bed: Bed) -> None:
     """Garbage of all lengths, to all ports of the far machine from another of the near one."""
     flood = """
@@ -148,10 +154,9 @@ while time.monotonic() < until:
     time.sleep(0.01)
 """
     with running(bed, "--schemes", "copa", "--duration", 8) as (out, process):
-        lines = bed.far.run("cat", "/proc/self/net/udp").stdout.splitlines()[1:]
-        ports = [int(line.split()[1].split(":")[1], 16) for line in lines]
-        assert len(ports) == 2
-        bed.near.run("python3", "-c", flood, FAR, *ports)
+        # on a loaded machine they may take longer
+        assert eventually(lambda: len(_udp_ports(bed)) == 2)
+        bed.near.run("python3", "-c", flood, FAR, *_udp_ports(bed))
         _, (each,), errors = finished(process)
     assert each["status"] in ("done", "degraded"), errors
     remote = stats(out, each)["remote"]
