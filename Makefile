@@ -26,6 +26,8 @@ PROGRAM_PROFILE := $(if $(filter dev,$(DUMBBELL_PROFILE)),dev,no-lto)
 PROGRAM_FOLDER := $(if $(filter dev,$(DUMBBELL_PROFILE)),debug,no-lto)
 EXECUTABLES := dumbbell-kernel dumbbell-quic
 OTHERS := $(PROGRAMS:%=--exclude %)
+# To build takes minutes: on a terminal cargo says how far it is.
+QUIET := $(shell test -t 2 || echo --quiet)
 # Modules that a build script or a macro lists, `cargo fmt` does not see. The edition is rustfmt.toml's.
 LISTED := $(shell find $(addprefix crates/,$(addprefix congestion/src/,schemes learned) $(addprefix path/src/,elements queues)) -name '*.rs')
 RUST_SOURCES := $(shell find crates $(PROGRAMS:%=-path crates/% -prune -o) \( -name '*.rs' -o -name Cargo.toml \) -print) \
@@ -58,7 +60,7 @@ $(VENV)/.tests: requirements-test.lock scripts/bootstrap.sh $(VENV)/.python
 build: $(VENV)/.built $(VENV)/.programs ## Build everything; the command is .venv/bin/dumbbell
 
 $(VENV)/.built: pyproject.toml $(RUST_SOURCES) $(VENV)/.python | crates
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --profile $(DUMBBELL_PROFILE) --locked --quiet
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --profile $(DUMBBELL_PROFILE) --locked $(QUIET)
 	@touch $@
 
 # Rust's packages and Python's are fetched at the same time. To list what the module stands on cargo fetches it; `cargo
@@ -72,7 +74,7 @@ $(VENV)/.real: scripts/bootstrap.sh $(VENV)/.python | compiler
 	@touch $@
 
 $(VENV)/.programs: $(VENV)/.real $(PROGRAM_SOURCES) | $(VENV)/.built # which may be in the same folder of Cargo's
-	$(CARGO) build --profile $(PROGRAM_PROFILE) --locked --quiet $(PROGRAMS:%=-p %)
+	$(CARGO) build --profile $(PROGRAM_PROFILE) --locked $(QUIET) $(PROGRAMS:%=-p %)
 	install -m 755 $(EXECUTABLES:%=$(TARGET)/$(PROGRAM_FOLDER)/%) $(VENV)/bin/
 	cd programs/utp && $(GO) build -trimpath -o $(CURDIR)/$(VENV)/bin/dumbbell-utp .
 	@touch $@
