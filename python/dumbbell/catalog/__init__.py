@@ -5,10 +5,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dumbbell.catalog.index import Index
-
 if TYPE_CHECKING:
     from dumbbell.catalog.experiment_file import ExperimentFile
+    from dumbbell.catalog.index import Index
     from dumbbell.catalog.path import PathModel
     from dumbbell.catalog.scheme import Scheme
 
@@ -30,6 +29,7 @@ def _elsewhere(wanted: str) -> Callable[[str], str]:
 @cache
 def schemes() -> "Index[Scheme]":
     """Every listed scheme; `kernel-X` is found for what the kernel offers, and files of plug-ins are schemes too."""
+    from dumbbell.catalog.index import Index
     from dumbbell.catalog.outside.availability import kernel_scheme
     from dumbbell.catalog.outside.plugin_schemes import plugin_scheme
     from dumbbell.catalog.scheme import parse_scheme
@@ -43,6 +43,7 @@ def schemes() -> "Index[Scheme]":
 @cache
 def paths() -> "Index[PathModel]":
     """Every listed path; a file that is no TOML is a trace."""
+    from dumbbell.catalog.index import Index
     from dumbbell.catalog.path import parse_path
     from dumbbell.catalog.traces import trace_path
 
@@ -53,6 +54,7 @@ def paths() -> "Index[PathModel]":
 def experiments() -> "Index[ExperimentFile]":
     """Every listed experiment."""
     from dumbbell.catalog.experiment_file import parse_experiment_file
+    from dumbbell.catalog.index import Index
 
     where = _elsewhere("experiment")
     return Index(
@@ -64,5 +66,6 @@ def experiments() -> "Index[ExperimentFile]":
 def vectors() -> "Index[ExperimentFile]":
     """Every scenario of the golden traces: an experiment that any simulated scheme can be put into."""
     from dumbbell.catalog.experiment_file import parse_experiment_file
+    from dumbbell.catalog.index import Index
 
     return Index("scenario", _HERE / "vectors", parse_experiment_file)
