@@ -41,6 +41,24 @@ def test_every_flow_of_every_run_is_a_file(dumbbell: Dumbbell, folder: Path, res
         assert max(windows) > windows[0] == 14480
 
 
+def test_a_damaged_log_is_left_out_and_the_other_runs_are_written(
+    dumbbell: Dumbbell, once: Dumbbell, folder: Path
+) -> None:
+    # It ended the export.
+    once("run", "--schemes", "reno", "--path", "small.toml", "--runs", 3, "--duration", "1s", "--out", "out")
+    log = folder / "out/runs/small/reno/2/packets.parquet"
+    log.write_bytes(log.read_bytes()[: log.stat().st_size // 2])
+    done = dumbbell("export", "qlog", "out", "--out", "qlogs", expect=1)
+    assert "left out: reno on small, run 2: " in done.stderr
+    assert "packets.parquet" in done.stderr
+    assert sorted(file.name for file in (folder / "qlogs").iterdir()) == [
+        f"small_reno_{number}_flow1.sqlog" for number in (1, 3)
+    ]
+    only = dumbbell("export", "qlog", "out", "--out", "again", "--run", "small/reno/2", expect=2)
+    assert "nothing to export: " in only.stderr
+    assert not (folder / "again").exists()
+
+
 def test_one_flow_of_one_run_in_the_newest_draft(dumbbell: Dumbbell, folder: Path, results: str) -> None:
     chosen = ("--run", "small/reno/1", "--flow", 2, "--draft", "quic-13")
     dumbbell("export", "qlog", results, "--out", "qlogs", *chosen)

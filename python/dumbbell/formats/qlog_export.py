@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dumbbell import _core
 from dumbbell.base.backend import find_backend
-from dumbbell.base.errors import UserError, listed
+from dumbbell.base.errors import UserError, listed, one_line
 from dumbbell.base.names import foreign_name, unlike
 from dumbbell.base.progress import Piece, Progress
 from dumbbell.experiment import Experiment, Run
@@ -45,17 +45,25 @@ def export_qlog(
             count = len(statistics["flows"])
             if flow is not None and not 1 <= flow <= count:
                 raise UserError(f"--flow {flow}: {run.label} has {count} flow{'s' if count > 1 else ''}")
-            for number in range(1, count + 1) if flow is None else [flow]:
-                parts = (run.path, foreign_name(run.scheme), str(run.run), f"flow{number}")
-                name = unlike("_".join(parts), names)
-                scheme = statistics["flows"][number - 1].get("scheme") or run.scheme
-                title = f"{run.label}, flow {number}"
-                lacking = _lacking(results.experiment, scheme, statistics["backend"])
-                if lacking:
-                    incomplete[run, lacking] = None
-                described = _description(scheme, statistics["backend"], lacking)
-                write_flow(results.folder(run), number, scheme, title, made / f"{name}.sqlog", described, draft)
-                names.append(name)
+            written: list[str] = []
+            try:
+                for number in range(1, count + 1) if flow is None else [flow]:
+                    parts = (run.path, foreign_name(run.scheme), str(run.run), f"flow{number}")
+                    written.append(unlike("_".join(parts), [*names, *written]))
+                    scheme = statistics["flows"][number - 1].get("scheme") or run.scheme
+                    title = f"{run.label}, flow {number}"
+                    lacking = _lacking(results.experiment, scheme, statistics["backend"])
+                    described = _description(scheme, statistics["backend"], lacking)
+                    file = made / f"{written[-1]}.sqlog"
+                    write_flow(results.folder(run), number, scheme, title, file, described, draft)
+                    if lacking:
+                        incomplete[run, lacking] = None
+            except _core.Error as error:  # a damaged log
+                for name in written:
+                    (made / f"{name}.sqlog").unlink(missing_ok=True)
+                left_out.append((run, one_line(error)))
+            else:
+                names += written
         if not names:
             raise UserError(f"{directory}: nothing to export: {left_out[0][1]}")
     return [destination / f"{name}.sqlog" for name in names], left_out, list(incomplete)
