@@ -39,14 +39,25 @@ class _Version(argparse.Action):
 
 
 class _Command(StrictParser):
-    """The parser of one command. It gets its arguments when it is asked: of a command line it is one of many."""
+    """The parser of one command: of a command line it is one of many.
+
+    It is made when something of it is asked for, and gets its arguments when it parses.
+    """
 
     def __init__(self, *, fill: Callable[[argparse.ArgumentParser], None], **settings: Any) -> None:  # noqa: ANN401
-        super().__init__(**settings)
         self._fill: Callable[[argparse.ArgumentParser], None] | None = fill
+        self._settings: dict[str, Any] | None = settings
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (as argparse has it)
+        """Make it: until then it has no attribute of a parser."""
+        settings, self._settings = self._settings, None
+        if settings is None:
+            raise AttributeError(name)
+        super().__init__(**settings)
+        return getattr(self, name)
 
     def fill(self) -> None:
-        """Adds its arguments, once."""
+        """Add its arguments, once."""
         fill, self._fill = self._fill, None
         if fill is not None:
             fill(self)
