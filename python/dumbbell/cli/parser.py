@@ -50,14 +50,19 @@ class _Command(StrictParser):
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (as argparse has it)
         """Make it: until then it has no attribute of a parser."""
-        settings, self._settings = self._settings, None
-        if settings is None:
+        if self._settings is None:
             raise AttributeError(name)
-        super().__init__(**settings)
+        self._make()
         return getattr(self, name)
+
+    def _make(self) -> None:
+        settings, self._settings = self._settings, None
+        if settings is not None:
+            super().__init__(**settings)
 
     def fill(self) -> None:
         """Add its arguments, once."""
+        self._make()
         fill, self._fill = self._fill, None
         if fill is not None:
             fill(self)
