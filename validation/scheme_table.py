@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import dumbbell
-from dumbbell.present.tables import markdown
+from dumbbell.present.tables import Table, markdown
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "schemes"
 INDEX = FOLDER / "README.md"
@@ -73,17 +73,17 @@ def listed(page: Path, text: str) -> list[str]:
 
 def table(schemes: list[str], flows: Measured) -> str:
     """Return the table of a page."""
-    lines = [markdown.line(HEAD), "|---|---|---:|---:|---:|---:|---:|"]
+    rows = []
     for scheme in schemes:
         for path, flow in zip(PATHS, flows[scheme], strict=True):
             rates = [f"{flow['throughput_mbps']:.2f}", f"{flow['goodput_mbps']:.2f}"]
             losses = [f"{100 * flow['loss_rate']:.2f}", f"{100 * flow['packet_loss_rate']:.3f}"]
-            lines.append(markdown.line([f"`{scheme}`", path, *rates, f"{flow['delay_p95_ms']:.1f}", *losses]))
-    return "\n".join(lines) + "\n"
+            rows.append([f"`{scheme}`", path, *rates, f"{flow['delay_p95_ms']:.1f}", *losses])
+    return f"{markdown.render(Table.of(HEAD, rows, align='ll'))}\n"
 
 
 def main() -> None:
-    """Print the index' rows, or write them and the tables of the pages."""
+    """Print the rows of the index, or write the index and the tables of the pages."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()

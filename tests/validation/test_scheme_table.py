@@ -1,6 +1,7 @@
 """The tables of the schemes' pages: from one measurement, so that no page contradicts the index."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,7 +38,7 @@ def test_a_row_has_each_path_and_numbers_are_rounded() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_says_what_the_index_says(page: scheme_table.Path) -> None:
+def test_a_page_says_what_the_index_says(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     table = scheme_table.TABLE.search(text)
     assert table is not None

@@ -27,7 +27,7 @@ impl Default for Extent {
 }
 
 impl Extent {
-    /// Of no points.
+    /// An extent without points.
     pub const fn new() -> Self {
         Self { points: 0, last_ns: 0, low_ns: i64::MAX, high_ns: i64::MIN }
     }
@@ -58,7 +58,7 @@ pub struct Thinning {
 }
 
 impl Thinning {
-    /// For points of which `extent` is known.
+    /// A thinning of the points whose `extent` was gathered before.
     pub fn new(extent: Extent) -> Self {
         Self { extent, column: 0, taken: HashSet::new(), ends: [false; 2] }
     }

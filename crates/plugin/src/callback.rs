@@ -52,19 +52,12 @@ impl Callback {
         Self::Destroy,
     ];
 
-    /// The callbacks that report events: a controller may be without any of them.
-    pub const EVENTS: [Self; 10] = [
-        Self::OnAck,
-        Self::OnLoss,
-        Self::OnTimeout,
-        Self::OnEcn,
-        Self::OnSent,
-        Self::OnFrame,
-        Self::OnEstablished,
-        Self::OnSpuriousLoss,
-        Self::OnWake,
-        Self::OnRecovered,
-    ];
+    /// The callbacks that report events, in order: a controller may be without any of them.
+    pub fn events() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|callback| {
+            !matches!(callback, Self::Create | Self::Control | Self::Fields | Self::Destroy)
+        })
+    }
 
     /// Its name in the interface.
     pub const fn name(self) -> &'static str {

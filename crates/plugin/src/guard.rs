@@ -188,7 +188,7 @@ impl<F: Foreign> Guarded<F> {
         guarded.place.enter(Callback::Create);
         let mut answer = Answer::default();
         let created = create().map_err(|what| (Callback::Create, what)).and_then(|foreign| {
-            guarded.hears = Callback::EVENTS.into_iter().filter(|event| foreign.hears(*event)).map(bit).sum();
+            guarded.hears = Callback::events().filter(|event| foreign.hears(*event)).map(bit).sum();
             let foreign = guarded.foreign.insert(foreign);
             guarded.place.next(Callback::Control);
             foreign.control(&mut answer).map_err(|what| (Callback::Control, what))

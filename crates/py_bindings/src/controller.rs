@@ -134,7 +134,7 @@ impl Instance {
             }
             let object = class.constructor.bind(py).call((Start::from(start),), Some(&keywords))?;
             let mut methods: Vec<Option<Py<PyAny>>> = Vec::new();
-            for callback in Callback::EVENTS {
+            for callback in Callback::events() {
                 let index = callback as usize;
                 methods.resize_with(methods.len().max(index + 1), || None);
                 methods[index] = object.getattr_opt(callback.name())?.map(Bound::unbind);

@@ -57,10 +57,7 @@ _IS_MEDIA = ("flow", "media.frames_decoded")
 
 
 class _Places:
-    """What says where a row was measured: the path, and in a grid the values of the axes, instead of a cell's name.
-
-    An axis that has one value has no column.
-    """
+    """The columns that say where a row was measured: the path and, in a grid, each axis that has several values."""
 
     def __init__(self, results: dumbbell.Results) -> None:
         self._axes = {run.path: run.axes for run in results.runs if run.axes}
@@ -70,16 +67,16 @@ class _Places:
         self.head = [_AXES.get(name, name) for name in self._shown]
         constant = {name: next(iter(found)) for name, found in values.items() if len(found) == 1}
         self.everywhere = [f"{_AXES.get(name, name)} {value}" for name, value in constant.items()]
-        """The axes with one value."""
+        """Name and value of each axis that has the same value in all runs."""
 
     def words(self, path: str) -> list[str]:
-        """The words of a path, one for each column."""
+        """Return the fields of these columns for the path, or the cell, of this name."""
         axes = self._axes.get(path, {"path": path})
         return [_axis_value(axes.get(name)) for name in self._shown]
 
 
 _AXES = {"scheme": "beside"}
-"""What an axis is called that has the name of another column."""
+"""The title of an axis, by its name, where another column has that name as its title."""
 
 
 def _axis_value(value: object) -> str:
@@ -134,7 +131,7 @@ def print_legend(gathered: list[dumbbell.Repetitions]) -> None:
 
 
 def _totals(title: str, name: str, gathered: list[dumbbell.Repetitions], places: _Places) -> str:
-    """What the flows of each run carried together, one line for its repetitions."""
+    """Return a table of the totals over all flows of a run, with a row for the repetitions of each run."""
     rows = [
         [*places.words(group.path), group.scheme, group.runs_text, *_means(group, "network", 0, SHOWN)]
         for group in gathered
@@ -143,7 +140,7 @@ def _totals(title: str, name: str, gathered: list[dumbbell.Repetitions], places:
 
 
 def _shares(parts: list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]], places: _Places) -> str:
-    """Who got what in runs of several schemes."""
+    """Return a table of what each scheme, and each of its flows, got beside the others."""
     rows = []
     for group, shares in parts:
         for share in shares:
@@ -234,7 +231,7 @@ def _errors(errors: dict[str, float | None], uncounted: str) -> str:
 
 
 def _part(title: str, head: Sequence[str], shown: Columns, rows: list[list[str]]) -> str:
-    """A table below its title, if it has one; nothing without rows."""
+    """Return a table below its title, if it has one; an empty text without rows."""
     if not rows:
         return ""
     table = terminal.render(Table.of([*head, *(title for title, *_ in shown)], rows))
@@ -242,7 +239,7 @@ def _part(title: str, head: Sequence[str], shown: Columns, rows: list[list[str]]
 
 
 def _print_part(title: str, head: Sequence[str], shown: Columns, rows: list[list[str]]) -> None:
-    """Prints one below others; nothing without rows."""
+    """Print a table below others; print nothing without rows."""
     if text := _part(title, head, shown, rows):
         print(f"\n{text}")
 

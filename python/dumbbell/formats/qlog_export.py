@@ -1,7 +1,9 @@
 """Flows of runs as qlog files, one each, for qvis and other tools that read what QUIC stacks log."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from dumbbell import _core
 from dumbbell.base.backend import find_backend
@@ -31,7 +33,7 @@ def export_qlog(
     refuse_used(destination)
     names: list[str] = []
     left_out: list[tuple[Run, str]] = []
-    incomplete: dict[tuple[Run, str], None] = {}
+    incomplete: list[tuple[Run, str]] = []
     with staging(destination) as made, Progress() as progress:
         stage = progress.expect("exports of runs", [Piece(run.label, 1.0) for run in runs])
         for run in stage.each(runs):
@@ -45,28 +47,51 @@ def export_qlog(
             count = len(statistics["flows"])
             if flow is not None and not 1 <= flow <= count:
                 raise UserError(f"--flow {flow}: {run.label} has {count} flow{'s' if count > 1 else ''}")
-            written: list[str] = []
+            numbers = range(1, count + 1) if flow is None else [flow]
             try:
-                for number in range(1, count + 1) if flow is None else [flow]:
-                    parts = (run.path, foreign_name(run.scheme), str(run.run), f"flow{number}")
-                    written.append(unlike("_".join(parts), [*names, *written]))
-                    scheme = statistics["flows"][number - 1].get("scheme") or run.scheme
-                    title = f"{run.label}, flow {number}"
-                    lacking = _lacking(results.experiment, scheme, statistics["backend"])
-                    described = _description(scheme, statistics["backend"], lacking)
-                    file = made / f"{written[-1]}.sqlog"
-                    write_flow(results.folder(run), number, scheme, title, file, described, draft)
-                    if lacking:
-                        incomplete[run, lacking] = None
+                written, lacking = _write_run(results, run, statistics, numbers, made, names, draft)
             except _core.Error as error:  # a damaged log
-                for name in written:
-                    (made / f"{name}.sqlog").unlink(missing_ok=True)
                 left_out.append((run, one_line(error)))
             else:
                 names += written
+                incomplete += [(run, what) for what in lacking]
         if not names:
             raise UserError(f"{directory}: nothing to export: {left_out[0][1]}")
-    return [destination / f"{name}.sqlog" for name in names], left_out, list(incomplete)
+    return [destination / f"{name}.sqlog" for name in names], left_out, incomplete
+
+
+def _write_run(
+    results: ResultsDirectory,
+    run: Run,
+    statistics: dict[str, Any],
+    numbers: Sequence[int],
+    folder: Path,
+    used: Sequence[str],
+    draft: str,
+) -> tuple[list[str], list[str]]:
+    """Write these flows of a run into `folder`, under names that are not `used`.
+
+    Return their names, and what their qlogs lack.
+
+    Raises:
+        Error: a log is damaged; nothing of the run is left in `folder`.
+    """
+    names: list[str] = []
+    lacking = []
+    try:
+        for number in numbers:
+            parts = (run.path, foreign_name(run.scheme), str(run.run), f"flow{number}")
+            names.append(unlike("_".join(parts), [*used, *names]))
+            scheme = statistics["flows"][number - 1].get("scheme") or run.scheme
+            lacking.append(_lacking(results.experiment, scheme, statistics["backend"]))
+            described = _description(scheme, statistics["backend"], lacking[-1])
+            file = folder / f"{names[-1]}.sqlog"
+            write_flow(results.folder(run), number, scheme, f"{run.label}, flow {number}", file, described, draft)
+    except _core.Error:
+        for name in names:
+            (folder / f"{name}.sqlog").unlink(missing_ok=True)
+        raise
+    return names, [what for what in dict.fromkeys(lacking) if what]
 
 
 def write_flow(

@@ -84,7 +84,7 @@ def git_state() -> dict[str, Any] | None:
 
 
 def _changed_file(line: str) -> str:
-    """The file of a line of `git status --porcelain=v2`, which is behind as many fields as the first one says."""
+    """Return the file that a line of `git status --porcelain=v2` names, behind as many fields as its kind has."""
     fields = {"1": 8, "2": 9, "u": 10}[line[0]]
     return line.split(" ", fields)[-1].split("\t")[0]
 
@@ -107,7 +107,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 
 def _package(name: str) -> str | None:
-    """The version of an installed package, read from its metadata without the rest, which takes longer."""
+    """Return the version of an installed package. To parse all of its metadata, as `version` does, takes longer."""
     try:
         text = importlib.metadata.distribution(name).read_text("METADATA") or ""
     except importlib.metadata.PackageNotFoundError:

@@ -20,6 +20,15 @@ impl Counted {
         }
     }
 
+    /// Grows as Linux's Reno does by `acked` packets: in slow start by all of them, up to `ssthresh`.
+    pub(crate) fn grow_like_reno(&mut self, window: &mut Window, ssthresh: f64, acked: f64) {
+        if window.packets < ssthresh {
+            window.packets = (window.packets + acked).min(ssthresh);
+        } else {
+            self.grow(window, acked);
+        }
+    }
+
     /// Forgets what was counted: an episode has begun.
     pub(crate) fn reset(&mut self) {
         self.packets = 0.0;

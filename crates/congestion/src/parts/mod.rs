@@ -19,6 +19,7 @@ mod quantised;
 mod queried;
 mod queuing_delay;
 mod rounds;
+mod undo;
 mod window;
 mod windowed;
 
@@ -41,5 +42,6 @@ pub(crate) use queried::State;
 pub(crate) use queried::{Answer, Queried};
 pub(crate) use queuing_delay::QueuingDelay;
 pub(crate) use rounds::Rounds;
+pub(crate) use undo::Undo;
 pub(crate) use window::Window;
 pub(crate) use windowed::{WindowedMax, WindowedMin};

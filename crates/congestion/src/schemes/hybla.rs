@@ -12,7 +12,7 @@
 //! Expected: the sending rate grows by `1 / rtt0^2` packets/s per second in congestion avoidance at every RTT from `rtt0`
 //! on, if every packet is acknowledged.
 
-use crate::parts::{Completed, Counted, Window};
+use crate::parts::{Completed, Counted, Undo, Window};
 use crate::{
     Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
 };
@@ -66,16 +66,16 @@ struct Hybla {
     min_srtt: Span,
     /// How many times `rtt0` that is, at least 1.
     rho: f64,
-    /// Linux's growth: what is less than a packet yet, and the ACKs since the window last grew.
+    /// Linux's growth that is less than a packet yet, packets.
     part: f64,
+    /// ACKs since Linux's growth last added a packet.
     stood_for: f64,
     /// Growth like Reno's.
     counted: Counted,
     completed: Completed,
     /// It grows like Reno until this packet is acknowledged.
     repaired_from: u64,
-    /// Window and ssthresh before the latest reduction on loss, for undoing it.
-    before_loss: Option<(f64, f64)>,
+    undo: Undo,
 }
 
 impl Hybla {
@@ -92,7 +92,7 @@ impl Hybla {
             counted: Counted::default(),
             completed: Completed::default(),
             repaired_from: 0,
-            before_loss: None,
+            undo: Undo::default(),
         }
     }
 
@@ -106,7 +106,8 @@ impl Hybla {
         }
         self.min_srtt = srtt;
         let rho = srtt.as_ns() as f64 / self.rtt0_ns;
-        self.rho = if self.is_exact { rho } else { (8.0 * rho).floor() / 8.0 }.max(1.0);
+        let counted = if self.is_exact { rho } else { (8.0 * rho).floor() / 8.0 };
+        self.rho = counted.max(1.0);
     }
 
     /// `2^rho - 1`, packets.
@@ -122,27 +123,19 @@ impl Hybla {
 
     /// Growth by an ACK of `acked` packets.
     fn grow(&mut self, acked: f64) {
-        let slow_start = self.in_slow_start();
-        let packets = self.window.packets;
+        let (window, slow_start) = (self.window.packets, self.in_slow_start());
+        let increment = if slow_start { self.slow_start_increment() } else { self.rho * self.rho / window };
         let grown = if self.is_exact {
-            let each = if slow_start { self.slow_start_increment() } else { self.rho * self.rho / packets };
-            packets + acked * each
+            window + acked * increment
         } else {
-            packets + self.whole_increment(slow_start)
+            (window + self.whole_packets(increment)).min(MAX_WINDOW)
         };
         self.window.packets = if slow_start { grown.min(self.ssthresh) } else { grown };
-        if !self.is_exact {
-            self.window.packets = self.window.packets.min(MAX_WINDOW);
-        }
     }
 
-    /// Linux's growth by one ACK, whole packets.
-    fn whole_increment(&mut self, slow_start: bool) -> f64 {
-        let increment = if slow_start {
-            self.slow_start_increment()
-        } else {
-            (PARTS * self.rho * self.rho / self.window.packets).floor() / PARTS
-        };
+    /// What Linux adds for an ACK whose increment this is: whole packets.
+    fn whole_packets(&mut self, increment: f64) -> f64 {
+        let increment = (PARTS * increment).floor() / PARTS;
         self.part += increment;
         let whole = self.part.floor();
         self.part -= whole;
@@ -152,14 +145,6 @@ impl Hybla {
             return 1.0;
         }
         whole
-    }
-
-    fn grow_like_reno(&mut self, acked: f64) {
-        if self.in_slow_start() {
-            self.window.packets = (self.window.packets + acked).min(self.ssthresh);
-        } else {
-            self.counted.grow(&mut self.window, acked);
-        }
     }
 
     fn reduce(&mut self) {
@@ -186,7 +171,7 @@ impl Controller for Hybla {
         }
         let acked = self.window.in_packets(ack.growth_bytes);
         if ack.has_hole() || ack.newest().number < self.repaired_from {
-            self.grow_like_reno(acked);
+            self.counted.grow_like_reno(&mut self.window, self.ssthresh, acked);
         } else {
             self.grow(acked);
         }
@@ -194,30 +179,27 @@ impl Controller for Hybla {
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
         if loss.new_episode {
-            self.before_loss = Some((self.window.packets, self.ssthresh));
+            self.undo.remember(self.window, self.ssthresh);
             self.reduce();
         }
     }
 
     fn on_spurious_loss(&mut self, _now: Time) {
-        if let Some((window, ssthresh)) = self.before_loss.take() {
-            self.window.packets = self.window.packets.max(window);
-            self.ssthresh = self.ssthresh.max(ssthresh);
-        }
+        self.undo.restore(&mut self.window, &mut self.ssthresh);
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         if !timeout.repeated {
             self.reduce();
         }
-        self.before_loss = None;
+        self.undo.forget();
         self.window.packets = 1.0;
         self.repaired_from = timeout.next_number;
     }
 
     fn on_ecn(&mut self, ecn: &Ecn) {
         if ecn.new_episode {
-            self.before_loss = None;
+            self.undo.forget();
             self.reduce();
         }
     }

@@ -7,7 +7,7 @@
 //! Expected: sawtooth between (BDP + queue) / 2 and BDP + queue, one packet per RTT; throughput
 //! `1.22 * MSS / (RTT * sqrt(p))` at loss-event rate `p` (Mathis et al. 1997, one ACK per packet).
 
-use crate::parts::{Counted, Window};
+use crate::parts::{Counted, Undo, Window};
 use crate::{
     Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
 };
@@ -59,8 +59,7 @@ struct Reno {
     truncated: bool,
     /// Growth in whole packets, where it is counted.
     counted: Option<Counted>,
-    /// Window and ssthresh before the latest reduction on loss, for undoing it.
-    before_loss: Option<(f64, f64)>,
+    undo: Undo,
 }
 
 impl Reno {
@@ -72,7 +71,7 @@ impl Reno {
             from_flight: parameters.choice("reduce_from") == "flight",
             truncated: parameters.choice("increase") == "truncated",
             counted: (parameters.choice("increase") == "counted").then(Counted::default),
-            before_loss: None,
+            undo: Undo::default(),
         }
     }
 
@@ -127,29 +126,26 @@ impl Controller for Reno {
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
         if loss.new_episode {
-            self.before_loss = Some((self.window.packets, self.ssthresh));
+            self.undo.remember(self.window, self.ssthresh);
             self.reduce(loss.in_flight_bytes);
         }
     }
 
     fn on_spurious_loss(&mut self, _now: Time) {
-        if let Some((window, ssthresh)) = self.before_loss.take() {
-            self.window.packets = self.window.packets.max(window);
-            self.ssthresh = self.ssthresh.max(ssthresh);
-        }
+        self.undo.restore(&mut self.window, &mut self.ssthresh);
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         if !timeout.repeated {
             self.reduce(timeout.in_flight_before_bytes);
         }
-        self.before_loss = None;
+        self.undo.forget();
         self.window.packets = 1.0;
     }
 
     fn on_ecn(&mut self, ecn: &Ecn) {
         if ecn.new_episode {
-            self.before_loss = None;
+            self.undo.forget();
             self.reduce(ecn.in_flight_bytes);
         }
     }

@@ -12,7 +12,7 @@
 //! Expected: alone, 2 to 4 packets of queue and no loss; one packet per RTT after an early end of slow start; starved by
 //! loss-based flows in deep buffers.
 
-use crate::parts::{Completed, Counted, Rounds, Window};
+use crate::parts::{Completed, Counted, Rounds, Undo, Window};
 use crate::{
     Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
 };
@@ -102,8 +102,7 @@ struct Vegas {
     /// lasts at least until this packet number is acknowledged.
     paused_until: Option<u64>,
     completed: Completed,
-    /// Window and ssthresh before the present loss episode, packets.
-    undo: Option<(f64, f64)>,
+    undo: Undo,
 }
 
 /// RTT samples of the present round.
@@ -133,7 +132,7 @@ impl Vegas {
             round: Round { rounds, min_rtt: Span::MAX, samples: 0 },
             diff: 0.0,
             paused_until: None,
-            undo: None,
+            undo: Undo::default(),
         }
     }
 
@@ -179,11 +178,7 @@ impl Vegas {
             return;
         }
         let acked = self.window.in_packets(ack.growth_bytes);
-        if self.in_slow_start() {
-            self.grow_in_slow_start(acked);
-        } else {
-            self.counted.grow(&mut self.window, acked);
-        }
+        self.counted.grow_like_reno(&mut self.window, self.ssthresh, acked);
     }
 
     /// ssthresh after a decision for a smaller window.
@@ -268,7 +263,7 @@ impl Controller for Vegas {
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
         if loss.new_episode {
-            self.undo = Some((self.window.packets, self.ssthresh));
+            self.undo.remember(self.window, self.ssthresh);
             self.reduce();
             self.paused_until = Some(0);
         }
@@ -278,24 +273,21 @@ impl Controller for Vegas {
         if !timeout.repeated {
             self.reduce();
         }
-        self.undo = None;
+        self.undo.forget();
         self.window.packets = 1.0;
         self.paused_until = Some(timeout.next_number);
     }
 
     fn on_ecn(&mut self, ecn: &Ecn) {
         if ecn.new_episode {
-            self.undo = None;
+            self.undo.forget();
             self.reduce();
             self.paused_until = Some(0);
         }
     }
 
     fn on_spurious_loss(&mut self, _now: Time) {
-        if let Some((cwnd, ssthresh)) = self.undo.take() {
-            self.window.packets = self.window.packets.max(cwnd);
-            self.ssthresh = self.ssthresh.max(ssthresh);
-        }
+        self.undo.restore(&mut self.window, &mut self.ssthresh);
     }
 
     fn control(&self) -> Control {

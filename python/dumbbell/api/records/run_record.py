@@ -47,7 +47,7 @@ class RunRecord:
 
     @property
     def axes(self) -> dict[str, Any]:
-        """Where in its grid the run is: `path`, and the value of each axis; empty of a run of no grid."""
+        """The `path` and the value of each axis that the run has in its grid; empty if there is no grid."""
         return dict(self.statistics.get("axes", {}))
 
     @property

@@ -30,7 +30,7 @@ MOST_BYTES = 10**15
 
 
 def _split(text: str, option: str, allowed: str) -> tuple[Decimal, str]:
-    """The number and the unit, as it is written."""
+    """Return the number, and the unit as it is written."""
     match = _NUMBER.fullmatch(text.strip()) if isinstance(text, str) else None
     if match is None:
         raise UserError(f"{option} `{str(text)[:40]}`: allowed is {allowed}")
@@ -38,13 +38,13 @@ def _split(text: str, option: str, allowed: str) -> tuple[Decimal, str]:
 
 
 def _parts(text: str, option: str, allowed: str) -> tuple[Decimal, str]:
-    """The number and the unit in small letters."""
+    """Return the number, and the unit in small letters."""
     number, unit = _split(text, option, allowed)
     return number, unit.lower()
 
 
 def rate_mbps(text: str, option: str) -> Decimal:
-    """A rate, Mbit/s: `20mbit`, `20Mbps`, `20Mb/s`, `500kbit`, `1gbit`; bytes per second with a capital B: `2.5MB/s`.
+    """Return a rate in Mbit/s: `20mbit`, `20Mbps`, `20Mb/s`, `500kbit`, `1gbit`, or in bytes per second `2.5MB/s`.
 
     tc(8) calls bytes per second `mbps`; iperf3, ns-3 and people call bits so, and so does dumbbell.
 
@@ -90,7 +90,7 @@ def percentage(text: str, option: str) -> Decimal:
 
 
 def queue_length(text: str, option: str) -> tuple[Decimal, str]:
-    """The length of a queue and what it counts: `packets`, `bytes`, `ms` at the rate, or `bdp`.
+    """Return the length of a queue and its unit: `packets`, `bytes`, `ms` at the rate, or `bdp`.
 
     Raises:
         UserError: it is none, or out of bounds.
