@@ -6,6 +6,9 @@ from os import PathLike
 class Error(ValueError):
     """Something the core refuses; the message is one line."""
 
+class DamagedLog(Error):
+    """A log that is cut off, malformed, or not of its format."""
+
 def version() -> str:
     """The version of the core."""
 

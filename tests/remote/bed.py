@@ -260,9 +260,14 @@ class Bed:
         self._translate(side, first_port=30_000 + time.monotonic_ns() % 20_000)
         self._in_router(_ROUTERS[side], "conntrack", "-F")
 
-    def in_router(self, side: str, *words: str) -> None:
-        """Runs a command in the router before a machine."""
-        self._in_router(_ROUTERS[side], *words)
+    def answered(self, side: str = "near") -> int:
+        """Return how many UDP conversations the NAT before a machine knows in both directions."""
+        known = self.in_router(side, "conntrack", "-L", "-p", "udp").splitlines()
+        return sum("UNREPLIED" not in line for line in known)
+
+    def in_router(self, side: str, *words: str) -> str:
+        """Run a command in the router before a machine, and return what it printed."""
+        return self._in_router(_ROUTERS[side], *words)
 
     def sessions(self) -> list[int]:
         """The processes of the far sshd that serve connections."""
@@ -399,10 +404,11 @@ class Bed:
         for router in self._routers:
             self._in_router(router, "nft", f"add rule ip filter {chain} {rule}")
 
-    def _in_router(self, router: str, *words: str) -> None:
+    def _in_router(self, router: str, *words: str) -> str:
         command = ["nsenter", "-t", str(self._routers[router]), "-n", "--", *words]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_PATIENCE_S)
         assert done.returncode == 0, f"{words}: {done.stderr}"
+        return done.stdout
 
     def _end_all(self) -> None:
         """Ends what is left on both machines: whoever left it there fails by his own test."""

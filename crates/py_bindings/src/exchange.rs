@@ -1,7 +1,7 @@
 //! Logs of other tools: in and out.
 
 use crate::source::interruptible;
-use crate::{error, text};
+use crate::{DamagedLog, error, text};
 use packetlog::capture::{Clocks, Delays, ImportedCapture, Role, import_both as import_captures, import_one};
 use packetlog::pantheon::{
     ClockOffsets, Direction, FlowLog, Imported, Input, Log, MergedExport, RawPair, import, import_run,
@@ -186,7 +186,7 @@ pub(crate) fn export_pantheon(
     })
 }
 
-/// Writes one flow of a run as a qlog; returns the number of events in it.
+/// Writes one flow of a run as a qlog; returns the number of events in it. A log that is not whole is a `DamagedLog`.
 #[pyfunction]
 #[pyo3(signature = (packets, samples, out, flow, draft, trace))]
 pub(crate) fn export_qlog(
@@ -204,9 +204,14 @@ pub(crate) fn export_qlog(
     })?;
     let trace: Trace = serde_json::from_str(trace).map_err(text)?;
     let info = TraceInfo { title: trace.title, description: trace.description, name: trace.name };
-    interruptible(py, |until| {
-        QlogExport::create(out, draft, flow, &info)?.write_run(&packets, samples.as_deref(), until)
-    })
+    let written = interruptible(py, |until| {
+        let export = QlogExport::create(out, draft, flow, &info)?;
+        match export.write_run(&packets, samples.as_deref(), until) {
+            Err(error @ (Error::Interrupted | Error::Io { .. })) => Err(error),
+            written => Ok(written),
+        }
+    })?;
+    written.map_err(|damage| DamagedLog::new_err(damage.to_string()))
 }
 
 /// What the qlog says of itself.

@@ -25,6 +25,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 create_exception!(_core, Error, PyValueError, "Something the core refuses; the message is one line.");
+create_exception!(_core, DamagedLog, Error, "A log that is cut off, malformed, or not of its format.");
 
 /// A message of the core as a Python exception.
 pub(crate) fn error(message: String) -> PyErr {
@@ -88,5 +89,5 @@ mod _core {
     #[pymodule_export]
     use crate::train::{train_controller, trainers};
     #[pymodule_export]
-    use crate::{Error, commit, version};
+    use crate::{DamagedLog, Error, commit, version};
 }

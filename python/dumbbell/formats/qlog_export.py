@@ -50,7 +50,7 @@ def export_qlog(
             numbers = range(1, count + 1) if flow is None else [flow]
             try:
                 written, lacking = _write_run(results, run, statistics, numbers, made, names, draft)
-            except _core.Error as error:  # a damaged log
+            except _core.DamagedLog as error:
                 left_out.append((run, one_line(error)))
             else:
                 names += written
@@ -74,7 +74,8 @@ def _write_run(
     Return their names, and what their qlogs lack.
 
     Raises:
-        Error: a log is damaged; nothing of the run is left in `folder`.
+        DamagedLog: nothing of the run is left in `folder`.
+        Error: `folder` cannot be written.
     """
     names: list[str] = []
     lacking = []
@@ -87,7 +88,7 @@ def _write_run(
             described = _description(scheme, statistics["backend"], lacking[-1])
             file = folder / f"{names[-1]}.sqlog"
             write_flow(results.folder(run), number, scheme, f"{run.label}, flow {number}", file, described, draft)
-    except _core.Error:
+    except _core.DamagedLog:
         for name in names:
             (folder / f"{name}.sqlog").unlink(missing_ok=True)
         raise
