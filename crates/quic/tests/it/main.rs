@@ -89,7 +89,9 @@ fn transfer_for_a_second(congestion_control: &str) {
     assert!((5.0..=most).contains(&(statistics.len() as f64)), "{} lines in {took:?}", statistics.len());
     for line in &statistics {
         assert!(line["cwnd_bytes"].as_u64().unwrap() >= 2 * 1200, "{line}");
-        assert!(line["rtt_ms"].as_f64().unwrap() >= line["min_rtt_ms"].as_f64().unwrap() * 0.99, "{line}");
+        // before the first sample, on a busy machine the first line, there is no smallest RTT
+        let min_rtt_ms = line["min_rtt_ms"].as_f64().unwrap_or(0.0);
+        assert!(line["rtt_ms"].as_f64().unwrap() >= min_rtt_ms * 0.99, "{line}");
         assert!(line["lost"].as_u64().unwrap() <= line["sent"].as_u64().unwrap(), "{line}");
     }
     let times: Vec<f64> = statistics.iter().map(|line| line["t_s"].as_f64().unwrap()).collect();
@@ -97,6 +99,7 @@ fn transfer_for_a_second(congestion_control: &str) {
     let last = &statistics[statistics.len() - 1];
     assert!(last["sent_bytes"].as_u64().unwrap() > 5_000_000, "{last}");
     assert!(last["delivery_rate_mbps"].as_f64().unwrap() > 1.0, "{last}");
+    assert!(last["min_rtt_ms"].as_f64().unwrap() > 0.0, "{last}");
 }
 
 #[test]
