@@ -28,13 +28,17 @@ key `b` of the object `a`, or of each object of the list `a`. An empty unit is a
 
 - **pantheon**: as Pantheon's analysis computes it, defects included. The whole log counts, sizes contain the path's
   overhead, packets still under way at the end are lost, and each flow's rate divides by that flow's own span. Times
-  are whole microseconds, as in its logs. Use it to compare with Pantheon's results.
-- **corrected**: payload only, from the end of the warm-up (`warmup_s`), without packets under way at the end. Use it
-  for new work.
+  are whole microseconds, as in its logs. Use it to compare with Pantheon's results: `--convention pantheon`.
+- **corrected**: payload only, from the end of the warm-up (`warmup_s`), without packets under way at the end. Tables
+  and figures show it unless the experiment has `convention = "pantheon"`.
 - **counter**: counted over the whole run, or a time mean of a counted quantity.
 - **ccperf**: ccperf's names and formulas: payload, from the start of each flow until it stops, its transfer is
   complete, or the run ends. The suffix is the layer: `l1` the wire, `l2` the queue, `l4` the transport (windows in
   segments), `l7` the application. Means are exact time integrals; null where a log does not tell.
+
+Names that begin with `competing_` are of the time in which all flows of a run are active, after the warm-up: from
+`competing_from_s` to `competing_to_s` of the network, which tables of shares name in their headings. They are null in
+runs of one flow, and where the flows are never all active.
 
 Metrics marked "sampled" are computed from values per sample interval (`sample_interval_s`, 0.1 s unless the experiment
 says otherwise; `network.sample_interval_s` repeats it): variances, utilities and fairness depend on its length. What

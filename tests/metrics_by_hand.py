@@ -80,6 +80,24 @@ def corrected(flow: Flow) -> Values:
     return values
 
 
+def competing(flow: Flow) -> Values:
+    """In the time in which all flows are active."""
+    names = ("goodput_mbps", "share", "owd_p95_ms", "loss_rate")
+    time = flow.run.competing
+    if time is None:
+        return {f"competing_{name}": None for name in names}
+    arrived, dropped = us(flow.delivered.within(*time).delay), flow.dropped.within(*time)
+    beside = [other for other in flow.run.flows if other.directions == flow.directions]
+    own = within(flow.stream.fresh, *time)
+    values = (
+        mbps(own, time[1] - time[0]),
+        ratio(own, sum(within(other.stream.fresh, *time) for other in beside)),
+        scaled(nearest_rank(arrived, 0.95), 1e-3),
+        ratio(len(dropped.time), len(dropped.time) + len(arrived)),
+    )
+    return {f"competing_{name}": value for name, value in zip(names, values, strict=True)}
+
+
 def counted(flow: Flow) -> Values:
     packets = [len(events.time) for events in (flow.sent, flow.delivered, flow.dropped)]
     episodes, over = recoveries(flow)
@@ -302,6 +320,7 @@ def flow_metrics(flow: Flow) -> Values:
         pantheon(flow.sent, flow.delivered)
         | acklink(flow.run, flow.number)
         | corrected(flow)
+        | competing(flow)
         | counted(flow)
         | ccperf(flow)
         | sampled(flow)

@@ -159,7 +159,13 @@ def network_metrics(run: Run) -> Values:
     for share in (50, 95, 99):
         values[f"owd_p{share}_ms"] = scaled(nearest_rank(delays, share / 100), 1e-3)
     return (
-        values | fairness(run) | means(run) | samples(run) | {"convergence_time_s": convergence(run)} | completions(run)
+        values
+        | fairness(run)
+        | competing(run)
+        | means(run)
+        | samples(run)
+        | {"convergence_time_s": convergence(run)}
+        | completions(run)
     )
 
 
@@ -214,6 +220,19 @@ def fairness(run: Run) -> Values:
     whole = [within(flow.stream.fresh, first, last) for flow in run.flows]
     found = {"jain_index": jain(whole), "jain_index_mean": mean([index for index in indices if index is not None])}
     return found | jain_windows(run)
+
+
+def competing(run: Run) -> Values:
+    """When all flows are active, and what they get then."""
+    time = run.competing
+    if time is None:
+        return dict.fromkeys(("competing_from_s", "competing_to_s", "competing_goodput_mbps"))
+    amount = sum(within(flow.stream.fresh, *time) for flow in run.flows)
+    return {
+        "competing_from_s": time[0] / SECOND,
+        "competing_to_s": time[1] / SECOND,
+        "competing_goodput_mbps": mbps(amount, time[1] - time[0]),
+    }
 
 
 def means(run: Run) -> Values:

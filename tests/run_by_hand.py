@@ -119,6 +119,13 @@ class Run:
         self.samples = pl.read_parquet(folder / "flows.parquet")
         self.flows = [Flow(self, number) for number in range(1, len(specification["flows"]) + 1)]
 
+    @property
+    def competing(self) -> Interval | None:
+        """When all flows are active, after the warm-up: until the first transfer is complete."""
+        first = max(max(flow.active[0] for flow in self.flows), self.warmup)
+        last = min(flow.active[1] for flow in self.flows)
+        return (first, last) if len(self.flows) > 1 and first < last else None
+
     def events(self, kind: int, flow: int | None = None) -> Events:
         chosen = self.log.filter(pl.col("event") == kind)
         if flow is not None:

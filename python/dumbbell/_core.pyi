@@ -352,11 +352,24 @@ def import_capture(file: str, receiver: str | None, end: str | None, clocks: str
 def write_samples(file: str, rows: list[tuple[int, int, str, str, float]]) -> None:
     """Writes samples of flows: time in ns, number of the flow, field, unit, value; in order of time."""
 
-def export_qlog(packets: str, samples: str | None, out: str, flow: int, draft: str, trace: str) -> int:
+def export_qlog(
+    packets: str,
+    samples: str | None,
+    out: str,
+    flow: int,
+    draft: str,
+    trace: str,
+    from_ns: int = 0,
+    to_ns: int | None = None,
+) -> int:
     """Writes one flow of a run as a qlog text sequence; returns the number of events.
 
     `samples` is its `flows.parquet`, if there is one, `draft` is `0.3` or `quic-13`, and `trace` is JSON: `title`,
-    `description` and `name`.
+    `description` and `name`. Events are those from `from_ns` until before `to_ns`, after the state at `from_ns`.
+
+    Raises:
+        DamagedLog: a log of the run cannot be read.
+        Error: something is not allowed, or the file cannot be written.
     """
 
 def import_qlog(file: str, directory: str) -> str:

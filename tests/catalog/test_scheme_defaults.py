@@ -118,7 +118,7 @@ def test_copa_by_its_paper_shares_with_reno_and_its_delay_only_variant_starves(
 ) -> None:
     (folder / "path.toml").write_text(RENO_PATH)
     mixes = ("--mix", "copa+reno", "--mix", "copa-delay+reno")
-    dumbbell("run", *mixes, "--path", "path.toml", "--duration", "120", "--runs", "1", "--out", "out")
+    dumbbell("run", *mixes, "--path", "path.toml", "--duration", "120", "--runs", "1", "--exact", "--out", "out")
     runs = {run["scheme"]: run for run in json.loads(dumbbell("show", "out", "--json").stdout)["runs"]}
     rates = {name: [flow["throughput_mbps"] for flow in run["flows"]] for name, run in runs.items()}
     copa, reno = rates["copa+reno"]

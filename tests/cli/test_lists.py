@@ -2,7 +2,6 @@
 
 import csv
 import io
-import itertools
 import json
 import re
 from pathlib import Path
@@ -54,9 +53,9 @@ def test_lists_are_filtered_by_text_and_kind(dumbbell: Dumbbell) -> None:
 def test_results_are_sorted_by_a_metric_best_first(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     once(*RUN)
 
-    def order(metric: str) -> list[str]:
-        lines = dumbbell("show", "out", "--sort", metric).stdout.splitlines()[1:]
-        return [line.split()[1] for line in itertools.takewhile(lambda line: line.startswith("small"), lines)]
+    def order(metric: str | None) -> list[str]:
+        lines = dumbbell("show", "out", *(() if metric is None else ("--sort", metric))).stdout.splitlines()
+        return [line.split()[1] for line in lines if line.startswith("small ")]
 
     means = {
         group.scheme: group.estimate(("network", 0, "delay_p95_ms")) for group in library.open(folder / "out").summary()
@@ -65,6 +64,13 @@ def test_results_are_sorted_by_a_metric_best_first(dumbbell: Dumbbell, once: Dum
     assert order("delay_p95_ms") == ["vegas", "reno"]
     assert order("throughput_mbps") == ["reno", "vegas"]
     assert order("goodput_mbps") == ["reno", "vegas"]
+    assert order(None) == ["reno", "vegas"]  # by the first column
+    both = ("--schemes", "vegas,reno", "--path", "small.toml", "--duration", "2", "--out", "other")
+    printed = dumbbell("run", *both).stdout
+    of = {run.scheme: run.statistics["network"]["goodput_mbps"] for run in library.open(folder / "other").runs}
+    assert re.findall(r"(?m)^small +(\w+)", printed) == sorted(of, key=lambda scheme: -of[scheme])
+    given = dumbbell("show", "other", "--sort", "given").stdout
+    assert re.findall(r"(?m)^small +(\w+)", given) == ["vegas", "reno"]
     assert order("mean_cwnd_l4")[0] == "reno"  # neither is better: the highest first
     shown = dumbbell("show", "out", "--metrics", "delay_p95_ms", "--sort", "delay_p95_ms").stdout.splitlines()
     assert shown[1].split()[1] == "vegas"
@@ -80,12 +86,12 @@ def test_results_are_written_as_csv(dumbbell: Dumbbell, once: Dumbbell, folder: 
     (folder / "out/runs/small/vegas/2/stats.json").unlink()
     done = dumbbell("show", "out", "--csv", "--sort", "loss_rate", expect=1)
     (reno,) = csv.DictReader(io.StringIO(done.stdout))  # of vegas there is nothing to tell
-    estimate = library.open(folder / "out").summary()[0].estimate(("network", 0, "throughput_mbps"))
+    estimate = library.open(folder / "out").summary()[0].estimate(("network", 0, "goodput_mbps"))
     assert estimate is not None
     assert (reno["path"], reno["scheme"], reno["runs"], reno["good"]) == ("small", "reno", "2", "2")
-    assert float(reno["throughput_mbps"]) == estimate.mean
-    assert float(reno["throughput_mbps_low"]) == estimate.low
-    assert reno["throughput_mbps_bounds"] == estimate.bounds == "range"
+    assert float(reno["goodput_mbps"]) == estimate.mean
+    assert float(reno["goodput_mbps_low"]) == estimate.low
+    assert reno["goodput_mbps_bounds"] == estimate.bounds == "range"
     assert "missing: 2 of 4 runs: " in done.stderr
     flows = csv.DictReader(io.StringIO(dumbbell("show", "out", "--csv", "--metrics", "goodput_mbps", expect=1).stdout))
     assert [(row["scheme"], row["level"], row["number"]) for row in flows] == [

@@ -95,7 +95,7 @@ def test_different_results_differ(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "small.toml").write_text(slower)
     dumbbell(*RUN, "--runs", "3", "--out", "b")
     rows = json.loads(dumbbell("diff", "a", "b", "--json").stdout)["rows"]
-    (row,) = [row for row in rows if (row["entity"], row["metric"]) == ("network", "throughput_mbps")]
+    (row,) = [row for row in rows if (row["entity"], row["metric"]) == ("network", "goodput_mbps")]
     assert -6.0 < row["difference"] < -3.5
     assert row["a"]["runs"] == row["b"]["runs"] == 3
     assert row["verdict"] == "ranges apart"

@@ -186,7 +186,7 @@ def test_ctrl_c_keeps_finished_runs_and_says_how_to_go_on(
 
 
 def test_mixed_flows_share_one_run(dumbbell: Dumbbell) -> None:
-    arguments = ("--mix", "reno*2 + cubic", *QUICK, "--interval", "0.25")
+    arguments = ("--mix", "reno*2 + cubic", *QUICK, "--interval", "0.25", "--exact")
     (run,) = json.loads(dumbbell("run", *arguments, "--out", "out", "--json").stdout)["runs"]
     assert run["scheme"] == "reno*2+cubic"
     assert run["directory"] == "runs/small/reno~2+cubic/1"

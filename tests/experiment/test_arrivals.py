@@ -25,7 +25,7 @@ duration_s = {duration}
 """
 
 
-def experiment(flow: str, duration: float = 60.0, more: str = "") -> Experiment:
+def experiment(flow: str, duration: float = 60.0, more: str = "start_spread_ms = 0.0") -> Experiment:
     text = PLAN.format(flow=flow, duration=duration, more=more)
     return resolve(parse_experiment_file(TomlTable(tomllib.loads(text), "plan.toml")))
 

@@ -59,14 +59,14 @@ def test_schemes_of_two_directories_are_compared_in_pairs(dumbbell: Dumbbell) ->
     rows = json.loads(dumbbell("diff", "copa", "vegas", "--json").stdout)["rows"]
     assert {row["scheme"] for row in rows} == {"copa | vegas"}
     assert all(row["paired"] for row in rows)
-    assert {row["metric"] for row in rows} >= {"throughput_mbps", "delay_p95_ms"}
+    assert {row["metric"] for row in rows} >= {"goodput_mbps", "owd_p95_ms"}
 
 
 def test_several_schemes_are_compared_by_their_names(dumbbell: Dumbbell) -> None:
     dumbbell("run", "--schemes", "copa,reno", *CELLULAR, "--runs", "1", "--out", "both")
     dumbbell("run", "--schemes", "copa", *CELLULAR, "--runs", "1", "--out", "one")
     rows = json.loads(dumbbell("diff", "both", "one", "--json").stdout)["rows"]
-    assert {(row["scheme"], row["verdict"]) for row in rows if row["metric"] == "throughput_mbps"} >= {
+    assert {(row["scheme"], row["verdict"]) for row in rows if row["metric"] == "goodput_mbps"} >= {
         ("copa", "equal"),
         ("reno", "only in A"),
     }

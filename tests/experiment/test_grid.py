@@ -57,26 +57,36 @@ def test_every_combination_is_a_run_that_says_its_axes(dumbbell: Dumbbell, folde
         assert run["links"][0]["capacity_mbps"] == pytest.approx(10.0 * axes["bw_factor"])
 
 
+FACTORS = ("0.5", "2")
+
+
 def test_rows_are_named_by_the_values_of_the_axes_that_have_several(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "grid.toml").write_text(EXPERIMENT)
     lines = dumbbell("run", "grid.toml", "--schemes", "reno", "--out", "out").stdout.splitlines()
-    assert lines[0].split()[:5] == ["path", "k", "bw_factor", "scheme", "runs"]
-    cells = [["small", k, factor, "reno"] for k in ("1", "2") for factor in ("0.5", "2")]
-    assert [line.split()[:4] for line in lines[1:5]] == cells
+    head = next(number for number, line in enumerate(lines) if line.startswith("path "))
+    assert lines[head - 1] == "Means of all flows (corrected)"
+    assert lines[head].split()[:5] == ["path", "k", "bw_factor", "scheme", "runs"]
+    assert [line.split()[:4] for line in lines[head + 1 : head + 3]] == [
+        ["small", "1", each, "reno"] for each in FACTORS
+    ]
+    # of two flows each has a row
+    head = next(number for number, line in enumerate(lines) if line.startswith("Shares"))
+    cells = [["small", "2", each, "reno", "flow", flow] for each in FACTORS for flow in ("1", "2")]
+    assert [line.split()[:6] for line in lines[head + 2 : head + 6]] == cells
 
 
 def test_beside_another_scheme_a_row_is_a_scheme_and_the_total_stands_below(dumbbell: Dumbbell, folder: Path) -> None:
     grid = '[grid]\nrtt_ms = [20, 40]\nversus = [{ scheme = "vegas", ours = 1, theirs = 1 }]\n'
     (folder / "grid.toml").write_text(f"{EXPERIMENT.partition('[grid]')[0]}{grid}")
     parts = dumbbell("run", "grid.toml", "--schemes", "reno", "--out", "out").stdout.split("\n\n")
-    shares, totals = (part.splitlines() for part in parts)
-    assert shares[:1] == ["Shares"]
+    shares, totals = (part.splitlines() for part in parts[-2:])
+    assert re.fullmatch(r"Shares, 0\.[34] to 2 s, while all flows compete \(corrected\)", shares[0])
     assert [line.split()[:4] for line in shares[2:6]] == [
         ["small", rtt, "reno", who] for rtt in ("20", "40") for who in ("reno", "vegas")
     ]
-    assert totals[0] == "All flows of a mix together"
+    assert totals[0] == "All flows of a run together (corrected)"
     assert [line.split()[:3] for line in totals[2:4]] == [["small", "20", "reno"], ["small", "40", "reno"]]
-    assert totals[4].startswith("Everywhere: beside vegas, ours 1, theirs 1")
+    assert totals[5].startswith("Everywhere: beside vegas, ours 1, theirs 1")
     for row in (2, 4):
         each = [float(line.split()[6]) for line in shares[row : row + 2]]
         assert sum(each) == pytest.approx(9.6, abs=0.3)  # of a link of 10 Mbit/s, in payload

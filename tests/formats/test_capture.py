@@ -118,7 +118,7 @@ def test_the_senders_view_of_a_run_is_that_of_its_packet_log(
     dumbbell: Dumbbell, folder: Path, stamps: bool, base: int
 ) -> None:
     arguments = ("--path", "lossy.toml", "--duration", "10s", "--warmup", "0s", "--runs", 1, "--log", "full")
-    dumbbell("run", "--schemes", "cubic", *arguments, "--out", "out")
+    dumbbell("run", "--schemes", "cubic", "--exact", *arguments, "--out", "out")
     (ours,) = show(dumbbell, "out")["runs"]
     log = polars.read_parquet(folder / "out/runs/lossy/cubic/1/packets.parquet")
     wire = SenderOnTcp(log, base, stamps)
@@ -148,7 +148,7 @@ def test_the_senders_view_of_a_run_is_that_of_its_packet_log(
         assert flow[metric] is None, metric
     assert run["network"]["delay_p95_ms"] is None
     shown = dumbbell("show", "seen").stdout.splitlines()
-    assert shown[1].split()[-2] == "-"
+    assert any(line.split()[-2:-1] == ["-"] for line in shown)
     assert "As one end saw it" in shown
     dumbbell("report", "seen", "--html")
     page = (folder / "seen/report.html").read_text()

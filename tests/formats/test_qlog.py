@@ -68,6 +68,23 @@ def test_one_flow_of_one_run_in_the_newest_draft(dumbbell: Dumbbell, folder: Pat
     assert {event["name"].split(":")[0] for event in events} == {"quic"}
 
 
+def test_a_part_of_a_run_has_the_events_of_its_time(dumbbell: Dumbbell, folder: Path, results: str) -> None:
+    chosen = ("--run", "small/reno/1", "--flow", 1)
+    dumbbell("export", "qlog", results, "--out", "whole", *chosen)
+    dumbbell("export", "qlog", results, "--out", "part", *chosen, "--from", "801ms", "--to", "1.2")
+    (whole, part) = (read_sequence(next((folder / name).iterdir()))[1:] for name in ("whole", "part"))
+    state = [event for event in part if event["time"] == 801.0 and event["name"].startswith("recovery:")]
+    assert part[: len(state)] == state
+    assert [event for event in whole if 801.0 <= event["time"] < 1200.0] == part[len(state) :]
+    windows = [
+        event["data"]["congestion_window"]
+        for event in whole
+        if event["time"] < 801.0 and ("congestion_window" in event["data"])
+    ]
+    (metrics,) = [event["data"] for event in state if event["name"] == "recovery:metrics_updated"]
+    assert metrics["congestion_window"] == windows[-1]
+
+
 def test_what_an_ordinary_log_does_not_tell_is_left_out(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     once("run", "--schemes", "reno", "--path", "small.toml", "--runs", 1, "--duration", "1s", "--out", "out")
     dumbbell("export", "qlog", "out", "--out", "qlogs")
@@ -229,7 +246,7 @@ def test_a_qlog_without_acknowledgements_has_no_zero_throughput_and_no_total_los
     assert exported.stderr.count("\n") == 1
     done = dumbbell("import", "qlog", "qlogs", "--out", "back")
     assert "note: small_reno_1_flow1, run 1: the trace has no acknowledged packets: what arrived" in done.stderr
-    assert done.stdout.splitlines()[1].split() == ["qlogs", "small_reno_1_flow1", "1", "-", "-", "-"]
+    assert ["qlogs", "small_reno_1_flow1", "1", "-", "-", "-"] in map(str.split, done.stdout.splitlines())
     (run,) = show(dumbbell, "back")["runs"]
     (flow,) = run["flows"]
     assert {key: flow[key] for key in DELIVERED} == dict.fromkeys(DELIVERED)
@@ -279,6 +296,15 @@ def test_a_trace_of_the_receiver_says_whose_numbers_it_has(dumbbell: Dumbbell, f
             "--run small/bbr/1: no such run: allowed are",
         ),
         (("export", "qlog", "out", "--out", "q", "--flow", "3"), "--flow 3: reno on small, run 1 has 2 flows"),
+        (
+            ("export", "qlog", "out", "--out", "q", "--from", "2"),
+            "--from 2: allowed are 0 to less than 2 s, which the runs take",
+        ),
+        (
+            ("export", "qlog", "out", "--out", "q", "--from", "1", "--to", "1"),
+            "--to 1: allowed is a time after --from 1",
+        ),
+        (("export", "qlog", "out", "--out", "q", "--to", "-1"), "--to"),
         (("export", "qlog", "out", "--out", "out"), "out: exists already: choose another --out"),
         (("export", "qlog", "out", "--out", "q", "--draft", "0.4"), "(did you mean `0.3`?): allowed are 0.3, quic-13"),
         (("import", "qlog", "nowhere", "--out", "q"), "nowhere: no such file or directory"),

@@ -57,7 +57,7 @@ def old(tmp_path: Path) -> Path:
 @pytest.fixture
 def results(once: Dumbbell, folder: Path) -> ResultsDirectory:
     """Two runs of two flows."""
-    once("run", "--schemes", "reno", *QUICK, "--runs", "2", "--flows", "2", "--jobs", "1", "--out", "out")
+    once("run", "--schemes", "reno", *QUICK, "--exact", "--runs", "2", "--flows", "2", "--jobs", "1", "--out", "out")
     return open_results(folder / "out")
 
 

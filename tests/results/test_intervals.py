@@ -123,7 +123,7 @@ def throughputs(folder: Path, out: str) -> list[float]:
 def test_repetitions_on_a_path_without_chance_start_at_different_times(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell(*QUIET, "--runs", "3", "--out", "several")
     assert len(set(throughputs(folder, "several"))) == 3
-    assert "repetition_spread_ms = 100.0" in (folder / "several/experiment.toml").read_text()
+    assert "start_spread_ms = 100.0" in (folder / "several/experiment.toml").read_text()
     assert "identical" not in dumbbell("show", "several").stdout
     dumbbell(*QUIET, "--out", "single")
     assert throughputs(folder, "single") == throughputs(folder, "several")[:1]

@@ -49,15 +49,65 @@ def test_the_shares_of_a_mix_are_those_of_its_packet_logs(dumbbell: Dumbbell, fo
     assert "TCP Cubic (2 flows)" in page
 
 
-def test_runs_of_one_scheme_have_no_shares(dumbbell: Dumbbell) -> None:
-    printed = dumbbell("run", "--schemes", "reno", "--flows", "2", "--path", "small.toml", "--duration", "2").stdout
+def test_runs_of_one_flow_have_no_shares(dumbbell: Dumbbell) -> None:
+    printed = dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "2").stdout
     assert "Shares" not in printed
+    assert printed.startswith("Means of all flows (corrected)")
+
+
+def test_a_late_flow_competes_from_its_start_on(dumbbell: Dumbbell, folder: Path) -> None:
+    """Two flows of one scheme: what each gets is of the time in which both are there, and sums to the link's."""
+    late = ("--schemes", "cubic", "--flows", "2", "--interval", "3", "--path", "small.toml", "--duration", "9")
+    printed = dumbbell("run", *late, "--warmup", "1", "--out", "out").stdout
+    (run,) = library.open(folder / "out").runs
+    starts = [flow["start_s"] for flow in run.statistics["flows"]]
+    network = run.statistics["network"]
+    assert (network["competing_from_s"], network["competing_to_s"]) == (pytest.approx(starts[1]), 9.0)
+    log = pl.read_parquet(next(folder.glob("out/runs/small/cubic/1/packets.parquet")))
+    counted = log.filter((pl.col("event") == DELIVER) & (pl.col("time_ns") >= round(starts[1] * 1e9)))
+    for number, flow in enumerate(run.statistics["flows"], 1):
+        own = counted.filter(pl.col("flow") == number)
+        rate = own["data_bytes"].sum() * 8e-6 / (9.0 - starts[1])
+        assert flow["competing_goodput_mbps"] == pytest.approx(rate, rel=0.01)  # what arrives twice counts once
+        delay = own["one_way_delay_ns"].quantile(0.95, interpolation="nearest")
+        assert flow["competing_owd_p95_ms"] == pytest.approx(delay / 1e6, abs=0.1)
+    assert sum(flow["competing_share"] for flow in run.statistics["flows"]) == pytest.approx(1.0)
+    assert (
+        sum(flow["competing_goodput_mbps"] for flow in run.statistics["flows"])
+        <= run.statistics["links"][0]["capacity_mbps"]
+    )
+    assert f"Shares, {round(starts[1], 1):g} to 9 s, while all flows compete (corrected)" in printed
+    assert all(f"flow {number} from {round(start, 1):g} s" in printed for number, start in enumerate(starts, 1))
+
+
+def test_harm_is_what_a_flow_lost_of_what_it_had_alone(dumbbell: Dumbbell, folder: Path) -> None:
+    printed = dumbbell("run", "--mix", "cubic+bbr", "--schemes", "cubic", *RUN[3:]).stdout
+    results = library.open(folder / "out")
+    alone = {(group.path, group.scheme): group for group in results.summary()}
+    rows = {share.name: share for share in library.shares(alone["small", "cubic+bbr"], alone=alone)}
+    had = [run.statistics["flows"][0]["goodput_mbps"] for run in results.runs if run.scheme == "cubic"]
+    has = [run.statistics["flows"][0]["competing_goodput_mbps"] for run in results.runs if run.scheme != "cubic"]
+    assert rows["cubic"].harm == pytest.approx(1 - sum(has) / sum(had))
+    assert rows["bbr"].harm is None
+    assert f" {100 * rows['cubic'].harm:.1f}\n" in printed
+
+
+def test_flows_that_never_compete_have_their_own_times(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "turns.toml").write_text(
+        'name = "turns"\nschemes = ["reno"]\npaths = ["small.toml"]\nduration_s = 6.0\n'
+        "[[flow]]\nstop_s = 2.0\n[[flow]]\nstart_s = 3.0\n"
+    )
+    printed = dumbbell("run", "turns.toml", "--out", "out").stdout
+    (run,) = library.open(folder / "out").runs
+    assert run.statistics["network"]["competing_from_s"] is None
+    assert [flow["competing_share"] for flow in run.statistics["flows"]] == [None, None]
+    assert "Shares (corrected)" in printed
 
 
 def test_schemes_whose_flows_come_and_go_have_one_row() -> None:
     def run(number: int, schemes: list[str]) -> dict[str, object]:
         flows = [
-            {"scheme": scheme, "payload_share": 1 / len(schemes), "goodput_mbps": 1.0, "delay_p95_ms": 1.0}
+            {"scheme": scheme, "payload_share": 1 / len(schemes), "goodput_mbps": 1.0, "owd_p95_ms": 1.0}
             for scheme in schemes
         ]
         same = {"path": "p", "scheme": "web", "status": "done", "seed": number, "links": [], "network": {}}

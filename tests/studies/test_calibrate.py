@@ -141,7 +141,10 @@ def test_results_are_a_target_and_so_is_their_table(tmp_path: Path) -> None:
         for each in results.summary()
     }
     text = subprocess.run(
-        [*COMMAND, "show", str(tmp_path / "results"), "--csv"], capture_output=True, text=True, check=True
+        [*COMMAND, "show", str(tmp_path / "results"), "--csv", "--convention", "pantheon"],
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     again = read_target(table(tmp_path, text), TargetOptions())
     assert [(each.scheme, each.runs) for each in again.points] == [("cubic", 2), ("vegas", 2)]
@@ -331,7 +334,7 @@ POINTS = ("throughput_mbps", "delay_p95_ms")
 def test_a_known_path_is_found(tmp_path: Path) -> None:
     given = {"path": TRUTH, "runs": 3, "duration": 20, "seed": 7, "log": "none", "out": tmp_path / "truth"}
     results = dumbbell.run(schemes=SCHEMES, **given)  # type: ignore[arg-type]
-    file = results.means().save(tmp_path / "truth.csv")
+    file = dumbbell.open(results.directory, "pantheon").means().save(tmp_path / "truth.csv")
     words = {"models": "loss", "folds": 0, "runs": 1, "duration": 20, "jobs": 1}
     found = dumbbell.calibrate_path(file, **words, evaluations=100)  # type: ignore[arg-type]
     values = {each.knob.name: each.value for each in found.parameters}

@@ -2,7 +2,7 @@
 
 use crate::flow_meter::FlowMeter;
 use crate::statistics::jain_index_of;
-use units::Span;
+use units::{Span, Time};
 
 /// Interval of the index over time where none is given: that of Pantheon's plots.
 const DEFAULT_BIN: Span = Span::from_ms(500);
@@ -15,6 +15,8 @@ pub(crate) struct Fairness {
     from_ns: u64,
     /// It ends before this time, ns.
     to_ns: u64,
+    /// What its length counts to, ns: that time, or the last byte of the transfer that ends it.
+    over_ns: u64,
     /// Start of the current bin, once the common interval has begun.
     bin_start_ns: Option<u64>,
     /// A record at this time or later does not belong to the current bin.
@@ -36,21 +38,45 @@ impl Fairness {
     /// All flows are active from `from_ns` until before `to_ns`.
     pub(crate) fn new(bin: Span, from_ns: u64, to_ns: u64) -> Self {
         let bin_ns = if bin.is_zero() { DEFAULT_BIN } else { bin }.as_ns();
-        Self { bin_ns, from_ns, to_ns, bin_start_ns: None, bin_end_ns: from_ns, index_sum: 0.0, bins: 0 }
+        Self {
+            bin_ns,
+            from_ns,
+            to_ns,
+            over_ns: to_ns,
+            bin_start_ns: None,
+            bin_end_ns: from_ns,
+            index_sum: 0.0,
+            bins: 0,
+        }
     }
 
     /// Starts over because another flow appeared, active from `from_ns` until before `to_ns`.
     pub(crate) fn restart(&mut self, from_ns: u64, to_ns: u64, flows: &mut [FlowMeter]) {
+        let over_ns = self.over_ns.min(to_ns);
         *self = Self::new(Span::from_ns(self.bin_ns), self.from_ns.max(from_ns), self.to_ns.min(to_ns));
+        self.over_ns = over_ns;
         for flow in flows {
-            (flow.bin_bytes, flow.common_bytes) = (0, 0);
+            flow.forget_common();
         }
+    }
+
+    /// Whether a time is in the common interval, as far as is known by then.
+    #[inline]
+    pub(crate) fn is_common(&self, time_ns: u64) -> bool {
+        self.from_ns <= time_ns && time_ns < self.to_ns
+    }
+
+    /// The common interval of a run that ended at `end_ns`; `None` if the flows were never active together.
+    pub(crate) fn common(&self, end_ns: u64) -> Option<(Time, Time)> {
+        let over_ns = self.over_ns.min(end_ns);
+        (self.from_ns < over_ns).then(|| (Time::from_ns(self.from_ns), Time::from_ns(over_ns)))
     }
 
     /// A flow is active until `last_ns` only, as turns out then.
     #[cold]
     pub(crate) fn end_after(&mut self, last_ns: u64) {
         self.to_ns = self.to_ns.min(last_ns.saturating_add(1));
+        self.over_ns = self.over_ns.min(last_ns);
         self.bin_end_ns = self.bin_end_ns.min(self.to_ns);
     }
 
@@ -111,7 +137,6 @@ impl Fairness {
 mod tests {
     use super::*;
     use crate::inputs::FlowInfo;
-    use units::Time;
 
     const MS: u64 = 1_000_000;
 

@@ -9,7 +9,7 @@ use crate::definitions::{
 use crate::flow_meter::FlowMeter;
 use crate::histogram::{DelayHistogram, DelaySummary};
 use crate::inputs::{LinkCounters, SenderCounters};
-use crate::known::{KnownFlow, KnownRun, bottleneck};
+use crate::known::{Common, KnownFlow, KnownRun, bottleneck};
 use crate::ledger::Fate;
 use crate::meter::RunMeter;
 use crate::sampled_state;
@@ -40,6 +40,8 @@ pub struct RunStats {
 struct Scope {
     end_ns: u64,
     last_record_ns: u64,
+    /// When all flows are active, if there are several and they ever are.
+    common: Option<(Time, Time)>,
     log: LogTells,
     clock: Clock,
 }
@@ -64,6 +66,7 @@ struct Taken {
     delay: Option<DelaySummary>,
     whole: Option<DelaySummary>,
     fate: Fate,
+    common: Option<Common>,
     acks: Option<AckLinkStats>,
     media: Option<MediaStats>,
 }
@@ -87,7 +90,8 @@ fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[SenderCount
         payload: meter.payload_seen || meter.flows.iter().all(|flow| flow.delivered.packets == 0),
         reads: meter.tells_reads,
     };
-    let scope = Scope { clock, end_ns: meter.end_ns(), last_record_ns: meter.last_record_ns, log };
+    let common = meter.fairness.common(meter.end_ns()).filter(|_| meter.flows.len() > 1);
+    let scope = Scope { clock, end_ns: meter.end_ns(), last_record_ns: meter.last_record_ns, common, log };
     let jain = meter.fairness.clone().finish(scope.end_ns, &mut meter.flows);
     let [jain_seen, jain_active] = meter.jain.clone().map(|windows| windows.finish(scope.end_ns));
     meter.flows.sort_by_key(|flow| flow.info.flow);
@@ -96,8 +100,11 @@ fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[SenderCount
     let sender_of = |flow: &FlowMeter| senders.iter().find(|sender| sender.flow == flow.info.flow);
     let shares_mbps = [false, true].map(|reverse| fair_share_mbps(&meter.flows, links, reverse));
     let direction_bytes = [false, true].map(|reverse| {
-        let flows = meter.flows.iter().filter(|flow| flow.info.facts.reverse == reverse);
-        flows.map(|flow| flow.measured_data_bytes).sum::<u64>()
+        let flows = || meter.flows.iter().filter(|flow| flow.info.facts.reverse == reverse);
+        [
+            flows().map(|flow| flow.measured_data_bytes).sum::<u64>(),
+            flows().map(|flow| flow.common_bytes).sum::<u64>(),
+        ]
     });
     let (mut totals, mut completions) = (Sums::default(), Completions::default());
     let mut taken = Vec::with_capacity(meter.flows.len());
@@ -131,6 +138,7 @@ fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[SenderCount
         fate: totals.fate,
         measured_data_bytes: totals.measured_data_bytes,
         measured,
+        common,
         acks: totals.ack.stats(clock, log),
         invalid_reason,
         jain,
@@ -172,6 +180,8 @@ impl Taken {
         totals: &mut Sums,
     ) -> Self {
         let media = std::mem::take(&mut flow.media);
+        let common = scope.common.map(|common| Common::of(flow, scope, common));
+        flow.delay.merge(&core::mem::take(&mut flow.common_delay));
         let delay = flow.delay.summary();
         let delivered = flow.delay.count();
         totals.delay.merge(&flow.delay);
@@ -184,6 +194,7 @@ impl Taken {
             delay,
             whole,
             fate,
+            common,
             acks: flow.ack.stats(scope.clock, scope.log),
             media: sender.and_then(|sender| sender.media.as_ref()).map(|counters| {
                 let known = media.known(counters, active_span(flow, scope), stop(flow, scope), share_mbps);
@@ -199,13 +210,13 @@ fn known_flow<'a>(
     sender: Option<&'a SenderCounters>,
     links: &[LinkCounters],
     scope: &Scope,
-    direction_bytes: u64,
+    [direction_bytes, common_direction_bytes]: [u64; 2],
 ) -> KnownFlow<'a> {
     let stop = stop(flow, scope);
     let done = sender.and_then(|sender| sender.completed).or(flow.samples.done_ns.map(Time::from_ns));
     // Which link is the narrowest of a part of the path is not told.
     let link = bottleneck(links, flow.info.facts.reverse).filter(|_| !flow.info.facts.confined);
-    let Taken { delay, whole, fate, acks, media } = taken;
+    let Taken { delay, whole, fate, common, acks, media } = taken;
     KnownFlow {
         flow,
         sender,
@@ -217,11 +228,34 @@ fn known_flow<'a>(
         delay,
         whole,
         fate,
+        common,
         acks,
         media,
         direction_bytes,
+        common_direction_bytes,
         capacity_mbps: flow.samples.capacity_mbps().or_else(|| link?.capacity_mbps()),
         wire_bytes: f64::from(flow.info.facts.wire_bytes + link.map_or(0, |link| link.framing_bytes)),
+    }
+}
+
+impl Common {
+    /// Of `flow`, of which `taken` was not taken out yet.
+    fn of(flow: &mut FlowMeter, scope: &Scope, (from, to): (Time, Time)) -> Self {
+        let delay = flow.common_delay.summary();
+        let lost = match (scope.log.drops, &flow.declared) {
+            (true, _) => Some(Fate {
+                lost: flow.common_dropped_packets,
+                delivered: flow.common_delay.count(),
+                under_way: 0,
+            }),
+            (false, Some(_)) => None,
+            (false, None) => {
+                let longest_us = delay.map_or(0, |delay| u64::try_from(delay.max_us).unwrap_or(0));
+                let limit_ns = scope.last_record_ns.saturating_sub(longest_us.saturating_mul(1_000));
+                Some(flow.ledger.fate_from(from.as_ns(), limit_ns.min(to.as_ns())))
+            }
+        };
+        Self { time: to - from, delay, fate: lost }
     }
 }
 

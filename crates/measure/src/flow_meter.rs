@@ -29,8 +29,10 @@ pub(crate) struct FlowMeter {
     pub(crate) measured_data_bytes: u64,
     /// Packets dropped between `from_ns` and `to_ns`.
     pub(crate) measured_dropped_packets: u64,
-    /// Delays of the packets delivered between `from_ns` and `to_ns`.
+    /// Delays of the packets delivered between `from_ns` and `to_ns`, but not while all flows are active.
     pub(crate) delay: DelayHistogram,
+    /// Delays of those that were delivered while all flows are active.
+    pub(crate) common_delay: DelayHistogram,
     /// Delays of the other packets.
     pub(crate) other_delay: DelayHistogram,
     pub(crate) ledger: SendLedger,
@@ -43,6 +45,8 @@ pub(crate) struct FlowMeter {
     pub(crate) bin_bytes: u64,
     /// Bytes of the interval in which all flows are active.
     pub(crate) common_bytes: u64,
+    /// Packets dropped in it.
+    pub(crate) common_dropped_packets: u64,
 }
 
 impl FlowMeter {
@@ -60,6 +64,7 @@ impl FlowMeter {
             measured_data_bytes: 0,
             measured_dropped_packets: 0,
             delay: DelayHistogram::default(),
+            common_delay: DelayHistogram::default(),
             other_delay: DelayHistogram::default(),
             ledger: SendLedger::default(),
             declared: None,
@@ -68,6 +73,7 @@ impl FlowMeter {
             samples: FlowSamples::default(),
             bin_bytes: 0,
             common_bytes: 0,
+            common_dropped_packets: 0,
         }
     }
 
@@ -85,9 +91,11 @@ impl FlowMeter {
         }
     }
 
+    /// Takes in a dropped packet; `is_common`: all flows are active.
     #[inline]
-    pub(crate) fn drop(&mut self, record: &Record) {
+    pub(crate) fn drop(&mut self, record: &Record, is_common: bool) {
         self.dropped_packets += 1;
+        self.common_dropped_packets += u64::from(is_common);
         self.measured_dropped_packets += u64::from(self.is_measured(record.time_ns));
     }
 
@@ -97,8 +105,9 @@ impl FlowMeter {
         self.declared.get_or_insert_default().lost(record.seq, is_measured);
     }
 
+    /// Takes in a packet that arrived; `is_common`: all flows are active.
     #[inline]
-    pub(crate) fn deliver(&mut self, record: &Record) {
+    pub(crate) fn deliver(&mut self, record: &Record, is_common: bool) {
         if let Some(declared) = &mut self.declared {
             declared.arrived(record.seq);
         }
@@ -108,7 +117,8 @@ impl FlowMeter {
         let delay_us = round_to_us(record.one_way_delay_ns);
         if self.is_measured(record.time_ns) {
             self.measured_data_bytes += u64::from(record.data_bytes);
-            self.delay.record(delay_us);
+            let delays = if is_common { &mut self.common_delay } else { &mut self.delay };
+            delays.record(delay_us);
         } else {
             self.other_delay.record(delay_us);
         }
@@ -131,6 +141,12 @@ impl FlowMeter {
     pub(crate) fn frame(&mut self, frame: &FrameDelivery) {
         let is_measured = self.is_measured(frame.decoded.as_ns());
         self.media.frame(frame, is_measured);
+    }
+
+    /// What was counted while all flows were active is not of that time: another flow appeared.
+    pub(crate) fn forget_common(&mut self) {
+        self.delay.merge(&core::mem::take(&mut self.common_delay));
+        (self.bin_bytes, self.common_bytes, self.common_dropped_packets) = (0, 0, 0);
     }
 
     /// When it stops or its last byte arrived, whichever was first.

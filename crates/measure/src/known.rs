@@ -31,14 +31,27 @@ pub(crate) struct KnownFlow<'a> {
     /// Delays of all packets.
     pub(crate) whole: Option<DelaySummary>,
     pub(crate) fate: Fate,
+    /// The time in which all flows are active.
+    pub(crate) common: Option<Common>,
     pub(crate) acks: Option<AckLinkStats>,
     pub(crate) media: Option<MediaStats>,
     /// Payload that all flows of its direction delivered in the time that the corrected convention counts, bytes.
     pub(crate) direction_bytes: u64,
+    /// ... and in the time in which all flows are active.
+    pub(crate) common_direction_bytes: u64,
     /// What its bottleneck could carry on average, Mbit/s.
     pub(crate) capacity_mbps: Option<f64>,
     /// Bytes of a full packet on the wire of its bottleneck.
     pub(crate) wire_bytes: f64,
+}
+
+/// A flow in the time in which all flows are active.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Common {
+    pub(crate) time: Span,
+    pub(crate) delay: Option<DelaySummary>,
+    /// `None` where the log does not tell.
+    pub(crate) fate: Option<Fate>,
 }
 
 impl KnownFlow<'_> {
@@ -50,6 +63,17 @@ impl KnownFlow<'_> {
     /// Part of the payload of all flows of its direction.
     pub(crate) fn payload_share(&self) -> Option<f64> {
         (self.direction_bytes > 0).then(|| self.flow.measured_data_bytes as f64 / self.direction_bytes as f64)
+    }
+
+    /// Payload delivered while all flows are active.
+    pub(crate) fn common_mbps(&self) -> Option<f64> {
+        mbps(self.flow.common_bytes, self.common?.time)
+    }
+
+    /// Part of the payload of all flows of its direction in that time.
+    pub(crate) fn common_share(&self) -> Option<f64> {
+        let (own, all) = (self.flow.common_bytes, self.common_direction_bytes);
+        self.common.filter(|_| all > 0).map(|_| own as f64 / all as f64)
     }
 
     pub(crate) fn delay_min_ms(&self) -> Option<f64> {
@@ -173,6 +197,8 @@ pub(crate) struct KnownRun<'a> {
     /// Payload that the corrected convention counts, and over which time.
     pub(crate) measured_data_bytes: u64,
     pub(crate) measured: Span,
+    /// When all flows are active.
+    pub(crate) common: Option<(Time, Time)>,
     pub(crate) acks: Option<AckLinkStats>,
     pub(crate) invalid_reason: Option<String>,
     pub(crate) jain: Jain,
@@ -186,6 +212,12 @@ pub(crate) struct KnownRun<'a> {
 impl<'a> KnownRun<'a> {
     pub(crate) fn throughput_mbps(&self) -> f64 {
         self.delivered.mean_mbps(self.clock)
+    }
+
+    /// Payload that all flows delivered while all are active.
+    pub(crate) fn common_mbps(&self) -> Option<f64> {
+        let (from, to) = self.common?;
+        mbps(self.flows.iter().map(|flow| flow.flow.common_bytes).sum(), to - from)
     }
 
     pub(crate) fn capacity_mbps(&self) -> Option<f64> {

@@ -57,8 +57,15 @@ impl SendLedger {
 
     /// Counts the packets sent before `limit_ns` as lost or delivered and the others as delivered or under way.
     pub(crate) fn fate(&self, limit_ns: u64) -> Fate {
-        let old_slices = (limit_ns >> self.shift) as usize;
-        let (old, young) = self.slices.split_at(old_slices.min(self.slices.len()));
+        self.fate_from(0, limit_ns)
+    }
+
+    /// The same of the packets sent at `from_ns` or later; the slice that it falls into counts as earlier.
+    pub(crate) fn fate_from(&self, from_ns: u64, limit_ns: u64) -> Fate {
+        let index = |time_ns: u64| ((time_ns >> self.shift) as usize).min(self.slices.len());
+        let first = index(from_ns.saturating_add((1 << self.shift) - 1));
+        let (old, young) = self.slices.split_at(index(limit_ns));
+        let old = old.get(first..).unwrap_or_default();
         let sum = |slices: &[Slice]| {
             slices.iter().fold((0, 0), |sum, slice| (sum.0 + slice.sent, sum.1 + slice.delivered))
         };
@@ -119,6 +126,22 @@ mod tests {
         let fate = ledger.fate(940 * MS);
         // Slice 896 (939.5 to 940.6 ms) holds the limit and is young: packets 0..=93 are old.
         assert_eq!(fate, Fate { lost: 3, delivered: 91, under_way: 5 });
+    }
+
+    #[test]
+    fn packets_sent_before_a_time_can_be_left_out() {
+        let mut ledger = SendLedger::default();
+        // A packet every 10 ms; the first 20 are lost, and of the others every fifth.
+        for i in 0..100 {
+            ledger.sent(i * 10 * MS);
+            if i >= 20 && i % 5 != 0 {
+                ledger.delivered(i * 10 * MS);
+            }
+        }
+        // From the slice after 299 ms to that of 500 ms: 20 packets, 4 of them lost.
+        let fate = ledger.fate_from(299 * MS, 500 * MS);
+        assert_eq!((fate.lost, fate.delivered), (4, 16));
+        assert_eq!(ledger.fate_from(700 * MS, 600 * MS).loss_rate(), None);
     }
 
     #[test]

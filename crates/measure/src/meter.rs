@@ -98,7 +98,9 @@ impl RunMeter {
             Event::Deliver => self.deliver(record),
             Event::Drop => {
                 self.drops_seen = true;
-                self.flow(record).drop(record);
+                let position = self.position(record);
+                let is_common = self.fairness.is_common(record.time_ns);
+                self.flows[position].drop(record, is_common);
             }
             Event::Mark => self.flow(record).marked_packets += 1,
             Event::AckSend => self.flow(record).ack.sent.add(record.time_ns, record.size_bytes),
@@ -184,7 +186,7 @@ impl RunMeter {
         }
         let flow = &mut self.flows[position];
         flow.bin_bytes += u64::from(share_bytes);
-        flow.deliver(record);
+        flow.deliver(record, self.fairness.is_common(record.time_ns));
         if !self.tells_reads {
             self.read_by(position, record.time_ns, u64::from(record.data_bytes), 0);
         }

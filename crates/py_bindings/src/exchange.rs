@@ -186,9 +186,11 @@ pub(crate) fn export_pantheon(
     })
 }
 
-/// Writes one flow of a run as a qlog; returns the number of events in it. A log that is not whole is a `DamagedLog`.
+/// Writes one flow of a run as a qlog, all of it or what is from the time `from_ns` until before `to_ns`; returns the number of
+/// events in it. A log that is not whole is a `DamagedLog`.
 #[pyfunction]
-#[pyo3(signature = (packets, samples, out, flow, draft, trace))]
+#[pyo3(signature = (packets, samples, out, flow, draft, trace, from_ns = 0, to_ns = None))]
+#[expect(clippy::too_many_arguments, reason = "as Python calls it")]
 pub(crate) fn export_qlog(
     py: Python<'_>,
     packets: PathBuf,
@@ -197,6 +199,8 @@ pub(crate) fn export_qlog(
     flow: u32,
     draft: &str,
     trace: &str,
+    from_ns: u64,
+    to_ns: Option<u64>,
 ) -> PyResult<u64> {
     let draft = Draft::named(draft).ok_or_else(|| {
         let names: Vec<_> = Draft::NAMES.iter().map(|(_, name)| *name).collect();
@@ -205,7 +209,7 @@ pub(crate) fn export_qlog(
     let trace: Trace = serde_json::from_str(trace).map_err(text)?;
     let info = TraceInfo { title: trace.title, description: trace.description, name: trace.name };
     let written = interruptible(py, |until| {
-        let export = QlogExport::create(out, draft, flow, &info)?;
+        let export = QlogExport::create(out, draft, flow, &info)?.during(from_ns, to_ns);
         match export.write_run(&packets, samples.as_deref(), until) {
             Err(error @ (Error::Interrupted | Error::Io { .. })) => Err(error),
             written => Ok(written),

@@ -144,21 +144,29 @@ def export_pantheon(directory: Place, destination: Place) -> "list[tuple[Run, st
 
 
 def export_qlog(
-    directory: Place, destination: Place, *, run: str | None = None, flow: int | None = None, draft: str = "0.3"
+    directory: Place,
+    destination: Place,
+    *,
+    run: str | None = None,
+    flow: int | None = None,
+    from_s: float = 0.0,
+    to_s: float | None = None,
+    draft: str = "0.3",
 ) -> "tuple[list[Path], list[tuple[Run, str]], list[tuple[Run, str]]]":
     """Writes what each sender saw as qlogs.
 
     Returns the files, the runs that were left out, and why, and those whose qlogs lack something, and what: a run
     without `log = "full"` has no acknowledged packets.
 
-    `run` (`PATH/SCHEME/N`) and `flow` choose one; `draft` is `0.3`, which qvis opens, or `quic-13`.
+    `run` (`PATH/SCHEME/N`) and `flow` choose one, `from_s` and `to_s` a part of each run, which begins with the state of
+    the sender at that time and whose end is not in it; `draft` is `0.3`, which qvis opens, or `quic-13`.
 
     Raises:
-        dumbbell.Error: no results, no such run or flow, no packet logs, or `destination` is in use.
+        dumbbell.Error: no results, no such run, flow or time, no packet logs, or `destination` is in use.
     """
     from dumbbell.formats.qlog_export import export_qlog
 
-    return export_qlog(Path(directory), Path(destination), run, flow, draft)
+    return export_qlog(Path(directory), Path(destination), run, flow, draft, (from_s, to_s))
 
 
 def export_trace(

@@ -12,25 +12,30 @@ from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.machine.description import cpus
 from dumbbell.results import open_results
-from dumbbell.results.analysis.compare import MAIN_METRICS, compare_runs
+from dumbbell.results.analysis.compare import compare_runs
 from dumbbell.results.analysis.counterparts import matched
 
 
-def open(directory: str | PathLike[str]) -> Results:
+def open(directory: str | PathLike[str], convention: str | None = None) -> Results:
     """The results in `directory`, for reading.
 
+    `convention` says which metrics are the main ones, in tables and figures: `corrected` or `pantheon`
+    (docs/metrics.md). Unless given it is that of the experiment.
+
     Raises:
-        dumbbell.Error: it is no results directory.
+        dumbbell.Error: it is no results directory, or there is no such convention.
     """
-    return Results(open_results(Path(directory)))
+    return Results(open_results(Path(directory), convention))
 
 
 def compare(
     first: str | PathLike[str] | Results,
     second: str | PathLike[str] | Results,
-    metrics: Iterable[str] | None = MAIN_METRICS,
+    metrics: Iterable[str] | None = (),
 ) -> list[dict[str, Any]]:
-    """Return two results side by side: one row per path, scheme and metric, of all metrics if these are None.
+    """Return two results side by side: one row per path, scheme and metric.
+
+    `metrics` are names; without any they are the main ones, by the convention of the first; all metrics if it is None.
 
     A scheme that Pantheon measured is compared with the one that simulates it (`Results.counterparts`).
 
@@ -43,9 +48,9 @@ def compare(
     Raises:
         dumbbell.Error: one of them is no results directory, or there is no such metric.
     """
-    wanted = None if metrics is None else tuple(metrics)
-    check_metrics(wanted or ())
     sides = [each if isinstance(each, Results) else open(each) for each in (first, second)]
+    wanted = None if metrics is None else tuple(metrics) or sides[0].experiment.shown.keys
+    check_metrics(wanted or ())
     one, other = ((side.experiment.labels, side.counterparts) for side in sides)
     before, after = (
         (
@@ -57,8 +62,12 @@ def compare(
     return compare_runs(before, after, wanted)
 
 
-def write_report(directory: str | PathLike[str], *, html: bool = True, pdf: bool = True) -> list[Path]:
+def write_report(
+    directory: str | PathLike[str], *, html: bool = True, pdf: bool = True, convention: str | None = None
+) -> list[Path]:
     """Writes `report.html` and `report.pdf` into a results directory, or the pages of a benchmark; the files written.
+
+    `convention` is as in `dumbbell.open`.
 
     Raises:
         dumbbell.Error: it is neither, or something that the report needs is not installed.
@@ -67,7 +76,7 @@ def write_report(directory: str | PathLike[str], *, html: bool = True, pdf: bool
 
     directory = Path(directory)
     if not (directory / NOTE).is_file():
-        return open(directory).write_report(html=html, pdf=pdf)
+        return open(directory, convention).write_report(html=html, pdf=pdf)
     if pdf and not html:
         raise UserError(f"{directory}: --pdf: a benchmark has pages only; its experiments have reports of their own")
     with Progress() as progress:

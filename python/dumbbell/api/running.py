@@ -69,6 +69,7 @@ def run(
     warmup: float | None = None,
     seed: int | None = None,
     log: str | None = None,
+    convention: str | None = None,
     sender: str | None = None,
     tunnel: str | None = None,
     ntp: str | None = None,
@@ -111,6 +112,7 @@ def run(
         warmup: what the corrected metrics leave out at the start, s.
         seed: what every random draw follows from.
         log: `none`, `packets` or `full`: what is kept of packets.
+        convention: `corrected` or `pantheon`: which metrics tables and figures show (docs/metrics.md).
         sender: `local` (default) or `remote`: where data leaves, between two machines.
         tunnel: `auto`: around what is not ours; `sealed`: around all packets; `pantheon`: as Pantheon's, around all.
         ntp: a server that both machines compare their clocks with.
@@ -119,7 +121,7 @@ def run(
         every: a campaign: one run of each scheme every so many seconds,
         lasts: for so many seconds.
         random_order: schemes in random order, in a campaign another one in each round.
-        exact: simulated hosts answer in no time, and flows start when they are told, in repetitions too.
+        exact: simulated hosts answer in no time, and flows start when they are told.
         disk_quota: bytes that the results may take: no run begins that could exceed them.
         bandwidth_cap: most that a run over a network sends, averaged over a second, Mbit/s.
         data_cap: most that all runs over a network send, bytes.
@@ -170,7 +172,7 @@ def run_request(given: Mapping[str, Any]) -> tuple[ExperimentFile, Overrides, Ex
         executing_backend(backend)
     values = ("runs", "duration", "flows", "interval", "warmup", "seed", "log")
     chosen = {"backend": backend} | _given(*(given[name] for name in values))
-    chosen |= {name: given[name] for name in OF_NETWORKS}
+    chosen |= {name: given[name] for name in ("convention", *OF_NETWORKS)}
     chosen |= {setting: given[name] for name, setting in _OF_CAMPAIGNS.items()}
     if given["exact"]:
         chosen |= Settings.EXACT

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from dumbbell.base.backend import Capabilities, find_backend
+from dumbbell.base.conventions import CONVENTIONS, CORRECTED, Convention
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.toml_tables import TomlTable
 
@@ -77,13 +78,14 @@ def _not_negative(table: TomlTable, key: str) -> float:
 class Settings:
     """How the runs of an experiment are made: shared by an experiment as written and as resolved.
 
-    The `flows` flows of a scheme start `interval_s` apart, each up to `start_spread_ms` late. Where that is 0, the
-    first run starts when it is told, and the flows of repetitions up to `repetition_spread_ms` late: nobody starts a
-    program at the same nanosecond twice, and without chance on the path all would be one run. Metrics leave out the
+    The `flows` flows of a scheme start `interval_s` apart, each up to `start_spread_ms` late: nobody starts a program
+    at the same nanosecond twice, and without chance on the path all repetitions would be one run. Metrics leave out the
     first `warmup_s`: a sixth of the duration unless given. `convergence_delta` is the distance from the fair share
     that counts as converged, a fraction of it; `jain_window_s` is how long the windows of Jain's index over time
     are. A simulated run is stopped that needs more than `most_events_per_s` in one simulated second, or holds more
     than `most_packets` at a time. With `intervals_s`, reports list what was transferred in each interval.
+
+    Tables and figures show the metrics of the `convention`, unless whoever reads them asks for another.
 
     With `every_s` it is a campaign: a round, which is one run of each scheme on each path, begins every so many seconds
     for `for_s` seconds. No run begins that could take the files of the results beyond `disk_quota_bytes`. On a link
@@ -103,8 +105,7 @@ class Settings:
     duration_s: float = _setting(30.0, _duration)
     flows: int = _setting(1, lambda table, key: table.integer(key, least=1, most=MOST_FLOWS))
     interval_s: float = _setting(0.0, _not_negative)
-    start_spread_ms: float = _setting(0.0, _not_negative)
-    repetition_spread_ms: float = _setting(100.0, _not_negative)
+    start_spread_ms: float = _setting(100.0, _not_negative)
     host_jitter_us: float = _setting(20.0, lambda table, key: table.number(key, least=0.0, most=1e6))
     warmup_s: float | None = _setting(None, _not_negative)
     seed: int = _setting(1, lambda table, key: table.integer(key))
@@ -115,6 +116,7 @@ class Settings:
     most_events_per_s: int = _setting(100_000_000, lambda table, key: table.integer(key, least=1, most=10**12))
     most_packets: int = _setting(4_000_000, lambda table, key: table.integer(key, least=1, most=10**9))
     log: str = _setting("packets", lambda table, key: table.text(key, choices=LOGS))
+    convention: str = _setting(CORRECTED.name, lambda table, key: table.text(key, choices=tuple(CONVENTIONS)))
     intervals_s: float | None = _setting(None, _duration)
     sender: str | None = _setting(None, lambda table, key: table.text(key, choices=SIDES))
     tunnel: str | None = _setting(None, lambda table, key: table.text(key, choices=TUNNELS))
@@ -127,7 +129,7 @@ class Settings:
     bandwidth_cap_mbps: float | None = _setting(None, lambda table, key: table.number(key, least=1e-3, most=1e6))
     data_cap_bytes: int | None = _setting(None, _bytes)
 
-    EXACT: ClassVar[Mapping[str, float]] = {"host_jitter_us": 0.0, "repetition_spread_ms": 0.0, "start_spread_ms": 0.0}
+    EXACT: ClassVar[Mapping[str, float]] = {"host_jitter_us": 0.0, "start_spread_ms": 0.0}
     """Hosts that answer in no time, and flows that start when they are told."""
 
     @property
@@ -135,9 +137,10 @@ class Settings:
         """What the backend can do."""
         return find_backend(self.backend).capabilities
 
-    def spread_ms(self, run: int) -> float:
-        """How late the flows of a repetition may start."""
-        return self.start_spread_ms or (self.repetition_spread_ms if run > 1 else 0.0)
+    @property
+    def shown(self) -> Convention:
+        """The convention of tables and figures."""
+        return CONVENTIONS[self.convention]
 
     def settings(self) -> dict[str, Any]:
         """The settings alone, by name; what is not set is absent."""
@@ -155,4 +158,12 @@ def read_settings(table: TomlTable, names: Collection[str] = READERS) -> dict[st
     Raises:
         UserError: a value that is not allowed.
     """
-    return {name: READERS[name](table, name) for name in names if table.has(name)}
+    found = {name: READERS[name](table, name) for name in names if table.has(name)}
+    if table.has(_FORMER_SPREAD):
+        former = _not_negative(table, _FORMER_SPREAD)
+        found["start_spread_ms"] = found.get("start_spread_ms") or former
+    return found
+
+
+_FORMER_SPREAD = "repetition_spread_ms"
+"""What the spread of all runs but the first was called, where `start_spread_ms` was 0: files of before have it."""

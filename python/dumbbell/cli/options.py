@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import dumbbell
+from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.options.values import Suggestion, count
+from dumbbell.catalog.options.values import Choice, Suggestion, count
 
 
 def plugin_option(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +21,16 @@ def plugin_option(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FILE[:NAME]",
         help="controllers of your own: a library (.so) or classes in Python (.py); repeatable",
+    )
+
+
+def convention_option(parser: argparse.ArgumentParser) -> None:
+    """Adds `--convention`."""
+    parser.add_argument(
+        "--convention",
+        type=Choice(*CONVENTIONS),
+        metavar="|".join(CONVENTIONS),
+        help="which throughput, delay and loss are shown (docs/metrics.md); default: as the experiment says",
     )
 
 

@@ -6,25 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import dumbbell
-from dumbbell.base.errors import printable
+from dumbbell.base.conventions import CORRECTED, PANTHEON, Convention
+from dumbbell.base.errors import UserError, printable
 from dumbbell.present.tables import Table, terminal
 from dumbbell.present.tables.terminal import number
 
 Columns = tuple[tuple[str, str, float, int], ...]
 """Title, metric, what it is multiplied by, and digits of each column."""
 
-SHOWN: Columns = (
-    ("throughput Mbit/s", "throughput_mbps", 1.0, 2),
-    ("p95 delay ms", "delay_p95_ms", 1.0, 1),
-    ("loss %", "loss_rate", 100.0, 2),
-)
-
-SHARED: Columns = (
-    ("share %", "payload_share", 100.0, 1),
-    ("goodput Mbit/s", "goodput_mbps", 1.0, 2),
-    ("p95 delay ms", "delay_p95_ms", 1.0, 1),
-    ("loss %", "loss_rate", 100.0, 2),
-)
+UTILISATION: Columns = (("utilisation %", "utilization", 100.0, 1),)
+"""Of the bottleneck in the data direction, over the whole run."""
 
 MEDIA: Columns = (
     ("bitrate Mbit/s", "media_rate_mbps", 1.0, 2),
@@ -86,18 +77,30 @@ def _axis_value(value: object) -> str:
 
 
 def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
-    """One line per path, or cell of a grid, and scheme: means over the runs, and where they lie."""
-    gathered = results.summary(sort)
-    places = _Places(results)
-    parts = [(group, dumbbell.shares(group)) for group in gathered]
-    # beside other schemes a scheme has what its flows got, and the total is nobody's
+    """One line per path, or cell of a grid, and scheme: means over the runs, and where they lie.
+
+    On each path the best of the metric `sort` comes first, of the first column if it is None; `GIVEN` keeps the order.
+    """
+    places, shown = _Places(results), results.experiment.shown
+    gathered = best_first(results, sort, shown.throughput.key)
+    alone = {(group.path, group.scheme): group for group in gathered}
+    parts = [(group, dumbbell.shares(group, shown, alone)) for group in gathered]
+    # beside others a flow has what it got, and the total is nobody's
     mixes = [(group, shares) for group, shares in parts if shares]
+    singles = [group for group, shares in parts if not shares]
     tables = (
-        _totals("", "scheme", [group for group, shares in parts if not shares], places),
-        _shares(mixes, places),
-        _totals("All flows of a mix together", "mix", [group for group, _ in mixes], places),
+        _totals(_heading("Means of all flows", shown), "scheme", singles, places, _columns(shown)),
+        _shares(mixes, places, shown),
+        _totals(
+            _heading("All flows of a run together", shown),
+            "flows of",
+            [group for group, _ in mixes],
+            places,
+            (*_columns(shown), *UTILISATION),
+        ),
     )
     print("\n\n".join(filter(None, tables)))
+    print(f"{shown.label[:1].upper()}{shown.label[1:]}: {shown.rules}.")
     if places.everywhere:
         print(f"Everywhere: {', '.join(places.everywhere)}.")
     _print_one_end(gathered, places)
@@ -109,6 +112,20 @@ def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
         for line in tested:
             print(f"  {printable(line)}")
     _print_counterparts(results)
+
+
+GIVEN = "given"
+"""The order of rows that is the experiment's own."""
+
+
+def best_first(results: dumbbell.Results, sort: str | None, first: str) -> list[dumbbell.Repetitions]:
+    """Return the runs by path and scheme: the best of `sort` first, of the metric `first` unless that is given."""
+    if sort is not None:
+        return results.summary(None if sort == GIVEN else sort)
+    try:
+        return results.summary(first)
+    except UserError:  # no run has it
+        return results.summary()
 
 
 def _print_counterparts(results: dumbbell.Results) -> None:
@@ -130,24 +147,57 @@ def print_legend(gathered: list[dumbbell.Repetitions]) -> None:
         print(legend)
 
 
-def _totals(title: str, name: str, gathered: list[dumbbell.Repetitions], places: _Places) -> str:
+def _columns(shown: Convention) -> Columns:
+    """Return the columns of the main metrics."""
+    return tuple((metric.heading, metric.key, metric.factor, metric.digits) for metric in shown.metrics)
+
+
+def _heading(what: str, shown: Convention) -> str:
+    return f"{what} ({shown.label})"
+
+
+def _totals(title: str, name: str, gathered: list[dumbbell.Repetitions], places: _Places, columns: Columns) -> str:
     """Return a table of the totals over all flows of a run, with a row for the repetitions of each run."""
     rows = [
-        [*places.words(group.path), group.scheme, group.runs_text, *_means(group, "network", 0, SHOWN)]
+        [*places.words(group.path), group.scheme, group.runs_text, *_means(group, "network", 0, columns)]
         for group in gathered
     ]
-    return _part(title, (*places.head, name, "runs"), SHOWN, rows)
+    return _part(title, (*places.head, name, "runs"), columns, rows)
 
 
-def _shares(parts: list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]], places: _Places) -> str:
+def _shares(parts: list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]], places: _Places, shown: Convention) -> str:
     """Return a table of what each scheme, and each of its flows, got beside the others."""
+    times = {_time_text(dumbbell.competing(group)) for group, _ in parts} if shown is CORRECTED else {""}
+    same = len(times) == 1
+    harmed = any(share.harm is not None for _, shares in parts for share in shares)
+    columns = (
+        ("share %", "payload_share", 100.0, 1),
+        (shown.throughput.heading, "throughput_mbps", 1.0, shown.throughput.digits),
+        (shown.delay.heading, "delay_p95_ms", 1.0, shown.delay.digits),
+        (shown.loss.heading, "loss_rate", 100.0, shown.loss.digits),
+    )
     rows = []
     for group, shares in parts:
         for share in shares:
-            values = [estimate_text(getattr(share, metric), factor, digits) for _, metric, factor, digits in SHARED]
+            values = [estimate_text(getattr(share, metric), factor, digits) for _, metric, factor, digits in columns]
             name = f"  {share.name}" if share.single and share.name != share.scheme else share.name
-            rows.append([*places.words(group.path), group.scheme, name, f"{100 * share.fair:.1f}", *values])
-    return _part("Shares", (*places.head, "mix", "who", "fair share %"), SHARED, rows)
+            when = [] if same else [_time_text(dumbbell.competing(group)) or "each its own"]
+            harm = ["-" if share.harm is None else f"{100 * share.harm:.1f}"] if harmed else []
+            fair = f"{100 * share.fair:.1f}"
+            rows.append([*places.words(group.path), group.scheme, *when, name, fair, *values, *harm])
+    head = (*places.head, "flows of", *([] if same else ["time"]), "who", "fair share %")
+    titles = [title for title, *_ in columns]
+    if not rows:
+        return ""
+    (time,) = times if same else ("",)
+    span = f", {time}, while all flows compete" if time else "" if same else ", while all flows compete"
+    table = terminal.render(Table.of([*head, *titles, *(["harm %"] if harmed else [])], rows))
+    return f"Shares{span} ({shown.label})\n{table}"
+
+
+def _time_text(time: tuple[float, float] | None) -> str:
+    """Return a time as `10 to 60 s`."""
+    return "" if time is None else f"{round(time[0], 1):g} to {round(time[1], 1):g} s"
 
 
 def _print_one_end(gathered: list[dumbbell.Repetitions], places: _Places) -> None:
@@ -199,14 +249,15 @@ def _print_published(results: dumbbell.Results) -> None:
     """Our means beside the published ones, each with its smallest and largest run; nothing if nothing is published."""
     rows = results.published()
     replications = {each.path: each for each in results.replications()}
-    head = ["scheme", *(f"{title}{side}" for title, *_ in SHOWN for side in ("", ", published")), "errors %"]
+    columns = _columns(PANTHEON)
+    head = ["scheme", *(f"{title}{side}" for title, *_ in columns for side in ("", ", published")), "errors %"]
     for path in dict.fromkeys(row.path for row in rows):
         table = [
             [
                 row.scheme or row.title,
                 *(
                     estimate_text(side[metric], factor, digits)
-                    for _, metric, factor, digits in SHOWN
+                    for _, metric, factor, digits in columns
                     for side in (row.ours, row.published)
                 ),
                 _errors(row.error, row.uncounted),

@@ -102,7 +102,7 @@ class Experiment(Settings):
     def specification(self, run: Run) -> dict[str, Any]:
         """What the core is given for one run."""
         flows = self.flow_plans(run.scheme, run.path)
-        found = specification(self, run.run, run.seed, self.paths[run.path], flows, self.schemes)
+        found = specification(self, run.seed, self.paths[run.path], flows, self.schemes)
         return found | {"remote": network_table(self)} if self.capabilities.shared_link else found
 
     def outside(self, run: Run) -> list[Scheme]:

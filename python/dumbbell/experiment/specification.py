@@ -25,10 +25,10 @@ HOST = "host"
 
 
 def specification(
-    settings: Settings, run: int, seed: int, path: PathModel, plans: list[FlowPlan], schemes: dict[str, Scheme]
+    settings: Settings, seed: int, path: PathModel, plans: list[FlowPlan], schemes: dict[str, Scheme]
 ) -> dict[str, Any]:
-    """The repetition `run` with these flows on `path`; `schemes` are those that the flows name."""
-    flows = _spread(settings.spread_ms(run) / 1e3, settings.duration_s, seed, plans)
+    """The run of this seed with these flows on `path`; `schemes` are those that the flows name."""
+    flows = _spread(settings.start_spread_ms / 1e3, settings.duration_s, seed, plans)
     return {
         "seed": seed,
         **{name: getattr(settings, name) for name in SAME},

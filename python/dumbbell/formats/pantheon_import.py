@@ -8,6 +8,7 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.base.backend import IMPORTED
+from dumbbell.base.conventions import PANTHEON
 from dumbbell.base.errors import UserError
 from dumbbell.base.names import fitted
 from dumbbell.base.progress import Piece, Progress
@@ -106,6 +107,7 @@ def _experiment(metadata: PantheonMetadata, source: Path, runs: dict[str, list[i
         warmup_s=metadata.runtime_s / 6,
         flows=max(metadata.flows, 1),
         interval_s=metadata.interval_s,
+        convention=PANTHEON.name,
     )
 
 

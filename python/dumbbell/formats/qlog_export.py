@@ -17,19 +17,33 @@ from dumbbell.results import ACCEPTED, ResultsDirectory, open_results
 DRAFTS = ("0.3", "quic-13")
 """The first is what qvis opens, the second the newest draft."""
 
+During = tuple[float, float | None]
+"""A time of a run, s, whose end is not in it; None is the end of the run."""
+
+WHOLE: During = (0.0, None)
+"""The whole run."""
+
 
 def export_qlog(
-    directory: Path, destination: Path, wanted: str | None, flow: int | None, draft: str
+    directory: Path,
+    destination: Path,
+    wanted: str | None,
+    flow: int | None,
+    draft: str,
+    during: During = WHOLE,
 ) -> tuple[list[Path], list[tuple[Run, str]], list[tuple[Run, str]]]:
     """Writes the flows of every usable run of `directory`, or those of the run `wanted` (PATH/SCHEME/N).
+
+    Of each run, what happened in the time `during`.
 
     Returns the files, the runs that were left out with the reason, and those whose qlogs lack something.
 
     Raises:
-        UserError: no results, no such run or flow, no packet logs, or `destination` is in use.
+        UserError: no results, no such run, flow or time, no packet logs, or `destination` is in use.
     """
     results = open_results(directory)
     runs = _chosen(results, wanted)
+    _check_time(during, results.experiment.duration_s)
     refuse_used(destination)
     names: list[str] = []
     left_out: list[tuple[Run, str]] = []
@@ -49,7 +63,7 @@ def export_qlog(
                 raise UserError(f"--flow {flow}: {run.label} has {count} flow{'s' if count > 1 else ''}")
             numbers = range(1, count + 1) if flow is None else [flow]
             try:
-                written, lacking = _write_run(results, run, statistics, numbers, made, names, draft)
+                written, lacking = _write_run(results, run, statistics, numbers, made, names, (draft, during))
             except _core.DamagedLog as error:
                 left_out.append((run, one_line(error)))
             else:
@@ -67,7 +81,7 @@ def _write_run(
     numbers: Sequence[int],
     folder: Path,
     used: Sequence[str],
-    draft: str,
+    how: tuple[str, During],
 ) -> tuple[list[str], list[str]]:
     """Write these flows of a run into `folder`, under names that are not `used`.
 
@@ -87,7 +101,7 @@ def _write_run(
             lacking.append(_lacking(results.experiment, scheme, statistics["backend"]))
             described = _description(scheme, statistics["backend"], lacking[-1])
             file = folder / f"{names[-1]}.sqlog"
-            write_flow(results.folder(run), number, scheme, f"{run.label}, flow {number}", file, described, draft)
+            write_flow(results.folder(run), number, scheme, f"{run.label}, flow {number}", file, described, *how)
     except _core.DamagedLog:
         for name in names:
             (folder / f"{name}.sqlog").unlink(missing_ok=True)
@@ -95,14 +109,36 @@ def _write_run(
     return names, [what for what in dict.fromkeys(lacking) if what]
 
 
+def _check_time(during: During, duration_s: float) -> None:
+    """Refuse times that hold nothing.
+
+    Raises:
+        UserError: one of them.
+    """
+    from_s, to_s = during
+    if not 0.0 <= from_s < duration_s:
+        raise UserError(f"--from {from_s:g}: allowed are 0 to less than {duration_s:g} s, which the runs take")
+    if to_s is not None and not to_s > from_s:
+        raise UserError(f"--to {to_s:g}: allowed is a time after --from {from_s:g}")
+
+
 def write_flow(
-    folder: Path, number: int, scheme: str, title: str, file: Path, description: str, draft: str = DRAFTS[0]
+    folder: Path,
+    number: int,
+    scheme: str,
+    title: str,
+    file: Path,
+    description: str,
+    draft: str = DRAFTS[0],
+    during: During = WHOLE,
 ) -> None:
     """Writes flow `number` of the run whose files are in `folder`."""
     samples = folder / "flows.parquet"
     trace = {"title": title, "description": description, "name": scheme}
     state = str(samples) if samples.is_file() else None
-    _core.export_qlog(str(folder / "packets.parquet"), state, str(file), number, draft, json.dumps(trace))
+    from_ns, to_ns = (None if each is None else round(each * 1e9) for each in during)
+    packets = str(folder / "packets.parquet")
+    _core.export_qlog(packets, state, str(file), number, draft, json.dumps(trace), from_ns or 0, to_ns)
 
 
 def _lacking(experiment: Experiment, scheme: str, backend: str) -> str:

@@ -158,11 +158,13 @@ class OfResults:
     """Other results directories."""
     legacy: bool = False
     """With the denominators of the Copa reproduction."""
+    convention: str | None = None
+    """Which metrics are the main ones; None: as the experiment says."""
 
     @cached_property
     def model(self) -> ReportModel:
         """The results."""
-        return load(self.directory)
+        return load(self.directory, convention=self.convention)
 
     @property
     def one_path(self) -> str:

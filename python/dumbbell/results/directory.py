@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError, listed, one_line, require_text
 from dumbbell.base.json_shape import require_shape
 from dumbbell.base.json_text import read_json, to_json
@@ -34,8 +35,8 @@ STATUSES = (*ACCEPTED, "invalid", "failed")
 """What can have become of a run that was made."""
 NOT_YET = "not run: its round was missed, or is still to come"
 """That of a campaign."""
-_EXTENDED = ("runs", "for_s", "disk_quota_bytes", "data_cap_bytes")
-"""Settings that may be others when results are continued: they say how much is made, not what."""
+_EXTENDED = ("runs", "for_s", "disk_quota_bytes", "data_cap_bytes", "convention")
+"""Settings that may be others when results are continued: they say how much is made, or what is shown of it."""
 DAMAGED = "damaged"
 """Status of a run whose statistics cannot be read; the key of an environment that cannot."""
 LEAST_FREE_BYTES = 16 * 2**20
@@ -234,11 +235,11 @@ def unsuccessful(backend: str, status: str, reason: str) -> dict[str, Any]:
     }
 
 
-def open_results(directory: Path) -> ResultsDirectory:
-    """The results in `directory`, for reading.
+def open_results(directory: Path, convention: str | None = None) -> ResultsDirectory:
+    """The results in `directory`, for reading; shown by `convention`, or as the experiment says.
 
     Raises:
-        UserError: it is no results directory.
+        UserError: it is no results directory, or there is no such convention.
     """
     require_text("directory", str(directory))
     file = directory / "experiment.toml"
@@ -253,7 +254,12 @@ def open_results(directory: Path) -> ResultsDirectory:
         hint = f" (those of the benchmark are below it, like {parts[0].parent})" if parts else ""
         raise UserError(f"{directory}: not a results directory: there is no experiment.toml in it{hint}")
     # whoever reads results executes nothing of theirs
-    return ResultsDirectory(directory, resolve(stored_experiment_file(file)))
+    experiment = resolve(stored_experiment_file(file))
+    if convention is not None:
+        if convention not in CONVENTIONS:
+            raise UserError(f"convention `{convention}`: allowed are {listed(CONVENTIONS)}")
+        experiment = replace(experiment, convention=convention)
+    return ResultsDirectory(directory, experiment)
 
 
 def prepare(directory: Path, experiment: Experiment, resume: bool) -> ResultsDirectory:

@@ -6,7 +6,7 @@ use super::OneWay::{Data, Difference};
 use super::acks::AckLinkStats;
 use super::media::MediaStats;
 use super::needs::Need::{
-    Arrivals, DelayDifferences, Drops, Marks, OneWayDelays, Payload, Reads, RoundTrips, Sendings,
+    Arrivals, DelayDifferences, Drops, Flows, Marks, OneWayDelays, Payload, Reads, RoundTrips, Sendings,
 };
 use super::row::{group, label, metric, statistics};
 use super::{CCPERF, OWN, PANTHEON, RFC5166, RFC7679, RFC7680, RFC9743};
@@ -49,6 +49,20 @@ statistics! {
              that have packet_lost: (declared lost and not acknowledged later) / (those + acknowledged); in other \
              logs without drops: not delivered / all of the packets sent from max(start, warm-up) to the flow's \
              largest delay before the end", RFC7680).needs(&[Sendings, Arrivals]) => |known| known.fate.loss_rate();
+        competing_goodput_mbps: Option<f64> = metric("Mbit/s", More, Corrected,
+            "payload bits new to the receiver delivered from competing_from_s to competing_to_s / that time; null of \
+             runs of one flow", RFC5166).needs(&[Arrivals, Payload, Flows]) => KnownFlow::common_mbps;
+        competing_share: Option<f64> = metric("", Neutral, Corrected,
+            "payload of competing_goodput_mbps / the sum of it over all flows that send in the same direction; null if \
+             that is zero", OWN).needs(&[Arrivals, Payload, Flows]) => KnownFlow::common_share;
+        competing_owd_p95_ms: Option<f64> = metric("ms", Less, Corrected,
+            "95th percentile of the one-way delays of the packets delivered in that time", RFC7679)
+            .across(Data).needs(&[OneWayDelays, Flows])
+            => |known| known.common?.delay.map(|delay| us_to_ms(delay.p95_us));
+        competing_loss_rate: Option<f64> = metric("", Less, Corrected,
+            "dropped / (dropped + delivered) packets in that time; in logs without drops: not delivered / all of the \
+             packets sent in it, to the flow's largest delay before the end of the log", RFC7680)
+            .needs(&[Sendings, Arrivals, Flows]) => |known| known.common?.fate?.loss_rate();
         owd_mean_ms: Option<f64> = metric("ms", Less, Corrected,
             "mean one-way delay of the packets delivered from max(start, warm-up) to min(stop, end)", RFC7679)
             .across(Data).needs(&[OneWayDelays]) => KnownFlow::delay_mean_ms;

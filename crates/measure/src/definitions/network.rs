@@ -51,6 +51,14 @@ statistics! {
         packet_loss_rate: Option<f64> = metric("", Less, Corrected,
             "the flows' lost packets / (their lost + delivered packets), each counted as in the flow's \
              packet_loss_rate", RFC7680).needs(&[Sendings, Arrivals]) => |known| known.fate.loss_rate();
+        competing_from_s: Option<f64> = label("from when on all flows are active, after the warm-up, s; null of one flow")
+            => |known| known.common.map(|(from, _)| from.as_secs_f64());
+        competing_to_s: Option<f64> = label("until the first of them stops or is complete, or the run ends, s; null if \
+             they are never all active")
+            => |known| known.common.map(|(_, to)| to.as_secs_f64());
+        competing_goodput_mbps: Option<f64> = metric("Mbit/s", More, Corrected,
+            "payload bits of all flows' competing_goodput_mbps / the same time", RFC5166)
+            .needs(&[Arrivals, Payload, Flows]) => KnownRun::common_mbps;
         owd_p50_ms: Option<f64> = metric("ms", Less, Corrected,
             "median over the packets of all flows' owd_mean_ms", RFC7679).across(Data).needs(&[OneWayDelays])
             => |known| known.delay.map(|delay| us_to_ms(delay.p50_us));

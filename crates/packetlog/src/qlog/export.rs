@@ -5,7 +5,7 @@ use super::metrics::{Gather, Update};
 use crate::pending::Pending;
 use crate::{Error, Interrupts, Key, PacketLogReader, SampleReader, SampleTable};
 use record::{Event, Record};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -44,6 +44,18 @@ pub struct QlogExport {
     open: Option<Open>,
     /// When an ACK arrived that acknowledged something and whose effect is not written yet.
     acked_ns: Option<u64>,
+    during: During,
+}
+
+/// The time whose events are written, ns, and the state in which it begins.
+#[derive(Default)]
+struct During {
+    from_ns: u64,
+    /// Its end, which is not in it; `None` for that of the log.
+    to_ns: Option<u64>,
+    /// What was last stated before it.
+    metrics: Map<String, Value>,
+    state: Option<Value>,
 }
 
 struct Open {
@@ -78,9 +90,17 @@ impl QlogExport {
     pub fn create(path: impl AsRef<Path>, draft: Draft, flow: u32, info: &TraceInfo) -> Result<Self, Error> {
         let (pending, file) = Pending::create(path.as_ref())?;
         let out = BufWriter::with_capacity(BUFFER_BYTES, file);
-        let mut export = Self { pending, out, draft, flow, events: 0, open: None, acked_ns: None };
+        let during = During::default();
+        let mut export = Self { pending, out, draft, flow, events: 0, open: None, acked_ns: None, during };
         export.write_record(&header(draft, flow, info).to_string())?;
         Ok(export)
+    }
+
+    /// Only the events from `from_ns` until before `to_ns` are written, after the state in which that time begins.
+    #[must_use]
+    pub fn during(mut self, from_ns: u64, to_ns: Option<u64>) -> Self {
+        self.during = During { from_ns, to_ns, ..During::default() };
+        self
     }
 
     /// Writes what the run's files tell of the flow, in bounded memory; returns the number of events. `samples`
@@ -193,9 +213,15 @@ impl QlogExport {
             if let Some(old) = old {
                 data["old"] = old.as_str().into();
             }
+            if update.time_ns < self.during.from_ns {
+                self.during.state = Some(data["new"].clone());
+            }
             self.event(update.time_ns, self.name("congestion_state_updated"), data)?;
         }
         if !update.metrics.is_empty() {
+            if update.time_ns < self.during.from_ns {
+                self.during.metrics.extend(update.metrics.clone());
+            }
             let name = self.name("metrics_updated");
             self.event(update.time_ns, name, Value::Object(update.metrics.clone()))?;
         }
@@ -230,6 +256,21 @@ impl QlogExport {
 
     #[expect(clippy::needless_pass_by_value, reason = "made for this call everywhere")]
     fn event(&mut self, time_ns: u64, name: &str, data: Value) -> Result<(), Error> {
+        if time_ns < self.during.from_ns || self.during.to_ns.is_some_and(|to_ns| time_ns >= to_ns) {
+            return Ok(());
+        }
+        let from_ns = self.during.from_ns;
+        if let Some(state) = self.during.state.take() {
+            self.write_event(from_ns, self.name("congestion_state_updated"), &json!({"new": state}))?;
+        }
+        let metrics = std::mem::take(&mut self.during.metrics);
+        if !metrics.is_empty() {
+            self.write_event(from_ns, self.name("metrics_updated"), &Value::Object(metrics))?;
+        }
+        self.write_event(time_ns, name, &data)
+    }
+
+    fn write_event(&mut self, time_ns: u64, name: &str, data: &Value) -> Result<(), Error> {
         self.events += 1;
         // The order that people read in; a map would sort its keys.
         let (time, name) = (json!(time_ns as f64 / 1e6), json!(name));

@@ -93,14 +93,21 @@ def run_figure(kind: str, run: "RunRecord") -> Figure:
 
 
 def results_figure(
-    kind: str, directory: Path, path: str | None, scheme: str | None, beside: Sequence[Path], legacy: bool
+    kind: str,
+    directory: Path,
+    path: str | None,
+    scheme: str | None,
+    beside: Sequence[Path],
+    legacy: bool,
+    *,
+    convention: str,
 ) -> Figure:
     """A figure of many runs: `Results.figure`."""
     name = {
         ALL_PATHS: f"{kind} {[directory, *beside]} {legacy}",
         GRID: f"{kind} {directory} {path} {scheme}",
     }.get(scope(kind), f"{kind} {directory} {path}")
-    of = OfResults(kind, _identifier(name), directory, path, scheme, beside, legacy)
+    of = OfResults(kind, _identifier(name), directory, path, scheme, beside, legacy, convention)
     return _figure(kind, figure_module(kind).draw(of))
 
 

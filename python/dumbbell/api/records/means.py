@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dumbbell.api.listing import metrics as definitions
 from dumbbell.api.records.metrics import check_metrics
 from dumbbell.base.errors import UserError
-from dumbbell.results.analysis.compare import MAIN_METRICS
 from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions
 from dumbbell.results.series.table import Table
 
@@ -38,14 +37,14 @@ def ordered(groups: Sequence[Repetitions], metric: str) -> list[Repetitions]:
     return [group for path in paths for group in sorted((each for each in groups if each.path == path), key=rank)]
 
 
-def means(groups: Sequence[Repetitions], metrics: Sequence[str] = ()) -> Table:
-    """One row per path and scheme: `runs`, how many of them are `good`, and the mean of each main metric.
+def means(groups: Sequence[Repetitions], main: Sequence[str], metrics: Sequence[str] = ()) -> Table:
+    """One row per path and scheme: `runs`, how many of them are `good`, and the mean of each of the `main` metrics.
 
     Of other `metrics` one row per path, scheme, and whatever has one of them. Behind each mean stand its
     bounds, and what they are: `confidence`, `range` or `equal`; where runs were made with two clocks, also where the
     true mean of a one-way delay lies.
     """
-    names = metrics or MAIN_METRICS
+    names = metrics or main
     timed = {metric for group in groups for _, _, metric in group.shifts}
     rows = []
     for group in groups:

@@ -213,7 +213,8 @@ class Results:
             if scheme is not None or run is not None:
                 raise UserError(f"figure `{kind}`: is of all schemes and runs on a path: give `path` only")
             path = _chosen("path", path, list(self.experiment.paths))
-        return results_figure(kind, self.directory, path, scheme, [*map(Path, beside)], legacy)
+        of_all = (self.directory, path, scheme, [*map(Path, beside)], legacy)
+        return results_figure(kind, *of_all, convention=self.experiment.convention)
 
     def summary(self, sort: str | None = None) -> list[Repetitions]:
         """All runs of each scheme on each path together: `estimate` of one has its means, and where they lie.
@@ -239,7 +240,7 @@ class Results:
         """
         names = listed_names(metrics)
         check_metrics(names)
-        return means(self.summary(sort), names)
+        return means(self.summary(sort), self.experiment.shown.keys, names)
 
     def published(self) -> list[Beside]:
         """Our means beside those that the experiment says were published."""
@@ -266,7 +267,8 @@ class Results:
                 from dumbbell.present.report import write_report
             except ModuleNotFoundError as error:
                 raise UserError(f"the report needs the package `{error.name}`, which is not installed") from None
-            return write_report(self.directory, html=html, pdf=pdf, progress=progress)
+            convention = self.experiment.convention
+            return write_report(self.directory, html, pdf, convention=convention, progress=progress)
 
     def __repr__(self) -> str:
         return f"<dumbbell.Results: {self.experiment.name}, {len(self._content.planned())} runs in {self.directory}>"
@@ -277,12 +279,13 @@ class Results:
 
 def summary_table(results: Results) -> Table:
     """The main metrics of each scheme on each path: means over the runs."""
-    shown = {"throughput_mbps": "throughput Mbit/s", "delay_p95_ms": "p95 delay ms", "loss_rate": "loss"}
+    shown = results.experiment.shown
     rows = []
     for each in results.summary():
-        means = [each.estimate(("network", 0, metric)) for metric in shown]
-        rows.append([each.path, each.scheme, each.good, *(mean and mean.mean for mean in means)])
-    kinds = {"path": "text", "scheme": "text", "runs": "integer"} | dict.fromkeys(shown.values(), "number")
+        found = [(each.estimate(("network", 0, metric.key)), metric.factor) for metric in shown.metrics]
+        rows.append([each.path, each.scheme, each.good, *(mean and mean.mean * factor for mean, factor in found)])
+    kinds = {"path": "text", "scheme": "text", "runs": "integer"}
+    kinds |= {f"{metric.heading} ({shown.label})": "number" for metric in shown.metrics}
     return Table.of(kinds, rows)
 
 

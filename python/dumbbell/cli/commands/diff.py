@@ -10,6 +10,7 @@ from typing import Any
 import dumbbell
 from dumbbell.base.errors import printable
 from dumbbell.base.json_text import to_json
+from dumbbell.cli.options import convention_option
 from dumbbell.present.tables import Table, terminal
 from dumbbell.present.tables.terminal import number
 
@@ -19,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("first", type=Path, metavar="DIR_A")
     add("second", type=Path, metavar="DIR_B")
+    convention_option(parser)
     add("--all", action="store_true", help="every metric, not only the main ones")
     add("--json", action="store_true")
 
@@ -28,7 +30,8 @@ _DIFFERENCES = (("difference", 4, "f"), ("relative", 1, "%"))
 
 def main(arguments: argparse.Namespace) -> int:
     """Prints the differences between them, metric by metric; 1 if runs are damaged (listed)."""
-    sides = (dumbbell.open(arguments.first), dumbbell.open(arguments.second))
+    one, other = (dumbbell.open(side, arguments.convention) for side in (arguments.first, arguments.second))
+    sides = (one, other)
     rows = dumbbell.compare(*sides, None) if arguments.all else dumbbell.compare(*sides)
     bad = [(side, run) for side in sides for run in side.runs if run.status == "damaged"]
     damaged = [f"{side.directory}: {run.label}: {run.reason}" for side, run in bad]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 import dumbbell
+from dumbbell.base.progress import Progress
 from dumbbell.cli.checks import print_checks
 
 
@@ -15,7 +16,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Prints every check; 0 if all are good that are needed, 1 if not."""
-    checks = dumbbell.doctor()
+    with Progress() as progress:
+        progress.doing("checking this machine")
+        checks = dumbbell.doctor()
     return print_checks(
         checks, arguments.json, "What is marked -- is missing for real packets only; simulation works without it."
     )

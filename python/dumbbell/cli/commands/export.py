@@ -8,7 +8,7 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell.base.errors import printable
-from dumbbell.catalog.options.values import Choice, count, duration, seed
+from dumbbell.catalog.options.values import Choice, count, duration, seconds, seed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--out", type=Path, metavar="DEST", required=True)
     add("--run", metavar="PATH/SCHEME/N", help="qlog: only this run")
     add("--flow", type=count, metavar="N", help="qlog: only this flow")
+    add("--from", dest="from_s", type=seconds, default=0.0, metavar="S", help="qlog: only what happened since then")
+    add("--to", dest="to_s", type=seconds, metavar="S", help="qlog: only what happened before")
     drafts = ("0.3", "quic-13")
     add("--draft", type=Choice(*drafts), default="0.3", metavar="|".join(drafts), help="qlog: qvis opens 0.3 (default)")
     add("--direction", type=Choice("data", "ack"), default="data", metavar="data|ack", help="trace: of the path")
@@ -37,6 +39,7 @@ def main(arguments: argparse.Namespace) -> int:
             left_out, written = dumbbell.export_pantheon(source, out), [out]
         case "qlog":
             chosen = {"run": arguments.run, "flow": arguments.flow, "draft": arguments.draft}
+            chosen |= {"from_s": arguments.from_s, "to_s": arguments.to_s}
             written, left_out, incomplete = dumbbell.export_qlog(source, out, **chosen)
         case _:
             chosen = {"direction": arguments.direction, "seed": arguments.seed, "duration": arguments.duration}

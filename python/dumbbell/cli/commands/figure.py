@@ -8,6 +8,7 @@ from pathlib import Path
 import dumbbell
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.options.values import count
+from dumbbell.cli.options import convention_option
 from dumbbell.present.tables import Table, terminal
 
 
@@ -21,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--path", metavar="P", help="of which path, where there are several")
     add("--scheme", metavar="S", help="of a run: of which scheme or mix, where there are several")
     add("--run", type=count, metavar="N", help="of a run: which repetition (1)")
+    convention_option(parser)
     add("--beside", type=Path, action="append", default=[], metavar="DIR", help="normalised: these results, too")
     add("--legacy", action="store_true", help="normalised: with the denominators of the Copa reproduction")
 
@@ -28,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> int:
     """Writes a figure of the run or path that is named; without a kind lists the kinds."""
     out, data, kind = arguments.out, arguments.data, arguments.kind
-    results = dumbbell.open(arguments.directory)
+    results = dumbbell.open(arguments.directory, arguments.convention)
     if kind is None:
         head = ["kind", "of", "shows"]
         print(terminal.render(Table.of(head, ([row[key] for key in head] for row in dumbbell.figure_kinds()))))

@@ -18,7 +18,15 @@ from dumbbell.catalog.options.values import (
     seed,
     size,
 )
-from dumbbell.cli.options import chosen_path, execution, execution_options, network_choices, path_options, plugin_option
+from dumbbell.cli.options import (
+    chosen_path,
+    convention_option,
+    execution,
+    execution_options,
+    network_choices,
+    path_options,
+    plugin_option,
+)
 from dumbbell.cli.outcome import dry_run, execute
 
 
@@ -47,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--exact",
         action="store_true",
-        help="hosts answer in no time, flows start when they are told, in repetitions too",
+        help="hosts answer in no time, flows start when they are told",
     )
     add("--set", action="append", default=[], metavar="KEY=VALUE", help="copa.delta=0.1, reno.transport.ack_every=1")
     add("--cell", type=names, default=(), metavar="C[,C2]", help="only these cells: paths as they are named in results")
@@ -57,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="a Pantheon checkout: its wrappers become schemes pantheon-NAME",
     )
+    convention_option(parser)
     add("--trust", action="store_true", help="run the programs and plug-ins that the experiment file names")
     network = parser.add_argument_group("between two machines, with --backend remote:HOST")
     add = network.add_argument
@@ -95,7 +104,7 @@ def _campaign(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Executes the experiment, or tells what would be run; 0 if every run is good, 1 if not."""
-    values = ("backend", "runs", "duration", "flows", "interval", "warmup", "seed", "log", "trust")
+    values = ("backend", "runs", "duration", "flows", "interval", "warmup", "seed", "log", "convention", "trust")
     same = ("experiment", "schemes", *values, "pantheon_dir")
     given = {name: getattr(arguments, name) for name in same} | {"path": chosen_path(arguments)}
     given |= {"mixes": arguments.mix, "cells": arguments.cell, "settings": arguments.set}

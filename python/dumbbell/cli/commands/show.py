@@ -13,8 +13,10 @@ from typing import TextIO
 import dumbbell
 from dumbbell.base.errors import UserError, one_line, printable
 from dumbbell.base.json_text import to_json
+from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.options.values import duration, names
-from dumbbell.cli.summary import estimate_text, print_legend, print_summary
+from dumbbell.cli.options import convention_option
+from dumbbell.cli.summary import GIVEN, best_first, estimate_text, print_legend, print_summary
 from dumbbell.present.tables import Table, terminal
 
 
@@ -24,7 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("directory", type=Path, metavar="DIR")
     add("--json", action="store_true", help="everything, for programs")
     add("--metrics", type=names, default=(), metavar="A[,B]", help="these metrics, instead of the main ones")
-    add("--sort", metavar="METRIC", help="on each path the best of this metric first")
+    convention_option(parser)
+    add(
+        "--sort",
+        metavar="METRIC|given",
+        help="on each path the best of this metric first, or in the given order; default: by the first column",
+    )
     add("--csv", action="store_true", help="means and intervals as comma-separated values, one row per path and scheme")
     add(
         "--intervals",
@@ -45,16 +52,19 @@ def main(arguments: argparse.Namespace) -> int:
     for option, given in (("--metrics", metrics), ("--sort", sort), ("--csv", arguments.csv)):
         if given and (arguments.json or interval_s is not None):
             raise UserError(f"{option}: not with {'--json, which has all of it' if arguments.json else '--intervals'}")
-    results = dumbbell.open(arguments.directory)
-    dumbbell.check_metrics((*metrics, *([] if sort is None else [sort])))
-    transfers = None if interval_s is None else [_transfers(run, interval_s) for run in results.runs]
+    with Progress() as progress:
+        progress.doing("reading the results")
+        results = dumbbell.open(arguments.directory, arguments.convention)
+        runs = results.runs
+    dumbbell.check_metrics((*metrics, *([] if sort in (None, GIVEN) else [sort])))
+    transfers = None if interval_s is None else _all_transfers(runs, interval_s)
     if arguments.json:
         _print_json(results, transfers)
     elif transfers is not None:
-        for run, found in zip(results.runs, transfers, strict=True):
+        for run, found in zip(runs, transfers, strict=True):
             _print_transfers(run, found)
     elif arguments.csv:
-        sys.stdout.write(results.means(metrics, sort).as_csv())
+        sys.stdout.write(results.means(metrics, None if sort == GIVEN else sort).as_csv())
     elif metrics:
         _print_metrics(results, metrics, sort)
     else:
@@ -90,7 +100,7 @@ def _print_campaign(results: dumbbell.Results) -> None:
 def _print_metrics(results: dumbbell.Results, metrics: tuple[str, ...], sort: str | None) -> None:
     """One line per path, scheme and whatever has one of the metrics: means over the runs, with intervals."""
     rows = []
-    gathered = results.summary(sort)
+    gathered = best_first(results, sort, metrics[0])
     had = {name for group in gathered for _, _, name in group.values}
     for name in metrics:
         if name not in had:
@@ -116,6 +126,14 @@ def _print_transfers(run: dumbbell.RunResults, transfers: dumbbell.Transfers | d
     for view in dumbbell.Transfers.VIEWS:
         print(f"{view.capitalize()}: {run.label}{note}")
         print(f"{transfers.text(view)}\n")
+
+
+def _all_transfers(
+    runs: Sequence[dumbbell.RunResults], interval_s: float
+) -> list[dumbbell.Transfers | dumbbell.Error | None]:
+    with Progress() as progress:
+        stage = progress.expect("transfers of runs", [Piece(run.label, 1.0) for run in runs])
+        return [_transfers(run, interval_s) for run in stage.each(runs)]
 
 
 def _transfers(run: dumbbell.RunResults, interval_s: float) -> dumbbell.Transfers | dumbbell.Error | None:

@@ -25,23 +25,26 @@ def write_report(
     *,
     jobs: int | None = None,
     generated_at: datetime | None = None,
+    convention: str | None = None,
     progress: Progress | None = None,
 ) -> list[Path]:
     """Writes `report.html` and `report.pdf` into the results directory; returns the files written.
 
-    Figures are drawn on `jobs` processors, all of them if it is None. The same results and the same `generated_at`
-    (now, if it is None) give the same bytes.
+    Its numbers are by `convention`, or as the experiment says. Figures are drawn on `jobs` processors, all of
+    them if it is None. The same results and the same `generated_at` (now, if it is None) give the same bytes.
 
     Raises:
         UserError: `results_dir` is no results directory.
     """
     if progress is None:
         with Progress() as own:
-            return write_report(results_dir, html, pdf, jobs=jobs, generated_at=generated_at, progress=own)
+            return write_report(
+                results_dir, html, pdf, jobs=jobs, generated_at=generated_at, convention=convention, progress=own
+            )
     written = []
     with interruptible():
         progress.doing("reading the results")
-        model = load(results_dir, generated_at)
+        model = load(results_dir, generated_at, convention)
         forms = [form for form, wanted in (("report.html", html), ("report.pdf", pdf)) if wanted]
         files = progress.expect("files", [_piece(form, len(model.runs)) for form in forms])
         progress.doing("drawing the figures of paths")

@@ -11,6 +11,7 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.base.backend import Backend, find_backend
+from dumbbell.base.conventions import Convention
 from dumbbell.base.errors import UserError, one_line, shortened
 from dumbbell.base.input_files import TEXT, read_text
 from dumbbell.base.version import __version__
@@ -168,6 +169,8 @@ class ReportModel:
     name: str
     title: str
     backend: Backend
+    shown: Convention
+    """By which throughput, delay and loss are shown."""
     generated_at: str
     duration_s: float
     warmup_s: float
@@ -212,13 +215,13 @@ class ReportModel:
         return [run for run in self.runs if not run.good]
 
 
-def load(directory: Path, generated_at: datetime | None = None) -> ReportModel:
-    """Reads a results directory.
+def load(directory: Path, generated_at: datetime | None = None, convention: str | None = None) -> ReportModel:
+    """Reads a results directory, to be shown by `convention` or as the experiment says.
 
     Raises:
         UserError: it is none.
     """
-    results = open_results(directory)
+    results = open_results(directory, convention)
     experiment = results.experiment
     environment = results.shown_environment()
     labels = [*experiment.labels, *experiment.mixes]
@@ -238,6 +241,7 @@ def load(directory: Path, generated_at: datetime | None = None) -> ReportModel:
         name=experiment.name,
         title=experiment.title,
         backend=backend,
+        shown=experiment.shown,
         generated_at=f"{generated_at or datetime.now(UTC):%Y-%m-%d %H:%M:%S}",
         duration_s=experiment.duration_s,
         warmup_s=experiment.warmup_s,

@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dumbbell.base import conventions
 from dumbbell.base.digits import decimal
 from dumbbell.present.report.content import ReportModel, RunEntry
 from dumbbell.present.report.drawn.source import definitions
 from dumbbell.present.report.words.network import network_rows
 from dumbbell.present.report.words.wording import NO_DATA
 from dumbbell.present.tables import Field, Table
-from dumbbell.results.analysis.shares import Share, flow_names, flow_schemes, shares
+from dumbbell.results.analysis.shares import Share, competing, flow_names, flow_schemes, shares
 from dumbbell.results.analysis.summary import Estimate, Repetitions, bounds_legend, repetitions
 from dumbbell.results.clocks import Interval, clocks_text
 from dumbbell.results.series.transfers import SUM
@@ -75,12 +76,6 @@ SENDER = (
     ShownMetric("mean_srtt_ms", "mean SRTT (ms)", 1.0, 1, _SENDER),
     ShownMetric("retransmissions", "resent (packets)", 1.0, 0, _SENDER),
     ShownMetric("timeouts", "timeouts", 1.0, 0, _SENDER),
-)
-SHARED = (
-    ShownMetric("payload_share", "share (%)", 100.0, 1),
-    ShownMetric("goodput_mbps", "goodput (Mbit/s)"),
-    ShownMetric("delay_p95_ms", "95th-%ile delay (ms)"),
-    ShownMetric("loss_rate", "loss rate (%)", 100.0),
 )
 FAIRNESS = (
     ShownMetric("jain_index", "Jain index", 1.0, 3, "fairness"),
@@ -180,23 +175,41 @@ class PathTables:
         return Table(self._caption(_PANTHEON_RULES), groups, ("scheme", _RUNS, *columns * 3), tuple(rows))
 
     def shares(self) -> Table:
-        """Who got what in runs of several schemes."""
+        """Who got what in runs of several flows."""
+        shown = self.model.shown
+        metrics = (
+            ShownMetric("payload_share", "share (%)", 100.0, 1),
+            ShownMetric("throughput_mbps", shown.throughput.axis),
+            ShownMetric("delay_p95_ms", shown.delay.axis),
+            ShownMetric("loss_rate", shown.loss.axis, 100.0),
+        )
+        gathered = [(group, shares(group, shown)) for group in self.by_scheme]
         rows = [
             (
                 self._scheme(group.scheme),
                 Field(self._who(share)),
                 Field(f"{100 * share.fair:.1f}", sort=share.fair),
-                *(metric.mean(getattr(share, metric.key)) for metric in SHARED),
+                *(metric.mean(getattr(share, metric.key)) for metric in metrics),
             )
-            for group in self.by_scheme
-            for share in shares(group)
+            for group, found in gathered
+            for share in found
         ]
-        columns = ("mix", "who", "fair share (%)", *(metric.heading for metric in SHARED))
+        columns = ("mix", "who", "fair share (%)", *(metric.heading for metric in metrics))
         caption = self._caption(
-            "Share of the payload that was delivered after the warm-up; the fair share is the same for every flow. "
-            "Delay and loss in Pantheon's convention, of single flows."
+            f"Shares of the payload, {self._shared_time()}; the fair share is the same for every flow. Delay and loss "
+            f"are of single flows. Convention: {shown.label}."
         )
         return Table(caption, (), columns, tuple(rows), "ll")
+
+    def _shared_time(self) -> str:
+        """The time that shares are of, in words."""
+        times = {competing(group) for group in self.by_scheme if group.flows} - {None}
+        if self.model.shown is not conventions.CORRECTED or not times:
+            return "each flow over its own time"
+        if len(times) > 1:
+            return "while all flows compete"
+        ((first, last),) = (time for time in times if time is not None)
+        return f"{first:.3g} to {last:.3g} s, while all flows compete"
 
     def _who(self, share: Share) -> str:
         return share.name.replace(share.scheme, self.model.scheme_title(share.scheme), 1)

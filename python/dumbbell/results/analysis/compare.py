@@ -8,8 +8,6 @@ from dumbbell.results.analysis.summary import LEVEL, Estimate, MetricKey, Repeti
 ComparedRuns = tuple[list[str], list[dict[str, Any]]]
 """The names of an experiment's paths, and its runs as in `show --json`."""
 
-MAIN_METRICS = ("throughput_mbps", "delay_p95_ms", "loss_rate")
-
 
 def compare_runs(before: ComparedRuns, after: ComparedRuns, metrics: tuple[str, ...] | None) -> list[dict[str, Any]]:
     """One row per path, scheme and metric; `metrics` restricts to those names, `None` takes all.

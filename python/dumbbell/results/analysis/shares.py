@@ -1,10 +1,12 @@
-"""Who got what beside whom: the parts of schemes that run together, and of their flows."""
+"""Who got what beside whom: the parts of schemes that run together, and of flows that do."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dumbbell import _core
+from dumbbell.base.conventions import CORRECTED, Convention
 from dumbbell.results.analysis.summary import Estimate, Repetitions
 from dumbbell.results.clocks import Interval
 
@@ -14,10 +16,12 @@ MOST_SINGLE = 8
 
 @dataclass(frozen=True)
 class Share:
-    """What a scheme got in a mix, all its flows together, or one of them.
+    """What a scheme got in runs of several flows, all its flows together, or one of them.
 
-    `payload_share` is a fraction of the payload delivered after the warm-up, `fair` what it is if all flows get the
-    same, `goodput_mbps` the flows' sum. Delay and loss are of single flows.
+    `payload_share` is a fraction of the payload, `fair` what it is if all flows get the same, `throughput_mbps` the
+    flows' sum, by the convention that was asked for, as are delay and loss, which are of single flows. In the corrected
+    convention all are over the time in which all flows compete, if there is one (`competing`). `harm` is what the flow
+    lost of the throughput that the scheme had alone on the path (Ware et al. 2019); None if that was not measured.
     """
 
     name: str
@@ -25,9 +29,35 @@ class Share:
     single: bool
     fair: float
     payload_share: Estimate | None
-    goodput_mbps: Estimate | None
+    throughput_mbps: Estimate | None
     delay_p95_ms: Estimate | None = None
     loss_rate: Estimate | None = None
+    harm: float | None = None
+
+
+@dataclass(frozen=True)
+class _Keys:
+    """The metrics of a flow that rows show."""
+
+    share: str
+    throughput: str
+    delay: str
+    loss: str
+
+
+_COMPETING = _Keys("competing_share", "competing_goodput_mbps", "competing_owd_p95_ms", "competing_loss_rate")
+
+
+def competing(group: Repetitions) -> tuple[float, float] | None:
+    """Return the time in which all flows of the runs compete, s, from the latest beginning to the earliest end.
+
+    None if there is one flow, or there is no such time in one of the runs.
+    """
+    ends = [[network.get(f"competing_{end}_s") for network in group.networks] for end in ("from", "to")]
+    first, last = ([float(each) for each in found if each is not None] for found in ends)
+    if not first or not len(first) == len(last) == len(group.networks):
+        return None
+    return max(first), min(last)
 
 
 def flow_names(schemes: Sequence[str]) -> list[str]:
@@ -49,36 +79,75 @@ def flow_schemes(group: Repetitions) -> list[str]:
     return runs[0] if mixed and all(schemes == runs[0] for schemes in runs) else []
 
 
-def shares(group: Repetitions) -> list[Share]:
-    """The schemes of a mix, those of several flows followed by these; nothing of runs whose flows have one scheme."""
+def shares(
+    group: Repetitions, shown: Convention = CORRECTED, alone: Mapping[tuple[str, str], Repetitions] | None = None
+) -> list[Share]:
+    """Return what each scheme got in runs of several flows, and each of its flows; nothing of runs of one flow.
+
+    Flows of a single scheme have rows of their own, if there are not too many. `alone` are the repetitions by path and
+    scheme in which harm looks for those of a scheme that ran alone.
+    """
     runs = group.flows
     planned = [str(flow["scheme"]) for flow in runs[0]] if runs else []
-    if len(set(planned)) < 2:
+    schemes = list(dict.fromkeys(planned))
+    if len(planned) < 2 or (len(schemes) == 1 and len(planned) > MOST_SINGLE):
         return []
-    same = bool(flow_schemes(group))
-    names = flow_names(planned)
+    same = all([str(flow["scheme"]) for flow in flows] == planned for flows in runs)
+    if len(schemes) == 1 and not same:
+        return []
+    keys = _Keys("payload_share", *shown.keys)
+    if shown is CORRECTED and competing(group) is not None:
+        keys = _COMPETING
+    names = _starts(group, flow_names(planned)) if same else []
     found = []
-    for scheme in dict.fromkeys(planned):
+    for scheme in schemes:
         own = [[flow for flow in flows if flow["scheme"] == scheme] for flows in runs]
         fair = sum(len(some) / len(flows) for some, flows in zip(own, runs, strict=True)) / len(runs)
         numbers = [index for index, each in enumerate(planned) if each == scheme]
+        single = _singles(group, keys, (alone or {}).get((group.path, scheme)))
         if same and len(numbers) == 1:
-            found.append(_single(group, numbers[0], scheme, scheme))
+            found.append(single(numbers[0], scheme, scheme))
             continue
-        title = f"{scheme} ({len(numbers)} flows)" if same else f"{scheme} (all flows)"
-        sums = (_estimate([_sum(some, key) for some in own]) for key in ("payload_share", "goodput_mbps"))
-        found.append(Share(title, scheme, False, fair, *sums))
+        if len(schemes) > 1:
+            title = f"{scheme} ({len(numbers)} flows)" if same else f"{scheme} (all flows)"
+            share, rate = (_estimate([_sum(some, key) for some in own]) for key in (keys.share, keys.throughput))
+            found.append(Share(title, scheme, False, fair, share, rate))
         if same and len(numbers) <= MOST_SINGLE:
-            found += [_single(group, number, scheme, names[number]) for number in numbers]
+            found += [single(number, scheme, names[number]) for number in numbers]
     return found if any(share.payload_share for share in found) else []
 
 
-def _single(group: Repetitions, index: int, scheme: str, name: str) -> Share:
-    keys = ("payload_share", "goodput_mbps", "delay_p95_ms", "loss_rate")
-    fair = sum(1 / len(flows) for flows in group.flows) / len(group.flows)
-    values = ([flows[index].get(key) for flows in group.flows] for key in keys)
-    shifts = (group.shifts.get(("flow", index + 1, key), ()) for key in keys)
-    return Share(name, scheme, True, fair, *map(_estimate, values, shifts))
+def _starts(group: Repetitions, names: list[str]) -> list[str]:
+    """The names of flows with when they start, if that is not the same for all but for what is drawn."""
+    known = [[flows[index].get("start_s") for flows in group.flows] for index in range(len(names))]
+    starts = [round(min(each), 1) for each in ([value for value in of if value is not None] for of in known) if each]
+    if len(starts) < len(names) or max(starts) - min(starts) < _LEAST_LATE_S:
+        return names
+    return [f"{name} from {start:g} s" for name, start in zip(names, starts, strict=True)]
+
+
+_LEAST_LATE_S = 0.5
+"""Flows that start closer together than this start together."""
+
+
+def _singles(group: Repetitions, keys: _Keys, alone: Repetitions | None) -> Callable[[int, str, str], Share]:
+    before = None
+    if alone is not None and alone.flows and all(len(flows) == 1 for flows in alone.flows):
+        rate = "goodput_mbps" if keys is _COMPETING else keys.throughput
+        before = _estimate([flows[0].get(rate) for flows in alone.flows])
+
+    def single(index: int, scheme: str, name: str) -> Share:
+        fair = sum(1 / len(flows) for flows in group.flows) / len(group.flows)
+        of = (keys.share, keys.throughput, keys.delay, keys.loss)
+        values = ([flows[index].get(key) for flows in group.flows] for key in of)
+        shifts = (group.shifts.get(("flow", index + 1, key), ()) for key in of)
+        share, rate, delay, loss = map(_estimate, values, shifts)
+        harm = None
+        if before is not None and rate is not None and before.mean > 0.0:
+            harm = _core.harm(before.mean, rate.mean, True)
+        return Share(name, scheme, True, fair, share, rate, delay, loss, harm)
+
+    return single
 
 
 def _sum(flows: Sequence[dict[str, Any]], key: str) -> float | None:

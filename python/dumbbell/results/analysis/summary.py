@@ -101,6 +101,8 @@ class Repetitions:
         """The same by the seeds of the runs; imported runs have none."""
         self.flows: list[list[dict[str, Any]]] = []
         """The flows of each good run."""
+        self.networks: list[dict[str, Any]] = []
+        """What each good run has of all its flows together."""
         self.clocks: list[Clocks | None] = []
         """The clocks of each good run."""
         self.shifts: dict[MetricKey, list[Interval]] = {}
@@ -131,6 +133,7 @@ class Repetitions:
             return
         self.good += 1
         self.flows.append(run["flows"])
+        self.networks.append(run["network"])
         clocks = clocks_of(run)
         self.clocks.append(clocks)
         for entity, number, name, value in numbers(run):

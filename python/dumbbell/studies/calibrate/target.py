@@ -315,7 +315,10 @@ _NEEDED = ("scheme", "throughput_mbps", "delay_p95_ms")
 
 
 def _of_table(file: Path, options: TargetOptions) -> _Raw:
-    """A table as `dumbbell show DIR --csv` prints it. Of one scheme and flow, several rows are several runs."""
+    """A table as `dumbbell show DIR --csv --convention pantheon` prints it.
+
+    Of one scheme and flow, several rows are several runs.
+    """
     rows = _table_rows(file)
     places = list(dict.fromkeys(row["path"] for _, row in rows if row.get("path")))
     place = _chosen(str(file), options.path, places) if places else None

@@ -66,6 +66,7 @@ def ccperf_plan(command: str | Sequence[str] | argparse.Namespace) -> Experiment
         duration_s=duration_s,
         warmup_s=0.0,
         host_jitter_us=0.0,
+        start_spread_ms=0.0,
         seed=whole("--seed", arguments.seed),
         cells={path.name: Cell(path, tuple(flows), given, path.name)},
         own_schemes=schemes,

@@ -10,6 +10,7 @@ from dumbbell import catalog
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.input_files import TEXT, read_text
 from dumbbell.base.interrupts import interruptible
+from dumbbell.base.progress import Progress
 from dumbbell.catalog.experiment_file import stored_experiment_file
 from dumbbell.execution.check import check
 from dumbbell.experiment import Experiment, resolve
@@ -40,11 +41,12 @@ def check_vectors(directory: str | PathLike[str]) -> dict[str, Difference | None
     folders = sorted(file.parent for file in directory.glob(f"*/{EXPERIMENT}")) if directory.is_dir() else []
     if not folders:
         raise UserError(f"{directory}: no vectors in it: no */{EXPERIMENT}")
-    with interruptible():
-        return {folder.name: _check(folder) for folder in folders}
+    with interruptible(), Progress() as progress:
+        return {folder.name: _check(folder, progress) for folder in folders}
 
 
-def _check(folder: Path) -> Difference | None:
+def _check(folder: Path, progress: Progress) -> Difference | None:
+    progress.doing(f"scenario {folder.name}")
     file = folder / EXPERIMENT
     stored = resolve(stored_experiment_file(file))
     for scheme in stored.schemes.values():

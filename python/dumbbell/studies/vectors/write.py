@@ -10,6 +10,7 @@ from string import Template
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import interruptible
+from dumbbell.base.progress import Progress
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.toml_tables import to_toml
@@ -40,8 +41,9 @@ def write_vectors(scheme: str | Scheme, out: str | PathLike[str]) -> list[Path]:
     refuse_used(out, f", or compare with --check {out}")
     titles: dict[str, str] = {}
     try:
-        with interruptible(), staging(out) as made:
+        with interruptible(), staging(out) as made, Progress() as progress:
             for experiment_file in _scenarios(scheme):
+                progress.doing(f"scenario {experiment_file.name}")
                 experiment = scenario(experiment_file, scheme)
                 check(experiment)
                 folder = made / experiment_file.name

@@ -10,7 +10,7 @@ use packetlog::qlog::{Draft, ImportedTrace, QlogExport, TraceInfo, import_file};
 use packetlog::{Error, Interrupts, PacketLogReader, PacketLogWriter, SampleTable, SampleWriter};
 use proptest::prelude::*;
 use record::{Event, Record};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Imports `text` and returns what its only trace held.
@@ -96,6 +96,25 @@ fn export(scratch: &Scratch, draft: Draft) -> Vec<u8> {
     let text = std::fs::read(&out).unwrap();
     assert_eq!(rules::sequence(&text).len() as u64, events + 1);
     text
+}
+
+#[test]
+fn a_part_of_a_run_begins_with_the_state_it_finds() {
+    let scratch = Scratch::new();
+    let (packets, samples) = write_run(&scratch);
+    let out = scratch.file("part.sqlog");
+    let export = QlogExport::create(&out, Draft::V03, 1, &TraceInfo::default()).unwrap();
+    // From 22 ms until before 25 ms.
+    let export = export.during(22_000_000, Some(25_000_000));
+    let events = export.write_run(&packets, Some(&samples), &Interrupts::none()).unwrap();
+    let values = rules::sequence(&std::fs::read(&out).unwrap());
+    assert_eq!(values.len() as u64, events + 1);
+    assert_eq!(values[1]["time"], 22.0);
+    assert_eq!(values[1]["name"], "recovery:metrics_updated");
+    let found = &values[1]["data"];
+    assert_eq!((&found["congestion_window"], &found["smoothed_rtt"]), (&json!(14_480), &json!(20.25)));
+    let times: Vec<f64> = values[2..].iter().map(|event| event["time"].as_f64().unwrap()).collect();
+    assert!(!times.is_empty() && times.iter().all(|&time| time == 24.0), "{times:?}");
 }
 
 #[test]

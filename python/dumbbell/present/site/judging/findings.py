@@ -223,7 +223,7 @@ def owners(experiment: Experiment, run: Planned) -> tuple[int, ...]:
     plans = experiment.flow_plans(run.scheme, run.path)
     if not any(map(is_many, plans)):
         return tuple(range(1, len(plans) + 1))
-    end_s = experiment.duration_s - experiment.spread_ms(run.run) / 1e3
+    end_s = experiment.duration_s - experiment.start_spread_ms / 1e3
     found: list[int] = []
     for number in range(1, len(plans) + 1):
         found += [number] * (len(expand(plans[:number], run.seed, end_s)) - len(found))

@@ -1,0 +1,71 @@
+"""The conventions by which results are shown: which metrics stand for throughput, delay and loss."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class MainMetric:
+    """A metric that tables and figures show unless others are asked for.
+
+    A value times `factor` has `unit`, and is shown with so many `digits`.
+    """
+
+    key: str
+    title: str
+    unit: str
+    factor: float = 1.0
+    digits: int = 2
+
+    @property
+    def heading(self) -> str:
+        """Title and unit, for columns of tables: `goodput Mbit/s`."""
+        return f"{self.title} {self.unit}"
+
+    @property
+    def axis(self) -> str:
+        """Title and unit, for axes of figures: `Goodput (Mbit/s)`."""
+        return f"{self.title[:1].upper()}{self.title[1:]} ({self.unit})"
+
+
+@dataclass(frozen=True)
+class Convention:
+    """How throughput, delay and loss are computed, of a run and of each flow; `docs/metrics.md` has the formulas.
+
+    `label` names it in headings, `rules` says in a sentence what it counts.
+    """
+
+    name: str
+    label: str
+    rules: str
+    throughput: MainMetric
+    delay: MainMetric
+    loss: MainMetric
+
+    @property
+    def metrics(self) -> tuple[MainMetric, MainMetric, MainMetric]:
+        """The three, in the order of tables."""
+        return (self.throughput, self.delay, self.loss)
+
+    @property
+    def keys(self) -> tuple[str, str, str]:
+        """Their names."""
+        return (self.throughput.key, self.delay.key, self.loss.key)
+
+
+CORRECTED = Convention(
+    name="corrected",
+    label="corrected",
+    rules="payload, delays and losses after the warm-up; packets under way at the end are not lost",
+    throughput=MainMetric("goodput_mbps", "goodput", "Mbit/s"),
+    delay=MainMetric("owd_p95_ms", "p95 delay", "ms", digits=1),
+    loss=MainMetric("packet_loss_rate", "loss", "%", 100.0),
+)
+PANTHEON = Convention(
+    name="pantheon",
+    label="Pantheon's convention",
+    rules="the whole run, packets with the path's overhead; packets under way at the end are lost",
+    throughput=MainMetric("throughput_mbps", "throughput", "Mbit/s"),
+    delay=MainMetric("delay_p95_ms", "p95 delay", "ms", digits=1),
+    loss=MainMetric("loss_rate", "loss", "%", 100.0),
+)
+CONVENTIONS = {each.name: each for each in (CORRECTED, PANTHEON)}
