@@ -7,6 +7,7 @@ from typing import Any
 
 from dumbbell.api.records.metrics import check_metrics
 from dumbbell.api.records.results import Results
+from dumbbell.base.conventions import PANTHEON
 from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
@@ -63,22 +64,36 @@ def compare(
 
 
 def write_report(
-    directory: str | PathLike[str], *, html: bool = True, pdf: bool = True, convention: str | None = None
+    directory: str | PathLike[str],
+    *,
+    html: bool = True,
+    pdf: bool = True,
+    all_runs: bool = False,
+    run: str | None = None,
+    convention: str | None = None,
 ) -> list[Path]:
-    """Writes `report.html` and `report.pdf` into a results directory, or the pages of a benchmark; the files written.
+    """Write the report of a results directory, or the pages of a benchmark; return the files written.
 
-    `convention` is as in `dumbbell.open`.
+    `all_runs` and `run` are as in `Results.write_report`, `convention` is as in `dumbbell.open`.
 
     Raises:
-        dumbbell.Error: it is neither, or something that the report needs is not installed.
+        dumbbell.Error: it is neither, there is no such run, the options exclude each other, or something that the
+            report needs is not installed.
     """
     from dumbbell.studies.benchmark import NOTE, open_benchmark
 
     directory = Path(directory)
     if not (directory / NOTE).is_file():
-        return open(directory, convention).write_report(html=html, pdf=pdf)
-    if pdf and not html:
-        raise UserError(f"{directory}: --pdf: a benchmark has pages only; its experiments have reports of their own")
+        if all_runs and convention not in (None, PANTHEON.name):
+            raise UserError(
+                f"--convention {convention}: not with --all-runs: the long form is by Pantheon's convention"
+            )
+        return open(directory, convention).write_report(html=html, pdf=pdf, all_runs=all_runs, run=run)
+    for option, given in (("--pdf", pdf and not html), ("--all-runs", all_runs), ("--run", run is not None)):
+        if given:
+            raise UserError(
+                f"{directory}: {option}: a benchmark has pages only; its experiments have reports of their own"
+            )
     with Progress() as progress:
         progress.doing("starting")
         from dumbbell.present.site import write_site

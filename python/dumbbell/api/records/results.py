@@ -259,16 +259,32 @@ class Results:
         going = self.campaign
         return found | published_json(self.experiment, runs) | ({} if going is None else {"campaign": going})
 
-    def write_report(self, *, html: bool = True, pdf: bool = True) -> list[Path]:
-        """Writes `report.html` and `report.pdf` into the directory; the files written."""
+    def write_report(
+        self, *, html: bool = True, pdf: bool = True, all_runs: bool = False, run: str | None = None
+    ) -> list[Path]:
+        """Write `report.html` and `report.pdf` into the directory; return the files written.
+
+        The report is short. With `all_runs` it is Pantheon's long form, with figures and statistics of every run.
+        `run` (`PATH/SCHEME/N`) writes the page of this run instead: `report-PATH-SCHEME-N.html`.
+
+        Raises:
+            dumbbell.Error: there is no such run, the options exclude each other, or a package is not installed.
+        """
         with Progress() as progress:
             progress.doing("starting")
             try:
                 from dumbbell.present.report import write_report
             except ModuleNotFoundError as error:
                 raise UserError(f"the report needs the package `{error.name}`, which is not installed") from None
-            convention = self.experiment.convention
-            return write_report(self.directory, html, pdf, convention=convention, progress=progress)
+            return write_report(
+                self.directory,
+                html,
+                pdf,
+                all_runs=all_runs,
+                run=run,
+                convention=self.experiment.convention,
+                progress=progress,
+            )
 
     def __repr__(self) -> str:
         return f"<dumbbell.Results: {self.experiment.name}, {len(self._content.planned())} runs in {self.directory}>"

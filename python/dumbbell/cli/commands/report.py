@@ -1,4 +1,4 @@
-"""Write report.html and report.pdf."""
+"""Write a report: report.html and report.pdf."""
 
 from __future__ import annotations
 
@@ -11,18 +11,27 @@ from dumbbell.cli.options import convention_option
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add its arguments."""
     add = parser.add_argument
     add("directory", type=Path, metavar="DIR")
     convention_option(parser)
     add("--html", action="store_true", help="only HTML")
     add("--pdf", action="store_true", help="only PDF")
+    add("--all-runs", action="store_true", help="Pantheon's long form: statistics and figures of every run")
+    add("--run", metavar="PATH/SCHEME/N", help="the page of one run: report-PATH-SCHEME-N.html")
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Writes the report; both forms unless one is asked for. Of a benchmark: its pages."""
-    both = arguments.html == arguments.pdf
-    html, pdf = arguments.html or both, arguments.pdf or both
-    for file in dumbbell.write_report(arguments.directory, html=html, pdf=pdf, convention=arguments.convention):
+    """Write the report; both forms unless one is asked for. Of a benchmark: its pages."""
+    both = arguments.html == arguments.pdf and arguments.run is None
+    files = dumbbell.write_report(
+        arguments.directory,
+        html=arguments.html or both or not arguments.pdf,
+        pdf=arguments.pdf or both,
+        all_runs=arguments.all_runs,
+        run=arguments.run,
+        convention=arguments.convention,
+    )
+    for file in files:
         print(printable(file))
     return 0

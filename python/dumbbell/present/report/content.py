@@ -12,7 +12,7 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.base.backend import Backend, find_backend
 from dumbbell.base.conventions import Convention
-from dumbbell.base.errors import UserError, one_line, shortened
+from dumbbell.base.errors import UserError, listed, nearest, one_line, shortened
 from dumbbell.base.input_files import TEXT, read_text
 from dumbbell.base.version import __version__
 from dumbbell.catalog.description import describe
@@ -105,6 +105,11 @@ class RunEntry:
     untransferred: str = ""
 
     @property
+    def name(self) -> str:
+        """The run as `--run` takes it."""
+        return f"{self.path}/{self.scheme}/{self.number}"
+
+    @property
     def late(self) -> bool:
         """Whether the machine was too busy to keep the path's times: it is shown, and counts in no mean."""
         return self.status == _LATE
@@ -190,10 +195,35 @@ class ReportModel:
     """Of a campaign: the time between its rounds."""
     published_source: str = ""
     published: tuple[Beside, ...] = ()
+    findings: tuple[str, ...] = ()
+    """What the results show, as sentences; the most important first."""
 
     def of(self, path: str, scheme: str | None = None) -> list[RunEntry]:
         """The runs on a path, of one scheme or of all, in order."""
         return [run for run in self.runs if run.path == path and scheme in (None, run.scheme)]
+
+    def run(self, name: str) -> RunEntry:
+        """Return the run `PATH/SCHEME/N`.
+
+        Raises:
+            UserError: there is no such run.
+        """
+        given, parts = f"--run: `{name}`", name.split("/")
+        if len(parts) != 3:
+            example = f", for example {self.runs[0].name}" if self.runs else ""
+            raise UserError(f"{given}: expected PATH/SCHEME/N{example}")
+        schemes = [scheme.name for scheme in self.schemes]
+        for what, part, allowed in zip(
+            ("path", "scheme"), parts, ([path.name for path in self.paths], schemes), strict=False
+        ):
+            if part not in allowed:
+                raise UserError(
+                    f"{given}: unknown {what} `{part}`{nearest(part, allowed)}: allowed are {listed(allowed)}"
+                )
+        runs = {str(run.number): run for run in self.of(*parts[:2])}
+        if parts[2] not in runs:
+            raise UserError(f"{given}: no run `{parts[2]}`: allowed are {listed(runs)}")
+        return runs[parts[2]]
 
     def scheme_title(self, name: str) -> str:
         """The title of the scheme, also of one that runs in a mix only; a mix has its label."""

@@ -43,9 +43,14 @@ from dumbbell.present.report.content import ReportModel, RunEntry
 from dumbbell.present.report.drawn.overview import Overview
 from dumbbell.present.report.drawn.series import flow_label, flow_labels, numbered_lines, queue_of
 from dumbbell.present.report.drawn.source import Rates, delays, rates
-from dumbbell.present.report.drawn.staircase import KINDS as STAIRCASE, Staircases
+from dumbbell.present.report.drawn.staircase import CAPTION as STAIRCASE_CAPTION, KINDS as STAIRCASE, Staircases
 from dumbbell.present.report.drawn.state import state_of
-from dumbbell.present.report.over_time import KINDS as OVER_TIME, OverTime
+from dumbbell.present.report.over_time import (
+    CAPTION as OVER_TIME_CAPTION,
+    IN_WORDS as OVER_TIME_WORDS,
+    KINDS as OVER_TIME,
+    OverTime,
+)
 from dumbbell.results.analysis.jain import RULES, WINDOW_S, is_staircase, jain_series
 from dumbbell.results.clocks import Clocks, clocks_of, clocks_text
 from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, Source, kept_files
@@ -100,6 +105,14 @@ OF_STAIRCASES = ("staircase", "jain")
 
 
 @dataclass(frozen=True)
+class MoreFigures:
+    """Figures of a path that not every experiment has: by kind the drawing, and what it shows in words."""
+
+    drawings: Mapping[str, tuple[str, str]]
+    caption: str
+
+
+@dataclass(frozen=True)
 class Figures:
     """All drawings of a report: by path and, for runs, by folder."""
 
@@ -112,6 +125,19 @@ class Figures:
     staircase: dict[str, dict[str, str]] = field(default_factory=dict)
     """Where flows join and leave, by path and kind."""
     runs: dict[str, RunFigures] = field(default_factory=dict)
+
+    def more(self, path: str) -> list[MoreFigures]:
+        """Return the figures of a path besides throughput over delay, as far as there are any."""
+        parts = (
+            (self.over_time, OVER_TIME_WORDS, OVER_TIME_CAPTION),
+            (self.staircase, STAIRCASE, STAIRCASE_CAPTION),
+        )
+        found = []
+        for by_path, words, caption in parts:
+            drawings = {kind: (drawing, words[kind]) for kind, drawing in by_path.get(path, {}).items() if drawing}
+            if drawings:
+                found.append(MoreFigures(drawings, caption))
+        return found
 
 
 @dataclass(frozen=True)
@@ -142,30 +168,49 @@ class Job:
 
 
 def draw(model: ReportModel, jobs: int | None = None, progress: Progress | None = None) -> Figures:
-    """Draws every figure on `jobs` processors (all of them if None)."""
+    """Draw every figure of the paths and of all runs on `jobs` CPUs (all if None)."""
+    figures = draw_paths(model, every_run=True)
+    draw_runs(figures, model, model.runs, jobs, progress)
+    return figures
+
+
+def draw_paths(model: ReportModel, every_run: bool = False) -> Figures:
+    """Draw the figures of the paths, with `every_run` also throughput over delay of all runs."""
     overview, over_time, staircases = Overview(model), OverTime(model), Staircases(model)
     figures = Figures(overview, model.styles)
+    for index, path in enumerate(model.paths):
+        figures.means[path.name] = overview.draw("means", path.name, f"p{index}m")
+        if every_run:
+            figures.every_run[path.name] = overview.draw("runs", path.name, f"p{index}a")
+        timed = {kind: over_time.draw(kind, path.name, f"p{index}{kind[0]}t") for kind in OVER_TIME}
+        figures.over_time[path.name] = {kind: drawing for kind, drawing in timed.items() if drawing}
+        kinds = STAIRCASE if staircases.wanted(path.name) else {}
+        figures.staircase[path.name] = {kind: staircases.draw(path.name, f"p{index}{kind[0]}s") for kind in kinds}
+    return figures
+
+
+def draw_runs(
+    figures: Figures,
+    model: ReportModel,
+    wanted: Sequence[RunEntry],
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Add the figures of the `wanted` runs, drawn on `jobs` CPUs (all if None); delays of a path have one axis."""
     tasks = {}
-    for index, run in enumerate(model.runs):
+    for index, run in enumerate(wanted):
         kept = kept_files(model.directory / run.folder)
         if kept:
             tasks[run.folder] = draw_job(f"r{index}", run.content, kept, model.scheme_title)
         else:
             figures.runs[run.folder] = RunFigures(problem=run.reason or NO_LOG)
-    by_folder = {run.folder: run for run in model.runs}
+    by_folder = {run.folder: run for run in wanted}
     runs = [by_folder[folder] for folder in tasks]
     logs_s = [_log_bytes(job) / _BYTES_PER_S for job in tasks.values()]
     workers = worth(jobs or cpus(), sum(logs_s) + _RUN_S * len(tasks))
     progress = progress or Progress()
     ranges = _stage(progress, "delays of runs", runs, [_RANGE * each_s for each_s in logs_s], workers, START_S)
     drawings = _stage(progress, "figures of runs", runs, [_RUN_S + each_s for each_s in logs_s], workers)
-    for index, path in enumerate(model.paths):
-        figures.means[path.name] = overview.draw("means", path.name, f"p{index}m")
-        figures.every_run[path.name] = overview.draw("runs", path.name, f"p{index}a")
-        timed = {kind: over_time.draw(kind, path.name, f"p{index}{kind[0]}t") for kind in OVER_TIME}
-        figures.over_time[path.name] = {kind: drawing for kind, drawing in timed.items() if drawing}
-        kinds = STAIRCASE if staircases.wanted(path.name) else {}
-        figures.staircase[path.name] = {kind: staircases.draw(path.name, f"p{index}{kind[0]}s") for kind in kinds}
     with Helpers(workers) as helpers:
         found = helpers.map(_rates, list(tasks.values()), ranges)
         tasks = _on_one_axis(runs, tasks, found)
@@ -173,7 +218,6 @@ def draw(model: ReportModel, jobs: int | None = None, progress: Progress | None 
             figures.runs[run.folder] = (
                 replace(drawn, problem=run.reason) if drawn.problem == NO_LOG and run.reason else drawn
             )
-    return figures
 
 
 def _stage(

@@ -2,10 +2,10 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
-from dumbbell.base import conventions
+from dumbbell.base.conventions import CORRECTED as CORRECTED_CONVENTION, MainMetric
 from dumbbell.base.digits import decimal
 from dumbbell.present.report.content import ReportModel, RunEntry
 from dumbbell.present.report.drawn.source import definitions
@@ -27,6 +27,11 @@ class ShownMetric:
     factor: float = 1.0
     decimals: int = 2
     group: str = ""
+
+    @classmethod
+    def of(cls, metric: MainMetric, group: str = "") -> Self:
+        """Return the column of a main metric."""
+        return cls(metric.key, f"{metric.title} ({metric.unit})", metric.factor, metric.digits, group)
 
     def number(self, value: float, decimals: int | None = None) -> str:
         """The value as text."""
@@ -166,53 +171,61 @@ class PathTables:
         rows = [
             (
                 self._scheme(group.scheme),
-                _runs_field(group),
+                runs_field(group),
                 *(metric.mean(group.estimate((*key, metric.key))) for metric in PANTHEON for key in keys),
             )
             for group in self.by_scheme
         ]
-        groups = (("", 2), *((metric.heading, len(columns)) for metric in PANTHEON))
-        return Table(self._caption(_PANTHEON_RULES), groups, ("scheme", _RUNS, *columns * 3), tuple(rows))
+        above = (("", 2), *((metric.heading, len(columns)) for metric in PANTHEON))
+        return Table(self._caption(_PANTHEON_RULES), above, ("scheme", _RUNS, *columns * 3), tuple(rows))
 
     def shares(self) -> Table:
-        """Who got what in runs of several flows."""
+        """What each flow got in runs of several flows, by the model's convention."""
         shown = self.model.shown
+        alone = {(group.path, group.scheme): group for group in self.by_scheme}
+        found = [(group, share) for group in self.by_scheme for share in shares(group, shown, alone)]
         metrics = (
             ShownMetric("payload_share", "share (%)", 100.0, 1),
-            ShownMetric("throughput_mbps", shown.throughput.axis),
-            ShownMetric("delay_p95_ms", shown.delay.axis),
-            ShownMetric("loss_rate", shown.loss.axis, 100.0),
+            *(
+                replace(ShownMetric.of(metric, shown.label), key=key)
+                for metric, key in zip(shown.metrics, ("throughput_mbps", "delay_p95_ms", "loss_rate"), strict=True)
+            ),
         )
-        gathered = [(group, shares(group, shown)) for group in self.by_scheme]
+        harm = ShownMetric("harm", "harm (%)", 100.0, 1)
+        harmed = [harm] if any(share.harm is not None for _, share in found) else []
         rows = [
             (
                 self._scheme(group.scheme),
                 Field(self._who(share)),
                 Field(f"{100 * share.fair:.1f}", sort=share.fair),
                 *(metric.mean(getattr(share, metric.key)) for metric in metrics),
+                *(harm.single(share.harm) for harm in harmed),
             )
-            for group, found in gathered
-            for share in found
+            for group, share in found
         ]
-        columns = ("mix", "who", "fair share (%)", *(metric.heading for metric in metrics))
+        columns = ("flows of", "who", "fair share (%)", *(metric.heading for metric in (*metrics, *harmed)))
         caption = self._caption(
-            f"Shares of the payload, {self._shared_time()}; the fair share is the same for every flow. Delay and loss "
-            f"are of single flows. Convention: {shown.label}."
+            f"Share of the payload, {self._share_time([group for group, _ in found])}; the fair share is the same for "
+            "every flow."
+            + (" Harm: the part of the throughput alone that is lost beside the others." if harmed else "")
         )
-        return Table(caption, (), columns, tuple(rows), "ll")
+        return Table(caption, groups(3, (*metrics, *harmed)), columns, tuple(rows), "ll")
 
-    def _shared_time(self) -> str:
-        """The time that shares are of, in words."""
-        times = {competing(group) for group in self.by_scheme if group.flows} - {None}
-        if self.model.shown is not conventions.CORRECTED or not times:
-            return "each flow over its own time"
-        if len(times) > 1:
-            return "while all flows compete"
-        ((first, last),) = (time for time in times if time is not None)
-        return f"{first:.3g} to {last:.3g} s, while all flows compete"
+    def _share_time(self, found: Sequence[Repetitions]) -> str:
+        """Say of which time shares are."""
+        if self.model.shown is not CORRECTED_CONVENTION:
+            return "without the warm-up"
+        times = {competing(group) for group in found}
+        known = [time for time in times if time is not None]
+        if len(known) < len(times):
+            return "after the warm-up or, where that is known, while all flows compete"
+        spans = {f"{first_s:.3g} to {last_s:.3g} s" for first_s, last_s in known}
+        return f"{', '.join(spans)}, while all flows compete" if len(spans) == 1 else "while all flows compete"
 
     def _who(self, share: Share) -> str:
-        return share.name.replace(share.scheme, self.model.scheme_title(share.scheme), 1)
+        """Return the name of a row: with the title of its scheme, if it is called by that."""
+        rest = share.name.removeprefix(share.scheme)
+        return share.name if rest == share.name else f"{self.model.scheme_title(share.scheme)}{rest}"
 
     def corrected(self) -> Table:
         """Goodput, loss and delays in the corrected convention; a row per flow, and one for all of several."""
@@ -232,7 +245,7 @@ class PathTables:
                 name = names[number - 1] if number else "all"
                 which = (Field(name, sort=number or self.flows + 1),) if self.flows > 1 else ()
                 values = [metric.mean(group.estimate((entity, number, metric.key))) for metric in metrics]
-                count = (_runs_field(group),) if with_runs else ()
+                count = (runs_field(group),) if with_runs else ()
                 rows.append((self._scheme(group.scheme), *which, *count, *values))
         columns = ["scheme", "flow"] if self.flows > 1 else ["scheme"]
         texts = len(columns)
@@ -390,7 +403,8 @@ class PathTables:
         return [metric for metric in metrics if (entity, metric.key) in known]
 
 
-def _runs_field(group: Repetitions) -> Field:
+def runs_field(group: Repetitions) -> Field:
+    """Return how many runs of a scheme count, and of how many."""
     note = "identical" if group.identical else f"of {group.runs}" if group.good != group.runs else ""
     return Field(str(group.good), note, group.good)
 

@@ -1,15 +1,14 @@
-"""The report as PDF, laid out by typst from the same texts, tables and figures as the page."""
+"""The long form of the report as PDF, laid out by typst from the same texts, tables and figures as the page."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 from dumbbell.present.plots import for_print, print_ink, swatch
-from dumbbell.present.plots.parts.typeset import MAIN, typeset
+from dumbbell.present.plots.parts.typeset import MAIN
 from dumbbell.present.report.content import PathEntry, ReportModel, RunEntry
 from dumbbell.present.report.drawing import SHOWN, Figures
-from dumbbell.present.report.drawn.staircase import CAPTION as STAIRCASE_CAPTION, KINDS as STAIRCASE
-from dumbbell.present.report.over_time import CAPTION, IN_WORDS as OVER_TIME_WORDS, OverTime
+from dumbbell.present.report.over_time import OverTime
 from dumbbell.present.report.published import published_tables
 from dumbbell.present.report.result_tables import (
     PathTables,
@@ -22,6 +21,7 @@ from dumbbell.present.report.result_tables import (
 )
 from dumbbell.present.report.summaries import summary_tables
 from dumbbell.present.report.texts import (
+    LONG_FORM,
     RunList,
     command_sentence,
     kind_sentence,
@@ -34,7 +34,6 @@ from dumbbell.present.report.texts import (
 )
 from dumbbell.present.report.words.wording import statistics_text
 from dumbbell.present.tables import typst
-from dumbbell.results import write_atomically
 from dumbbell.results.series.transfers import Transfers
 
 _FIRST_PATHS = 4  # whose figures are on the first page
@@ -43,49 +42,56 @@ _FEW_FLOWS = 4  # whose statistics stay on one page
 _SENTENCES, _ROWS = 5, 8  # of paths, and of lists of runs, on the first page
 _SIDE_BY_SIDE = 3  # paths in the table of the summary
 _WIDEST = 19.0  # columns of a table on an upright page, in columns of average width
-_TEMPLATE = Path(__file__).parent / "report.typ"
-
-
-def write_pdf(model: ReportModel, figures: Figures, file: Path) -> None:
-    """Write the PDF; `file` is replaced at once when it is complete."""
-    write_atomically(file, typeset(sources(model, figures)))
+_HERE = Path(__file__).parent
 
 
 def sources(model: ReportModel, figures: Figures) -> dict[str, bytes]:
     """Return the files that `typeset` makes the PDF of, by name."""
     found = {f"{name}.svg": drawing.encode() for name, drawing in _drawings(model, figures).items()}
     found["data.json"] = json.dumps(_data(model, figures)).encode()
-    found[MAIN] = _TEMPLATE.read_bytes()
-    return found
+    found[MAIN] = (_HERE / "report.typ").read_bytes()
+    return found | shared_layout()
+
+
+def shared_layout() -> dict[str, bytes]:
+    """Return the file that the layouts of both forms import, by name."""
+    return {"layout.typ": (_HERE / "layout.typ").read_bytes()}
+
+
+def markers(model: ReportModel) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the markers of the schemes as SVG by the name of their file, and these names by scheme."""
+    drawings, names = {}, {}
+    for index, scheme in enumerate(model.schemes):
+        marker = print_ink(swatch(model.styles[scheme.name]))
+        names[scheme.name] = f"scheme{index}.svg"
+        drawings[f"scheme{index}"] = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-0.7 -0.7 1.4 1.4">{marker}</svg>'
+        )
+    return drawings, names
 
 
 def _drawings(model: ReportModel, figures: Figures) -> dict[str, str]:
-    """Return the figures and the schemes' markers as SVG, by name."""
+    """Return the figures and the markers of the schemes as SVG, by name."""
     drawings = {}
     for index, path in enumerate(model.paths):
         drawings[f"path{index}mean"] = figures.means[path.name]
         drawings[f"path{index}every"] = figures.every_run[path.name]
-        for more in (figures.over_time, figures.staircase):
-            drawings |= {f"path{index}{kind}": drawing for kind, drawing in more[path.name].items()}
+        for more in figures.more(path.name):
+            drawings |= {f"path{index}{kind}": drawing for kind, (drawing, _) in more.drawings.items()}
     for index, run in enumerate(model.runs):
         for name, drawing in figures.runs[run.folder].drawings.items():
             drawings[f"run{index}{name}"] = drawing
-    printed = {name: for_print(drawing) for name, drawing in drawings.items() if drawing}
-    for index, scheme in enumerate(model.schemes):
-        marker = print_ink(swatch(figures.styles[scheme.name]))
-        drawing = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-0.7 -0.7 1.4 1.4">{marker}</svg>'
-        printed[f"scheme{index}"] = drawing
-    return printed
+    return {name: for_print(drawing) for name, drawing in drawings.items() if drawing} | markers(model)[0]
 
 
 def _data(model: ReportModel, figures: Figures) -> dict[str, Any]:
-    swatches = {scheme.name: f"scheme{index}.svg" for index, scheme in enumerate(model.schemes)}
+    _, swatches = markers(model)
     paths = [_path(model, figures, path, index, swatches) for index, path in enumerate(model.paths)]
     first = [path for path in paths if figures.overview.means[path["name"]]][:_FIRST_PATHS]
     return {
         "title": f"dumbbell report: {model.title or model.name}",
         "subtitle": model.title or model.name,
-        "sentences": [*sentences(model, most_paths=_SENTENCES), *filter(None, [outcome(model)])],
+        "sentences": [*sentences(model, most_paths=_SENTENCES), LONG_FORM, *filter(None, [outcome(model)])],
         "lists": [_list(model, found, swatches) for found in lists(model)],
         "first": {
             "figures": [path["figures"][0] for path in first],
@@ -140,17 +146,12 @@ def _path(
         else [],
         "more": [
             {
-                "caption": caption,
+                "caption": more.caption,
                 "figures": [
-                    {"file": f"path{index}{kind}.svg", "alt": words[kind]}
-                    for kind, drawing in found[path.name].items()
-                    if drawing
+                    {"file": f"path{index}{kind}.svg", "alt": words} for kind, (_, words) in more.drawings.items()
                 ],
             }
-            for found, words, caption in (
-                (figures.over_time, OVER_TIME_WORDS, CAPTION),
-                (figures.staircase, STAIRCASE, STAIRCASE_CAPTION),
-            )
+            for more in figures.more(path.name)
         ],
         "tables": [
             {"heading": heading, "wide": typst.width(table) > _WIDEST, **typst.render(table, swatches)}

@@ -1,12 +1,18 @@
-"""What the page and the print say alike."""
+"""Text that the HTML and PDF forms of a report share."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from dumbbell.present.report.content import ReportModel, RunEntry, SchemeEntry
-from dumbbell.present.report.result_tables import PathTables
+from dumbbell.present.report.result_tables import PathTables, ShownMetric
 from dumbbell.present.report.words.wording import lasted, repeated
 from dumbbell.results.clocks import clocks_text
 from dumbbell.results.series.transfers import Transfers
+
+LONG_FORM = (
+    "This is the long form, laid out as Pantheon's reports. Throughput, delay and loss are by Pantheon's convention; "
+    "numbers of the corrected convention are called so."
+)
 
 
 def sentences(model: ReportModel, most_paths: int | None = None) -> list[str]:
@@ -53,15 +59,18 @@ def outcome(model: ReportModel) -> str:
     return f"All {total} runs succeeded." if total > 1 else "The run succeeded."
 
 
-def lists(model: ReportModel) -> list[RunList]:
-    """The runs whose numbers do not count, those that Pantheon would not count, and those from unusual files."""
+def lists(model: ReportModel, sections: bool = True) -> list[RunList]:
+    """The runs whose numbers do not count, those that Pantheon would not count, and those from unusual files.
+
+    With `sections`, runs have sections of their own below.
+    """
     found = []
     bad = model.bad_runs
     if bad:
         total = len(model.runs)
         kept = any(run.content["flows"] for run in bad)
         why = "Not in any average" if kept else "No results from"
-        rest = f" (of {len(model.unsectioned)} of them nothing follows below)" if model.unsectioned else ""
+        rest = f" (of {len(model.unsectioned)} of them nothing follows below)" if sections and model.unsectioned else ""
         sentence = f"{total - len(bad)} of {total} runs succeeded. {why}{rest}:"
         found.append(RunList(sentence, True, tuple((run, run.reason) for run in bad)))
     remarks = tuple((run, run.remark) for run in model.runs if run.remark)
@@ -103,15 +112,26 @@ def last_run(run: RunEntry) -> str:
 
 def mean_in_words(tables: PathTables) -> str:
     """The mean figure in words, for readers who cannot see it."""
+    shown = tables.model.shown
+    throughput, delay = (ShownMetric.of(metric) for metric in (shown.throughput, shown.delay))
     words = []
     for group in tables.by_scheme:
-        throughput = group.estimate(("network", 0, "throughput_mbps"))
-        delay = group.estimate(("network", 0, "delay_p95_ms"))
-        if throughput and delay:
-            title = tables.model.scheme_title(group.scheme)
-            clocks = clocks_text(delay.clocks, "{:.1f}".format)
+        estimates = [group.estimate(("network", 0, metric.key)) for metric in (throughput, delay)]
+        if estimates[0] and estimates[1]:
+            clocks = clocks_text(estimates[1].clocks, delay.number)
             words.append(
-                f"{title} {throughput.mean:.2f} Mbit/s at {delay.mean:.1f} ms{f' ({clocks})' if clocks else ''}"
+                f"{tables.model.scheme_title(group.scheme)} {throughput.number(estimates[0].mean)} "
+                f"{shown.throughput.unit} at {delay.number(estimates[1].mean)} {shown.delay.unit}"
+                f"{f' ({clocks})' if clocks else ''}"
             )
     values = "; ".join(words) or "no run has results"
-    return f"Average throughput over 95th percentile one-way delay, mean of all runs by scheme: {values}"
+    return f"{shown.throughput.axis} over {shown.delay.title}, {shown.label}, mean of all runs by scheme: {values}"
+
+
+def bad_sentence(model: ReportModel) -> str:
+    """Say which runs count in no mean, and where they are listed; empty if all runs count."""
+    statuses = Counter(run.status for run in model.bad_runs)
+    if not statuses:
+        return ""
+    kinds = ", ".join(f"{count} {status}" for status, count in statuses.items())
+    return f"{len(model.bad_runs)} of {len(model.runs)} runs count in no mean ({kinds}): the report lists their reasons"

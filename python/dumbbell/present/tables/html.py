@@ -8,20 +8,32 @@ from dumbbell.present.tables.table import Field, Table
 _CLASSES = {"l": ("text",), "w": ("text", "wrap"), "r": ()}
 
 
-def render(table: Table, label: str, scheme: Callable[[str], str] = text, sortable: bool = False) -> str:
-    """Return a table that scrolls sideways on its own, called `label`; `scheme` writes the names of schemes."""
+def render(
+    table: Table, label: str, scheme: Callable[[str], str] = text, sortable: bool = False, look: str = ""
+) -> str:
+    """Return a table that scrolls sideways on its own, called `label`; `scheme` writes the names of schemes.
+
+    Rows of a scheme have its name as `data-scheme`. `look` is a class of the style sheet.
+    """
     heads = ""
     if table.groups:
         heads = tag(
             "tr", *(tag("th", text(name), colspan=n, scope="colgroup", class_="group") for name, n in table.groups)
         )
     columns = [
-        tag("th", breakable(name), scope="col", class_=None if letter == "r" else "text")
-        for name, letter in zip(table.columns, table.align, strict=True)
+        tag(
+            "th",
+            breakable(name),
+            scope="col",
+            class_=None if letter == "r" else "text",
+            aria_sort="descending" if index == table.largest_first else None,
+        )
+        for index, (name, letter) in enumerate(zip(table.columns, table.align, strict=True))
     ]
-    rows = [tag("tr", *_row(row, table.align, scheme)) for row in table.rows]
+    rows = [tag("tr", *_row(row, table.align, scheme), data_scheme=row[0].scheme or None) for row in table.rows]
     body = tag("thead", heads, tag("tr", *columns)) + tag("tbody", *rows)
-    return scroll(label, tag("table", body, class_="sticky sortable" if sortable else None))
+    classes = " ".join(filter(None, ["sticky sortable" if sortable else "", look]))
+    return scroll(label, tag("table", body, class_=classes or None))
 
 
 def _row(row: tuple[Field, ...], align: str, scheme: Callable[[str], str]) -> list[str]:

@@ -1,0 +1,127 @@
+"""The short report as one HTML page."""
+
+from collections.abc import Iterator
+
+from dumbbell.present.markup import details, link, tag, text
+from dumbbell.present.plots import for_page
+from dumbbell.present.report.content import PathEntry, ReportModel
+from dumbbell.present.report.document import Document
+from dumbbell.present.report.drawing import Figures
+from dumbbell.present.report.over_time import OverTime
+from dumbbell.present.report.published import published_tables
+from dumbbell.present.report.result_tables import run_list
+from dumbbell.present.report.short.plane import plane
+from dumbbell.present.report.short.tables import ShortTables
+from dumbbell.present.report.short.texts import (
+    DEFINITIONS,
+    FAILED,
+    MADE,
+    REACH,
+    SHARES,
+    heading,
+    opening,
+    rest_sentence,
+    run_command,
+)
+from dumbbell.present.report.texts import command_sentence, lists, mean_in_words, outcome, sentences
+
+_MOST_LISTED = 200
+"""Maximum number of rows in a list of runs."""
+
+
+class ShortPage:
+    """The short report as a page."""
+
+    def __init__(self, model: ReportModel, figures: Figures) -> None:
+        self.model = model
+        self.figures = figures
+        self.document = Document(model)
+        self.sections = {path.name: f"path{index}" for index, path in enumerate(model.paths)}
+
+    def render(self) -> str:
+        """Return the whole file."""
+        title = f"dumbbell report: {heading(self.model)}"
+        return self.document.render(title, self._contents(), self._main())
+
+    def _contents(self) -> str:
+        items = [link("#overview", "Findings" if self.model.findings else "Overview")]
+        items += [link(f"#{self.sections[path.name]}", path.heading) for path in self.model.paths]
+        items += [link("#failed", FAILED)] if lists(self.model) else []
+        items.append(link("#made", MADE))
+        return tag("nav", tag("h2", "Contents"), tag("ul", *(tag("li", item) for item in items)), aria_label="Contents")
+
+    def _main(self) -> Iterator[str]:
+        model = self.model
+        yield tag("h1", text(heading(model)), id="overview")
+        if model.findings:
+            yield tag("ul", *(tag("li", text(finding)) for finding in model.findings), class_="findings")
+        yield tag("p", text(opening(model)), class_="lead")
+        for index, path in enumerate(model.paths):
+            yield from self._path(path, "results" if index == 0 else None)
+        yield from self._failed()
+        yield from self._made()
+
+    def _path(self, path: PathEntry, mark: str | None) -> Iterator[str]:
+        model, overview = self.model, self.figures.overview
+        tables = ShortTables(model, path.name)
+        yield tag("h2", text(path.heading), tag("span", id=mark) if mark else "", id=self.sections[path.name])
+        yield tag("p", text(path.sentence), class_="note")
+        shares = tables.shares()
+        if shares.rows:
+            yield tag("h3", SHARES)
+            yield tag("p", text(shares.caption), class_="note")
+            yield self.document.table(shares, f"Shares, {path.heading}", sortable=True)
+        drawing = self.figures.means[path.name]
+        if drawing:
+            words = mean_in_words(tables.all_columns)
+            yield tag(
+                "figure",
+                plane(model, overview, path.name, drawing, words),
+                class_="whole" if overview.is_keyed(path.name) else "plane",
+            )
+        yield tag("p", text(overview.caption(path.name)), class_="note")
+        for more in self.figures.more(path.name):
+            yield tag("div", *(tag("figure", for_page(*each)) for each in more.drawings.values()), class_="pair")
+            yield tag("p", text(more.caption), class_="note")
+        schemes = tables.schemes()
+        yield tag("h3", "All schemes")
+        yield tag("p", text(schemes.caption), class_="note")
+        yield self.document.table(schemes, f"All schemes, {path.heading}", sortable=True, look="brief filtered")
+        if command := run_command(model, path.name):
+            yield tag("p", text(REACH), " ", tag("code", text(command)), class_="note")
+        for name, table in published_tables(model, path.name):
+            yield tag("h3", name)
+            yield tag("p", text(table.caption), class_="note")
+            yield self.document.table(table, f"{name}, {path.heading}", sortable=True)
+        yield self._folded("All columns", self._all_columns(path, tables))
+        every = self.document.table(tables.every_run(), f"Every run, {path.heading}", sortable=True, look="filtered")
+        yield self._folded("Every run, with its raw logs", [every])
+
+    def _all_columns(self, path: PathEntry, tables: ShortTables) -> Iterator[str]:
+        for name, table in [*tables.all_columns.all(), *OverTime(self.model).tables(path.name)]:
+            yield tag("h3", name)
+            yield tag("p", text(table.caption), class_="note")
+            yield self.document.table(table, f"{name}, {path.heading}", sortable=True)
+
+    def _folded(self, title: str, parts: Iterator[str] | list[str]) -> str:
+        return tag("details", tag("summary", text(title)), *parts)
+
+    def _failed(self) -> Iterator[str]:
+        found = lists(self.model, sections=False)
+        if found:
+            yield tag("h2", FAILED, id="failed")
+        for each in found:
+            yield tag("p", text(each.sentence), class_="bad" if each.bad else None)
+            yield self.document.table(run_list(self.model, each.rows[:_MOST_LISTED], {}), each.sentence)
+            if rest := rest_sentence(each, _MOST_LISTED):
+                yield tag("p", text(rest), class_="note")
+
+    def _made(self) -> Iterator[str]:
+        yield tag("h2", MADE, id="made")
+        for sentence in [*sentences(self.model, 0), *filter(None, [outcome(self.model)]), DEFINITIONS]:
+            yield tag("p", text(sentence))
+        if self.model.command:
+            yield tag("p", text(command_sentence(self.model)))
+            yield tag("pre", tag("code", text(self.model.command)))
+        for record in self.model.records:
+            yield details(record.heading, record.text)

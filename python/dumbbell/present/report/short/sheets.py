@@ -1,0 +1,103 @@
+"""The short report as PDF, laid out by typst from the same texts, tables and figures as the page."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from dumbbell.present.plots import for_print
+from dumbbell.present.plots.parts.typeset import MAIN
+from dumbbell.present.report.content import PathEntry, ReportModel
+from dumbbell.present.report.drawing import Figures
+from dumbbell.present.report.published import published_tables
+from dumbbell.present.report.result_tables import run_list
+from dumbbell.present.report.sheets import markers, shared_layout
+from dumbbell.present.report.short.tables import ShortTables
+from dumbbell.present.report.short.texts import (
+    DEFINITIONS,
+    FAILED,
+    MADE,
+    REACH,
+    SHARES,
+    heading,
+    opening,
+    rest_sentence,
+    run_command,
+)
+from dumbbell.present.report.texts import command_sentence, lists, mean_in_words, outcome, sentences
+from dumbbell.present.tables import Table, typst
+from dumbbell.results.import_metadata import first_lines
+
+_MOST_LISTED = 30
+"""Maximum number of rows in a list of runs."""
+_MOST_LINES = 60
+"""Maximum number of lines of what was recorded of a machine."""
+_REST = "The page report.html has all columns, every run, and what was recorded in full."
+
+
+def sources(model: ReportModel, figures: Figures) -> dict[str, bytes]:
+    """Return the files that `typeset` makes the PDF of, by name."""
+    drawings, swatches = markers(model)
+    paths = []
+    for index, path in enumerate(model.paths):
+        drawn = {f"path{index}": figures.means[path.name]}
+        for more in figures.more(path.name):
+            drawn |= {f"path{index}{kind}": drawing for kind, (drawing, _) in more.drawings.items()}
+        drawings |= {name: for_print(drawing) for name, drawing in drawn.items() if drawing}
+        paths.append(_path(model, figures, path, f"path{index}", swatches))
+    data = {
+        "title": f"dumbbell report: {heading(model)}",
+        "heading": heading(model),
+        "findings": model.findings,
+        "opening": opening(model),
+        "paths": paths,
+        "reach": REACH,
+        "failed": FAILED,
+        "lists": [
+            {
+                "sentence": each.sentence,
+                "bad": each.bad,
+                "table": typst.render(run_list(model, each.rows[:_MOST_LISTED], {}), swatches),
+                "more": rest_sentence(each, _MOST_LISTED),
+            }
+            for each in lists(model, sections=False)
+        ],
+        "made": MADE,
+        "sentences": [*sentences(model, 0), *filter(None, [outcome(model)]), DEFINITIONS, _REST],
+        "command": model.command,
+        "command_sentence": command_sentence(model),
+        "records": [
+            {"heading": record.heading, "text": first_lines(record.text, _MOST_LINES)} for record in model.records
+        ],
+    }
+    layout = {MAIN: (Path(__file__).parent / "short.typ").read_bytes(), "data.json": json.dumps(data).encode()}
+    return {f"{name}.svg": drawing.encode() for name, drawing in drawings.items()} | shared_layout() | layout
+
+
+def _path(model: ReportModel, figures: Figures, path: PathEntry, name: str, swatches: dict[str, str]) -> dict[str, Any]:
+    tables = ShortTables(model, path.name)
+    shares = tables.shares()
+    figure = {"file": f"{name}.svg", "alt": mean_in_words(tables.all_columns)}
+    return {
+        "title": path.heading,
+        "sentence": path.sentence,
+        "shares": _table(SHARES, shares, swatches) if shares.rows else None,
+        "figures": [figure] if figures.means[path.name] else [],
+        "wide": figures.overview.is_keyed(path.name),
+        "caption": figures.overview.caption(path.name),
+        "more": [
+            {
+                "caption": more.caption,
+                "figures": [{"file": f"{name}{kind}.svg", "alt": words} for kind, (_, words) in more.drawings.items()],
+            }
+            for more in figures.more(path.name)
+        ],
+        "tables": [
+            _table(name, table, swatches)
+            for name, table in [("All schemes", tables.schemes()), *published_tables(model, path.name)]
+        ],
+        "command": run_command(model, path.name),
+    }
+
+
+def _table(name: str, table: Table, swatches: dict[str, str]) -> dict[str, Any]:
+    return {"heading": name, **typst.render(table, swatches)}

@@ -1,0 +1,65 @@
+"""Text that both forms of the short report share."""
+
+from collections.abc import Sequence
+from shlex import quote
+
+from dumbbell.present.report.content import ReportModel
+from dumbbell.present.report.texts import RunList
+
+DEFINITIONS = (
+    "docs/metrics.md defines every metric; so does the long form, which dumbbell report . --all-runs writes. The "
+    "numbers of a run are in its stats.json."
+)
+REACH = "Each run has a page with its statistics and figures. In the directory of this report, this writes one:"
+SHARES = "Who got what"
+FAILED = "What failed"
+MADE = "How it was made"
+
+
+def heading(model: ReportModel) -> str:
+    """Return what stands above the report."""
+    return model.title or f"Experiment {model.name}"
+
+
+def opening(model: ReportModel) -> str:
+    """Say in one sentence how many runs of what there are."""
+    good = len(model.runs) - len(model.bad_runs)
+    total = len(model.runs)
+    runs = (
+        f"all {total} runs count"
+        if good == total
+        else f"{good} of {total} runs count, the others are listed below ({FAILED})"
+    )
+    runs = "the run counts" if good == total == 1 else runs
+    schemes = [scheme.name for scheme in model.schemes if not _is_mix(scheme.name)]
+    mixes = [scheme.name for scheme in model.schemes if _is_mix(scheme.name)]
+    kinds = [f"{len(schemes)} scheme{_s(schemes)}"] * bool(schemes)
+    kinds += [f"{len(mixes)} {'mix' if len(mixes) == 1 else 'mixes'} of schemes"] * bool(mixes)
+    what = [
+        f"{' and '.join(kinds)} on {len(model.paths)} path{_s(model.paths)}",
+        model.backend.wording.brief or model.backend.wording.test,
+        f"{model.duration_s:.10g} s each",
+        runs,
+    ]
+    return f"{', '.join(what)}."
+
+
+def run_command(model: ReportModel, path: str) -> str:
+    """Return the command that writes the page of a run on the path, of one that counts if there is any."""
+    runs = model.of(path)
+    run = next((run for run in runs if run.good), runs[0] if runs else None)
+    return f"dumbbell report . --run {quote(run.name)}" if run else ""
+
+
+def rest_sentence(shown: RunList, most: int) -> str:
+    """Say how many runs of a list are left out when it has `most` rows; empty if none is."""
+    rest = len(shown.rows) - most
+    return f"And {rest} more, of which `dumbbell show` has the reasons." if rest > 0 else ""
+
+
+def _is_mix(name: str) -> bool:
+    return "+" in name or "*" in name
+
+
+def _s(things: Sequence[object]) -> str:
+    return "" if len(things) == 1 else "s"
