@@ -154,7 +154,7 @@ def test_intervals_of_a_run_that_is_said_to_be_long(dumbbell: Dumbbell, folder: 
     )
     assert shown.returncode == 1
     assert shown.stderr == f"reno on small, run 1: out/runs/small/reno/1/{said}: choose longer ones\n"
-    dumbbell("report", "out", "--html")
+    dumbbell("report", "out", "--all-runs", "--html")
     assert f"Transfers are missing: {said}" in (folder / "out/report.html").read_text()
 
 

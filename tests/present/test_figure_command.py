@@ -186,7 +186,7 @@ def test_the_axis_of_the_distribution_of_delays_is_logarithmic_where_they_span_w
 
 
 def test_all_schemes_on_a_path_have_the_same_delay_axis(dumbbell: Dumbbell, results: Path) -> None:
-    dumbbell("report", results, "--html")
+    dumbbell("report", results, "--all-runs", "--html")
     page = (results / "report.html").read_text()
     drawings = re.findall(
         r'aria-label="One-way delay of every packet over time, run 1 of ([^"]*), 1 flow".*?</svg>', page
@@ -204,7 +204,7 @@ def test_the_delay_axes_of_a_report_are_of_one_kind_with_the_reason(dumbbell: Du
     wide = VARYING.replace('kind = "codel", packets = 200, ecn = true', 'kind = "droptail", packets = 200')
     (folder / "wide.toml").write_text(wide)
     dumbbell("run", "--schemes", "vegas,cubic", "--path", "wide.toml,small.toml", "--duration", "5", "--out", "r")
-    dumbbell("report", "r", "--html")
+    dumbbell("report", "r", "--all-runs", "--html")
     page = (folder / "r" / "report.html").read_text()
     alone = {delay_ms: spans_widely([delay_ms, 25.0]) for delay_ms in (44.0, 400.0)}
     assert alone == {44.0: False, 400.0: True}
@@ -215,7 +215,7 @@ def test_the_delay_axes_of_a_report_are_of_one_kind_with_the_reason(dumbbell: Du
 
 def test_a_run_without_a_packet_log_has_the_figures_of_what_was_sampled(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("run", "--schemes", "bbr", "--path", "small.toml", "--duration", "2", "--log", "none", "--out", "n")
-    dumbbell("report", "n")
+    dumbbell("report", "n", "--all-runs")
     page = (folder / "n" / "report.html").read_text()
     assert "Figure is missing" not in page
     for words in (

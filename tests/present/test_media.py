@@ -79,7 +79,7 @@ def test_show_and_the_database_have_media(cameras: Path, dumbbell: Dumbbell) -> 
 
 def test_both_forms_of_a_report_show_media(cameras: Path, dumbbell: Dumbbell) -> None:
     runs = load(cameras).runs
-    dumbbell("report", cameras)
+    dumbbell("report", cameras, "--all-runs")
     assert (cameras / "report.pdf").read_bytes().startswith(b"%PDF")
     page = (cameras / "report.html").read_text()
     assert re.search("<h3>Media</h3>", page)

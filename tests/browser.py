@@ -1,0 +1,32 @@
+"""Pages of reports in a real browser, with its script and without; tests are skipped where there is no browser."""
+
+import base64
+import hashlib
+import html
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_BROWSER = "chromium-headless-shell"
+_PATIENCE_S = 100.0
+
+
+def play(page: str, script: str, folder: Path) -> Any:  # noqa: ANN401 (whatever it returns)
+    """Return what the body of a function of JavaScript returns on the page; the page's policy holds for all else."""
+    if shutil.which(_BROWSER) is None:
+        pytest.skip(f"no {_BROWSER} here")
+    script = f"document.title = JSON.stringify((() => {{{script}}})());"
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    page = page.replace("script-src '", f"script-src 'sha256-{digest}' '", 1)
+    page = page.replace("</body>", f"<script>{script}</script></body>")
+    (folder / "played.html").write_text(page, encoding="utf-8")
+    command = [_BROWSER, "--no-sandbox", "--disable-gpu", "--dump-dom", (folder / "played.html").as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S, check=True)
+    found = re.search("<title>(.*?)</title>", done.stdout, re.DOTALL)
+    assert found, done.stderr
+    return json.loads(html.unescape(found[1]))

@@ -1,0 +1,335 @@
+"""The short report: what it says first, that it stays short, what its script does; the page of one run."""
+
+import datetime
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from test_report import Outline, in_order, pdf_pages
+
+import dumbbell as package
+from browser import play
+from conftest import Dumbbell
+from dumbbell.base.conventions import CONVENTIONS
+from dumbbell.base.errors import UserError
+from dumbbell.present.plots.parts.typeset import typeset
+from dumbbell.present.report import ReportModel, load, run_file, write_report
+from dumbbell.present.report.drawing import draw_paths
+from dumbbell.present.report.short import sheets
+from dumbbell.present.report.short.page import ShortPage
+from report_results import make, stats_of
+
+MOMENT = datetime.datetime(2026, 5, 6, 7, 8, 9, tzinfo=datetime.UTC)
+PATHS = ["india-aws-india", "mexico-cellular"]
+PLAN = {"schemes": ["cubic", "copa", "vegas"], "paths": PATHS, "runs": 2, "duration_s": 4.0, "warmup_s": 0.5}
+FAILED = f"runs/{PATHS[0]}/vegas/2"
+REASON = "the queue has no room for <one> packet"
+MOST_PAGES, MOST_BYTES = 12, 3_000_000
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twelve runs on two paths, one of which failed."""
+    directory = tmp_path_factory.mktemp("short") / "results"
+    make(directory, PLAN, {FAILED: REASON})
+    for file in directory.glob("runs/*/*/*/stats.json"):
+        content = json.loads(file.read_text())
+        for part in filter(None, (content["network"], *content["flows"])):
+            part["goodput_mbps"] = 0.95 * part["throughput_mbps"]  # the made-up logs do not tell it
+        file.write_text(json.dumps(content))
+    return directory
+
+
+@pytest.fixture(scope="module")
+def model(results: Path) -> ReportModel:
+    """The same as a model, with findings."""
+    return replace(load(results, MOMENT), findings=("Copa <beats> none.", "Vegas is second."))
+
+
+@pytest.fixture(scope="module")
+def page(model: ReportModel) -> str:
+    """The page."""
+    return ShortPage(model, draw_paths(model)).render()
+
+
+def crowd(model: ReportModel, schemes: int) -> ReportModel:
+    """The model with the runs of Cubic and Copa under many names, each with other numbers."""
+    names = [f"scheme-{number}" for number in range(schemes)]
+    entries = tuple(replace(model.schemes[0], name=name, title=f"{name} (retrained)", color="") for name in names)
+
+    def runs() -> Iterator:  # type: ignore[type-arg]
+        for path in PATHS:
+            for number, name in enumerate(names):
+                for run in model.of(path, ("cubic", "copa")[number % 2]) * 2:
+                    network = {
+                        key: value * (1 - number / 100) if key in ("goodput_mbps", "owd_p95_ms") else value
+                        for key, value in run.network.items()
+                    }
+                    yield replace(run, scheme=name, content=run.content | {"scheme": name, "network": network})
+
+    return replace(model, schemes=entries, titles={each.name: each.title for each in entries}, runs=tuple(runs()))
+
+
+def test_a_report_of_sixty_schemes_stays_short(model: ReportModel, tmp_path: Path) -> None:
+    """It had 473 pages and 37 MB."""
+    many = crowd(model, 60)
+    assert len(many.runs) == 60 * 2 * 4
+    figures = draw_paths(many)
+    assert len(ShortPage(many, figures).render().encode()) < MOST_BYTES
+    (tmp_path / "many.pdf").write_bytes(typeset(sheets.sources(many, figures)))
+    assert pdf_pages(tmp_path / "many.pdf") <= MOST_PAGES
+
+
+def test_findings_are_first_and_how_it_was_made_is_last(page: str) -> None:
+    outline = Outline(page)
+    parts = ["Copa <beats> none.", "Vegas is second.", "3 schemes on 2 paths, virtual time, 4 s each, 11 of 12 runs"]
+    for _ in PATHS:
+        parts += ["Up and right is better.", "All schemes", "dumbbell report . --run ", "All columns", "Every run"]
+    parts += ["What failed", REASON, "How it was made", "docs/metrics.md", "dumbbell run experiment.toml --out NEW"]
+    in_order(outline.text, [*parts, "System info", "Git summary"])
+    main = page[page.index("<main>") :]
+    assert re.match(r"<main><h1[^>]*>Made-up numbers</h1>\s*<ul class=\"findings\"><li>Copa", main)
+    assert "Run 1: Statistics" not in outline.text
+    assert "Definitions of the metrics" not in outline.text
+
+
+@pytest.mark.parametrize("name", list(CONVENTIONS))
+def test_the_table_is_by_the_convention_and_sorted(results: Path, name: str, dumbbell: Dumbbell) -> None:
+    dumbbell("report", results, "--html", "--convention", name)
+    outline = Outline((results / "report.html").read_text())
+    shown = CONVENTIONS[name]
+    heads = [f"{metric.title} ({metric.unit})|" for metric in shown.metrics]
+    assert [row for row in outline.rows if row[2:5] == heads and row[:2] == ["scheme|", "runs|"]]
+    assert f"most {shown.throughput.title} first" in outline.text
+    assert f"{shown.label[:1].upper()}{shown.label[1:]}: {shown.rules}" in outline.text
+    for path in PATHS:
+        means = {}
+        for scheme in ("cubic", "copa", "vegas"):
+            runs = [stats_of(results, f"runs/{path}/{scheme}/{number}") for number in (1, 2)]
+            values = [run["network"][shown.throughput.key] for run in runs if run["status"] == "done"]
+            means[scheme] = sum(values) / len(values)
+        titles = {"cubic": "TCP Cubic|", "copa": "Copa|", "vegas": "TCP Vegas|"}
+        wanted = [(titles[each], f"{means[each]:.2f}") for each in sorted(means, key=lambda each: -means[each])]
+        rows = [row for row in outline.rows if len(row) == 6 and row[0] in titles.values()]
+        got = [(row[0], row[2].split("|")[0]) for row in rows][: len(wanted)]
+        outline.rows = [row for row in outline.rows if row not in rows[: len(wanted)]]
+        assert got == wanted
+
+
+def test_schemes_that_no_other_beats_are_bold(model: ReportModel) -> None:
+    many = crowd(model, 14)
+    page = ShortPage(many, draw_paths(many)).render()
+    section = page[page.index('id="path1"') :]
+    bold = re.findall(r'<tr data-scheme="([\w-]+)"><th scope="row"><b>', section.partition("All columns")[0])
+    points = {}
+    for scheme in many.schemes:
+        networks = [run.network for run in many.of(PATHS[1], scheme.name) if run.good]
+        goodput, delay = (sum(each[key] for each in networks) for key in ("goodput_mbps", "owd_p95_ms"))
+        points[scheme.name] = (goodput / len(networks), -delay / len(networks))
+    front = {
+        name
+        for name, point in points.items()
+        if not any(
+            other != point and min(a - b for a, b in zip(other, point, strict=True)) >= 0 for other in points.values()
+        )
+    }
+    assert 1 < len(front) < 14
+    assert set(bold) == front
+
+
+def test_in_a_mix_shares_come_before_the_plane(folder: Path, dumbbell: Dumbbell) -> None:
+    mix = ("--schemes", "cubic", "--mix", "cubic+bbr", "--path", "small.toml", "--runs", "2", "--duration", "3")
+    dumbbell("run", *mix, "--out", "r")
+    dumbbell("report", "r")
+    outline = Outline((folder / "r/report.html").read_text())
+    in_order(outline.text, ["1 scheme and 1 mix of schemes", "Who got what", "Up and right is better", "All schemes"])
+    shares = [row[:3] for row in outline.rows if row[0] == "cubic+bbr|" and row[2:3] == ["50.0|"]]
+    assert shares[:2] == [["cubic+bbr|", "TCP Cubic|", "50.0|"], ["cubic+bbr|", "TCP BBR|", "50.0|"]]
+    assert "Jain's index|" in next(row for row in outline.rows if "runs|" in row)
+    assert "dumbbell report . --run small/cubic/1" in outline.text
+    assert pdf_pages(folder / "r/report.pdf") <= 3
+
+
+def test_every_run_and_all_columns_are_folded_and_their_links_lead_somewhere(results: Path, page: str) -> None:
+    outline = Outline(page)
+    logs = [link for link in outline.links if link.startswith("runs/")]
+    assert len(logs) > 11
+    assert all((results / link).is_file() for link in logs)
+    assert all(link[1:] in outline.identifiers for link in outline.links if link.startswith("#"))
+    for title in ("All columns", "Every run, with its raw logs"):
+        assert page.count(f"<details><summary>{title}</summary>") == len(PATHS)
+    assert "mean avg tput (Mbit/s)" in page
+    assert "Pantheon convention: whole log" in page
+
+
+SORTED = """
+const table = document.querySelector("table.filtered");
+const names = () => Array.from(table.tBodies[0].rows).filter((row) => !row.hidden).map((row) => row.dataset.scheme);
+const heads = Array.from(table.tHead.rows[table.tHead.rows.length - 1].cells);
+const sorts = () => heads.map((head) => head.getAttribute("aria-sort"));
+const found = [[names(), sorts()]];
+for (let click = 0; click < 2; click += 1) {
+  heads[3].querySelector("button").click();
+  found.push([names(), sorts()]);
+}
+return found;
+"""
+
+
+def test_a_click_on_a_head_sorts_and_what_is_no_number_stays_below(model: ReportModel, tmp_path: Path) -> None:
+    bad = {"status": "failed", "reason": "no luck", "flows": [], "links": [], "network": {}}
+    runs = [
+        replace(run, status="failed", content=run.content | bad) if run.scheme == "cubic" else run for run in model.runs
+    ]
+    model = replace(model, runs=tuple(runs))
+    start, up, down = play(ShortPage(model, draw_paths(model)).render(), SORTED, tmp_path)
+    assert start[1] == [None, None, "descending", None, None, None]
+    assert start[0][-1] == up[0][-1] == down[0][-1] == "cubic"
+    assert up[0][:2] == down[0][1::-1]
+    assert (up[1][2:4], down[1][2:4]) == ([None, "ascending"], [None, "descending"])
+
+
+FILTERED = """
+const table = document.querySelector("table.filtered");
+const field = document.querySelector(".filter input");
+const found = [];
+for (const words of ["SCHEME-1 ", "scheme-1 scheme-12", ""]) {
+  field.value = words;
+  field.dispatchEvent(new Event("input"));
+  const rows = Array.from(table.tBodies[0].rows).filter((row) => !row.hidden);
+  found.push([rows.map((row) => row.dataset.scheme).sort(), document.querySelector(".filter output").value]);
+}
+return found;
+"""
+
+
+def test_words_filter_the_rows_of_a_table(model: ReportModel, tmp_path: Path) -> None:
+    many = crowd(model, 14)
+    some, one, every = play(ShortPage(many, draw_paths(many)).render(), FILTERED, tmp_path)
+    assert some == [["scheme-1", "scheme-10", "scheme-11", "scheme-12", "scheme-13"], "5 of 14 rows"]
+    assert one == [["scheme-12"], "1 of 14 rows"]
+    assert [len(every[0]), every[1]] == [14, ""]
+
+
+LIT = """
+const lit = () => Array.from(document.querySelectorAll(".lit")).map((each) => `${each.tagName} ${each.dataset.scheme}`);
+const over = (at) => at.dispatchEvent(new PointerEvent("pointerover", {bubbles: true}));
+const tip = document.querySelector(".tip");
+const point = document.querySelector('g[data-scheme="copa"]');
+const found = {titles: document.querySelectorAll("g[data-scheme] title").length};
+over(point);
+found.pointed = [lit(), tip.textContent, tip.hidden];
+over(document.body);
+found.left = [lit(), tip.hidden];
+const name = document.querySelector('tr[data-scheme="vegas"] th button');
+name.click();
+over(document.body);
+found.pinned = [lit(), name.getAttribute("aria-pressed")];
+name.click();
+found.unpinned = [lit(), name.getAttribute("aria-pressed")];
+return found;
+"""
+
+
+def test_a_scheme_is_lit_in_all_tables_and_on_the_plane(page: str, tmp_path: Path) -> None:
+    found = play(page, LIT, tmp_path)
+    assert found["titles"] == 0, "the tip has them"
+    names, words, hidden = found["pointed"]
+    assert set(names) == {"g copa", "TR copa"}
+    assert names.count("g copa") == len(PATHS)
+    assert re.fullmatch(r"Copa, mean of 2 runs: [\d.]+ Mbit/s, [\d.]+ ms", words)
+    assert not hidden
+    assert found["left"] == [[], True]
+    assert set(found["pinned"][0]) == {"g vegas", "TR vegas"}
+    assert found["pinned"][1] == "true"
+    assert found["unpinned"] == [[], "false"]
+
+
+def test_without_a_script_the_page_has_all_values(page: str) -> None:
+    still = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+    assert re.search(r'<g data-scheme="copa"><title>Copa, mean of 2 runs: [\d.]+ Mbit/s, [\d.]+ ms</title>', still)
+    assert "<input" not in still
+
+
+def test_a_run_has_a_page_of_its_own(results: Path, dumbbell: Dumbbell) -> None:
+    done = dumbbell("report", results, "--run", f"{PATHS[1]}/copa/2")
+    file = results / f"report-{PATHS[1]}-copa-2.html"
+    assert done.stdout.strip() == str(file)
+    outline = Outline(file.read_text())
+    parts = [f"Run 2 of Copa on {PATHS[1]}", "Run 2: Statistics of Copa", "Pantheon convention:", "Simulated in 250 ms"]
+    parts += ["# Datalink statistics", "Flow 1 egress (mean "]
+    in_order(outline.text, parts)
+    assert outline.text.count(": Statistics of ") == 1
+    assert "Start at" not in outline.text
+    assert f"runs/{PATHS[1]}/copa/2/packets.parquet" in outline.links
+    assert [tag for tag, _ in outline.headings] == ["h1", "h2", "h2"]
+    assert not (results / f"report-{PATHS[1]}-copa-2.pdf").exists()
+    again = package.open(results).write_report(run=f"{PATHS[1]}/copa/2")
+    assert again == package.write_report(results, run=f"{PATHS[1]}/copa/2") == [file]
+
+
+def test_a_run_that_failed_has_a_page_with_its_reason(results: Path) -> None:
+    (file,) = write_report(results, run=f"{PATHS[0]}/vegas/2", jobs=1)
+    text = Outline(file.read_text()).text
+    assert f"Failed: {REASON}" in text
+    assert f"Figure is missing: {REASON}" in text
+    assert "Start at" not in text
+
+
+def test_no_two_runs_have_pages_of_one_name(model: ReportModel) -> None:
+    first, second = model.runs[:2]
+    alike = [("a-b", "c"), ("a", "b-c"), ("p", "cubic*2+bbr"), ("p", "cubicx2-bbr"), ("x" * 250, "y"), ("x" * 250, "z")]
+    runs = tuple(replace(run, path=path, scheme=scheme) for path, scheme in alike for run in (first, second))
+    crowded = replace(model, runs=runs)
+    names = [run_file(crowded, run) for run in runs]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"report-[A-Za-z0-9._-]{1,90}\.html", name) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--run", "mexico-cellular/cubic"], "`mexico-cellular/cubic`: expected PATH/SCHEME/N, for example india-aws-"),
+        (["--run", "india-aws/cubic/1"], "unknown path `india-aws` (did you mean `india-aws-india`?): allowed are "),
+        (["--run", "mexico-cellular/cubik/1"], "unknown scheme `cubik` (did you mean `cubic`?): allowed are cubic, "),
+        (["--run", "india-aws-india/cubic/3"], "--run: `india-aws-india/cubic/3`: no run `3`: allowed are 1, 2"),
+        (["--run", "india-aws-india/cubic/01"], "no run `01`: allowed are 1, 2"),
+        (["--run", "../../etc"], "--run: `../../etc`: unknown path `..`: allowed are"),
+        (["--run", f"{PATHS[0]}/cubic/1", "--all-runs"], "--run: not with --all-runs"),
+        (["--run", f"{PATHS[0]}/cubic/1", "--pdf"], "--pdf: not with --run: the page of a run is HTML only"),
+        (["--all-runs", "--convention", "corrected"], "--convention corrected: not with --all-runs"),
+    ],
+)
+def test_what_cannot_be_reported_is_one_line(
+    results: Path, dumbbell: Dumbbell, arguments: list[str], said: str
+) -> None:
+    done = dumbbell("report", results, *arguments, expect=2)
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+def test_one_line_says_that_runs_count_in_no_mean(results: Path, dumbbell: Dumbbell, tmp_path: Path) -> None:
+    """`report` was silent about damaged runs."""
+    shutil.copytree(results, tmp_path / "r")
+    (tmp_path / "r" / "runs" / PATHS[0] / "cubic/1/stats.json").write_text('{"status": "do')
+    said = "2 of 12 runs count in no mean (1 damaged, 1 failed): the report lists their reasons\n"
+    assert said in dumbbell("report", tmp_path / "r", "--html").stderr
+    assert "What failed" in (tmp_path / "r" / "report.html").read_text()
+    assert "count in no mean" not in dumbbell("report", tmp_path / "r", "--run", f"{PATHS[1]}/copa/1").stderr
+
+
+def test_nothing_is_said_of_runs_that_all_count(tmp_path: Path, dumbbell: Dumbbell) -> None:
+    make(tmp_path / "r", PLAN | {"paths": PATHS[:1], "schemes": ["cubic"], "runs": 1})
+    assert "count in no mean" not in dumbbell("report", tmp_path / "r", "--html").stderr
+    assert "What failed" not in (tmp_path / "r" / "report.html").read_text()
+
+
+def test_no_results_directory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="not a results directory"):
+        write_report(tmp_path, run="a/b/1")
+    assert list(tmp_path.iterdir()) == []
