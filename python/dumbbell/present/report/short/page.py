@@ -13,17 +13,17 @@ from dumbbell.present.report.result_tables import run_list
 from dumbbell.present.report.short.plane import plane
 from dumbbell.present.report.short.tables import ShortTables
 from dumbbell.present.report.short.texts import (
-    DEFINITIONS,
     FAILED,
     MADE,
     REACH,
     SHARES,
     heading,
+    made,
     opening,
     rest_sentence,
     run_command,
 )
-from dumbbell.present.report.texts import command_sentence, lists, mean_in_words, outcome, sentences
+from dumbbell.present.report.texts import command_sentence, lists, mean_in_words
 
 _MOST_LISTED = 200
 """Maximum number of rows in a list of runs."""
@@ -118,7 +118,7 @@ class ShortPage:
 
     def _made(self) -> Iterator[str]:
         yield tag("h2", MADE, id="made")
-        for sentence in [*sentences(self.model, 0), *filter(None, [outcome(self.model)]), DEFINITIONS]:
+        for sentence in made(self.model):
             yield tag("p", text(sentence))
         if self.model.command:
             yield tag("p", text(command_sentence(self.model)))

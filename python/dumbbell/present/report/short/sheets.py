@@ -13,17 +13,17 @@ from dumbbell.present.report.result_tables import run_list
 from dumbbell.present.report.sheets import markers, shared_layout
 from dumbbell.present.report.short.tables import ShortTables
 from dumbbell.present.report.short.texts import (
-    DEFINITIONS,
     FAILED,
     MADE,
     REACH,
     SHARES,
     heading,
+    made,
     opening,
     rest_sentence,
     run_command,
 )
-from dumbbell.present.report.texts import command_sentence, lists, mean_in_words, outcome, sentences
+from dumbbell.present.report.texts import command_sentence, lists, mean_in_words
 from dumbbell.present.tables import Table, typst
 from dumbbell.results.import_metadata import first_lines
 
@@ -62,7 +62,7 @@ def sources(model: ReportModel, figures: Figures) -> dict[str, bytes]:
             for each in lists(model, sections=False)
         ],
         "made": MADE,
-        "sentences": [*sentences(model, 0), *filter(None, [outcome(model)]), DEFINITIONS, _REST],
+        "sentences": [*made(model), _REST],
         "command": model.command,
         "command_sentence": command_sentence(model),
         "records": [

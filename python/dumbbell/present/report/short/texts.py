@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from shlex import quote
 
 from dumbbell.present.report.content import ReportModel
-from dumbbell.present.report.texts import RunList
+from dumbbell.present.report.texts import RunList, outcome, sentences
 
-DEFINITIONS = (
-    "docs/metrics.md defines every metric; so does the long form, which dumbbell report . --all-runs writes. The "
+_DEFINITIONS = (
+    "docs/metrics.md defines every metric; so does the long form, which dumbbell report --all-runs writes. The "
     "numbers of a run are in its stats.json."
 )
 REACH = "Each run has a page with its statistics and figures. In the directory of this report, this writes one:"
+_MOST_ORIGINS = 5
+"""Maximum number of paths of which the report says where they come from; experiment.toml says it of all."""
 SHARES = "Who got what"
 FAILED = "What failed"
 MADE = "How it was made"
@@ -42,6 +44,13 @@ def opening(model: ReportModel) -> str:
         runs,
     ]
     return f"{', '.join(what)}."
+
+
+def made(model: ReportModel) -> list[str]:
+    """Return the sentences on how the results were made."""
+    origins = [f"{path.heading}: {path.provenance}" for path in model.paths if path.provenance]
+    ended = filter(None, [outcome(model)])
+    return [*sentences(model, 0), *origins[:_MOST_ORIGINS], *ended, _DEFINITIONS]
 
 
 def run_command(model: ReportModel, path: str) -> str:
