@@ -81,6 +81,8 @@ def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
 
     On each path the best of the metric `sort` comes first, of the first column if it is None; `GIVEN` keeps the order.
     """
+    if results.findings:
+        print("\n".join(results.findings), end="\n\n")
     places, shown = _Places(results), results.experiment.shown
     gathered = best_first(results, sort, shown.throughput.key)
     alone = {(group.path, group.scheme): group for group in gathered}

@@ -15,6 +15,7 @@ from dumbbell.base.progress import Progress
 from dumbbell.catalog.outside.pantheon_names import Counterpart
 from dumbbell.results import ACCEPTED, ResultsDirectory, campaign_state
 from dumbbell.results.analysis.counterparts import counterparts
+from dumbbell.results.analysis.findings import findings
 from dumbbell.results.analysis.published import Beside, Replication, beside, published_json, replications
 from dumbbell.results.analysis.summary import Repetitions, repetitions
 from dumbbell.results.directory import DAMAGED, STATISTICS
@@ -242,6 +243,11 @@ class Results:
         check_metrics(names)
         return means(self.summary(sort), self.experiment.shown.keys, names)
 
+    @cached_property
+    def findings(self) -> list[str]:
+        """What the results say, in at most five sentences: docs/findings.md has the rules."""
+        return findings(self.experiment, (run.statistics for run in self.runs))
+
     def published(self) -> list[Beside]:
         """Our means beside those that the experiment says were published."""
         return beside(self.experiment, [run.statistics for run in self.runs])
@@ -254,6 +260,7 @@ class Results:
         """The object that `dumbbell show --json` prints."""
         runs = [dict(run.statistics) for run in self.runs]
         found: dict[str, Any] = {"experiment": self.experiment.table(), "environment": self.environment, "runs": runs}
+        found["findings"] = self.findings
         if self.running:
             found["running"] = True
         going = self.campaign

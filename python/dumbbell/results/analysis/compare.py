@@ -26,8 +26,8 @@ def compare_runs(before: ComparedRuns, after: ComparedRuns, metrics: tuple[str, 
         for metric in dict.fromkeys([*one.values, *other.values]):
             if metrics is None or metric[2] in metrics:
                 rows.append(_row(one, other, metric))
-    tested = [row for row in rows if row["p"] is not None]
-    for row, adjusted in zip(tested, _core.holm([row["p"] for row in tested]), strict=True):
+    judged = [row for row in rows if row["p"] is not None]
+    for row, adjusted in zip(judged, _core.holm([row["p"] for row in judged]), strict=True):
         row["p_adjusted"] = adjusted
     for row in rows:
         row["verdict"] = _verdict(row)
@@ -51,7 +51,7 @@ def _renamed(
 def _row(one: Repetitions, other: Repetitions, metric: MetricKey) -> dict[str, Any]:
     a, b = one.estimate(metric), other.estimate(metric)
     difference = b.mean - a.mean if a and b else None
-    paired, found = _tested(one, other, metric)
+    paired, found = tested(one, other, metric)
     low, high, p = found or (None, None, None)
     return {
         "path": one.path,
@@ -71,7 +71,7 @@ def _row(one: Repetitions, other: Repetitions, metric: MetricKey) -> dict[str, A
     }
 
 
-def _tested(one: Repetitions, other: Repetitions, metric: MetricKey) -> tuple[bool, tuple[float, float, float] | None]:
+def tested(one: Repetitions, other: Repetitions, metric: MetricKey) -> tuple[bool, tuple[float, float, float] | None]:
     """Whether the runs are pairs, having the same seeds, and what they tell of the difference."""
     first, second = one.values.get(metric, []), other.values.get(metric, [])
     seeds, others = one.by_seed.get(metric, {}), other.by_seed.get(metric, {})

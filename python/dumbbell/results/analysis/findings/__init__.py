@@ -1,0 +1,37 @@
+"""What results say, in at most five sentences that answer; `docs/findings.md` lists the rules.
+
+Each rule has a file of its own. It takes the evidence and yields sentences with their importance, made from metrics and
+their intervals; nothing here is measured or computed anew.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from dumbbell.experiment import Experiment
+from dumbbell.results.analysis.findings.carried import carried
+from dumbbell.results.analysis.findings.competition import competition
+from dumbbell.results.analysis.findings.doubts import doubts, remark
+from dumbbell.results.analysis.findings.evidence import Evidence, Sentence
+from dumbbell.results.analysis.findings.failures import failures
+from dumbbell.results.analysis.findings.fairness import fairness
+from dumbbell.results.analysis.findings.places import along, places
+
+__all__ = ["MOST", "findings", "remark"]
+
+MOST = 5
+
+Rule = Callable[[Evidence], Iterator[Sentence]]
+
+RULES: tuple[Rule, ...] = (failures, carried, places, competition, fairness, along, doubts)
+"""In the order in which their sentences are read."""
+
+
+def findings(experiment: Experiment, runs: Iterable[dict[str, Any]]) -> list[str]:
+    """Return at most `MOST` sentences; `runs` are as in `show --json`.
+
+    They are of the convention that the experiment shows. The most important ones stay where there are more.
+    """
+    evidence = Evidence(experiment, runs)
+    found = [sentence for rule in RULES for sentence in rule(evidence)]
+    kept = sorted(range(len(found)), key=lambda place: (found[place].importance, place))[:MOST]
+    return [found[place].text for place in sorted(kept)]

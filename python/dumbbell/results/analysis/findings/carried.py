@@ -1,0 +1,209 @@
+"""Who carries how much at which delay on one path: a scheme by itself, or several, each by itself."""
+
+from collections.abc import Iterator, Sequence
+
+from dumbbell.base.conventions import MainMetric
+from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, estimate
+from dumbbell.results.analysis.findings.noise import Noise, Verdict, judged
+from dumbbell.results.analysis.findings.words import (
+    amount,
+    bare,
+    by_convention,
+    counted,
+    delay_title,
+    listing,
+    name,
+    number_of,
+    percent,
+)
+from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions
+
+CANDIDATES = 4
+"""The best in a metric, whose differences are judged."""
+FULL = 0.95
+"""A link that is used this much is full, as far as schemes are compared by it."""
+
+
+def carried(evidence: Evidence) -> Iterator[Sentence]:
+    """Say it of each scheme, or who is in front and by how much, where all was made on one path."""
+    groups = evidence.uniform
+    if len({group.path for group in groups}) != 1 or len({group.path for group in evidence.groups}) != 1:
+        return
+    if len(groups) == 1:
+        yield from _one(evidence, groups[0])
+        return
+    yield from _front(evidence, groups)
+    yield from _best(evidence, groups)
+    yield from _alike(evidence, groups)
+
+
+def _one(evidence: Evidence, group: Repetitions) -> Iterator[Sentence]:
+    """`cubic carries 9.65 Mbit/s of goodput ... at a p95 one-way delay of ...`."""
+    if (text := carries(evidence, group, _who(group))) is not None:
+        yield Sentence(1, text)
+
+
+def carries(evidence: Evidence, group: Repetitions, who: str) -> str | None:
+    """Return what the flows of a group carry together, as a sentence; None where no run says how much."""
+    shown = evidence.shown
+    throughput = estimate(group, evidence.throughput)
+    if throughput is None:
+        return None
+    parts = [f"{who} {amount(throughput, shown.throughput)} of {shown.throughput.title}{by_convention(shown)}"]
+    parts.append(f"on {name(evidence.place(group.path))}{_capacity(evidence, group)}")
+    text = " ".join(parts)
+    delay, round_trip = estimate(group, evidence.delay), estimate(group, ("flow", 1, "rtt_p95_ms"))
+    if delay is not None:
+        text += f", at a {delay_title(shown.delay)} of {amount(delay, shown.delay)}{_above_least(evidence, group)}"
+    elif round_trip is not None and _flows(group) == 1:
+        text += f", at a p95 RTT of {amount(round_trip, shown.delay)} (one end tells no one-way delay)"
+    if (loss := estimate(group, evidence.loss)) is not None:
+        lost = "nothing" if loss.mean == 0 else amount(loss, shown.loss)
+        text += f"; lost: {lost}" if loss.mean >= 0 else ""
+    return f"{text} ({counted(group.good, 'run')})."
+
+
+def _capacity(evidence: Evidence, group: Repetitions) -> str:
+    """What the bottleneck can carry, and how much of that was used."""
+    capacity = estimate(group, ("link", 1, "capacity_mbps")) or estimate(group, ("network", 0, "capacity_mbps"))
+    used = estimate(group, ("network", 0, "utilization")) or estimate(group, ("network", 0, "capacity_utilization"))
+    if capacity is None or used is None or not evidence.one_way(group):
+        return ""
+    return f", {percent(used.mean)} % of its {capacity.mean:.4g} Mbit/s in use"
+
+
+def _above_least(evidence: Evidence, group: Repetitions) -> str:
+    """How far the delay is above the least one, of a single flow by the corrected convention."""
+    above = estimate(group, ("flow", 1, "self_inflicted_delay_p95_ms"))
+    if above is None or _flows(group) != 1 or evidence.shown.delay.key != "owd_p95_ms":
+        return ""
+    return f", {bare(above, evidence.shown.delay)} above the least"
+
+
+def _flows(group: Repetitions) -> int | None:
+    """How many flows each run has; None where that differs."""
+    counts = {len(flows) for flows in group.flows}
+    return counts.pop() if len(counts) == 1 else None
+
+
+def _who(group: Repetitions) -> str:
+    scheme = name(group.flows[0][0]["scheme"])
+    flows = _flows(group)
+    if flows == 1:
+        return f"{scheme} carries"
+    return f"{flows if flows else 'The'} flows of {scheme} together carry"
+
+
+def _front(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Sentence]:
+    """The schemes that no other beats in both, by the means."""
+    shown = evidence.shown
+    known = []
+    for group in groups:
+        throughput, delay = estimate(group, evidence.throughput), estimate(group, evidence.delay)
+        if throughput is not None and delay is not None:
+            known.append((group, throughput, delay))
+    if len(known) < 2:
+        return
+    front = sorted(
+        (one for one in known if not any(_beats(other[1:], one[1:]) for other in known)), key=lambda one: one[2].mean
+    )
+    said = [
+        f"{name(group.scheme)} ({bare(carry, shown.throughput)}, {bare(delay, shown.delay)})"
+        for group, carry, delay in front
+    ]
+    place, title, waits = name(evidence.place(groups[0].path)), shown.throughput.title, delay_title(shown.delay)
+    which = by_convention(shown)
+    if len(front) == 1:
+        text = f"On {place} no other scheme has more {title} or less {waits}{which} than {said[0]}"
+    else:
+        text = f"In front on {place}, where no other beats them in both {title} and {waits}{which}: {listing(said)}"
+    yield Sentence(1, f"{text}.")
+
+
+def _beats(one: Sequence[Estimate], other: Sequence[Estimate]) -> bool:
+    """Whether the first pair (throughput, delay) is better in one and no worse in the other, by the means."""
+    more, less = one[0].mean - other[0].mean, other[1].mean - one[1].mean
+    return more >= 0 and less >= 0 and (more > 0 or less > 0)
+
+
+def _best(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Sentence]:
+    """Who carries most and who waits least, and whether that is beyond the noise."""
+    shown = evidence.shown
+    asked = [(evidence.throughput, -1.0, shown.throughput), (evidence.delay, 1.0, shown.delay)]
+    ranked = [(key, _ranked(groups, key, sign)[:CANDIDATES], metric) for key, sign, metric in asked]
+    ranked = [each for each in ranked if len(each[1]) > 1]
+    pairs = [
+        (other, one, key)
+        for key, those, _ in ranked
+        for index, (one, _) in enumerate(those)
+        for other, _ in those[index + 1 :]
+    ]
+    verdicts = dict(zip([(one.scheme, other.scheme, key) for other, one, key in pairs], judged(pairs), strict=True))
+    clauses = []
+    for key, those, metric in ranked:
+        (best, mean), *others = those
+        found = [(other.scheme, verdicts[best.scheme, other.scheme, key]) for other, _ in others]
+        clauses.append(_clause(best.scheme, mean, found, metric))
+    if clauses:
+        text = "; ".join(clauses)
+        yield Sentence(3, f"{text[0].upper()}{text[1:]}{by_convention(shown)}.")
+
+
+def _ranked(groups: Sequence[Repetitions], key: MetricKey, sign: float) -> list[tuple[Repetitions, Estimate]]:
+    known = [(group, found) for group in groups if (found := estimate(group, key)) is not None]
+    return sorted(known, key=lambda each: sign * each[1].mean)
+
+
+def _clause(best: str, mean: Estimate, others: Sequence[tuple[str, Verdict]], metric: MainMetric) -> str:
+    """`most goodput: cubic (9.65 Mbit/s), 0.30 Mbit/s [0.22, 0.38] more than bbr, the next`."""
+    most = "most" if metric.key in ("goodput_mbps", "throughput_mbps") else "least"
+    title = metric.title if most == "most" else delay_title(metric)
+    equal = [other for other, verdict in others if verdict.noise is Noise.EQUAL]
+    if len(equal) == len(others):
+        return f"in {title} {listing([name(each) for each in (best, *equal)])} are equal in every run"
+    head = f"{most} {title}: {listing([name(each) for each in (best, *equal)])} ({bare(mean, metric)})"
+    rest = [(other, verdict) for other, verdict in others if verdict.noise is not Noise.EQUAL]
+    unclear = [(other, verdict) for other, verdict in rest if not verdict.clear]
+    if not unclear:
+        return f"{head}, {_lead(rest[0][0], rest[0][1], metric, 'more' if most == 'most' else 'less')}"
+    return f"{head}, {_doubtful(unclear, metric)}"
+
+
+def _lead(other: str, verdict: Verdict, metric: MainMetric, word: str) -> str:
+    """By how much the best is ahead of the next."""
+    number = number_of(metric)
+    ahead = f"{number(abs(verdict.difference))} {metric.unit}"
+    if verdict.low is not None and verdict.high is not None and verdict.noise is Noise.RESOLVED:
+        low, high = sorted((abs(verdict.low), abs(verdict.high)))
+        return f"{ahead} [{number(low)}, {number(high)}] {word} than {name(other)}, the next"
+    return f"{ahead} {word} than {name(other)}, the next (the ranges of the {verdict.runs} runs do not overlap)"
+
+
+def _doubtful(unclear: Sequence[tuple[str, Verdict]], metric: MainMetric) -> str:
+    """From whom the runs do not tell the best, and why."""
+    names = listing([name(other) for other, _ in unclear])
+    kinds = {verdict.noise for _, verdict in unclear}
+    runs = min(verdict.runs for _, verdict in unclear)
+    if Noise.SINGLE in kinds:
+        return f"but a single run does not tell it from {names}"
+    if Noise.OVERLAP in kinds:
+        return f"but the ranges of {runs} runs overlap with those of {names}"
+    if Noise.CLOCKS in kinds:
+        return f"but the clocks of both ends do not tell it from {names}"
+    number = number_of(metric)
+    first = unclear[0][1]
+    ends = ""
+    if len(unclear) == 1 and first.low is not None and first.high is not None:
+        ends = f" (difference {number(first.difference)} {metric.unit} [{number(first.low)}, {number(first.high)}])"
+    return f"but {runs} runs do not tell it from {names}{ends}"
+
+
+def _alike(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Sentence]:
+    """A path that every scheme fills without loss: what they carry does not tell them apart."""
+    lost = [estimate(group, ("network", 0, "packet_loss_rate")) for group in groups]
+    used = [estimate(group, ("network", 0, "utilization")) for group in groups]
+    full = [each.mean for each in used if each is not None and each.mean >= FULL]
+    lossless = all(each is not None and each.mean == 0 for each in lost)
+    if len(full) == len(groups) and lossless and all(map(evidence.one_way, groups)):
+        ends = f"{percent(min(full))} % or more"
+        yield Sentence(5, f"All {len(groups)} schemes fill the link ({ends}) and lose nothing after the warm-up.")

@@ -1,0 +1,160 @@
+"""What looks wrong in repetitions, and why: what a table may print beside their row."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from dumbbell.base.digits import decimal
+from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, estimate
+from dumbbell.results.analysis.findings.words import counted, listing, name, percent
+from dumbbell.results.analysis.summary import Repetitions
+
+LEAST_RTTS = 10
+"""Base RTTs below which flows, or a warm-up, are too short to say much."""
+FULL = 0.8
+"""A link that is used less than this is not full."""
+NO_QUEUE_MS = 1.0
+"""Mean queueing delays below this are those of single packets."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Something that looks wrong: `kind` gathers the same of several groups, `text` follows the group's name."""
+
+    kind: str
+    text: str
+
+
+def doubts_of(group: Repetitions) -> Iterator[Doubt]:
+    """Yield what looks wrong, the worst first."""
+    yield from _starved(group)
+    if group.identical:
+        yield Doubt("identical", f"all {group.good} runs are identical: there was no chance in them")
+    yield from _short(group)
+    yield from _sender_limited(group)
+    yield from _early_losses(group)
+
+
+def remark(group: Repetitions) -> str:
+    """Return the worst of what looks wrong, for a table's row; an empty text where nothing does."""
+    return next((doubt.text for doubt in doubts_of(group)), "")
+
+
+def doubts(evidence: Evidence) -> Iterator[Sentence]:
+    """Say what looks wrong in most groups, and of which; the worst first."""
+    found: dict[str, list[tuple[Repetitions, Doubt]]] = {}
+    for group in evidence.groups:
+        for doubt in doubts_of(group):
+            found.setdefault(doubt.kind, []).append((group, doubt))
+    for kind in sorted(found, key=_KINDS.index):
+        those = found[kind]
+        if len(evidence.groups) > 1 and len(those) == len(evidence.groups):
+            who = "Everywhere"
+        else:
+            labels = dict.fromkeys(name(group.scheme) for group, _ in those)
+            who = listing(list(labels))
+            if len({group.path for group in evidence.groups}) > 1:
+                places = len({group.path for group, _ in those})
+                only = evidence.place(those[0][0].path)
+                who += f" on {name(only)}" if places == 1 else f" on {places} {evidence.place_noun}s"
+        texts = {doubt.text for _, doubt in those}
+        yield Sentence(2 if kind in _GRAVE else 6, f"{who}: {texts.pop() if len(texts) == 1 else _KINDS_SAID[kind]}.")
+    yield from _warm_up(evidence)
+
+
+_KINDS_SAID = {
+    "starved": "a flow received nothing",
+    "identical": "the repetitions are identical: there was no chance in them",
+    "short": f"flows last for fewer than {LEAST_RTTS} base RTTs",
+    "sender": f"the link is used to less than {percent(FULL)} %, with no loss and no queue: the sender, or its "
+    "application, is the limit",
+    "early": "all losses are outside of the time that counts, after the warm-up",
+}
+_KINDS = list(_KINDS_SAID)
+_GRAVE = ("starved", "identical", "short")
+
+
+def _starved(group: Repetitions) -> Iterator[Doubt]:
+    """Flows that sent, and of which nothing arrived."""
+    runs = [[flow for flow in flows if flow.get("packets_delivered") == 0] for flows in group.flows]
+    starved = [flows for flows in runs if flows]
+    if not starved:
+        return
+    numbers = sorted({int(flow["flow"]) for flows in starved for flow in flows if "flow" in flow})
+    which = f"flow {listing(list(map(str, numbers)))}" if len(numbers) == 1 else counted(len(numbers), "flow")
+    silent = all(flow.get("packets_sent") == 0 for flows in starved for flow in flows)
+    times = "" if len(starved) == group.good else f" in {len(starved)} of {group.good} runs"
+    yield Doubt("starved", f"{which} {'sent' if silent else 'received'} nothing{times}")
+
+
+def _short(group: Repetitions) -> Iterator[Doubt]:
+    """Flows that are over before a controller has had time to act."""
+    base_ms = base_rtt_ms(group)
+    lasts = [_lasts_s(flow) for flows in group.flows for flow in flows]
+    known = [each for each in lasts if each is not None]
+    if base_ms is None or not known or len(known) < len(lasts):
+        return
+    rtts = max(known) * 1e3 / base_ms
+    if 0 < rtts < LEAST_RTTS:
+        yield Doubt("short", f"flows last for {decimal(rtts, 1)} base RTTs")
+
+
+def _sender_limited(group: Repetitions) -> Iterator[Doubt]:
+    """A link that is not full although nothing was lost or marked and nothing waited."""
+    flows = [flow for flows in group.flows for flow in flows]
+    used = group.values.get(("network", 0, "utilization"), [])
+    links = [key for key in group.values if key[0] == "link" and key[2] == "mean_queue_delay_ms"]
+    waiting = [value for key in links for value in group.values[key]]
+    if len(used) < group.good or len(waiting) < group.good or not _none(flows, "packets_dropped", "packets_marked"):
+        return
+    if max(used) < FULL and max(waiting) < NO_QUEUE_MS and all(flow.get("packets_delivered") for flow in flows):
+        mean = sum(used) / len(used)
+        text = f"the link is used to {percent(mean)} %, with no loss and no queue: the sender, or its application, "
+        yield Doubt("sender", f"{text}is the limit")
+
+
+def _early_losses(group: Repetitions) -> Iterator[Doubt]:
+    """Losses that Pantheon's convention counts and the corrected one does not: those before the warm-up is over."""
+    flows = [flow for flows in group.flows for flow in flows]
+    lost = [flow.get("packets_dropped") for flow in flows]
+    stops = {flow.get("stop_s") for flow in flows}
+    late = any(flow.get("packet_loss_rate") != 0 for flow in flows)
+    known = [each for each in lost if isinstance(each, int | float)]
+    total = sum(known)
+    # what is dropped after a flow has stopped is not of the warm-up
+    if late or len(known) < len(lost) or not total or len(stops) != 1 or None in stops:
+        return
+    yield Doubt("early", f"all losses ({total:.0f} packets) are outside of the time that counts, after the warm-up")
+
+
+def _warm_up(evidence: Evidence) -> Iterator[Sentence]:
+    """A warm-up of a few RTTs leaves the start of flows in the numbers."""
+    warm_up_s = evidence.experiment.warmup_s
+    bases = [base for group in evidence.groups if (base := base_rtt_ms(group)) is not None]
+    if not bases or not warm_up_s:
+        return
+    rtts = warm_up_s * 1e3 / max(bases)
+    if rtts < LEAST_RTTS:
+        length = f"The warm-up of {decimal(warm_up_s, 2)} s is {decimal(rtts, 1)} base RTTs"
+        where = " where they are longest" if len(set(bases)) > 1 and max(bases) > 1.5 * min(bases) else ""
+        yield Sentence(7, f"{length}{where}: the start of flows may be in the numbers.")
+
+
+def base_rtt_ms(group: Repetitions) -> float | None:
+    """Return the longest base RTT of the group's flows, the smoothed RTT without queueing; None where unknown."""
+    found = []
+    for number in range(1, 1 + max(map(len, group.flows), default=0)):
+        whole, queue = (estimate(group, ("flow", number, metric)) for metric in ("mean_srtt_l4", "mean_est_qdelay_l4"))
+        if whole is not None and queue is not None and whole.mean - queue.mean > 0:
+            found.append(whole.mean - queue.mean)
+    return max(found, default=None)
+
+
+def _lasts_s(flow: dict[str, Any]) -> float | None:
+    start, stop = flow.get("start_s"), flow.get("stop_s")
+    return None if start is None or stop is None else float(stop) - float(start)
+
+
+def _none(flows: list[dict[str, Any]], *keys: str) -> bool:
+    """Whether all of these counters are there and zero in each flow."""
+    return bool(flows) and all(flow.get(key) == 0 for flow in flows for key in keys)

@@ -1,0 +1,115 @@
+"""What findings are made from: the repetitions of an experiment, and where and beside whom they were made."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from dumbbell.base.conventions import CONVENTIONS, Convention
+from dumbbell.experiment import Experiment
+from dumbbell.results.analysis.shares import Share, shares
+from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions, repetitions
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A finding. Where there are too many, those of the smallest `importance` stay: 1 comes before 2."""
+
+    importance: int
+    text: str
+
+
+def estimate(group: Repetitions, key: MetricKey) -> Estimate | None:
+    """Return the mean of a metric; None where no run has it, or a run has what is no number."""
+    values = group.values.get(key)
+    return group.estimate(key) if values and all(map(math.isfinite, values)) else None
+
+
+class Evidence:
+    """The runs of an experiment, as in `show --json`."""
+
+    def __init__(self, experiment: Experiment, runs: Iterable[dict[str, Any]]) -> None:
+        self.experiment = experiment
+        self.runs = list(runs)
+        self.axes: dict[str, dict[str, Any]] = {run["path"]: run.get("axes") or {} for run in self.runs}
+        """The values that made the cell, by the name of its path; empty without a grid."""
+        found = repetitions(self.runs)
+        self.groups = [group for group in found.values() if group.good]
+        """All that have a run that counts."""
+
+    @cached_property
+    def mixed(self) -> list[tuple[Repetitions, list[Share]]]:
+        """Groups whose flows have several schemes, with what each scheme got, all its flows together."""
+        found = []
+        for group in self.groups:
+            whole = [share for share in shares(group) if not share.single or share.name == share.scheme]
+            if len(whole) > 1:
+                found.append((group, whole))
+        return found
+
+    @cached_property
+    def uniform(self) -> list[Repetitions]:
+        """Groups whose flows all have one scheme: what they carried is that scheme's."""
+        return [group for group in self.groups if len({flow["scheme"] for flow in group.flows[0]}) == 1]
+
+    @cached_property
+    def shown(self) -> Convention:
+        """The convention of the experiment; another one where the runs have nothing of it and something of that."""
+        for convention in (self.experiment.shown, *CONVENTIONS.values()):
+            key = ("network", 0, convention.throughput.key)
+            if any(key in group.values for group in self.groups):
+                return convention
+        return self.experiment.shown
+
+    @property
+    def throughput(self) -> MetricKey:
+        """What all flows of a run carried together."""
+        return ("network", 0, self.shown.throughput.key)
+
+    @property
+    def delay(self) -> MetricKey:
+        """The delay of the packets of all flows."""
+        return ("network", 0, self.shown.delay.key)
+
+    @property
+    def loss(self) -> MetricKey:
+        """The loss of all flows."""
+        return ("network", 0, self.shown.loss.key)
+
+    @property
+    def place_noun(self) -> str:
+        """What the places are that differ: cells of a grid, or paths."""
+        return "cell" if any(self.axes.values()) else "path"
+
+    @cached_property
+    def varied(self) -> list[str]:
+        """The axes of the grid that have several values; the path counts as one."""
+        made = [axes for axes in self.axes.values() if axes]
+        names = dict.fromkeys(name for axes in made for name in axes)
+        return [name for name in names if len({_hashable(axes.get(name)) for axes in made}) > 1]
+
+    def place(self, path: str, without: str = "") -> str:
+        """Return what tells this path, or cell, from the others: `rtt_ms 40, loss 0.01`; `without` is an axis left out.
+
+        Where nothing does, it is the name of the path that the cells are made of.
+        """
+        axes = self.axes.get(path) or {}
+        names = [name for name in self.varied if name != without]
+        words = [str(axes[name]) if name == "path" else f"{name} {axis_value(axes.get(name))}" for name in names]
+        return ", ".join(words) if axes and words else str(axes.get("path", path))
+
+    def one_way(self, group: Repetitions) -> bool:
+        """Return whether all data of the group passes the path in its data direction, where the first link is."""
+        known = group.path in self.experiment.paths
+        plans = self.experiment.flow_plans(group.scheme, group.path) if known else []
+        return not any(plan.reverse or plan.enter or plan.leave for plan in plans)
+
+
+def axis_value(value: object) -> str:
+    """Return a value on an axis as words."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _hashable(value: object) -> str:
+    return repr(value)

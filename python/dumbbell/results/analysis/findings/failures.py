@@ -1,0 +1,50 @@
+"""What is in no number: runs that failed, are degraded, damaged or invalid, and those that were not made."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from dumbbell.base.errors import one_line
+from dumbbell.results.analysis.findings.evidence import Evidence, Sentence
+from dumbbell.results.analysis.findings.words import listing, name
+
+_BAD = ("failed", "invalid", "damaged", "degraded")
+_MOST_REASON = 160
+_MOST_NAMED = 3
+
+
+def failures(evidence: Evidence) -> Iterator[Sentence]:
+    """Say how many of how many, of whom if that is not everybody, and the commonest reason."""
+    runs = evidence.runs
+    count = Counter(str(run["status"]) for run in runs)
+    bad = [run for run in runs if run["status"] in _BAD]
+    if bad:
+        kinds = listing([f"{count[status]} {_verb(status, count[status])}" for status in _BAD if count[status]])
+        reasons = Counter(one_line(ValueError(run.get("reason") or "")) for run in bad)
+        reason, times = reasons.most_common(1)[0]
+        most = "" if times == len(bad) else f"most often ({times} times), "
+        why = "no reason was recorded" if reason == ValueError.__name__ else f"{most}{_brief(reason)}"
+        total = f"Of {len(runs)} runs {kinds}{_whose(evidence, bad)}, and count in no number"
+        yield Sentence(0, f"{total}: {why}.")
+    missing = count["missing"]
+    if missing and evidence.experiment.every_s is not None:
+        made = f"{len(runs) - missing} of the campaign's {len(runs)} runs are made"
+        yield Sentence(0, f"{made}: the other {missing} were missed, or are still to come.")
+    elif missing:
+        yield Sentence(0, f"{len(runs) - missing} of {len(runs)} runs are made: {missing} are missing.")
+
+
+def _verb(status: str, count: int) -> str:
+    return status if status == "failed" else f"{'is' if count == 1 else 'are'} {status}"
+
+
+def _whose(evidence: Evidence, bad: list[dict[str, object]]) -> str:
+    """` (all of copa)`, where it is the runs of a few schemes among others."""
+    schemes = list(dict.fromkeys(str(run["scheme"]) for run in bad))
+    everybody = {run["scheme"] for run in evidence.runs}
+    few = len(schemes) <= _MOST_NAMED and len(schemes) < len(everybody)
+    return f" (all of {listing(list(map(name, schemes)))})" if few else ""
+
+
+def _brief(reason: str) -> str:
+    text = name(reason).rstrip(".")
+    return text if len(text) <= _MOST_REASON else f"{text[:_MOST_REASON]}..."

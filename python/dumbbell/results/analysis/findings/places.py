@@ -1,0 +1,176 @@
+"""Several paths, or the cells of a grid: who is best where, and what changes along an axis."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from dumbbell.base.conventions import MainMetric
+from dumbbell.results.analysis.findings.carried import carries
+from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, axis_value, estimate
+from dumbbell.results.analysis.findings.noise import Noise, Pair, judged
+from dumbbell.results.analysis.findings.words import by_convention, delay_title, listing, name, number_of, span
+from dumbbell.results.analysis.summary import MetricKey, Repetitions
+
+_MOST_WINNERS = 3
+
+
+def places(evidence: Evidence) -> Iterator[Sentence]:
+    """Say who carries most and who waits least in how many of the places, or what a single scheme reaches in them."""
+    if len({group.path for group in evidence.groups}) < 2 or not evidence.uniform:
+        return
+    if len(evidence.uniform) == 1:
+        (group,) = evidence.uniform
+        if (text := carries(evidence, group, f"{name(group.scheme)} carries")) is not None:
+            yield Sentence(1, text)
+        return
+    if len({group.scheme for group in evidence.uniform}) == 1:
+        yield from _range(evidence)
+        return
+    asked = [(evidence.throughput, -1.0, evidence.shown.throughput), (evidence.delay, 1.0, evidence.shown.delay)]
+    clauses = []
+    for key, sign, metric in asked:
+        if text := _winners(evidence, key, sign, metric):
+            clauses.append(text)
+    if clauses:
+        text = "; ".join(clauses)
+        yield Sentence(1, f"{text[0].upper()}{text[1:]}{by_convention(evidence.shown)}.")
+
+
+def along(evidence: Evidence) -> Iterator[Sentence]:
+    """Say what changes along an axis of numbers, where it does in all cells: who is best, and what grows or falls."""
+    asked = ((evidence.throughput, -1.0, evidence.shown.throughput), (evidence.delay, 1.0, evidence.shown.delay))
+    for key, sign, metric in asked:
+        title = metric.title if sign < 0 else delay_title(metric)
+        for axis in evidence.varied:
+            if (change := _change(evidence, axis, key, sign)) is not None:
+                before, last, after, first = change
+                best = f"By the means {name(before)} has the {'most' if sign < 0 else 'least'} {title} up to"
+                yield Sentence(4, f"{best} {name(axis)} {last:g}, and {name(after)} from {first:g} on, in all cells.")
+    whose = "for every scheme " if len({group.scheme for group in evidence.uniform}) > 1 else ""
+    for key, sign, metric in asked:
+        found = [(axis, way) for axis in evidence.varied if (way := _trend(evidence, axis, key))]
+        if found:
+            title = metric.title if sign < 0 else delay_title(metric)
+            said = listing([f"{'grows' if way > 0 else 'falls'} with {name(axis)}" for axis, way in found])
+            yield Sentence(5, f"The mean {title} {said}, {whose}in all cells.")
+
+
+def _range(evidence: Evidence) -> Iterator[Sentence]:
+    """From where to where the means of a single scheme reach."""
+    shown, groups = evidence.shown, evidence.uniform
+    known = [(group, found) for group in groups if (found := estimate(group, evidence.throughput)) is not None]
+    if not known:
+        return
+    known.sort(key=lambda each: each[1].mean)
+    number = number_of(shown.throughput)
+    (least, low), (most, high) = known[0], known[-1]
+    text = f"On {len(known)} {evidence.place_noun}s {name(least.scheme)} carries "
+    if number(low.mean) == number(high.mean):
+        text += f"{number(low.mean)} {shown.throughput.unit} of {shown.throughput.title}"
+    else:
+        text += (
+            f"{number(low.mean)} ({name(evidence.place(least.path))}) to {number(high.mean)} {shown.throughput.unit} "
+            f"({name(evidence.place(most.path))}) of {shown.throughput.title}"
+        )
+    delays = [found.mean for group in groups if (found := estimate(group, evidence.delay)) is not None]
+    if delays:
+        reach = span(delays, number_of(shown.delay))
+        text += f", at a {delay_title(shown.delay)} of {reach} {shown.delay.unit}"
+    yield Sentence(1, f"{text}{by_convention(shown)}.")
+
+
+def _winners(evidence: Evidence, key: MetricKey, sign: float, metric: MainMetric) -> str:
+    """`most goodput: bbr on 5 of 9 cells and cubic on 4, beyond the noise on 6`; nothing where nobody has a rival."""
+    wins: Counter[str] = Counter()
+    pairs: list[Pair] = []
+    ties = compared = 0
+    for path in dict.fromkeys(group.path for group in evidence.uniform):
+        known = _known(evidence, path, key)
+        if len(known) < 2:
+            continue
+        compared += 1
+        (best, first), (following, second), *_ = sorted(known, key=lambda each: sign * each[1])
+        if first == second:
+            ties += 1
+            continue
+        wins[best.scheme] += 1
+        pairs.append((following, best, key))
+    if not compared:
+        return ""
+    said = [f"{name(scheme)} on {count}" for scheme, count in wins.most_common(_MOST_WINNERS)]
+    if (others := sum(wins.values()) - sum(count for _, count in wins.most_common(_MOST_WINNERS))) > 0:
+        said.append(f"others on {others}")
+    if ties:
+        said.append(f"several alike on {ties}")
+    most, title = ("most", metric.title) if sign < 0 else ("least", delay_title(metric))
+    head = f"{most} {title} of {compared} {evidence.place_noun}s: {listing(said, len(said))}"
+    return f"{head}{_noise(pairs)}"
+
+
+def _known(evidence: Evidence, path: str, key: MetricKey) -> list[tuple[Repetitions, float]]:
+    return [
+        (group, found.mean)
+        for group in evidence.uniform
+        if group.path == path and (found := estimate(group, key)) is not None
+    ]
+
+
+def _noise(pairs: Sequence[Pair]) -> str:
+    """On how many the best is told from the next."""
+    if not pairs:
+        return ""
+    verdicts = judged(pairs)
+    kinds = Counter(verdict.noise for verdict in verdicts)
+    if kinds[Noise.SINGLE] == len(verdicts):
+        return " (one run each: the noise is not known)"
+    clear = sum(verdict.clear for verdict in verdicts)
+    runs = {verdict.runs for verdict in verdicts}
+    by = f" by {runs.pop()} runs" if len(runs) == 1 else ""
+    few = kinds[Noise.APART] + kinds[Noise.OVERLAP] > 0
+    where = f"on {clear} of {len(verdicts)}"
+    return f" (ranges{by.replace(' by', ' of')} apart {where})" if few else f" (told from the next{by} {where})"
+
+
+def _trend(evidence: Evidence, axis: str, key: MetricKey) -> int:
+    """1 where the means grow along the axis in every row of cells and for every scheme, -1 where they fall, else 0."""
+    made = {path: axes for path, axes in evidence.axes.items() if axes}
+    values = {axes.get(axis) for axes in made.values() if _is_number(axes.get(axis))}
+    if len(values) < 2 or not all(_is_number(axes.get(axis)) for axes in made.values()):
+        return 0
+    rows: dict[tuple[str, ...], list[tuple[float, float]]] = {}
+    for group in evidence.uniform:
+        found, axes = estimate(group, key), made.get(group.path)
+        if found is None or axes is None:
+            return 0
+        others = (group.scheme, *(axis_value(axes.get(other)) for other in evidence.varied if other != axis))
+        rows.setdefault(others, []).append((float(axes[axis]), found.mean))
+    if len(evidence.uniform) < len(evidence.groups) or any(len(row) < len(values) for row in rows.values()):
+        return 0
+    steps = [later[1] - earlier[1] for row in rows.values() for earlier, later in pairwise(sorted(row))]
+    if all(step > 0 for step in steps):
+        return 1
+    return -1 if all(step < 0 for step in steps) else 0
+
+
+def _change(evidence: Evidence, axis: str, key: MetricKey, sign: float) -> tuple[str, float, str, float] | None:
+    """Who is best in all cells up to a value of the axis, that value, who is from the next value on, and that one."""
+    best: dict[float, set[str]] = {}
+    for path, axes in evidence.axes.items():
+        known = sorted(_known(evidence, path, key), key=lambda each: sign * each[1])
+        if not known:
+            continue
+        if len(known) < 2 or known[0][1] == known[1][1] or not _is_number(axes.get(axis)):
+            return None
+        best.setdefault(float(axes[axis]), set()).add(known[0][0].scheme)
+    if any(len(found) > 1 for found in best.values()):
+        return None
+    ranked = [(value, next(iter(found))) for value, found in sorted(best.items())]
+    changes = [(one, other) for one, other in pairwise(ranked) if one[1] != other[1]]
+    if len(changes) != 1:
+        return None
+    (last, before), (first, after) = changes[0]
+    return before, last, after, first
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

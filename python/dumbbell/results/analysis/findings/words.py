@@ -1,0 +1,68 @@
+"""Words that the findings share: amounts with what is known of them, lists of names, counts."""
+
+from collections.abc import Callable, Sequence
+
+from dumbbell.base.conventions import CORRECTED, Convention, MainMetric
+from dumbbell.base.digits import decimal
+from dumbbell.base.errors import printable
+from dumbbell.results.analysis.summary import Estimate
+
+MOST_NAMES = 4
+"""Names that a sentence lists; of more it says how many others there are."""
+
+_SMALL = ("no", "one", "two", "three")
+
+
+def listing(names: Sequence[str], most: int = MOST_NAMES, last: str = "and") -> str:
+    """Return `a`, `a and b`, `a, b and c`, or `a, b, c and 4 others`."""
+    shown = list(names)
+    if len(shown) > most:
+        shown = [*shown[: most - 1], f"{len(shown) - most + 1} others"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {last} {shown[-1]}"
+
+
+def name(text: str) -> str:
+    """Return a name as a sentence can have it, without what would act upon a terminal."""
+    return printable(text)
+
+
+def number_of(metric: MainMetric) -> Callable[[float], str]:
+    """Return what writes values of a metric: `0.012` as `1.20` for a loss rate in percent."""
+    return lambda value: decimal(value * metric.factor, metric.digits)
+
+
+def amount(estimate: Estimate, metric: MainMetric) -> str:
+    """Return a mean with its unit and where it lies: `9.65 Mbit/s [9.60, 9.70]`."""
+    number = number_of(metric)
+    return f"{number(estimate.mean)} {metric.unit} {estimate.bounds_text(number)}".strip()
+
+
+def bare(estimate: Estimate, metric: MainMetric) -> str:
+    """Return a mean with its unit alone."""
+    return f"{number_of(metric)(estimate.mean)} {metric.unit}"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent without its sign: whole numbers, but never 0 for what is more than nothing."""
+    return decimal(100.0 * share, 0)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return `one run`, `5 runs`."""
+    return f"{_SMALL[count] if count < 2 else count} {noun}{'' if count == 1 else 's'}"
+
+
+def span(values: Sequence[float], number: Callable[[float], str]) -> str:
+    """Return `1.2 to 9.6`, or one number where both ends read alike."""
+    low, high = number(min(values)), number(max(values))
+    return low if low == high else f"{low} to {high}"
+
+
+def by_convention(shown: Convention) -> str:
+    """Return ` (Pantheon's convention)`, the one that has to be named; nothing for the corrected one."""
+    return "" if shown == CORRECTED else f" ({shown.label})"
+
+
+def delay_title(metric: MainMetric) -> str:
+    """Return the delay's title, with its direction: `p95 one-way delay`."""
+    return metric.title.replace("delay", "one-way delay")
