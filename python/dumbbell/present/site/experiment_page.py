@@ -16,6 +16,7 @@ from dumbbell.present.site.matrix import HARM_RULE, SHARE_RULE, match_tables
 from dumbbell.present.site.pictures.picture import MOST, Picture
 from dumbbell.present.site.shell import Shell, command, experiment_page_name, facts, paragraphs
 from dumbbell.present.tables import Field, Table
+from dumbbell.results.analysis.findings import findings
 from dumbbell.results.analysis.summary import bounds_legend
 from dumbbell.results.directory import MISSING
 from dumbbell.results.series.run_files import RUN_FILES
@@ -59,6 +60,8 @@ class ExperimentPage:
         found = self.findings
         yield tag("h1", text(found.title))
         yield tag("p", text(f"#{found.number} {found.name}, {found.membership.group.lower()}"), class_="lead")
+        if said := findings(found.experiment, (run.content for run in found.all_runs)):
+            yield tag("ul", *(tag("li", text(each)) for each in said), class_="findings")
         yield paragraphs(found.membership.text)
         yield self._schemes()
         yield from self._problems()

@@ -87,7 +87,7 @@ def _flows(group: Repetitions) -> int | None:
 
 
 def _who(group: Repetitions) -> str:
-    scheme = name(group.flows[0][0]["scheme"])
+    scheme = next(name(flow["scheme"]) for flows in group.flows for flow in flows)
     flows = _flows(group)
     if flows == 1:
         return f"{scheme} carries"

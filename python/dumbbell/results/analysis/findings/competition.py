@@ -23,6 +23,7 @@ class Entry:
     """What all flows of a scheme got beside the others of a run, in one place."""
 
     scheme: str
+    beside: str
     place: str
     share: Estimate
     fair: float
@@ -48,17 +49,16 @@ def competition(evidence: Evidence) -> Iterator[Sentence]:
     importance = 1
     while pairs:
         competitor = _commonest(pairs)
-        own = [each for each in pairs if competitor in {share.scheme for share in each[1]}]
-        pairs = [each for each in pairs if each not in own]
-        entries = [
-            _entry(evidence, group, share) for group, both in own for share in both if share.scheme != competitor
-        ]
-        if known := [entry for entry in entries if entry is not None]:
-            yield Sentence(importance, _beside(evidence, competitor, _late(own, competitor), known))
+        own = [each for each in pairs if _has(each[1], competitor)]
+        pairs = [each for each in pairs if not _has(each[1], competitor)]
+        entries = [entry for group, both in own for entry in _entries(evidence, group, both)]
+        others = [entry for entry in entries if entry.scheme != competitor]
+        if others:
+            beaten = [entry for entry in entries if entry.scheme == competitor]
+            yield Sentence(importance, _beside(evidence, competitor, _late(own, competitor), others, beaten))
             importance += 3
     for group, found in rest:
-        entries = [_entry(evidence, group, share) for share in found]
-        if known := [entry for entry in entries if entry is not None]:
+        if known := _entries(evidence, group, found):
             yield Sentence(importance, f"Side by side{_where(evidence, known)}: {_list(evidence, known)}.")
             importance += 3
     if len(evidence.groups) == len(evidence.mixed) == 1:
@@ -68,6 +68,10 @@ def competition(evidence: Evidence) -> Iterator[Sentence]:
             yield Sentence(2, text)
 
 
+def _has(both: Sequence[Share], scheme: str) -> bool:
+    return any(share.scheme == scheme for share in both)
+
+
 def _commonest(pairs: Sequence[tuple[Repetitions, list[Share]]]) -> str:
     """The competitor in most of the mixes; of several, one that no runs are named after, or else the first."""
     count = Counter(scheme for _, both in pairs for scheme in dict.fromkeys(share.scheme for share in both))
@@ -75,14 +79,26 @@ def _commonest(pairs: Sequence[tuple[Repetitions, list[Share]]]) -> str:
     return max(count, key=lambda scheme: (count[scheme], scheme not in labels))
 
 
-def _entry(evidence: Evidence, group: Repetitions, share: Share) -> Entry | None:
-    found = share.payload_share
-    return None if found is None else Entry(share.scheme, evidence.place(group.path, _COMPETITORS), found, share.fair)
+def _entries(evidence: Evidence, group: Repetitions, found: Sequence[Share]) -> list[Entry]:
+    """What each scheme of a mix got, as far as that is known."""
+    place = evidence.place(group.path, _COMPETITORS)
+    return [
+        Entry(
+            share.scheme,
+            listing([name(other.scheme) for other in found if other is not share]),
+            place,
+            each,
+            share.fair,
+        )
+        for share in found
+        if (each := share.payload_share) is not None
+    ]
 
 
-def _beside(evidence: Evidence, competitor: str, late: bool, entries: Sequence[Entry]) -> str:
+def _beside(evidence: Evidence, competitor: str, late: bool, entries: Sequence[Entry], own: Sequence[Entry]) -> str:
+    """The sentence on one competitor; `own` is what itself got beside each of the others."""
     where = _where(evidence, entries)
-    return f"Beside {'late ' if late else ''}{name(competitor)}{where}: {_list(evidence, entries)}."
+    return f"Beside {'late ' if late else ''}{name(competitor)}{where}: {_list(evidence, entries, own)}."
 
 
 def _where(evidence: Evidence, entries: Sequence[Entry]) -> str:
@@ -117,7 +133,7 @@ def _late(own: Sequence[tuple[Repetitions, list[Share]]], competitor: str) -> bo
     return True
 
 
-def _list(evidence: Evidence, entries: Sequence[Entry]) -> str:
+def _list(evidence: Evidence, entries: Sequence[Entry], competitor: Sequence[Entry] = ()) -> str:
     """`bbr 26 % [24, 28] and copa 13 % [12, 14] of the payload (fair: 50 %)`, and what is not resolved."""
     gathered = {scheme: [entry for entry in entries if entry.scheme == scheme] for scheme in _schemes(entries)}
     counted_each = not _everywhere(entries)
@@ -131,7 +147,7 @@ def _list(evidence: Evidence, entries: Sequence[Entry]) -> str:
         text = f"{listing(said, MOST_LISTED)} of the payload"
     if len(fair) == 1:
         text += f" (fair: {fair.pop()} %)"
-    notes = [_starved(gathered), _unresolved(gathered)]
+    notes = [_starved(entries, competitor), _unresolved(gathered)]
     return "; ".join([text, *filter(None, notes)])
 
 
@@ -145,17 +161,14 @@ def _said(evidence: Evidence, those: Sequence[Entry], with_fair: bool, with_coun
     return f"{text} (fair: {percent(entry.fair)} %)" if with_fair else text
 
 
-def _starved(gathered: dict[str, list[Entry]]) -> str:
-    """Who gets less than a tenth of the fair share."""
-    found = {scheme: sum(each.starves for each in those) for scheme, those in gathered.items()}
-    said = [
-        name(scheme) if count == len(gathered[scheme]) == 1 else f"{name(scheme)} ({count} of {len(gathered[scheme])})"
-        for scheme, count in found.items()
-        if count
-    ]
-    if not said:
-        return ""
-    return f"below a tenth of the fair share, {'starves' if len(said) == 1 else 'starve'} {listing(said)}"
+def _starved(entries: Sequence[Entry], competitor: Sequence[Entry]) -> str:
+    """Who gets less than a tenth of the fair share, and where the competitor does, beside whom."""
+    found = Counter(name(entry.scheme) for entry in entries if entry.starves)
+    found += Counter(f"{name(entry.scheme)} beside {entry.beside}" for entry in competitor if entry.starves)
+    made = Counter(name(entry.scheme) for entry in entries)
+    made += Counter(f"{name(entry.scheme)} beside {entry.beside}" for entry in competitor)
+    said = [who if count == made[who] else f"{who} ({count} of {made[who]})" for who, count in found.items()]
+    return f"below a tenth of the fair share: {listing(said)}" if said else ""
 
 
 def _unresolved(gathered: dict[str, list[Entry]]) -> str:

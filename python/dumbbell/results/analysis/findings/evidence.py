@@ -43,6 +43,8 @@ class Evidence:
         """Groups whose flows have several schemes, with what each scheme got, all its flows together."""
         found = []
         for group in self.groups:
+            if not all(group.flows):
+                continue
             whole = [share for share in shares(group) if not share.single or share.name == share.scheme]
             if len(whole) > 1:
                 found.append((group, whole))
@@ -51,7 +53,7 @@ class Evidence:
     @cached_property
     def uniform(self) -> list[Repetitions]:
         """Groups whose flows all have one scheme: what they carried is that scheme's."""
-        return [group for group in self.groups if len({flow["scheme"] for flow in group.flows[0]}) == 1]
+        return [group for group in self.groups if len({flow["scheme"] for flows in group.flows for flow in flows}) == 1]
 
     @cached_property
     def shown(self) -> Convention:

@@ -12,11 +12,11 @@ _MOST_LISTED = 4
 
 
 def fairness(evidence: Evidence) -> Iterator[Sentence]:
-    """Say it of each scheme that ran with several flows: with its interval, or from the least even place to the most."""
+    """Say it of each scheme that ran with several flows: with its interval, or from least to most even."""
     found: dict[str, list[Estimate]] = {}
     for group in evidence.uniform:
         if max(map(len, group.flows)) > 1 and (index := estimate(group, JAIN)) is not None:
-            found.setdefault(group.flows[0][0]["scheme"], []).append(index)
+            found.setdefault(group.scheme, []).append(index)
     if not found:
         return
     said = []

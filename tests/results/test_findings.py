@@ -1,0 +1,618 @@
+"""The sentences that results begin with: each beside numbers recomputed here, and none that the runs do not carry."""
+
+import json
+import math
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import dumbbell as library
+from conftest import Dumbbell
+from dumbbell.catalog.experiment_file import ExperimentFile
+from dumbbell.experiment import Experiment, resolve
+from dumbbell.results.analysis import compare
+from dumbbell.results.analysis.findings import MOST, findings, remark
+from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions, repetitions
+from paths import SMALL
+from transfer_logs import REPORT
+
+DROP, DELIVER = 3, 5
+T_95 = {5: 2.7764, 6: 2.5706}
+"""Student's t, two-sided 95 %, by the number of values."""
+
+Make = Callable[..., library.Results]
+
+FULL = {"max_window_bytes": 50_000}
+"""A window of one bandwidth-delay product of `PATH`; `HALF` is half of that."""
+HALF = {"max_window_bytes": 25_000}
+
+
+def path_table(rate_mbps: float = 10.0, delay_ms: float = 20.0, packets: int = 33) -> str:
+    return f"""
+[[path.p.data]]
+kind = "link"
+rate_mbps = {rate_mbps}
+queue = {{ kind = "droptail", packets = {packets} }}
+[[path.p.data]]
+kind = "delay"
+delay_ms = {delay_ms}
+[[path.p.ack]]
+kind = "delay"
+delay_ms = {delay_ms}
+"""
+
+
+def scheme_table(name: str, transport: Mapping[str, int], controller: str = "cubic") -> str:
+    keys = "\n".join(f"{key} = {value}" for key, value in transport.items())
+    return f'[scheme.{name}]\ntitle = "{name}"\ncontroller = "{controller}"\n[scheme.{name}.transport]\n{keys}\n'
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Make]:
+    """Runs an experiment file, and keeps the results for other tests of the same file."""
+    folder = tmp_path_factory.mktemp("findings")
+    known: dict[str, library.Results] = {}
+
+    def run(text: str, log: str = "none") -> library.Results:
+        head = f'name = "e{len(known)}"\npaths = ["p"]\nduration_s = 3.0\nlog = "{log}"\n'
+        if text not in known:
+            file = folder / f"e{len(known)}.toml"
+            keys = {line.split(" = ")[0] for line in text.splitlines()}
+            lines = [line for line in head.splitlines() if line.split(" = ")[0] not in keys]
+            file.write_text("\n".join(lines) + "\n" + text)
+            known[text] = library.run(file, out=folder / file.stem, jobs=2)
+        return known[text]
+
+    yield run
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def numbers(text: str) -> list[float]:
+    """The numbers of a sentence, without those in names."""
+    return [float(each) for each in re.findall(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-])", text)]
+
+
+def of(results: library.Results, scheme: str, *keys: str, entity: str = "network") -> list[float]:
+    """A metric of all runs of a scheme, in their order."""
+    found = []
+    for run in results.runs:
+        if run.scheme == scheme and run.status == "done":
+            value: Any = run.statistics[entity] if entity == "network" else run.statistics[entity][0]
+            for key in keys:
+                value = value[key]
+            found.append(float(value))
+    return found
+
+
+ONE = 'schemes = ["cubic"]\nlog = "packets"\n' + path_table()
+THREE = 'schemes = ["cubic", "bbr", "vegas"]\nruns = 3\n' + path_table()
+SIX = 'schemes = ["bbr", "copa"]\nruns = 6\nlog = "packets"\n' + path_table()
+
+
+def test_one_scheme_carries_what_its_packet_log_says(made: Make) -> None:
+    results = made(ONE)
+    (sentence, *_) = results.findings
+    log = pl.read_parquet(next(results.directory.glob("runs/p/cubic/1/packets.parquet")))
+    late = log.filter(pl.col("time_ns") >= 0.5e9)  # the warm-up is a sixth of 3 s
+    arrived = late.filter(pl.col("event") == DELIVER)
+    goodput = arrived["data_bytes"].sum() * 8 / 2.5 / 1e6
+    delays = sorted(round(each / 1e3) / 1e3 for each in arrived["one_way_delay_ns"].to_list())
+    p95 = delays[round(0.95 * (len(delays) - 1))]
+    least = log.filter(pl.col("event") == DELIVER)["one_way_delay_ns"].min() / 1e6
+    said = re.search(
+        r"cubic carries ([\d.]+) Mbit/s of goodput on p, (\d+) % of its 10 Mbit/s in use, at a p95 one-way delay of "
+        r"([\d.]+) ms, ([\d.]+) ms above the least; lost: ([\d.]+) % \(one run\)\.",
+        sentence,
+    )
+    assert said, sentence
+    assert float(said[1]) == pytest.approx(goodput, abs=0.011)
+    assert float(said[2]) == pytest.approx(100 * of(results, "cubic", "utilization")[0], abs=0.5)
+    assert float(said[3]) == pytest.approx(p95, abs=0.06)
+    assert float(said[4]) == pytest.approx(p95 - least, abs=0.06)
+    dropped = late.filter(pl.col("event") == DROP).height
+    assert float(said[5]) == pytest.approx(100 * dropped / (dropped + arrived.height), abs=0.006)
+    assert "Pantheon" not in sentence
+
+
+def test_by_pantheons_convention_it_is_named_and_its_metrics_are_said(made: Make) -> None:
+    results = made(ONE)
+    shown = library.open(results.directory, "pantheon")
+    (sentence, *_) = shown.findings
+    said = re.search(r"cubic carries ([\d.]+) Mbit/s of throughput \(Pantheon's convention\)", sentence)
+    assert said, sentence
+    assert float(said[1]) == pytest.approx(of(results, "cubic", "throughput_mbps")[0], abs=0.006)
+    assert f"p95 one-way delay of {of(results, 'cubic', 'delay_p95_ms')[0]:.1f} ms;" in sentence
+    assert f"lost: {100 * of(results, 'cubic', 'loss_rate')[0]:.2f} %" in sentence
+    assert "above the least" not in sentence  # that is of the corrected convention
+
+
+def test_of_three_runs_ranges_are_compared_and_no_probabilities(made: Make) -> None:
+    results = made(THREE)
+    front, best, *_ = results.findings
+    delays = {scheme: of(results, scheme, "owd_p95_ms") for scheme in ("cubic", "bbr", "vegas")}
+    carried = {scheme: of(results, scheme, "goodput_mbps") for scheme in delays}
+    (first, second, _) = sorted(delays, key=lambda scheme: fmean(delays[scheme]))
+    assert f"least p95 one-way delay: {first} ({fmean(delays[first]):.1f} ms)" in best
+    apart = all(max(delays[first]) < min(delays[other]) for other in delays if other != first)
+    assert ("the ranges of the 3 runs do not overlap" in best.split(";")[1]) == apart
+    if apart:
+        assert f"{fmean(delays[second]) - fmean(delays[first]):.1f} ms less than {second}, the next" in best
+    most = max(carried, key=lambda scheme: fmean(carried[scheme]))
+    overlaps = any(max(carried[other]) >= min(carried[most]) and carried[other] != carried[most] for other in carried)
+    assert ("ranges of 3 runs overlap" in best.split(";")[0]) == overlaps
+    # whoever is in front is beaten by nobody
+    for scheme in delays:
+        beaten = any(
+            (fmean(carried[other]), -fmean(delays[other])) != (fmean(carried[scheme]), -fmean(delays[scheme]))
+            and fmean(carried[other]) >= fmean(carried[scheme])
+            and fmean(delays[other]) <= fmean(delays[scheme])
+            for other in delays
+        )
+        assert (f"{scheme} (" in front) == (not beaten), front
+    assert "interval" not in front + best
+
+
+def test_of_six_runs_a_difference_stands_with_its_interval(made: Make) -> None:
+    results = made(SIX)
+    best = results.findings[1]
+    bbr, copa = of(results, "bbr", "owd_p95_ms"), of(results, "copa", "owd_p95_ms")
+    less, more = sorted((bbr, copa), key=fmean)
+    differences = [b - a for a, b in zip(less, more, strict=True)]
+    half = T_95[6] * stdev(differences) / math.sqrt(6)
+    said = re.search(
+        r"least p95 one-way delay: (\w+) \(([\d.]+) ms\), ([\d.]+) ms \[([\d.]+), ([\d.]+)\] less than (\w+)", best
+    )
+    assert said, best
+    assert said[1] == ("bbr" if less is bbr else "copa")
+    found = [float(said[index]) for index in (2, 3, 4, 5)]
+    mean = fmean(differences)
+    assert found == pytest.approx([fmean(less), mean, mean - half, mean + half], abs=0.06)
+
+
+def test_a_single_run_of_each_says_nothing_of_noise(made: Make) -> None:
+    results = made('schemes = ["bbr", "copa"]\n' + path_table())
+    best = results.findings[1]
+    assert "a single run does not tell it from" in best
+    assert "[" not in best
+
+
+TWINS = (
+    'schemes = ["full", "twin", "half"]\nruns = 100\nduration_s = 1.2\nwarmup_s = 0.4\n'
+    + path_table()
+    + scheme_table("full", FULL)
+    + scheme_table("twin", FULL)
+    + scheme_table("half", HALF)
+)
+
+
+@pytest.fixture(scope="module")
+def twins(made: Make) -> library.Results:
+    """A hundred runs of two controllers that are one, and of one with half its window."""
+    results: library.Results = made(TWINS)
+    return results
+
+
+@pytest.mark.parametrize("number", range(20))
+def test_one_controller_under_two_names_never_differs_and_half_a_window_always(
+    twins: library.Results, number: int
+) -> None:
+    five = range(5 * number + 1, 5 * number + 6)
+    runs = [run.statistics for run in twins.runs if run.run in five]
+    alike = findings(twins.experiment, [run for run in runs if run["scheme"] != "half"])
+    assert any("in goodput full and twin are equal in every run" in each.lower() for each in alike), alike
+    assert not any("more than" in each or "less than" in each for each in alike)
+    differs = findings(twins.experiment, [run for run in runs if run["scheme"] != "twin"])
+    said = next(each for each in differs if "ost goodput" in each)
+    found = re.search(r"goodput: full \(([\d.]+) Mbit/s\), ([\d.]+) Mbit/s (.*)more than half", said)
+    assert found, said
+    means = {
+        name: fmean(run["network"]["goodput_mbps"] for run in runs if run["scheme"] == name)
+        for name in ("full", "half")
+    }
+    assert float(found[1]) == pytest.approx(means["full"], abs=0.006)
+    assert float(found[2]) == pytest.approx(means["full"] - means["half"], abs=0.011)
+
+
+def test_other_seeds_of_one_controller_differ_in_few_of_twenty_cases(twins: library.Results) -> None:
+    """Five runs of one name beside five others of the other name: at 5 %, one of twenty is expected to differ."""
+    fives = {
+        name: [
+            [run.statistics for run in twins.runs if run.scheme == name and run.run in range(first, first + 5)]
+            for first in range(1, 101, 5)
+        ]
+        for name in ("full", "twin")
+    }
+    claims = 0
+    for number in range(20):
+        runs = [*fives["full"][number], *fives["twin"][(number + 7) % 20]]
+        claims += any("] less than" in each or "] more than" in each for each in findings(twins.experiment, runs))
+    assert claims <= 3
+
+
+MIX = 'mixes = ["copa+udp-cbr"]\nruns = 5\nlog = "packets"\n' + path_table()
+
+
+def test_a_mix_with_an_unresponsive_flow_gets_what_is_left(made: Make) -> None:
+    results = made(MIX)
+    sentence = results.findings[0]
+    shares = []
+    for run in range(1, 6):
+        log = pl.read_parquet(next(results.directory.glob(f"runs/p/*/{run}/packets.parquet")))
+        late = log.filter((pl.col("event") == DELIVER) & (pl.col("time_ns") >= 0.5e9))
+        amounts = late.group_by("flow").agg(pl.col("data_bytes").sum()).sort("flow")["data_bytes"].to_list()
+        shares.append(amounts[1] / sum(amounts))
+    said = re.search(
+        r"Beside copa on p: udp-cbr (\d+) % (?:\[(\d+), (\d+)\])?.* of the payload \(fair: 50 %\)", sentence
+    )
+    assert said, sentence
+    assert float(said[1]) == pytest.approx(100 * fmean(shares), abs=2)
+    assert 35 < float(said[1]) < 47  # 4 of 10 Mbit/s
+    assert "interval (5 runs) excludes the fair share" in sentence
+    assert "Together copa and udp-cbr carry" in results.findings[1]
+
+
+def test_mixes_with_one_competitor_share_a_sentence(made: Make) -> None:
+    results = made('mixes = ["cubic+bbr", "cubic+vegas", "copa+cubic"]\nruns = 3\n' + path_table())
+    sentence = results.findings[0]
+    assert sentence.startswith("Beside cubic on p: bbr ")
+    for scheme, position in (("bbr", 1), ("vegas", 1), ("copa", 0)):
+        runs = [run.statistics for run in results.runs if scheme in run.scheme]
+        shares = [100 * run["flows"][position]["payload_share"] for run in runs]
+        text = f"{scheme} {fmean(shares):.0f} % ({min(shares):.0f} to {max(shares):.0f})"
+        assert text in sentence, (text, sentence)
+        within = min(shares) <= 50 <= max(shares)
+        after = sentence.split("(3 runs)")[1]
+        assert (scheme in after) == within
+    assert sentence.count("Beside") == 1
+
+
+LATE = (
+    'schemes = ["copa", "bbr"]\nduration_s = 4.0\n'
+    + path_table()
+    + '[[flow]]\n[[flow]]\nscheme = "cubic"\nstart_s = 2.0\n'
+)
+
+
+def test_a_competitor_that_starts_later_is_called_late(made: Make) -> None:
+    sentence = made(LATE).findings[0]
+    assert sentence.startswith("Beside late cubic on p: copa ")
+    assert "of one run the noise is not known" in sentence
+
+
+def test_who_gets_less_than_a_tenth_of_the_fair_share_starves(made: Make) -> None:
+    text = 'mixes = ["vegas+udp-cbr"]\nruns = 2\nduration_s = 4.0\nwarmup_s = 1.0\n' + path_table(rate_mbps=4.05)
+    results = made(text)
+    shares = [run.statistics["flows"][0]["payload_share"] for run in results.runs]
+    assert max(shares) < 0.05  # nothing of 4.05 Mbit/s is left beside 4
+    assert "; below a tenth of the fair share: vegas beside udp-cbr; " in results.findings[0]
+    runs = [run.statistics for run in made(MIX).runs]
+    assert not any("below a tenth" in each for each in findings(results.experiment, runs))
+
+
+def test_flows_of_one_scheme_share_by_jains_index(made: Make) -> None:
+    results = made('schemes = ["copa"]\nflows = 3\nruns = 5\nduration_s = 4.0\n' + path_table())
+    first, second = results.findings[:2]
+    assert first.startswith("3 flows of copa together carry ")
+    index = of(results, "copa", "jain_index")
+    assert f"copa {fmean(index):.3f} [" in second
+    goodputs = [[flow["goodput_mbps"] for flow in run.statistics["flows"]] for run in results.runs]
+    by_hand = [sum(each) ** 2 / (3 * sum(one**2 for one in each)) for each in goodputs]
+    assert fmean(by_hand) == pytest.approx(fmean(index), abs=0.03)  # their starts are up to 0.1 s apart
+
+
+GRID = (
+    'schemes = ["cubic", "vegas"]\nduration_s = 2.5\n'
+    + path_table()
+    + "[grid]\nbw_factor = [0.5, 1.0]\nrtt_ms = [20.0, 60.0]\n"
+)
+
+
+def test_in_a_grid_it_is_counted_where_who_is_best(made: Make) -> None:
+    results = made(GRID)
+    sentence = results.findings[0]
+    winners: dict[str, dict[str, int]] = {"goodput_mbps": {}, "owd_p95_ms": {}}
+    for key, count in winners.items():
+        for path in results.experiment.paths:
+            values = {run.scheme: run.statistics["network"][key] for run in results.runs if run.path == path}
+            best = (max if key == "goodput_mbps" else min)(values.values())
+            who = [scheme for scheme, value in values.items() if value == best]
+            name = who[0] if len(who) == 1 else "several alike"
+            count[name] = count.get(name, 0) + 1
+    goodput, delay = sentence.split(";")
+    for text, count in ((goodput, winners["goodput_mbps"]), (delay, winners["owd_p95_ms"])):
+        for scheme, wins in count.items():
+            assert f"{scheme} on {wins}" in text, (text, count)
+        assert "of 4 cells" in text
+    assert "one run each: the noise is not known" in delay
+    trends = " ".join(results.findings[1:])
+    for axis in ("bw_factor", "rtt_ms"):
+        for key, title in (("goodput_mbps", "goodput"), ("owd_p95_ms", "p95 one-way delay")):
+            steps = grid_steps(results, axis, key)
+            for word, sign in (("grows", 1), ("falls", -1)):
+                holds = all(step * sign > 0 for step in steps)
+                said = any(f"{word} with {axis}" in each for each in results.findings if f"mean {title} " in each)
+                assert said == holds, (axis, key, word, trends)
+
+
+def grid_steps(results: library.Results, axis: str, key: str) -> list[float]:
+    """The change of a metric from the lower to the upper value of an axis, in every row of cells of every scheme."""
+    rows: dict[tuple[Any, ...], dict[float, float]] = {}
+    for run in results.runs:
+        others = tuple(value for name, value in sorted(run.axes.items()) if name != axis)
+        rows.setdefault((run.scheme, *others), {})[run.axes[axis]] = run.statistics["network"][key]
+    return [row[max(row)] - row[min(row)] for row in rows.values()]
+
+
+def test_one_scheme_on_many_cells_has_a_range(made: Make) -> None:
+    results = made(GRID)
+    runs = [run.statistics for run in results.runs if run.scheme == "cubic"]
+    sentence = findings(results.experiment, runs)[0]
+    values = sorted(run["network"]["goodput_mbps"] for run in runs)
+    delays = sorted(run["network"]["owd_p95_ms"] for run in runs)
+    assert sentence.startswith(f"On 4 cells cubic carries {values[0]:.2f} (bw_factor 0.5, rtt_ms ")
+    assert f" to {values[-1]:.2f} Mbit/s (bw_factor 1, rtt_ms" in sentence
+    assert f"delay of {delays[0]:.1f} to {delays[-1]:.1f} ms" in sentence
+
+
+def test_who_is_best_changes_along_an_axis_only_if_it_does_in_all_cells() -> None:
+    def run(scheme: str, loss: float, rtt: float, goodput: float) -> dict[str, Any]:
+        axes = {"path": "p", "loss": loss, "rtt_ms": rtt}
+        return synthetic(scheme, f"p.{loss}.{rtt}", 1, {"goodput_mbps": goodput}) | {"axes": axes}
+
+    def runs(changed: float) -> list[dict[str, Any]]:
+        table = {(0.0, 20.0): (9, 8), (0.0, 60.0): (9, 7), (0.01, 20.0): (changed, 8), (0.01, 60.0): (3, 8)}
+        return [
+            run(scheme, *cell, goodput)
+            for cell, both in table.items()
+            for scheme, goodput in zip(("cubic", "bbr"), both, strict=True)
+        ]
+
+    said = findings(experiment(), runs(4.0))
+    assert "By the means cubic has the most goodput up to loss 0, and bbr from 0.01 on, in all cells." in said
+    assert not any("By the means" in each for each in findings(experiment(), runs(8.5)))
+
+
+def test_a_rate_limited_application_is_what_limits(made: Make) -> None:
+    results = made(
+        'schemes = ["cubic"]\nruns = 2\n'
+        + path_table()
+        + '[[flow]]\napplication = { kind = "constant", rate_mbps = 2.0 }\n'
+    )
+    (group,) = results.summary()
+    used = 100 * fmean(of(results, "cubic", "utilization"))
+    assert remark(group) == (
+        f"the link is used to {used:.0f} %, with no loss and no queue: the sender, or its application, is the limit"
+    )
+    assert any(remark(group) in each for each in results.findings)
+    assert not remark(made(ONE).summary()[0])
+
+
+def test_losses_of_the_warm_up_alone_are_told(made: Make) -> None:
+    results = made('schemes = ["vegas"]\nruns = 2\nlog = "packets"\n' + path_table())
+    (group,) = results.summary()
+    drops = []
+    for file in sorted(results.directory.glob("runs/p/vegas/*/packets.parquet")):
+        log = pl.read_parquet(file).filter(pl.col("event") == DROP)
+        drops += log["time_ns"].to_list()
+    if drops and max(drops) < 0.5e9:
+        assert (
+            remark(group) == f"all losses ({len(drops)} packets) are outside of the time that counts, after the warm-up"
+        )
+    else:
+        assert "losses" not in remark(group)
+
+
+def test_runs_without_chance_are_told_to_be_identical(made: Make) -> None:
+    text = (
+        'schemes = ["cubic"]\nruns = 3\nhost_jitter_us = 0.0\nrepetition_spread_ms = 0.0\nstart_spread_ms = 0.0\n'
+        + path_table()
+    )
+    results = made(text)
+    assert remark(results.summary()[0]) == "all 3 runs are identical: there was no chance in them"
+    assert "cubic: all 3 runs are identical: there was no chance in them." in results.findings
+
+
+def test_runs_of_a_few_round_trips_are_too_short(made: Make) -> None:
+    results = made('schemes = ["cubic"]\nduration_s = 2.0\n' + path_table(delay_ms=200.0))
+    assert remark(results.summary()[0]) == "flows last for 5.0 base RTTs"
+    assert any("The warm-up of 0.33 s is 0.8 base RTTs" in each for each in results.findings)
+
+
+def test_a_flow_that_received_nothing_is_told() -> None:
+    runs = [synthetic("cubic", "p", number, {"goodput_mbps": 5.0}, flows=2) for number in (1, 2, 3)]
+    runs[1]["flows"][1] |= {"packets_sent": 7, "packets_delivered": 0}
+    (group,) = repetitions(runs).values()
+    assert remark(group) == "flow 2 received nothing in 1 of 3 runs"
+    assert any("cubic: flow 2 received nothing in 1 of 3 runs." in each for each in findings(experiment(), runs))
+
+
+def test_what_failed_is_told_first(made: Make) -> None:
+    results = made(THREE)
+    runs = [dict(run.statistics) for run in results.runs]
+    lost = {"flows": [], "links": [], "network": {}}
+    for run in runs:
+        if run["scheme"] == "bbr" and run["run"] < 3:
+            run |= lost | {"status": "failed", "reason": "the controller ended"}
+    said = findings(results.experiment, runs)
+    assert said[0] == "Of 9 runs 2 failed (all of bbr), and count in no number: the controller ended."
+    runs[0] |= lost | {"status": "damaged", "reason": "stats.json: cut off"}
+    runs[4] |= lost | {"status": "missing", "reason": "not run"}
+    said = findings(results.experiment, runs)
+    assert said[0].startswith("Of 9 runs ")
+    assert "1 is damaged" in said[0]
+    assert "count in no number: most often (" in said[0]
+    assert said[1] == "8 of 9 runs are made: 1 are missing."
+    everything = [run | lost | {"status": "failed", "reason": "no"} for run in runs]
+    assert findings(results.experiment, everything) == ["Of 9 runs 9 failed, and count in no number: no."]
+
+
+def test_a_campaign_that_goes_on_says_how_far_it_is() -> None:
+    going = replace(experiment(), every_s=60.0, for_s=600.0)
+    runs = [synthetic("cubic", "p", 1, {"goodput_mbps": 5.0})]
+    runs += [synthetic("cubic", "p", number, {}) | {"status": "missing", "reason": "to come"} for number in (2, 3)]
+    said = findings(going, runs)
+    assert said[0] == "1 of the campaign's 3 runs are made: the other 2 were missed, or are still to come."
+
+
+def test_a_log_of_one_end_has_round_trips_and_no_delay(tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text(json.dumps(REPORT))
+    results = library.import_iperf3(tmp_path / "t.json", tmp_path / "out")
+    said = " ".join(results.findings)
+    (run,) = results.runs
+    assert f"{run.statistics['network']['goodput_mbps']:.2f} Mbit/s of goodput" in said
+    assert "one-way delay of" not in said
+    assert "RTT" in said or run.statistics["flows"][0].get("rtt_p95_ms") is None
+
+
+def test_a_path_that_all_fill_without_loss_is_told(made: Make) -> None:
+    text = (
+        'schemes = ["full", "twin"]\nwarmup_s = 1.0\n'
+        + path_table(packets=100)
+        + scheme_table("full", {"max_window_bytes": 70_000})
+        + scheme_table("twin", {"max_window_bytes": 70_000})
+    )
+    results = made(text)
+    used = [100 * each for name in ("full", "twin") for each in of(results, name, "utilization")]
+    lost = [each for name in ("full", "twin") for each in of(results, name, "packet_loss_rate")]
+    told = f"All 2 schemes fill the link ({min(used):.0f} % or more) and lose nothing after the warm-up."
+    assert (told in results.findings) == (min(used) >= 95 and not any(lost))
+
+
+def test_programs_and_people_see_the_same_sentences(dumbbell: Dumbbell, folder: Path) -> None:
+    content = json.loads(
+        dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "2", "--out", "o", "--json").stdout
+    )
+    assert content["findings"] == library.open(folder / "o").findings
+    assert content["findings"]
+    assert json.loads(dumbbell("show", "o", "--json").stdout)["findings"] == content["findings"]
+    printed = dumbbell("show", "o").stdout.splitlines()
+    assert printed[: len(content["findings"]) + 1] == [*content["findings"], ""]
+
+
+# --- synthetic runs: whatever the numbers are
+
+
+def experiment() -> Experiment:
+    path = {"p": library.PathModel.from_toml(f'name = "p"\n{SMALL}')}
+    return resolve(
+        ExperimentFile(name="made-up", title="", schemes=["cubic"], paths=["p"], own_paths=path, warmup_s=1.0)
+    )
+
+
+def synthetic(
+    scheme: str, path: str, number: int, network: dict[str, Any], flows: int = 1, schemes: Sequence[str] = ()
+) -> dict[str, Any]:
+    each = [
+        {
+            "flow": index + 1,
+            "scheme": (schemes or [scheme])[index % len(schemes or [scheme])],
+            "start_s": 0.0,
+            "stop_s": 10.0,
+            "packets_sent": 100,
+            "packets_delivered": 90,
+        }
+        for index in range(flows)
+    ]
+    same = {
+        "path": path,
+        "scheme": scheme,
+        "run": number,
+        "seed": number,
+        "status": "done",
+        "reason": None,
+        "links": [],
+    }
+    return same | {"flows": each, "network": network, "axes": {}}
+
+
+VALUES = st.none() | st.floats(0.0, 1e4, allow_nan=False)
+KEYS = ("goodput_mbps", "throughput_mbps", "owd_p95_ms", "delay_p95_ms", "packet_loss_rate", "loss_rate", "utilization")
+FLOW_KEYS = ("payload_share", "goodput_mbps", "self_inflicted_delay_p95_ms", "rtt_p95_ms", "packets_dropped")
+
+
+@st.composite
+def results_of_anything(draw: st.DrawFn) -> list[dict[str, Any]]:
+    runs = []
+    names = draw(st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f"]), min_size=1, max_size=6, unique=True))
+    for path in draw(st.sampled_from([["p"], ["p", "q"], ["p", "q", "r"]])):
+        for name in names:
+            both = draw(st.sampled_from([(), (name, "z"), (name, "y", "z")]))
+            for number in range(1, 1 + draw(st.integers(0, 6))):
+                network = {key: draw(VALUES) for key in KEYS} | {"jain_index": draw(st.floats(0.3, 1.0))}
+                run = synthetic(name, path, number, network, draw(st.integers(0, 3)), both)
+                for flow in run["flows"]:
+                    flow |= {key: draw(VALUES) for key in FLOW_KEYS}
+                run["links"] = [{"link": "data/l", "direction": "data", "capacity_mbps": draw(VALUES)}]
+                run["status"] = draw(st.sampled_from(["done"] * 6 + ["failed", "degraded", "damaged", "missing"]))
+                run["seed"] = draw(st.sampled_from([number, None]))
+                if draw(st.booleans()):
+                    run["axes"] = {"path": "p", "loss": float(len(path)), "x": draw(st.sampled_from([1, "word", [2]]))}
+                runs.append(run)
+    return runs
+
+
+def candidates(runs: list[dict[str, Any]]) -> set[float]:
+    """Every number that a sentence may have: means, their bounds, differences of those, and counts."""
+    groups = [group for group in repetitions(runs).values() if group.good]
+    found = {float(count) for count in range(len(runs) + 5)} | {100.0}
+    for key in {key for group in groups for key in group.values}:
+        means = []
+        for group in groups:
+            if (estimate := group.estimate(key)) is not None:
+                means.append(estimate.mean)
+                found |= {each for each in (estimate.mean, estimate.low, estimate.high) if each is not None}
+        found |= {a - b for a in means for b in means}
+        for one in groups:
+            for other in groups:
+                found |= ends(one, other, key)
+    for group in groups:
+        for share in library.shares(group) if all(group.flows) else ():
+            estimate = share.payload_share
+            found |= {share.fair}
+            if isinstance(estimate, Estimate):
+                found |= {each for each in (estimate.mean, estimate.low, estimate.high) if each is not None}
+    return found | {100.0 * each for each in found}
+
+
+def ends(one: Repetitions, other: Repetitions, key: MetricKey) -> set[float]:
+    """The interval of a difference, from scratch."""
+    found = compare.tested(one, other, key)[1]
+    return set() if found is None else {found[0], found[1], -found[0], -found[1]}
+
+
+@settings(max_examples=60)
+@given(results_of_anything(), st.sampled_from(["corrected", "pantheon"]))
+def test_whatever_the_numbers_are_they_are_those_of_the_runs(runs: list[dict[str, Any]], convention: str) -> None:
+    said = findings(replace(experiment(), convention=convention), runs)
+    assert len(said) <= MOST
+    allowed = candidates(runs)
+    for sentence in said:
+        assert "nan" not in sentence.lower().split()
+        assert "None" not in sentence
+        assert sentence.endswith(".")
+        assert "\n" not in sentence
+        if "warm-up of" in sentence or "loss " in sentence.lower().replace("loss rate", ""):
+            continue
+        for number in numbers(sentence.replace("p95", "")):
+            assert any(close(number, each) for each in allowed), (number, sentence)
+    for group in repetitions(runs).values():
+        assert isinstance(remark(group), str)
+
+
+def close(number: float, value: float) -> bool:
+    """Whether a number is the value as it is written: with up to three decimals, or four digits."""
+    return any(math.isclose(number, round(value, digits), rel_tol=1e-9, abs_tol=1e-12) for digits in range(8)) or (
+        value != 0 and math.isclose(number, float(f"{value:.4g}"), rel_tol=1e-9)
+    )
+
+
+def test_no_runs_say_nothing() -> None:
+    assert findings(experiment(), []) == []
