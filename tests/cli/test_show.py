@@ -73,7 +73,7 @@ def test_show_as_text_lists_bad_runs_and_says_so_in_the_exit_status(
 def test_show_json_has_the_promised_shape(dumbbell: Dumbbell) -> None:
     dumbbell(*RUN, "--out", "out")
     content = show(dumbbell, "out")
-    assert content.keys() == {"experiment", "environment", "runs"}
+    assert content.keys() == {"experiment", "environment", "runs", "findings"}
     keys = {"scheme", "path", "run", "seed", "backend", "status", "reason", "flows", "links", "network", "sim_wall_s"}
     assert keys <= content["runs"][0].keys()
     assert {"dumbbell", "git", "kernel", "cpu", "sysctl", "python", "started_at"} <= content["environment"].keys()

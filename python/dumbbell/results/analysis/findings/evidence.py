@@ -1,6 +1,7 @@
 """What findings are made from: the repetitions of an experiment, and where and beside whom they were made."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +27,12 @@ def estimate(group: Repetitions, key: MetricKey) -> Estimate | None:
     return group.estimate(key) if values and all(map(math.isfinite, values)) else None
 
 
+def mean_of(group: Repetitions, key: MetricKey) -> float | None:
+    """Return the mean alone, without the work of its interval; None as above."""
+    values = group.values.get(key)
+    return sum(values) / len(values) if values and all(map(math.isfinite, values)) else None
+
+
 class Evidence:
     """The runs of an experiment, as in `show --json`."""
 
@@ -45,8 +52,11 @@ class Evidence:
         for group in self.groups:
             if not all(group.flows):
                 continue
-            whole = [share for share in shares(group) if not share.single or share.name == share.scheme]
-            if len(whole) > 1:
+            rows = shares(group)
+            count = Counter(share.scheme for share in rows)
+            # a scheme of several flows has a row for all of them, and perhaps one for each
+            whole = [share for share in rows if not share.single or count[share.scheme] == 1]
+            if len(count) > 1:
                 found.append((group, whole))
         return found
 
@@ -54,6 +64,14 @@ class Evidence:
     def uniform(self) -> list[Repetitions]:
         """Groups whose flows all have one scheme: what they carried is that scheme's."""
         return [group for group in self.groups if len({flow["scheme"] for flows in group.flows for flow in flows}) == 1]
+
+    @cached_property
+    def by_path(self) -> dict[str, list[Repetitions]]:
+        """The uniform groups of each path, or cell, that has one."""
+        found: dict[str, list[Repetitions]] = {}
+        for group in self.uniform:
+            found.setdefault(group.path, []).append(group)
+        return found
 
     @cached_property
     def shown(self) -> Convention:

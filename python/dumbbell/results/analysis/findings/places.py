@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from dumbbell.base.conventions import MainMetric
 from dumbbell.results.analysis.findings.carried import carries
-from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, axis_value, estimate
+from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, axis_value, mean_of
 from dumbbell.results.analysis.findings.noise import Noise, Pair, judged
 from dumbbell.results.analysis.findings.words import by_convention, delay_title, listing, name, number_of, span
 from dumbbell.results.analysis.summary import MetricKey, Repetitions
@@ -58,21 +58,21 @@ def along(evidence: Evidence) -> Iterator[Sentence]:
 def _range(evidence: Evidence) -> Iterator[Sentence]:
     """From where to where the means of a single scheme reach."""
     shown, groups = evidence.shown, evidence.uniform
-    known = [(group, found) for group in groups if (found := estimate(group, evidence.throughput)) is not None]
+    known = [(group, mean) for group in groups if (mean := mean_of(group, evidence.throughput)) is not None]
     if not known:
         return
-    known.sort(key=lambda each: each[1].mean)
+    known.sort(key=lambda each: each[1])
     number = number_of(shown.throughput)
     (least, low), (most, high) = known[0], known[-1]
     text = f"On {len(known)} {evidence.place_noun}s {name(least.scheme)} carries "
-    if number(low.mean) == number(high.mean):
-        text += f"{number(low.mean)} {shown.throughput.unit} of {shown.throughput.title}"
+    if number(low) == number(high):
+        text += f"{number(low)} {shown.throughput.unit} of {shown.throughput.title}"
     else:
         text += (
-            f"{number(low.mean)} ({name(evidence.place(least.path))}) to {number(high.mean)} {shown.throughput.unit} "
+            f"{number(low)} ({name(evidence.place(least.path))}) to {number(high)} {shown.throughput.unit} "
             f"({name(evidence.place(most.path))}) of {shown.throughput.title}"
         )
-    delays = [found.mean for group in groups if (found := estimate(group, evidence.delay)) is not None]
+    delays = [mean for group in groups if (mean := mean_of(group, evidence.delay)) is not None]
     if delays:
         reach = span(delays, number_of(shown.delay))
         text += f", at a {delay_title(shown.delay)} of {reach} {shown.delay.unit}"
@@ -84,7 +84,7 @@ def _winners(evidence: Evidence, key: MetricKey, sign: float, metric: MainMetric
     wins: Counter[str] = Counter()
     pairs: list[Pair] = []
     ties = compared = 0
-    for path in dict.fromkeys(group.path for group in evidence.uniform):
+    for path in evidence.by_path:
         known = _known(evidence, path, key)
         if len(known) < 2:
             continue
@@ -108,11 +108,8 @@ def _winners(evidence: Evidence, key: MetricKey, sign: float, metric: MainMetric
 
 
 def _known(evidence: Evidence, path: str, key: MetricKey) -> list[tuple[Repetitions, float]]:
-    return [
-        (group, found.mean)
-        for group in evidence.uniform
-        if group.path == path and (found := estimate(group, key)) is not None
-    ]
+    found = ((group, mean_of(group, key)) for group in evidence.by_path.get(path, ()))
+    return [(group, mean) for group, mean in found if mean is not None]
 
 
 def _noise(pairs: Sequence[Pair]) -> str:
@@ -139,11 +136,11 @@ def _trend(evidence: Evidence, axis: str, key: MetricKey) -> int:
         return 0
     rows: dict[tuple[str, ...], list[tuple[float, float]]] = {}
     for group in evidence.uniform:
-        found, axes = estimate(group, key), made.get(group.path)
-        if found is None or axes is None:
+        mean, axes = mean_of(group, key), made.get(group.path)
+        if mean is None or axes is None:
             return 0
         others = (group.scheme, *(axis_value(axes.get(other)) for other in evidence.varied if other != axis))
-        rows.setdefault(others, []).append((float(axes[axis]), found.mean))
+        rows.setdefault(others, []).append((float(axes[axis]), mean))
     if len(evidence.uniform) < len(evidence.groups) or any(len(row) < len(values) for row in rows.values()):
         return 0
     steps = [later[1] - earlier[1] for row in rows.values() for earlier, later in pairwise(sorted(row))]
