@@ -16,11 +16,13 @@ from hypothesis import given, settings, strategies as st
 
 import dumbbell as library
 from conftest import Dumbbell
+from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.experiment import Experiment, resolve
 from dumbbell.results.analysis import compare
 from dumbbell.results.analysis.findings import MOST, findings, remark
 from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions, repetitions
+from pantheon_folder import ACK_LOG, DATA_LOG, METADATA, STATS
 from paths import SMALL
 from transfer_logs import REPORT
 
@@ -288,6 +290,33 @@ def test_a_competitor_that_starts_later_is_called_late(made: Make) -> None:
     assert "of one run the noise is not known" in sentence
 
 
+VERSUS = (
+    'schemes = ["copa", "vegas"]\nruns = 2\n' + path_table() + '[grid]\nversus = [{label="alone"}, {scheme="cubic"}]\n'
+)
+
+
+def test_alone_and_beside_a_competitor_are_told_apart(made: Make) -> None:
+    said = made(VERSUS).findings
+    assert "on p" in said[0].lower()
+    assert re.search(r"(copa|vegas) \(", said[0])
+    assert "Beside cubic on p: copa " in said[2]
+    assert "None" not in " ".join(said)
+
+
+COMING = (
+    'schemes = ["cubic"]\n'
+    + path_table()
+    + '[[flow]]\n[[flow]]\nscheme = "reno"\narrivals = { kind = "poisson", per_s = 6.0 }\n'
+    + 'application = { kind = "fixed", bytes = 20000 }\n'
+)
+
+
+def test_beside_flows_that_come_and_go_no_share_is_called_fair(made: Make) -> None:
+    (sentence,) = [each for each in made(COMING).findings if "of the payload" in each]
+    assert sentence.startswith("Beside ")
+    assert "fair" not in sentence
+
+
 def test_who_gets_less_than_a_tenth_of_the_fair_share_starves(made: Make) -> None:
     text = 'mixes = ["vegas+udp-cbr"]\nruns = 2\nduration_s = 4.0\nwarmup_s = 1.0\n' + path_table(rate_mbps=4.05)
     results = made(text)
@@ -471,6 +500,22 @@ def test_a_log_of_one_end_has_round_trips_and_no_delay(tmp_path: Path) -> None:
     assert f"{run.statistics['network']['goodput_mbps']:.2f} Mbit/s of goodput" in said
     assert "one-way delay of" not in said
     assert "RTT" in said or run.statistics["flows"][0].get("rtt_p95_ms") is None
+
+
+def test_an_import_of_pantheon_has_its_numbers(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for file, content in (("datalink", DATA_LOG), ("acklink", ACK_LOG), ("stats", STATS)):
+        (tmp_path / f"in/cubic_{file}_run1.log").write_text(content)
+    (tmp_path / "in/pantheon_metadata.json").write_text(json.dumps(METADATA))
+    results = library.import_pantheon(tmp_path / "in", tmp_path / "out")
+    (run,) = results.runs
+    said = results.findings[0]
+    network = run.statistics["network"]
+    convention = results.experiment.shown
+    if network[convention.throughput.key] is None:
+        convention = CONVENTIONS["pantheon"]
+    assert f"cubic carries {network[convention.throughput.key]:.2f} Mbit/s" in said
+    assert f"{network[convention.delay.key]:.1f} ms" in said
 
 
 def test_a_path_that_all_fill_without_loss_is_told(made: Make) -> None:

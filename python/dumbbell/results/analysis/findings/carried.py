@@ -25,10 +25,11 @@ FULL = 0.95
 
 
 def carried(evidence: Evidence) -> Iterator[Sentence]:
-    """Say it of each scheme, or who is in front and by how much, where all was made on one path."""
-    groups = evidence.uniform
-    if len({group.path for group in groups}) != 1 or len({group.path for group in evidence.groups}) != 1:
+    """Say it of a scheme, or who is in front and by how much, where schemes were compared on one path alone."""
+    paths = evidence.compared or list(evidence.by_path)
+    if len(paths) != 1:
         return
+    groups = evidence.by_path[paths[0]]
     if len(groups) == 1:
         yield from _one(evidence, groups[0])
         return

@@ -26,18 +26,21 @@ class Entry:
     beside: str
     place: str
     share: Estimate
-    fair: float
+    fair: float | None
+    """None where flows come and go: then it is not known how many share the path."""
 
     @property
     def starves(self) -> bool:
         """Whether it gets less than a tenth of the fair share, the whole interval or range."""
+        if self.fair is None:
+            return False
         return (self.share.mean if self.share.high is None else self.share.high) < STARVES * self.fair
 
     @property
     def side(self) -> int:
         """1 above the fair share, -1 below, 0 where that lies within the interval or the range."""
         low, high = self.share.low, self.share.high
-        if low is None or high is None or low <= self.fair <= high:
+        if self.fair is None or low is None or high is None or low <= self.fair <= high:
             return 0
         return 1 if low > self.fair else -1
 
@@ -81,14 +84,14 @@ def _commonest(pairs: Sequence[tuple[Repetitions, list[Share]]]) -> str:
 
 def _entries(evidence: Evidence, group: Repetitions, found: Sequence[Share]) -> list[Entry]:
     """What each scheme of a mix got, as far as that is known."""
-    place = evidence.place(group.path, _COMPETITORS)
+    place, steady = evidence.place(group.path, _COMPETITORS), not evidence.comes_and_goes(group)
     return [
         Entry(
             share.scheme,
             listing([name(other.scheme) for other in found if other is not share]),
             place,
             each,
-            share.fair,
+            share.fair if steady else None,
         )
         for share in found
         if (each := share.payload_share) is not None
@@ -137,7 +140,7 @@ def _list(evidence: Evidence, entries: Sequence[Entry], competitor: Sequence[Ent
     """`bbr 26 % [24, 28] and copa 13 % [12, 14] of the payload (fair: 50 %)`, and what is not resolved."""
     gathered = {scheme: [entry for entry in entries if entry.scheme == scheme] for scheme in _schemes(entries)}
     counted_each = not _everywhere(entries)
-    fair = {percent(entry.fair) for entry in entries}
+    fair = {"" if entry.fair is None else percent(entry.fair) for entry in entries}
     said = [_said(evidence, those, len(fair) > 1, counted_each) for those in gathered.values()]
     if len(said) > MOST_LISTED:
         ranked = sorted(gathered.values(), key=lambda those: sum(each.share.mean for each in those) / len(those))
@@ -145,7 +148,7 @@ def _list(evidence: Evidence, entries: Sequence[Entry], competitor: Sequence[Ent
         text = f"{len(said)} schemes get on average between {ends[0]} and {ends[1]} of the payload"
     else:
         text = f"{listing(said, MOST_LISTED)} of the payload"
-    if len(fair) == 1:
+    if len(fair) == 1 and "" not in fair:
         text += f" (fair: {fair.pop()} %)"
     notes = [_starved(entries, competitor), _unresolved(gathered)]
     return "; ".join([text, *filter(None, notes)])
@@ -158,7 +161,7 @@ def _said(evidence: Evidence, those: Sequence[Entry], with_fair: bool, with_coun
         return f"{name(those[0].scheme)} {shares} %{where}"
     (entry,) = those
     text = f"{name(entry.scheme)} {percent(entry.share.mean)} % {entry.share.bounds_text(percent)}".strip()
-    return f"{text} (fair: {percent(entry.fair)} %)" if with_fair else text
+    return f"{text} (fair: {percent(entry.fair)} %)" if with_fair and entry.fair is not None else text
 
 
 def _starved(entries: Sequence[Entry], competitor: Sequence[Entry]) -> str:
@@ -173,7 +176,7 @@ def _starved(entries: Sequence[Entry], competitor: Sequence[Entry]) -> str:
 
 def _unresolved(gathered: dict[str, list[Entry]]) -> str:
     """Whose share the runs do not tell from the fair one; nothing of many places, whose ranges say something else."""
-    if any(len(those) > 1 for those in gathered.values()):
+    if any(len(those) > 1 or those[0].fair is None for those in gathered.values()):
         return ""
     entries = [entry for (entry,) in gathered.values()]
     runs = min(entry.share.count for entry in entries)

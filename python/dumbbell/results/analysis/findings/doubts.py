@@ -17,6 +17,10 @@ NO_QUEUE_MS = 1.0
 """Mean queueing delays below this are those of single packets."""
 
 
+_JUST_BEGUN_S = 1.0
+"""A flow that ends sooner, or begins so shortly before the run is over, may have received nothing."""
+
+
 @dataclass(frozen=True)
 class Doubt:
     """Something that looks wrong: `kind` gathers the same of several groups, `text` follows the group's name."""
@@ -76,7 +80,14 @@ _GRAVE = ("starved", "identical", "short")
 
 def _starved(group: Repetitions) -> Iterator[Doubt]:
     """Flows that sent, and of which nothing arrived."""
-    runs = [[flow for flow in flows if flow.get("packets_delivered") == 0] for flows in group.flows]
+    runs = [
+        [
+            flow
+            for flow in flows
+            if flow.get("packets_delivered") == 0 and (_lasts_s(flow) or _JUST_BEGUN_S) >= _JUST_BEGUN_S
+        ]
+        for flows in group.flows
+    ]
     starved = [flows for flows in runs if flows]
     if not starved:
         return

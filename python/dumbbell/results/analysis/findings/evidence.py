@@ -8,9 +8,13 @@ from functools import cached_property
 from typing import Any
 
 from dumbbell.base.conventions import CONVENTIONS, Convention
+from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.experiment import Experiment
 from dumbbell.results.analysis.shares import Share, shares
 from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions, repetitions
+
+_TITLES = {"scheme": "beside"}
+"""The title of an axis where its name says something else in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -116,14 +120,29 @@ class Evidence:
         """
         axes = self.axes.get(path) or {}
         names = [name for name in self.varied if name != without]
-        words = [str(axes[name]) if name == "path" else f"{name} {axis_value(axes.get(name))}" for name in names]
+        words = [
+            str(axes[name]) if name == "path" else f"{_TITLES.get(name, name)} {axis_value(axes[name])}"
+            for name in names
+            if axes.get(name) is not None
+        ]
         return ", ".join(words) if axes and words else str(axes.get("path", path))
+
+    @property
+    def compared(self) -> list[str]:
+        """The paths, or cells, in which several schemes were made by themselves."""
+        return [path for path, groups in self.by_path.items() if len(groups) > 1]
+
+    def comes_and_goes(self, group: Repetitions) -> bool:
+        """Return whether flows of the group arrive by a rule: how many there are at a time is not known from it."""
+        return any(plan.arrivals or plan.count != 1 for plan in self._plans(group))
+
+    def _plans(self, group: Repetitions) -> list[FlowPlan]:
+        known = group.path in self.experiment.paths
+        return self.experiment.flow_plans(group.scheme, group.path) if known else []
 
     def one_way(self, group: Repetitions) -> bool:
         """Return whether all data of the group passes the path in its data direction, where the first link is."""
-        known = group.path in self.experiment.paths
-        plans = self.experiment.flow_plans(group.scheme, group.path) if known else []
-        return not any(plan.reverse or plan.enter or plan.leave for plan in plans)
+        return not any(plan.reverse or plan.enter or plan.leave for plan in self._plans(group))
 
 
 def axis_value(value: object) -> str:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from dumbbell.base.conventions import MainMetric
-from dumbbell.results.analysis.findings.carried import carries
 from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, axis_value, mean_of
 from dumbbell.results.analysis.findings.noise import Noise, Pair, judged
 from dumbbell.results.analysis.findings.words import by_convention, delay_title, listing, name, number_of, span
@@ -16,12 +15,7 @@ _MOST_WINNERS = 3
 
 def places(evidence: Evidence) -> Iterator[Sentence]:
     """Say who carries most and who waits least in how many of the places, or what a single scheme reaches in them."""
-    if len({group.path for group in evidence.groups}) < 2 or not evidence.uniform:
-        return
-    if len(evidence.uniform) == 1:
-        (group,) = evidence.uniform
-        if (text := carries(evidence, group, f"{name(group.scheme)} carries")) is not None:
-            yield Sentence(1, text)
+    if len(evidence.by_path) < 2 or len(evidence.compared) == 1:
         return
     if len({group.scheme for group in evidence.uniform}) == 1:
         yield from _range(evidence)
