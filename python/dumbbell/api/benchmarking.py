@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from dumbbell.api.running import Interrupted
 from dumbbell.api.selection import Names, Schemes, listed_names
 from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import interruptible
+from dumbbell.base.json_text import read_json
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.membership import Membership
@@ -23,7 +25,7 @@ from dumbbell.execution.perform import Execution, perform
 from dumbbell.experiment import Experiment
 from dumbbell.machine.description import cpus
 from dumbbell.results import Gathering, ResultsDirectory, locked, prepare
-from dumbbell.results.benchmark_results import DATABASE, require_own_folders
+from dumbbell.results.benchmark_results import BASELINES, DATABASE, VERDICTS, require_own_folders
 from dumbbell.results.files import require_beneath
 from dumbbell.results.sql.database import start_anew
 from dumbbell.studies.benchmark import (
@@ -55,6 +57,12 @@ class BenchmarkResults:
     experiments: dict[str, Results]
     outcome: "Outcome"
 
+    @cached_property
+    def verdicts(self) -> list[dict[str, Any]]:
+        """Whether schemes under test beat the baselines: a row for each experiment and metric (docs/benchmark.md)."""
+        found: list[dict[str, Any]] = read_json(self.directory / VERDICTS)
+        return found
+
     def __repr__(self) -> str:
         return f"<dumbbell.BenchmarkResults: {len(self.experiments)} experiments in {self.directory}>"
 
@@ -66,6 +74,7 @@ def run_benchmark(
     only: Names = (),
     experiments: Files = (),
     path: str | PathModel | PathLike[str] | None = None,
+    baselines: Schemes = (),
     jobs: int | None = None,
     out: str | PathLike[str] | None = None,
     resume: bool = False,
@@ -81,6 +90,8 @@ def run_benchmark(
         only: only these experiments.
         experiments: TOML files of experiments of your own, beside the standard ones.
         path: the experiments that use the path `default` use this one instead; the others are left out.
+        baselines: what verdicts compare the schemes with, in every experiment; unless given CUBIC and BBR, in the
+            experiments that have them.
         jobs: processes; one per processor unless given.
         out: the directory; unless given one below `results` with the names of the schemes.
         resume: continue what is in `out`.
@@ -166,11 +177,16 @@ def benchmark_request(given: Mapping[str, Any]) -> BenchmarkRequest:
         raise UserError("--resume needs --out DIR: the benchmark to continue")
     named: list[str | Scheme] = [schemes] if isinstance(schemes, str | Scheme) else list(schemes)
     tested = examined(named)
+    judged_by = given["baselines"]
+    beside = examined([judged_by] if isinstance(judged_by, str | Scheme) else list(judged_by))
+    for name in beside:
+        if name in tested:
+            raise UserError(f"--baselines {name}: is under test: name another one")
     experiments = given["experiments"]
     files = [experiments] if isinstance(experiments, str | PathLike) else list(experiments)
     path = given["path"]
     where = path if isinstance(path, PathModel | None) else catalog.paths().find(str(path))
-    found, left_out = members(tested, quick, listed_names(given["only"]), tuple(map(str, files)), where)
+    found, left_out = members(tested, quick, listed_names(given["only"]), tuple(map(str, files)), where, beside)
     for name, reason in left_out.items():
         print(f"left out: {name}: {reason}", file=sys.stderr)
     level = "quick" if quick else "full"
@@ -185,5 +201,5 @@ def benchmark_request(given: Mapping[str, Any]) -> BenchmarkRequest:
         database=None if database is None else own_database,
         command=given["command"],
     )
-    note = Note(tuple(tested), quick, words, where.name if where else "")
+    note = Note(tuple(tested), quick, words, where.name if where else "", tuple(beside) or BASELINES)
     return BenchmarkRequest(note, found, directory, how, Gathering(own_database, copies=database is not None))

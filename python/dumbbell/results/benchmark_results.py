@@ -10,6 +10,10 @@ from dumbbell.results import ResultsDirectory
 from dumbbell.results.files import require_beneath
 
 DATABASE = "benchmark.sqlite"
+VERDICTS = "verdicts.json"
+"""Whether the schemes under test beat the baselines, for programs."""
+BASELINES = ("cubic", "bbr")
+"""What schemes under test are judged beside unless others are named."""
 _FOLDERS = ("assets", "experiments", "figures", "schemes")
 """Where results, pages and figures lie."""
 
@@ -48,7 +52,7 @@ class Part:
 class Benchmark:
     """All of it. `schemes` are those under test; experiments compare them with reference schemes.
 
-    `given` is what was typed for the schemes: their names, or files.
+    `given` is what was typed for the schemes: their names, or files. `baselines` are what verdicts compare them with.
     """
 
     directory: Path
@@ -56,6 +60,7 @@ class Benchmark:
     quick: bool
     parts: tuple[Part, ...]
     given: tuple[str, ...] = ()
+    baselines: tuple[str, ...] = BASELINES
 
     @property
     def command(self) -> str:
@@ -63,6 +68,8 @@ class Benchmark:
         listed = catalog.experiments().names()
         own = [part.experiment_file.file for part in self.parts if part.name not in listed]
         more = f" --experiment {','.join(own)}" if own else ""
+        if self.baselines != BASELINES:
+            more += f" --baselines {','.join(self.baselines)}"
         schemes = ",".join(self.given or self.schemes)
         return f"dumbbell benchmark --schemes {schemes} {'--quick' if self.quick else '--full'}{more}"
 

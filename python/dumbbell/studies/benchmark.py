@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from dumbbell import catalog
@@ -18,11 +19,14 @@ from dumbbell.catalog.toml_tables import read_toml, to_toml
 from dumbbell.execution.trust import Untrusted, trusted_member
 from dumbbell.experiment import Experiment
 from dumbbell.results import LOCK, open_results, to_json, write_atomically
-from dumbbell.results.benchmark_results import Benchmark, Part
+from dumbbell.results.benchmark_results import BASELINES, Benchmark, Part
 from dumbbell.results.numbers import definitions
 
 NOTE = "benchmark.json"
-_NOTE = Table({"schemes": Each(str), "quick": bool, "given": Each(str), "path": str}, required=("schemes", "quick"))
+_NOTE = Table(
+    {"schemes": Each(str), "quick": bool, "given": Each(str), "path": str, "baselines": Each(str)},
+    required=("schemes", "quick"),
+)
 
 STANDARD_PATH = "default"
 """The path of experiments that are about something else: another one may take its place."""
@@ -33,19 +37,21 @@ class Note:
     """What the file in a benchmark's directory says of it: names of schemes, which its experiments have in full.
 
     `given` is what was typed for them; it may name files, which need not be there any more. `path` is the name of the
-    path in place of the standard one, if there is one.
+    path in place of the standard one, if there is one. `baselines` are what verdicts compare the schemes with.
     """
 
     schemes: tuple[str, ...]
     quick: bool
     given: tuple[str, ...] = field(default=(), compare=False)
     path: str = ""
+    baselines: tuple[str, ...] = BASELINES
 
     @property
     def in_words(self) -> str:
         """For messages."""
         where = f" on {self.path}" if self.path else ""
-        return f"{'quick' if self.quick else 'full'} benchmark of {listed(self.schemes)}{where}"
+        beside = "" if self.baselines == BASELINES else f" beside {listed(self.baselines)}"
+        return f"{'quick' if self.quick else 'full'} benchmark of {listed(self.schemes)}{beside}{where}"
 
 
 def members(
@@ -54,11 +60,13 @@ def members(
     only: tuple[str, ...] = (),
     files: tuple[str, ...] = (),
     path: PathModel | None = None,
+    baselines: Mapping[str, Scheme] = MappingProxyType({}),
 ) -> tuple[list[tuple[ExperimentFile, Experiment]], dict[str, str]]:
     """The experiments for `schemes`, in the order of the index, each with its reference schemes beside them.
 
     `only` names those that are wanted, if not all; `files` are experiments beside those of the catalog. With a `path`
-    they are those that use the standard one, on that instead; why others are left out comes second.
+    they are those that use the standard one, on that instead; why others are left out comes second. The `baselines` run
+    in all of them, beside the reference schemes.
 
     Raises:
         UserError: an unknown experiment, or one that needs real packets.
@@ -72,11 +80,12 @@ def members(
     if path is not None:
         chosen = [on_path(experiment_file, path) for experiment_file in chosen if experiment_file.name not in left_out]
     in_catalog = catalog.schemes().names()
-    own = {name: scheme for name, scheme in schemes.items() if name not in in_catalog}
+    every = {**schemes, **baselines}
+    own = {name: scheme for name, scheme in every.items() if name not in in_catalog}
     found = []
     for experiment_file in chosen:
         try:
-            experiment = trusted_member(experiment_file, _labels(experiment_file, schemes), own)
+            experiment = trusted_member(experiment_file, _labels(experiment_file, schemes, baselines), own)
         except UserError as error:
             if path is None or isinstance(error, Untrusted):
                 raise
@@ -201,9 +210,9 @@ def _chosen(experiment_files: list[ExperimentFile], only: tuple[str, ...]) -> li
     return [experiment_file for experiment_file in experiment_files if not only or experiment_file.name in only]
 
 
-def _labels(experiment_file: ExperimentFile, schemes: Iterable[str]) -> tuple[str, ...]:
+def _labels(experiment_file: ExperimentFile, schemes: Iterable[str], baselines: Iterable[str]) -> tuple[str, ...]:
     references = experiment_file.membership.references if experiment_file.membership else ()
-    return tuple(dict.fromkeys([*schemes, *references]))
+    return tuple(dict.fromkeys([*schemes, *references, *baselines]))
 
 
 def shortened(experiment_file: ExperimentFile) -> ExperimentFile:
@@ -241,7 +250,8 @@ def read_note(directory: Path) -> Note | None:
     except UserError as error:
         raise UserError(f"{file}: {error}") from None
     schemes = tuple(found["schemes"])
-    return Note(schemes, found["quick"], tuple(found.get("given", schemes)), found.get("path", ""))
+    baselines = tuple(found.get("baselines", BASELINES))
+    return Note(schemes, found["quick"], tuple(found.get("given", schemes)), found.get("path", ""), baselines)
 
 
 def take(directory: Path, wanted: Note, resume: bool) -> None:
@@ -288,7 +298,7 @@ def open_benchmark(directory: Path) -> Benchmark:
     parts = tuple(
         Part(experiment_file, open_results(part_directory(directory, experiment_file))) for experiment_file in made
     )
-    return Benchmark(directory, note.schemes, note.quick, parts, note.given)
+    return Benchmark(directory, note.schemes, note.quick, parts, note.given, note.baselines)
 
 
 def part_directory(directory: Path, experiment_file: ExperimentFile) -> Path:

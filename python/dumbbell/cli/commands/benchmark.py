@@ -13,6 +13,7 @@ from dumbbell.base.json_text import to_json
 from dumbbell.catalog.options.values import names
 from dumbbell.cli.options import chosen_path, execution, execution_options, path_options
 from dumbbell.cli.outcome import dry_run, tell_failures
+from dumbbell.present.tables import terminal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +35,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--path", metavar="P", help="experiments that use the path `default` use this one, the others are left out")
     path_options(parser)
     add(
+        "--baselines",
+        type=names,
+        default=(),
+        metavar="A[,B]",
+        help="judge the schemes beside these, in every experiment; default: cubic,bbr where an experiment has them",
+    )
+    add(
         "--experiment",
         type=names,
         action="extend",
@@ -50,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Runs the scenarios and writes their pages, or tells what would be run; 0 if every run is good, 1 if not."""
-    given = {name: getattr(arguments, name) for name in ("schemes", "quick", "only")}
+    given = {name: getattr(arguments, name) for name in ("schemes", "quick", "only", "baselines")}
     how = execution(arguments)
     as_json = how.pop("json")
     given |= {"experiments": arguments.experiment, "path": chosen_path(arguments)} | how
@@ -70,7 +78,12 @@ def _benchmark(arguments: Mapping[str, Any], as_json: bool) -> int:
     tell_failures(made.outcome)
     if as_json:
         note = {"directory": str(made.directory), "index": str(made.index), "database": str(made.database)}
-        sys.stdout.write(to_json(note | {"finished": made.outcome.finished, "failed": len(made.outcome.failed)}))
+        counts = {"finished": made.outcome.finished, "failed": len(made.outcome.failed)}
+        sys.stdout.write(to_json(note | counts | {"verdicts": made.verdicts}))
     else:
+        from dumbbell.present.site.verdict_tables import LEGEND, by_group  # slow to import
+
+        if made.verdicts:
+            print(f"{terminal.fit(by_group(made.verdicts))}\n{LEGEND}\n")
         print(printable(made.index))
     return 1 if made.outcome.failed or made.outcome.unrecorded else 0

@@ -7,6 +7,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from dumbbell.base.json_text import to_json
 from dumbbell.base.progress import Piece, Progress, Stage
 from dumbbell.catalog.membership import Membership
 from dumbbell.experiment import Experiment
@@ -14,6 +15,7 @@ from dumbbell.present.site.experiment_page import ExperimentPage
 from dumbbell.present.site.index import IndexPage
 from dumbbell.present.site.judging.checks import contradictions
 from dumbbell.present.site.judging.findings import Site
+from dumbbell.present.site.judging.verdicts import judgements
 from dumbbell.present.site.pictures.pictures import announce, draw, expected
 from dumbbell.present.site.scheme_page import SchemePage
 from dumbbell.present.site.scorecard import Scorecard
@@ -27,7 +29,7 @@ from dumbbell.present.site.shell import (
     script,
     style,
 )
-from dumbbell.results.benchmark_results import Benchmark, require_own_folders
+from dumbbell.results.benchmark_results import VERDICTS, Benchmark, require_own_folders
 from dumbbell.results.files import write_atomically
 
 __all__ = ["expect_pages", "write_site"]
@@ -83,9 +85,11 @@ def write_site(benchmark: Benchmark, jobs: int, progress: Progress | None = None
         stage.step(number)
     progress.doing("writing the pages")
     every = [each for own in wrong.values() for each in own]
+    verdicts = list(judgements(site))
+    pages[VERDICTS] = to_json([each.as_json() for each in verdicts])
     for name in site.examined:
         pages[scheme_file(name)] = SchemePage(site, name, album.pictures).render()
-    pages[INDEX] = IndexPage(site, every, album.verdict).render()  # last: where it is, the rest is
+    pages[INDEX] = IndexPage(site, every, verdicts, album.verdict).render()  # last: where it is, the rest is
     for file, content in pages.items():
         target = benchmark.directory / file
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -9,16 +9,25 @@ from dumbbell.present.report.words.wording import plain
 from dumbbell.present.site.headline import DELAY, headline_fields, headline_name, mean_fields, named
 from dumbbell.present.site.judging.checks import Contradiction
 from dumbbell.present.site.judging.findings import Findings, Site
+from dumbbell.present.site.judging.verdicts import Judgement
 from dumbbell.present.site.pictures.picture import Picture
 from dumbbell.present.site.shell import INDEX, SCORECARD, Shell, command, experiment_page_name, facts, short_title
+from dumbbell.present.site.verdict_tables import by_experiment
 from dumbbell.present.tables import Field, Table
 
 
 class IndexPage:
     """The page."""
 
-    def __init__(self, site: Site, contradictions: Sequence[Contradiction], verdict: Picture | None) -> None:
+    def __init__(
+        self,
+        site: Site,
+        contradictions: Sequence[Contradiction],
+        verdicts: Sequence[Judgement],
+        verdict: Picture | None,
+    ) -> None:
         self.site = site
+        self.verdicts = verdicts
         self.verdict = verdict
         self.shell = Shell(site, INDEX)
         self.contradictions = contradictions
@@ -53,6 +62,10 @@ class IndexPage:
         if self.verdict:
             yield tag("h2", "Utilisation and delay", id="verdict")
             yield self.shell.figures([self.verdict])
+        if self.verdicts:
+            names = " and ".join(site.title(name) for name in site.benchmark.baselines)
+            yield tag("h2", text(f"Beside {names}"), id="verdicts")
+            yield self.shell.table(by_experiment(self.shell, self.verdicts), "Verdicts", sortable=True)
         yield '<input class="search" type="search" aria-label="Search the experiments" placeholder="Search" hidden>'
         for group in self._groups():
             own = [found for found in site.findings if found.membership.group == group]

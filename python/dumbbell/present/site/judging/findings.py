@@ -188,17 +188,18 @@ class MeasuredCell:
 
     def values(self, label: str, metric: Metric, link: str = "") -> list[float]:
         """A metric of each run: of the network, the mean over our flows, of `link` (else of the bottleneck)."""
+        found = (self.value(label, run, metric, link) for run in self.good(label))
+        return [value for value in found if value is not None]
+
+    def value(self, label: str, run: MeasuredRun, metric: Metric, link: str = "") -> float | None:
+        """The same of one run; None if it has none."""
         if metric.level == "flow":
-            return self.flow_values(Flows(label, "", self.ours_of(label), ""), metric.name)
-        found = []
-        for run in self.good(label):
-            table = run.content["network"]
-            if metric.level == "link":
-                table = link_of(run, link or self.bottleneck)
-            value = lookup(table, metric.name)
-            if value is not None:
-                found.append(value)
-        return found
+            each = (lookup(flow, metric.name) for flow in run.flows(self.ours_of(label)))
+            known = [value for value in each if value is not None]
+            return Flows(label, "", self.ours_of(label), "").of(known) if known else None
+        return lookup(
+            link_of(run, link or self.bottleneck) if metric.level == "link" else run.content["network"], metric.name
+        )
 
     def estimate(self, label: str, metric: Metric, link: str = "") -> Estimate | None:
         """The mean over the runs, with its interval."""

@@ -1,0 +1,109 @@
+"""Whether a scheme beats its baselines: the table that `benchmark` ends with, and that of its first page."""
+
+import json
+from pathlib import Path
+from statistics import fmean, median
+
+import pytest
+
+import dumbbell as library
+from conftest import Dumbbell
+from paths import SMALL
+
+EXPERIMENT = """
+name = "windows"
+title = "Windows"
+paths = ["small"]
+duration_s = 2.0
+warmup_s = 0.5
+runs = {runs}
+log = "none"
+
+[grid]
+bw_factor = [1.0, 2.0]
+
+[benchmark]
+group = "Steady state"
+text = "What a window carries."
+network_metrics = ["utilization"]
+figures = []
+{path}
+"""
+
+SCHEME = 'name = "{name}"\ntitle = "{name}"\ncontroller = "cubic"\n[transport]\nmax_window_bytes = {window}\n'
+
+
+@pytest.fixture
+def windows(folder: Path) -> Path:
+    """An experiment, and schemes with windows of 25 kB (one under two names), 12 kB, and none of its own."""
+    for name, window in (("whole", 25_000), ("twin", 12_000), ("half", 12_000)):
+        (folder / f"{name}.toml").write_text(SCHEME.format(name=name, window=window))
+    path = "[path.small]\n" + SMALL.replace("[[data]]", "[[path.small.data]]").replace("[[ack]]", "[[path.small.ack]]")
+    for runs in (1, 5):
+        text = EXPERIMENT.format(runs=runs, path=path)
+        (folder / f"windows{runs}.toml").write_text(text)
+    return folder
+
+
+def test_half_a_window_is_worse_and_the_same_window_is_not_distinguishable(dumbbell: Dumbbell, windows: Path) -> None:
+    words = ("--only", "windows", "--experiment", "windows5.toml", "--baselines", "whole.toml,twin.toml", "--out", "b")
+    printed = dumbbell("benchmark", "--schemes", "half.toml", *words).stdout
+    rows = json.loads((windows / "b/verdicts.json").read_text())
+    found = {(row["baseline"], row["metric"]): row for row in rows}
+    assert set(found) == {(name, metric) for name in ("whole", "twin") for metric in ("utilization", "owd_p95_ms")}
+    worse = found["whole", "utilization"]
+    assert (worse["better"], worse["worse"], worse["cells"]) == (0, 2, 2)
+    assert worse["verdict"] == "worse in 2 of 2"
+    for metric in ("utilization", "owd_p95_ms"):
+        alike = found["twin", metric]
+        assert (alike["better"], alike["worse"], alike["alike"], alike["gains"]) == (0, 0, 2, [0.0, 0.0])
+        assert alike["verdict"] == "not distinguishable"
+    results = library.open(windows / "b/experiments/windows")
+    gains = []
+    for path in results.experiment.paths:
+        used = {
+            name: fmean(
+                run.statistics["network"]["utilization"]
+                for run in results.runs
+                if (run.path, run.scheme) == (path, name)
+            )
+            for name in ("half", "whole")
+        }
+        gains.append(used["half"] / used["whole"] - 1)
+    assert worse["gains"] == pytest.approx(gains)
+    lines = [line.split() for line in printed.splitlines()]
+    assert ["half", "whole", "Steady", "state", "its", "number", "2", "0", "2", "0", "0"] in [
+        line[:11] for line in lines
+    ]
+    assert f"{100 * median(gains):.1f}" in printed
+    page = (windows / "b/index.html").read_text()
+    section = page.partition('id="verdicts"')[2].partition("</table>")[0]
+    assert "worse in 2 of 2" in section
+    assert "not distinguishable" in section
+    again = dumbbell("benchmark", "--schemes", "half.toml", *words, "--resume", "--json").stdout
+    assert json.loads(again)["verdicts"] == rows
+    other = dumbbell("benchmark", "--schemes", "half.toml", *words[:4], "--out", "b", "--resume", expect=2).stderr
+    assert "it is the full benchmark of half beside whole, twin" in other
+
+
+def test_a_single_run_gives_no_verdict(dumbbell: Dumbbell, windows: Path) -> None:
+    words = ("--only", "windows", "--experiment", "windows1.toml", "--baselines", "whole.toml", "--out", "b")
+    dumbbell("benchmark", "--schemes", "half.toml", *words)
+    rows = json.loads((windows / "b/verdicts.json").read_text())
+    assert [row["verdict"] for row in rows] == ["not known: one run each"] * 2
+    section = (windows / "b/index.html").read_text().partition('id="verdicts"')[2].partition("</table>")[0]
+    assert 'class="best"' not in section
+
+
+@pytest.mark.parametrize(
+    ("baselines", "said"),
+    [
+        ("cubik", "unknown scheme `cubik` (did you mean `cubic`?)"),
+        ("copa", "--baselines copa: is under test: name another one"),
+        ("kernel-cubic", "needs real packets"),
+    ],
+)
+def test_a_baseline_that_is_none_is_refused(dumbbell: Dumbbell, baselines: str, said: str) -> None:
+    done = dumbbell("benchmark", "--schemes", "copa", "--quick", "--baselines", baselines, "--out", "b", expect=2)
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
