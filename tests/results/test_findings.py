@@ -479,7 +479,7 @@ def test_what_failed_is_told_first(made: Make) -> None:
     assert said[0].startswith("Of 9 runs ")
     assert "1 is damaged" in said[0]
     assert "count in no number: most often (" in said[0]
-    assert said[1] == "8 of 9 runs are made: 1 are missing."
+    assert said[1] == "8 of 9 runs are made, 1 is missing."
     everything = [run | lost | {"status": "failed", "reason": "no"} for run in runs]
     assert findings(results.experiment, everything) == ["Of 9 runs 9 failed, and count in no number: no."]
 
@@ -577,6 +577,42 @@ def synthetic(
         "links": [],
     }
     return same | {"flows": each, "network": network, "axes": {}}
+
+
+def beside(goodputs: Sequence[float], delays: Sequence[float]) -> list[dict[str, Any]]:
+    """Five runs of `a` at 10 Mbit/s and 50 ms, and of `b` at as much more as given, with the same seeds."""
+    runs = []
+    for number, (more, later) in enumerate(zip(goodputs, delays, strict=True), 1):
+        wobble = 0.1 * number
+        runs.append(synthetic("a", "p", number, {"goodput_mbps": 10 + wobble, "owd_p95_ms": 50 + wobble}))
+        far = {"goodput_mbps": 10 + wobble + more, "owd_p95_ms": 50 + wobble + later}
+        runs.append(synthetic("b", "p", number, far))
+    return runs
+
+
+def test_what_is_probable_by_itself_alone_is_not_told_where_two_differences_are_judged() -> None:
+    """Of the difference in goodput it is 0.039 (Student's t, 4 degrees of freedom); twice that is not below 5 %."""
+    mean, scatter = 1.0, 1.0 / 3.02 * math.sqrt(5)
+    unit = [-1.2649, -0.6325, 0.0, 0.6325, 1.2649]  # their standard deviation is 1
+    goodputs, delays = [mean + scatter * each for each in unit], [0.5, -0.4, 0.1, -0.3, 0.2]
+    said = findings(experiment(), beside(goodputs, delays))
+    best = next(each for each in said if each.startswith("Most goodput"))
+    assert "most goodput: b (11.30 Mbit/s), but 5 runs do not tell it from a (difference" in best.lower().replace(
+        "mbit/s", "Mbit/s"
+    )
+    clear = findings(experiment(), beside([mean + scatter * each / 5 for each in unit], delays))
+    best = next(each for each in clear if each.startswith("Most goodput"))
+    assert re.search(r"b \(11.30 Mbit/s\), 1.00 Mbit/s \[0.\d\d, 1.\d\d\] more than a, the next", best), best
+
+
+def test_clocks_of_two_ends_leave_small_differences_of_delay_open() -> None:
+    runs = beside([1.0, 1.1, 0.9, 1.0, 1.05], [-3.0, -3.1, -2.9, -3.0, -3.05])
+    assert "less than a, the next" in " ".join(findings(experiment(), runs))
+    for run in runs:
+        run["clocks"] = {"uncertainty_ms": [-4.0, 4.0]}
+    said = " ".join(findings(experiment(), runs))
+    assert "but the clocks of both ends do not tell it from a" in said
+    assert "clocks" not in said.split("least p95")[0].split("ost goodput")[1]
 
 
 VALUES = st.none() | st.floats(0.0, 1e4, allow_nan=False)

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from dumbbell.base.errors import one_line
 from dumbbell.results.analysis.findings.evidence import Evidence, Sentence
 from dumbbell.results.analysis.findings.words import listing, name
 
@@ -19,10 +18,10 @@ def failures(evidence: Evidence) -> Iterator[Sentence]:
     bad = [run for run in runs if run["status"] in _BAD]
     if bad:
         kinds = listing([f"{count[status]} {_verb(status, count[status])}" for status in _BAD if count[status]])
-        reasons = Counter(one_line(ValueError(run.get("reason") or "")) for run in bad)
+        reasons = Counter(" ".join(str(run.get("reason") or "").split()) for run in bad)
         reason, times = reasons.most_common(1)[0]
         most = "" if times == len(bad) else f"most often ({times} times), "
-        why = "no reason was recorded" if reason == ValueError.__name__ else f"{most}{_brief(reason)}"
+        why = f"{most}{_brief(reason)}" if reason else "no reason was recorded"
         total = f"Of {len(runs)} runs {kinds}{_whose(evidence, bad)}, and count in no number"
         yield Sentence(0, f"{total}: {why}.")
     missing = count["missing"]
@@ -30,7 +29,7 @@ def failures(evidence: Evidence) -> Iterator[Sentence]:
         made = f"{len(runs) - missing} of the campaign's {len(runs)} runs are made"
         yield Sentence(0, f"{made}: the other {missing} were missed, or are still to come.")
     elif missing:
-        yield Sentence(0, f"{len(runs) - missing} of {len(runs)} runs are made: {missing} are missing.")
+        yield Sentence(0, f"{len(runs) - missing} of {len(runs)} runs are made, {missing} {_verb('missing', missing)}.")
 
 
 def _verb(status: str, count: int) -> str:

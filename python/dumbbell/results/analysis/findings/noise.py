@@ -70,7 +70,9 @@ def _verdict(pair: Pair, found: tuple[float, float, float] | None, adjusted: flo
     if clocks and abs(difference) <= max(clocks):
         return Verdict(Noise.CLOCKS, runs, difference)
     if found is not None and adjusted is not None:
-        return Verdict(Noise.RESOLVED if adjusted < 1.0 - LEVEL else Noise.OPEN, runs, difference, found[0], found[1])
+        low, high, _ = found
+        resolved = adjusted < 1.0 - LEVEL and (low > 0.0 or high < 0.0)
+        return Verdict(Noise.RESOLVED if resolved else Noise.OPEN, runs, difference, low, high)
     if runs < 2:
         return Verdict(Noise.SINGLE, runs, difference)
     overlap = min(one.values[key]) <= max(other.values[key]) and min(other.values[key]) <= max(one.values[key])
