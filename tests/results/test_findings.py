@@ -698,3 +698,19 @@ def close(number: float, value: float) -> bool:
 
 def test_no_runs_say_nothing() -> None:
     assert findings(experiment(), []) == []
+
+
+def test_few_paths_are_named_with_what_is_carried_there() -> None:
+    runs = [
+        synthetic(scheme, path, 1, {"goodput_mbps": goodput, "owd_p95_ms": delay})
+        for scheme, path, goodput, delay in (
+            ("a", "p", 9.0, 30.0),
+            ("b", "p", 8.0, 20.0),
+            ("a", "q", 4.0, 30.0),
+            ("b", "q", 4.5, 40.0),
+        )
+    ]
+    assert findings(experiment(), runs)[0] == (
+        "Most goodput: a on p (9.00 Mbit/s) and b on q (4.50 Mbit/s) (one run each: the noise is not known); "
+        "least p95 one-way delay: b on p (20.0 ms) and a on q (30.0 ms) (one run each: the noise is not known)."
+    )

@@ -144,8 +144,9 @@ def _list(evidence: Evidence, entries: Sequence[Entry], competitor: Sequence[Ent
     said = [_said(evidence, those, len(fair) > 1, counted_each) for those in gathered.values()]
     if len(said) > MOST_LISTED:
         ranked = sorted(gathered.values(), key=lambda those: sum(each.share.mean for each in those) / len(those))
-        ends = [_said(evidence, those, len(fair) > 1, counted_each) for those in (ranked[0], ranked[-1])]
-        text = f"{len(said)} schemes get on average between {ends[0]} and {ends[1]} of the payload"
+        (least, low), (most, high) = ((name(those[0].scheme), _share(those)) for those in (ranked[0], ranked[-1]))
+        text = f"of {len(said)} schemes {least} gets the least on average, {low} % of the payload, and {most} the most"
+        text += f", {high} %"
     else:
         text = f"{listing(said, MOST_LISTED)} of the payload"
     if len(fair) == 1 and "" not in fair:
@@ -156,12 +157,16 @@ def _list(evidence: Evidence, entries: Sequence[Entry], competitor: Sequence[Ent
 
 def _said(evidence: Evidence, those: Sequence[Entry], with_fair: bool, with_count: bool) -> str:
     if len(those) > 1:
-        shares = span([each.share.mean for each in those], percent)
         where = f" on {len(those)} {evidence.place_noun}s" if with_count else ""
-        return f"{name(those[0].scheme)} {shares} %{where}"
+        return f"{name(those[0].scheme)} {_share(those)} %{where}"
     (entry,) = those
     text = f"{name(entry.scheme)} {percent(entry.share.mean)} % {entry.share.bounds_text(percent)}".strip()
     return f"{text} (fair: {percent(entry.fair)} %)" if with_fair and entry.fair is not None else text
+
+
+def _share(those: Sequence[Entry]) -> str:
+    """The mean share, or from where to where the means reach, in percent without the sign."""
+    return span([each.share.mean for each in those], percent)
 
 
 def _starved(entries: Sequence[Entry], competitor: Sequence[Entry]) -> str:

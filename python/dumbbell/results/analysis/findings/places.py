@@ -10,7 +10,8 @@ from dumbbell.results.analysis.findings.noise import Noise, Pair, judged
 from dumbbell.results.analysis.findings.words import by_convention, delay_title, listing, name, number_of, span
 from dumbbell.results.analysis.summary import MetricKey, Repetitions
 
-_MOST_WINNERS = 3
+_MOST_WINNERS, _MOST_PLACES = 3, 3
+_ALIKE = "several alike"
 
 
 def places(evidence: Evidence) -> Iterator[Sentence]:
@@ -74,31 +75,37 @@ def _range(evidence: Evidence) -> Iterator[Sentence]:
 
 
 def _winners(evidence: Evidence, key: MetricKey, sign: float, metric: MainMetric) -> str:
-    """`most goodput: bbr on 5 of 9 cells and cubic on 4, beyond the noise on 6`; nothing where nobody has a rival."""
-    wins: Counter[str] = Counter()
+    """`most goodput of 9 cells: bbr on 5 and cubic on 4`, few places by name; nothing where nobody has a rival."""
+    best: list[tuple[str, str, float]] = []
     pairs: list[Pair] = []
-    ties = compared = 0
     for path in evidence.by_path:
         known = _known(evidence, path, key)
         if len(known) < 2:
             continue
-        compared += 1
-        (best, first), (following, second), *_ = sorted(known, key=lambda each: sign * each[1])
-        if first == second:
-            ties += 1
-            continue
-        wins[best.scheme] += 1
-        pairs.append((following, best, key))
-    if not compared:
+        (leader, first), (following, second), *_ = sorted(known, key=lambda each: sign * each[1])
+        best.append((_ALIKE if first == second else name(leader.scheme), path, first))
+        if first != second:
+            pairs.append((following, leader, key))
+    if not best:
         return ""
-    said = [f"{name(scheme)} on {count}" for scheme, count in wins.most_common(_MOST_WINNERS)]
-    if (others := sum(wins.values()) - sum(count for _, count in wins.most_common(_MOST_WINNERS))) > 0:
-        said.append(f"others on {others}")
-    if ties:
-        said.append(f"several alike on {ties}")
     most, title = ("most", metric.title) if sign < 0 else ("least", delay_title(metric))
-    head = f"{most} {title} of {compared} {evidence.place_noun}s: {listing(said, len(said))}"
-    return f"{head}{_noise(pairs)}"
+    if len(best) <= _MOST_PLACES:
+        number = number_of(metric)
+        said = [f"{who} on {name(evidence.place(path))} ({number(value)} {metric.unit})" for who, path, value in best]
+        return f"{most} {title}: {listing(said)}{_noise(pairs)}"
+    return f"{most} {title} of {len(best)} {evidence.place_noun}s: {_counts([who for who, *_ in best])}{_noise(pairs)}"
+
+
+def _counts(best: Sequence[str]) -> str:
+    """`bbr on 5, cubic on 3, others on 2 and several alike on 1`."""
+    wins = Counter(who for who in best if who != _ALIKE)
+    listed = wins.most_common(_MOST_WINNERS)
+    said = [f"{who} on {count}" for who, count in listed]
+    if (others := wins.total() - sum(count for _, count in listed)) > 0:
+        said.append(f"others on {others}")
+    if ties := best.count(_ALIKE):
+        said.append(f"{_ALIKE} on {ties}")
+    return listing(said, len(said))
 
 
 def _known(evidence: Evidence, path: str, key: MetricKey) -> list[tuple[Repetitions, float]]:
