@@ -691,7 +691,7 @@ def test_whatever_the_numbers_are_they_are_those_of_the_runs(runs: list[dict[str
 
 def close(number: float, value: float) -> bool:
     """Whether a number is the value as it is written: with up to three decimals, or four digits."""
-    return any(math.isclose(number, round(value, digits), rel_tol=1e-9, abs_tol=1e-12) for digits in range(8)) or (
+    return any(math.isclose(number, round(value, digits), rel_tol=1e-9, abs_tol=1e-12) for digits in range(12)) or (
         value != 0 and math.isclose(number, float(f"{value:.4g}"), rel_tol=1e-9)
     )
 
