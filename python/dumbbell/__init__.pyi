@@ -70,6 +70,7 @@ from .remote.installation import (
     plugin_include as plugin_include,
 )
 from .remote.installing.install import Installed as Installed, install_remote as install_remote
+from .results.analysis.findings import remark as remark
 from .results.analysis.shares import Share as Share, competing as competing, shares as shares
 from .results.analysis.summary import Repetitions as Repetitions, bounds_legend as bounds_legend
 from .results.series.table import Table as Table

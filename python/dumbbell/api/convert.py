@@ -158,8 +158,8 @@ def export_qlog(
     Returns the files, the runs that were left out, and why, and those whose qlogs lack something, and what: a run
     without `log = "full"` has no acknowledged packets.
 
-    `run` (`PATH/SCHEME/N`) and `flow` choose one, `from_s` and `to_s` a part of each run, which begins with the state of
-    the sender at that time and whose end is not in it; `draft` is `0.3`, which qvis opens, or `quic-13`.
+    `run` (`PATH/SCHEME/N`) and `flow` choose one, `from_s` and `to_s` a part of each run, which begins with the state
+    of the sender at that time and whose end is not in it; `draft` is `0.3`, which qvis opens, or `quic-13`.
 
     Raises:
         dumbbell.Error: no results, no such run, flow or time, no packet logs, or `destination` is in use.

@@ -160,11 +160,20 @@ def _heading(what: str, shown: Convention) -> str:
 
 def _totals(title: str, name: str, gathered: list[dumbbell.Repetitions], places: _Places, columns: Columns) -> str:
     """Return a table of the totals over all flows of a run, with a row for the repetitions of each run."""
+    remarks = [dumbbell.remark(group) for group in gathered]
+    told = any(remarks)
     rows = [
-        [*places.words(group.path), group.scheme, group.runs_text, *_means(group, "network", 0, columns)]
-        for group in gathered
+        [
+            *places.words(group.path),
+            group.scheme,
+            group.runs_text,
+            *_means(group, "network", 0, columns),
+            *([remark or "-"] if told else []),
+        ]
+        for group, remark in zip(gathered, remarks, strict=True)
     ]
-    return _part(title, (*places.head, name, "runs"), columns, rows)
+    head = (*places.head, name, "runs", *(title for title, *_ in columns), *(["remark"] if told else []))
+    return f"{title}\n{terminal.render(Table.of(head, rows))}" if rows else ""
 
 
 def _shares(parts: list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]], places: _Places, shown: Convention) -> str:

@@ -25,6 +25,7 @@ from dumbbell.present.plots import Style, styles
 from dumbbell.present.report.words.environment import Record, records
 from dumbbell.present.report.words.wording import path_sentence
 from dumbbell.results import ResultsDirectory, open_results
+from dumbbell.results.analysis.findings import findings
 from dumbbell.results.analysis.published import Beside, beside
 from dumbbell.results.clocks import Clocks, Interval, clocks_of
 from dumbbell.results.files import require_beneath
@@ -290,6 +291,7 @@ def load(directory: Path, generated_at: datetime | None = None, convention: str 
         every_s=experiment.every_s,
         published_source=experiment.published.source,
         published=tuple(beside(experiment, (run.content for run in runs))),
+        findings=tuple(findings(experiment, (run.content for run in runs))),
     )
 
 
