@@ -338,12 +338,13 @@ def _asks(node: ast.stmt) -> bool:
 
 
 def test_commands_use_the_library_and_nothing_beside_it() -> None:
-    # how texts are read and laid out, and errors in words, are the command line's own
+    # how texts are read and laid out, errors in words and what is said meanwhile are the command line's own
     allowed = (
         "dumbbell",
         "dumbbell.base.digits",
         "dumbbell.base.errors",
         "dumbbell.base.json_text",
+        "dumbbell.base.progress",
         "dumbbell.catalog.options.parser",
         "dumbbell.catalog.options.values",
         "dumbbell.present.tables",

@@ -18,6 +18,7 @@ paths = ["small.toml"]
 runs = 2
 duration_s = 6.0
 warmup_s = 1.0
+start_spread_ms = 0.0
 
 [[flow]]
 application = { kind = "encoder", fps = 25, start_rate_mbps = 1.0, max_rate_mbps = 2.0, key_after_loss = false }

@@ -66,7 +66,7 @@ def test_schedules_say_how_long_flows_last(
     (folder / "steps.toml").write_text(
         EXPERIMENT.replace("symmetric", schedule).replace("apart_s = 0.5", "apart_s = 0.4")
     )
-    dumbbell("run", "steps.toml", "--set", "log=none", "--out", "out")
+    dumbbell("run", "steps.toml", "--exact", "--set", "log=none", "--out", "out")
     found = times(package.open(folder / "out").runs[0].specification["flows"])
     assert [start_s for start_s, _ in found] == pytest.approx([0.0, 0.4, 0.8, 1.2])
     assert [stop_s - start_s for start_s, stop_s in found] == pytest.approx(lasts_s)
@@ -74,7 +74,7 @@ def test_schedules_say_how_long_flows_last(
 
 def test_the_listed_experiments_have_the_published_schedules(dumbbell: Dumbbell, folder: Path) -> None:
     for name, apart_s, last_s in (("copa-fairness", 1.0, 2.0), ("copa-fairness-original", 1.0, 1.0)):
-        dumbbell("run", name, "--schemes", "reno", "--runs", "1", "--set", "log=none", "--out", name)
+        dumbbell("run", name, "--schemes", "reno", "--runs", "1", "--exact", "--set", "log=none", "--out", name)
         found = times(package.open(folder / name).runs[0].specification["flows"])
         assert [start_s for start_s, _ in found] == [number * apart_s for number in range(10)]
         assert [stop_s - start_s for start_s, stop_s in found] == [2.0 * (9 - number) + last_s for number in range(10)]

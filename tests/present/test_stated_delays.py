@@ -134,7 +134,7 @@ def remote(once: Dumbbell, folder: Path) -> Path:
 def test_show_has_the_interval_beside_every_one_way_delay(dumbbell: Dumbbell, remote: Path) -> None:
     runs = show(dumbbell, "out")["runs"]
     assert runs[0]["clocks"] == CLOCKS, "as it is"
-    delay = sum(run["network"]["delay_p95_ms"] for run in runs if run["scheme"] == "reno") / 2
+    delay = sum(run["network"]["owd_p95_ms"] for run in runs if run["scheme"] == "reno") / 2
     printed = dumbbell("show", "out").stdout
     assert f"{delay:.1f} (equal) clocks {delay - 1:.1f} to {delay + 3:.1f}" in printed
     assert "Clocks: where the true one-way delay lies, as far as the clocks of both ends can tell." in printed
@@ -142,11 +142,11 @@ def test_show_has_the_interval_beside_every_one_way_delay(dumbbell: Dumbbell, re
     reno = next(line for line in metrics.splitlines() if " reno " in line and "flow 1" in line)
     assert reno.count("clocks") == 1, "differences and round trips are of one clock"
     (row, _) = csv.DictReader(io.StringIO(dumbbell("show", "out", "--csv").stdout))
-    assert float(row["delay_p95_ms_clocks_low"]) == pytest.approx(delay - 1)
-    assert float(row["delay_p95_ms_clocks_high"]) == pytest.approx(delay + 3)
-    assert not [name for name in row if "clocks" in name and "delay" not in name]
+    assert float(row["owd_p95_ms_clocks_low"]) == pytest.approx(delay - 1)
+    assert float(row["owd_p95_ms_clocks_high"]) == pytest.approx(delay + 3)
+    assert not [name for name in row if "clocks" in name and "owd" not in name]
     compared = dumbbell("diff", "out", "out").stdout
-    assert re.search(rf"delay_p95_ms +{delay:.4f} clocks {delay - 1:.4f} to {delay + 3:.4f}", compared)
+    assert re.search(rf"owd_p95_ms +{delay:.4f} clocks {delay - 1:.4f} to {delay + 3:.4f}", compared)
 
 
 def test_results_of_one_clock_look_as_ever(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:

@@ -451,7 +451,7 @@ def test_runs_without_chance_are_told_to_be_identical(made: Make) -> None:
 
 
 def test_runs_of_a_few_round_trips_are_too_short(made: Make) -> None:
-    results = made('schemes = ["cubic"]\nduration_s = 2.0\n' + path_table(delay_ms=200.0))
+    results = made('schemes = ["cubic"]\nduration_s = 2.0\nstart_spread_ms = 0.0\n' + path_table(delay_ms=200.0))
     assert remark(results.summary()[0]) == "flows last for 5.0 base RTTs"
     assert any("The warm-up of 0.33 s is 0.8 base RTTs" in each for each in results.findings)
 

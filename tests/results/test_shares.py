@@ -52,7 +52,7 @@ def test_the_shares_of_a_mix_are_those_of_its_packet_logs(dumbbell: Dumbbell, fo
 def test_runs_of_one_flow_have_no_shares(dumbbell: Dumbbell) -> None:
     printed = dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "2").stdout
     assert "Shares" not in printed
-    assert printed.startswith("Means of all flows (corrected)")
+    assert "\nMeans of all flows (corrected)\n" in printed
 
 
 def test_a_late_flow_competes_from_its_start_on(dumbbell: Dumbbell, folder: Path) -> None:
