@@ -5,11 +5,8 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.present.report.content import ReportModel, RunEntry
-from dumbbell.present.report.result_tables import PANTHEON
-
-_FACTORS = {metric.key: metric.factor for metric in PANTHEON} | {"utilization": 100.0}
 
 
 class Cells:
@@ -44,6 +41,27 @@ class Cells:
             )
         return [run for name in names for run in self.model.of(name) if run.good]
 
+    def axis(self, name: str) -> str:
+        """Return the axis of this name.
+
+        Raises:
+            UserError: there is none.
+        """
+        known = list(dict.fromkeys(name for axes in self.axes.values() for name in axes))
+        if name not in known:
+            raise UserError(
+                f"figure `{self.kind}`: unknown axis `{name}`{nearest(name, known)}: there are {listed(known)}"
+            )
+        return name
+
+    def values(self, axis: str, runs: Iterable[RunEntry]) -> dict[str, str]:
+        """Return the value of the axis in the cell of each run, by path, as text: numbers in their order first."""
+        found = {run.path: self.axes[run.path].get(axis) for run in runs}
+        order = sorted(
+            found, key=lambda path: (not _is_number(found[path]), found[path] if _is_number(found[path]) else 0)
+        )
+        return {path: value_text(found[path]) for path in order}
+
     def quantities(self, count: int) -> list[str]:
         """Return the last axes, at least so many, along which numbers vary.
 
@@ -53,13 +71,26 @@ class Cells:
         values: dict[str, set[float]] = {}
         for axes in self.axes.values():
             for name, value in axes.items():
-                if isinstance(value, int | float):
+                if _is_number(value):
                     values.setdefault(name, set()).add(float(value))
         varied = [name for name, found in values.items() if len(found) > 1]
         if len(varied) < count:
             wanted = "an axis" if count == 1 else f"{count} axes"
             raise UserError(f"figure `{self.kind}`: is of experiments with a grid: {wanted} of numbers that vary")
         return varied[-count:]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def value_text(value: object) -> str:
+    """Return a value of an axis as figures show it; a table by its label, or by what is in it."""
+    if isinstance(value, dict):
+        return str(value.get("label") or " ".join(value_text(each) for each in value.values()))
+    if isinstance(value, list | tuple):
+        return " ".join(map(value_text, value))
+    return f"{value:g}" if _is_number(value) else "none" if value is None else str(value)
 
 
 def all_schemes(kind: str, scheme: str | None) -> None:
@@ -69,15 +100,10 @@ def all_schemes(kind: str, scheme: str | None) -> None:
         UserError: one was given.
     """
     if scheme is not None:
-        raise UserError(f"figure `{kind}`: is of all schemes: give `path` only")
+        raise UserError(f"figure `{kind}`: is of all schemes: give no `scheme`")
 
 
 def mean(values: Iterable[float | None]) -> float | None:
     """Return the mean of those that are known."""
     known = [value for value in values if value is not None]
     return statistics.fmean(known) if known else None
-
-
-def scaled(metric: str, value: float | None) -> float | None:
-    """Return a metric in the unit that figures show."""
-    return None if value is None else _FACTORS.get(metric, 1.0) * value

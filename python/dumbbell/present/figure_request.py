@@ -9,9 +9,11 @@ from typing import Any, Protocol
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.description import Description, describe
 from dumbbell.catalog.scheme import Scheme
+from dumbbell.present.figure_metrics import FigureMetric, convention_note, find_metric, main_metric
 from dumbbell.present.plots import Steps, styles
-from dumbbell.present.report.content import ReportModel, load
+from dumbbell.present.report.content import ReportModel, RunEntry, SchemeEntry, load
 from dumbbell.present.report.drawing import Job, draw_job
+from dumbbell.present.report.drawn.overview import Overview
 from dumbbell.present.report.drawn.series import Lines, flow_lines
 from dumbbell.results.series.run_files import FLOWS, Source
 from dumbbell.results.series.samples import RunSamples, Sampled, read_sampled, run_samples
@@ -31,6 +33,34 @@ COLUMNS = {
 
 
 @dataclass(frozen=True)
+class FigureOptions:
+    """What is asked of a figure besides what it is of; each kind says which it takes, in `OPTIONS`.
+
+    `x`, `y` and `metric` are names of metrics, of sampled fields, or of axes of a grid; without `schemes` it is of all.
+    """
+
+    x: str | None = None
+    y: str | None = None
+    metric: str | None = None
+    schemes: tuple[str, ...] = ()
+    group_by: str | None = None
+    from_s: float | None = None
+    to_s: float | None = None
+    beside: tuple[Path, ...] = ()
+    """Other results directories."""
+    legacy: bool = False
+    """With the denominators of the Copa reproduction."""
+
+    @property
+    def given(self) -> list[str]:
+        """The names of those that are given."""
+        return [name for name, value in vars(self).items() if value not in (None, (), False)]
+
+
+NO_OPTIONS = FigureOptions()
+
+
+@dataclass(frozen=True)
 class Drawn:
     """A drawing, of what it is, and the numbers that it shows."""
 
@@ -39,6 +69,8 @@ class Drawn:
     drawing: str
     """SVG whose ink is not decided yet."""
     data: Callable[[], Table]
+    note: str = ""
+    """By which convention its metrics are, where the axes do not say it."""
 
 
 class DrawnRun(Protocol):
@@ -72,6 +104,7 @@ class OfRun:
     name: str
     """Starts the identifiers in the drawing."""
     run: DrawnRun
+    options: FigureOptions = NO_OPTIONS
 
     def drawn(self, drawing: str, rows: Callable[[], Rows], columns: Mapping[str, str] = COLUMNS) -> Drawn:
         """Return what was drawn, with the rows of its table and their columns.
@@ -154,10 +187,7 @@ class OfResults:
     directory: Path
     path: str | None = None
     scheme: str | None = None
-    beside: Sequence[Path] = ()
-    """Other results directories."""
-    legacy: bool = False
-    """With the denominators of the Copa reproduction."""
+    options: FigureOptions = NO_OPTIONS
     convention: str | None = None
     """Which metrics are the main ones; None: as the experiment says."""
 
@@ -166,6 +196,36 @@ class OfResults:
         """The results."""
         return load(self.directory, convention=self.convention)
 
+    @cached_property
+    def overview(self) -> Overview:
+        """Its planes, over the metrics that were asked for."""
+        options = self.options
+        return Overview(self.model, self.metric(options.x), self.metric(options.y), options.schemes)
+
+    @property
+    def schemes(self) -> list[SchemeEntry]:
+        """The schemes that it is of."""
+        wanted = self.options.schemes
+        return [entry for entry in self.model.schemes if not wanted or entry.name in wanted]
+
+    def metric(self, name: str | None) -> FigureMetric | None:
+        """Return the metric of this name; None for none.
+
+        Raises:
+            UserError: there is no such metric.
+        """
+        return None if name is None else find_metric(name, list(self.model.titles))
+
+    @property
+    def main_metrics(self) -> list[FigureMetric]:
+        """Throughput, delay and loss, by the convention that is shown."""
+        return [main_metric(metric, self.model.shown) for metric in self.model.shown.metrics]
+
+    def runs_on(self, path: str) -> list[RunEntry]:
+        """Return the runs of its schemes on a path that count."""
+        wanted = self.options.schemes
+        return [run for run in self.model.of(path) if run.good and (not wanted or run.scheme in wanted)]
+
     @property
     def one_path(self) -> str:
         """The path, of a figure that is of one."""
@@ -173,13 +233,19 @@ class OfResults:
         return self.path
 
     def drawn(
-        self, of: str, drawing: str, columns: Mapping[str, str], rows: Callable[[], list[list[object]]], why: str
+        self,
+        of: str,
+        drawing: str,
+        columns: Mapping[str, str],
+        rows: Callable[[], list[list[object]]],
+        why: str,
+        metrics: Sequence[FigureMetric] = (),
     ) -> Drawn:
-        """Return what was drawn, with its table.
+        """Return what was drawn of these metrics, with its table.
 
         Raises:
             UserError: there is no drawing; `why` says so.
         """
         if not drawing:
             raise UserError(f"figure `{self.kind}`: {why}")
-        return Drawn(of, drawing, lambda: Table.of(columns, rows()))
+        return Drawn(of, drawing, lambda: Table.of(columns, rows()), convention_note(metrics))

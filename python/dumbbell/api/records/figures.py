@@ -1,16 +1,18 @@
 """Figures as objects that show themselves in a notebook."""
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dumbbell.base.errors import UserError, listed
-from dumbbell.present.figure_request import Drawn, OfResults, OfRun
-from dumbbell.present.figures import ALL_PATHS, GRID, RUN, figure_module, kinds, scope, shows
+from dumbbell.base.errors import UserError
+from dumbbell.present.figure_request import NO_OPTIONS, Drawn, FigureOptions, OfResults, OfRun
+from dumbbell.present.figures import RUN, figure_module, kinds, options, scope, shows
+from dumbbell.present.latex import latex_table
 from dumbbell.present.plots import for_notebook, for_print
+from dumbbell.present.plots.parts.sheet import SCREEN, Sheet, drawn_for
 from dumbbell.results.files import write_atomically
 from dumbbell.results.series.table import TABLE_FORMS, Table, check_form
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from dumbbell.api.records.run_record import RunRecord
 
 
-FORMS = (".svg", ".pdf", ".png")
+FORMS = (".svg", ".pdf", ".png", ".tex")
 """The endings of files that a figure can be saved as."""
 
 
@@ -30,11 +32,13 @@ class Figure:
     drawing: str
     """SVG whose ink is not decided yet."""
     numbers: Callable[[], Table] = field(repr=False)
+    sheet: Sheet = SCREEN
+    """Size on paper, letters and theme."""
 
     @property
     def svg(self) -> str:
-        """The figure as an SVG document, in dark ink without a background."""
-        return for_print(self.drawing)
+        """The figure as an SVG document: in dark ink without a background, unless it has a theme."""
+        return for_print(self.drawing, self.sheet.theme)
 
     @cached_property
     def data(self) -> Table:
@@ -42,24 +46,26 @@ class Figure:
         return self.numbers()
 
     def save(self, file: str | Path) -> Path:
-        """Writes the figure; the name has to end in `.svg`, `.pdf` or `.png`.
+        """Writes the figure; the name has to end in `.svg`, `.pdf`, `.png`, or `.tex` for a LaTeX table of its numbers.
 
         Raises:
-            dumbbell.Error: it ends in something else.
+            dumbbell.Error: it ends in something else, or a table would have too many rows.
             OSError: the file cannot be written.
         """
         file = Path(file)
         check_form(file, "figures", FORMS)
         if file.suffix == ".svg":
             write_atomically(file, self.svg)
+        elif file.suffix == ".tex":
+            write_atomically(file, latex_table(self.data, self.title, str(file)))
         else:
             from dumbbell.present.plots.parts.typeset import figure_as
 
-            write_atomically(file, figure_as(file.suffix[1:], self.svg))
+            write_atomically(file, figure_as(file.suffix[1:], self.svg, "0pt" if self.sheet != SCREEN else "3pt"))
         return file
 
     def _repr_svg_(self) -> str:
-        return for_notebook(self.drawing, self.title)
+        return for_notebook(self.drawing, self.title, self.sheet.theme)
 
     def __repr__(self) -> str:
         return f"<dumbbell.Figure: {self.title}>"
@@ -79,17 +85,20 @@ def check_figure_files(figure: Path, data: Path) -> None:
 
 
 def figure_kinds() -> list[dict[str, str]]:
-    """The kinds of figures: `kind`, `of` (what one figure is of), `shows`."""
-    return [{"kind": kind, "of": scope(kind), "shows": said} for kind, said in kinds().items()]
+    """The kinds of figures: `kind`, `of` (what one figure is of), `shows`, and the `options` that it takes."""
+    return [
+        {"kind": kind, "of": scope(kind), "shows": said, "options": ", ".join(options(kind))}
+        for kind, said in kinds().items()
+    ]
 
 
-def run_figure(kind: str, run: "RunRecord") -> Figure:
+def run_figure(kind: str, run: "RunRecord", options: FigureOptions = NO_OPTIONS, sheet: Sheet = SCREEN) -> Figure:
     """A figure of one run: `RunResults.figure`."""
     if scope(kind) != RUN:
         raise UserError(f"figure `{kind}`: is of several runs: ask their results for it")
     # identifiers are unique on a page
-    of = OfRun(kind, _identifier(f"{kind} {run.label} {run.seed}"), run)
-    return _figure(kind, figure_module(kind).draw(of))
+    of = OfRun(kind, _identifier(f"{kind} {run.label} {run.seed} {options} {sheet}"), run, options)
+    return _figure(kind, of, sheet)
 
 
 def results_figure(
@@ -97,28 +106,24 @@ def results_figure(
     directory: Path,
     path: str | None,
     scheme: str | None,
-    beside: Sequence[Path],
-    legacy: bool,
+    options: FigureOptions,
+    sheet: Sheet,
     *,
     convention: str,
 ) -> Figure:
     """A figure of many runs: `Results.figure`."""
-    name = {
-        ALL_PATHS: f"{kind} {[directory, *beside]} {legacy}",
-        GRID: f"{kind} {directory} {path} {scheme}",
-    }.get(scope(kind), f"{kind} {directory} {path}")
-    of = OfResults(kind, _identifier(name), directory, path, scheme, beside, legacy, convention)
-    return _figure(kind, figure_module(kind).draw(of))
-
-
-def kinds_of(wanted: str) -> str:
-    """Return the kinds of figures of this scope, for messages."""
-    return listed(kind for kind in kinds() if scope(kind) == wanted)
+    name = _identifier(f"{kind} {directory} {path} {scheme} {options} {sheet}")
+    of = OfResults(kind, name, directory, path, scheme, options, convention)
+    return _figure(kind, of, sheet)
 
 
 def _identifier(text: str) -> str:
     return f"d{zlib.crc32(text.encode()):08x}"
 
 
-def _figure(kind: str, drawn: Drawn) -> Figure:
-    return Figure(f"{drawn.of}: {shows(kind)}" if drawn.of else shows(kind), drawn.drawing, drawn.data)
+def _figure(kind: str, of: OfRun | OfResults, sheet: Sheet) -> Figure:
+    with drawn_for(sheet):
+        drawn: Drawn = figure_module(kind).draw(of)
+    title = f"{drawn.of}: {shows(kind)}" if drawn.of else shows(kind)
+    title += f"; {drawn.note}" if drawn.note else ""
+    return Figure(title, drawn.drawing, drawn.data, sheet)

@@ -182,40 +182,64 @@ class Results:
         scheme: str | None = None,
         run: int | None = None,
         *,
+        x: str | None = None,
+        y: str | None = None,
+        metric: str | None = None,
+        schemes: Names = (),
+        group_by: str | None = None,
+        from_s: float | None = None,
+        to_s: float | None = None,
         beside: Sequence[str | PathLike[str]] = (),
         legacy: bool = False,
+        size: str | None = None,
+        font_pt: float | None = None,
+        theme: str = "light",
     ) -> "Figure":
         """A figure: `means` of all schemes on a path, `sweep` over a grid, or of one run (`RunResults.figure`).
 
-        `normalised` is of all paths, each an experiment, and of those of the results directories `beside`; `legacy`: by
-        the denominators of the reproduction of the Copa paper.
+        `x`, `y` and `metric` are names of metrics (`share:bbr`: what bbr gets in a mix), of fields that a run sampled,
+        or of axes of a grid; `schemes` draws only these, `group_by` is an axis of a grid, `from_s` and `to_s` a part of
+        a run. Each kind takes some of them: `dumbbell.figure_kinds` says which. `normalised` is of all paths, each an
+        experiment, and of those of the results directories `beside`; `legacy`: by the denominators of the reproduction
+        of the Copa paper.
+
+        `size` is what it takes on paper: `1col` (3.5 in wide), `2col` (7.16 in), or `80mm` or `80x60mm` in mm, cm or
+        in; letters have `font_pt` points then (8 unless given). The `theme` is `light`, `dark`, or `print`: black on
+        white, without colours.
 
         Raises:
             dumbbell.Error: there is no such kind, or nothing to draw.
         """
-        from dumbbell.api.records.figures import kinds_of, results_figure  # slow to import
-        from dumbbell.present.figures import ALL_PATHS, GRID, RUN, scope
+        from dumbbell.api.records.figures import results_figure, run_figure  # slow to import
+        from dumbbell.present.figure_request import FigureOptions
+        from dumbbell.present.figures import ALL_PATHS, GRID, RUN, check_options, scope
+        from dumbbell.present.paper import sheet_of
 
         of = scope(kind)
+        names = tuple(listed_names(schemes))
+        numbers = (from_s, to_s, tuple(map(Path, beside)), legacy)
+        options = FigureOptions(x, y, metric, names, group_by, *numbers)
+        check_options(kind, options.given)
+        allowed = [*self.experiment.labels, *self.experiment.mixes]
+        for name in names:
+            _chosen("scheme", name, allowed)
+        sheet = sheet_of(size, font_pt, theme)
         if of == ALL_PATHS and (path, scheme, run) != (None, None, None):
             raise UserError(f"figure `{kind}`: is of all runs: give neither `path` nor `scheme` nor `run`")
-        if of != ALL_PATHS and (beside or legacy):
-            raise UserError(f"figure `{kind}`: `beside` and `legacy` are for {kinds_of(ALL_PATHS)} only")
         if of == RUN:
-            return self.run(path, scheme, run).figure(kind)
+            return run_figure(kind, self.run(path, scheme, run), options, sheet)
         if of == GRID:
             if run is not None:
                 raise UserError(f"figure `{kind}`: is of all runs in cells of a grid: give no run")
-            known = [(path, list(self.experiment.paths)), (scheme, [*self.experiment.labels, *self.experiment.mixes])]
-            for (given, allowed), what in zip(known, ("path", "scheme"), strict=True):
-                if given is not None:
-                    _chosen(what, given, allowed)
+            if path is not None:
+                _chosen("path", path, list(self.experiment.paths))
+            if scheme is not None:
+                _chosen("scheme", scheme, allowed)
         elif of != ALL_PATHS:
             if scheme is not None or run is not None:
                 raise UserError(f"figure `{kind}`: is of all schemes and runs on a path: give `path` only")
             path = _chosen("path", path, list(self.experiment.paths))
-        of_all = (self.directory, path, scheme, [*map(Path, beside)], legacy)
-        return results_figure(kind, *of_all, convention=self.experiment.convention)
+        return results_figure(kind, self.directory, path, scheme, options, sheet, convention=self.experiment.convention)
 
     def summary(self, sort: str | None = None) -> list[Repetitions]:
         """All runs of each scheme on each path together: `estimate` of one has its means, and where they lie.

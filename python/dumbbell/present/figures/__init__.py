@@ -1,8 +1,10 @@
 """The kinds of figures: each file is one, with the name of the file, and its first line says what it shows.
 
-A file has `SCOPE`, what one figure is of, and `draw`: of a run `draw(OfRun)`, of many runs `draw(OfResults)`.
+A file has `SCOPE`, what one figure is of, and `draw`: of a run `draw(OfRun)`, of many runs `draw(OfResults)`. `OPTIONS`
+names those of `FigureOptions` that it takes, if any.
 """
 
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,24 @@ def figure_module(kind: str) -> Any:  # noqa: ANN401 (a module, as this package 
 def scope(kind: str) -> str:
     """Return what one figure of this kind is of."""
     return str(figure_module(kind).SCOPE)
+
+
+def options(kind: str) -> tuple[str, ...]:
+    """Return which of `FigureOptions` figures of this kind take."""
+    return tuple(getattr(figure_module(kind), "OPTIONS", ()))
+
+
+def check_options(kind: str, given: Iterable[str]) -> None:
+    """Refuses options that figures of this kind do not take.
+
+    Raises:
+        UserError: one was given; it names the kinds that take it.
+    """
+    taken = options(kind)
+    for name in given:
+        if name not in taken:
+            takers = [each for each in kinds() if name in options(each)]
+            raise UserError(f"figure `{kind}`: takes no `{name}`: it is for {listed(takers)}")
 
 
 def shows(kind: str) -> str:

@@ -9,12 +9,13 @@ from dumbbell.present.figures import PATH
 from dumbbell.present.plots import Ellipse, PlanePoint, plane_figure
 
 SCOPE = PATH
+OPTIONS = ("schemes",)
 
 
 def draw(of: OfResults) -> Drawn:
     """Draws the mean of the flows of each scheme, and how they vary."""
     path, points, rows = of.one_path, [], list[list[object]]()
-    for scheme in of.model.schemes:
+    for scheme in of.schemes:
         flows = [flow for run in of.model.of(path, scheme.name) if run.good for flow in run.content["flows"]]
         pairs = [(flow.get("mean_srtt_l4"), flow.get("mean_throughput_l4")) for flow in flows]
         known = [(float(rtt), float(rate)) for rtt, rate in pairs if rtt is not None and rate is not None]
@@ -23,7 +24,9 @@ def draw(of: OfResults) -> Drawn:
         rtt, rate = (statistics.fmean(values) for values in zip(*known, strict=True))
         spread = covariance(known)
         shape = ellipse(*spread) if len(known) > 1 else None
-        points.append(PlanePoint(scheme.title, rtt, rate, of.model.styles[scheme.name], spread=shape))
+        points.append(
+            PlanePoint(scheme.title, rtt, rate, of.model.styles[scheme.name], spread=shape, scheme=scheme.name)
+        )
         rows.append([path, scheme.name, len(known), rtt, rate, *spread])
     columns = {"path": "text", "scheme": "text", "flows": "integer", "mean_srtt_ms": "number"}
     columns |= {name: "number" for name in ("throughput_mbps", "var_srtt", "covariance", "var_throughput")}

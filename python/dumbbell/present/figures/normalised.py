@@ -5,11 +5,12 @@ from dumbbell.present.figures import ALL_PATHS
 from dumbbell.present.report.drawn.normalised import Experiments
 
 SCOPE = ALL_PATHS
+OPTIONS = ("beside", "legacy")
 
 
 def draw(of: OfResults) -> Drawn:
     """Draws a point for each scheme over all experiments."""
-    found = Experiments([of.directory, *of.beside], of.legacy)
+    found = Experiments([of.directory, *of.options.beside], of.options.legacy)
     columns = {"scheme": "text", "throughput": "number", "queueing_delay_ms": "number"}
     columns |= {"flows": "integer", "experiments": "integer"}
     why = "no run that counts has throughput and queueing delay"

@@ -3,13 +3,29 @@
 from dumbbell.present.plots.parts import untouched  # noqa: F401 (before all that imports matplotlib)
 
 # isort: split
-from dumbbell.present.plots.distribution import DelaySteps, Distribution, delay_cdf_figure, distribution_figure
+from dumbbell.present.plots.boxes import BoxRow, box_figure
+from dumbbell.present.plots.distribution import (
+    DelaySteps,
+    Distribution,
+    EcdfLine,
+    delay_cdf_figure,
+    distribution_figure,
+    ecdf_figure,
+)
 from dumbbell.present.plots.heatmap import MapAxis, heatmap_figure
 from dumbbell.present.plots.in_flight import OperatingPoint, Optimum, in_flight_figure
 from dumbbell.present.plots.matrix import matrix_figure
 from dumbbell.present.plots.normalised import NormalisedPoint, normalised_figure
 from dumbbell.present.plots.over_time import TimedAxis, TimedLine, TimedPanel, over_time_figure
-from dumbbell.present.plots.parts.axis import DelayAxis, delay_axis, spans_widely
+from dumbbell.present.plots.parts.axis import (
+    RATE,
+    DelayAxis,
+    PlaneAxis,
+    delay_axis,
+    metric_axis,
+    spans_widely,
+    value_axis,
+)
 from dumbbell.present.plots.parts.front import pareto_front
 from dumbbell.present.plots.parts.panels import Curve, Panel, Steps, time_figure
 from dumbbell.present.plots.parts.strokes import Stroke, flow_stroke, scheme_strokes
@@ -18,7 +34,7 @@ from dumbbell.present.plots.parts.svg import for_notebook, for_page, for_print, 
 from dumbbell.present.plots.parts.swatch import swatch
 from dumbbell.present.plots.plane import Bars, Ellipse, PlanePoint, plane_figure
 from dumbbell.present.plots.replication import Replicated, replication_figure
-from dumbbell.present.plots.summary import FEW, Limits, Point, delay_range, summary_figure
+from dumbbell.present.plots.summary import FEW, Limits, Point, extent, is_crowd, summary_figure
 from dumbbell.present.plots.sweep import SweepLine, SweepPanel, sweep_figure
 from dumbbell.present.plots.timelines.calls import CallSeries, calls_figure
 from dumbbell.present.plots.timelines.fairness import Share, fairness_figure
@@ -35,12 +51,15 @@ from dumbbell.present.plots.verdict import VerdictPoint, verdict_figure
 
 __all__ = [
     "FEW",
+    "RATE",
     "Bars",
+    "BoxRow",
     "CallSeries",
     "Curve",
     "DelayAxis",
     "DelaySteps",
     "Distribution",
+    "EcdfLine",
     "Ellipse",
     "FlowDelays",
     "FlowMedia",
@@ -55,6 +74,7 @@ __all__ = [
     "Optimum",
     "Panel",
     "PathChange",
+    "PlaneAxis",
     "PlanePoint",
     "Point",
     "Points",
@@ -75,12 +95,14 @@ __all__ = [
     "Variable",
     "VerdictPoint",
     "WindowSeries",
+    "box_figure",
     "calls_figure",
     "delay_axis",
     "delay_cdf_figure",
     "delay_figure",
-    "delay_range",
     "distribution_figure",
+    "ecdf_figure",
+    "extent",
     "fairness_figure",
     "flow_color",
     "flow_stroke",
@@ -89,10 +111,12 @@ __all__ = [
     "for_print",
     "heatmap_figure",
     "in_flight_figure",
+    "is_crowd",
     "jain_cdf_figure",
     "jain_figure",
     "matrix_figure",
     "media_figure",
+    "metric_axis",
     "normalised_figure",
     "operating_point_figure",
     "over_time_figure",
@@ -113,6 +137,7 @@ __all__ = [
     "theme_ink",
     "throughput_figure",
     "time_figure",
+    "value_axis",
     "verdict_figure",
     "window_figure",
 ]

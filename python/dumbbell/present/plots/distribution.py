@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from dumbbell.present.plots.parts.axis import DelayAxis
+from dumbbell.present.plots.parts.axis import DelayAxis, PlaneAxis
 from dumbbell.present.plots.parts.canvas import look, render
 from dumbbell.present.plots.parts.frame import LINES, frame, say_empty, value_limits
 from dumbbell.present.plots.parts.strokes import Stroke, line_look, marked
-from dumbbell.present.plots.parts.svg import compact
+from dumbbell.present.plots.parts.svg import Mark, compact
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,35 @@ class DelaySteps:
     stroke: Stroke
     delay_ms: NDArray[Any]
     part: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class EcdfLine:
+    """The values of a scheme, upwards."""
+
+    label: str
+    stroke: Stroke
+    values: NDArray[Any]
+    scheme: str = ""
+
+
+def ecdf_figure(name: str, lines: Sequence[EcdfLine], axis: PlaneAxis) -> str:
+    """Draw the eCDF of a metric as SVG, a line for each scheme: which part of its values is at most so large."""
+    with look(name):
+        framed = frame(165.0)
+        axes = framed.plots[0]
+        axis.apply(axes)
+        axes.set_ylim(0, 1.02)
+        marks = {}
+        for index, line in enumerate(lines):
+            part = numpy.arange(1, len(line.values) + 1) / max(len(line.values), 1)
+            drawn = _steps(axes, line.label, line.stroke, (line.values, part), (index, len(lines)))
+            drawn.set_gid(f"line{index}")
+            marks[f"line{index}"] = Mark(line.label, line.scheme)
+        if not lines:
+            say_empty(axes)
+        framed.finish(["eCDF"], LINES, (axis.label,))
+        return compact(render(framed.figure), name, marks)
 
 
 def delay_cdf_figure(name: str, flows: Sequence[DelaySteps], axis: DelayAxis, what: str = "One-way delay") -> str:
@@ -73,12 +103,11 @@ def _ecdfs(axes: Axes, samples: Sequence[tuple[str, Stroke, NDArray[Any]]], from
 
 def _steps(
     axes: Axes, label: str, stroke: Stroke, steps: tuple[NDArray[Any], NDArray[Any]], place: tuple[int, int]
-) -> None:
+) -> Line2D:
     """Line `place[0]` of `place[1]`, from the lower to the right edge of the plot; one without values in the legend."""
     values, part = steps
     if not len(values):
-        axes.plot([], [], label=label, **line_look(stroke))
-        return
+        return axes.plot([], [], label=label, **line_look(stroke))[0]
     x, y = numpy.concatenate([[values[0]], values, [axes.get_xlim()[1]]]), numpy.concatenate([[0.0], part, [1.0]])
     every = marked(y, (0.0, 1.0), *place)  # evenly over the height: where most samples are
-    axes.plot(x, y, label=label, drawstyle="steps-post", markevery=every, **line_look(stroke))
+    return axes.plot(x, y, label=label, drawstyle="steps-post", markevery=every, **line_look(stroke))[0]

@@ -12,8 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from dumbbell.base.errors import UserError
 from dumbbell.present.plots.parts.canvas import look, render, renderer
 from dumbbell.present.plots.parts.frame import say_empty, short
+from dumbbell.present.plots.parts.sheet import sheet
 from dumbbell.present.plots.parts.style import INK
 from dumbbell.present.plots.parts.svg import compact
 
@@ -32,6 +34,9 @@ _LIGHT = 0.45  # dark letters on grounds lighter than this
 
 BALANCE = colormaps["PuOr"]
 """Two hues that the colour-blind tell apart, lightest where both are equal."""
+
+GREYS = colormaps["Greys"]
+"""For sheets without colours."""
 
 Color = tuple[float, float, float, float]
 
@@ -75,9 +80,10 @@ def heatmap_figure(
     """
     known = [value for row in values for value in row if value is not None]
     low, high = limits or (min(known, default=0.0), max(known, default=1.0))
-    scale = Scale(Normalize(low, high if high > low else low + (abs(low) or 1.0)), COLORS)
+    plain = sheet().is_plain
+    scale = Scale(Normalize(low, high if high > low else low + (abs(low) or 1.0)), GREYS if plain else COLORS)
     if balance is not None:
-        scale = Scale(Normalize(-1.0, 1.0), BALANCE, ("none", "fair", "all"))
+        scale = Scale(Normalize(-1.0, 1.0), GREYS if plain else BALANCE, ("none", "fair", "all"))
     shades = balance if balance is not None else values
     with look(name):
         figure = Figure()
@@ -135,6 +141,13 @@ def _lay_out(figure: Figure, axes: Axes, columns: int, rows: int) -> tuple[float
         for label in axes.get_xticklabels():
             label.set(rotation=angle, rotation_mode="anchor", ha="right", va="center" if angle == _STEEP else "top")
     height = min(max(width, _CELL_LOW), _CELL_HIGH)
+    wanted = sheet().height()
+    if wanted is not None:
+        height = (wanted - _ABOVE - below) / max(rows, 1)
+    if height < _CELL_LOW or width < _CELL_NARROW:
+        least = [left + aside + _CELL_NARROW * columns, _ABOVE + below + _CELL_LOW * rows]
+        sides = " x ".join(f"{side * sheet().scale / 72:.1f}" for side in least)
+        raise UserError(f"`size`: {columns} columns and {rows} rows of cells need at least {sides} in")
     inside = (width * max(columns, 1), height * max(rows, 1))
     total = (left + inside[0] + aside, _ABOVE + inside[1] + below)
     figure.set_size_inches(total[0] / 72, total[1] / 72)
@@ -143,7 +156,8 @@ def _lay_out(figure: Figure, axes: Axes, columns: int, rows: int) -> tuple[float
 
 
 def _cell_width(beside: float, columns: int) -> float:
-    return min(max((_WIDTH - beside) / max(columns, 1), _CELL_NARROW), _CELL_WIDE)
+    width = (sheet().width(_WIDTH) - beside) / max(columns, 1)
+    return width if sheet().width_pt else min(max(width, _CELL_NARROW), _CELL_WIDE)
 
 
 def _letter_size(figure: Figure, texts: Sequence[Sequence[str]], cell: tuple[float, float]) -> float:

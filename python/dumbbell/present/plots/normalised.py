@@ -12,7 +12,7 @@ from dumbbell.present.plots.parts.canvas import look, render
 from dumbbell.present.plots.parts.frame import say_empty, tick_text
 from dumbbell.present.plots.parts.scatter import Scatter
 from dumbbell.present.plots.parts.style import Style
-from dumbbell.present.plots.parts.svg import compact
+from dumbbell.present.plots.parts.svg import Mark, compact
 
 _AIR = 1.25  # factor of the delay axis, at each end
 
@@ -39,11 +39,12 @@ def normalised_figure(name: str, title: str, points: Sequence[NormalisedPoint]) 
         axes.set_xlim(max(delays) * _AIR, min(delays) / _AIR)
         axes.set_ylim(0.0, 1.0)
         axes.xaxis.set_major_formatter(FuncFormatter(tick_text))
-        titles = {}
+        marks = {}
         for index, point in enumerate(points):
             scatter.point(point.queueing_delay_ms, point.throughput, point.style, f"point{index}")
-            titles[f"point{index}"] = f"{point.name}: {point.throughput:.3f}, {point.queueing_delay_ms:.2f} ms"
+            said = f"{point.name}: {point.throughput:.3f}, {point.queueing_delay_ms:.2f} ms"
+            marks[f"point{index}"] = Mark(said, "", point.queueing_delay_ms, point.throughput)
         if not points:
             say_empty(axes)
-        scatter.annotate([(point.queueing_delay_ms, point.throughput, point.name) for point in points])
-        return compact(render(scatter.figure), name, titles)
+        scatter.annotate([(point.queueing_delay_ms, point.throughput, point.name, point.style) for point in points])
+        return compact(render(scatter.figure), name, marks)

@@ -11,6 +11,7 @@ from dumbbell.present.plots.parts.canvas import look, render
 from dumbbell.present.plots.parts.frame import LINES, frame, value_limits
 from dumbbell.present.plots.parts.panels import Curve, Panel, draw_panel
 from dumbbell.present.plots.parts.strokes import Stroke
+from dumbbell.present.plots.parts.style import paint
 from dumbbell.present.plots.parts.svg import compact
 from dumbbell.present.plots.sweep import long_tailed
 
@@ -61,7 +62,7 @@ def over_time_figure(name: str, axis: TimedAxis, panels: Sequence[TimedPanel]) -
             for line in lines:
                 apart = line.high > line.low
                 at, low, high = line.at[apart], line.low[apart], line.high[apart]
-                axes.vlines(at, low, high, color=line.stroke.color, linewidth=0.9, zorder=2)
+                axes.vlines(at, low, high, color=paint(line.stroke.color), linewidth=0.9, zorder=2)
             known = [part for line in lines for part in (line.low, line.high)]
             known = [part[numpy.isfinite(part)] for part in known]
             if long_tailed(known):

@@ -13,8 +13,8 @@ from matplotlib.ticker import FuncFormatter
 from dumbbell.present.plots.parts.canvas import look, render
 from dumbbell.present.plots.parts.frame import say_empty, tick_text
 from dumbbell.present.plots.parts.scatter import Bar, Scatter
-from dumbbell.present.plots.parts.style import INK, OPTIMUM, Style
-from dumbbell.present.plots.parts.svg import compact
+from dumbbell.present.plots.parts.style import INK, OPTIMUM, Style, paint
+from dumbbell.present.plots.parts.svg import Mark, compact
 
 _STAR = 13.0  # points
 
@@ -46,6 +46,7 @@ class PlanePoint:
     style: Style
     title: str = ""
     spread: Ellipse | Bars | None = None
+    scheme: str = ""
 
 
 def plane_figure(
@@ -57,7 +58,7 @@ def plane_figure(
 ) -> str:
     """The plane as SVG; `optimum` is (base RTT in ms, full rate in Mbit/s).
 
-    Names stand beside the points if `annotate`, else in a legend at the right.
+    Names stand beside the points if `annotate` and all find room, else below the plot.
     """
     star = Style(OPTIMUM, "*")
     with look(name):
@@ -65,28 +66,27 @@ def plane_figure(
         axes = scatter.axes
         axes.set_xlabel("Mean sRTT (ms)")
         axes.set_ylabel("Mean throughput (Mbit/s)")
-        titles = {}
+        marks = {}
         for index, point in enumerate(points):
             _spread(axes, point)
             scatter.point(point.srtt_ms, point.throughput_mbps, point.style, f"point{index}")
-            if point.title:
-                titles[f"point{index}"] = point.title
+            marks[f"point{index}"] = Mark(point.title or point.name, point.scheme, point.srtt_ms, point.throughput_mbps)
         if optimum:
             scatter.point(*optimum, star, "optimum", _STAR)
-            titles["optimum"] = f"optimum: {tick_text(optimum[1])} Mbit/s, {tick_text(optimum[0])} ms"
+            marks["optimum"] = Mark(f"optimum: {tick_text(optimum[1])} Mbit/s, {tick_text(optimum[0])} ms")
         _scale(axes, points, optimum)
         if annotate:
-            names = [(point.srtt_ms, point.throughput_mbps, point.name) for point in points]
+            names = [(point.srtt_ms, point.throughput_mbps, point.name, point.style) for point in points]
             bars = [bar for point in points if isinstance(point.spread, Bars) for bar in _bars(point, point.spread)]
-            scatter.annotate([*names, (*optimum, "Optimum")] if optimum else names, bars)
+            scatter.annotate([*names, (*optimum, "Optimum", star)] if optimum else names, bars)
         else:
             entries = {point.name: point.style for point in points}
             scatter.legend(entries | {"Optimum": star} if optimum else entries)
-        return compact(render(scatter.figure), name, titles)
+        return compact(render(scatter.figure), name, marks)
 
 
 def _spread(axes: Axes, point: PlanePoint) -> None:
-    color = point.style.color
+    color = paint(point.style.color)
     if isinstance(point.spread, Ellipse):
         middle = (point.srtt_ms, point.throughput_mbps)
         size = (point.spread.width_ms, point.spread.height_mbps)

@@ -15,9 +15,8 @@ from dumbbell.present.plots.parts.frame import tick_text
 from dumbbell.present.plots.parts.scatter import MARKER, Scatter
 from dumbbell.present.plots.parts.strokes import marker_look
 from dumbbell.present.plots.parts.style import INK, Style
-from dumbbell.present.plots.parts.svg import compact
+from dumbbell.present.plots.parts.svg import Mark, compact
 
-_LINE = 13.0  # points, for the explanation above the plot
 _AIR = 1.05
 
 
@@ -42,23 +41,24 @@ def replication_figure(name: str, title: str, points: Sequence[Replicated]) -> s
     highest = max(rate for point in points for _, rate in (point.measured, point.emulated or point.measured))
     with look(name):
         axis = delay_axis([*delays, *seen])
-        scatter = Scatter(title, above=_LINE)
+        scatter = Scatter(title)
         scatter.axes.set_xlabel(f"95th percentile one-way delay (ms){', logarithmic' if axis.logarithmic else ''}")
         scatter.axes.set_ylabel("Average throughput (Mbit/s)")
         axis.apply(scatter.axes)
         scatter.axes.invert_xaxis()
         scatter.axes.set_ylim(0, _AIR * highest)
         scatter.axes.yaxis.set_major_formatter(FuncFormatter(tick_text))
-        titles = {}
+        marks = {}
         for index, point in enumerate(points):
-            titles[f"point{index}"] = f"{point.name}: measured {_text(point.measured)}"
+            marks[f"point{index}"] = Mark(f"{point.name}: measured {_text(point.measured)}", "", *point.measured)
             if point.emulated:
                 x, y = min(point.emulated[0], most), point.emulated[1]
                 color = point.style.color
                 scatter.axes.plot([point.measured[0], x], [point.measured[1], y], color=color, linewidth=0.9, zorder=2)
                 hollow = Style(color, point.style.marker, hollow=True)
                 scatter.point(x, y, hollow, f"emulated{index}")
-                titles[f"emulated{index}"] = f"{point.name}: emulated {_text(point.emulated)}"
+                said = f"{point.name}: emulated {_text(point.emulated)}"
+                marks[f"emulated{index}"] = Mark(said, "", *point.emulated)
             scatter.point(*point.measured, point.style, f"point{index}")
         scatter.explain(
             [
@@ -67,7 +67,7 @@ def replication_figure(name: str, title: str, points: Sequence[Replicated]) -> s
             ]
         )
         scatter.legend({point.name: point.style for point in points})
-        return compact(render(scatter.figure), name, titles)
+        return compact(render(scatter.figure), name, marks)
 
 
 def _text(point: tuple[float, float]) -> str:

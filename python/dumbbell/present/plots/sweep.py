@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from dumbbell.present.plots.parts.canvas import look, render
 from dumbbell.present.plots.parts.frame import LINES, frame, say_empty, value_limits
 from dumbbell.present.plots.parts.strokes import Stroke, line_look
-from dumbbell.present.plots.parts.svg import compact
+from dumbbell.present.plots.parts.style import paint
+from dumbbell.present.plots.parts.svg import Mark, compact
 
 _MOST_TICKS = 14
 _WIDE_RANGE = 10.0
@@ -28,6 +30,7 @@ class SweepLine:
     stroke: Stroke
     values: Sequence[float | None]
     intervals: Sequence[tuple[float, float] | None] = ()
+    scheme: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,16 +52,24 @@ def sweep_figure(name: str, axis: str, values: Sequence[str], panels: Sequence[S
     places = quantities(values)
     with look(name):
         framed = frame(*([125.0] * len(panels)))
-        for axes, panel in zip(framed.plots, panels, strict=True):
-            _draw(axes, panel, places or Places([float(index) for index in range(len(values))], None))
-        framed.finish([panel.label for panel in panels], LINES, (axis,))
+        marks = {}
+        for number, (axes, panel) in enumerate(zip(framed.plots, panels, strict=True)):
+            spots = places or Places([float(index) for index in range(len(values))], None)
+            for index, (line, drawn) in enumerate(zip(panel.lines, _draw(axes, panel, spots), strict=True)):
+                drawn.set_gid(f"line{number}-{index}")
+                marks[f"line{number}-{index}"] = Mark(line.label, line.scheme)
+        labels = [
+            f"{each.label}{', logarithmic' * (plot.get_yscale() == 'log')}"
+            for each, plot in zip(panels, framed.plots, strict=True)
+        ]
+        framed.finish(labels, LINES, (f"{axis}{', logarithmic' * bool(places and places.logarithmic)}",))
         at = places.at if places else [float(index) for index in range(len(values))]
         shown = _apart(at, bool(places and places.logarithmic))
         for axes in framed.plots:
             axes.set_xticks([at[index] for index in shown], [])
             axes.minorticks_off()
         framed.plots[-1].set_xticks([at[index] for index in shown], [values[index] for index in shown])
-        return compact(render(framed.figure), name)
+        return compact(render(framed.figure), name, marks)
 
 
 @dataclass(frozen=True)
@@ -116,8 +127,9 @@ def long_tailed(known: Sequence[numpy.ndarray[Any, Any]]) -> bool:
     return bool(len(values) and values.min() > 0 and values.max() > _LONG_TAIL * numpy.median(values))
 
 
-def _draw(axes: Axes, panel: SweepPanel, places: Places) -> None:
+def _draw(axes: Axes, panel: SweepPanel, places: Places) -> list[Line2D]:
     known = []
+    lines = []
     joined = places.logarithmic is not None
     if places.logarithmic:
         axes.set_xscale("log")
@@ -131,14 +143,15 @@ def _draw(axes: Axes, panel: SweepPanel, places: Places) -> None:
         shift = _SPREAD * ((index + 0.5) / len(panel.lines) - 0.5) if beside else 0.0
         x = numpy.array(places.beside(shift))
         drawn = line_look(line.stroke) | ({} if joined else {"linestyle": "none"})
-        axes.plot(x, y, label=line.label, zorder=3, **drawn)
+        lines += axes.plot(x, y, label=line.label, zorder=3, **drawn)
         for at, interval in zip(x, line.intervals, strict=False):
             if interval:
-                axes.plot([at, at], interval, color=line.stroke.color, linewidth=0.9, zorder=2)
+                axes.plot([at, at], interval, color=paint(line.stroke.color), linewidth=0.9, zorder=2)
                 known.append(numpy.array(interval, dtype=float))
     if (panel.logarithmic or long_tailed(known)) and any(len(values) for values in known):
         axes.set_yscale("log")
-        return
+        return lines
     axes.set_ylim(*value_limits(known, panel.from_zero))
     if not any(len(values) for values in known):
         say_empty(axes)
+    return lines

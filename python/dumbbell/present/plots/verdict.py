@@ -9,7 +9,7 @@ from dumbbell.present.plots.parts.canvas import look, render
 from dumbbell.present.plots.parts.frame import say_empty, tick_text
 from dumbbell.present.plots.parts.scatter import Scatter
 from dumbbell.present.plots.parts.style import INK, Style
-from dumbbell.present.plots.parts.svg import compact
+from dumbbell.present.plots.parts.svg import Mark, compact
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,11 @@ def verdict_figure(name: str, points: Sequence[VerdictPoint]) -> str:
         axes = scatter.axes
         axes.set_xlabel("Self-inflicted one-way delay, 95th percentile (ms)")
         axes.set_ylabel("Utilisation of the bottleneck (%)")
-        titles = {}
+        marks = {}
         for index, point in enumerate(points):
             scatter.point(point.delay_ms, 100 * point.utilization, point.style, f"point{index}")
-            titles[f"point{index}"] = f"{point.name}: {100 * point.utilization:.1f} %, {point.delay_ms:.1f} ms"
+            said = f"{point.name}: {100 * point.utilization:.1f} %, {point.delay_ms:.1f} ms"
+            marks[f"point{index}"] = Mark(said, "", point.delay_ms, 100 * point.utilization)
         axes.set_xlim(0, 1.15 * max((point.delay_ms for point in points), default=1.0) or 1.0)
         axes.set_ylim(0, 105)
         axes.axhline(100, color=INK, alpha=0.3, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
@@ -40,5 +41,5 @@ def verdict_figure(name: str, points: Sequence[VerdictPoint]) -> str:
             axis.set_major_formatter(FuncFormatter(tick_text))
         if not points:
             say_empty(axes)
-        scatter.annotate([(point.delay_ms, 100 * point.utilization, point.name) for point in points])
-        return compact(render(scatter.figure), name, titles)
+        scatter.annotate([(point.delay_ms, 100 * point.utilization, point.name, point.style) for point in points])
+        return compact(render(scatter.figure), name, marks)

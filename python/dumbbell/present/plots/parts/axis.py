@@ -1,4 +1,4 @@
-"""The delay axis of figures: logarithmic where the delays span more than a factor of four, never beyond them."""
+"""Axes of figures that end with their data, and are logarithmic where these span widely."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+
+from dumbbell.present.plots.parts.sheet import sheet
 
 _AIR = 0.03  # of the axis, at each end
 _LINEAR = 2.0  # ms; a logarithmic axis is linear below
@@ -17,16 +19,22 @@ _STEPS: tuple[tuple[float, ...], ...] = (
     tuple(1.0 + step / 5 for step in range(45)),
     tuple(1.0 + step / 10 for step in range(90)),
 )
-_FEWEST, _MOST = 4, 9  # ticks
+RATE = "Mbit/s"
+_FAR = 0.6  # of the largest value: an axis whose values are all above that need not begin with 0
+_LONG = 100.0  # times the least value: a linear axis would press most values to its foot
+_FEWEST, _MOST, _MOST_NARROW = 4, 9, 6  # ticks
+_WIDTH, _NARROW = 420.0, 320.0  # points, of a figure
 
 
 @dataclass(frozen=True)
 class DelayAxis:
-    """A delay axis in ms: its scale, and the least and the largest value on it."""
+    """An axis, mostly of delays in ms: its scale, and the least and the largest value on it."""
 
     logarithmic: bool
     low: float
     high: float
+    linear_below: float = _LINEAR
+    """Values up to which a logarithmic axis is linear; 0 for values above 0 only."""
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -34,7 +42,7 @@ class DelayAxis:
         if not self.logarithmic:
             air = _AIR * (self.high - self.low) or max(0.05 * abs(self.high), 0.5)
             return (self.low - air, self.high + air)
-        if self.low < _LINEAR:
+        if self.low < self.linear_below:
             air = _AIR * (self.high - self.low)
             return (self.low - min(air, 1.0), self.high * 1.05 if self.high > 0 else self.high + min(air, 1.0))
         factor = max((self.high / self.low) ** _AIR, 1.01)
@@ -46,14 +54,67 @@ class DelayAxis:
         axis = axes.yaxis if upwards else axes.xaxis
         low, high = self.limits
         if self.logarithmic:
-            if low < _LINEAR:
-                set_scale("symlog", base=2, linthresh=_LINEAR, linscale=0.5)
+            if low < self.linear_below:
+                set_scale("symlog", base=2, linthresh=self.linear_below, linscale=0.5)
             else:
                 set_scale("log")
-            axis.set_major_locator(FixedLocator(ticks(low, high)))
+            axis.set_major_locator(FixedLocator(ticks(low, high, self.linear_below)))
             axis.set_minor_locator(NullLocator())
         set_limits(low, high)
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.5g}"))
+
+
+@dataclass(frozen=True)
+class PlaneAxis:
+    """An axis of a plane: what it is of, with the unit, and its scale; a `reversed` one has low values at its end."""
+
+    title: str
+    scale: DelayAxis
+    reversed: bool = False
+    whole: bool = False
+    """From 0 on, unless all values are far from it."""
+
+    @property
+    def from_zero(self) -> bool:
+        """Whether it begins with 0."""
+        low, high = self.scale.low, self.scale.high
+        return self.whole and not self.scale.logarithmic and low >= 0.0 and (low < _FAR * high or low == high)
+
+    @property
+    def label(self) -> str:
+        """Title and unit, and what is unusual about the axis."""
+        if self.scale.logarithmic:
+            return f"{self.title}, logarithmic"
+        return f"{self.title}, not from 0" if self.whole and not self.from_zero else self.title
+
+    def apply(self, axes: Axes, upwards: bool = False) -> None:
+        """Gives the x axis (the y axis if `upwards`) of a plot its limits, scale, ticks and name."""
+        self.scale.apply(axes, upwards)
+        axis = axes.yaxis if upwards else axes.xaxis
+        axis.set_label_text(self.label)
+        if self.from_zero:
+            high = self.scale.high * (1 + _AIR) or 1.0
+            if upwards:
+                axes.set_ylim(0.0, high)
+            else:
+                axes.set_xlim(0.0, high)
+        if self.reversed:
+            axis.set_inverted(True)
+
+
+def value_axis(title: str, values: Iterable[float], reversed: bool, linear: bool = False) -> PlaneAxis:
+    """Return an axis for values that are no delays; one of rates is `linear`, or it would press good ones together."""
+    known = list(values) or [0.0, 1.0]
+    low, high = min(known), max(known)
+    logarithmic = not linear and low > 0 and high > _LONG * low
+    return PlaneAxis(title, DelayAxis(logarithmic, low, high, 0.0), reversed, whole=True)
+
+
+def metric_axis(title: str, values: Sequence[float], unit: str) -> PlaneAxis:
+    """Return an axis for the values of one metric, low ones first."""
+    if unit == "ms":
+        return PlaneAxis(title, delay_axis(values))
+    return value_axis(title, values, reversed=False, linear=unit == RATE)
 
 
 def spans_widely(delays_ms: Iterable[float]) -> bool:
@@ -79,9 +140,9 @@ def delay_axis(delays_ms: Iterable[float], logarithmic: bool | None = None) -> D
     return DelayAxis(kind, min(known), max(known)) if known else DelayAxis(kind, 0.0, 2.0)
 
 
-def ticks(low: float, high: float) -> list[float]:
+def ticks(low: float, high: float, linear_below: float = _LINEAR) -> list[float]:
     """Round values for a logarithmic axis with these ends: few, but enough to read values between them."""
-    if low < _LINEAR:
+    if low < linear_below:
         powers = [2.0**power for power in range(1, 40)]
         found = [value for value in (*(-each for each in reversed(powers)), 0.0, *powers) if low <= value <= high]
         return _thinned(found)
@@ -94,7 +155,8 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def _thinned(values: Sequence[float]) -> list[float]:
-    return list(values[:: -(-len(values) // _MOST)] if values else values)
+    most = _MOST if sheet().width(_WIDTH) > _NARROW else _MOST_NARROW
+    return list(values[:: -(-len(values) // most)] if values else values)
 
 
 def _lower(least: float) -> float:

@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
+from dumbbell.base.errors import UserError
 from dumbbell.present.plots.parts.canvas import renderer
+from dumbbell.present.plots.parts.sheet import sheet
 
 
 @dataclass(frozen=True)
@@ -35,32 +38,39 @@ _LEFT, _RIGHT, _BELOW = 52.0, 9.0, 44.0
 _ABOVE, _TITLE = 9.0, 15.0
 _BETWEEN = 12.0
 _BETWEEN_AXES = 46.0  # where each plot has an x axis of its own
-_INSIDE = _WIDTH - _LEFT - _RIGHT
 _LEGEND_BELOW = 36.0  # from the lowest plot to the legend
 _WIDE = 300.0  # a logarithmic axis over a larger factor has ticks at powers of ten only
 _MOST_ENTRIES = 24  # legend entries; the tables list every flow
+_ROOM = 20.0  # points that the name of an axis has at the left
+_LOWEST = 40.0  # points, of a plot
 
 
-@dataclass(frozen=True)
+@dataclass
 class PlotFrame:
-    """A figure with plots of the given heights (points), from top to bottom."""
+    """A figure with plots of the given heights (points), from top to bottom; a sheet of fixed height scales them."""
 
     figure: Figure
     plots: Sequence[Axes]
-    heights: Sequence[float]
+    heights: list[float]
     between: float
 
     def __post_init__(self) -> None:
+        self.width = sheet().width(_WIDTH)
+        self.left = _LEFT
         self._lay_out(0.0)
+
+    @property
+    def _inside(self) -> float:
+        return self.width - self.left - _RIGHT
 
     def size(self, plot: int) -> tuple[float, float]:
         """Width and height of a plot, points."""
-        return (_INSIDE, self.heights[plot])
+        return (self._inside, self.heights[plot])
 
     def box(self, plot: int) -> tuple[float, float, float, float]:
         """Left, top, width and height of a plot in the drawing, points."""
         above = sum(self.heights[:plot]) + self.between * plot
-        return (_LEFT, self._above + above, *self.size(plot))
+        return (self.left, self._above + above, *self.size(plot))
 
     @property
     def _above(self) -> float:
@@ -70,18 +80,35 @@ class PlotFrame:
         """Gives the plots their size and place, above a legend of the given height."""
         inner = sum(self.heights) + self.between * (len(self.heights) - 1)
         height = self._above + inner + _BELOW + legend
-        self.figure.set_size_inches(_WIDTH / 72, height / 72)
+        self.figure.set_size_inches(self.width / 72, height / 72)
         for index, plot in enumerate(self.plots):
             _, top, _, own = self.box(index)
-            plot.set_position((_LEFT / _WIDTH, 1 - (top + own) / height, _INSIDE / _WIDTH, own / height))
+            plot.set_position(
+                (self.left / self.width, 1 - (top + own) / height, self._inside / self.width, own / height)
+            )
+
+    def _fit(self, legend: float) -> None:
+        """Gives the plots the height that the sheet leaves them, if its height is fixed.
+
+        Raises:
+            UserError: it leaves them too little.
+        """
+        wanted = sheet().height()
+        if wanted is None:
+            return
+        rest = self._above + self.between * (len(self.heights) - 1) + _BELOW + legend
+        scale = (wanted - rest) / sum(self.heights)
+        if scale * min(self.heights) < _LOWEST:
+            least = (rest + _LOWEST * sum(self.heights) / min(self.heights)) * sheet().scale / 72
+            raise UserError(f"the height is too small for the plots and their legend: they need {least:.1f} in")
+        self.heights = [scale * height for height in self.heights]
 
     def finish(self, y_labels: Sequence[str], legend: Legend, x_labels: Sequence[str] = ("Time (s)",)) -> None:
         """Labels, and a legend of what is in any plot in the first of its layouts that fits the width.
 
         One of `x_labels` stands for all plots, below the lowest.
         """
-        for plot, height, y_label in zip(self.plots, self.heights, y_labels, strict=True):
-            self._label(plot, height, y_label)
+        for plot in self.plots:
             for axis in (plot.xaxis, plot.yaxis):
                 if isinstance(axis.get_major_locator(), FixedLocator):
                     continue  # ticks of its own
@@ -104,53 +131,75 @@ class PlotFrame:
             more = [entry for entry in zip(*plot.get_legend_handles_labels(), strict=True) if entry[1] not in labels]
             handles += [handle for handle, _ in more]
             labels += [label for _, label in more]
-        self._lay_out(self._write_legend(handles, labels, legend) if handles else 0.0)
+        written = self._write_legend(handles, labels, legend) if handles else None
+        below = float(written.get_window_extent(renderer(self.figure)).height) if written else 0.0
+        self._fit(below)
+        rooms = []
+        for plot, height, y_label in zip(self.plots, self.heights, y_labels, strict=True):
+            rooms.append(label_upwards(plot, y_label, renderer(self.figure), height, self.between))
+        self.left = _LEFT + max(max(rooms, default=0.0) - _ROOM, 0.0)
+        for plot, room in zip(self.plots, rooms, strict=True):
+            place_label(plot, room, self.left, self._inside)
+        if written:
+            written.set_bbox_to_anchor(self._middle(), self.plots[-1].transAxes)
+        self._lay_out(below)
 
-    def _label(self, plot: Axes, height: float, text: str) -> None:
-        """Names the y axis: in two lines, then in smaller letters, where the name is longer than the axis."""
-        measure = renderer(self.figure)
-        label = plot.set_ylabel(text)
-        right = 12.0
-        if label.get_window_extent(measure).height > height + self.between / 2:
-            label.set_text(_two_lines(text))
-            right = 20.0
-            label.set_fontsize(8.0)
-        long = label.get_window_extent(measure).height / height
-        if long > 1.0:
-            label.set_fontsize(8.0 / long)
-        plot.yaxis.set_label_coords(-(_LEFT - right) / _INSIDE, 0.5)  # clear of ticks up to 99999
+    def _middle(self) -> tuple[float, float]:
+        """Where the legend begins: below the middle of the figure, in parts of the lowest plot."""
+        return ((self.width / 2 - self.left) / self._inside, -_LEGEND_BELOW / self.heights[-1])
 
-    def _write_legend(self, handles: Sequence[Any], labels: Sequence[str], legend: Legend) -> float:
-        """Returns its height."""
+    def _write_legend(self, handles: Sequence[Any], labels: Sequence[str], legend: Legend) -> Any:  # noqa: ANN401 (matplotlib's legend)
+        """Writes it in the first layout that fits the width."""
         if legend.paired:  # columns are filled from the top
             handles, labels = [*handles[::2], *handles[1::2]], [*labels[::2], *labels[1::2]]
         if len(handles) > _MOST_ENTRIES:
             handles, labels = _shortened(handles, labels, legend.paired)
         measure = renderer(self.figure)
-        middle = (_WIDTH / 2 - _LEFT) / _INSIDE
         for columns, size in legend.layouts:
             written = self.plots[-1].legend(
                 handles,
                 labels,
                 loc="upper center",
-                bbox_to_anchor=(middle, -_LEGEND_BELOW / self.heights[-1]),
+                bbox_to_anchor=self._middle(),
                 ncols=min(columns, len(handles)),
-                fontsize=size,
+                fontsize=sheet().letters(size),
                 handlelength=legend.handle,
                 handletextpad=0.5,
                 columnspacing=1.2,
             )
             extent = written.get_window_extent(measure)
-            if extent.width <= _WIDTH - 4:
+            if extent.width <= self.width - 4:
                 break
-        return float(extent.height)
+        return written
 
 
 def frame(*heights: float, own_x: bool = False) -> PlotFrame:
     """A frame with a plot for each height, with room for an x axis below each of them if `own_x`."""
     figure = Figure()
     plots = [figure.add_axes((0, 0, 1, 1), label=str(index)) for index in range(len(heights))]
-    return PlotFrame(figure, plots, heights, _BETWEEN_AXES if own_x else _BETWEEN)
+    return PlotFrame(figure, plots, list(heights), _BETWEEN_AXES if own_x else _BETWEEN)
+
+
+def label_upwards(plot: Axes, text: str, measure: RendererAgg, height: float, between: float = 0.0) -> float:
+    """Names the y axis: in two lines, then in smaller letters, where the name is longer than the axis.
+
+    Returns how much room the name needs at the left. It may take half of `between` above and below the axis.
+    """
+    label = plot.set_ylabel(text)
+    room = 12.0
+    if label.get_window_extent(measure).height > height + between / 2:
+        label.set_text(two_lines(text))
+        label.set_fontsize(sheet().letters(8.0))
+        room = sheet().letters(8.0) * 2.5
+    long = label.get_window_extent(measure).height / height
+    if long > 1.0:
+        label.set_fontsize(sheet().letters(8.0) / long)
+    return room
+
+
+def place_label(plot: Axes, room: float, left: float, inside: float) -> None:
+    """Places the name of the y axis at the left edge of the figure, clear of ticks up to 99999."""
+    plot.yaxis.set_label_coords(-(left - room) / inside, 0.5)
 
 
 def tick_text(value: float, _: object = None) -> str:
@@ -167,7 +216,7 @@ def short(text: str) -> str:
     return text.replace("e+0", "e").replace("e-0", "e-").replace("e+", "e").removesuffix(".")
 
 
-def _two_lines(text: str) -> str:
+def two_lines(text: str) -> str:
     """The text, broken behind the space or underscore that is nearest to its middle."""
     places = [index + 1 for index, letter in enumerate(text) if letter in " _"]
     if not places:

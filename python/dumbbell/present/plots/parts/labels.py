@@ -16,6 +16,7 @@ _PREFERENCE = numpy.repeat((0.0, 0.3, 2.0, 2.0), len(_SLIDES))  # beside rather 
 _NEAR, _FAR = 30.0, 62.0  # how far names that may be left out go from their point without and with a line
 LEADER = 10.0
 """Names further than this (points) from their point get a line to it."""
+_SAME = 0.1  # points
 _ROUNDS = 8
 _SHUFFLES = 40
 _OVERLAP, _PER_AREA = 120.0, 5.0
@@ -60,6 +61,19 @@ class Label:
 
     box: Box
     distance: float
+
+
+def same_places(spots: Sequence[Point]) -> list[list[int]]:
+    """Return points in groups of those in the same place, in the order of their first."""
+    groups: list[list[int]] = []
+    for index, spot in enumerate(spots):
+        for group in groups:
+            if math.dist(spot, spots[group[0]]) < _SAME:
+                group.append(index)
+                break
+        else:
+            groups.append([index])
+    return groups
 
 
 def place(

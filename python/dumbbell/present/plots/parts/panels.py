@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from dumbbell.present.plots.parts.canvas import look, render
 from dumbbell.present.plots.parts.frame import LINES, frame, say_empty, value_limits
+from dumbbell.present.plots.parts.sheet import sheet
 from dumbbell.present.plots.parts.strokes import Stroke, line_look, marked, marker_look
 from dumbbell.present.plots.parts.style import INK, SHADE
-from dumbbell.present.plots.parts.svg import compact
+from dumbbell.present.plots.parts.svg import Mark, compact
 
 Array = NDArray[Any]
 
@@ -34,6 +35,7 @@ class Curve:
     time_s: Array
     values: Array
     held: bool = False
+    scheme: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,18 +66,28 @@ class Panel:
     title: str = ""
 
 
-def time_figure(name: str, panels: Sequence[Panel], changes_s: Sequence[float] = (), x_label: str = "Time (s)") -> str:
-    """The panels over the same time axis as SVG, with a vertical line at each change and one legend for all."""
-    span = time_span(panels)
+def time_figure(
+    name: str,
+    panels: Sequence[Panel],
+    changes_s: Sequence[float] = (),
+    x_label: str = "Time (s)",
+    span: tuple[float, float] | None = None,
+) -> str:
+    """The panels over the same time axis as SVG, with a vertical line at each change and one legend for all.
+
+    Without a `span` of time it is of all samples.
+    """
+    span = span or time_span(panels)
+    marks: dict[str, Mark] = {}
     with look(name):
         framed = frame(*(panel.height for panel in panels))
         for axes, panel in zip(framed.plots, panels, strict=True):
-            draw_panel(axes, panel, span)
+            marks |= draw_panel(axes, panel, span)
             for change_s in changes_s:
                 if span[0] <= change_s <= span[1]:
                     axes.axvline(change_s, color=INK, alpha=0.55, linewidth=0.8, linestyle=(0, (1.5, 2.0)), zorder=1)
         framed.finish([panel.y_label for panel in panels], LINES, (x_label,))
-        return compact(render(framed.figure), name)
+        return compact(render(framed.figure), name, marks)
 
 
 def time_span(panels: Sequence[Panel]) -> tuple[float, float]:
@@ -89,8 +101,9 @@ def time_span(panels: Sequence[Panel]) -> tuple[float, float]:
     return (low, high if high > low else low + 1.0)
 
 
-def draw_panel(axes: Axes, panel: Panel, span: tuple[float, float]) -> None:
-    """Draws one panel; `span` are the limits of its time axis."""
+def draw_panel(axes: Axes, panel: Panel, span: tuple[float, float]) -> dict[str, Mark]:
+    """Draws one panel; `span` are the limits of its time axis. Returns what the lines of schemes are."""
+    marks = {}
     axes.set_xlim(*span)
     if panel.limit and len(panel.limit.time_s):
         time_s, values = _held(panel.limit, span[1])
@@ -105,7 +118,7 @@ def draw_panel(axes: Axes, panel: Panel, span: tuple[float, float]) -> None:
         drawstyle: Any = "steps-post" if curve.held else "default"
         if curve.label:
             every = marked(curve.time_s, span, named.index(curve), len(named))
-            axes.plot(
+            (line,) = axes.plot(
                 curve.time_s,
                 values,
                 label=curve.label,
@@ -113,6 +126,9 @@ def draw_panel(axes: Axes, panel: Panel, span: tuple[float, float]) -> None:
                 markevery=every,
                 **line_look(curve.stroke, _WIDE if len(named) <= _FEW else _THIN),
             )
+            if curve.scheme:
+                line.set_gid(f"curve{axes.get_label()}-{named.index(curve)}")
+                marks[str(line.get_gid())] = Mark(curve.label, curve.scheme)
         else:
             thin = {key: line_look(curve.stroke, 1.0)[key] for key in ("color", "linewidth", "linestyle")}
             axes.plot(curve.time_s, values, drawstyle=drawstyle, **thin)
@@ -121,11 +137,12 @@ def draw_panel(axes: Axes, panel: Panel, span: tuple[float, float]) -> None:
     if not panel.limit and not any(numpy.isfinite(curve.values).any() for curve in panel.curves):
         say_empty(axes)
     if panel.title:
-        axes.set_title(panel.title, loc="left", fontsize=8, pad=2.5)
+        axes.set_title(panel.title, loc="left", fontsize=sheet().letters(8.0), pad=2.5)
     if panel.states:
         _name_states(axes, panel.states)
     else:
         _scale(axes, panel)
+    return marks
 
 
 def _name_states(axes: Axes, states: Mapping[float, str]) -> None:

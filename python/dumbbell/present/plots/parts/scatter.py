@@ -1,76 +1,127 @@
-"""One plot of points that have names: beside the points, or in a legend at the right."""
+"""One plot of points that have names: beside the points, or in a legend below the plot."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from dumbbell.base.errors import UserError
 from dumbbell.present.plots.parts.canvas import renderer, settle
-from dumbbell.present.plots.parts.labels import LEADER, Box, Label, nearest_on, place, place_what_fits
+from dumbbell.present.plots.parts.frame import label_upwards, place_label, two_lines
+from dumbbell.present.plots.parts.labels import LEADER, Box, Label, nearest_on, place_what_fits
+from dumbbell.present.plots.parts.sheet import LETTERS, sheet
 from dumbbell.present.plots.parts.strokes import marker_look
-from dumbbell.present.plots.parts.style import INK, Style
+from dumbbell.present.plots.parts.style import GROUND, INK, Style
 
 MARKER = 8.0  # points
+MOST_NAMES = 15
+"""More find no room beside their points."""
 
+Spot = tuple[float, float]
 Bar = tuple[tuple[float, float], tuple[float, float]]
 """Its lower left and its upper right end."""
 
-_WIDTH, _HEIGHT = 410.0, 300.0  # points
-_LEFT, _RIGHT, _ABOVE, _BELOW = 42.0, 12.0, 20.0, 36.0
-_TITLE_LINE, _TITLE_SIZE = 13.0, 9.5
-_LEAST_PLOT = 190.0
-_GAP = 8.0
-_LONG_LEGEND = 24
+_WIDTH, _PLOT = 410.0, 240.0  # points
+_ASPECT = 0.72  # height of a narrow plot, as a part of its width
+_LEFT, _RIGHT, _ABOVE, _BELOW = 50.0, 12.0, 6.0, 36.0
+_LINE = 12.5
+_ROOM = 14.0  # that the name of an axis has at the left
+_GAP = 4.0
+_LOWEST = 80.0
+_COLUMNS = 8  # of a legend
 
 
 class Scatter:
     """A figure with one plot and a title, which may have several lines.
 
-    `above` and `below` are room (points) beyond what title and axis need: for a line of explanations, for a key.
+    Above the plot may stand a line of explanations, below it a legend: the plot keeps its height, unless the height of
+    the sheet is fixed.
     """
 
-    def __init__(self, title: str, width: float = _WIDTH, above: float = 0.0, below: float = 0.0) -> None:
-        self.width, self.height = width, _HEIGHT + above + below
-        self._above, self._below = above, below
-        self.figure = Figure(figsize=(self.width / 72, self.height / 72))
+    def __init__(self, title: str, width: float = _WIDTH) -> None:
+        self.width = sheet().width(width)
+        self.height = 0.0
+        self._left = _LEFT
+        inside = self.width - _LEFT - _RIGHT
+        self._plot = min(_PLOT, _ASPECT * inside)
+        self.figure = Figure()
         self.axes: Axes = self.figure.add_axes((0, 0, 1, 1))
-        self._title_lines = title.count("\n")
-        self._lay_out(self.width - _LEFT - _RIGHT)
-        # across the whole figure, in letters small enough to fit
-        text = self.figure.text(0.5, 1 - 3 / self.height, title, ha="center", va="top", fontsize=_TITLE_SIZE)
-        wide = text.get_window_extent(renderer(self.figure)).width
-        text.set_fontsize(_TITLE_SIZE * min(1.0, (self.width - 4) / wide if wide else 1.0))
+        self._lines = self._wrapped(title)
+        self._title = self.figure.text(0.5, 1, "\n".join(self._lines), ha="center", va="top", fontsize=LETTERS)
+        self._explained: Any = None
+        self._listed: Any = None
+        self.lay_out()
 
-    def point(self, x: float, y: float, style: Style, group: str, size: float = MARKER) -> None:
-        """Draws a point; `group` is its identifier in the drawing."""
-        drawn = self.axes.plot(x, y, linestyle="none", clip_on=False, zorder=3, **marker_look(style, size))
+    def _wrapped(self, title: str) -> list[str]:
+        """The lines of the title, none wider than the figure."""
+        measure = renderer(self.figure)
+        lines = []
+        for line in title.splitlines():
+            shown = ""
+            for word in line.split(" "):
+                longer = f"{shown} {word}" if shown else word
+                if shown and self._text_size(measure, longer)[0] > self.width - 4:
+                    lines.append(shown)
+                    longer = word
+                shown = longer
+            lines.append(shown)
+        return lines
+
+    def point(self, x: float, y: float, style: Style, group: str, size: float = MARKER, edge: str = "") -> None:
+        """Draws a point; `group` is its identifier in the drawing. With an `edge` it is grey with an edge of that."""
+        look = marker_look(style, size)
+        if edge:
+            look = {"marker": "o", "markersize": size, "markerfacecolor": INK, "markeredgecolor": "none"}
+            grey: Any = {"linestyle": "none", "clip_on": False, "zorder": 2.4}
+            fill = self.axes.plot(x, y, **grey, **look, alpha=0.25)
+            look = {"marker": "o", "markersize": size, "markerfacecolor": "none", "markeredgecolor": edge}
+            drawn = self.axes.plot(x, y, **grey, **look | {"markeredgewidth": 1.1})
+            fill[0].set_gid(f"{group}-ground")
+        else:
+            drawn = self.axes.plot(x, y, linestyle="none", clip_on=False, zorder=3, **look)
         drawn[0].set_gid(group)
 
     def explain(self, handles: Sequence[Line2D]) -> None:
-        """One line above the plot that says what its lines are."""
-        for size in (7.5, 7.0, 6.5, 6.0, 5.5):
+        """Says above the plot what its lines are."""
+        self._explained = self._legend(handles, 7.5, 2.2)
+        self.lay_out()
+
+    def below(self, handles: Sequence[Line2D]) -> None:
+        """Says below the plot what its points are."""
+        if self._listed:
+            self._listed.remove()
+        self._listed = self._legend(handles, 8.5, 1.0)
+        self.lay_out()
+
+    def legend(self, entries: Mapping[str, Style]) -> None:
+        """Names below the plot, with their markers."""
+        self.below(marked(entries))
+
+    def _legend(self, handles: Sequence[Line2D], size: float, handle: float) -> Any:  # noqa: ANN401 (matplotlib's)
+        """In as many columns as the width has room for."""
+        for columns in range(min(len(handles), _COLUMNS), 0, -1):
             written = self.figure.legend(
                 handles=handles,
-                loc="lower left",
-                bbox_to_anchor=(
-                    _LEFT / self.width,
-                    1 - (_ABOVE + _TITLE_LINE * self._title_lines + self._above) / self.height,
-                ),
-                ncols=len(handles),
-                fontsize=size,
-                handlelength=2.2,
+                loc="upper left",
+                ncols=columns,
+                fontsize=sheet().letters(size),
+                handlelength=handle,
                 handletextpad=0.5,
                 columnspacing=1.2,
-                borderpad=0.2,
+                borderpad=0.0,
+                borderaxespad=0.0,
             )
-            if written.get_window_extent(renderer(self.figure)).width <= self.width - _LEFT:
-                break
+            if columns == 1 or written.get_window_extent(renderer(self.figure)).width <= self.width - _GAP:
+                return written
             written.remove()
+        return None
 
     def spots(self, points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
         """Where points are in the drawing, points from its lower left; the limits of the axes have to be final."""
+        self.lay_out()
         settle(self.figure)
         found = [self.axes.transData.transform(point) for point in points]
         return [(float(x), float(y)) for x, y in found]
@@ -80,100 +131,100 @@ class Scatter:
         extent = self.axes.get_window_extent(renderer(self.figure))
         return Box(extent.x0, extent.y0, extent.x1, extent.y1)
 
-    def name(
-        self,
-        names: Sequence[tuple[tuple[float, float], str]],
-        bounds: Box,
-        others: Sequence[tuple[float, float]] = (),
-        lines: Sequence[Box] = (),
-        solid: Sequence[Box] = (),
-        size: float = 9.5,
-        leading: int = 0,
-    ) -> list[bool]:
-        """Writes names beside their spots in the drawing where there is room; whether there was, for each.
+    def room(
+        self, names: Sequence[tuple[Spot, str]], others: Sequence[Spot] = (), lines: Sequence[Box] = ()
+    ) -> list[Label | None]:
+        """Where names can stand beside their spots in the drawing; None for those that find no room.
 
-        The first are the most important; `others` are spots without a name. What names cover and avoid is as in
-        `place_what_fits`.
+        The first are the most important; `others` are spots without a name. Names avoid `lines`.
         """
         measure = renderer(self.figure)
-        sizes = [self._text_size(measure, name, size) for _, name in names]
+        area = self.area()
+        bounds = Box(area.left + 1, area.bottom + 2, area.right + _RIGHT - 2, area.top + 1)
+        sizes = [self._text_size(measure, name) for _, name in names]
         spots = [*(spot for spot, _ in names), *others]
-        labels = place_what_fits(spots, sizes, bounds, MARKER / 2 + 1, lines, solid, leading)
-        for (spot, name), label in zip(names, labels, strict=True):
+        return place_what_fits(spots, sizes, bounds, MARKER / 2 + 1, lines, (), len(names))
+
+    def write(self, names: Sequence[tuple[Spot, str]], places: Sequence[Label | None]) -> None:
+        """Writes the names that have a place."""
+        for (spot, name), label in zip(names, places, strict=True):
             if label:
-                self._write(name, spot, label, size)
-        return [label is not None for label in labels]
+                self._write(name, spot, label)
 
-    def frame(self, box: Box, to: Box) -> None:
-        """Draws a thin frame around the box, and a line from it to the other one."""
-        start = ((box.left + box.right) / 2, (box.bottom + box.top) / 2)
-        end = nearest_on(to, start)
-        begin = nearest_on(box, end)
-        corners = [(box.left, box.bottom), (box.right, box.bottom), (box.right, box.top), (box.left, box.top)]
-        for outline in ([*corners, corners[0]], [begin, end]):
-            xs, ys = [x / self.width for x, _ in outline], [y / self.height for _, y in outline]
-            self.figure.add_artist(Line2D(xs, ys, color=INK, alpha=0.6, linewidth=0.7))
-
-    def legend(self, entries: Mapping[str, Style]) -> None:
-        """Names at the right, in as much room as they need."""
-        handles = [
-            Line2D([], [], linestyle="none", label=name, **marker_look(style, MARKER))
-            for name, style in entries.items()
-        ]
-        columns = 1 + (len(handles) > _LONG_LEGEND)
-        for size in (9, 8, 7, 6, 5):
-            legend = self.axes.legend(
-                handles=handles,
-                loc="upper left",
-                bbox_to_anchor=(1.0, 1.0),
-                ncols=columns,
-                fontsize=size,
-                handletextpad=0.3,
-                borderpad=0.0,
-                columnspacing=0.8,
-            )
-            room = self.width - _LEFT - legend.get_window_extent(renderer(self.figure)).width - _GAP
-            if room >= _LEAST_PLOT:
-                break
-        self._lay_out(max(room, _LEAST_PLOT))
-        legend.set_bbox_to_anchor((1.0 + _GAP / max(room, _LEAST_PLOT), 1.0))
-
-    def annotate(self, points: Sequence[tuple[float, float, str]], bars: Sequence[Bar] = ()) -> None:
-        """Names beside the points (x, y, name), clear of the bars, which are lines across or up the plot.
+    def annotate(self, points: Sequence[tuple[float, float, str, Style]], bars: Sequence[Bar] = ()) -> None:
+        """Names beside the points (x, y, name, look), clear of the bars, or below the plot if not all find room.
 
         Limits of the axes have to be final, or to follow from the points.
         """
-        settle(self.figure)
-        measure = renderer(self.figure)
-        spots = [tuple(self.axes.transData.transform((x, y))) for x, y, _ in points]
-        sizes = [self._text_size(measure, name) for _, _, name in points]
-        area = self.axes.get_window_extent(measure)
-        bounds = Box(area.x0 + 1, area.y0 + 2, area.x1 + 8, area.y1 + 4)
-        labels = place(spots, sizes, bounds, MARKER / 2 + 1, [self._around(bar) for bar in bars])
-        for spot, (_, _, name), label in zip(spots, points, labels, strict=True):
-            self._write(name, spot, label)
+        spots = self.spots([(x, y) for x, y, *_ in points])
+        names = [(spot, name) for spot, (_, _, name, _) in zip(spots, points, strict=True)]
+        few = len(names) <= MOST_NAMES
+        places = self.room(names, lines=[self._around(bar) for bar in bars]) if few else []
+        if places and all(places):
+            self.write(names, places)
+        else:
+            self.legend({name: style for _, _, name, style in points})
 
     def _around(self, bar: Bar) -> Box:
         (left, bottom), (right, top) = self.axes.transData.transform(bar)
         return Box(float(left) - 1, float(bottom) - 1, float(right) + 1, float(top) + 1)
 
-    def _lay_out(self, width: float) -> None:
-        height = _HEIGHT - _BELOW - _ABOVE - _TITLE_LINE * self._title_lines
-        bottom = (_BELOW + self._below) / self.height
-        self.axes.set_position((_LEFT / self.width, bottom, width / self.width, height / self.height))
+    def lay_out(self) -> None:
+        """Gives everything its place.
 
-    def _text_size(self, measure: RendererAgg, name: str, size: float = 9.5) -> tuple[float, float]:
-        text = self.figure.text(0, 0, name, fontsize=size)
+        Raises:
+            UserError: the height of the sheet leaves the plot too little.
+        """
+        measure = renderer(self.figure)
+        across = self.axes.xaxis.label
+        if across.get_window_extent(measure).width > self.width - 2 * _RIGHT:
+            across.set_text(two_lines(across.get_text()))
+        bottom = _BELOW + _LINE * across.get_text().count("\n")
+        parts = [written.get_window_extent(measure) if written else None for written in (self._explained, self._listed)]
+        above, below = (_GAP + float(part.height) if part else 0.0 for part in parts)
+        title = _LINE * len(self._lines)
+        rest = _ABOVE + title + above + bottom + below
+        wanted = sheet().height()
+        plot = self._plot if wanted is None else wanted - rest
+        if plot < _LOWEST:
+            least = (rest + _LOWEST) * sheet().scale / 72
+            raise UserError(f"the height is too small for the plot and what is around it: they need {least:.1f} in")
+        self.height = height = plot + rest
+        self.figure.set_size_inches(self.width / 72, height / 72)
+        room = label_upwards(self.axes, self.axes.get_ylabel().replace("\n", " "), measure, plot)
+        self._left = _LEFT + max(room - _ROOM, 0.0)
+        inside = self.width - self._left - _RIGHT
+        place_label(self.axes, room, self._left, inside)
+        self.axes.set_position((self._left / self.width, (bottom + below) / height, inside / self.width, plot / height))
+        self._title.set_position((0.5, 1 - 2 / height))
+        for written, part, top in zip(
+            (self._explained, self._listed), parts, (height - _ABOVE / 2 - title, below), strict=True
+        ):
+            if written and part:
+                left = max(min(self._left, self.width - part.width - _GAP), 0.0)
+                written.set_bbox_to_anchor((left / self.width, top / height), self.figure.transFigure)
+
+    def _text_size(self, measure: RendererAgg, name: str) -> tuple[float, float]:
+        text = self.figure.text(0, 0, name, fontsize=LETTERS)
         extent = text.get_window_extent(measure)
         text.remove()
         return (extent.width + 2, extent.height + 1)
 
-    def _write(self, name: str, spot: tuple[float, float], label: Label, size: float = 9.5) -> None:
-        width, height = self.figure.bbox.width, self.figure.bbox.height
+    def _write(self, name: str, spot: tuple[float, float], label: Label) -> None:
+        width, height = self.width, self.height
         box = label.box
         middle = ((box.left + box.right) / 2, (box.bottom + box.top) / 2)
-        self.figure.text(middle[0] / width, middle[1] / height, name, ha="center", va="center", fontsize=size)
+        ground: Any = {"facecolor": GROUND, "edgecolor": "none", "alpha": 0.8, "pad": 0.5}  # lines do not cross it out
+        at = (middle[0] / width, middle[1] / height)
+        self.figure.text(*at, name, ha="center", va="center", fontsize=LETTERS, bbox=ground)
         if label.distance > LEADER:
             end = nearest_on(box, spot)
             xs, ys = (spot[0] / width, end[0] / width), (spot[1] / height, end[1] / height)
             self.figure.add_artist(Line2D(xs, ys, color=INK, alpha=0.45, linewidth=0.6, zorder=1))
+
+
+def marked(entries: Mapping[str, Style]) -> list[Line2D]:
+    """Return the entries of a legend: names with their markers."""
+    return [
+        Line2D([], [], linestyle="none", label=name, **marker_look(style, MARKER)) for name, style in entries.items()
+    ]

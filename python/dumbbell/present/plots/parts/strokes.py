@@ -8,7 +8,7 @@ import numpy
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
-from dumbbell.present.plots.parts.style import FILLED_MARKERS, GROUND, INK, LINE_MARKERS, Style, flow_color
+from dumbbell.present.plots.parts.style import FILLED_MARKERS, GROUND, INK, LINE_MARKERS, Style, flow_color, paint
 
 DASHES: tuple[tuple[float, ...], ...] = ((), (5.0, 1.8), (1.6, 1.6), (7.0, 1.6, 1.6, 1.6), (9.0, 2.4), (3.4, 3.4))
 """On and off lengths in line widths; the empty one is a line without gaps."""
@@ -19,26 +19,29 @@ _SMALL = 4.6  # points
 
 @dataclass(frozen=True)
 class Stroke:
-    """Colour and marker as in `Style`, and dashes as in `DASHES`."""
+    """Colour, marker and filling as in `Style`, and dashes as in `DASHES`."""
 
     color: str
     marker: str
     dashes: tuple[float, ...] = ()
+    hollow: bool = False
 
     @property
     def style(self) -> Style:
         """What points of the same scheme look like."""
-        return Style(self.color, self.marker)
+        return Style(self.color, self.marker, self.hollow)
 
 
 def scheme_strokes(styles: Sequence[Style]) -> list[Stroke]:
-    """The strokes of schemes: each in its own colour and marker; those that share a marker differ in dashes."""
-    seen: dict[str, int] = {}
+    """Return the strokes of schemes: those that share a colour or a marker differ in dashes, as far as these reach."""
+    taken: set[tuple[str, tuple[float, ...]]] = set()
     strokes = []
     for style in styles:
-        count = seen.get(style.marker, 0)
-        seen[style.marker] = count + 1
-        strokes.append(Stroke(style.color, style.marker, DASHES[count % len(DASHES)]))
+        marks = (style.color, style.seen.marker)
+        shared = [sum((mark, dashes) in taken for mark in (*marks, marks[1])) for dashes in DASHES]
+        dashes = DASHES[shared.index(min(shared))]
+        taken |= {(mark, dashes) for mark in marks}
+        strokes.append(Stroke(style.color, style.marker, dashes, style.hollow))
     return strokes
 
 
@@ -58,8 +61,8 @@ def marker_look(style: Style, size: float) -> dict[str, Any]:
         "path_effects": [withStroke(linewidth=size * 0.4, foreground=INK)] if stroke else None,
         "marker": style.marker,
         "markersize": size * (1.25 if style.marker in ("*", "1", "+") else 1.0),
-        "markerfacecolor": GROUND if hollow else style.color,
-        "markeredgecolor": style.color if stroke or hollow else INK,
+        "markerfacecolor": GROUND if hollow else paint(style.color),
+        "markeredgecolor": paint(style.color) if stroke or hollow else INK,
         "markeredgewidth": size * (0.25 if stroke else 0.18 if hollow else 0.075),
     }
 
@@ -69,7 +72,7 @@ def line_look(stroke: Stroke, width: float = 1.2) -> dict[str, Any]:
     look = marker_look(stroke.style, _SMALL)
     del look["path_effects"]  # would be drawn under the line as well
     return look | {
-        "color": stroke.color,
+        "color": paint(stroke.color),
         "linewidth": width,
         "linestyle": (0, stroke.dashes) if stroke.dashes else "-",
         "dash_capstyle": "butt",

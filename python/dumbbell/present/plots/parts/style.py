@@ -1,11 +1,17 @@
 """How figures look: scheme and flow colours, markers, and the stand-in colours that follow the reader's theme."""
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import product
 from typing import Any
 
-from matplotlib.colors import is_color_like, to_hex
+from matplotlib.colors import is_color_like, to_hex, to_rgb
+
+from dumbbell import catalog
+from dumbbell.catalog.families import family
+from dumbbell.present.plots.parts.sheet import LETTERS, sheet
 
 # Stand-ins: drawn like any colour, replaced when the figure is finished (see svg.py), so that text, axes and "black"
 # follow the page's foreground, the shaded capacity its theme, and what covers a part of a figure its ground.
@@ -21,9 +27,24 @@ OPTIMUM = "#d911d0"
 
 UNSTYLED = ("dimgray", "o")  # the catalog's style for a scheme that names none
 
-_SPARE_COLORS = ("#1b9e77", "#d95f02", "#7570b3", "#e7298a", "#66a61e", "#a6761d", "#1f78b4", "#8c6d31")
-FILLED_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "h", "<", ">", "d")
+FAMILY_COLORS = {
+    "loss": INK,
+    "bbr": "#e69f00",
+    "copa": "#d55e00",
+    "delay": "#009e73",
+    "pcc": "#0072b2",
+    "learned": "#cc79a7",
+    "media": "#56b4e9",
+    "other": "#8c8c8c",
+}
+"""Okabe and Ito's colours, which the colour-blind tell apart; grey in place of their yellow, which white hides."""
+_SPARE_COLORS = tuple(FAMILY_COLORS.values())[1:]
+FILLED_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "h", "<", ">", "*")
 LINE_MARKERS = ("1", "+", "x")  # drawn as strokes: they have no inside to fill
+_ALIKE = {"8": "h", "H": "h", "d": "D", ".": "o"}
+"""Markers that nobody tells from others at the size of a point."""
+_TINT = 0.6
+"""Share of white in the lighter shade of a colour."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +55,11 @@ class Style:
     marker: str
     hollow: bool = False
 
+    @property
+    def seen(self) -> "Style":
+        """What a reader sees of it: equal for two styles that look alike."""
+        return Style(self.color, _ALIKE.get(self.marker, self.marker), self.hollow)
+
 
 def ink(color: str) -> str:
     """The colour as `#rrggbb`, with black turned into the theme's foreground, and so is what is no colour."""
@@ -41,41 +67,68 @@ def ink(color: str) -> str:
     return INK if code == "#000000" else code
 
 
+def paint(color: str) -> str:
+    """Return a colour as the theme has it: ink where there are no colours."""
+    return INK if sheet().is_plain and color != GROUND else color
+
+
 def styles(wanted: Iterable[tuple[str, str, str]]) -> dict[str, Style]:
     """A distinct style for each scheme of `wanted`: (name, colour, marker), the last two empty if it names none.
 
-    A scheme keeps the style it asks for unless an earlier one has it. The others take a spare one picked by their
-    name, so that a scheme looks the same in every report unless two names collide.
+    Schemes of the catalog have the colour of their family unless somebody gave them another one; all others have the
+    colour that they ask for. A scheme keeps its marker unless an earlier one looks like that. What is open is picked by
+    the name, so that a scheme looks the same in every report unless two collide. Without colours, markers alone differ.
     """
     chosen: dict[str, Style] = {}
     taken: set[Style] = set()
     undecided = []
     for name, color, marker in wanted:
         named = color and (color, marker) != UNSTYLED
-        style = Style(ink(color), marker or "o") if named else None
+        own = paint(_family_color(name, color) or ink(color)) if named else None
+        style = Style(own, marker or "o") if own else None
         chosen[name] = style or Style(INK, "o")
-        if style is None or style in taken:
-            undecided.append(name)
+        if style is None or style.seen in taken:
+            undecided.append((name, own))
         else:
-            taken.add(style)
-    for name in undecided:
-        chosen[name] = _spare(name, taken)
+            taken.add(style.seen)
+    for name, own in undecided:
+        chosen[name] = _spare(name, (own,) if own else _SPARE_COLORS, taken)
         taken.add(chosen[name])
     return chosen
 
 
-def _spare(name: str, taken: set[Style]) -> Style:
+@cache
+def _family_color(name: str, color: str) -> str | None:
+    """Return the colour of the family of a scheme that has the catalog's colour; None for one that has its own."""
+    of = family(name)
+    shipped = of is not None and catalog.schemes().knows(name) and catalog.schemes().find(name).color == color
+    return FAMILY_COLORS[of] if of is not None and shipped else None
+
+
+def family_color(name: str) -> str:
+    """Return the colour of a family; one that is none has the colour of the others."""
+    return paint(FAMILY_COLORS.get(name, FAMILY_COLORS["other"]))
+
+
+def _spare(name: str, colors: Sequence[str], taken: set[Style]) -> Style:
+    """Return the first style that is free, from one on that follows from the name."""
     start = zlib.crc32(name.encode())
-    spares = [
-        Style(color, marker)
-        for shift in range(len(FILLED_MARKERS))
-        for color, marker in zip(_SPARE_COLORS, FILLED_MARKERS[shift:] + FILLED_MARKERS[:shift], strict=False)
-    ]
-    for step in range(len(spares)):
-        style = spares[(start + step) % len(spares)]
-        if style not in taken:
-            return style
-    return spares[start % len(spares)]  # more schemes than styles: repeat
+    if sheet().is_plain:
+        shades = [[Style(INK, marker, hollow) for marker in FILLED_MARKERS] for hollow in (False, True)]
+    else:
+        tints = [tuple(map(_tint, colors))]
+        shades = [[Style(*each) for each in product(some, FILLED_MARKERS)] for some in (colors, *tints)]
+    for spares in shades:
+        for step in range(len(spares)):
+            style = spares[(start + step) % len(spares)]
+            if style not in taken:
+                return style
+    return shades[0][start % len(shades[0])]  # more schemes than styles: repeat
+
+
+def _tint(color: str) -> str:
+    red, green, blue = (part + _TINT * (1.0 - part) for part in to_rgb(color))
+    return str(to_hex((red, green, blue)))
 
 
 def flow_color(flow: int) -> str:
@@ -90,11 +143,11 @@ def rc(name: str) -> dict[str, Any]:
         "svg.hashsalt": name,
         "font.family": "sans-serif",
         "font.sans-serif": ["DejaVu Sans"],
-        "font.size": 9.5,
+        "font.size": LETTERS,
         "text.color": INK,
         "axes.edgecolor": INK,
         "axes.labelcolor": INK,
-        "axes.titlesize": 10,
+        "axes.titlesize": sheet().letters(10.0),
         "axes.titlecolor": INK,
         "axes.linewidth": 0.7,
         "axes.grid": True,
@@ -109,7 +162,7 @@ def rc(name: str) -> dict[str, Any]:
         "xtick.major.width": 0.7,
         "ytick.major.width": 0.7,
         "legend.frameon": False,
-        "legend.fontsize": 9,
+        "legend.fontsize": sheet().letters(9.0),
         "legend.handlelength": 1.8,
         "legend.borderaxespad": 0.0,
         "legend.columnspacing": 1.6,

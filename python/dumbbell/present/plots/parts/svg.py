@@ -3,11 +3,16 @@
 import base64
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from html import escape
 
+from dumbbell.present.plots.parts.sheet import sheet
 from dumbbell.present.plots.parts.style import GROUND, INK, SHADE
 
 _PRINTED = {INK: "#1c1e21", SHADE: "#faf0e6", GROUND: "#ffffff"}
+_DARK = {INK: "#e4e6ea", SHADE: "#322b23", GROUND: "#15171b"}
+_PLAIN = {INK: "#000000", SHADE: "#e6e6e6", GROUND: "#ffffff"}
+_INKS = {"light": _PRINTED, "dark": _DARK, "print": _PLAIN}
 _THEMED = {INK: "currentColor", SHADE: "var(--shade)", GROUND: "var(--ground)"}
 _THEMES = (
     "svg{color:#1c1e21;--shade:#faf0e6;--ground:#ffffff}"
@@ -16,13 +21,34 @@ _THEMES = (
 )
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML has: XML 1.0, 2.2."""
+_HEAD = '<?xml version="1.0" encoding="utf-8"?>\n'
 _GENERIC = "font-family: inherit"
 
 
-def compact(drawing: str, name: str, titles: Mapping[str, str] | None = None) -> str:
+@dataclass(frozen=True)
+class Mark:
+    """What a page's script can know of a mark: its scheme, its numbers by axis; `title` is shown on hovering."""
+
+    title: str
+    scheme: str = ""
+    x: float | None = None
+    y: float | None = None
+
+    @property
+    def attributes(self) -> str:
+        """The attributes of its group: `data-scheme`, `data-x`, `data-y`."""
+        known = {"scheme": self.scheme or None, "x": self.x, "y": self.y}
+        return "".join(
+            f' data-{name}="{escape(value if isinstance(value, str) else f"{value:.6g}")}"'
+            for name, value in known.items()
+            if value is not None
+        )
+
+
+def compact(drawing: str, name: str, marks: Mapping[str, Mark] | None = None) -> str:
     """The drawing as one `svg` element: no header, short numbers, identifiers that start with `name`.
 
-    `titles` gives the groups with these identifiers a text that browsers show on hovering.
+    `marks` says what the groups with these identifiers are.
     """
     drawing = drawing[drawing.index("<svg") :].strip()
     drawing = re.sub(
@@ -31,9 +57,10 @@ def compact(drawing: str, name: str, titles: Mapping[str, str] | None = None) ->
     drawing = re.sub(r"<defs>\s*</defs>", "", drawing)
     drawing = re.sub(r"<[^>]*>", lambda element: re.sub(r"(\d\.\d\d)\d+", r"\1", element[0]), drawing)  # not texts
     drawing = re.sub(r"<svg [^>]*?viewBox=\"([^\"]*)\"[^>]*>", _root, drawing, count=1)
-    for group, title in (titles or {}).items():
-        opening = f'<g id="{group}">'
-        drawing = drawing.replace(opening, f"{opening}<title>{escape(title)}</title>", 1)
+    for group, mark in (marks or {}).items():
+        opening = f'<g id="{group}"'
+        title = f"<title>{escape(mark.title)}</title>" if mark.title else ""
+        drawing = drawing.replace(f"{opening}>", f"{opening}{mark.attributes}>{title}", 1)
     drawing = _unique(drawing, name)
     drawing = re.sub(r">\s+<", "><", drawing)
     return _drawable(re.sub(r"\s*\n\s*", " ", drawing))
@@ -45,10 +72,12 @@ def _drawable(text: str) -> str:
 
 
 def _root(match: re.Match[str]) -> str:
-    size = match[1].split()
+    width, height = match[1].split()[2:]
+    if sheet().is_fixed:
+        width, height = (f"{float(side) * sheet().scale:.2f}pt" for side in (width, height))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{size[2]}" '
-        f'height="{size[3]}" viewBox="{match[1]}" stroke-linejoin="round" stroke-linecap="butt">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{width}" '
+        f'height="{height}" viewBox="{match[1]}" stroke-linejoin="round" stroke-linecap="butt">'
     )
 
 
@@ -80,16 +109,20 @@ def for_page(drawing: str, label: str) -> str:
     return drawing.replace("<svg", f'<svg role="img" aria-label="{escape(_drawable(label))}"', 1)
 
 
-def for_print(drawing: str) -> str:
-    """The drawing as a file of its own, in dark ink on white."""
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + print_ink(drawing)
+def for_print(drawing: str, theme: str = "light") -> str:
+    """The drawing as a file of its own: in dark ink without a ground, or on the ground of its theme."""
+    if theme == "light":
+        return _HEAD + print_ink(drawing)
+    ground = f'<rect width="100%" height="100%" fill="{GROUND}"/>'
+    return _HEAD + _replace(drawing.replace(">", f">{ground}", 1), _INKS[theme])
 
 
-def for_notebook(drawing: str, label: str) -> str:
-    """The drawing for a notebook, whose theme it cannot know: dark ink on white, named for screen readers."""
-    drawing = re.sub(r'width="([\d.]+)" height="([\d.]+)"', r'width="\1pt" height="\2pt"', print_ink(drawing), count=1)
-    return drawing.replace(
-        "<svg", f'<svg role="img" aria-label="{escape(_drawable(label))}" style="background:#fff"', 1
+def for_notebook(drawing: str, label: str, theme: str = "light") -> str:
+    """The drawing for a notebook, whose theme it cannot know: on a ground of its own, named for screen readers."""
+    ground = _INKS[theme][GROUND]
+    drawing = re.sub(r'width="([\d.]+)" height="([\d.]+)"', r'width="\1pt" height="\2pt"', drawing, count=1)
+    return _replace(drawing, _INKS[theme]).replace(
+        "<svg", f'<svg role="img" aria-label="{escape(_drawable(label))}" style="background:{ground}"', 1
     )
 
 
@@ -98,7 +131,7 @@ def for_file(drawing: str) -> str:
     drawing = theme_ink(drawing)
     drawing = re.sub(r"font: ([^;\"]*?)([\d.]+px) [^;\"]*", r"font: \1\2 sans-serif", drawing)
     head, mark, rest = drawing.partition(">")
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{head}{mark}<style>{_THEMES}</style>{rest}\n'
+    return f"{_HEAD}{head}{mark}<style>{_THEMES}</style>{rest}\n"
 
 
 def theme_ink(drawing: str) -> str:

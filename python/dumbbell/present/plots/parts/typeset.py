@@ -13,7 +13,7 @@ MAIN = "main.typ"
 """Name of the document among its files."""
 
 _DOTS_PER_INCH = 200.0
-_PAGE = '#set page(width: auto, height: auto, margin: 3pt)\n#image("figure.svg")\n'
+_PAGE = '#set page(width: auto, height: auto, margin: {})\n#image("figure.svg")\n'
 
 
 def typeset(files: Mapping[str, bytes], form: str = "pdf") -> bytes:
@@ -39,6 +39,6 @@ def typeset(files: Mapping[str, bytes], form: str = "pdf") -> bytes:
     return made.result()
 
 
-def figure_as(form: str, svg: str) -> bytes:
+def figure_as(form: str, svg: str, margin: str = "3pt") -> bytes:
     """Return a figure, an SVG document, as `pdf` or `png`."""
-    return typeset({MAIN: _PAGE.encode(), "figure.svg": svg.encode()}, form)
+    return typeset({MAIN: _PAGE.format(margin).encode(), "figure.svg": svg.encode()}, form)

@@ -1,24 +1,27 @@
-"""Throughput over delay on each path of a report: the mean of each scheme, and every run."""
+"""One metric over another on each path of a report: the mean of each scheme, and every run."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from dumbbell.catalog.families import family
+from dumbbell.present.figure_metrics import FigureMetric, convention_note, main_metric
 from dumbbell.present.plots import (
-    FEW,
+    RATE,
     Limits,
+    PlaneAxis,
     Point,
     delay_axis,
-    delay_range,
+    extent,
+    is_crowd,
     pareto_front,
     spans_widely,
     summary_figure,
+    value_axis,
 )
-from dumbbell.present.report.content import ReportModel
+from dumbbell.present.report.content import ReportModel, RunEntry
 from dumbbell.present.report.words.wording import figure_title
-from dumbbell.results.analysis.summary import Estimate, repetitions
-
-FAMILIAR = ("cubic", "bbr", "reno", "vegas", "copa")
-"""Schemes that every reader knows: the ones to look for in a crowd, named in it."""
+from dumbbell.results.analysis.summary import Estimate, Repetitions, repetitions
 
 BOUNDS = {"confidence": "95 % interval of the mean", "range": "range of the runs"}
 """What bars are, by where a mean lies."""
@@ -29,34 +32,59 @@ LATE = (
 )
 
 _LISTED = 3  # paths
-_DELAY, _THROUGHPUT = ("network", 0, "delay_p95_ms"), ("network", 0, "throughput_mbps")
+_RATES = ("throughput_mbps", "goodput_mbps")
+_DELAYS = ("delay_p95_ms", "owd_p50_ms", "owd_p95_ms", "owd_p99_ms")
 
 
 @dataclass(frozen=True)
 class Mean:
-    """A scheme on a path: the means over its runs."""
+    """A scheme on a path: the means over its runs, in the units that figures show."""
 
     scheme: str
-    delay_ms: Estimate
-    throughput_mbps: Estimate
+    x: Estimate
+    y: Estimate
     in_front: bool = False
     late: bool = False
 
+    @property
+    def delay_ms(self) -> Estimate:
+        """The delay, where that is what is drawn across."""
+        return self.x
+
+    @property
+    def throughput_mbps(self) -> Estimate:
+        """The throughput, where that is what is drawn upwards."""
+        return self.y
+
 
 class Overview:
-    """The two figures of every path. Their delay axes are of the same kind: logarithmic if one path needs that."""
+    """The two figures of every path: throughput over delay, unless other metrics are given.
 
-    def __init__(self, model: ReportModel) -> None:
+    Their delay axes are of the same kind: logarithmic if one path needs that. Without `schemes` they are of all.
+    """
+
+    def __init__(
+        self,
+        model: ReportModel,
+        x: FigureMetric | None = None,
+        y: FigureMetric | None = None,
+        schemes: Collection[str] = (),
+    ) -> None:
         self.model = model
+        self.x = x or main_metric(model.shown.delay, model.shown)
+        self.y = y or main_metric(model.shown.throughput, model.shown)
+        self.schemes = schemes
         self.means = {path.name: self._means(path.name) for path in model.paths}
 
     @cached_property
     def wide(self) -> list[str]:
         """The paths whose delays need a logarithmic axis."""
+        if not self.x.is_delay:
+            return []
         return [
             path.heading
             for path in self.model.paths
-            if any(spans_widely(point.delay_ms for point in self.points(kind, path.name)) for kind in ("means", "runs"))
+            if any(spans_widely(point.x for point in self.points(kind, path.name)) for kind in ("means", "runs"))
         ]
 
     def draw(self, kind: str, path: str, name: str) -> str:
@@ -64,34 +92,50 @@ class Overview:
         points = self.points(kind, path)
         if not points:
             return ""
-        axis = delay_axis(self._delays(kind, path), logarithmic=bool(self.wide))
         title = self._title(path)
         if kind == "means":
             title += " (mean of all runs by scheme)"
-        return summary_figure(name, title, points, axis, self.limits(path), kind == "means", self.bars(path))
+        if note := convention_note((self.y, self.x)):
+            title += f"\n{note}"
+        limits = self._drawn_limits(path)
+        return summary_figure(name, title, points, self._axes(points, limits), limits, kind == "means", self.bars(path))
+
+    def _axes(self, points: Sequence[Point], limits: Limits) -> tuple[PlaneAxis, PlaneAxis]:
+        least, most = limits.least_delay_ms, limits.capacity_mbps or ()
+        across = extent(points, False, [] if least is None else [least])
+        upwards = extent(points, True, most)
+        if self.x.is_delay:
+            scale = delay_axis(across, logarithmic=bool(self.wide))
+            x = PlaneAxis(self.x.axis, scale, reversed=self.x.better == "less")
+        else:
+            x = value_axis(self.x.axis, across, self.x.better == "less")
+        y = value_axis(self.y.axis, upwards, self.y.better == "less", linear=self.y.unit == RATE)
+        return x, y
 
     def points(self, kind: str, path: str) -> list[Point]:
         """What is drawn."""
         return self._mean_points(path) if kind == "means" else self._run_points(path)
 
     def is_keyed(self, path: str) -> bool:
-        """Whether the figures of the path need the width of a page, for a key of all schemes below the plot."""
-        return len({point.name for point in self.points("runs", path)}) > FEW
+        """Whether the figures of the path need the width of a page, for they have many schemes."""
+        return is_crowd(self.points("runs", path))
 
     def caption(self, path: str) -> str:
         """What readers of the figures have to know, or why there are none."""
-        if not self.points("runs", path):
+        points = self.points("runs", path)
+        if not points:
             return "No figure: none of the runs that count has both a throughput and a one-way delay."
-        limits = self.limits(path)
-        parts = ["Up and right is better."]
+        limits = self._drawn_limits(path)
+        shown = self.model.shown
+        parts = [f"{shown.label[:1].upper()}{shown.label[1:]}: {shown.rules}.", "Up and right is better."]
         if any(run.late for run in self.model.of(path)):
             parts.append(LATE)
         if limits.capacity_mbps and limits.least_delay_ms is not None:
             parts.append("No scheme can get beyond the dashed line (capacity) and the dotted one (least delay).")
         if any(mean.in_front for mean in self.means[path]):
             names = (
-                "; they are in bold in the key, the other schemes have their markers only"
-                if self.is_keyed(path)
+                "; they have their names, the other schemes are grey, with an edge in the colour of their family"
+                if is_crowd(points)
                 else ""
             )
             parts.append(f"No scheme beats those on the thin line in both throughput and delay (Pareto front){names}.")
@@ -107,9 +151,9 @@ class Overview:
     def _clocks(self, path: str) -> list[str]:
         """How far the delays may be off that two clocks measured."""
         shifts = [
-            (mean.delay_ms.clocks[0] - mean.delay_ms.mean, mean.delay_ms.clocks[1] - mean.delay_ms.mean)
+            (mean.x.clocks[0] - mean.x.mean, mean.x.clocks[1] - mean.x.mean)
             for mean in self.means[path]
-            if mean.delay_ms.clocks
+            if mean.x.clocks
         ]
         if not shifts:
             return []
@@ -118,7 +162,7 @@ class Overview:
 
     def bars(self, path: str) -> str:
         """What the bars of the means are."""
-        estimates = [each for mean in self.means[path] for each in (mean.delay_ms, mean.throughput_mbps)]
+        estimates = [each for mean in self.means[path] for each in (mean.x, mean.y)]
         found = [what for bounds, what in BOUNDS.items() if any(each.bounds == bounds for each in estimates)]
         return " or, of few runs, ".join(found)
 
@@ -135,55 +179,67 @@ class Overview:
         delays = [delay for delay in (entry.least_delay_ms, *least) if delay is not None]
         return Limits((min(known), max(known)) if known else None, min(delays, default=None) if runs else None)
 
+    def _drawn_limits(self, path: str) -> Limits:
+        """Those that say something of the metrics that are drawn."""
+        known = self.limits(path)
+        return Limits(
+            known.capacity_mbps if self.y.key in _RATES else None,
+            known.least_delay_ms if self.x.key in _DELAYS else None,
+        )
+
+    def _of(self, path: str) -> list[RunEntry]:
+        return [run for run in self.model.of(path) if not self.schemes or run.scheme in self.schemes]
+
     def _means(self, path: str) -> list[Mean]:
         found = []
-        runs = self.model.of(path)
+        runs = self._of(path)
         for (_, scheme), group in repetitions(run.content for run in runs).items():
-            late = group.good == 0 and any(run.late for run in runs if run.scheme == scheme)
+            own = [run for run in runs if run.scheme == scheme]
+            late = group.good == 0 and any(run.late for run in own)
+            counted = [run.content | {"status": "done"} for run in own if (run.late if late else run.good)]
             if late:
-                own = (run.content | {"status": "done"} for run in runs if run.late and run.scheme == scheme)
-                group = next(iter(repetitions(own).values()))
-            delay, throughput = group.estimate(_DELAY), group.estimate(_THROUGHPUT)
-            if delay and throughput:
-                found.append(Mean(scheme, delay, throughput, late=late))
+                group = next(iter(repetitions(counted).values()))
+            x, y = self._estimates(group, counted)
+            if x and y:
+                found.append(Mean(scheme, x, y, late=late))
         in_time = [mean for mean in found if not mean.late]
-        front = pareto_front([(mean.delay_ms.mean, mean.throughput_mbps.mean) for mean in in_time])
+        signs = [{"less": 1.0, "more": -1.0}.get(metric.better, 0.0) for metric in (self.x, self.y)]
+        if 0.0 in signs:
+            return found  # of a metric that is neither good nor bad nobody is in front
+        front = pareto_front([(signs[0] * mean.x.mean, -signs[1] * mean.y.mean) for mean in in_time])
         in_front = [in_time[index].scheme for index in front]
         return [replace(mean, in_front=mean.scheme in in_front) for mean in found]
 
+    def _estimates(
+        self, group: Repetitions, runs: Sequence[dict[str, object]]
+    ) -> tuple[Estimate | None, Estimate | None]:
+        return self.x.estimate(group, runs), self.y.estimate(group, runs)
+
     def _mean_points(self, path: str) -> list[Point]:
-        points = []
-        means = self.means[path]
-        for mean in means:
-            delay, throughput = mean.delay_ms, mean.throughput_mbps
-            points.append(
-                replace(
-                    self._point(
-                        mean.scheme, delay.mean, throughput.mean, f"mean of {throughput.count} runs", mean.late
-                    ),
-                    delay_interval=_interval(delay),
-                    throughput_interval=_interval(throughput),
-                    named=len(means) <= FEW or mean.scheme in FAMILIAR,
-                    in_front=mean.in_front,
-                )
+        return [
+            replace(
+                self._point(mean.scheme, mean.x.mean, mean.y.mean, f"mean of {mean.y.count} runs", mean.late),
+                x_interval=_interval(mean.x),
+                y_interval=_interval(mean.y),
+                in_front=mean.in_front,
             )
-        return points
+            for mean in self.means[path]
+        ]
 
     def _run_points(self, path: str) -> list[Point]:
         points = []
-        for run in self.model.of(path):
-            delay, throughput = run.network.get("delay_p95_ms"), run.network.get("throughput_mbps")
-            if (run.good or run.late) and delay is not None and throughput is not None:
-                points.append(self._point(run.scheme, delay, throughput, f"run {run.number}", run.late))
+        for run in self._of(path):
+            x, y = self.x.value(run.content), self.y.value(run.content)
+            if (run.good or run.late) and x is not None and y is not None:
+                points.append(self._point(run.scheme, x, y, f"run {run.number}", run.late))
         return points
 
-    def _delays(self, kind: str, path: str) -> list[float]:
-        return delay_range(self.points(kind, path), self.limits(path))
-
-    def _point(self, scheme: str, delay_ms: float, throughput_mbps: float, what: str, late: bool) -> Point:
+    def _point(self, scheme: str, x: float, y: float, what: str, late: bool) -> Point:
         title = self.model.scheme_title(scheme) + (" (late)" if late else "")
-        hover = f"{title}, {what}: {throughput_mbps:.2f} Mbit/s, {delay_ms:.1f} ms"
-        return Point(title, delay_ms, throughput_mbps, replace(self.model.styles[scheme], hollow=late), hover)
+        hover = f"{title}, {what}: {self.y.text(y)}, {self.x.text(x)}"
+        look = self.model.styles[scheme]
+        look = replace(look, hollow=True) if late else look
+        return Point(title, x, y, look, hover, scheme=scheme, family=family(scheme) or "other")
 
     def _title(self, path: str) -> str:
         model = self.model

@@ -1,0 +1,165 @@
+"""The metrics that figures draw: names for axes, units, and their values in runs."""
+
+import json
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.base.conventions import CONVENTIONS, CORRECTED, PANTHEON, Convention, MainMetric
+from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.results.analysis.summary import Estimate, Repetitions
+from dumbbell.results.numbers import flat
+
+SHARE = "share:"
+"""In front of a scheme: the part of the payload that its flows get in a mix."""
+
+_LEVELS = ("network", "flow", "link")
+_PERCENT = ("utilization", "_rate", "_share", "_ratio", "utilization_l4", "utilization_bw_l4", "utilization_bdp_l4")
+_UNIT_ENDS = ("_ms", "_mbps", "_s", "_bytes", "_packets")
+_LAYERS = ("_l1", "_l2", "_l4", "_l7")
+_WORDS = {
+    "owd": "one-way delay",
+    "rtt": "RTT",
+    "srtt": "sRTT",
+    "fct": "completion time",
+    "jain": "Jain's",
+    "jains": "Jain's",
+    "cwnd": "congestion window",
+    "ecn": "ECN",
+    "bw": "bandwidth",
+    "bdp": "BDP",
+    "qdelay": "queueing delay",
+}
+
+
+@dataclass(frozen=True)
+class FigureMetric:
+    """A metric of a run: of all its flows, or the mean of what each flow has, or of the bottleneck.
+
+    A value times `factor` has `unit`; `better` is `more`, `less` or `neutral`; `convention` names the convention that
+    it is computed by, where that is not the corrected one.
+    """
+
+    key: str
+    title: str
+    unit: str
+    factor: float = 1.0
+    digits: int = 2
+    better: str = "neutral"
+    convention: str = ""
+    scheme: str = ""
+    """Of shares: of which scheme."""
+
+    @property
+    def axis(self) -> str:
+        """Title, unit and convention, for axes: `Goodput (Mbit/s)`."""
+        title = f"{self.title[:1].upper()}{self.title[1:]}"
+        return f"{title} ({self.unit})" * bool(self.unit) + title * (not self.unit) + self._by
+
+    @property
+    def _by(self) -> str:
+        return f", {self.convention}" if self.convention else ""
+
+    @property
+    def column(self) -> str:
+        """The name of its column in tables of numbers."""
+        return f"share_{self.scheme}" if self.scheme else self.key
+
+    @property
+    def is_delay(self) -> bool:
+        """Whether axes are scaled as those of delays."""
+        return self.unit == "ms"
+
+    def text(self, value: float) -> str:
+        """Return a value, in the unit that figures show, with its unit."""
+        return f"{value:.{self.digits}f} {self.unit}".strip()
+
+    def value(self, run: Mapping[str, Any]) -> float | None:
+        """Return the value of a run, given as in `show --json`, in the unit that figures show; None if it has none."""
+        found = self._raw(run)
+        return None if found is None else self.factor * found
+
+    def _raw(self, run: Mapping[str, Any]) -> float | None:
+        if self.scheme:
+            own = [flow.get("payload_share") for flow in run["flows"] if flow.get("scheme") == self.scheme]
+            known = [float(share) for share in own if share is not None]
+            return sum(known) if known else None
+        network = dict(flat(run["network"]))
+        if self.key in network:
+            return network[self.key]
+        of_flows = [value for flow in run["flows"] if (value := dict(flat(flow)).get(self.key)) is not None]
+        if of_flows:
+            return statistics.fmean(of_flows)
+        return dict(flat(run["links"][0])).get(self.key) if run["links"] else None
+
+    def estimate(self, group: Repetitions, runs: Sequence[Mapping[str, Any]]) -> Estimate | None:
+        """Return mean and interval over the `runs` of a group that count, in the unit that figures show."""
+        of_network = None if self.scheme else group.estimate(("network", 0, self.key))
+        if of_network is None:
+            values = [value for run in runs if (value := self.value(run)) is not None]
+            return Estimate.of(values) if values else None
+        clocks = of_network.clocks
+        return replace(
+            of_network,
+            mean=self.factor * of_network.mean,
+            low=None if of_network.low is None else self.factor * of_network.low,
+            high=None if of_network.high is None else self.factor * of_network.high,
+            clocks=None if clocks is None else (self.factor * clocks[0], self.factor * clocks[1]),
+        )
+
+
+def main_metric(metric: MainMetric, convention: Convention) -> FigureMetric:
+    """Return one of the three metrics of a convention."""
+    _, better = _defined()[metric.key]
+    by = convention.label if convention is PANTHEON else ""
+    return FigureMetric(metric.key, metric.title, metric.unit, metric.factor, metric.digits, better, by)
+
+
+def convention_note(metrics: Sequence[FigureMetric]) -> str:
+    """Return what has to be said once of metrics by the corrected convention; axes name the other one."""
+    corrected = [metric.title for metric in metrics if metric.key in CORRECTED.keys]
+    if not corrected or any(metric.convention for metric in metrics):
+        return ""
+    return f"{' and '.join(', '.join(corrected).rsplit(', ', 1))}: {CORRECTED.label}"
+
+
+def find_metric(name: str, schemes: Sequence[str]) -> FigureMetric:
+    """Return the metric called `name`, or the share of one of the `schemes`: `share:bbr`.
+
+    Raises:
+        UserError: there is none, with the closest name.
+    """
+    if name.startswith(SHARE):
+        scheme = name.removeprefix(SHARE)
+        if scheme not in schemes:
+            raise UserError(f"{name}: unknown scheme `{scheme}`{nearest(scheme, schemes)}: there are {listed(schemes)}")
+        return FigureMetric(name, f"share of {scheme} in the payload", "%", 100.0, 1, "neutral", scheme=scheme)
+    for convention in CONVENTIONS.values():
+        for main in convention.metrics:
+            if main.key == name:
+                return main_metric(main, convention)
+    if name not in _defined():
+        raise UserError(f"unknown metric `{name}`{nearest(name, _defined())}: `dumbbell list metrics` shows all")
+    unit, better = _defined()[name]
+    percent = not unit and name.endswith(_PERCENT)
+    return FigureMetric(name, _words(name), "%" if percent else unit, 100.0 if percent else 1.0, 2, better)
+
+
+@cache
+def _defined() -> dict[str, tuple[str, str]]:
+    """Unit and direction of each metric: those of the network where it is defined of several."""
+    found: dict[str, tuple[str, str]] = {}
+    metrics = sorted(json.loads(_core.metrics()), key=lambda metric: _LEVELS.index(metric["level"]))
+    for metric in metrics:
+        found.setdefault(metric["name"], (metric["unit"], metric["better"]))
+    return found
+
+
+def _words(name: str) -> str:
+    """The name of a metric as words; units and layers stand elsewhere."""
+    for end in (*_LAYERS, *_UNIT_ENDS):
+        name = name.removesuffix(end)
+    return " ".join(_WORDS.get(word, word) for word in name.replace(".", "_").split("_"))

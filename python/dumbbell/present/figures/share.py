@@ -1,0 +1,59 @@
+"""What each scheme gets of the payload beside each other one, in runs of two schemes or two flows."""
+
+from collections import Counter
+
+from dumbbell.present.cells import Cells, all_schemes, mean
+from dumbbell.present.figure_request import Drawn, OfResults
+from dumbbell.present.figures import GRID
+from dumbbell.present.plots import matrix_figure
+
+SCOPE = GRID
+OPTIONS = ("schemes",)
+
+Pair = tuple[str, str]
+
+
+def draw(of: OfResults) -> Drawn:
+    """Draws a matrix: what the scheme of the row gets beside that of the column."""
+    all_schemes(of.kind, of.scheme)
+    runs = Cells(of.model, of.kind).along(of.path, ("scheme", "ours", "theirs", "start_s"))
+    found: dict[Pair, list[tuple[float, float]]] = {}
+    """Shares and fair shares of the first scheme of a run, and of the second where the first one is not tested."""
+    turned: dict[Pair, list[tuple[float, float]]] = {}
+    for run in runs:
+        flows = [flow for flow in run.flows if flow.get("payload_share") is not None]
+        flows_of = Counter(str(flow["scheme"]) for flow in flows)
+        if len(flows_of) == 2:
+            one, other = flows_of
+            share = sum(flow["payload_share"] for flow in flows if flow["scheme"] == one)
+        elif len(flows) == 2:
+            one = other = str(flows[0]["scheme"])
+            share = flows[0]["payload_share"]
+        else:
+            continue
+        fair = 0.5 if one == other else flows_of[one] / len(flows)
+        found.setdefault((one, other), []).append((share, fair))
+        if one != other:
+            turned.setdefault((other, one), []).append((1.0 - share, 1.0 - fair))
+    found = turned | found
+    wanted = of.options.schemes
+    found = {pair: each for pair, each in found.items() if not wanted or set(pair) <= set(wanted)}
+    order = {name: place for place, name in enumerate(of.model.titles)}
+    schemes, others = (
+        sorted({pair[side] for pair in found}, key=lambda name: order.get(name, len(order))) for side in (0, 1)
+    )
+    shares, fairs = (
+        [[mean(each[part] for each in found.get((one, other), [])) for other in others] for one in schemes]
+        for part in (0, 1)
+    )
+    down, across = ([of.model.scheme_title(each) for each in names] for names in (schemes, others))
+    metric = "Share of the payload that the row's scheme gets"
+    drawing = matrix_figure(of.name, down, across, shares, metric, fair=fairs) if found else ""
+    columns = {"scheme": "text", "competitor": "text", "payload_share": "number", "fair_share": "number"}
+    columns |= {"runs": "integer"}
+    rows: list[list[object]] = [
+        [*pair, mean(share for share, _ in each), mean(fair for _, fair in each), len(each)]
+        for pair, each in found.items()
+    ]
+    why = "is of runs with two schemes, such as of the mix `cubic+bbr`, or with two flows: there are none"
+    return of.drawn(of.model.name, drawing, columns, lambda: rows, why)
