@@ -306,7 +306,7 @@ def test_sweeps_have_a_line_per_scheme_a_gap_for_a_missing_value_and_bars() -> N
         SweepPanel("Loss", [SweepLine("B", blue, [0.0, 1e-3, 1e-2, 1e-1])], logarithmic=True),
     ]
     drawing = sweep_figure("f", "RTT (ms)", ["10", "20", "40", "80"], panels)
-    for label in ("10", "80", "RTT (ms)", "Throughput (Mbit/s)", "Loss", "A", "B"):
+    for label in ("10", "80", "RTT (ms)", "Throughput (Mbit/s)", "Loss, logarithmic", "A", "B"):
         assert label in texts(drawing)
     assert lines(drawing, "#ff0000") == 2
     assert len(re.findall("fill: none; stroke: #ff0000; stroke-width: 0.9", drawing)) == 2

@@ -9,6 +9,7 @@ import pytest
 
 import dumbbell as package
 from conftest import Dumbbell
+from drawn_boxes import crossings, marks, root_of
 from dumbbell.present.plots import spans_widely
 from paths import path_text
 from read_tables import csv_rows
@@ -40,19 +41,23 @@ def test_every_kind_is_a_file_with_its_numbers_beside_it(dumbbell: Dumbbell, res
     assert listed == [kind["kind"] for kind in package.figure_kinds()]
     folder = results.parent
     for kind in listed:
-        if kind in ("media", "over-time", "by-hour", "sweep", "grid", "pairs"):  # of live sources, campaigns, grids
+        if kind in ("media", "over-time", "by-hour", "sweep", "grid", "share"):  # of live sources, campaigns, grids
             continue
         of = [] if kind == "normalised" else ["--path", "varying"]
-        of += [] if kind in ("means", "runs", "ellipses", "jain-cdf", "normalised") else ["--scheme", "bbr"]
+        of += (
+            []
+            if kind in ("means", "runs", "ellipses", "jain-cdf", "normalised", "box", "ecdf")
+            else ["--scheme", "bbr"]
+        )
         done = dumbbell("figure", results, kind, *of, "--out", f"{kind}.svg")
         assert done.stdout.split() == [f"{kind}.csv", f"{kind}.svg"]
         assert ElementTree.parse(folder / f"{kind}.svg").getroot().tag.endswith("svg")
         assert len(csv_rows(folder / f"{kind}.csv")) >= 4
     shown = {row["scheme"]: row for row in csv_rows(folder / "means.csv")}
     network = package.open(results).run("varying", "bbr").statistics["network"]
-    assert float(shown["bbr"]["throughput_mbps"]) == network["throughput_mbps"]
-    assert float(shown["bbr"]["delay_p95_ms"]) == network["delay_p95_ms"]
-    assert shown["bbr"]["throughput_mbps_low"] == ""  # of a single run there is no interval
+    assert float(shown["bbr"]["goodput_mbps"]) == network["goodput_mbps"]
+    assert float(shown["bbr"]["owd_p95_ms"]) == network["owd_p95_ms"]
+    assert shown["bbr"]["goodput_mbps_low"] == ""  # of a single run there is no interval
     dumbbell("figure", results, "means", "--path", "small", "--out", "a.pdf", "--data", "numbers.json")
     assert (folder / "a.pdf").read_bytes().startswith(b"%PDF-")
     assert (folder / "numbers.json").read_text().startswith("[")
@@ -63,15 +68,68 @@ def test_every_kind_is_a_file_with_its_numbers_beside_it(dumbbell: Dumbbell, res
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["stat", "--path", "small"], "unknown figure `stat` (did you mean `state`?): allowed are ellipses, "),
+        (
+            ["stat", "--path", "small"],
+            "unknown figure `stat` (did you mean `state`?): allowed are box, ecdf, ellipses, ",
+        ),
         (["means"], "there are 2 paths: choose one of "),
         (["queue", "--path", "small"], "there are 4 schemes: choose one of "),
         (["queue", "--path", "small", "--scheme", "cubik"], "unknown scheme `cubik` (did you mean `cubic`?)"),
         (["means", "--path", "small", "--scheme", "bbr"], "is of all schemes and runs on a path: give `path` only"),
-        (["means", "--path", "small", "--out", "a.gif"], "a.gif: figures are written as .svg, .pdf, .png: allowed"),
+        (
+            ["means", "--path", "small", "--out", "a.gif"],
+            "a.gif: figures are written as .svg, .pdf, .png, .tex: allowed",
+        ),
         (["means", "--path", "small", "--data", "a.xls"], "a.xls: tables are written as .csv, .json: allowed"),
         (["means", "--path", "small", "--out", "none/a.svg"], "none/a.svg: there is no folder none"),
         (["media", "--path", "small", "--scheme", "bbr"], "figure `media`: nothing of it was recorded"),
+        (["means", "--path", "small", "--x", "jain_indx"], "unknown metric `jain_indx` (did you mean `jain_index`?)"),
+        (["means", "--path", "small", "--y", "share:bbx"], "share:bbx: unknown scheme `bbx` (did you mean `bbr`?)"),
+        (["means", "--path", "small", "--schemes", "bbr,cubik"], "unknown scheme `cubik` (did you mean `cubic`?)"),
+        (
+            ["means", "--path", "small", "--metric", "loss_rate"],
+            "figure `means`: takes no `metric`: it is for box, ecdf, ",
+        ),
+        (
+            ["queue", "--path", "small", "--x", "loss_rate"],
+            "figure `queue`: takes no `x`: it is for means, runs, grid, sweep",
+        ),
+        (
+            ["box", "--path", "small", "--group-by", "pth"],
+            "figure `box`: unknown axis `pth` (did you mean `path`?): there are ",
+        ),
+        (
+            ["sweep", "--x", "path", "--group-by", "path"],
+            "`group_by` = path: this is the axis that the figure goes along",
+        ),
+        (["means", "--path", "small", "--size", "3col"], "`size` = 3col: allowed are 1col, 2col, or a width or WIDTHx"),
+        (["means", "--path", "small", "--size", "4"], "`size` = 4: allowed are 1col"),
+        (["means", "--path", "small", "--size", "1000cm"], "`size` = 1000cm: allowed are sides of 1 to 60 in"),
+        (
+            ["means", "--path", "small", "--size", "3.5x1in"],
+            "the height is too small for the plot and what is around it",
+        ),
+        (
+            ["window", "--path", "small", "--scheme", "bbr", "--size", "3.5x1in"],
+            "the height is too small for the plots",
+        ),
+        (["box", "--path", "small", "--size", "3x1in", "--font", "12"], "`size`: 4 rows need a height of "),
+        (["means", "--path", "small", "--font", "99pt"], "`font` = 99: allowed are 4 to 24 points"),
+        (["means", "--path", "small", "--font", "big"], "big: allowed is a number of points, such as 8 or 8pt"),
+        (["means", "--path", "small", "--theme", "sepia"], "`theme` = sepia: allowed are light, dark, print"),
+        (
+            ["means", "--path", "small", "--format", "pdf", "--out", "a.svg"],
+            "--format pdf: a.svg ends in something else",
+        ),
+        (
+            ["time", "--path", "small", "--scheme", "bbr", "--metric", "cwmd"],
+            "unknown field `cwmd` (did you mean `cwnd`?): ",
+        ),
+        (
+            ["time", "--path", "small", "--scheme", "bbr", "--from", "3", "--to", "2"],
+            "from 3 s to 2 s is no part of a run",
+        ),
+        (["delay", "--path", "small", "--scheme", "bbr", "--format", "tex"], "delay.tex: the figure has "),
     ],
 )
 def test_what_cannot_be_drawn_is_one_line_and_leaves_nothing(
@@ -82,6 +140,88 @@ def test_what_cannot_be_drawn_is_one_line_and_leaves_nothing(
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert set(results.parent.iterdir()) == before
+
+
+def test_a_plane_of_any_two_metrics_and_some_schemes(dumbbell: Dumbbell, results: Path) -> None:
+    words = ("--path", "small", "--x", "mean_srtt_ms", "--y", "utilization", "--schemes", "bbr,copa")
+    dumbbell("figure", results, "means", *words)
+    found = csv_rows(results.parent / "means.csv")
+    assert [row["scheme"] for row in found] == ["bbr", "copa"]
+    run = package.open(results).run("small", "copa").statistics
+    assert float(found[1]["utilization"]) == pytest.approx(100 * run["network"]["utilization"])
+    assert float(found[1]["mean_srtt_ms"]) == pytest.approx(run["flows"][0]["mean_srtt_ms"])
+    drawing = (results.parent / "means.svg").read_text()
+    for label in ("Utilization (%)", "Mean sRTT (ms)", 'data-scheme="copa"'):
+        assert label in drawing
+    assert "capacity" not in drawing  # it limits no utilisation
+    dumbbell("figure", results, "runs", *words[:2], "--convention", "pantheon")
+    said = (results.parent / "runs.svg").read_text()
+    assert "Throughput (Mbit/s), Pantheon&#x27;s convention" in said.replace("'", "&#x27;")
+    assert "corrected" not in said
+    dumbbell("figure", results, "runs", *words[:2])
+    assert (results.parent / "runs.svg").read_text().count("corrected") == 1
+
+
+@pytest.mark.parametrize("kind", ["means", "runs", "box", "ecdf", "time", "window", "delay", "queue"])
+def test_a_figure_for_paper_has_its_width_and_its_letters(dumbbell: Dumbbell, results: Path, kind: str) -> None:
+    of = ["--path", "small"] + ([] if kind in ("means", "runs", "box", "ecdf") else ["--scheme", "bbr"])
+    for size, width in (("1col", 252.0), ("120mm", 340.16)):
+        dumbbell("figure", results, kind, *of, "--size", size, "--font", "8pt", "--theme", "print", "--out", "p.svg")
+        drawing = (results.parent / "p.svg").read_text()
+        root = root_of(drawing)
+        assert float(root.attrib["width"].removesuffix("pt")) == pytest.approx(width, abs=0.02)
+        scale = width / float(root.attrib["viewBox"].split()[2])
+        assert {round(scale * float(each), 1) for each in re.findall(r"font-size: ([\d.]+)px", drawing)} == {8.0}
+        assert crossings(drawing) == []
+        colors = re.findall(r"(?:stroke|fill): #([0-9a-f]{6})", drawing)
+        assert all(color[:2] == color[2:4] == color[4:] for color in colors), "black, white, greys"
+
+
+def test_a_pdf_for_paper_has_its_size_and_a_dark_figure_its_ground(dumbbell: Dumbbell, results: Path) -> None:
+    dumbbell("figure", results, "means", "--path", "small", "--size", "88x70mm", "--format", "pdf")
+    (box,) = re.findall(rb"/MediaBox ?\[ ?0 0 ([\d.]+) ([\d.]+)", (results.parent / "means.pdf").read_bytes())
+    assert [float(side) for side in box] == pytest.approx([88 / 25.4 * 72, 70 / 25.4 * 72], abs=0.1)
+    dumbbell("figure", results, "means", "--path", "small", "--theme", "dark", "--out", "dark.svg")
+    assert '<rect width="100%" height="100%" fill="#15171b"/>' in (results.parent / "dark.svg").read_text()
+
+
+def test_a_latex_table_has_the_numbers_that_are_drawn(dumbbell: Dumbbell, results: Path) -> None:
+    done = dumbbell("figure", results, "means", "--path", "small", "--format", "tex")
+    assert done.stdout.split() == ["means.csv", "means.tex"]
+    lines = (results.parent / "means.tex").read_text().splitlines()
+    assert [lines[index] for index in (2, 3, 5, -2, -1)] == [
+        "\\begin{tabular}{lrrrrrrrr}",
+        "\\toprule",
+        "\\midrule",
+        "\\bottomrule",
+        "\\end{tabular}",
+    ]
+    assert lines[4].startswith("scheme & runs & goodput\\_mbps & goodput\\_mbps\\_low & ")
+    network = package.open(results).run("small", "bbr").statistics["network"]
+    assert f"bbr & 1 & {network['goodput_mbps']:.4g} & -- & -- & {network['owd_p95_ms']:.4g} & " in "\n".join(lines)
+
+
+def test_a_part_of_a_run_over_time(dumbbell: Dumbbell, results: Path) -> None:
+    of = ("--path", "small", "--scheme", "bbr")
+    dumbbell("figure", results, "time", *of, "--metric", "mode", "--from", "1", "--to", "3")
+    found = csv_rows(results.parent / "time.csv")
+    assert found
+    assert all(1.0 <= float(row["time_s"]) <= 3.0 for row in found)
+    assert "probe_bw" in (results.parent / "time.svg").read_text()
+    dumbbell("figure", results, "time", *of, "--metric", "queue")
+    assert {row["of"] for row in csv_rows(results.parent / "time.csv")} == {"data/link"}
+
+
+def test_boxes_and_distributions_have_every_run(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno,cubic", "--path", "small.toml", "--runs", "5", "--duration", "2", "--out", "r")
+    found = package.open(folder / "r")
+    values = sorted(run.statistics["network"]["owd_p95_ms"] for run in found.runs if run.scheme == "reno")
+    box = found.figure("box", metric="owd_p95_ms")
+    assert sorted(box.data.where("scheme", "reno")["owd_p95_ms"]) == values
+    assert len(marks(box.svg)) == 10
+    ecdf = found.figure("ecdf", metric="owd_p95_ms", schemes="reno").data
+    assert list(ecdf["owd_p95_ms"]) == values
+    assert list(ecdf["part"]) == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
 
 
 def test_numbers_of_somebody_beside_a_new_figure_are_kept(dumbbell: Dumbbell, results: Path) -> None:
@@ -121,15 +261,15 @@ def test_what_was_acknowledged_so_far_grows_to_all_that_was_from_the_start_of_ea
 ) -> None:
     mix = ("--mix", "vegas*2+cubic", "--interval", "2", "--log", "none")  # flows start at 0, 2 and 4 s
     dumbbell("run", *mix, "--path", "small.toml", "--duration", "7", "--out", "r")
-    dumbbell("figure", "r", "delivered")
-    found = csv_rows(folder / "delivered.csv")
+    dumbbell("figure", "r", "time", "--metric", "delivered")
+    found = csv_rows(folder / "time.csv")
     for flow in package.open(folder / "r").run().statistics["flows"]:
         total = [(float(row["time_s"]), float(row["value"])) for row in found if row["of"] == f"flow {flow['flow']}"]
         assert [value for _, value in total] == sorted(value for _, value in total)
         assert not any(value for time_s, value in total if time_s <= flow["start_s"])
         active_s = flow["stop_s"] - flow["start_s"]
         assert total[-1][1] * 8e-6 / active_s == pytest.approx(flow["mean_throughput_l4"], rel=0.02)
-    assert "Acknowledged (MB)" in (folder / "delivered.svg").read_text()
+    assert "Acknowledged (MB)" in (folder / "time.svg").read_text()
 
 
 @pytest.mark.parametrize(
@@ -208,7 +348,7 @@ def test_the_delay_axes_of_a_report_are_of_one_kind_with_the_reason(dumbbell: Du
     page = (folder / "r" / "report.html").read_text()
     alone = {delay_ms: spans_widely([delay_ms, 25.0]) for delay_ms in (44.0, 400.0)}
     assert alone == {44.0: False, 400.0: True}
-    assert page.count("95th percentile one-way delay (ms), logarithmic") == 4
+    assert page.count("P95 delay (ms), logarithmic") == 4
     reason = "The delay axis is logarithmic on every path, since the delays on wide span more than a factor of four."
     assert page.count(reason) == 2
 

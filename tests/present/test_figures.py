@@ -9,9 +9,10 @@ import pytest
 from PIL import Image
 
 from dumbbell.present.plots import (
-    DelayAxis,
+    FEW,
     FlowDelays,
     FlowRates,
+    PlaneAxis,
     Point,
     Style,
     delay_axis,
@@ -24,6 +25,7 @@ from dumbbell.present.plots import (
     summary_figure,
     swatch,
     throughput_figure,
+    value_axis,
 )
 from dumbbell.present.plots.parts.axis import ticks
 from dumbbell.present.plots.parts.labels import Box, place
@@ -138,9 +140,10 @@ def points(count: int) -> list[Point]:
     ]
 
 
-def axis_of(shown: list[Point]) -> DelayAxis:
-    """The axis for these points alone."""
-    return delay_axis([point.delay_ms for point in shown])
+def axes_of(shown: list[Point]) -> tuple[PlaneAxis, PlaneAxis]:
+    """The axes for these points alone."""
+    x = PlaneAxis("P95 delay (ms)", delay_axis([point.x for point in shown]), reversed=True)
+    return x, value_axis("Goodput (Mbit/s)", [point.y for point in shown], reversed=False)
 
 
 def drawn(drawing: str) -> ElementTree.Element:
@@ -151,13 +154,13 @@ def drawn(drawing: str) -> ElementTree.Element:
 @pytest.mark.parametrize("annotate", [True, False])
 @pytest.mark.parametrize("count", [0, 1, 17, 40])
 def test_a_summary_figure_is_well_formed_and_names_every_scheme(annotate: bool, count: int) -> None:
-    drawing = summary_figure("f", "title with <brackets>", points(count), axis_of(points(count)), annotate=annotate)
+    drawing = summary_figure("f", "title with <brackets>", points(count), axes_of(points(count)), annotate=annotate)
     drawn(drawing)
     for index in range(count):
-        assert f">A&lt;{index}&gt;<" in drawing
+        assert (f">A&lt;{index}&gt;<" in drawing) == (count <= FEW)  # nobody is in front
         assert f"<title>hover &amp; {index}</title>" in drawing
-    assert "95th percentile one-way delay (ms)" in drawing
-    assert "Average throughput (Mbit/s)" in drawing
+    assert "P95 delay (ms)" in drawing
+    assert "Goodput (Mbit/s)" in drawing
 
 
 def tick_places(drawing: str, ticks: list[str]) -> list[float]:
@@ -171,12 +174,12 @@ def tick_places(drawing: str, ticks: list[str]) -> list[float]:
 
 def test_lower_delay_is_to_the_right_in_steps_of_equal_factors() -> None:
     # 20 ms to 20 * 1.3^16 = 1331 ms
-    drawing = summary_figure("f", "t", points(17), axis_of(points(17)), annotate=False)
+    drawing = summary_figure("f", "t", points(17), axes_of(points(17)), annotate=False)
     places = tick_places(drawing, ["1000", "500", "200", "100", "50", "20"])
     steps = numpy.diff(places) / numpy.log([2, 2.5, 2, 2, 2.5])
     assert (steps > 0).all()
     assert steps == pytest.approx([steps[0]] * 5, rel=0.002)
-    assert "95th percentile one-way delay (ms), logarithmic" in drawing
+    assert "P95 delay (ms), logarithmic" in drawing
 
 
 def rates(flows: int) -> list[FlowRates]:

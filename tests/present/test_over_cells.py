@@ -47,25 +47,58 @@ def test_sweep_and_map_show_means_over_runs(dumbbell: Dumbbell, run) -> None:  #
     assert len(shown) == 4
     cell = "small.bw_factor-2.rtt_ms-80"
     used = [run.statistics["network"]["utilization"] for run in found.runs if (run.path, run.scheme) == (cell, "reno")]
-    assert float(shown[2.0, 80.0]["utilization_percent"]) == pytest.approx(100.0 * sum(used) / 2)
+    assert float(shown[2.0, 80.0]["utilization"]) == pytest.approx(100.0 * sum(used) / 2)
     dumbbell("figure", results, "sweep", "--path", cell, "--out", "sweep.svg")
     means = {(row["scheme"], row["value"], row["metric"]): row["mean"] for row in csv_rows(folder / "sweep.csv")}
     assert len(means) == 2 * 2 * 3
-    lost = [found.run(cell, "cubic", run).statistics["network"]["loss_rate"] for run in (1, 2)]
-    assert float(means["cubic", "80.0", "loss_rate"]) == pytest.approx(100.0 * sum(lost) / 2)
+    lost = [found.run(cell, "cubic", run).statistics["network"]["packet_loss_rate"] for run in (1, 2)]
+    assert float(means["cubic", "80", "packet_loss_rate"]) == pytest.approx(100.0 * sum(lost) / 2)
     for words, said in (
         (("grid",), "figure `grid`: is of one scheme: choose one of cubic, reno"),
         (("sweep",), "figure `sweep`: other axes vary too: choose a cell by its path, such as `small.bw_factor-1."),
-        (("pairs", "--path", cell), "figure `pairs`: is of runs with two flows: there are none"),
-        (("sweep", "--path", cell, "--scheme", "reno"), "figure `sweep`: is of all schemes: give `path` only"),
+        (("share", "--path", cell), "figure `share`: is of runs with two schemes, such as of the mix `cubic+bbr`, or"),
+        (("sweep", "--path", cell, "--scheme", "reno"), "figure `sweep`: is of all schemes: give no `scheme`"),
+        (("sweep", "--path", cell, "--x", "rtt"), "figure `sweep`: unknown axis `rtt`"),
+        (("grid", "--scheme", "reno", "--x", "rtt_ms", "--y", "rtt_ms"), "`x` and `y` are the same axis, `rtt_ms`"),
         (("grid", "--run", "1"), "figure `grid`: is of all runs in cells of a grid: give no run"),
     ):
         assert said in dumbbell("figure", results, *words, expect=2).stderr
 
 
+def test_any_metric_over_any_axis(dumbbell: Dumbbell, run) -> None:  # noqa: ANN001
+    results = run("bw_factor = [1.0, 2.0]\nrtt_ms = [20.0, 80.0]")
+    folder, found = results.parent, package.open(results)
+    cell = "small.bw_factor-2.rtt_ms-20"
+    delays = [found.run(cell, "reno", number).statistics["network"]["owd_p95_ms"] for number in (1, 2)]
+    words = ("--metric", "owd_p95_ms", "--x", "bw_factor")
+    dumbbell("figure", results, "grid", "--scheme", "reno", *words, "--y", "rtt_ms", "--out", "map.svg")
+    shown = {(row["rtt_ms"], row["bw_factor"]): row for row in csv_rows(folder / "map.csv")}
+    assert float(shown["20", "2"]["owd_p95_ms"]) == pytest.approx(sum(delays) / 2)
+    assert "P95 delay (ms)" in (folder / "map.svg").read_text()
+    dumbbell("figure", results, "sweep", *words, "--group-by", "rtt_ms", "--schemes", "reno", "--out", "s.svg")
+    lines = {(row["scheme"], row["group"], row["value"]): float(row["mean"]) for row in csv_rows(folder / "s.csv")}
+    assert len(lines) == 4
+    assert lines["reno", "20", "2"] == pytest.approx(sum(delays) / 2)
+    assert "rtt_ms 80" in (folder / "s.svg").read_text()
+    assert ", logarithmic" not in (folder / "s.svg").read_text()
+
+
+def test_the_share_of_a_scheme_in_mixes(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "small.toml").write_text(path_text(4.0))
+    dumbbell("run", "--mix", "cubic*2+reno", "--path", "small.toml", "--runs", "2", "--duration", "3", "--out", "r")
+    found = package.open(folder / "r")
+    shares = [sum(flow["payload_share"] for flow in run.statistics["flows"][:2]) for run in found.runs]
+    table = {(row["scheme"], row["competitor"]): row for row in found.figure("share").data.rows()}
+    assert table["cubic", "reno"]["payload_share"] == pytest.approx(sum(shares) / 2)
+    assert table["reno", "cubic"]["payload_share"] == pytest.approx(1 - sum(shares) / 2)
+    assert table["cubic", "reno"]["fair_share"] == pytest.approx(2 / 3)
+    box = found.figure("box", metric="share:cubic")
+    assert list(box.data["share_cubic"]) == pytest.approx([100 * share for share in shares])
+
+
 def test_pairs_are_shares_of_two_flows(dumbbell: Dumbbell, run) -> None:  # noqa: ANN001
     results = run('versus = [{ label = "c", scheme = "cubic" }, { label = "r", scheme = "reno" }]')
-    dumbbell("figure", results, "pairs", "--out", "pairs.svg")
+    dumbbell("figure", results, "share", "--out", "pairs.svg")
     found = {(row["scheme"], row["competitor"]): row for row in csv_rows(results.parent / "pairs.csv")}
     assert set(found) == {(one, other) for one in ("cubic", "reno") for other in ("cubic", "reno")}
     shares = [

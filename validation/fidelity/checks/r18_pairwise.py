@@ -68,6 +68,6 @@ CHECK = Check(
     id="R18",
     title="Every scheme beside every other, as Prudentia pairs services",
     source="Prudentia, SIGCOMM 2024: 8 and 50 Mbit/s, 50 ms, 4 BDP",
-    commands=("dumbbell run pairwise", "dumbbell figure DIR pairs", f"dumbbell run {' '.join(REAL)}"),
+    commands=("dumbbell run pairwise", "dumbbell figure DIR share", f"dumbbell run {' '.join(REAL)}"),
     run=run,
 )

@@ -133,6 +133,12 @@ class PlotFrame:
             labels += [label for _, label in more]
         written = self._write_legend(handles, labels, legend) if handles else None
         below = float(written.get_window_extent(renderer(self.figure)).height) if written else 0.0
+        if sheet().is_fixed and sheet().height() is None:  # letters keep their size: the plots make room for names
+            measure = renderer(self.figure)
+            self.heights = [
+                max(height, _long(plot, text, measure))
+                for plot, height, text in zip(self.plots, self.heights, y_labels, strict=True)
+            ]
         self._fit(below)
         rooms = []
         for plot, height, y_label in zip(self.plots, self.heights, y_labels, strict=True):
@@ -187,7 +193,7 @@ def label_upwards(plot: Axes, text: str, measure: RendererAgg, height: float, be
     """
     label = plot.set_ylabel(text)
     room = 12.0
-    if label.get_window_extent(measure).height > height + between / 2:
+    if label.get_window_extent(measure).height > height + (0.0 if sheet().is_fixed else between / 2):
         label.set_text(two_lines(text))
         label.set_fontsize(sheet().letters(8.0))
         room = sheet().letters(8.0) * 2.5
@@ -195,6 +201,13 @@ def label_upwards(plot: Axes, text: str, measure: RendererAgg, height: float, be
     if long > 1.0:
         label.set_fontsize(sheet().letters(8.0) / long)
     return room
+
+
+def _long(plot: Axes, text: str, measure: RendererAgg) -> float:
+    """How long the name of the y axis is in two lines."""
+    label = plot.set_ylabel(two_lines(text))
+    label.set_fontsize(sheet().letters(8.0))
+    return float(label.get_window_extent(measure).height) + 1.0
 
 
 def place_label(plot: Axes, room: float, left: float, inside: float) -> None:

@@ -22,6 +22,8 @@ GROUND = "#fdfefc"
 # Flows take Pantheon's b, g, r, y, c, m in turn, in hues that keep a contrast of about 3:1 on white and on near-black.
 FLOW_COLORS = ("#3f63f0", "#2a9440", "#e0393b", "#b08a0a", "#0c97a6", "#bb45bb")
 
+_FLOW_GREYS = (INK, "#808080", "#b8b8b8")
+
 # The point that no scheme can beat: ccperf's magenta star.
 OPTIMUM = "#d911d0"
 
@@ -35,7 +37,7 @@ FAMILY_COLORS = {
     "pcc": "#0072b2",
     "learned": "#cc79a7",
     "media": "#56b4e9",
-    "other": "#8c8c8c",
+    "other": "#666666",
 }
 """Okabe and Ito's colours, which the colour-blind tell apart; grey in place of their yellow, which white hides."""
 _SPARE_COLORS = tuple(FAMILY_COLORS.values())[1:]
@@ -132,8 +134,9 @@ def _tint(color: str) -> str:
 
 
 def flow_color(flow: int) -> str:
-    """The colour of flow number `flow`, from 1 (0 where a log does not tell)."""
-    return FLOW_COLORS[max(flow - 1, 0) % len(FLOW_COLORS)]
+    """The colour of flow number `flow`, from 1 (0 where a log does not tell): a grey where there are no colours."""
+    colors = _FLOW_GREYS if sheet().is_plain else FLOW_COLORS
+    return colors[max(flow - 1, 0) % len(colors)]
 
 
 def rc(name: str) -> dict[str, Any]:

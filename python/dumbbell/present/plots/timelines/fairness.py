@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from dumbbell.present.plots.parts.canvas import look, render
 from dumbbell.present.plots.parts.frame import DOTS, frame, say_empty
 from dumbbell.present.plots.parts.panels import Curve, Panel, draw_panel, time_span
+from dumbbell.present.plots.parts.sheet import sheet
 from dumbbell.present.plots.parts.strokes import Stroke
-from dumbbell.present.plots.parts.style import INK
+from dumbbell.present.plots.parts.style import GROUND, INK
 from dumbbell.present.plots.parts.svg import compact
 from dumbbell.present.plots.timelines.operating_point import Points
 
@@ -59,7 +60,7 @@ def _stack(axes: Axes, time_s: NDArray[Any], shares: Sequence[Share]) -> None:
             edges,
             bottom,
             top,
-            facecolor=share.color,
+            facecolor=GROUND if sheet().is_plain else share.color,
             edgecolor=INK,
             hatch=_HATCHES[position % len(_HATCHES)],
             linewidth=0.3,
