@@ -211,7 +211,7 @@ def test_imported_experiments_are_normalised_together(dumbbell: Dumbbell, folder
     assert float(said["--legacy",]["copa"]["queueing_delay_ms"]) == pytest.approx(2.5, abs=1e-3)
     assert said["--legacy",]["copa"]["throughput"] == found["copa"]["throughput"]
     done = dumbbell("figure", "r-wired", "means", "--beside", "r-ppp0", expect=2)
-    assert "`beside` and `legacy` are for normalised only" in done.stderr
+    assert "figure `means`: takes no `beside`: it is for normalised" in done.stderr
 
 
 @pytest.mark.slow

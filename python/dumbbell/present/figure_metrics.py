@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from dumbbell import _core
 from dumbbell.base.conventions import CONVENTIONS, CORRECTED, PANTHEON, Convention, MainMetric
@@ -88,8 +88,8 @@ class FigureMetric:
             known = [float(share) for share in own if share is not None]
             return sum(known) if known else None
         network = dict(flat(run["network"]))
-        if self.key in network:
-            return network[self.key]
+        if self.key in network or _defined()[self.key].level == "network":
+            return network.get(self.key)
         of_flows = [value for flow in run["flows"] if (value := dict(flat(flow)).get(self.key)) is not None]
         if of_flows:
             return statistics.fmean(of_flows)
@@ -113,7 +113,7 @@ class FigureMetric:
 
 def main_metric(metric: MainMetric, convention: Convention) -> FigureMetric:
     """Return one of the three metrics of a convention."""
-    _, better = _defined()[metric.key]
+    better = _defined()[metric.key].better
     by = convention.label if convention is PANTHEON else ""
     return FigureMetric(metric.key, metric.title, metric.unit, metric.factor, metric.digits, better, by)
 
@@ -143,18 +143,26 @@ def find_metric(name: str, schemes: Sequence[str]) -> FigureMetric:
                 return main_metric(main, convention)
     if name not in _defined():
         raise UserError(f"unknown metric `{name}`{nearest(name, _defined())}: `dumbbell list metrics` shows all")
-    unit, better = _defined()[name]
-    percent = not unit and name.endswith(_PERCENT)
-    return FigureMetric(name, _words(name), "%" if percent else unit, 100.0 if percent else 1.0, 2, better)
+    found = _defined()[name]
+    percent = not found.unit and name.endswith(_PERCENT)
+    return FigureMetric(
+        name, _words(name), "%" if percent else found.unit, 100.0 if percent else 1.0, better=found.better
+    )
+
+
+class _Definition(NamedTuple):
+    level: str
+    unit: str
+    better: str
 
 
 @cache
-def _defined() -> dict[str, tuple[str, str]]:
-    """Unit and direction of each metric: those of the network where it is defined of several."""
-    found: dict[str, tuple[str, str]] = {}
+def _defined() -> dict[str, _Definition]:
+    """What metrics are by their names: that of the network where it is defined on several levels."""
+    found: dict[str, _Definition] = {}
     metrics = sorted(json.loads(_core.metrics()), key=lambda metric: _LEVELS.index(metric["level"]))
     for metric in metrics:
-        found.setdefault(metric["name"], (metric["unit"], metric["better"]))
+        found.setdefault(metric["name"], _Definition(metric["level"], metric["unit"], metric["better"]))
     return found
 
 
