@@ -71,6 +71,8 @@ class Drawn:
     data: Callable[[], Table]
     note: str = ""
     """By which convention its metrics are, where the axes do not say it."""
+    shows: str = ""
+    """What it shows, of kinds that show different things."""
 
 
 class DrawnRun(Protocol):
@@ -106,7 +108,9 @@ class OfRun:
     run: DrawnRun
     options: FigureOptions = NO_OPTIONS
 
-    def drawn(self, drawing: str, rows: Callable[[], Rows], columns: Mapping[str, str] = COLUMNS) -> Drawn:
+    def drawn(
+        self, drawing: str, rows: Callable[[], Rows], columns: Mapping[str, str] = COLUMNS, shows: str = ""
+    ) -> Drawn:
         """Return what was drawn, with the rows of its table and their columns.
 
         Raises:
@@ -114,7 +118,7 @@ class OfRun:
         """
         if not drawing:
             raise UserError(f"{self.run.label}: figure `{self.kind}`: nothing of it was recorded")
-        return Drawn(self.run.label, drawing, lambda: Table.of(columns, list(rows())))
+        return Drawn(self.run.label, drawing, lambda: Table.of(columns, list(rows())), shows=shows)
 
     @cached_property
     def samples(self) -> RunSamples:
@@ -240,12 +244,13 @@ class OfResults:
         rows: Callable[[], list[list[object]]],
         why: str,
         metrics: Sequence[FigureMetric] = (),
+        shows: str = "",
     ) -> Drawn:
-        """Return what was drawn of these metrics, with its table.
+        """Return what was drawn of these metrics, with its table; `shows` says it where the kind does not.
 
         Raises:
             UserError: there is no drawing; `why` says so.
         """
         if not drawing:
             raise UserError(f"figure `{self.kind}`: {why}")
-        return Drawn(of, drawing, lambda: Table.of(columns, rows()), convention_note(metrics))
+        return Drawn(of, drawing, lambda: Table.of(columns, rows()), convention_note(metrics), shows)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError
-from dumbbell.present.figure_request import NO_OPTIONS, Drawn, FigureOptions, OfResults, OfRun
-from dumbbell.present.figures import RUN, figure_module, kinds, options, scope, shows
+from dumbbell.present.figure_request import Drawn, FigureOptions, OfResults, OfRun
+from dumbbell.present.figures import RUN, check_options, figure_module, kinds, options, scope, shows
 from dumbbell.present.latex import latex_table
 from dumbbell.present.plots import for_notebook, for_print
 from dumbbell.present.plots.parts.sheet import SCREEN, Sheet, drawn_for
@@ -92,10 +92,11 @@ def figure_kinds() -> list[dict[str, str]]:
     ]
 
 
-def run_figure(kind: str, run: "RunRecord", options: FigureOptions = NO_OPTIONS, sheet: Sheet = SCREEN) -> Figure:
+def run_figure(kind: str, run: "RunRecord", options: FigureOptions, sheet: Sheet) -> Figure:
     """A figure of one run: `RunResults.figure`."""
     if scope(kind) != RUN:
         raise UserError(f"figure `{kind}`: is of several runs: ask their results for it")
+    check_options(kind, options.given)
     # identifiers are unique on a page
     of = OfRun(kind, _identifier(f"{kind} {run.label} {run.seed} {options} {sheet}"), run, options)
     return _figure(kind, of, sheet)
@@ -124,6 +125,7 @@ def _identifier(text: str) -> str:
 def _figure(kind: str, of: OfRun | OfResults, sheet: Sheet) -> Figure:
     with drawn_for(sheet):
         drawn: Drawn = figure_module(kind).draw(of)
-    title = f"{drawn.of}: {shows(kind)}" if drawn.of else shows(kind)
+    said = drawn.shows or shows(kind)
+    title = f"{drawn.of}: {said}" if drawn.of else said
     title += f"; {drawn.note}" if drawn.note else ""
     return Figure(title, drawn.drawing, drawn.data, sheet)

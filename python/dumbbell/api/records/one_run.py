@@ -11,12 +11,27 @@ if TYPE_CHECKING:
 class RunResults(RunRecord):
     """One run. Its tables are read when they are asked for."""
 
-    def figure(self, kind: str) -> "Figure":
+    def figure(
+        self,
+        kind: str,
+        *,
+        metric: str | None = None,
+        from_s: float | None = None,
+        to_s: float | None = None,
+        size: str | None = None,
+        font_pt: float | None = None,
+        theme: str = "light",
+    ) -> "Figure":
         """Return a figure of the run; `dumbbell.figure_kinds()` lists the kinds, those of one run have `of` = `run`.
+
+        `Results.figure` says what the arguments mean.
 
         Raises:
             dumbbell.Error: there is no such kind, or nothing to draw.
         """
         from dumbbell.api.records.figures import run_figure  # slow to import
+        from dumbbell.present.figure_request import FigureOptions
+        from dumbbell.present.paper import sheet_of
 
-        return run_figure(kind, self)
+        options = FigureOptions(metric=metric, from_s=from_s, to_s=to_s)
+        return run_figure(kind, self, options, sheet_of(size, font_pt, theme))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.options.values import Choice, count
+from dumbbell.catalog.options.values import Choice, count, names
 from dumbbell.cli.options import convention_option
 from dumbbell.present.tables import Table, terminal
 
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--x", metavar="M", help="metric across (delay); sweep, grid: axis of the grid across")
     add("--y", metavar="M", help="metric upwards (throughput); grid: axis of the grid upwards")
     add("--metric", metavar="M", help="metric, share:SCHEME (what it gets in a mix), or, of a run, a sampled field")
-    add("--schemes", metavar="A,B", help="only these")
+    add("--schemes", type=names, default=(), metavar="A,B", help="only these")
     add("--group-by", metavar="AXIS", help="axis of a grid: a line or a row for each of its values")
     add("--from", type=float, dest="from_s", metavar="S", help="of a run: from this second on")
     add("--to", type=float, dest="to_s", metavar="S", help="of a run: up to this second")
@@ -65,7 +65,7 @@ def main(arguments: argparse.Namespace) -> int:
     out = out or Path(f"{kind}.{form or 'svg'}")
     if data is None:
         data = out.with_suffix(".csv")
-        if data.exists() and not out.exists():
+        if data.exists() and not any(out.with_suffix(f".{each}").exists() for each in _FORMATS):
             raise UserError(f"{data}: exists already, and {out} does not: --data names another file for the numbers")
     dumbbell.check_figure_files(out, data)
     drawn = results.figure(
@@ -76,7 +76,7 @@ def main(arguments: argparse.Namespace) -> int:
         x=arguments.x,
         y=arguments.y,
         metric=arguments.metric,
-        schemes=arguments.schemes.split(",") if arguments.schemes else (),
+        schemes=arguments.schemes,
         group_by=arguments.group_by,
         from_s=arguments.from_s,
         to_s=arguments.to_s,

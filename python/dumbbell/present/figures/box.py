@@ -37,4 +37,5 @@ def draw(of: OfResults) -> Drawn:
     columns = {"scheme": "text", **({"group": "text"} if by else {}), "run": "integer", metric.column: "number"}
     axis = metric_axis(metric.axis, [value for box in boxes for value in box.values], metric.unit)
     drawing = box_figure(of.name, boxes, axis) if boxes else ""
-    return of.drawn(path, drawing, columns, lambda: rows, f"no run on {path} that counts has it", [metric])
+    why, shows = f"no run on {path} that counts has it", f"{metric.title} of every run by scheme"
+    return of.drawn(path, drawing, columns, lambda: rows, why, [metric], shows)

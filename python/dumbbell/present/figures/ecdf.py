@@ -31,4 +31,5 @@ def draw(of: OfResults) -> Drawn:
     axis = metric_axis(metric.axis, [float(value) for line in lines for value in line.values], metric.unit)
     columns = {"scheme": "text", metric.column: "number", "part": "number"}
     drawing = ecdf_figure(of.name, lines, axis) if lines else ""
-    return of.drawn(path, drawing, columns, lambda: rows, f"no run on {path} that counts has it", [metric])
+    why, shows = f"no run on {path} that counts has it", f"distribution of {metric.title} over the runs of each scheme"
+    return of.drawn(path, drawing, columns, lambda: rows, why, [metric], shows)

@@ -37,7 +37,8 @@ def draw(of: OfResults) -> Drawn:
         [y, x, value] for y, each in zip(ys, values, strict=True) for x, value in zip(xs, each, strict=True)
     ]
     columns = {down: "text", across: "text", metric.column: "number"}
-    return of.drawn(of.model.name, drawing if runs else "", columns, lambda: rows, "no run counts", [metric])
+    shows = f"{metric.title} over {across} and {down}"
+    return of.drawn(of.model.name, drawing if runs else "", columns, lambda: rows, "no run counts", [metric], shows)
 
 
 def _axes(cells: Cells, y: str | None, x: str | None) -> tuple[str, str]:

@@ -18,9 +18,9 @@ def draw(of: OfResults) -> Drawn:
         columns |= {name: "number" for name in (metric.column, f"{metric.column}_low", f"{metric.column}_high")}
     columns |= {"in_front": "integer"}
     columns |= {f"{found.x.column}_clocks_{end}": "number" for end in ("low", "high") if timed}
-    return of.drawn(
-        path, found.draw("means", path, of.name), columns, lambda: _rows(found, path, timed), why, [found.y, found.x]
-    )
+    drawing = found.draw("means", path, of.name)
+    shows = f"{found.y.title} over {found.x.title}: mean of each scheme"
+    return of.drawn(path, drawing, columns, lambda: _rows(found, path, timed), why, [found.y, found.x], shows)
 
 
 def _rows(found: Overview, path: str, timed: bool) -> list[list[object]]:

@@ -24,4 +24,5 @@ def draw(of: OfResults) -> Drawn:
             made.append([path, run.scheme, run.number, y.value(run.content), x.value(run.content), *clocks])
         return made
 
-    return of.drawn(path, found.draw("runs", path, of.name), columns, rows, why, [found.y, found.x])
+    shows = f"{y.title} over {x.title}: every run"
+    return of.drawn(path, found.draw("runs", path, of.name), columns, rows, why, [y, x], shows)

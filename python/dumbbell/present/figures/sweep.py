@@ -54,4 +54,5 @@ def draw(of: OfResults) -> Drawn:
     columns = {"scheme": "text", **({"group": "text"} if by else {}), "axis": "text", "value": "text"}
     columns |= {"metric": "text", "mean": "number"}
     drawing = sweep_figure(of.name, axis, values, panels) if runs else ""
-    return of.drawn(of.model.name, drawing, columns, lambda: rows, "no run counts", metrics)
+    shows = f"{', '.join(metric.title for metric in metrics)} of each scheme along {axis}"
+    return of.drawn(of.model.name, drawing, columns, lambda: rows, "no run counts", metrics, shows)

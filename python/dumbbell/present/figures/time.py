@@ -51,7 +51,7 @@ def draw(of: OfRun) -> Drawn:
         for (what, scheme), (time_s, values) in cut.items():
             yield from series_rows(what, scheme, field, unit if scale == 1.0 else "bytes", time_s, values)
 
-    return of.drawn(drawing, rows)
+    return of.drawn(drawing, rows, shows=f"{title} over time")
 
 
 def _series(of: OfRun, field: str, flows: Sampled, links: Sampled) -> tuple[Mapping[tuple[str, str], Series], str]:

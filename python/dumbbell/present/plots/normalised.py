@@ -6,10 +6,9 @@ As figure 5 of the Copa paper (NSDI 2018) and figures 4, 5, 9 and 10 of its repr
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from matplotlib.ticker import FuncFormatter
-
+from dumbbell.present.plots.parts.axis import DelayAxis
 from dumbbell.present.plots.parts.canvas import look, render
-from dumbbell.present.plots.parts.frame import say_empty, tick_text
+from dumbbell.present.plots.parts.frame import say_empty
 from dumbbell.present.plots.parts.scatter import Scatter
 from dumbbell.present.plots.parts.style import Style
 from dumbbell.present.plots.parts.svg import Mark, compact
@@ -28,17 +27,16 @@ class NormalisedPoint:
 
 
 def normalised_figure(name: str, title: str, points: Sequence[NormalisedPoint]) -> str:
-    """The points as SVG: delay to base 2 and reversed, so that up and right is better."""
+    """The points as SVG: delay logarithmic and reversed, so that up and right is better."""
     with look(name):
         scatter = Scatter(title)
         axes = scatter.axes
         axes.set_xlabel("Mean queueing delay (ms), logarithmic")
         axes.set_ylabel("Throughput / largest of the experiment")
-        axes.set_xscale("log", base=2)
         delays = [point.queueing_delay_ms for point in points] or [1.0]
-        axes.set_xlim(max(delays) * _AIR, min(delays) / _AIR)
+        DelayAxis(True, min(delays) / _AIR, max(delays) * _AIR, 0.0).apply(axes)
+        axes.invert_xaxis()
         axes.set_ylim(0.0, 1.0)
-        axes.xaxis.set_major_formatter(FuncFormatter(tick_text))
         marks = {}
         for index, point in enumerate(points):
             scatter.point(point.queueing_delay_ms, point.throughput, point.style, f"point{index}")
