@@ -287,3 +287,16 @@ def test_without_colours_marks_and_dashes_tell_schemes_apart() -> None:
     colors = set(re.findall(r"#[0-9a-f]{6}", drawing))
     assert colors <= {"#000000", "#ffffff"}
     assert GROUND not in drawing
+
+
+@pytest.mark.parametrize("x", [(1e18, 2.0), (-1e18, 5.0), (1e-320, 3.0), (0.0, 0.0), (5.0, 5.0)])
+@pytest.mark.parametrize("y", [(1e18, 0.0), (-3.0, 5.0), (0.0, 0.0), (1e-320, 1.0)])
+def test_whatever_numbers_there_are_can_be_drawn(x: tuple[float, float], y: tuple[float, float]) -> None:
+    look = Style("#ff0000", "o")
+    points = [Point(f"n{a}", a, b, look, "", in_front=True) for a, b in zip(x, y, strict=True)]
+    upwards = value_axis("Goodput (Mbit/s)", extent(points, True), reversed=False)
+    for across in (
+        PlaneAxis("P95 delay (ms)", delay_axis(extent(points, False)), reversed=True),
+        value_axis("Loss (%)", extent(points, False), reversed=True),
+    ):
+        assert len(marks(for_print(summary_figure("f", "t", points, (across, upwards))))) == 2

@@ -19,6 +19,7 @@ _STEPS: tuple[tuple[float, ...], ...] = (
     tuple(1.0 + step / 5 for step in range(45)),
     tuple(1.0 + step / 10 for step in range(90)),
 )
+_TINY = 1e-9  # values below have no place on a logarithmic axis
 RATE = "Mbit/s"
 _FAR = 0.6  # of the largest value: an axis whose values are all above that need not begin with 0
 _LONG = 100.0  # times the least value: a linear axis would press most values to its foot
@@ -106,7 +107,7 @@ def value_axis(title: str, values: Iterable[float], reversed: bool, linear: bool
     """Return an axis for values that are no delays; one of rates is `linear`, or it would press good ones together."""
     known = list(values) or [0.0, 1.0]
     low, high = min(known), max(known)
-    logarithmic = not linear and low > 0 and high > _LONG * low
+    logarithmic = not linear and low > _TINY and high > _LONG * low
     return PlaneAxis(title, DelayAxis(logarithmic, low, high, 0.0), reversed, whole=True)
 
 
