@@ -235,7 +235,8 @@ def test_every_scheme_of_the_catalog_has_a_family_and_a_look_of_its_own() -> Non
     assert all(family(scheme.name) in FAMILIES for scheme in shipped)
     looks = styles((scheme.name, scheme.color, scheme.marker) for scheme in shipped)
     assert len({look.seen for look in looks.values()}) == len(shipped) > 80
-    assert looks["cubic"].color == INK
+    assert looks["cubic"] == Style(INK, "*")
+    assert looks["copa"] == Style(FAMILY_COLORS["copa"], "o")
     assert looks["bbr"].color == looks["bbr3"].color == FAMILY_COLORS["bbr"]
     assert family("copa-gcc2017") == "copa"
     assert family("gcc") == "media"

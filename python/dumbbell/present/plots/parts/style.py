@@ -78,20 +78,22 @@ def styles(wanted: Iterable[tuple[str, str, str]]) -> dict[str, Style]:
     """A distinct style for each scheme of `wanted`: (name, colour, marker), the last two empty if it names none.
 
     Schemes of the catalog have the colour of their family unless somebody gave them another one; all others have the
-    colour that they ask for. A scheme keeps its marker unless an earlier one looks like that. What is open is picked by
-    the name, so that a scheme looks the same in every report unless two collide. Without colours, markers alone differ.
+    colour that they ask for. A scheme keeps its marker unless one with a shorter name, or an earlier one, looks like
+    that: `copa` before `copa-delay`. What is open is picked by the name, so that a scheme looks the same in every
+    report unless two collide. Without colours, markers alone differ.
     """
-    chosen: dict[str, Style] = {}
+    given = list(wanted)
+    chosen = {name: Style(INK, "o") for name, *_ in given}
     taken: set[Style] = set()
     undecided = []
-    for name, color, marker in wanted:
+    for name, color, marker in sorted(given, key=lambda each: len(each[0])):
         named = color and (color, marker) != UNSTYLED
         own = paint(_family_color(name, color) or ink(color)) if named else None
         style = Style(own, marker or "o") if own else None
-        chosen[name] = style or Style(INK, "o")
         if style is None or style.seen in taken:
             undecided.append((name, own))
         else:
+            chosen[name] = style
             taken.add(style.seen)
     for name, own in undecided:
         chosen[name] = _spare(name, (own,) if own else _SPARE_COLORS, taken)
