@@ -50,7 +50,7 @@ from dumbbell.present.plots import (
 from dumbbell.present.plots.heatmap import COLORS, number_text
 from dumbbell.present.plots.parts.canvas import look, renderer
 from dumbbell.present.plots.parts.frame import LINES, frame, tick_text
-from dumbbell.present.plots.parts.labels import Box, place
+from dumbbell.present.plots.parts.labels import Box, place_what_fits
 from dumbbell.present.plots.parts.strokes import marked
 from dumbbell.present.plots.parts.style import OPTIMUM
 
@@ -210,8 +210,10 @@ def test_the_plane_names_every_point_and_the_optimum(annotate: bool, count: int)
 
 def test_names_keep_clear_of_bars() -> None:
     bar = Box(90.0, 99.0, 200.0, 101.0)
-    (beside,) = place([(100.0, 100.0)], [(40.0, 10.0)], Box(0, 0, 300, 200), 5.0)
-    (clear,) = place([(100.0, 100.0)], [(40.0, 10.0)], Box(0, 0, 300, 200), 5.0, [bar])
+    (beside,) = place_what_fits([(100.0, 100.0)], [(40.0, 10.0)], Box(0, 0, 300, 200), 5.0)
+    (clear,) = place_what_fits([(100.0, 100.0)], [(40.0, 10.0)], Box(0, 0, 300, 200), 5.0, [bar])
+    assert beside
+    assert clear
     assert beside.box.overlap(bar) > 0
     assert clear.box.overlap(bar) == 0
 

@@ -28,7 +28,7 @@ from dumbbell.present.plots import (
     value_axis,
 )
 from dumbbell.present.plots.parts.axis import ticks
-from dumbbell.present.plots.parts.labels import Box, place
+from dumbbell.present.plots.parts.labels import Box, place_what_fits
 from dumbbell.present.plots.parts.raster import PIXELS_PER_POINT, Cloud, dots
 from dumbbell.present.plots.parts.style import INK
 
@@ -91,8 +91,9 @@ def test_names_in_a_crowd_cover_neither_each_other_nor_a_point() -> None:
     points = spots(17)
     sizes = [(30.0 + 5 * (index % 7), 11.0) for index in range(17)]
     bounds = Box(0, 0, 420, 300)
-    labels = place(points, sizes, bounds, 5.0)
-    boxes = [label.box for label in labels]
+    labels = place_what_fits(points, sizes, bounds, 5.0, leading=17)
+    boxes = [label.box for label in labels if label]
+    assert len(boxes) >= 12
     for index, box in enumerate(boxes):
         assert all(box.overlap(other) == 0 for other in boxes[:index])
         assert all(box.overlap(Box(x - 5, y - 5, x + 5, y + 5)) == 0 for x, y in points)
@@ -100,11 +101,12 @@ def test_names_in_a_crowd_cover_neither_each_other_nor_a_point() -> None:
         assert box.right <= bounds.right
         assert bounds.bottom <= box.bottom
         assert box.top <= bounds.top
-    assert labels == place(points, sizes, bounds, 5.0)
+    assert labels == place_what_fits(points, sizes, bounds, 5.0, leading=17)
 
 
 def test_a_lone_name_stands_right_of_its_point() -> None:
-    (label,) = place([(100.0, 100.0)], [(40.0, 10.0)], Box(0, 0, 300, 200), 5.0)
+    (label,) = place_what_fits([(100.0, 100.0)], [(40.0, 10.0)], Box(0, 0, 300, 200), 5.0)
+    assert label
     assert label.box == Box(108.0, 95.0, 148.0, 105.0)
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-_GAPS = (8.0, 11.0, 15.0, 20.0, 27.0, 36.0, 48.0, 62.0, 80.0, 104.0)  # from the point to the nearest side of the name
+_GAPS = (8.0, 11.0, 15.0, 20.0, 27.0, 36.0, 48.0, 62.0)  # from the point to the nearest side of the name
 _SLIDES = (0.0, -0.5, 0.5, -1.0, 1.0)  # along that side, in halves of it
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1))  # right, left, above, below
 _PREFERENCE = numpy.repeat((0.0, 0.3, 2.0, 2.0), len(_SLIDES))  # beside rather than above
-_NEAR, _FAR = 30.0, 62.0  # how far names that may be left out go from their point without and with a line
+_NEAR = 30.0  # how far names go from their point without a line
 LEADER = 10.0
 """Names further than this (points) from their point get a line to it."""
 _SAME = 0.1  # points
@@ -76,52 +76,33 @@ def same_places(spots: Sequence[Point]) -> list[list[int]]:
     return groups
 
 
-def place(
-    points: Sequence[Point],
-    sizes: Sequence[Point],
-    bounds: Box,
-    radius: float,
-    obstacles: Sequence[Box] = (),
-    lines: Sequence[Box] = (),
-    reach: float = _GAPS[-1],
-) -> list[Label]:
-    """A place for each name of `sizes` (width, height) near its point, inside `bounds`, clear of dots of `radius`.
-
-    Names also keep clear of the `obstacles`, which lines to names may cross, and within `reach` (points) of their dots;
-    they avoid `lines` where nothing else is against it.
-    Points beyond those with a name are dots without one.
-
-    Every name has some 200 places with a fixed cost each (distance, dots covered, ambiguity). From several orders of
-    the names, each takes the best place given the others until nothing changes; the cheapest outcome wins. It depends
-    on nothing but the arguments.
-    """
-    return _place(points, sizes, bounds, radius, obstacles, lines, reach, {})
-
-
 def _place(
     points: Sequence[Point],
     sizes: Sequence[Point],
     bounds: Box,
     radius: float,
-    obstacles: Sequence[Box],
     lines: Sequence[Box],
-    reach: float,
     known: "Known",
 ) -> list[Label]:
-    """Does what `place` says, with the conflicts that are `known` from an earlier call with this `reach`."""
+    """Return a place for each name of `sizes` (width, height) near its point; names may cover each other.
+
+    Every name has some 150 places with a fixed cost each (distance, dots covered, ambiguity). From several orders of
+    the names, each takes the best place given the others until nothing changes; the cheapest outcome wins. It depends
+    on nothing but the arguments; `known` are conflicts of an earlier call.
+    """
     if not points:
         return []
     dots = numpy.array([(x - radius, y - radius, x + radius, y + radius) for x, y in points])
-    blocks, thin = _rows(obstacles), _rows(lines)
+    thin = _rows(lines)
     boxes, costs, leaders = [], [], []
     for index, size in enumerate(sizes):
-        found, distance = _places(points[index], size, reach)
+        found, distance = _places(points[index], size)
         boxes.append(found)
         leaders.append(_lines(found, points[index]))
         preference = numpy.tile(_PREFERENCE, len(found) // len(_PREFERENCE))
         cost = distance * (1 + distance / 40) + preference + _fixed_cost(found, index, points, dots, bounds)
         cost += _ACROSS * (_overlap_cost(found, thin) > 0).sum(axis=1)
-        costs.append(cost + _overlap_cost(found, blocks).sum(axis=1))
+        costs.append(cost)
     conflicts = _conflicts(list(zip(points, sizes, strict=False)), boxes, leaders, known)
     outcomes = [_settle(order, costs, conflicts) for order in _orders(points[: len(sizes)])]
     chosen = min(outcomes, key=lambda outcome: round(outcome[0], 6))[1]
@@ -134,20 +115,20 @@ def place_what_fits(
     bounds: Box,
     radius: float,
     lines: Sequence[Box] = (),
-    solid: Sequence[Box] = (),
     leading: int = 0,
 ) -> list[Label | None]:
-    """The same for names that may be left out: None for those without a place where they cover nothing.
+    """A place for each name of `sizes` (width, height) near its point, inside `bounds`; None for those without one.
 
-    The first names are the most important. They avoid `lines` if they can, never cover what is `solid`, and are close
-    to their own point, closer than to any other; the first `leading` ones may be further away, at the end of a line.
+    Names cover no other name and no dot of `radius`: points beyond those with a name are dots without one. The first
+    names are the most important. They avoid `lines` if they can, and are close to their own point, closer than to any
+    other; the first `leading` ones may be further away, at the end of a line.
     """
     kept = list(range(len(sizes)))
     known: Known = {}
-    taken = [*solid, *(Box(x - radius, y - radius, x + radius, y + radius) for x, y in points)]
+    taken = [Box(x - radius, y - radius, x + radius, y + radius) for x, y in points]
     while kept:
         spots = [*(points[index] for index in kept), *(spot for index, spot in enumerate(points) if index not in kept)]
-        found = _place(spots, [sizes[index] for index in kept], bounds, radius, solid, lines, _FAR, known)
+        found = _place(spots, [sizes[index] for index in kept], bounds, radius, lines, known)
         boxes = [label.box for label in found]
         bad = [
             place
@@ -171,11 +152,11 @@ def _is_astray(label: Label, own: Point, spots: Sequence[Point], may_lead: bool)
     return label.distance > _NEAR or nearest < label.distance
 
 
-def _places(point: Point, size: Point, reach: float) -> tuple[Array, Array]:
+def _places(point: Point, size: Point) -> tuple[Array, Array]:
     """Boxes (left, bottom, right, top) around the point, and how far each is from it."""
     rows = []
     half = (size[0] / 2, size[1] / 2)
-    for gap in [gap for gap in _GAPS if gap <= reach]:
+    for gap in _GAPS:
         for across, up in _SIDES:
             for slide in _SLIDES:
                 x = point[0] + across * (gap + half[0]) + (slide * half[0] if across == 0 else 0.0)

@@ -143,7 +143,7 @@ class Scatter:
         bounds = Box(area.left + 1, area.bottom + 2, area.right + _RIGHT - 2, area.top + 1)
         sizes = [self._text_size(measure, name) for _, name in names]
         spots = [*(spot for spot, _ in names), *others]
-        return place_what_fits(spots, sizes, bounds, MARKER / 2 + 1, lines, (), len(names))
+        return place_what_fits(spots, sizes, bounds, MARKER / 2 + 1, lines, len(names))
 
     def write(self, names: Sequence[tuple[Spot, str]], places: Sequence[Label | None]) -> None:
         """Writes the names that have a place."""
