@@ -52,11 +52,11 @@ ENVIRONMENT = {
 
 
 def make(directory: Path, plan: Mapping[str, Any], bad: Mapping[str, str | None] | None = None) -> Experiment:
-    """Makes the results of the experiment `plan` in `directory`.
+    """Makes the results of the experiment `plan` in `directory`, shown as Pantheon would: its logs tell no payload.
 
     `bad` maps the directories of runs that fail to their reason, or to `None` for a run that was never made.
     """
-    experiment = resolve(ExperimentFile(name="made-up", title="Made-up numbers", **plan))
+    experiment = resolve(ExperimentFile(name="made-up", title="Made-up numbers", convention="pantheon", **plan))
     results = prepare(directory, experiment, resume=False)
     write_environment(results, dict(ENVIRONMENT))
     bad = bad or {}

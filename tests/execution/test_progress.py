@@ -125,7 +125,7 @@ def test_reports_and_pages_tell_how_far_they_are(dumbbell: Dumbbell, folder: Pat
     # Half of a benchmark's time was silent.
     dumbbell("run", "--schemes", "cubic,bbr", "--path", "small.toml", "--duration", "5", "--out", "out")
     for arguments, stages in (
-        (("report", "out"), {"figures of runs"}),
+        (("report", "out", "--all-runs"), {"figures of runs"}),
         (
             ("benchmark", "--schemes", "vegas", "--quick", "--only", "sweep_loss"),
             {"runs", "figures"},

@@ -218,7 +218,7 @@ def test_windows_and_rtts_are_series(lossy: Transfer, runs: dict[str, dict[str, 
 
 def test_the_report_draws_both_ends(dumbbell: Dumbbell, folder: Path, runs: dict[str, dict[str, Any]]) -> None:
     assert runs.keys() == set(ENDS)
-    dumbbell("report", "out", "--html")
+    dumbbell("report", "out", "--html", "--all-runs")
     page = (folder / "out/report.html").read_text()
     for end in ENDS:
         for figure in ("Throughput", "Congestion window and pacing rate", "Smoothed RTT"):

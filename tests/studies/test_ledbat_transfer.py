@@ -101,7 +101,7 @@ def test_the_shipped_experiment_runs_in_simulation_and_is_reported(dumbbell: Dum
     resolved = tomllib.loads((folder / "out/experiment.toml").read_text())
     assert resolved["intervals_s"] == 1.0
     assert len(resolved["paths"]) == 4
-    dumbbell("report", "out", "--html")
+    dumbbell("report", "out", "--html", "--all-runs")
     page = (folder / "out/report.html").read_text()
     assert page.count(">Transfers</h3>") == 4
     assert page.count("[ ID] Interval       Transfer     Bandwidth") == 4 * 2 * 2  # paths, modes, views

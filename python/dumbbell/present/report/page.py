@@ -82,7 +82,7 @@ class ReportPage:
         mean, every = self.figures.means[path.name], self.figures.every_run[path.name]
         every_in_words = "Average throughput over 95th percentile one-way delay, every run; the values follow below"
         drawings = ((mean, mean_in_words(tables)), (every, every_in_words))
-        wide = "whole" if self.figures.overview.is_keyed(path.name) else None
+        wide = "whole" if self.figures.overview.is_wide(path.name) else None
         shown = (tag("figure", for_page(drawing, words), class_=wide) for drawing, words in drawings if drawing)
         yield tag("div", *shown, class_="pair")
         yield tag("p", text(self.figures.overview.caption(path.name)), class_="note")

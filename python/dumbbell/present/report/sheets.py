@@ -137,7 +137,7 @@ def _path(
         "title": path.heading,
         "provenance": path.provenance,
         "caption": figures.overview.caption(path.name),
-        "wide": figures.overview.is_keyed(path.name),
+        "wide": figures.overview.is_wide(path.name),
         "figures": [
             {"file": f"path{index}mean.svg", "alt": mean_in_words(tables)},
             {"file": f"path{index}every.svg", "alt": "Average throughput over 95th percentile delay, every run"},

@@ -116,7 +116,7 @@ class Overview:
         """What is drawn."""
         return self._mean_points(path) if kind == "means" else self._run_points(path)
 
-    def is_keyed(self, path: str) -> bool:
+    def is_wide(self, path: str) -> bool:
         """Whether the figures of the path need the width of a page, for they have many schemes."""
         return is_crowd(self.points("runs", path))
 

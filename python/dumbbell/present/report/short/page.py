@@ -77,7 +77,7 @@ class ShortPage:
             yield tag(
                 "figure",
                 plane(model, overview, path.name, drawing, words),
-                class_="whole" if overview.is_keyed(path.name) else "plane",
+                class_="whole" if overview.is_wide(path.name) else "plane",
             )
         yield tag("p", text(overview.caption(path.name)), class_="note")
         for more in self.figures.more(path.name):

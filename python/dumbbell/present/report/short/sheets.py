@@ -82,7 +82,7 @@ def _path(model: ReportModel, figures: Figures, path: PathEntry, name: str, swat
         "sentence": path.sentence,
         "shares": _table(SHARES, shares, swatches) if shares.rows else None,
         "figures": [figure] if figures.means[path.name] else [],
-        "wide": figures.overview.is_keyed(path.name),
+        "wide": figures.overview.is_wide(path.name),
         "caption": figures.overview.caption(path.name),
         "more": [
             {
