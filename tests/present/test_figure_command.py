@@ -150,7 +150,7 @@ def test_a_plane_of_any_two_metrics_and_some_schemes(dumbbell: Dumbbell, results
     assert float(found[1]["utilization"]) == pytest.approx(100 * run["network"]["utilization"])
     assert float(found[1]["mean_srtt_ms"]) == pytest.approx(run["flows"][0]["mean_srtt_ms"])
     drawing = (results.parent / "means.svg").read_text()
-    for label in ("Utilization (%)", "Mean sRTT (ms)", 'data-scheme="copa"'):
+    for label in ("Utilisation (%)", "Mean sRTT (ms)", 'data-scheme="copa"'):
         assert label in drawing
     assert "capacity" not in drawing  # it limits no utilisation
     dumbbell("figure", results, "runs", *words[:2], "--convention", "pantheon")

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from dumbbell import _core
 from dumbbell.base.conventions import CONVENTIONS, CORRECTED, PANTHEON, Convention, MainMetric
 from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.results.analysis.metric_words import metric_words
+from dumbbell.results.analysis.shares import share_of
 from dumbbell.results.analysis.summary import Estimate, Repetitions
 from dumbbell.results.numbers import flat
 
@@ -18,21 +20,6 @@ SHARE = "share:"
 
 _LEVELS = ("network", "flow", "link")
 _PERCENT = ("utilization", "_rate", "_share", "_ratio", "utilization_l4", "utilization_bw_l4", "utilization_bdp_l4")
-_UNIT_ENDS = ("_ms", "_mbps", "_s", "_bytes", "_packets")
-_LAYERS = ("_l1", "_l2", "_l4", "_l7")
-_WORDS = {
-    "owd": "one-way delay",
-    "rtt": "RTT",
-    "srtt": "sRTT",
-    "fct": "completion time",
-    "jain": "Jain's",
-    "jains": "Jain's",
-    "cwnd": "congestion window",
-    "ecn": "ECN",
-    "bw": "bandwidth",
-    "bdp": "BDP",
-    "qdelay": "queueing delay",
-}
 
 
 @dataclass(frozen=True)
@@ -84,7 +71,7 @@ class FigureMetric:
 
     def _raw(self, run: Mapping[str, Any]) -> float | None:
         if self.scheme:
-            own = [flow.get("payload_share") for flow in run["flows"] if flow.get("scheme") == self.scheme]
+            own = [share_of(flow) for flow in run["flows"] if flow.get("scheme") == self.scheme]
             known = [float(share) for share in own if share is not None]
             return sum(known) if known else None
         network = dict(flat(run["network"]))
@@ -146,7 +133,7 @@ def find_metric(name: str, schemes: Sequence[str]) -> FigureMetric:
     found = _defined()[name]
     percent = not found.unit and name.endswith(_PERCENT)
     return FigureMetric(
-        name, _words(name), "%" if percent else found.unit, 100.0 if percent else 1.0, better=found.better
+        name, metric_words(name), "%" if percent else found.unit, 100.0 if percent else 1.0, better=found.better
     )
 
 
@@ -164,10 +151,3 @@ def _defined() -> dict[str, _Definition]:
     for metric in metrics:
         found.setdefault(metric["name"], _Definition(metric["level"], metric["unit"], metric["better"]))
     return found
-
-
-def _words(name: str) -> str:
-    """The name of a metric as words; units and layers stand elsewhere."""
-    for end in (*_LAYERS, *_UNIT_ENDS):
-        name = name.removesuffix(end)
-    return " ".join(_WORDS.get(word, word) for word in name.replace(".", "_").split("_"))

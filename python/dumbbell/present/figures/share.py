@@ -6,6 +6,7 @@ from dumbbell.present.cells import Cells, all_schemes, mean
 from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import GRID
 from dumbbell.present.plots import matrix_figure
+from dumbbell.results.analysis.shares import share_of
 
 SCOPE = GRID
 OPTIONS = ("schemes",)
@@ -21,14 +22,15 @@ def draw(of: OfResults) -> Drawn:
     """Shares and fair shares of the first scheme of a run, and of the second where the first one is not tested."""
     turned: dict[Pair, list[tuple[float, float]]] = {}
     for run in runs:
-        flows = [flow for flow in run.flows if flow.get("payload_share") is not None]
+        known = [(flow, share) for flow in run.flows if (share := share_of(flow)) is not None]
+        flows = [flow for flow, _ in known]
         flows_of = Counter(str(flow["scheme"]) for flow in flows)
         if len(flows_of) == 2:
             one, other = flows_of
-            share = sum(flow["payload_share"] for flow in flows if flow["scheme"] == one)
+            share = sum(share for flow, share in known if flow["scheme"] == one)
         elif len(flows) == 2:
             one = other = str(flows[0]["scheme"])
-            share = flows[0]["payload_share"]
+            share = known[0][1]
         else:
             continue
         fair = 0.5 if one == other else flows_of[one] / len(flows)

@@ -60,6 +60,12 @@ def competing(group: Repetitions) -> tuple[float, float] | None:
     return max(first), min(last)
 
 
+def share_of(flow: Mapping[str, Any]) -> float | None:
+    """Return a flow's share of the payload: while all flows compete, or over its own time if they never do."""
+    share = flow.get(_COMPETING.share)
+    return flow.get("payload_share") if share is None else share
+
+
 def flow_names(schemes: Sequence[str]) -> list[str]:
     """A name for each flow: its scheme's, numbered where that has several; `flow 1`, ... if all have one scheme."""
     if len(set(schemes)) < 2:

@@ -72,7 +72,7 @@ _KINDS_SAID = {
     "short": f"flows last for fewer than {LEAST_RTTS} base RTTs",
     "sender": f"the link is used to less than {percent(FULL)} %, with no loss and no queue: the sender, or its "
     "application, is the limit",
-    "early": "all losses are outside of the time that counts, after the warm-up",
+    "early": "all losses are outside the counted time, which begins after the warm-up",
 }
 _KINDS = list(_KINDS_SAID)
 _GRAVE = ("starved", "identical", "short")
@@ -135,7 +135,7 @@ def _early_losses(group: Repetitions) -> Iterator[Doubt]:
     # what is dropped after a flow has stopped is not of the warm-up
     if late or len(known) < len(lost) or not total or len(stops) != 1 or None in stops:
         return
-    yield Doubt("early", f"all losses ({total:.0f} packets) are outside of the time that counts, after the warm-up")
+    yield Doubt("early", f"all {total:.0f} losses are outside the counted time")
 
 
 def _warm_up(evidence: Evidence) -> Iterator[Sentence]:

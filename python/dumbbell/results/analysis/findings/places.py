@@ -126,7 +126,9 @@ def _noise(pairs: Sequence[Pair]) -> str:
     by = f" by {runs.pop()} runs" if len(runs) == 1 else ""
     few = kinds[Noise.APART] + kinds[Noise.OVERLAP] > 0
     where = f"on {clear} of {len(verdicts)}"
-    return f" (ranges{by.replace(' by', ' of')} apart {where})" if few else f" (told from the next{by} {where})"
+    if few:
+        return f" (the ranges of the best and the next{by.replace(' by', ', each of')}, do not overlap {where})"
+    return f" (told from the next{by} {where})"
 
 
 def _trend(evidence: Evidence, axis: str, key: MetricKey) -> int:
