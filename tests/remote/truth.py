@@ -46,8 +46,8 @@ def compared(run: Path, truth: Path, *, data: bool = True, swapped: bool = False
     # before the run how long packets may be was tried; then there is a second for the clocks
     pauses = np.flatnonzero(np.diff(entered["time_ns"][:200].to_numpy().astype(np.int64)) > 500_000_000)
     entered = entered[int(pauses[-1]) + 1 :] if len(pauses) else entered
-    # the last burst of a run may be sent and not logged, as its end comes; if others were missing, the n-th packets would
-    # not be the same ones, and no delay would fit
+    # the last burst of a run may be sent and not logged, as its end comes; if others were missing, the n-th packets
+    # would not be the same ones, and no delay would fit
     assert 0 <= len(entered) - len(sent) <= 20, (len(entered), len(sent))
     assert entered["size_bytes"][: len(sent)].equals(sent["size_bytes"]), "not the same packets"
     numbers = dict(zip(sent["seq"], entered["seq"][: len(sent)], strict=True))

@@ -88,7 +88,15 @@ STATISTICS = Table(
             )
         ),
         "links": Each(Table({"link": str, "direction": str}, required=("link", "direction"))),
-        "network": Table({"invalid_reason": str | None, "acklink": dict | None, "completions": Each(_COMPLETION)}),
+        "network": Table(
+            {
+                "invalid_reason": str | None,
+                "acklink": dict | None,
+                "completions": Each(_COMPLETION),
+                "competing_from_s": _NUMBER | None,
+                "competing_to_s": _NUMBER | None,
+            }
+        ),
     },
     required=("status", "flows", "links", "network"),
 )
