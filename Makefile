@@ -83,6 +83,8 @@ $(VENV)/.programs: $(VENV)/.real $(PROGRAM_SOURCES) | $(VENV)/.built # which may
 report: $(VENV)/.built ## The main job: all schemes over two Pantheon paths, measured, with a report
 	@scripts/report.sh $(DUMBBELL) $(REPORT)
 	@$(MAKE) --no-print-directory $(VENV)/.programs
+	@$(DUMBBELL) show $(REPORT) | sed '/^$$/q'
+	@echo "report: $(REPORT)/report.html and $(REPORT)/report.pdf; of every run: $(DUMBBELL) report $(REPORT) --all-runs"
 
 .PHONY: check
 check: check-rust check-python ## After every edit: formatting, lints and types of Rust and Python, unit tests
