@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from dumbbell import _core
 from dumbbell.present.site.judging.direction import MORE, Metric, definitions
-from dumbbell.present.site.judging.findings import Findings, Flows, MeasuredCell, estimate, lookup
+from dumbbell.present.site.judging.findings import Findings, Flows, MeasuredCell, estimate
+from dumbbell.results.analysis.shares import share_of
 from dumbbell.results.analysis.summary import Estimate
 
 VICTIM_METRICS = (
@@ -102,7 +103,7 @@ def _match(findings: Findings, cell: MeasuredCell, label: str) -> Match:
 
 def _shares(cell: MeasuredCell, label: str, ours: tuple[int, ...]) -> list[float]:
     """The part of the payload delivered that our flows got, in each run."""
-    shares = ([lookup(flow, "payload_share") for flow in run.flows(ours)] for run in cell.good(label))
+    shares = ([share_of(flow) for flow in run.flows(ours)] for run in cell.good(label))
     return [sum(known) for found in shares if (known := [share for share in found if share is not None])]
 
 
