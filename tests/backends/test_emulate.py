@@ -194,7 +194,7 @@ def test_wrappers_of_a_pantheon_checkout(dumbbell: Dumbbell, folder: Path, monke
         monkeypatch.setenv("PATH", os.pathsep.join([str(installed[-1]), os.environ["PATH"]]))
     names = ["plain", "backward", "chatty"] + (["old"] if python_2() else [])
     mix = "+".join(f"pantheon-{name}" for name in names)
-    (together,) = emulate(dumbbell, "--pantheon-dir", make_checkout(folder), "--mix", mix, "--duration", "3")
+    (together,) = emulate(dumbbell, "--pantheon-dir", make_checkout(folder), "--mix", mix, "--duration", "6")
     # of 10 Mbit/s; beside ten busy processes the programs take their time to start
     assert 2.0 < usable(together)["network"]["throughput_mbps"] < 10.1
     assert [flow["scheme"].removeprefix("pantheon-") for flow in together["flows"]] == names

@@ -67,7 +67,7 @@ def axes_of(points: list[Point], limits: Limits = LIMITS) -> tuple[PlaneAxis, Pl
     """Delay across, throughput upwards."""
     least, most = limits.least_delay_ms, limits.capacity_mbps or ()
     delays = extent(points, False, [] if least is None else [least])
-    x = PlaneAxis("P95 delay (ms)", delay_axis(delays), reversed=True)
+    x = PlaneAxis("P95 one-way delay (ms)", delay_axis(delays), reversed=True)
     return x, value_axis("Goodput (Mbit/s)", extent(points, True, most), reversed=False, linear=True)
 
 
@@ -154,7 +154,7 @@ def test_an_axis_that_is_unusual_says_so() -> None:
     assert value_axis("Goodput (Mbit/s)", [9.0, 10.0], reversed=False).label == "Goodput (Mbit/s), not from 0"
     assert value_axis("Goodput (Mbit/s)", [2.0, 10.0], reversed=False).label == "Goodput (Mbit/s)"
     assert value_axis("Goodput (Mbit/s)", [0.01, 10.0], reversed=False, linear=True).label == "Goodput (Mbit/s)"
-    assert PlaneAxis("P95 delay (ms)", delay_axis([20.0, 400.0])).label == "P95 delay (ms), logarithmic"
+    assert PlaneAxis("P95 one-way delay (ms)", delay_axis([20.0, 400.0])).label == "P95 one-way delay (ms), logarithmic"
 
 
 def test_what_the_lines_are_ends_within_the_figure() -> None:
@@ -297,7 +297,7 @@ def test_whatever_numbers_there_are_can_be_drawn(x: tuple[float, float], y: tupl
     points = [Point(f"n{a}", a, b, look, "", in_front=True) for a, b in zip(x, y, strict=True)]
     upwards = value_axis("Goodput (Mbit/s)", extent(points, True), reversed=False)
     for across in (
-        PlaneAxis("P95 delay (ms)", delay_axis(extent(points, False)), reversed=True),
+        PlaneAxis("P95 one-way delay (ms)", delay_axis(extent(points, False)), reversed=True),
         value_axis("Loss (%)", extent(points, False), reversed=True),
     ):
         assert len(marks(for_print(summary_figure("f", "t", points, (across, upwards))))) == 2

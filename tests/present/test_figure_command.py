@@ -150,7 +150,7 @@ def test_a_plane_of_any_two_metrics_and_some_schemes(dumbbell: Dumbbell, results
     assert float(found[1]["utilization"]) == pytest.approx(100 * run["network"]["utilization"])
     assert float(found[1]["mean_srtt_ms"]) == pytest.approx(run["flows"][0]["mean_srtt_ms"])
     drawing = (results.parent / "means.svg").read_text()
-    for label in ("Utilisation (%)", "Mean sRTT (ms)", 'data-scheme="copa"'):
+    for label in ("Utilisation, whole run (%)", "Mean smoothed RTT, whole run (ms)", 'data-scheme="copa"'):
         assert label in drawing
     assert "capacity" not in drawing  # it limits no utilisation
     dumbbell("figure", results, "runs", *words[:2], "--convention", "pantheon")
@@ -347,7 +347,7 @@ def test_the_delay_axes_of_a_report_are_of_one_kind_with_the_reason(dumbbell: Du
     page = (folder / "r" / "report.html").read_text()
     alone = {delay_ms: spans_widely([delay_ms, 25.0]) for delay_ms in (44.0, 400.0)}
     assert alone == {44.0: False, 400.0: True}
-    assert len(re.findall(r"P95 delay \(ms\)[^<]*, logarithmic", page)) == 4
+    assert len(re.findall(r"P95 one-way delay \(ms\)[^<]*, logarithmic", page)) == 4
     reason = "The delay axis is logarithmic on every path, since the delays on wide span more than a factor of four."
     assert page.count(reason) == 2
 

@@ -144,7 +144,7 @@ def points(count: int) -> list[Point]:
 
 def axes_of(shown: list[Point]) -> tuple[PlaneAxis, PlaneAxis]:
     """The axes for these points alone."""
-    x = PlaneAxis("P95 delay (ms)", delay_axis([point.x for point in shown]), reversed=True)
+    x = PlaneAxis("P95 one-way delay (ms)", delay_axis([point.x for point in shown]), reversed=True)
     return x, value_axis("Goodput (Mbit/s)", [point.y for point in shown], reversed=False)
 
 
@@ -161,7 +161,7 @@ def test_a_summary_figure_is_well_formed_and_names_every_scheme(annotate: bool, 
     for index in range(count):
         assert (f">A&lt;{index}&gt;<" in drawing) == (count <= FEW)  # nobody is in front
         assert f"<title>hover &amp; {index}</title>" in drawing
-    assert "P95 delay (ms)" in drawing
+    assert "P95 one-way delay (ms)" in drawing
     assert "Goodput (Mbit/s)" in drawing
 
 
@@ -181,7 +181,7 @@ def test_lower_delay_is_to_the_right_in_steps_of_equal_factors() -> None:
     steps = numpy.diff(places) / numpy.log([2, 2.5, 2, 2, 2.5])
     assert (steps > 0).all()
     assert steps == pytest.approx([steps[0]] * 5, rel=0.002)
-    assert "P95 delay (ms), logarithmic" in drawing
+    assert "P95 one-way delay (ms), logarithmic" in drawing
 
 
 def rates(flows: int) -> list[FlowRates]:

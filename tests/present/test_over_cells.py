@@ -54,7 +54,7 @@ def test_sweep_and_map_show_means_over_runs(dumbbell: Dumbbell, run) -> None:  #
     lost = [found.run(cell, "cubic", run).statistics["network"]["packet_loss_rate"] for run in (1, 2)]
     assert float(means["cubic", "80", "packet_loss_rate"]) == pytest.approx(100.0 * sum(lost) / 2)
     for words, said in (
-        (("grid",), "figure `grid`: is of one scheme: choose one of cubic, reno"),
+        (("grid",), "figure `grid`: is of one scheme: choose it with --scheme: cubic, reno"),
         (("sweep",), "figure `sweep`: other axes vary too: choose a cell by its path, such as `small.bw_factor-1."),
         (("share", "--path", cell), "figure `share`: is of runs with two schemes, such as of the mix `cubic+bbr`, or"),
         (("sweep", "--path", cell, "--scheme", "reno"), "figure `sweep`: is of all schemes: give no `scheme`"),
@@ -74,7 +74,7 @@ def test_any_metric_over_any_axis(dumbbell: Dumbbell, run) -> None:  # noqa: ANN
     dumbbell("figure", results, "grid", "--scheme", "reno", *words, "--y", "rtt_ms", "--out", "map.svg")
     shown = {(row["rtt_ms"], row["bw_factor"]): row for row in csv_rows(folder / "map.csv")}
     assert float(shown["20", "2"]["owd_p95_ms"]) == pytest.approx(sum(delays) / 2)
-    assert "P95 delay (ms)" in (folder / "map.svg").read_text()
+    assert "P95 one-way delay (ms)" in (folder / "map.svg").read_text()
     dumbbell("figure", results, "sweep", *words, "--group-by", "rtt_ms", "--schemes", "reno", "--out", "s.svg")
     lines = {(row["scheme"], row["group"], row["value"]): float(row["mean"]) for row in csv_rows(folder / "s.csv")}
     assert len(lines) == 4
@@ -87,10 +87,10 @@ def test_the_share_of_a_scheme_in_mixes(dumbbell: Dumbbell, folder: Path) -> Non
     (folder / "small.toml").write_text(path_text(4.0))
     dumbbell("run", "--mix", "cubic*2+reno", "--path", "small.toml", "--runs", "2", "--duration", "3", "--out", "r")
     found = package.open(folder / "r")
-    shares = [sum(flow["payload_share"] for flow in run.statistics["flows"][:2]) for run in found.runs]
+    shares = [sum(flow["competing_share"] for flow in run.statistics["flows"][:2]) for run in found.runs]
     table = {(row["scheme"], row["competitor"]): row for row in found.figure("share").data.rows()}
-    assert table["cubic", "reno"]["payload_share"] == pytest.approx(sum(shares) / 2)
-    assert table["reno", "cubic"]["payload_share"] == pytest.approx(1 - sum(shares) / 2)
+    assert table["cubic", "reno"]["share"] == pytest.approx(sum(shares) / 2)
+    assert table["reno", "cubic"]["share"] == pytest.approx(1 - sum(shares) / 2)
     assert table["cubic", "reno"]["fair_share"] == pytest.approx(2 / 3)
     box = found.figure("box", metric="share:cubic")
     assert list(box.data["share_cubic"]) == pytest.approx([100 * share for share in shares])
@@ -102,11 +102,11 @@ def test_pairs_are_shares_of_two_flows(dumbbell: Dumbbell, run) -> None:  # noqa
     found = {(row["scheme"], row["competitor"]): row for row in csv_rows(results.parent / "pairs.csv")}
     assert set(found) == {(one, other) for one in ("cubic", "reno") for other in ("cubic", "reno")}
     shares = [
-        run.statistics["flows"][0]["payload_share"]
+        run.statistics["flows"][0]["competing_share"]
         for run in package.open(results).runs
         if (run.scheme, run.path) == ("cubic", "small.versus-r")
     ]
-    assert float(found["cubic", "reno"]["payload_share"]) == pytest.approx(sum(shares) / 2)
+    assert float(found["cubic", "reno"]["share"]) == pytest.approx(sum(shares) / 2)
     refused = dumbbell("figure", results, "sweep", expect=2)
     assert "figure `sweep`: is of experiments with a grid: an axis of numbers that vary" in refused.stderr
 

@@ -128,7 +128,7 @@ def test_the_page_says_everything_in_pantheons_order(outline: Outline) -> None:
         "Flow 1 (95th percentile ",
         "Run 2: Statistics of TCP Cubic",
     ]
-    delay = "P95 delay (ms), Pantheon's convention"
+    delay = "P95 one-way delay (ms), Pantheon's convention"
     path = [delay, "(mean of all runs by scheme)", delay]
     path += ["mean avg tput (Mbit/s)", "mean 95th-%ile delay (ms)", "mean loss rate (%)", "#\u00a0runs", "flow 1"]
     start = ["dumbbell report", "Generated at 2026-05-06 07:08:09 (UTC).", "Tested in simulation: india-aws-india, "]

@@ -57,7 +57,7 @@ CORRECTED = Convention(
     label="corrected",
     rules="payload, delays and losses after the warm-up; packets under way at the end are not lost",
     throughput=MainMetric("goodput_mbps", "goodput", "Mbit/s"),
-    delay=MainMetric("owd_p95_ms", "p95 delay", "ms", digits=1),
+    delay=MainMetric("owd_p95_ms", "p95 one-way delay", "ms", digits=1),
     loss=MainMetric("packet_loss_rate", "loss", "%", 100.0),
 )
 PANTHEON = Convention(
@@ -65,7 +65,7 @@ PANTHEON = Convention(
     label="Pantheon's convention",
     rules="the whole run, packets with the path's overhead; packets under way at the end are lost",
     throughput=MainMetric("throughput_mbps", "throughput", "Mbit/s"),
-    delay=MainMetric("delay_p95_ms", "p95 delay", "ms", digits=1),
+    delay=MainMetric("delay_p95_ms", "p95 one-way delay", "ms", digits=1),
     loss=MainMetric("loss_rate", "loss", "%", 100.0),
 )
 CONVENTIONS = {each.name: each for each in (CORRECTED, PANTHEON)}

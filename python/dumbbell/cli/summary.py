@@ -14,7 +14,7 @@ from dumbbell.present.tables.terminal import number
 Columns = tuple[tuple[str, str, float, int], ...]
 """Title, metric, what it is multiplied by, and digits of each column."""
 
-UTILISATION: Columns = (("utilisation %", "utilization", 100.0, 1),)
+UTILISATION: Columns = (("utilisation of the whole run %", "utilization", 100.0, 1),)
 """Of the bottleneck in the data direction, over the whole run."""
 
 MEDIA: Columns = (

@@ -131,9 +131,15 @@ def find_metric(name: str, schemes: Sequence[str]) -> FigureMetric:
     if name not in _defined():
         raise UserError(f"unknown metric `{name}`{nearest(name, _defined())}: `dumbbell list metrics` shows all")
     found = _defined()[name]
+    # what is counted or averaged over the run is not of the time that the corrected convention counts
+    whole = ", whole run" if found.convention == "counter" else ""
     percent = not found.unit and name.endswith(_PERCENT)
     return FigureMetric(
-        name, metric_words(name), "%" if percent else found.unit, 100.0 if percent else 1.0, better=found.better
+        name,
+        f"{metric_words(name)}{whole}",
+        "%" if percent else found.unit,
+        100.0 if percent else 1.0,
+        better=found.better,
     )
 
 
@@ -141,6 +147,7 @@ class _Definition(NamedTuple):
     level: str
     unit: str
     better: str
+    convention: str
 
 
 @cache
@@ -149,5 +156,5 @@ def _defined() -> dict[str, _Definition]:
     found: dict[str, _Definition] = {}
     metrics = sorted(json.loads(_core.metrics()), key=lambda metric: _LEVELS.index(metric["level"]))
     for metric in metrics:
-        found.setdefault(metric["name"], _Definition(metric["level"], metric["unit"], metric["better"]))
+        found.setdefault(metric["name"], _Definition(*(metric[key] for key in _Definition._fields)))
     return found

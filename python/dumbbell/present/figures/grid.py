@@ -18,7 +18,7 @@ def draw(of: OfResults) -> Drawn:
     down, across = _axes(cells, options.y and cells.axis(options.y), options.x and cells.axis(options.x))
     names = [entry.name for entry in of.model.schemes]
     if of.scheme is None and len(names) > 1:
-        raise UserError(f"figure `{of.kind}`: is of one scheme: choose one of {listed(names)}")
+        raise UserError(f"figure `{of.kind}`: is of one scheme: choose it with --scheme: {listed(names)}")
     metric = of.metric(options.metric or _METRIC)
     assert metric is not None
     runs = [run for run in cells.along(of.path, (down, across)) if of.scheme in (None, run.scheme)]
@@ -31,13 +31,14 @@ def draw(of: OfResults) -> Drawn:
         ]
         for y in ys
     ]
+    who = of.model.scheme_title(of.scheme or names[0])
     limits = (0.0, 100.0) if metric.scheme or metric.key == _METRIC else None
-    drawing = heatmap_figure(of.name, MapAxis(across, xs), MapAxis(down, ys), values, metric.axis, limits)
+    drawing = heatmap_figure(of.name, MapAxis(across, xs), MapAxis(down, ys), values, f"{who}: {metric.axis}", limits)
     rows: list[list[object]] = [
         [y, x, value] for y, each in zip(ys, values, strict=True) for x, value in zip(xs, each, strict=True)
     ]
     columns = {down: "text", across: "text", metric.column: "number"}
-    shows = f"{metric.title} over {across} and {down}"
+    shows = f"{who}: {metric.title} over {across} and {down}"
     return of.drawn(of.model.name, drawing if runs else "", columns, lambda: rows, "no run counts", [metric], shows)
 
 

@@ -51,7 +51,7 @@ def draw(of: OfResults) -> Drawn:
     down, across = ([of.model.scheme_title(each) for each in names] for names in (schemes, others))
     metric = "Share of the payload that the row's scheme gets"
     drawing = matrix_figure(of.name, down, across, shares, metric, fair=fairs) if found else ""
-    columns = {"scheme": "text", "competitor": "text", "payload_share": "number", "fair_share": "number"}
+    columns = {"scheme": "text", "competitor": "text", "share": "number", "fair_share": "number"}
     columns |= {"runs": "integer"}
     rows: list[list[object]] = [
         [*pair, mean(share for share, _ in each), mean(fair for _, fair in each), len(each)]

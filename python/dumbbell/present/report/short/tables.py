@@ -11,7 +11,7 @@ from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.shares import flow_schemes
 from dumbbell.results.analysis.summary import Estimate, Repetitions, bounds_legend
 
-UTILIZATION = ShownMetric("utilization", "utilisation (%)", 100.0, 1)
+UTILIZATION = ShownMetric("utilization", "utilisation, whole run (%)", 100.0, 1)
 JAIN = ShownMetric("jain_index", "Jain's index", 1.0, 3)
 
 _MOST_SHARES = 60

@@ -10,7 +10,6 @@ from dumbbell.results.analysis.findings.words import (
     bare,
     by_convention,
     counted,
-    delay_title,
     listing,
     name,
     number_of,
@@ -55,7 +54,7 @@ def carries(evidence: Evidence, group: Repetitions, who: str) -> str | None:
     text = " ".join(parts)
     delay, round_trip = estimate(group, evidence.delay), estimate(group, ("flow", 1, "rtt_p95_ms"))
     if delay is not None:
-        text += f", at a {delay_title(shown.delay)} of {amount(delay, shown.delay)}{_above_least(evidence, group)}"
+        text += f", at a {shown.delay.title} of {amount(delay, shown.delay)}{_above_least(evidence, group)}"
     elif round_trip is not None and _flows(group) == 1:
         text += f", at a p95 RTT of {amount(round_trip, shown.delay)} (one end tells no one-way delay)"
     if (loss := estimate(group, evidence.loss)) is not None:
@@ -65,12 +64,11 @@ def carries(evidence: Evidence, group: Repetitions, who: str) -> str | None:
 
 
 def _capacity(evidence: Evidence, group: Repetitions) -> str:
-    """What the bottleneck can carry, and how much of that was used."""
+    """What the bottleneck can carry. How much of that was used is known of the whole run only, warm-up included."""
     capacity = estimate(group, ("link", 1, "capacity_mbps")) or estimate(group, ("network", 0, "capacity_mbps"))
-    used = estimate(group, ("network", 0, "utilization")) or estimate(group, ("network", 0, "capacity_utilization"))
-    if capacity is None or used is None or not evidence.one_way(group):
+    if capacity is None or not evidence.one_way(group):
         return ""
-    return f", {percent(used.mean)} % of its {capacity.mean:.4g} Mbit/s in use"
+    return f", whose bottleneck can carry {capacity.mean:.4g} Mbit/s"
 
 
 def _above_least(evidence: Evidence, group: Repetitions) -> str:
@@ -112,7 +110,7 @@ def _front(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Senten
         f"{name(group.scheme)} ({bare(carry, shown.throughput)}, {bare(delay, shown.delay)})"
         for group, carry, delay in front
     ]
-    place, title, waits = name(evidence.place(groups[0].path)), shown.throughput.title, delay_title(shown.delay)
+    place, title, waits = name(evidence.place(groups[0].path)), shown.throughput.title, shown.delay.title
     which = by_convention(shown)
     if len(front) == 1:
         text = f"On {place} no other scheme has more {title} or less {waits}{which} than {said[0]}"
@@ -158,7 +156,7 @@ def _ranked(groups: Sequence[Repetitions], key: MetricKey, sign: float) -> list[
 def _clause(best: str, mean: Estimate, others: Sequence[tuple[str, Verdict]], metric: MainMetric) -> str:
     """`most goodput: cubic (9.65 Mbit/s), 0.30 Mbit/s [0.22, 0.38] more than bbr, the next`."""
     most = "most" if metric.key in ("goodput_mbps", "throughput_mbps") else "least"
-    title = metric.title if most == "most" else delay_title(metric)
+    title = metric.title
     equal = [other for other, verdict in others if verdict.noise is Noise.EQUAL]
     if len(equal) == len(others):
         return f"in {title} {listing([name(each) for each in (best, *equal)])} are equal in every run"

@@ -22,8 +22,10 @@ def failures(evidence: Evidence) -> Iterator[Sentence]:
         reason, times = reasons.most_common(1)[0]
         most = "" if times == len(bad) else f"most often ({times} times), "
         why = f"{most}{_brief(reason)}" if reason else "no reason was recorded"
-        total = f"Of {len(runs)} runs {kinds}{_whose(evidence, bad)}, and count in no number"
-        yield Sentence(0, f"{total}: {why}.")
+        total = f"Of {len(runs)} runs {kinds}{_whose(evidence, bad)}"
+        if len(runs) == 1:
+            total = f"The only run {_verb(str(bad[0]['status']), 1)}"
+        yield Sentence(0, f"{total}, and {'counts' if len(bad) == 1 else 'count'} in no number: {why}.")
     missing = count["missing"]
     if missing and evidence.experiment.every_s is not None:
         made = f"{len(runs) - missing} of the campaign's {len(runs)} runs are made"

@@ -7,7 +7,7 @@ from itertools import pairwise
 from dumbbell.base.conventions import MainMetric
 from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, axis_value, mean_of
 from dumbbell.results.analysis.findings.noise import Noise, Pair, judged
-from dumbbell.results.analysis.findings.words import by_convention, delay_title, listing, name, number_of, span
+from dumbbell.results.analysis.findings.words import by_convention, listing, name, number_of, span
 from dumbbell.results.analysis.summary import MetricKey, Repetitions
 
 _MOST_WINNERS, _MOST_PLACES = 3, 3
@@ -35,17 +35,17 @@ def along(evidence: Evidence) -> Iterator[Sentence]:
     """Say what changes along an axis of numbers, where it does in all cells: who is best, and what grows or falls."""
     asked = ((evidence.throughput, -1.0, evidence.shown.throughput), (evidence.delay, 1.0, evidence.shown.delay))
     for key, sign, metric in asked:
-        title = metric.title if sign < 0 else delay_title(metric)
+        title = metric.title
         for axis in evidence.varied:
             if (change := _change(evidence, axis, key, sign)) is not None:
                 before, last, after, first = change
                 best = f"By the means {name(before)} has the {'most' if sign < 0 else 'least'} {title} up to"
                 yield Sentence(4, f"{best} {name(axis)} {last:g}, and {name(after)} from {first:g} on, in all cells.")
     whose = "for every scheme " if len({group.scheme for group in evidence.uniform}) > 1 else ""
-    for key, sign, metric in asked:
+    for key, _, metric in asked:
         found = [(axis, way) for axis in evidence.varied if (way := _trend(evidence, axis, key))]
         if found:
-            title = metric.title if sign < 0 else delay_title(metric)
+            title = metric.title
             said = listing([f"{'grows' if way > 0 else 'falls'} with {name(axis)}" for axis, way in found])
             yield Sentence(5, f"The mean {title} {said}, {whose}in all cells.")
 
@@ -70,7 +70,7 @@ def _range(evidence: Evidence) -> Iterator[Sentence]:
     delays = [mean for group in groups if (mean := mean_of(group, evidence.delay)) is not None]
     if delays:
         reach = span(delays, number_of(shown.delay))
-        text += f", at a {delay_title(shown.delay)} of {reach} {shown.delay.unit}"
+        text += f", at a {shown.delay.title} of {reach} {shown.delay.unit}"
     yield Sentence(1, f"{text}{by_convention(shown)}.")
 
 
@@ -88,7 +88,7 @@ def _winners(evidence: Evidence, key: MetricKey, sign: float, metric: MainMetric
             pairs.append((following, leader, key))
     if not best:
         return ""
-    most, title = ("most", metric.title) if sign < 0 else ("least", delay_title(metric))
+    most, title = ("most", metric.title) if sign < 0 else ("least", metric.title)
     if len(best) <= _MOST_PLACES:
         number = number_of(metric)
         said = [f"{who} on {name(evidence.place(path))} ({number(value)} {metric.unit})" for who, path, value in best]

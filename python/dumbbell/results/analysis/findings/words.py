@@ -61,8 +61,3 @@ def span(values: Sequence[float], number: Callable[[float], str]) -> str:
 def by_convention(shown: Convention) -> str:
     """Return ` (Pantheon's convention)`, the one that has to be named; nothing for the corrected one."""
     return "" if shown == CORRECTED else f" ({shown.label})"
-
-
-def delay_title(metric: MainMetric) -> str:
-    """Return the delay's title, with its direction: `p95 one-way delay`."""
-    return metric.title.replace("delay", "one-way delay")
