@@ -113,7 +113,8 @@ def test_a_kernel_flow_has_no_more_under_way_than_its_send_buffer(dumbbell: Dumb
     # last buffer it fills again without looking. So a write goes over the bound, not by as much again; unbounded, the
     # window of 5 s has 280 packets.
     assert isinstance(under_way, int)
-    assert 60 < under_way <= 2 * 131072 / 1448
+    # where the machine stood still, it has sent again what was still under way
+    assert 60 < under_way <= 2 * 131072 / 1448 + flow["retransmissions"]
 
 
 def test_schemes_of_all_kinds_share_one_run(dumbbell: Dumbbell, folder: Path) -> None:
