@@ -82,7 +82,7 @@ fn what_is_of_two_clocks_is_known() {
                 Some(OneWay::Difference)
             }
             "acklink.delay_p95_ms" => Some(OneWay::Return),
-            name if name == "delay_p95_ms" || name.starts_with("owd_") => Some(OneWay::Data),
+            name if name == "delay_p95_ms" || name.contains("owd_") => Some(OneWay::Data),
             name if name.starts_with("media.frame_delay") || name.contains("one_way") => Some(OneWay::Data),
             _ => None,
         };
