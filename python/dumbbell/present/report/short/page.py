@@ -10,7 +10,6 @@ from dumbbell.present.report.drawing import Figures
 from dumbbell.present.report.over_time import OverTime
 from dumbbell.present.report.published import published_tables
 from dumbbell.present.report.result_tables import run_list
-from dumbbell.present.report.short.plane import plane
 from dumbbell.present.report.short.tables import ShortTables
 from dumbbell.present.report.short.texts import (
     FAILED,
@@ -63,7 +62,7 @@ class ShortPage:
 
     def _path(self, path: PathEntry, mark: str | None) -> Iterator[str]:
         model, overview = self.model, self.figures.overview
-        tables = ShortTables(model, path.name)
+        tables = ShortTables(model, path.name, overview)
         yield tag("h2", text(path.heading), tag("span", id=mark) if mark else "", id=self.sections[path.name])
         yield tag("p", text(path.sentence), class_="note")
         shares = tables.shares()
@@ -74,11 +73,8 @@ class ShortPage:
         drawing = self.figures.means[path.name]
         if drawing:
             words = mean_in_words(tables.all_columns)
-            yield tag(
-                "figure",
-                plane(model, overview, path.name, drawing, words),
-                class_="whole" if overview.is_wide(path.name) else "plane",
-            )
+            look = "whole" if overview.is_wide(path.name) else "plane"
+            yield tag("figure", for_page(drawing, words), class_=look)
         yield tag("p", text(overview.caption(path.name)), class_="note")
         for more in self.figures.more(path.name):
             yield tag("div", *(tag("figure", for_page(*each)) for each in more.drawings.values()), class_="pair")

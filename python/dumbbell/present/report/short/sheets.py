@@ -74,7 +74,7 @@ def sources(model: ReportModel, figures: Figures) -> dict[str, bytes]:
 
 
 def _path(model: ReportModel, figures: Figures, path: PathEntry, name: str, swatches: dict[str, str]) -> dict[str, Any]:
-    tables = ShortTables(model, path.name)
+    tables = ShortTables(model, path.name, figures.overview)
     shares = tables.shares()
     figure = {"file": f"{name}.svg", "alt": mean_in_words(tables.all_columns)}
     return {

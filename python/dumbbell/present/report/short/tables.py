@@ -4,8 +4,8 @@ from dataclasses import replace
 from functools import cached_property
 from urllib.parse import quote
 
-from dumbbell.present.plots import pareto_front
 from dumbbell.present.report.content import ReportModel, RunEntry
+from dumbbell.present.report.drawn.overview import Overview
 from dumbbell.present.report.result_tables import PathTables, ShownMetric, groups, runs_field
 from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.shares import flow_schemes
@@ -21,9 +21,10 @@ _RUNS = "runs"
 class ShortTables:
     """The tables of one path."""
 
-    def __init__(self, model: ReportModel, path: str) -> None:
+    def __init__(self, model: ReportModel, path: str, overview: Overview) -> None:
         self.model = model
         self.path = path
+        self.in_front = {mean.scheme for mean in overview.means[path] if mean.in_front}
         self.all_columns = PathTables(model, path)
         self.main = [ShownMetric.of(metric, model.shown.label) for metric in model.shown.metrics]
 
@@ -37,18 +38,6 @@ class ShortTables:
             return (estimate is None, -estimate.mean if estimate else 0.0)
 
         return sorted(self.all_columns.by_scheme, key=rank)
-
-    @cached_property
-    def in_front(self) -> set[str]:
-        """The schemes that no other scheme beats in both throughput and delay."""
-        throughput, delay = (("network", 0, metric.key) for metric in self.main[:2])
-        known = []
-        for group in self.best_first:
-            estimates = group.estimate(delay), group.estimate(throughput)
-            if estimates[0] and estimates[1]:
-                known.append((group.scheme, (estimates[0].mean, estimates[1].mean)))
-        front = pareto_front([point for _, point in known])
-        return {known[index][0] for index in front}
 
     def schemes(self) -> Table:
         """All schemes: the main metrics by the model's convention, and a few more."""
