@@ -250,8 +250,7 @@ class Results:
         Raises:
             dumbbell.Error: there is no such metric, or no run has it.
         """
-        gathered = repetitions(run.statistics for run in self.runs).values()
-        found = [group for group in gathered if group.missing < group.runs]
+        found = [group for group in self._gathered.values() if group.missing < group.runs]
         return found if sort is None else ordered(found, sort)
 
     def means(self, metrics: Names = (), sort: str | None = None) -> Table:
@@ -268,9 +267,13 @@ class Results:
         return means(self.summary(sort), self.experiment.shown.keys, names)
 
     @cached_property
+    def _gathered(self) -> dict[tuple[str, str], Repetitions]:
+        return repetitions(run.statistics for run in self.runs)
+
+    @cached_property
     def findings(self) -> list[str]:
-        """What the results say, in at most five sentences: docs/findings.md has the rules."""
-        return findings(self.experiment, (run.statistics for run in self.runs))
+        """At most five sentences that say what the results show; docs/findings.md has their rules."""
+        return findings(self.experiment, (run.statistics for run in self.runs), self._gathered)
 
     def published(self) -> list[Beside]:
         """Our means beside those that the experiment says were published."""

@@ -10,9 +10,10 @@ from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.names import fitted, foreign_name, unlike
 from dumbbell.base.progress import Piece, Progress
+from dumbbell.experiment import Experiment
 from dumbbell.present.plots.parts.typeset import typeset
 from dumbbell.present.report import sheets
-from dumbbell.present.report.content import ReportModel, RunEntry, load
+from dumbbell.present.report.content import ReportModel, RunEntry, load, model_of
 from dumbbell.present.report.drawing import Figures, draw, draw_paths, draw_runs
 from dumbbell.present.report.drawn.overview import Overview
 from dumbbell.present.report.page import ReportPage
@@ -20,7 +21,8 @@ from dumbbell.present.report.run_page import run_page
 from dumbbell.present.report.short import sheets as short_sheets
 from dumbbell.present.report.short.page import ShortPage
 from dumbbell.present.report.texts import bad_sentence
-from dumbbell.results import write_atomically
+from dumbbell.results import open_results, write_atomically
+from dumbbell.results.analysis.findings import findings
 
 __all__ = ["ReportModel", "load", "write_report"]
 
@@ -68,12 +70,13 @@ def write_report(
     _check(html, all_runs, run)
     with interruptible():
         progress.doing("reading the results")
-        model = load(results_dir, generated_at, convention)
+        results = open_results(results_dir, convention)
+        model = model_of(results, generated_at)
         if run is not None:
             chosen = model.run(run)
             return [_write_run(model, chosen, jobs, progress)]
         progress.doing("drawing the figures of paths")
-        makers = _long(model, jobs, progress) if all_runs else _short(model)
+        makers = _long(model, jobs, progress) if all_runs else _short(_with_findings(model, results.experiment))
         forms = [form for form, wanted in ((_HTML, html), (_PDF, pdf)) if wanted]
         pieces = [Piece(f"writing {form}", _cost_s(form, model, all_runs), form) for form in forms]
         written = []
@@ -98,6 +101,10 @@ def _cost_s(form: str, model: ReportModel, all_runs: bool) -> float:
 
 Makers = dict[str, Callable[[], str | bytes]]
 """What makes the content of each file."""
+
+
+def _with_findings(model: ReportModel, experiment: Experiment) -> ReportModel:
+    return replace(model, findings=tuple(findings(experiment, (run.content for run in model.runs), model.gathered)))
 
 
 def _short(model: ReportModel) -> Makers:

@@ -25,8 +25,8 @@ from dumbbell.present.plots import Style, styles
 from dumbbell.present.report.words.environment import Record, records
 from dumbbell.present.report.words.wording import path_sentence
 from dumbbell.results import ResultsDirectory, open_results
-from dumbbell.results.analysis.findings import findings
 from dumbbell.results.analysis.published import Beside, beside
+from dumbbell.results.analysis.summary import Repetitions, repetitions
 from dumbbell.results.clocks import Clocks, Interval, clocks_of
 from dumbbell.results.files import require_beneath
 from dumbbell.results.import_metadata import first_lines
@@ -231,6 +231,11 @@ class ReportModel:
         return self.titles.get(name, name)
 
     @cached_property
+    def gathered(self) -> dict[tuple[str, str], Repetitions]:
+        """The runs by path and scheme."""
+        return repetitions(run.content for run in self.runs)
+
+    @cached_property
     def styles(self) -> dict[str, Style]:
         """How its schemes look."""
         return styles((scheme.name, scheme.color, scheme.marker) for scheme in self.schemes)
@@ -247,12 +252,16 @@ class ReportModel:
 
 
 def load(directory: Path, generated_at: datetime | None = None, convention: str | None = None) -> ReportModel:
-    """Reads a results directory, to be shown by `convention` or as the experiment says.
+    """Read a results directory, to be shown by `convention` or as the experiment says; without findings.
 
     Raises:
         UserError: it is none.
     """
-    results = open_results(directory, convention)
+    return model_of(open_results(directory, convention), generated_at)
+
+
+def model_of(results: ResultsDirectory, generated_at: datetime | None = None) -> ReportModel:
+    """Return what a report shows of results; without findings."""
     experiment = results.experiment
     environment = results.shown_environment()
     labels = [*experiment.labels, *experiment.mixes]
@@ -268,7 +277,7 @@ def load(directory: Path, generated_at: datetime | None = None, convention: str 
         intervals += len(entry.transfers.rows) if entry.transfers else 0
         runs.append(entry)
     return ReportModel(
-        directory=directory,
+        directory=results.directory,
         name=experiment.name,
         title=experiment.title,
         backend=backend,
@@ -283,7 +292,7 @@ def load(directory: Path, generated_at: datetime | None = None, convention: str 
         seed=experiment.seed if experiment.capabilities.repeatable else None,
         records=records(environment, __version__),
         command=_REPEAT if experiment.capabilities.executes else _command_line(environment),
-        notes=_notes(directory),
+        notes=_notes(results.directory),
         titles={name: scheme.title for name, scheme in experiment.schemes.items()},
         schemes=tuple(_scheme(label, experiment) for label in labels),
         paths=tuple(_path(path, backend) for path in experiment.paths.values()),
@@ -291,7 +300,6 @@ def load(directory: Path, generated_at: datetime | None = None, convention: str 
         every_s=experiment.every_s,
         published_source=experiment.published.source,
         published=tuple(beside(experiment, (run.content for run in runs))),
-        findings=tuple(findings(experiment, (run.content for run in runs))),
     )
 
 

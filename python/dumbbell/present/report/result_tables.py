@@ -13,7 +13,7 @@ from dumbbell.present.report.words.network import network_rows
 from dumbbell.present.report.words.wording import NO_DATA
 from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.shares import Share, competing, flow_names, flow_schemes, shares
-from dumbbell.results.analysis.summary import Estimate, Repetitions, bounds_legend, repetitions
+from dumbbell.results.analysis.summary import Estimate, Repetitions, bounds_legend
 from dumbbell.results.clocks import Interval, clocks_text
 from dumbbell.results.series.transfers import SUM
 
@@ -140,8 +140,9 @@ class PathTables:
         self.model = model
         self.runs = model.of(path)
         self.flows = max((len(run.flows) for run in self.runs), default=0) or model.flows
-        gathered = repetitions(run.content for run in self.runs)
-        self.by_scheme = [gathered.get((path, scheme.name), Repetitions(path, scheme.name)) for scheme in model.schemes]
+        self.by_scheme = [
+            model.gathered.get((path, scheme.name), Repetitions(path, scheme.name)) for scheme in model.schemes
+        ]
 
     def all(self) -> list[tuple[str, Table]]:
         """Every table of the path that has numbers, with its heading, Pantheon's first."""

@@ -5,7 +5,7 @@ from dumbbell.present.report.content import ReportModel
 from dumbbell.present.report.drawn.overview import Overview
 from dumbbell.present.report.words.wording import NO_DATA
 from dumbbell.present.tables import Field, Table
-from dumbbell.results.analysis.summary import Estimate, repetitions
+from dumbbell.results.analysis.summary import Estimate
 from dumbbell.results.clocks import LEGEND, Interval, clocks_text
 
 _METRICS = (("throughput_mbps", "Mbit/s", 1.0, 2), ("delay_p95_ms", "ms", 1.0, 1), ("loss_rate", "loss %", 100.0, 2))
@@ -22,7 +22,7 @@ def summary_tables(model: ReportModel, overview: Overview, most_paths: int) -> l
 
 def _schemes(model: ReportModel, overview: Overview, most_paths: int) -> Table:
     paths = model.paths[:most_paths]
-    gathered = repetitions(run.content for run in model.runs)
+    gathered = model.gathered
     fronts = {path.name: {mean.scheme for mean in overview.means[path.name] if mean.in_front} for path in paths}
     rows = []
     for scheme in model.schemes:
@@ -77,14 +77,13 @@ def _fronts(model: ReportModel, overview: Overview) -> Table:
     for path in model.paths:
         limits = overview.limits(path.name)
         front = [mean for mean in overview.means[path.name] if mean.in_front]
-        front.sort(key=lambda mean: mean.delay_ms.mean)
+        front.sort(key=lambda mean: mean.x.mean)
         capacity = NO_DATA
         if limits.capacity_mbps:
             low, high = (f"{each:.4g}" for each in limits.capacity_mbps)
             capacity = low if low == high else f"{low} to {high}"
         names = [
-            f"{model.scheme_title(mean.scheme)} ({mean.throughput_mbps.mean:.4g} Mbit/s, {_delay_words(mean.delay_ms)})"
-            for mean in front
+            f"{model.scheme_title(mean.scheme)} ({mean.y.mean:.4g} Mbit/s, {_delay_words(mean.x)})" for mean in front
         ]
         least = Field(NO_DATA)
         if limits.least_delay_ms is not None:

@@ -46,16 +46,6 @@ class Mean:
     in_front: bool = False
     late: bool = False
 
-    @property
-    def delay_ms(self) -> Estimate:
-        """The delay, where that is what is drawn across."""
-        return self.x
-
-    @property
-    def throughput_mbps(self) -> Estimate:
-        """The throughput, where that is what is drawn upwards."""
-        return self.y
-
 
 class Overview:
     """The two figures of every path: throughput over delay, unless other metrics are given.
@@ -193,7 +183,8 @@ class Overview:
     def _means(self, path: str) -> list[Mean]:
         found = []
         runs = self._of(path)
-        for (_, scheme), group in repetitions(run.content for run in runs).items():
+        for scheme in dict.fromkeys(run.scheme for run in runs):
+            group = self.model.gathered[path, scheme]
             own = [run for run in runs if run.scheme == scheme]
             late = group.good == 0 and any(run.late for run in own)
             counted = [run.content | {"status": "done"} for run in own if (run.late if late else run.good)]

@@ -4,7 +4,7 @@ Each rule has a file of its own. It takes the evidence and yields sentences with
 their intervals; nothing here is measured or computed anew.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from dumbbell.experiment import Experiment
@@ -15,6 +15,7 @@ from dumbbell.results.analysis.findings.evidence import Evidence, Sentence
 from dumbbell.results.analysis.findings.failures import failures
 from dumbbell.results.analysis.findings.fairness import fairness
 from dumbbell.results.analysis.findings.places import along, places
+from dumbbell.results.analysis.summary import Repetitions, repetitions
 
 __all__ = ["MOST", "findings", "remark"]
 
@@ -26,12 +27,17 @@ RULES: tuple[Rule, ...] = (failures, carried, places, competition, fairness, alo
 """In the order in which their sentences are read."""
 
 
-def findings(experiment: Experiment, runs: Iterable[dict[str, Any]]) -> list[str]:
-    """Return at most `MOST` sentences; `runs` are as in `show --json`.
+def findings(
+    experiment: Experiment,
+    runs: Iterable[dict[str, Any]],
+    gathered: Mapping[tuple[str, str], Repetitions] | None = None,
+) -> list[str]:
+    """Return at most `MOST` sentences; `runs` are as in `show --json`, `gathered` their `repetitions`, if at hand.
 
     They are of the convention that the experiment shows. The most important ones stay where there are more.
     """
-    evidence = Evidence(experiment, runs)
+    runs = list(runs)
+    evidence = Evidence(experiment, runs, repetitions(runs) if gathered is None else gathered)
     found = [sentence for rule in RULES for sentence in rule(evidence)]
     kept = sorted(range(len(found)), key=lambda place: (found[place].importance, place))[:MOST]
     return [found[place].text for place in sorted(kept)]

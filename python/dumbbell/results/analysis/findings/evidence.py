@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ from dumbbell.base.conventions import CONVENTIONS, Convention
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.experiment import Experiment
 from dumbbell.results.analysis.shares import Share, shares
-from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions, repetitions
+from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions
 
 _TITLES = {"scheme": "beside"}
 """The title of an axis where its name says something else in a sentence."""
@@ -38,15 +38,19 @@ def mean_of(group: Repetitions, key: MetricKey) -> float | None:
 
 
 class Evidence:
-    """The runs of an experiment, as in `show --json`."""
+    """The runs of an experiment, as in `show --json`, and gathered by path and scheme."""
 
-    def __init__(self, experiment: Experiment, runs: Iterable[dict[str, Any]]) -> None:
+    def __init__(
+        self,
+        experiment: Experiment,
+        runs: Sequence[dict[str, Any]],
+        gathered: Mapping[tuple[str, str], Repetitions],
+    ) -> None:
         self.experiment = experiment
-        self.runs = list(runs)
+        self.runs = runs
         self.axes: dict[str, dict[str, Any]] = {run["path"]: run.get("axes") or {} for run in self.runs}
         """The values that made the cell, by the name of its path; empty without a grid."""
-        found = repetitions(self.runs)
-        self.groups = [group for group in found.values() if group.good]
+        self.groups = [group for group in gathered.values() if group.good]
         """All that have a run that counts."""
 
     @cached_property
