@@ -21,15 +21,15 @@ from dumbbell.catalog.options.path_options import make_path
 from dumbbell.catalog.outside import availability
 from dumbbell.catalog.outside.bpf import held
 from dumbbell.catalog.scheme import Scheme, parse_scheme
-from dumbbell.catalog.toml_tables import TomlTable, read_toml
-from dumbbell.catalog.traces import read_trace, trace_path
+from dumbbell.catalog.toml_tables import TomlTable, read_toml, to_toml
+from dumbbell.catalog.trace_files import read_trace
+from dumbbell.catalog.traces import trace_path
 from dumbbell.cli.main import main
 from dumbbell.cli.outcome import tell_outcome
 from dumbbell.execution import worker
 from dumbbell.execution.pool import Outcome
 from dumbbell.experiment import Overrides, doctor as looks, resolve
 from dumbbell.results import open_results
-from dumbbell.results.directory import to_toml
 from dumbbell.results.environment import emulation_environment
 
 PROGRAM = """
@@ -347,12 +347,18 @@ def test_traces_are_paths_as_mahimahi_makes_them(tmp_path: Path) -> None:
     assert path.name == "up-down-40ms-7p"
     link = {"kind": "trace", "mode": "mahimahi", "queue": {"kind": "droptail", "packets": 7}}
     delay = {"kind": "delay", "delay_ms": 20.0}
-    assert path.data == [link | {"name": "bottleneck", "times_ms": [0.0, 1.0, 1.0]}, delay]
-    assert path.ack == [delay, link | {"name": "return", "times_ms": [5.0]}]
-    _core.check_path(json.dumps(path.spec()))
+    spec = path.spec()
+    _core.check_path(json.dumps(spec))
+    found = [
+        {key: value for key, value in element.items() if key not in ("file", "sha256")}
+        for element in (*spec["data"], *spec["ack"])
+    ]
+    of_data, of_acks = {"name": "bottleneck", "times_ms": [0, 1, 1]}, {"name": "return", "times_ms": [5]}
+    assert found == [link | of_data, delay, delay, link | of_acks]
+    assert [path.data[0]["file"], path.ack[1]["file"]] == [str(up), str(down)]
     alone = trace_path(str(up))
     assert alone is not None
-    assert alone.data[0]["times_ms"] == alone.ack[0]["times_ms"]
+    assert alone.data[0]["file"] == alone.ack[0]["file"] == str(up)
 
 
 def test_a_trace_can_be_simulated_too(dumbbell: Dumbbell, folder: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import Dumbbell
 from dumbbell import _core, catalog
-from dumbbell.catalog.traces import read_trace
+from dumbbell.catalog.trace_files import read_trace
 from validation import cellular_fit
 
 DOWN = [path for path in catalog.paths().names() if path.startswith("cellular-") and path.endswith("-down")]

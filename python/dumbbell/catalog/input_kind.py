@@ -6,7 +6,7 @@ from pathlib import Path
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.outside.plugin_schemes import plugin_kind
 from dumbbell.catalog.toml_tables import read_toml
-from dumbbell.catalog.traces import read_trace
+from dumbbell.catalog.trace_files import read_trace
 
 HOW = {
     "path": "--path {}",

@@ -9,6 +9,7 @@ from dumbbell.base.names import require_names
 from dumbbell.catalog.description import Description, describe
 from dumbbell.catalog.index import read_name
 from dumbbell.catalog.toml_tables import TomlTable, parse_toml, to_toml
+from dumbbell.catalog.trace_files import found, require_sums, with_times
 
 
 @dataclass(frozen=True)
@@ -28,16 +29,19 @@ class PathModel:
 
     def __post_init__(self) -> None:
         require_names("path", (self.name, *self.aliases), self.file)
+        require_sums(self.name, (*self.data, *self.ack))
 
     def spec(self) -> dict[str, Any]:
-        """As given to the core in a run specification."""
-        return {
-            "data": self.data,
-            "ack": self.ack,
-            "overhead_bytes": self.overhead_bytes,
-            "mtu_bytes": self.mtu_bytes,
-            "fragment": self.fragment,
-        }
+        """Return the path as given to the core in a run specification, with the times of its trace files.
+
+        Raises:
+            UserError: a trace file cannot be read, or has changed.
+        """
+        return self._with([with_times(element) for element in self.data], [with_times(each) for each in self.ack])
+
+    def _with(self, data: list[dict[str, Any]], ack: list[dict[str, Any]]) -> dict[str, Any]:
+        rest = {"overhead_bytes": self.overhead_bytes, "mtu_bytes": self.mtu_bytes, "fragment": self.fragment}
+        return {"data": data, "ack": ack} | rest
 
     def describe(self) -> Description:
         """What it is.
@@ -52,7 +56,7 @@ class PathModel:
 
     def table(self) -> dict[str, Any]:
         """As written to an experiment file under `[path.NAME]`."""
-        return {"title": self.title, "provenance": self.provenance} | self.spec()
+        return {"title": self.title, "provenance": self.provenance} | self._with(self.data, self.ack)
 
     def to_toml(self) -> str:
         """The content of a file of its own, which reads back as the same."""
@@ -80,8 +84,8 @@ def parse_path(table: TomlTable, name: str | None = None) -> PathModel:
         overhead_bytes=table.integer("overhead_bytes", 0, most=1500),
         mtu_bytes=table.integer("mtu_bytes", 1500, least=68, most=65535),
         fragment=table.flag("fragment", True),
-        data=[element.raw for element in table.tables("data")],
-        ack=[element.raw for element in table.tables("ack")],
+        data=[found(element) for element in table.tables("data")],
+        ack=[found(element) for element in table.tables("ack")],
         file=table.source,
     )
     table.finish()

@@ -7,9 +7,10 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError
-from dumbbell.base.input_files import TEXT, read_text
 from dumbbell.base.names import fitted
 from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.toml_tables import TomlTable
+from dumbbell.catalog.trace_files import found
 
 _LINES_AT_ONCE = 65_536
 
@@ -26,38 +27,19 @@ def trace_path(text: str) -> PathModel | None:
     if len(names) > 2 or not os.path.exists(names[0]):  # noqa: PTH110 (what can be no file's name is no error)
         return None
     files = [Path(name) for name in names]
-    times = [read_trace(file) for file in files]
     stems = "-".join(dict.fromkeys(file.stem for file in files))
     return PathModel(
         name=fitted(stems, "trace"),
         title=f"trace {' and '.join(dict.fromkeys(file.name for file in files))}",
         provenance=f"Mahimahi trace {', '.join(names)}",
-        data=[_link("bottleneck", times[0])],
-        ack=[_link("return", times[-1])],
+        data=[_link("bottleneck", names[0])],
+        ack=[_link("return", names[-1])],
         file=text,
     )
 
 
-def _link(name: str, times: list[int]) -> dict[str, Any]:
-    return {"kind": "trace", "name": name, "mode": "mahimahi", "times_ms": times}
-
-
-def read_trace(file: Path) -> list[int]:
-    """Times of the opportunities in ms, one whole number a line.
-
-    Raises:
-        UserError: names the line that mm-link refuses too.
-    """
-    try:
-        return _core.parse_trace(read_text(file, TEXT, "ascii"))
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise UserError(f"{file}: no trace: allowed is one whole number of ms a line") from None
-    except UserError:
-        raise
-    except _core.Error as error:
-        raise UserError(f"{file}: {error}") from None
+def _link(name: str, file: str) -> dict[str, Any]:
+    return found(TomlTable({"kind": "trace", "name": name, "mode": "mahimahi", "file": file}, ""))
 
 
 def trace_text(path: PathModel, direction: str, seed: int, seconds: float) -> str:

@@ -26,6 +26,7 @@ from dumbbell.base.inbox import Garbled, Inbox, send
 from dumbbell.base.json_text import to_json
 from dumbbell.base.processes import belong_to_parent, die_with_parent
 from dumbbell.base.version import __version__
+from dumbbell.catalog.trace_files import without_times
 from dumbbell.results.directory import unsuccessful
 from dumbbell.results.environment import now
 from dumbbell.results.files import publish, publish_all, require_beneath
@@ -350,7 +351,7 @@ def make(task: Task, obstacle: str | None = None, say: Callable[[str, bool], Non
     What the backend notes is in the run's log; what it says at once goes to `say`.
     """
     started_at = now()
-    log = [f"{started_at} dumbbell {__version__}: {task.label}", f"specification: {task.specification}"]
+    log = [f"{started_at} dumbbell {__version__}: {task.label}", f"specification: {without_times(task.specification)}"]
     try:
         if obstacle is not None:
             raise _core.Error(obstacle)

@@ -19,11 +19,11 @@ from dumbbell.base.json_text import to_json
 from dumbbell.catalog.experiment_settings import LEAST_SECONDS
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.experiment import Experiment, Run
 from dumbbell.results import Recording, ResultsDirectory, unsuccessful, write_environment
 from dumbbell.results.environment import environment, now
-from dumbbell.results.files import publish, write_atomically
+from dumbbell.results.files import publish
+from dumbbell.results.kept_experiment import write_experiment
 
 STAGE = ".unfinished"
 """What is made is in a directory of this name until it is complete."""
@@ -154,7 +154,7 @@ def begin(
 ) -> ResultsDirectory:
     """The results directory of an import, without runs. `facts` are kept with the source in its environment."""
     results = ResultsDirectory(directory, experiment)
-    write_atomically(directory / "experiment.toml", to_toml(experiment.table()))
+    write_experiment(directory, experiment)
     here = environment(command)
     # what measured the logs is known; where they come from, only they can tell
     made = {key: here.pop(key) for key in ("command", "dumbbell", "commit")}

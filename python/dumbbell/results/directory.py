@@ -18,12 +18,12 @@ from dumbbell.base.errors import UserError, listed, one_line, require_text
 from dumbbell.base.json_shape import require_shape
 from dumbbell.base.json_text import read_json, to_json
 from dumbbell.catalog.experiment_file import stored_experiment_file
-from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.results.clocks import check_clocks
 from dumbbell.results.difference import difference
 from dumbbell.results.files import is_left, locked_file, remove_left, require_beneath, write_atomically
 from dumbbell.results.integrity import damage
+from dumbbell.results.kept_experiment import TRACES, kept_table, write_experiment
 from dumbbell.results.shape import ENVIRONMENT, require_statistics
 
 STATISTICS = "stats.json"
@@ -272,11 +272,11 @@ def prepare(directory: Path, experiment: Experiment, resume: bool) -> ResultsDir
         directory.mkdir(parents=True, exist_ok=True)
         if (directory / "experiment.toml").exists():
             experiment = _continued(directory, experiment, resume)
-        elif any(entry.name != LOCK and not is_left(entry.name) for entry in directory.iterdir()):
+        elif any(entry.name not in (LOCK, TRACES) and not is_left(entry.name) for entry in directory.iterdir()):
             raise UserError(f"{directory}: is neither empty nor a results directory: choose another --out")
         if shutil.disk_usage(directory).free < LEAST_FREE_BYTES:
             raise UserError(f"{directory}: less than {LEAST_FREE_BYTES // 2**20} MiB free on its disk")
-        write_atomically(directory / "experiment.toml", to_toml(experiment.table()))
+        write_experiment(directory, experiment)
     except OSError as error:
         raise UserError(f"cannot write results to {directory}: {one_line(error)}") from None
     return ResultsDirectory(directory, experiment)
@@ -287,7 +287,9 @@ def _continued(directory: Path, experiment: Experiment, resume: bool) -> Experim
     if not resume:
         raise UserError(f"{directory}: has results already: add --resume to continue them, or choose another --out")
     old = open_results(directory).experiment
-    differs = difference(*({k: v for k, v in each.table().items() if k not in _EXTENDED} for each in (old, experiment)))
+    differs = difference(
+        *({k: v for k, v in kept_table(each).items() if k not in _EXTENDED} for each in (old, experiment))
+    )
     if differs:
         raise UserError(f"{directory}: cannot resume: it has results of another experiment: {differs}")
     return experiment if experiment.runs >= old.runs else old

@@ -33,6 +33,10 @@ pub struct TraceSpec {
     pub name: Option<String>,
     /// Times, ms since the start, not decreasing.
     pub times_ms: Option<Vec<f64>>,
+    /// File that `times_ms` were read from, for whoever reads the specification. It is not opened here.
+    pub file: Option<String>,
+    /// SHA-256 of that file, hexadecimal.
+    pub sha256: Option<String>,
     /// Evenly spread.
     pub even: Option<EvenSpec>,
     /// Random, drawn once.

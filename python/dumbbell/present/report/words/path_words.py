@@ -26,14 +26,15 @@ def path_words(path: PathModel) -> str:
     """The data direction, the delay, and what ACKs meet besides it; every setting is in the experiment's file."""
     if not path.data and not path.ack:
         return "the network between them as it was"
-    rates = {(link.direction, link.element): link.rate_mbps for link in describe(path.spec()).links}
+    spec = path.spec()
+    rates = {(link.direction, link.element): link.rate_mbps for link in describe(spec).links}
     data, ack = (
         [
             words
             for index, element in enumerate(elements)
             if element["kind"] != "delay" and (words := _words(element, rates.get((direction, index))))
         ]
-        for direction, elements in (("data", path.data), ("ack", path.ack))
+        for direction, elements in (("data", spec["data"]), ("ack", spec["ack"]))
     )
     there, back = _delay_ms(path.data), _delay_ms(path.ack)
     delay = f"{_plain(there)} ms each way" if there == back else f"{_plain(there)} ms there, {_plain(back)} ms back"

@@ -1,0 +1,105 @@
+"""Trace elements of a path whose times are in a file: found with its SHA-256, and read when the path is used."""
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.base.errors import UserError, full_name
+from dumbbell.base.input_files import TEXT, digest, read_text
+from dumbbell.catalog.toml_tables import TomlTable
+
+
+def names_file(element: Mapping[str, Any]) -> bool:
+    """Return whether an element of a path is a trace whose times are in a file."""
+    return element.get("kind") == "trace" and "file" in element
+
+
+def require_sums(name: str, elements: Iterable[Mapping[str, Any]]) -> None:
+    """Refuse a path whose elements name trace files without their SHA-256, which TOML that is read has.
+
+    Raises:
+        UserError: names the path and the file.
+    """
+    for element in filter(names_file, elements):
+        if not element.get("sha256"):
+            raise UserError(
+                f"path `{name}`: trace `file` = {element['file']}: has no `sha256`: `PathModel.from_toml` finds it"
+            )
+
+
+def found(element: TomlTable) -> dict[str, Any]:
+    """Return an element of a path with the full name of its trace file, and its SHA-256; other elements as they are.
+
+    A relative name is relative to the file that the element stands in. A `sha256` that is given is kept, and compared
+    when the times are read.
+
+    Raises:
+        UserError: the file cannot be read or is no trace, or a value is not allowed.
+    """
+    if not names_file(element.raw):
+        return element.raw
+    if "times_ms" in element.raw:
+        raise UserError(f"{element.source}: `{element.prefix}times_ms`: not beside `file`, which has the times")
+    file = full_name("trace", Path(element.source).parent / element.text("file"))
+    sha256 = element.text("sha256", "")
+    if not sha256:
+        sha256 = _sum(file)
+        _times(str(file), sha256)  # whether it is a trace
+    return element.raw | {"file": str(file), "sha256": sha256}
+
+
+def with_times(element: dict[str, Any]) -> dict[str, Any]:
+    """Return an element with `times_ms`, the times in its trace file; other elements as they are.
+
+    Raises:
+        UserError: the file cannot be read, is no trace, or its SHA-256 is not the element's.
+    """
+    return element | {"times_ms": _times(element["file"], element["sha256"])} if names_file(element) else element
+
+
+def without_times(specification: str) -> str:
+    """Return a run's specification, as JSON, without the times of trace files; the names and SHA-256 of these stay."""
+    if '"times_ms"' not in specification:
+        return specification
+    table = json.loads(specification)
+    for element in (*table["path"]["data"], *table["path"]["ack"]):
+        if names_file(element):
+            del element["times_ms"]
+    return json.dumps(table)
+
+
+@lru_cache(maxsize=16)
+def _times(name: str, sha256: str) -> list[int]:
+    file = Path(name)
+    times = read_trace(file)
+    if (now := _sum(file)) != sha256:
+        raise UserError(f"{file}: has changed: its SHA-256 is {now}, that of the path's trace is {sha256}")
+    return times
+
+
+def _sum(file: Path) -> str:
+    try:
+        return digest(file, TEXT)
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror or error}") from None
+
+
+def read_trace(file: Path) -> list[int]:
+    """Return the times of a trace's opportunities in ms; the file has one whole number on each line.
+
+    Raises:
+        UserError: the file cannot be read, or names the line that mm-link refuses too.
+    """
+    try:
+        return _core.parse_trace(read_text(file, TEXT, "ascii"))
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{file}: no trace: allowed is one whole number of ms a line") from None
+    except UserError:
+        raise
+    except _core.Error as error:
+        raise UserError(f"{file}: {error}") from None
