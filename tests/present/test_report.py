@@ -328,7 +328,7 @@ def test_results_without_delays_have_a_sentence_instead_of_empty_plots(tmp_path:
         file.write_text(json.dumps(statistics), encoding="utf-8")
     write_report(tmp_path, all_runs=True, jobs=1)
     page = Outline((tmp_path / "report.html").read_text(encoding="utf-8"))
-    assert "No figure: none of the runs that count has both a throughput and a one-way delay." in page.text
+    assert "No figure: none of the runs that count has both throughput and p95 one-way delay." in page.text
     assert "95th percentile one-way delay (ms)" not in page.text
     assert "no samples" not in page.text
 

@@ -235,18 +235,43 @@ return found;
 """
 
 
-def test_a_scheme_is_lit_in_all_tables_and_on_the_plane(page: str, tmp_path: Path) -> None:
+def test_a_scheme_is_lit_in_all_tables_and_planes(page: str, tmp_path: Path) -> None:
     found = play(page, LIT, tmp_path)
     assert found["titles"] == 0, "the tip has them"
     names, words, hidden = found["pointed"]
     assert set(names) == {"g copa", "TR copa"}
-    assert names.count("g copa") == len(PATHS)
+    assert names.count("g copa") == page.count('<g data-scheme="copa"') >= len(PATHS)
     assert re.fullmatch(r"Copa, mean of 2 runs: [\d.]+ Mbit/s, [\d.]+ ms", words)
     assert not hidden
     assert found["left"] == [[], True]
     assert set(found["pinned"][0]) == {"g vegas", "TR vegas"}
     assert found["pinned"][1] == "true"
     assert found["unpinned"] == [[], "false"]
+
+
+CHOSEN = """
+const planes = document.querySelector("div.planes");
+const field = planes.querySelector("select");
+const shown = () => Array.from(planes.querySelectorAll("[data-title]")).filter((each) => !each.hidden)
+  .map((each) => [each.dataset.title, each.querySelector("svg").textContent.includes("Loss (%)")]);
+const found = [Array.from(field.options).map((each) => each.text), shown()];
+field.value = "Goodput over loss";
+field.dispatchEvent(new Event("change"));
+return [...found, shown()];
+"""
+
+
+def test_the_metrics_of_the_plane_can_be_chosen(model: ReportModel, tmp_path: Path) -> None:
+    loss, median = {"vegas": 0.01, "copa": 0.0}, {"vegas": 30.0, "copa": 31.0}
+    runs = []
+    for run in model.runs:
+        network = run.network | {"owd_p50_ms": median.get(run.scheme, 60.0)}
+        network |= {"packet_loss_rate": loss.get(run.scheme, 0.02)}
+        runs.append(replace(run, content=run.content | {"network": network}))
+    model = replace(model, runs=tuple(runs))
+    names, first, chosen = play(ShortPage(model, draw_paths(model)).render(), CHOSEN, tmp_path)
+    assert names == ["Goodput over p95 one-way delay", "Goodput over median one-way delay", "Goodput over loss"]
+    assert (first, chosen) == ([[names[0], False]], [[names[2], True]])
 
 
 def test_without_a_script_the_page_has_all_values(page: str) -> None:

@@ -50,6 +50,19 @@ for (const table of document.querySelectorAll("table.filtered")) {
     count.value = words.length ? `${shown} of ${rows.length} rows` : "";
   });
 }
+// Of the planes of a path the one is shown that is chosen above them.
+for (const planes of document.querySelectorAll("div.planes")) {
+  const each = Array.from(planes.children);
+  if (each.length < 2) continue;
+  const field = document.createElement("select");
+  field.setAttribute("aria-label", "Metrics of the figure");
+  for (const plane of each) field.add(new Option(plane.dataset.title));
+  const line = document.createElement("p");
+  line.className = "filter";
+  line.append(field);
+  planes.prepend(line);
+  field.addEventListener("change", () => each.forEach((plane, index) => { plane.hidden = index !== field.selectedIndex; }));
+}
 // A scheme that is pointed at, or whose name is clicked, is lit in all tables and figures.
 if (document.querySelector("g[data-scheme]")) {
   const everywhere = Array.from(document.querySelectorAll("[data-scheme]"));

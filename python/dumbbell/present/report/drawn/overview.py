@@ -66,6 +66,11 @@ class Overview:
         self.schemes = schemes
         self.means = {path.name: self._means(path.name) for path in model.paths}
 
+    @property
+    def title(self) -> str:
+        """What is drawn: `goodput over p95 one-way delay`."""
+        return f"{self.y.title} over {self.x.title}"
+
     @cached_property
     def wide(self) -> list[str]:
         """The paths whose delays need a logarithmic axis."""
@@ -114,7 +119,7 @@ class Overview:
         """What readers of the figures have to know, or why there are none."""
         points = self.points("runs", path)
         if not points:
-            return "No figure: none of the runs that count has both a throughput and a one-way delay."
+            return f"No figure: none of the runs that count has both {self.y.title} and {self.x.title}."
         limits = self._drawn_limits(path)
         shown = self.model.shown
         parts = [f"{shown.label[:1].upper()}{shown.label[1:]}: {shown.rules}.", "Up and right is better."]
@@ -128,7 +133,8 @@ class Overview:
                 if is_crowd(points)
                 else ""
             )
-            parts.append(f"No scheme beats those on the thin line in both throughput and delay (Pareto front){names}.")
+            both = f"{self.y.title} and {self.x.title}"
+            parts.append(f"No scheme beats those on the thin line in both {both} (Pareto front){names}.")
         if self.bars(path):
             parts.append(f"Bars: {self.bars(path)}.")
         parts += self._clocks(path)

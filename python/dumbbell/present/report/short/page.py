@@ -10,6 +10,7 @@ from dumbbell.present.report.drawing import Figures
 from dumbbell.present.report.over_time import OverTime
 from dumbbell.present.report.published import published_tables
 from dumbbell.present.report.result_tables import run_list
+from dumbbell.present.report.short.planes import Plane, Planes
 from dumbbell.present.report.short.tables import ShortTables
 from dumbbell.present.report.short.texts import (
     FAILED,
@@ -34,6 +35,7 @@ class ShortPage:
     def __init__(self, model: ReportModel, figures: Figures) -> None:
         self.model = model
         self.figures = figures
+        self.planes = Planes(model)
         self.document = Document(model)
         self.sections = {path.name: f"path{index}" for index, path in enumerate(model.paths)}
 
@@ -70,12 +72,10 @@ class ShortPage:
             yield tag("h3", SHARES)
             yield tag("p", text(shares.caption), class_="note")
             yield self.document.table(shares, f"Shares, {path.heading}", sortable=True)
-        drawing = self.figures.means[path.name]
-        if drawing:
-            words = mean_in_words(tables.all_columns)
-            look = "whole" if overview.is_wide(path.name) else "plane"
-            yield tag("figure", for_page(drawing, words), class_=look)
-        yield tag("p", text(overview.caption(path.name)), class_="note")
+        drawing, words = self.figures.means[path.name], mean_in_words(tables.all_columns)
+        first = Plane(overview.title, drawing, overview.caption(path.name), overview.is_wide(path.name))
+        others = (_plane(plane, plane.title, hidden=True) for plane in self.planes.of(path.name))
+        yield tag("div", _plane(first, words), *others, class_="planes")
         for more in self.figures.more(path.name):
             yield tag("div", *(tag("figure", for_page(*each)) for each in more.drawings.values()), class_="pair")
             yield tag("p", text(more.caption), class_="note")
@@ -121,3 +121,11 @@ class ShortPage:
             yield tag("pre", tag("code", text(self.model.command)))
         for record in self.model.records:
             yield details(record.heading, record.text)
+
+
+def _plane(plane: Plane, words: str, *, hidden: bool = False) -> str:
+    """Return a plane with its caption; the page's script lets readers choose among those of a path."""
+    look = "whole" if plane.is_wide else "plane"
+    figure = tag("figure", for_page(plane.drawing, words), class_=look) if plane.drawing else ""
+    note = tag("p", text(plane.caption), class_="note")
+    return tag("div", figure, note, data_title=plane.title[:1].upper() + plane.title[1:], hidden=hidden)
