@@ -39,6 +39,14 @@ def run(dumbbell: Dumbbell, folder: Path):  # noqa: ANN201 (a closure)
     return made
 
 
+def latex(dumbbell: Dumbbell, results: Path, *words: str) -> list[str]:
+    """Return the head and the rows of a figure's table in LaTeX."""
+    dumbbell("figure", results, *words, "--out", "table.tex")
+    lines = (results.parent / "table.tex").read_text().splitlines()
+    assert lines[2].startswith("\\begin{tabular}{l")
+    return [line for line in lines[4:-2] if line != "\\midrule"]
+
+
 def test_sweep_and_map_show_means_over_runs(dumbbell: Dumbbell, run) -> None:  # noqa: ANN001
     results = run("bw_factor = [1.0, 2.0]\nrtt_ms = [20.0, 80.0]")
     folder, found = results.parent, package.open(results)
@@ -53,6 +61,13 @@ def test_sweep_and_map_show_means_over_runs(dumbbell: Dumbbell, run) -> None:  #
     assert len(means) == 2 * 2 * 3
     lost = [found.run(cell, "cubic", run).statistics["network"]["packet_loss_rate"] for run in (1, 2)]
     assert float(means["cubic", "80", "packet_loss_rate"]) == pytest.approx(100.0 * sum(lost) / 2)
+    (numbers,) = [line for line in latex(dumbbell, results, "grid", "--scheme", "reno") if line.startswith("2 &")]
+    at = [f"{float(shown[2.0, rtt]['utilization']):.2f}" for rtt in (20.0, 80.0)]
+    assert numbers == f"2 & {' & '.join(at)} \\\\"
+    head, *rows = latex(dumbbell, results, "sweep", "--path", cell)
+    assert head == "metric & scheme & rtt\\_ms 20 & rtt\\_ms 80 \\\\"
+    assert len(rows) == 3 * 2
+    assert rows[1].startswith(f"Goodput (Mbit/s) & TCP NewReno & {float(means['reno', '20', 'goodput_mbps']):.2f} & ")
     for words, said in (
         (("grid",), "figure `grid`: is of one scheme: choose it with --scheme: cubic, reno"),
         (("sweep",), "figure `sweep`: other axes vary too: choose a cell by its path, such as `small.bw_factor-1."),

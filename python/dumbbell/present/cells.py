@@ -8,6 +8,9 @@ from typing import Any
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.present.report.content import ReportModel, RunEntry
 
+_WHO = ("ours", "theirs", "start_s")
+"""The axes that the competitors of a grid have."""
+
 
 class Cells:
     """The good runs of a results directory, by cell. A path chooses one cell: what else varies stays as it is there."""
@@ -63,7 +66,7 @@ class Cells:
         return {path: value_text(found[path]) for path in order}
 
     def quantities(self, count: int) -> list[str]:
-        """Return the last axes, at least so many, along which numbers vary.
+        """Return the last axes, at least so many, along which numbers vary; those of who competes come first.
 
         Raises:
             UserError: there are fewer.
@@ -73,7 +76,7 @@ class Cells:
             for name, value in axes.items():
                 if _is_number(value):
                     values.setdefault(name, set()).add(float(value))
-        varied = [name for name, found in values.items() if len(found) > 1]
+        varied = sorted((name for name, found in values.items() if len(found) > 1), key=lambda each: each not in _WHO)
         if len(varied) < count:
             wanted = "an axis" if count == 1 else f"{count} axes"
             raise UserError(f"figure `{self.kind}`: is of experiments with a grid: {wanted} of numbers that vary")

@@ -15,6 +15,7 @@ from dumbbell.present.report.content import ReportModel, RunEntry, SchemeEntry, 
 from dumbbell.present.report.drawing import Job, draw_job
 from dumbbell.present.report.drawn.overview import Overview
 from dumbbell.present.report.drawn.series import Lines, flow_lines
+from dumbbell.present.tables import Table as PaperTable
 from dumbbell.results.series.run_files import FLOWS, Source
 from dumbbell.results.series.samples import RunSamples, Sampled, read_sampled, run_samples
 from dumbbell.results.series.table import Table
@@ -73,6 +74,8 @@ class Drawn:
     """By which convention its metrics are, where the axes do not say it."""
     shows: str = ""
     """What it shows, of kinds that show different things."""
+    paper: Callable[[], PaperTable] | None = None
+    """The numbers as a table for a paper; None: all of them, row by row."""
 
 
 class DrawnRun(Protocol):
@@ -245,12 +248,13 @@ class OfResults:
         why: str,
         metrics: Sequence[FigureMetric] = (),
         shows: str = "",
+        paper: Callable[[], PaperTable] | None = None,
     ) -> Drawn:
-        """Return what was drawn of these metrics, with its table; `shows` says it where the kind does not.
+        """Return what was drawn of these metrics, with its tables; `shows` says it where the kind does not.
 
         Raises:
             UserError: there is no drawing; `why` says so.
         """
         if not drawing:
             raise UserError(f"figure `{self.kind}`: {why}")
-        return Drawn(of, drawing, lambda: Table.of(columns, rows()), convention_note(metrics), shows)
+        return Drawn(of, drawing, lambda: Table.of(columns, rows()), convention_note(metrics), shows, paper)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from dumbbell.base.errors import UserError
 from dumbbell.present.figure_request import Drawn, FigureOptions, OfResults, OfRun
 from dumbbell.present.figures import RUN, check_options, figure_module, kinds, options, scope, shows
-from dumbbell.present.latex import latex_table
+from dumbbell.present.paper_table import paper_table, require_rows
 from dumbbell.present.plots import for_notebook, for_print
 from dumbbell.present.plots.parts.sheet import SCREEN, Sheet, drawn_for
+from dumbbell.present.tables import Table as PaperTable, latex
 from dumbbell.results.files import write_atomically
 from dumbbell.results.series.table import TABLE_FORMS, Table, check_form
 
@@ -34,6 +35,8 @@ class Figure:
     numbers: Callable[[], Table] = field(repr=False)
     sheet: Sheet = SCREEN
     """Size on paper, letters and theme."""
+    paper: Callable[[], PaperTable] | None = field(default=None, repr=False)
+    """The numbers as a table for a paper; None: all of them, row by row."""
 
     @property
     def svg(self) -> str:
@@ -57,7 +60,9 @@ class Figure:
         if file.suffix == ".svg":
             write_atomically(file, self.svg)
         elif file.suffix == ".tex":
-            write_atomically(file, latex_table(self.data, self.title, str(file)))
+            table = self.paper() if self.paper else paper_table(self.data)
+            require_rows(table, str(file))
+            write_atomically(file, latex.render(table, self.title))
         else:
             from dumbbell.present.plots.parts.typeset import figure_as
 
@@ -128,4 +133,4 @@ def _figure(kind: str, of: OfRun | OfResults, sheet: Sheet) -> Figure:
     said = drawn.shows or shows(kind)
     title = f"{drawn.of}: {said}" if drawn.of else said
     title += f"; {drawn.note}" if drawn.note else ""
-    return Figure(title, drawn.drawing, drawn.data, sheet)
+    return Figure(title, drawn.drawing, drawn.data, sheet, drawn.paper)

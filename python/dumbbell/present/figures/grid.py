@@ -4,7 +4,9 @@ from dumbbell.base.errors import UserError, listed
 from dumbbell.present.cells import Cells, mean
 from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import GRID
+from dumbbell.present.paper_table import matrix
 from dumbbell.present.plots import MapAxis, heatmap_figure
+from dumbbell.present.tables import Table
 
 SCOPE = GRID
 OPTIONS = ("x", "y", "metric")
@@ -39,7 +41,13 @@ def draw(of: OfResults) -> Drawn:
     ]
     columns = {down: "text", across: "text", metric.column: "number"}
     shows = f"{who}: {metric.title} over {across} and {down}"
-    return of.drawn(of.model.name, drawing if runs else "", columns, lambda: rows, "no run counts", [metric], shows)
+
+    def paper() -> Table:
+        return matrix(f"{down} / {across}", ys, xs, values, metric.digits)
+
+    return of.drawn(
+        of.model.name, drawing if runs else "", columns, lambda: rows, "no run counts", [metric], shows, paper
+    )
 
 
 def _axes(cells: Cells, y: str | None, x: str | None) -> tuple[str, str]:

@@ -1,8 +1,12 @@
 """One metric over another, throughput over delay unless others are given: mean of each scheme, and the Pareto front."""
 
+from dumbbell.base.digits import decimal
+from dumbbell.present.figure_metrics import FigureMetric
 from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import PATH
 from dumbbell.present.report.drawn.overview import Overview
+from dumbbell.present.tables import Field, Table
+from dumbbell.results.analysis.summary import Estimate
 
 SCOPE = PATH
 OPTIONS = ("x", "y", "schemes")
@@ -20,7 +24,12 @@ def draw(of: OfResults) -> Drawn:
     columns |= {f"{found.x.column}_clocks_{end}": "number" for end in ("low", "high") if timed}
     drawing = found.draw("means", path, of.name)
     shows = f"{found.y.title} over {found.x.title}: mean of each scheme"
-    return of.drawn(path, drawing, columns, lambda: _rows(found, path, timed), why, [found.y, found.x], shows)
+    if bars := found.bars(path):
+        shows += f", with the {bars}"
+    metrics = [found.y, found.x]
+    return of.drawn(
+        path, drawing, columns, lambda: _rows(found, path, timed), why, metrics, shows, lambda: _paper(found, path)
+    )
 
 
 def _rows(found: Overview, path: str, timed: bool) -> list[list[object]]:
@@ -30,3 +39,20 @@ def _rows(found: Overview, path: str, timed: bool) -> list[list[object]]:
         clocks = (mean.x.clocks or (None, None)) if timed else ()
         rows.append([path, mean.scheme, mean.y.count, *values, int(mean.in_front), *clocks])
     return rows
+
+
+def _paper(found: Overview, path: str) -> Table:
+    """Return a row for each scheme, most of what is drawn upwards first; those on the Pareto front are bold."""
+    rows = []
+    for mean in sorted(found.means[path], key=lambda mean: mean.y.mean, reverse=found.y.better != "less"):
+        texts = (_text(mean.y, found.y), _text(mean.x, found.x))
+        name = Field(found.model.scheme_title(mean.scheme), best=mean.in_front)
+        rows.append((name, Field(str(mean.y.count)), *map(Field, texts)))
+    return Table("", (), ("scheme", "runs", found.y.axis, found.x.axis), tuple(rows))
+
+
+def _text(estimate: Estimate, metric: FigureMetric) -> str:
+    def number(value: float) -> str:
+        return decimal(value, metric.digits)
+
+    return f"{number(estimate.mean)} {estimate.bounds_text(number)}".strip()

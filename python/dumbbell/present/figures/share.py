@@ -5,7 +5,9 @@ from collections import Counter
 from dumbbell.present.cells import Cells, all_schemes, mean
 from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import GRID
+from dumbbell.present.paper_table import matrix
 from dumbbell.present.plots import matrix_figure
+from dumbbell.present.tables import Table
 from dumbbell.results.analysis.shares import share_of
 
 SCOPE = GRID
@@ -58,4 +60,9 @@ def draw(of: OfResults) -> Drawn:
         for pair, each in found.items()
     ]
     why = "is of runs with two schemes, such as of the mix `cubic+bbr`, or with two flows: there are none"
-    return of.drawn(of.model.name, drawing, columns, lambda: rows, why)
+    percent = [[None if share is None else 100.0 * share for share in row] for row in shares]
+
+    def paper() -> Table:
+        return matrix("share (%) / beside", down, across, percent, 1)
+
+    return of.drawn(of.model.name, drawing, columns, lambda: rows, why, paper=paper)

@@ -5,6 +5,8 @@ from dumbbell.present.cells import Cells, all_schemes, mean
 from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import GRID
 from dumbbell.present.plots import FEW, Stroke, SweepLine, SweepPanel, scheme_strokes, sweep_figure
+from dumbbell.present.tables import Table
+from dumbbell.present.tables.terminal import number
 
 SCOPE = GRID
 OPTIONS = ("x", "metric", "schemes", "group_by")
@@ -55,4 +57,14 @@ def draw(of: OfResults) -> Drawn:
     columns |= {"metric": "text", "mean": "number"}
     drawing = sweep_figure(of.name, axis, values, panels) if runs else ""
     shows = f"{', '.join(metric.title for metric in metrics)} of each scheme along {axis}"
-    return of.drawn(of.model.name, drawing, columns, lambda: rows, "no run counts", metrics, shows)
+
+    def paper() -> Table:
+        found = [
+            [metric.axis, line.label, *(number(each, metric.digits) for each in line.values)]
+            for metric, panel in zip(metrics, panels, strict=True)
+            for line in panel.lines
+        ]
+        head = ["metric", "scheme", *(f"{axis} {value}" for value in values)]
+        return Table.of(head, found, align=f"ll{'r' * len(values)}")
+
+    return of.drawn(of.model.name, drawing, columns, lambda: rows, "no run counts", metrics, shows, paper)
