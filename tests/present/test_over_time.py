@@ -14,6 +14,7 @@ import pytest
 
 import dumbbell as package
 from conftest import Dumbbell
+from dumbbell.base.conventions import PANTHEON
 from dumbbell.present.plots import TimedAxis, TimedLine, TimedPanel, over_time_figure, scheme_strokes, styles
 from dumbbell.present.report import load
 from dumbbell.present.report.over_time import OverTime
@@ -42,7 +43,7 @@ def test_runs_that_do_not_count_are_in_no_period() -> None:
         run("a", 3, 9.0, started_at=None),
         run("b", 16, 2.0),
     ]
-    found = periods(runs, hour_of_day)
+    found = periods(runs, hour_of_day, PANTHEON.keys)
     assert [(each.number, each.runs) for each in found["a"]] == [(9, 2)]
     assert found["a"][0].metrics["throughput_mbps"] == Spread(2, 5.5, 6.0, 6.5)
     assert "loss_rate" not in found["a"][0].metrics, "what no run has is absent"
@@ -80,7 +81,8 @@ def at_hours(folder: Path, change: Callable[[int, datetime], float]) -> None:
         content = json.loads(file.read_text())
         at = BEGAN + timedelta(hours=content["run"] - 1)
         content["started_at"] = at.isoformat().replace("+00:00", "Z")
-        content["network"]["throughput_mbps"] = change(content["run"], at)
+        goodput = change(content["run"], at)
+        content["network"] |= {"goodput_mbps": goodput, "throughput_mbps": 2.0 * goodput}
         file.write_text(json.dumps(content))
 
 
@@ -100,7 +102,7 @@ def test_figures_and_tables_of_a_campaign(week: Path) -> None:
     by_hour = over_time.periods("by-hour", "small")["reno"]
     assert [each.number for each in by_hour] == list(range(24))
     assert [each.runs for each in by_hour] == [3 if hour in (9, 10) else 2 for hour in range(24)]
-    assert by_hour[12].metrics["throughput_mbps"] == Spread(2, 12.125, 12.25, 12.375)
+    assert by_hour[12].metrics["goodput_mbps"] == Spread(2, 12.125, 12.25, 12.375)
     (_, rounds), (heading, hours) = over_time.tables("small")
     assert heading == "Over time, by hour of day"
     shown = [[field.text for field in row[1:4]] + [row[3].note] for row in hours.rows if row[0].scheme == "reno"]
@@ -118,11 +120,17 @@ def test_figures_of_a_campaign_are_files_with_their_numbers(dumbbell: Dumbbell, 
         rows = list(csv.DictReader(stream))
     assert len(rows) == 98
     assert (rows[0]["scheme"], rows[0]["round"], rows[0]["started_at"]) == ("reno", "1", "2026-11-02T09:30:00Z")
-    assert rows[0]["throughput_mbps_median"] == "9.0"
+    assert rows[0]["goodput_mbps_median"] == "9.0"
     dumbbell("figure", "out", "by-hour", "--out", "hours.png", "--data", "hours.json")
     assert json.loads((folder / "hours.json").read_text())
     words = "".join(ElementTree.parse(folder / "rounds.svg").getroot().itertext())
     assert "Time since the first run (h)" in words
+    assert "Goodput (Mbit/s)" in words
+    dumbbell("figure", "out", "over-time", "--convention", "pantheon", "--out", "pantheon.svg")
+    with (folder / "pantheon.csv").open() as stream:
+        assert next(csv.DictReader(stream))["throughput_mbps_median"] == "18.0"
+    words = "".join(ElementTree.parse(folder / "pantheon.svg").getroot().itertext())
+    assert "Throughput (Mbit/s),Pantheon's convention" in words  # two lines
 
 
 def test_the_report_of_a_campaign_shows_it_over_time(week: Path) -> None:
@@ -132,6 +140,7 @@ def test_the_report_of_a_campaign_shows_it_over_time(week: Path) -> None:
     page = package.open(week).write_report(pdf=True)[0].read_text()
     assert page.count("Over time, by hour of day") >= 1
     assert 'aria-label="Throughput, delay and loss of every round"' in page
+    assert "Over time: goodput, p95 one-way delay and loss (corrected) of every round" in page
     assert (week / "report.pdf").read_bytes()[:4] == b"%PDF"
 
 

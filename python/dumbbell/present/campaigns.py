@@ -3,7 +3,6 @@
 from dumbbell.base.errors import UserError
 from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.report.over_time import OverTime
-from dumbbell.results.analysis.over_time import METRICS
 from dumbbell.results.campaign_state import stamp
 
 _PARTS = ("low", "median", "high")
@@ -21,18 +20,20 @@ def draw_campaign(of: OfResults, place: str) -> Drawn:
     gathered = found.periods(of.kind, path)
     timed = any(spread.clocks for each in gathered.values() for one in each for spread in one.metrics.values())
     columns = {"path": "text", "scheme": "text", place: "integer", "started_at": "text", "runs": "integer"}
-    columns |= {f"{metric}_{part}": "number" for metric in METRICS for part in _PARTS}
-    columns |= {"delay_p95_ms_clocks_low": "number", "delay_p95_ms_clocks_high": "number"} if timed else {}
+    keys, delay_key = of.model.shown.keys, of.model.shown.delay.key
+    columns |= {f"{metric}_{part}": "number" for metric in keys for part in _PARTS}
+    columns |= {f"{delay_key}_clocks_{end}": "number" for end in ("low", "high") if timed}
 
     def rows() -> list[list[object]]:
         made: list[list[object]] = []
         for scheme, periods in gathered.items():
             for period in periods:
-                spreads = [period.metrics.get(metric) for metric in METRICS]
+                spreads = [period.metrics.get(metric) for metric in keys]
                 values = [getattr(spread, part) if spread else None for spread in spreads for part in _PARTS]
-                delay = period.metrics.get("delay_p95_ms")
+                delay = period.metrics.get(delay_key)
                 clocks = ((delay and delay.clocks) or (None, None)) if timed else ()
                 made.append([path, scheme, period.number, stamp(period.at_s), period.runs, *values, *clocks])
         return made
 
-    return of.drawn(path, found.draw(of.kind, path, of.name), columns, rows, f"none of the runs on {path} counts")
+    why = f"none of the runs on {path} counts"
+    return of.drawn(path, found.draw(of.kind, path, of.name), columns, rows, why, of.main_metrics)

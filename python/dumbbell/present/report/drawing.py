@@ -46,10 +46,10 @@ from dumbbell.present.report.drawn.source import Rates, delays, rates
 from dumbbell.present.report.drawn.staircase import CAPTION as STAIRCASE_CAPTION, KINDS as STAIRCASE, Staircases
 from dumbbell.present.report.drawn.state import state_of
 from dumbbell.present.report.over_time import (
-    CAPTION as OVER_TIME_CAPTION,
     IN_WORDS as OVER_TIME_WORDS,
     KINDS as OVER_TIME,
     OverTime,
+    caption as over_time_caption,
 )
 from dumbbell.results.analysis.jain import RULES, WINDOW_S, is_staircase, jain_series
 from dumbbell.results.clocks import Clocks, clocks_of, clocks_text
@@ -129,7 +129,7 @@ class Figures:
     def more(self, path: str) -> list[MoreFigures]:
         """Return the figures of a path besides throughput over delay, as far as there are any."""
         parts = (
-            (self.over_time, OVER_TIME_WORDS, OVER_TIME_CAPTION),
+            (self.over_time, OVER_TIME_WORDS, over_time_caption(self.overview.model.shown)),
             (self.staircase, STAIRCASE, STAIRCASE_CAPTION),
         )
         found = []

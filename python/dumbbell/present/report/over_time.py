@@ -6,12 +6,15 @@ from itertools import pairwise
 
 import numpy
 
+from dumbbell.base.conventions import Convention
+from dumbbell.base.digits import decimal
+from dumbbell.present.figure_metrics import FigureMetric, main_metric
 from dumbbell.present.plots import Stroke, TimedAxis, TimedLine, TimedPanel, over_time_figure, scheme_strokes
 from dumbbell.present.report.content import ReportModel
-from dumbbell.present.report.result_tables import PANTHEON, ShownMetric
 from dumbbell.present.report.words.wording import NO_DATA
 from dumbbell.present.tables import Field, Table
-from dumbbell.results.analysis.over_time import METRICS, Period, Run, hour_of_day, periods, started_s, stretch
+from dumbbell.results.analysis.findings.words import listing
+from dumbbell.results.analysis.over_time import Period, Run, hour_of_day, periods, started_s, stretch
 from dumbbell.results.clocks import LEGEND, clocks_text
 
 KINDS = {"over-time": "every round", "by-hour": "each hour of the day (UTC): medians and quartiles"}
@@ -19,14 +22,18 @@ KINDS = {"over-time": "every round", "by-hour": "each hour of the day (UTC): med
 
 IN_WORDS = {kind: f"Throughput, delay and loss of {what}" for kind, what in KINDS.items()}
 
-CAPTION = (
-    "Over time: throughput, 95th percentile of the one-way delay and loss (Pantheon convention) of every round, and "
-    "their medians by the hour of day (UTC) in which runs began, with the quartiles as bars."
-)
+
+def caption(shown: Convention) -> str:
+    """Return what readers of the figures have to know."""
+    metrics = listing([metric.title for metric in shown.metrics])
+    return (
+        f"Over time: {metrics} ({shown.label}) of every round, and their medians by the hour of day (UTC) in which "
+        "runs began, with the quartiles as bars."
+    )
+
 
 _MOST_STRETCHES = 12  # rows of a scheme
 _UNITS = (("s", 1.0, 300.0), ("min", 60.0, 3 * 3600.0), ("h", 3600.0, 3 * 86400.0), ("days", 86400.0, float("inf")))
-LABELS = {"throughput_mbps": "Throughput (Mbit/s)", "delay_p95_ms": "95th % delay (ms)", "loss_rate": "Loss (%)"}
 _QUARTILES = "Medians with the quartiles, interpolated linearly between runs."
 
 
@@ -35,7 +42,7 @@ class OverTime:
 
     def __init__(self, model: ReportModel) -> None:
         self.model = model
-        self._metrics: dict[str, ShownMetric] = {metric.key: metric for metric in PANTHEON}
+        self._metrics = [main_metric(metric, model.shown) for metric in model.shown.metrics]
 
     def draw(self, kind: str, path: str, name: str) -> str:
         """One of the figures as SVG; nothing where no run of the path counts."""
@@ -47,10 +54,10 @@ class OverTime:
         axis, place = self._by_hour() if kind == "by-hour" else self._since(found)
         panels = [
             TimedPanel(
-                LABELS[metric],
+                metric.axis,
                 [self._line(scheme, looks[scheme], each, metric, place) for scheme, each in found.items()],
             )
-            for metric in METRICS
+            for metric in self._metrics
         ]
         return over_time_figure(name, axis, panels)
 
@@ -61,7 +68,7 @@ class OverTime:
     def _gathered(self, path: str, number: Callable[[Run], int | None]) -> dict[str, list[Period]]:
         if self.model.every_s is None:
             return {}
-        found = periods((run.content for run in self.model.of(path)), number)
+        found = periods((run.content for run in self.model.of(path)), number, self.model.shown.keys)
         return {scheme.name: found[scheme.name] for scheme in self.model.schemes if scheme.name in found}
 
     def _by_hour(self) -> tuple[TimedAxis, Callable[[Period], float]]:
@@ -79,15 +86,20 @@ class OverTime:
         return axis, lambda period: (period.at_s - first) / factor
 
     def _line(
-        self, scheme: str, stroke: Stroke, found: Sequence[Period], metric: str, place: Callable[[Period], float]
+        self,
+        scheme: str,
+        stroke: Stroke,
+        found: Sequence[Period],
+        metric: FigureMetric,
+        place: Callable[[Period], float],
     ) -> TimedLine:
         """One scheme; where periods are missing between two, its line is interrupted."""
         rows: list[tuple[float, float, float, float]] = []
         for period, following in pairwise([*found, None]):
             assert period is not None
-            spread, factor = period.metrics.get(metric), self._metrics[metric].factor
+            spread = period.metrics.get(metric.key)
             values = (spread.median, spread.low, spread.high) if spread else (float("nan"),) * 3
-            median, low, high = (factor * value for value in values)
+            median, low, high = (metric.factor * value for value in values)
             rows.append((place(period), median, low, high))
             if following is not None and following.number > period.number + 1:
                 between = (place(period) + place(following)) / 2
@@ -134,23 +146,26 @@ class OverTime:
                 Field(self.model.scheme_title(scheme), scheme=scheme),
                 name(period),
                 Field(str(period.runs), sort=period.runs),
-                *(self._field(period, self._metrics[metric]) for metric in METRICS),
+                *(self._field(period, metric) for metric in self._metrics),
             )
             for scheme, each in found.items()
             for period in each
         ]
         if any(spread.clocks for each in found.values() for period in each for spread in period.metrics.values()):
             caption += f" {LEGEND}"
-        columns = ("scheme", head, "# runs", *(LABELS[metric] for metric in METRICS))
+        columns = ("scheme", head, "# runs", *(metric.axis for metric in self._metrics))
         return Table(caption, (), columns, tuple(rows), "ll")
 
-    def _field(self, period: Period, metric: ShownMetric) -> Field:
+    def _field(self, period: Period, metric: FigureMetric) -> Field:
+        def number(value: float) -> str:
+            return decimal(metric.factor * value, metric.digits)
+
         spread = period.metrics.get(metric.key)
         if spread is None:
             return Field(NO_DATA)
-        quartiles = "" if spread.count == 1 else f"{metric.number(spread.low)} to {metric.number(spread.high)}"
-        note = "\n".join(filter(None, (quartiles, clocks_text(spread.clocks, metric.number))))
-        return Field(metric.number(spread.median), note, spread.median)
+        quartiles = "" if spread.count == 1 else f"{number(spread.low)} to {number(spread.high)}"
+        note = "\n".join(filter(None, (quartiles, clocks_text(spread.clocks, number))))
+        return Field(number(spread.median), note, spread.median)
 
 
 def _round(run: Run) -> int:

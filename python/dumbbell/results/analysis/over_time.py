@@ -8,9 +8,6 @@ from typing import Any
 
 from dumbbell.results.clocks import Interval, clocks_of
 
-METRICS = ("throughput_mbps", "delay_p95_ms", "loss_rate")
-"""What is followed over time: metrics of the network."""
-
 
 @dataclass(frozen=True)
 class Spread:
@@ -68,22 +65,27 @@ def stretch(rounds: int, most: int) -> int:
     return max(-(-rounds // most), 1)
 
 
-def periods(runs: Iterable[Run], number: Callable[[Run], int | None]) -> dict[str, list[Period]]:
-    """By scheme the periods with good runs, in order; `number` says to which one a run belongs."""
+def periods(
+    runs: Iterable[Run], number: Callable[[Run], int | None], metrics: Sequence[str]
+) -> dict[str, list[Period]]:
+    """Return the periods with good runs by scheme, in order.
+
+    `number` says to which period a run belongs, if to any; `metrics` are keys of the network.
+    """
     found: dict[str, dict[int, list[Run]]] = {}
     for run in runs:
         place = number(run) if run["status"] == "done" and started_s(run) is not None else None
         if place is not None:
             found.setdefault(run["scheme"], {}).setdefault(place, []).append(run)
     return {
-        scheme: [_period(place, members) for place, members in sorted(places.items())]
+        scheme: [_period(place, members, metrics) for place, members in sorted(places.items())]
         for scheme, places in found.items()
     }
 
 
-def _period(number: int, runs: list[Run]) -> Period:
+def _period(number: int, runs: list[Run], keys: Sequence[str]) -> Period:
     metrics = {}
-    for metric in METRICS:
+    for metric in keys:
         found = [(run, float(value)) for run in runs if isinstance(value := run["network"].get(metric), int | float)]
         intervals = [_interval(run, metric, value) for run, value in found]
         if found:
