@@ -1,4 +1,4 @@
-"""Rates into and out of the path."""
+"""Rates into and out of the path, packets with the path's overhead."""
 
 from dumbbell.present.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
