@@ -13,6 +13,7 @@ from dumbbell.catalog.experiment_file import mix_label, parse_mix
 from dumbbell.catalog.experiment_settings import MOST_FLOWS, MOST_SECONDS
 from dumbbell.catalog.toml_tables import MOST_TITLE
 from dumbbell.formats.pantheon_text import read_text
+from dumbbell.results.numbers import is_number
 
 METADATA = "pantheon_metadata.json"
 _MOST_LEVELS = 4
@@ -212,7 +213,7 @@ class _Numbers:
         if isinstance(value, str) and not self.strict and re.fullmatch(r"\s*[0-9]{1,9}(\.[0-9]{1,9})?\s*", value):
             self.remarks.append(f"{self.file}: `{key}` is the text `{value}`, taken as a number")
             value = float(value) if "." in value else int(value)
-        return None if isinstance(value, bool) or not isinstance(value, int | float) else value
+        return value if is_number(value) else None
 
     def _refusal(self, key: str, allowed: str) -> UserError:
         return UserError(f"{self.file}: `{key}` = {shortened(self.raw.get(key))}: allowed is {allowed}")

@@ -7,6 +7,7 @@ from typing import Any
 
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.present.report.content import ReportModel, RunEntry
+from dumbbell.results.numbers import is_number
 
 _WHO = ("ours", "theirs", "start_s")
 """The axes that the competitors of a grid have."""
@@ -61,7 +62,7 @@ class Cells:
         """Return the value of the axis in the cell of each run, by path, as text: numbers in their order first."""
         found = {run.path: self.axes[run.path].get(axis) for run in runs}
         order = sorted(
-            found, key=lambda path: (not _is_number(found[path]), found[path] if _is_number(found[path]) else 0)
+            found, key=lambda path: (not is_number(found[path]), found[path] if is_number(found[path]) else 0)
         )
         return {path: value_text(found[path]) for path in order}
 
@@ -74,7 +75,7 @@ class Cells:
         values: dict[str, set[float]] = {}
         for axes in self.axes.values():
             for name, value in axes.items():
-                if _is_number(value):
+                if is_number(value):
                     values.setdefault(name, set()).add(float(value))
         varied = sorted((name for name, found in values.items() if len(found) > 1), key=lambda each: each not in _WHO)
         if len(varied) < count:
@@ -83,17 +84,13 @@ class Cells:
         return varied[-count:]
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def value_text(value: object) -> str:
     """Return a value of an axis as figures show it; a table by its label, or by what is in it."""
     if isinstance(value, dict):
         return str(value.get("label") or " ".join(value_text(each) for each in value.values()))
     if isinstance(value, list | tuple):
         return " ".join(map(value_text, value))
-    return f"{value:g}" if _is_number(value) else "none" if value is None else str(value)
+    return f"{value:g}" if is_number(value) else "none" if value is None else str(value)
 
 
 def all_schemes(kind: str, scheme: str | None) -> None:

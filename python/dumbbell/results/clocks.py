@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dumbbell.base.errors import UserError
-from dumbbell.results.numbers import one_way_metrics
+from dumbbell.results.numbers import is_number, one_way_metrics
 
 CLOCKS = "clocks"
 """The key of statistics."""
@@ -116,16 +116,16 @@ def mean_shift(shifts: Sequence[Interval], count: int) -> Interval | None:
     return (low, high)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def _is_finite(value: object) -> bool:
+    return is_number(value) and math.isfinite(value)
 
 
 def _may_be_number(value: object) -> bool:
-    return value is None or _is_number(value)
+    return value is None or _is_finite(value)
 
 
 def _is_interval(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(map(_is_number, value)) and value[0] <= value[1]
+    return isinstance(value, list) and len(value) == 2 and all(map(_is_finite, value)) and value[0] <= value[1]
 
 
 def _is_texts(value: object) -> bool:

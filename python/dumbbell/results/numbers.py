@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from dumbbell import _core
 
@@ -27,8 +27,13 @@ def flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, float]]
     for name, value in table.items():
         if isinstance(value, dict):
             yield from flat(value, f"{prefix}{name}.")
-        elif isinstance(value, int | float) and not isinstance(value, bool):
+        elif is_number(value):
             yield prefix + name, float(value)
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Return True for a number, False for anything else. True and False are no numbers."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 @cache

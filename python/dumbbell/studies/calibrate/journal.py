@@ -17,6 +17,7 @@ from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.base.version import __version__
 from dumbbell.experiment import Experiment
 from dumbbell.results.files import require_no_link
+from dumbbell.results.numbers import is_number
 from dumbbell.studies.calibrate.workers import METRICS, Found
 
 FILE = "evaluations.jsonl"
@@ -120,7 +121,7 @@ def _is_run(run: Any) -> bool:  # noqa: ANN401 (any JSON value)
 
 
 def _is_value(value: object) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    return value is None or is_number(value)
 
 
 def _key(path: Elements) -> str:

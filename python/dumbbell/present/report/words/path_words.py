@@ -5,6 +5,7 @@ from typing import Any
 
 from dumbbell.catalog.description import describe
 from dumbbell.catalog.path import PathModel
+from dumbbell.results.numbers import is_number
 
 Element = Mapping[str, Any]
 
@@ -99,4 +100,4 @@ def _settings(element: Element) -> str:
 
 
 def _plain(value: object) -> str:
-    return f"{value:.10g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value).lower()
+    return f"{value:.10g}" if is_number(value) else str(value).lower()

@@ -18,6 +18,7 @@ from dumbbell.present.site.judging.direction import MORE, NEITHER, Metric, metri
 from dumbbell.results.analysis.shares import flow_names
 from dumbbell.results.analysis.summary import Estimate
 from dumbbell.results.benchmark_results import Benchmark, Part
+from dumbbell.results.numbers import is_number
 
 _GOOD = "done"
 PATH = "path"
@@ -247,7 +248,7 @@ def lookup(table: Mapping[str, Any], name: str) -> float | None:
     found: Any = table
     for key in name.split("."):
         found = found.get(key) if isinstance(found, Mapping) else None
-    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+    return float(found) if is_number(found) else None
 
 
 def rivals(cells: Sequence[MeasuredCell], labels: Sequence[str], metric: Metric) -> list[str]:

@@ -9,6 +9,7 @@ from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, axis
 from dumbbell.results.analysis.findings.noise import Noise, Pair, judged
 from dumbbell.results.analysis.findings.words import by_convention, listing, name, number_of, span
 from dumbbell.results.analysis.summary import MetricKey, Repetitions
+from dumbbell.results.numbers import is_number
 
 _MOST_WINNERS, _MOST_PLACES = 3, 3
 _ALIKE = "several alike"
@@ -134,8 +135,8 @@ def _noise(pairs: Sequence[Pair]) -> str:
 def _trend(evidence: Evidence, axis: str, key: MetricKey) -> int:
     """1 where the means grow along the axis in every row of cells and for every scheme, -1 where they fall, else 0."""
     made = {path: axes for path, axes in evidence.axes.items() if axes}
-    values = {axes.get(axis) for axes in made.values() if _is_number(axes.get(axis))}
-    if len(values) < 2 or not all(_is_number(axes.get(axis)) for axes in made.values()):
+    values = {axes.get(axis) for axes in made.values() if is_number(axes.get(axis))}
+    if len(values) < 2 or not all(is_number(axes.get(axis)) for axes in made.values()):
         return 0
     rows: dict[tuple[str, ...], list[tuple[float, float]]] = {}
     for group in evidence.uniform:
@@ -159,7 +160,7 @@ def _change(evidence: Evidence, axis: str, key: MetricKey, sign: float) -> tuple
         known = sorted(_known(evidence, path, key), key=lambda each: sign * each[1])
         if not known:
             continue
-        if len(known) < 2 or known[0][1] == known[1][1] or not _is_number(axes.get(axis)):
+        if len(known) < 2 or known[0][1] == known[1][1] or not is_number(axes.get(axis)):
             return None
         best.setdefault(float(axes[axis]), set()).add(known[0][0].scheme)
     if any(len(found) > 1 for found in best.values()):
@@ -170,7 +171,3 @@ def _change(evidence: Evidence, axis: str, key: MetricKey, sign: float) -> tuple
         return None
     (last, before), (first, after) = changes[0]
     return before, last, after, first
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
