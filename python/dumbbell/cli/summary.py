@@ -10,6 +10,7 @@ from dumbbell.base.conventions import CORRECTED, PANTHEON, Convention
 from dumbbell.base.errors import UserError, printable
 from dumbbell.present.tables import Table, terminal
 from dumbbell.present.tables.terminal import number
+from dumbbell.results.analysis.axis_words import axis_title, axis_value
 
 Columns = tuple[tuple[str, str, float, int], ...]
 """Title, metric, what it is multiplied by, and digits of each column."""
@@ -53,27 +54,21 @@ class _Places:
     def __init__(self, results: dumbbell.Results) -> None:
         self._axes = {run.path: run.axes for run in results.runs if run.axes}
         names = dict.fromkeys(name for axes in self._axes.values() for name in axes if name != "path")
-        values = {name: {_axis_value(axes.get(name)) for axes in self._axes.values()} for name in names}
+        values = {name: {_value(axes.get(name)) for axes in self._axes.values()} for name in names}
         self._shown = ["path", *(name for name in names if len(values[name]) > 1)]
-        self.head = [_AXES.get(name, name) for name in self._shown]
+        self.head = [axis_title(name) for name in self._shown]
         constant = {name: next(iter(found)) for name, found in values.items() if len(found) == 1}
-        self.everywhere = [f"{_AXES.get(name, name)} {value}" for name, value in constant.items()]
+        self.everywhere = [f"{axis_title(name)} {value}" for name, value in constant.items()]
         """Name and value of each axis that has the same value in all runs."""
 
     def words(self, path: str) -> list[str]:
         """Return the fields of these columns for the path, or the cell, of this name."""
         axes = self._axes.get(path, {"path": path})
-        return [_axis_value(axes.get(name)) for name in self._shown]
+        return [_value(axes.get(name)) for name in self._shown]
 
 
-_AXES = {"scheme": "beside"}
-"""The title of an axis, by its name, where another column has that name as its title."""
-
-
-def _axis_value(value: object) -> str:
-    if value is None:
-        return "-"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _value(value: object) -> str:
+    return "-" if value is None else axis_value(value)
 
 
 def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:

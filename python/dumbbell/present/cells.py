@@ -7,6 +7,7 @@ from typing import Any
 
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.present.report.content import ReportModel, RunEntry
+from dumbbell.results.analysis.axis_words import axis_label
 from dumbbell.results.numbers import is_number
 
 _WHO = ("ours", "theirs", "start_s")
@@ -64,7 +65,7 @@ class Cells:
         order = sorted(
             found, key=lambda path: (not is_number(found[path]), found[path] if is_number(found[path]) else 0)
         )
-        return {path: value_text(found[path]) for path in order}
+        return {path: "none" if found[path] is None else axis_label(found[path]) for path in order}
 
     def quantities(self, count: int) -> list[str]:
         """Return the last axes, at least so many, along which numbers vary; those of who competes come first.
@@ -82,15 +83,6 @@ class Cells:
             wanted = "an axis" if count == 1 else f"{count} axes"
             raise UserError(f"figure `{self.kind}`: is of experiments with a grid: {wanted} of numbers that vary")
         return varied[-count:]
-
-
-def value_text(value: object) -> str:
-    """Return a value of an axis as figures show it; a table by its label, or by what is in it."""
-    if isinstance(value, dict):
-        return str(value.get("label") or " ".join(value_text(each) for each in value.values()))
-    if isinstance(value, list | tuple):
-        return " ".join(map(value_text, value))
-    return f"{value:g}" if is_number(value) else "none" if value is None else str(value)
 
 
 def all_schemes(kind: str, scheme: str | None) -> None:

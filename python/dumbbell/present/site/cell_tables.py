@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from dumbbell.catalog.grids.cell import Cell
 from dumbbell.present.site.judging.direction import NEITHER, Metric, best, decimals, number
-from dumbbell.present.site.judging.findings import PATH, Findings, MeasuredCell, Site, estimate, is_many, rivals, words
+from dumbbell.present.site.judging.findings import PATH, Findings, MeasuredCell, Site, estimate, is_many, rivals
 from dumbbell.present.tables import Field, Table
+from dumbbell.results.analysis.axis_words import axis_values
 from dumbbell.results.analysis.summary import Estimate
 
 NONE = "\u2013"
@@ -130,14 +131,13 @@ def cell_table(findings: Findings, link: Callable[[MeasuredCell], str]) -> Table
     rows = []
     for cell in findings.cells:
         place = Field(cell.label(findings.axes), link=link(cell))
-        rest = {key: value for key, value in cell.axis_values.items() if value != ""}
         plans = cell.plans[findings.labels[0]]
         count = None if any(map(is_many, plans)) else len(plans)
         rows.append(
             (
                 place,
                 Field(cell.base),
-                Field(words(rest) or NONE),
+                Field(axis_values(cell.axis_values) or NONE),
                 Field(queue_text(cell)),
                 *path_figures(cell),
                 Field("many" if count is None else str(count), sort=count),

@@ -6,7 +6,8 @@ from typing import Any
 
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.ns3 import names
-from dumbbell.present.site.judging.findings import Findings, MeasuredCell, is_many, word
+from dumbbell.present.site.judging.findings import Findings, MeasuredCell, is_many
+from dumbbell.results.analysis.axis_words import axis_words
 
 _PROFILE = "linux-like"
 _LINK = {"kind", "name", "rate_mbps", "framing_bytes", "device_packets", "queue"}
@@ -37,7 +38,7 @@ def ccperf_line(found: Findings, cell: MeasuredCell, label: str) -> str | None:
 
 
 def _value(value: object) -> str:
-    return f"[{','.join(map(word, value))}]" if isinstance(value, list) else word(value)
+    return f"[{','.join(map(axis_words, value))}]" if isinstance(value, list) else axis_words(value)
 
 
 def _path(cell: MeasuredCell) -> dict[str, str] | None:

@@ -258,20 +258,6 @@ def rivals(cells: Sequence[MeasuredCell], labels: Sequence[str], metric: Metric)
     return ["" if all(cell.finishes(label) for cell in cells) else label for label in labels]
 
 
-def words(values: Mapping[str, Any]) -> str:
-    """The values of a cell in one line."""
-    return ", ".join(f"{key} {word(value)}" for key, value in values.items() if value != "")
-
-
-def word(value: object) -> str:
-    """A value on an axis."""
-    if isinstance(value, list):
-        return ", ".join(word(item) for item in value)
-    if isinstance(value, Mapping):
-        return f"({words(value)})"
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
 class Findings:
     """One experiment of the benchmark."""
 

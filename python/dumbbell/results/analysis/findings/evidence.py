@@ -10,11 +10,9 @@ from typing import Any
 from dumbbell.base.conventions import CONVENTIONS, Convention
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.experiment import Experiment
+from dumbbell.results.analysis.axis_words import axis_title, axis_value
 from dumbbell.results.analysis.shares import Share, shares
 from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions
-
-_TITLES = {"scheme": "beside"}
-"""The title of an axis where its name says something else in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +123,7 @@ class Evidence:
         axes = self.axes.get(path) or {}
         names = [name for name in self.varied if name != without]
         words = [
-            str(axes[name]) if name == "path" else f"{_TITLES.get(name, name)} {axis_value(axes[name])}"
+            str(axes[name]) if name == "path" else f"{axis_title(name)} {axis_value(axes[name])}"
             for name in names
             if axes.get(name) is not None
         ]
@@ -147,11 +145,6 @@ class Evidence:
     def one_way(self, group: Repetitions) -> bool:
         """Return whether all data of the group passes the path in its data direction, where the first link is."""
         return not any(plan.reverse or plan.enter or plan.leave for plan in self._plans(group))
-
-
-def axis_value(value: object) -> str:
-    """Return a value on an axis as words."""
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _hashable(value: object) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from dumbbell.base.conventions import MainMetric
-from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, axis_value, mean_of
+from dumbbell.results.analysis.axis_words import axis_value
+from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, mean_of
 from dumbbell.results.analysis.findings.noise import Noise, Pair, judged
 from dumbbell.results.analysis.findings.words import by_convention, listing, name, number_of, span
 from dumbbell.results.analysis.summary import MetricKey, Repetitions

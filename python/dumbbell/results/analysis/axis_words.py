@@ -1,0 +1,40 @@
+"""The axes of grids in words: their titles, and the values along them. What stands where there is none, callers say."""
+
+from collections.abc import Mapping
+
+from dumbbell.results.numbers import is_number
+
+_TITLES = {"scheme": "beside"}
+
+
+def axis_title(name: str) -> str:
+    """Return the title of an axis. `scheme` has the title `beside`, for it names the competitor."""
+    return _TITLES.get(name, name)
+
+
+def axis_value(value: object) -> str:
+    """Return a value as tables and sentences show it: `0.5`, `cubic`. Lists look as in Python: `[97, 76]`."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def axis_label(value: object) -> str:
+    """Return a value as figures show it: large numbers in short, `1e+06`, and lists without commas, `97 76`."""
+    if isinstance(value, Mapping):
+        return axis_label(list(value.values()))
+    if isinstance(value, list):
+        return " ".join(map(axis_label, value))
+    return f"{value:g}" if is_number(value) else str(value)
+
+
+def axis_words(value: object) -> str:
+    """Return a value as pages show it: lists without brackets, `97, 76`, tables with the names of their keys."""
+    if isinstance(value, Mapping):
+        return f"({axis_values(value)})"
+    if isinstance(value, list):
+        return ", ".join(map(axis_words, value))
+    return axis_value(value)
+
+
+def axis_values(values: Mapping[str, object]) -> str:
+    """Return several axes and their values in one line: `k 2, rtts 97, 76`. Axes with an empty value are left out."""
+    return ", ".join(f"{name} {axis_words(value)}" for name, value in values.items() if value != "")
