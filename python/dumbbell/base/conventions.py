@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from dumbbell.base.errors import capitalized
+
 
 @dataclass(frozen=True)
 class MainMetric:
@@ -24,7 +26,7 @@ class MainMetric:
     @property
     def axis(self) -> str:
         """Title and unit, for axes of figures: `Goodput (Mbit/s)`."""
-        return f"{self.title[:1].upper()}{self.title[1:]} ({self.unit})"
+        return f"{capitalized(self.title)} ({self.unit})"
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,10 @@ class Convention:
     def keys(self) -> tuple[str, str, str]:
         """Their names."""
         return (self.throughput.key, self.delay.key, self.loss.key)
+
+    def sentence(self, more: str = "") -> str:
+        """Return the rules as a sentence that begins with the label; `more` stands at its end."""
+        return f"{capitalized(self.label)}: {self.rules}{more}."
 
 
 CORRECTED = Convention(

@@ -83,6 +83,11 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 3 :]}"
 
 
+def capitalized(text: str) -> str:
+    """Return the text with a capital first letter, and the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
 def printable(text: object) -> str:
     """The text with everything escaped that a terminal would act upon, and cut where a word has no end."""
     return _ENDLESS.sub(lambda word: f"{word[0][:80]}...", printable_whole(text))

@@ -97,7 +97,7 @@ def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
         ),
     )
     print("\n\n".join(filter(None, tables)))
-    print(f"{shown.label[:1].upper()}{shown.label[1:]}: {shown.rules}.")
+    print(shown.sentence())
     if places.everywhere:
         print(f"Everywhere: {', '.join(places.everywhere)}.")
     _print_one_end(gathered, places)

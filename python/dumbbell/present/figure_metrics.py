@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from dumbbell import _core
 from dumbbell.base.conventions import CONVENTIONS, CORRECTED, PANTHEON, Convention, MainMetric
-from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.base.errors import UserError, capitalized, listed, nearest
 from dumbbell.results.analysis.metric_words import metric_words
 from dumbbell.results.analysis.shares import share_of
 from dumbbell.results.analysis.summary import Estimate, Repetitions
@@ -43,8 +43,8 @@ class FigureMetric:
     @property
     def axis(self) -> str:
         """Title, unit and convention, for axes: `Goodput (Mbit/s)`."""
-        title = f"{self.title[:1].upper()}{self.title[1:]}"
-        return f"{title} ({self.unit})" * bool(self.unit) + title * (not self.unit) + self._by
+        unit = f" ({self.unit})" if self.unit else ""
+        return f"{capitalized(self.title)}{unit}{self._by}"
 
     @property
     def _by(self) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy
 
-from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.base.errors import UserError, capitalized, listed, nearest
 from dumbbell.present.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
 from dumbbell.present.plots import Curve, Panel, Stroke, flow_stroke, time_figure
@@ -40,8 +40,7 @@ def draw(of: OfRun) -> Drawn:
         for place, (name, (time_s, values)) in enumerate(cut.items())
         if len(time_s)
     ]
-    title = _TITLES.get(field, field.replace("_", " "))
-    title = f"{title[:1].upper()}{title[1:]}"
+    title = capitalized(_TITLES.get(field, field.replace("_", " ")))
     label = "" if states else title if not unit else f"{title} ({unit})"
     panel = Panel(label, curves, height=165.0, states=states, title=title if states else "")
     span = (start_s, end_s) if end_s is not None else (start_s, max((float(c.time_s[-1]) for c in curves), default=1.0))

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from dumbbell.base.errors import capitalized
 from dumbbell.present.report.content import ReportModel, RunEntry, SchemeEntry
 from dumbbell.present.report.result_tables import PathTables, ShownMetric
 from dumbbell.present.report.words.wording import lasted, repeated
@@ -96,7 +97,7 @@ def command_sentence(model: ReportModel) -> str:
 def kind_sentence(scheme: SchemeEntry) -> str:
     """What a scheme is made of, and after which source."""
     source = f"; {scheme.source}" if scheme.source else ""
-    return f"{scheme.kind[:1].upper()}{scheme.kind[1:]}{source}."
+    return f"{capitalized(scheme.kind)}{source}."
 
 
 def transfers_heading(transfers: Transfers) -> str:

@@ -5,6 +5,7 @@ from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
+from dumbbell.base.errors import capitalized
 from dumbbell.base.version import __version__
 from dumbbell.present import report
 from dumbbell.present.markup import tag, text
@@ -158,7 +159,7 @@ def short_title(findings: Findings) -> str:
     for mark in (": ", ", "):
         rest = title.removeprefix(f"{group}{mark}")
         if rest != title:
-            return rest[:1].upper() + rest[1:]
+            return capitalized(rest)
     return title
 
 

@@ -121,8 +121,7 @@ class Overview:
         if not points:
             return f"No figure: none of the runs that count has both {self.y.title} and {self.x.title}."
         limits = self._drawn_limits(path)
-        shown = self.model.shown
-        parts = [f"{shown.label[:1].upper()}{shown.label[1:]}: {shown.rules}.", "Up and right is better."]
+        parts = [self.model.shown.sentence(), "Up and right is better."]
         if any(run.late for run in self.model.of(path)):
             parts.append(LATE)
         if limits.capacity_mbps and limits.least_delay_ms is not None:

@@ -71,7 +71,7 @@ class ShortTables:
         clocks = any(group.shifts for group in self.best_first)
         legend = bounds_legend(max((group.good for group in self.best_first), default=0), clocks)
         warmup = f" (warm-up: {model.warmup_s:.3g} s)" if "warm-up" in shown.rules else ""
-        rules = f"{shown.label[:1].upper()}{shown.label[1:]}: {shown.rules}{warmup}."
+        rules = shown.sentence(warmup)
         sentence = f"Means over the runs, most {shown.throughput.title} first.{several} {rules}{front} {legend}"
         return sentence.strip()
 

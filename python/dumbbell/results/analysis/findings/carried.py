@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from dumbbell.base.conventions import MainMetric
+from dumbbell.base.errors import capitalized
 from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, estimate
 from dumbbell.results.analysis.findings.noise import Noise, Verdict, judged
 from dumbbell.results.analysis.findings.words import (
@@ -144,8 +145,7 @@ def _best(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Sentenc
         found = [(other.scheme, verdicts[best.scheme, other.scheme, key]) for other, _ in others]
         clauses.append(_clause(best.scheme, mean, found, metric))
     if clauses:
-        text = "; ".join(clauses)
-        yield Sentence(3, f"{text[0].upper()}{text[1:]}{by_convention(shown)}.")
+        yield Sentence(3, f"{capitalized('; '.join(clauses))}{by_convention(shown)}.")
 
 
 def _ranked(groups: Sequence[Repetitions], key: MetricKey, sign: float) -> list[tuple[Repetitions, Estimate]]:

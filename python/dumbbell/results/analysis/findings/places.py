@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from dumbbell.base.conventions import MainMetric
+from dumbbell.base.errors import capitalized
 from dumbbell.results.analysis.axis_words import axis_value
 from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, mean_of
 from dumbbell.results.analysis.findings.noise import Noise, Pair, judged
@@ -29,8 +30,7 @@ def places(evidence: Evidence) -> Iterator[Sentence]:
         if text := _winners(evidence, key, sign, metric):
             clauses.append(text)
     if clauses:
-        text = "; ".join(clauses)
-        yield Sentence(1, f"{text[0].upper()}{text[1:]}{by_convention(evidence.shown)}.")
+        yield Sentence(1, f"{capitalized('; '.join(clauses))}{by_convention(evidence.shown)}.")
 
 
 def along(evidence: Evidence) -> Iterator[Sentence]:
