@@ -1,7 +1,7 @@
 """Who got what beside whom: the parts of schemes that run together, and of flows that do."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,16 +110,16 @@ def shares(
         own = [[flow for flow in flows if flow["scheme"] == scheme] for flows in runs]
         fair = sum(len(some) / len(flows) for some, flows in zip(own, runs, strict=True)) / len(runs)
         numbers = [index for index, each in enumerate(planned) if each == scheme]
-        single = _singles(group, keys, (alone or {}).get((group.path, scheme)))
+        before = _throughput_alone((alone or {}).get((group.path, scheme)), keys)
         if same and len(numbers) == 1:
-            found.append(single(numbers[0], scheme, scheme))
+            found.append(_single(group, numbers[0], scheme, keys, before))
             continue
         if len(schemes) > 1:
             title = f"{scheme} ({len(numbers)} flows)" if same else f"{scheme} (all flows)"
             share, rate = (_estimate([_sum(some, key) for some in own]) for key in (keys.share, keys.throughput))
             found.append(Share(title, scheme, False, fair, share, rate))
         if same and len(numbers) <= MOST_SINGLE:
-            found += [single(number, scheme, names[number]) for number in numbers]
+            found += [_single(group, number, names[number], keys, before) for number in numbers]
     return found if any(share.payload_share for share in found) else []
 
 
@@ -136,24 +136,26 @@ _LEAST_LATE_S = 0.5
 """Flows that start closer together than this start together."""
 
 
-def _singles(group: Repetitions, keys: _Keys, alone: Repetitions | None) -> Callable[[int, str, str], Share]:
-    before = None
-    if alone is not None and alone.flows and all(len(flows) == 1 for flows in alone.flows):
-        rate = "goodput_mbps" if keys is _COMPETING else keys.throughput
-        before = _estimate([flows[0].get(rate) for flows in alone.flows])
+def _throughput_alone(alone: Repetitions | None, keys: _Keys) -> Estimate | None:
+    """Return the throughput of a scheme alone on the path; None if it was not run alone."""
+    if alone is None or not alone.flows or any(len(flows) != 1 for flows in alone.flows):
+        return None
+    rate = "goodput_mbps" if keys is _COMPETING else keys.throughput
+    return _estimate([flows[0].get(rate) for flows in alone.flows])
 
-    def single(index: int, scheme: str, name: str) -> Share:
-        fair = sum(1 / len(flows) for flows in group.flows) / len(group.flows)
-        of = (keys.share, keys.throughput, keys.delay, keys.loss)
-        values = ([flows[index].get(key) for flows in group.flows] for key in of)
-        shifts = (group.shifts.get(("flow", index + 1, key), ()) for key in of)
-        share, rate, delay, loss = map(_estimate, values, shifts)
-        harm = None
-        if before is not None and rate is not None and before.mean > 0.0:
-            harm = _core.harm(before.mean, rate.mean, True)
-        return Share(name, scheme, True, fair, share, rate, delay, loss, harm)
 
-    return single
+def _single(group: Repetitions, index: int, name: str, keys: _Keys, before: Estimate | None) -> Share:
+    """Return what one flow got; `before` is the throughput that its scheme has alone."""
+    fair = sum(1 / len(flows) for flows in group.flows) / len(group.flows)
+    of = (keys.share, keys.throughput, keys.delay, keys.loss)
+    values = ([flows[index].get(key) for flows in group.flows] for key in of)
+    shifts = (group.shifts.get(("flow", index + 1, key), ()) for key in of)
+    share, rate, delay, loss = map(_estimate, values, shifts)
+    harm = None
+    if before is not None and rate is not None and before.mean > 0.0:
+        harm = _core.harm(before.mean, rate.mean, True)
+    scheme = str(group.flows[0][index]["scheme"])
+    return Share(name, scheme, True, fair, share, rate, delay, loss, harm)
 
 
 def _sum(flows: Sequence[dict[str, Any]], key: str) -> float | None:
