@@ -9,8 +9,8 @@ import pytest
 
 import dumbbell as library
 from conftest import Dumbbell
-from dumbbell.results.analysis.shares import flow_names, shares
-from dumbbell.results.analysis.summary import repetitions
+from dumbbell.results.analysis.shares import common_time_text, flow_names, shares, time_text
+from dumbbell.results.analysis.summary import Repetitions, repetitions
 
 DELIVER = 5
 RUN = ("run", "--mix", "cubic*2+bbr", "--path", "small.toml", "--duration", "4", "--runs", "2", "--out", "out")
@@ -47,6 +47,17 @@ def test_the_shares_of_a_mix_are_those_of_its_packet_logs(dumbbell: Dumbbell, fo
     page = (folder / "out/report.html").read_text()
     assert "Who got what" in page
     assert "TCP Cubic (2 flows)" in page
+
+
+def test_the_time_of_shares_in_a_long_run_is_said_in_full() -> None:
+    """The report rounded it to three digits: `100 to 1e+03 s`."""
+    group = Repetitions("p", "cubic+bbr")
+    assert time_text(group) == ""
+    group.networks = [{"competing_from_s": 100.26, "competing_to_s": 1000.0}]
+    assert time_text(group) == "100.3 to 1000 s"
+    assert common_time_text([time_text(group)] * 2) == "100.3 to 1000 s, while all flows compete"
+    assert common_time_text([time_text(group), "1 to 2 s"]) == "while all flows compete"
+    assert common_time_text(["", ""]) == ""
 
 
 def test_runs_of_one_flow_have_no_shares(dumbbell: Dumbbell) -> None:

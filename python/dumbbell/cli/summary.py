@@ -11,6 +11,7 @@ from dumbbell.base.errors import UserError, printable
 from dumbbell.present.tables import Table, terminal
 from dumbbell.present.tables.terminal import number
 from dumbbell.results.analysis.axis_words import axis_title, axis_value
+from dumbbell.results.analysis.shares import common_time_text, time_text
 
 Columns = tuple[tuple[str, str, float, int], ...]
 """Title, metric, what it is multiplied by, and digits of each column."""
@@ -173,8 +174,8 @@ def _totals(title: str, name: str, gathered: list[dumbbell.Repetitions], places:
 
 def _shares(parts: list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]], places: _Places, shown: Convention) -> str:
     """Return a table of what each scheme, and each of its flows, got beside the others."""
-    times = {_time_text(dumbbell.competing(group)) for group, _ in parts} if shown is CORRECTED else {""}
-    same = len(times) == 1
+    times = [time_text(group) if shown is CORRECTED else "" for group, _ in parts]
+    same = len(set(times)) == 1
     harmed = any(share.harm is not None for _, shares in parts for share in shares)
     columns = (
         ("share %", "payload_share", 100.0, 1),
@@ -183,11 +184,11 @@ def _shares(parts: list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]], plac
         (shown.loss.heading, "loss_rate", 100.0, shown.loss.digits),
     )
     rows = []
-    for group, shares in parts:
+    for (group, shares), time in zip(parts, times, strict=True):
         for share in shares:
             values = [estimate_text(getattr(share, metric), factor, digits) for _, metric, factor, digits in columns]
             name = f"  {share.name}" if share.single and share.name != share.scheme else share.name
-            when = [] if same else [_time_text(dumbbell.competing(group)) or "each its own"]
+            when = [] if same else [time or "each its own"]
             harm = ["-" if share.harm is None else f"{100 * share.harm:.1f}"] if harmed else []
             fair = f"{100 * share.fair:.1f}"
             rows.append([*places.words(group.path), group.scheme, *when, name, fair, *values, *harm])
@@ -195,15 +196,10 @@ def _shares(parts: list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]], plac
     titles = [title for title, *_ in columns]
     if not rows:
         return ""
-    (time,) = times if same else ("",)
-    span = f", {time}, while all flows compete" if time else "" if same else ", while all flows compete"
+    common = common_time_text(times)
+    span = f", {common}" if common else ""
     table = terminal.render(Table.of([*head, *titles, *(["harm %"] if harmed else [])], rows))
     return f"Shares{span} ({shown.label})\n{table}"
-
-
-def _time_text(time: tuple[float, float] | None) -> str:
-    """Return a time as `10 to 60 s`."""
-    return "" if time is None else f"{round(time[0], 1):g} to {round(time[1], 1):g} s"
 
 
 def _print_one_end(gathered: list[dumbbell.Repetitions], places: _Places) -> None:

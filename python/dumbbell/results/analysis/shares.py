@@ -1,7 +1,7 @@
 """Who got what beside whom: the parts of schemes that run together, and of flows that do."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +58,25 @@ def competing(group: Repetitions) -> tuple[float, float] | None:
     if not first or not len(first) == len(last) == len(group.networks):
         return None
     return max(first), min(last)
+
+
+def time_text(group: Repetitions) -> str:
+    """Return the time in which all flows of the runs compete as `10 to 60 s`; an empty text if there is none."""
+    time = competing(group)
+    return "" if time is None else f"{round(time[0], 1):g} to {round(time[1], 1):g} s"
+
+
+def common_time_text(times: Collection[str]) -> str:
+    """Return what a heading says of the `time_text` of several groups: `10 to 60 s, while all flows compete`.
+
+    The seconds are left out if the groups differ in them. The text is empty if no group has such a time.
+    """
+    if not any(times):
+        return ""
+    return f"{next(iter(times))}, {_COMPETE}" if len(set(times)) == 1 else _COMPETE
+
+
+_COMPETE = "while all flows compete"
 
 
 def share_of(flow: Mapping[str, Any]) -> float | None:
