@@ -289,6 +289,17 @@ def test_a_competitor_that_starts_later_is_called_late(made: Make) -> None:
     assert "of one run the noise is not known" in sentence
 
 
+def test_shares_in_sentences_are_those_of_the_table_below(made: Make) -> None:
+    """By Pantheon's convention the table has shares after the warm-up, and the sentence had those while all compete."""
+    results = made(LATE)
+    for convention, key in (("corrected", "competing_share"), ("pantheon", "payload_share")):
+        shown = library.open(results.directory, convention)
+        (share,) = of(results, "copa", key, entity="flows")
+        assert f"copa {100 * share:.0f} % " in shown.findings[0]
+        (group,) = (each for each in shown.summary() if each.scheme == "copa")
+        assert library.shares(group, shown.experiment.shown)[0].payload_share == Estimate(1, share)
+
+
 VERSUS = (
     'schemes = ["copa", "vegas"]\nruns = 2\n' + path_table() + '[grid]\nversus = [{label="alone"}, {scheme="cubic"}]\n'
 )

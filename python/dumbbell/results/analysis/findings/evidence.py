@@ -58,7 +58,7 @@ class Evidence:
         for group in self.groups:
             if not all(group.flows):
                 continue
-            rows = shares(group)
+            rows = shares(group, self.shown)
             count = Counter(share.scheme for share in rows)
             # a scheme of several flows has a row for all of them, and perhaps one for each
             whole = [share for share in rows if not share.single or count[share.scheme] == 1]
