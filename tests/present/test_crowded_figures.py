@@ -21,7 +21,6 @@ from dumbbell.present.plots import (
     delay_axis,
     extent,
     for_print,
-    pareto_front,
     scheme_strokes,
     styles,
     summary_figure,
@@ -30,6 +29,7 @@ from dumbbell.present.plots import (
 from dumbbell.present.plots.parts.labels import Box, nearest_on, place_what_fits
 from dumbbell.present.plots.parts.sheet import SCREEN, Sheet, drawn_for
 from dumbbell.present.plots.parts.style import FAMILY_COLORS, GROUND, INK
+from dumbbell.results.analysis.front import pareto_front
 
 LIMITS = Limits((100.0, 100.0), 27.0)
 PLOT = Box(42.0, 36.0, 398.0, 280.0)

@@ -26,7 +26,6 @@ from dumbbell.present.plots.parts.axis import (
     spans_widely,
     value_axis,
 )
-from dumbbell.present.plots.parts.front import pareto_front
 from dumbbell.present.plots.parts.panels import Curve, Panel, Steps, time_figure
 from dumbbell.present.plots.parts.strokes import Stroke, flow_stroke, scheme_strokes
 from dumbbell.present.plots.parts.style import Style, flow_color, styles
@@ -120,7 +119,6 @@ __all__ = [
     "normalised_figure",
     "operating_point_figure",
     "over_time_figure",
-    "pareto_front",
     "plane_figure",
     "print_ink",
     "queue_figure",

@@ -14,13 +14,13 @@ from dumbbell.present.plots import (
     delay_axis,
     extent,
     is_crowd,
-    pareto_front,
     spans_widely,
     summary_figure,
     value_axis,
 )
 from dumbbell.present.report.content import ReportModel, RunEntry
 from dumbbell.present.report.words.wording import figure_title
+from dumbbell.results.analysis.front import pareto_front
 from dumbbell.results.analysis.summary import Estimate, Repetitions, repetitions
 
 BOUNDS = {"confidence": "95 % interval of the mean", "range": "range of the runs"}

@@ -16,6 +16,7 @@ from dumbbell.results.analysis.findings.words import (
     number_of,
     percent,
 )
+from dumbbell.results.analysis.front import pareto_front
 from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions
 
 CANDIDATES = 4
@@ -104,12 +105,10 @@ def _front(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Senten
             known.append((group, throughput, delay))
     if len(known) < 2:
         return
-    front = sorted(
-        (one for one in known if not any(_beats(other[1:], one[1:]) for other in known)), key=lambda one: one[2].mean
-    )
+    front = pareto_front([(delay.mean, throughput.mean) for _, throughput, delay in known])
     said = [
-        f"{name(group.scheme)} ({bare(carry, shown.throughput)}, {bare(delay, shown.delay)})"
-        for group, carry, delay in front
+        f"{name(group.scheme)} ({bare(throughput, shown.throughput)}, {bare(delay, shown.delay)})"
+        for group, throughput, delay in (known[index] for index in front)
     ]
     place, title, waits = name(evidence.place(groups[0].path)), shown.throughput.title, shown.delay.title
     which = by_convention(shown)
@@ -118,12 +117,6 @@ def _front(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Senten
     else:
         text = f"In front on {place}, where no other beats them in both {title} and {waits}{which}: {listing(said)}"
     yield Sentence(1, f"{text}.")
-
-
-def _beats(one: Sequence[Estimate], other: Sequence[Estimate]) -> bool:
-    """Whether the first pair (throughput, delay) is better in one and no worse in the other, by the means."""
-    more, less = one[0].mean - other[0].mean, other[1].mean - one[1].mean
-    return more >= 0 and less >= 0 and (more > 0 or less > 0)
 
 
 def _best(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Sentence]:

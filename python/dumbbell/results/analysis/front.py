@@ -1,12 +1,12 @@
-"""Which of many points nothing beats: no other has both less delay and more throughput."""
+"""The Pareto front: the points that no other point beats."""
 
 from collections.abc import Sequence
 
 
 def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
-    """The indices of the points (delay, throughput) that no other dominates, by growing delay.
+    """Return the indices of the points (delay, throughput) that no other point beats, by growing delay.
 
-    One point dominates another if it is better in one and no worse in the other; of equal ones all are there.
+    A point beats another one if it is better in one of the two and not worse in the other. Equal points are all there.
     """
     order = sorted(range(len(points)), key=lambda index: (points[index][0], -points[index][1], index))
     front: list[int] = []
