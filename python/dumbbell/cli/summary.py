@@ -168,8 +168,7 @@ def _totals(title: str, name: str, gathered: list[dumbbell.Repetitions], places:
         ]
         for group, remark in zip(gathered, remarks, strict=True)
     ]
-    head = (*places.head, name, "runs", *(title for title, *_ in columns), *(["remark"] if told else []))
-    return f"{title}\n{terminal.render(Table.of(head, rows))}" if rows else ""
+    return _part(title, [*places.head, name, "runs", *_titles(columns), *(["remark"] if told else [])], rows)
 
 
 def _shares(parts: list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]], places: _Places, shown: Convention) -> str:
@@ -192,14 +191,10 @@ def _shares(parts: list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]], plac
             harm = ["-" if share.harm is None else f"{100 * share.harm:.1f}"] if harmed else []
             fair = f"{100 * share.fair:.1f}"
             rows.append([*places.words(group.path), group.scheme, *when, name, fair, *values, *harm])
-    head = (*places.head, "flows of", *([] if same else ["time"]), "who", "fair share %")
-    titles = [title for title, *_ in columns]
-    if not rows:
-        return ""
+    head = [*places.head, "flows of", *([] if same else ["time"]), "who", "fair share %", *_titles(columns)]
     common = common_time_text(times)
-    span = f", {common}" if common else ""
-    table = terminal.render(Table.of([*head, *titles, *(["harm %"] if harmed else [])], rows))
-    return f"Shares{span} ({shown.label})\n{table}"
+    title = _heading(f"Shares, {common}" if common else "Shares", shown)
+    return _part(title, [*head, *(["harm %"] if harmed else [])], rows)
 
 
 def _print_one_end(gathered: list[dumbbell.Repetitions], places: _Places) -> None:
@@ -211,7 +206,7 @@ def _print_one_end(gathered: list[dumbbell.Repetitions], places: _Places) -> Non
         flows = sorted({number for entity, number, _ in group.values if entity == "flow"})
         for flow in flows:
             rows.append([*places.words(group.path), group.scheme, str(flow), *_means(group, "flow", flow, ONE_END)])
-    _print_part("As one end saw it", (*places.head, "scheme", "flow"), ONE_END, rows)
+    _print_part("As one end saw it", [*places.head, "scheme", "flow", *_titles(ONE_END)], rows)
 
 
 def _print_media(gathered: list[dumbbell.Repetitions], places: _Places) -> None:
@@ -227,7 +222,7 @@ def _print_media(gathered: list[dumbbell.Repetitions], places: _Places) -> None:
                 shown = max(digits, 1) if found and found.count > 1 else digits
                 values.append(_media_value(found, factor, shown))
             rows.append([*places.words(group.path), group.scheme, str(flow), *values])
-    _print_part("Media", (*places.head, "scheme", "flow"), MEDIA, rows)
+    _print_part("Media", [*places.head, "scheme", "flow", *_titles(MEDIA)], rows)
 
 
 class _Timed(Protocol):
@@ -283,17 +278,18 @@ def _errors(errors: dict[str, float | None], uncounted: str) -> str:
     return " / ".join(texts) + f" (not counted: {uncounted})" * bool(uncounted)
 
 
-def _part(title: str, head: Sequence[str], shown: Columns, rows: list[list[str]]) -> str:
-    """Return a table below its title, if it has one; an empty text without rows."""
-    if not rows:
-        return ""
-    table = terminal.render(Table.of([*head, *(title for title, *_ in shown)], rows))
-    return f"{title}\n{table}" if title else table
+def _titles(columns: Columns) -> list[str]:
+    return [title for title, *_ in columns]
 
 
-def _print_part(title: str, head: Sequence[str], shown: Columns, rows: list[list[str]]) -> None:
-    """Print a table below others; print nothing without rows."""
-    if text := _part(title, head, shown, rows):
+def _part(title: str, head: Sequence[str], rows: list[list[str]]) -> str:
+    """Return a table below its title, or an empty text if it has no rows."""
+    return f"{title}\n{terminal.render(Table.of(head, rows))}" if rows else ""
+
+
+def _print_part(title: str, head: Sequence[str], rows: list[list[str]]) -> None:
+    """Print a table below others, or nothing if it has no rows."""
+    if text := _part(title, head, rows):
         print(f"\n{text}")
 
 
