@@ -708,6 +708,20 @@ def test_no_runs_say_nothing() -> None:
     assert findings(experiment(), []) == []
 
 
+def test_without_one_number_of_runs_there_is_no_comma_before_what_the_ranges_do() -> None:
+    def said(runs_on_q: int) -> str:
+        runs = [
+            synthetic(scheme, path, number, {"goodput_mbps": goodput + 0.1 * number})
+            for path, count in (("p", 2), ("q", runs_on_q))
+            for scheme, goodput in (("a", 9.0), ("b", 8.0))
+            for number in range(1, count + 1)
+        ]
+        return findings(experiment(), runs)[0]
+
+    assert said(2).endswith("(the ranges of the best and the next, each of 2 runs, do not overlap on 2 of 2).")
+    assert said(3).endswith("(the ranges of the best and the next do not overlap on 2 of 2).")
+
+
 def test_few_paths_are_named_with_what_is_carried_there() -> None:
     runs = [
         synthetic(scheme, path, 1, {"goodput_mbps": goodput, "owd_p95_ms": delay})

@@ -149,11 +149,10 @@ def _ranked(groups: Sequence[Repetitions], key: MetricKey, sign: float) -> list[
 def _clause(best: str, mean: Estimate, others: Sequence[tuple[str, Verdict]], metric: MainMetric) -> str:
     """`most goodput: cubic (9.65 Mbit/s), 0.30 Mbit/s [0.22, 0.38] more than bbr, the next`."""
     most = "most" if metric.key in ("goodput_mbps", "throughput_mbps") else "least"
-    title = metric.title
     equal = [other for other, verdict in others if verdict.noise is Noise.EQUAL]
     if len(equal) == len(others):
-        return f"in {title} {listing([name(each) for each in (best, *equal)])} are equal in every run"
-    head = f"{most} {title}: {listing([name(each) for each in (best, *equal)])} ({bare(mean, metric)})"
+        return f"in {metric.title} {listing([name(each) for each in (best, *equal)])} are equal in every run"
+    head = f"{most} {metric.title}: {listing([name(each) for each in (best, *equal)])} ({bare(mean, metric)})"
     rest = [(other, verdict) for other, verdict in others if verdict.noise is not Noise.EQUAL]
     unclear = [(other, verdict) for other, verdict in rest if not verdict.clear]
     if not unclear:

@@ -37,19 +37,17 @@ def along(evidence: Evidence) -> Iterator[Sentence]:
     """Say what changes along an axis of numbers, where it does in all cells: who is best, and what grows or falls."""
     asked = ((evidence.throughput, -1.0, evidence.shown.throughput), (evidence.delay, 1.0, evidence.shown.delay))
     for key, sign, metric in asked:
-        title = metric.title
         for axis in evidence.varied:
             if (change := _change(evidence, axis, key, sign)) is not None:
                 before, last, after, first = change
-                best = f"By the means {name(before)} has the {'most' if sign < 0 else 'least'} {title} up to"
+                best = f"By the means {name(before)} has the {'most' if sign < 0 else 'least'} {metric.title} up to"
                 yield Sentence(4, f"{best} {name(axis)} {last:g}, and {name(after)} from {first:g} on, in all cells.")
     whose = "for every scheme " if len({group.scheme for group in evidence.uniform}) > 1 else ""
     for key, _, metric in asked:
         found = [(axis, way) for axis in evidence.varied if (way := _trend(evidence, axis, key))]
         if found:
-            title = metric.title
             said = listing([f"{'grows' if way > 0 else 'falls'} with {name(axis)}" for axis, way in found])
-            yield Sentence(5, f"The mean {title} {said}, {whose}in all cells.")
+            yield Sentence(5, f"The mean {metric.title} {said}, {whose}in all cells.")
 
 
 def _range(evidence: Evidence) -> Iterator[Sentence]:
@@ -90,12 +88,12 @@ def _winners(evidence: Evidence, key: MetricKey, sign: float, metric: MainMetric
             pairs.append((following, leader, key))
     if not best:
         return ""
-    most, title = ("most", metric.title) if sign < 0 else ("least", metric.title)
+    most = f"{'most' if sign < 0 else 'least'} {metric.title}"
     if len(best) <= _MOST_PLACES:
         number = number_of(metric)
         said = [f"{who} on {name(evidence.place(path))} ({number(value)} {metric.unit})" for who, path, value in best]
-        return f"{most} {title}: {listing(said)}{_noise(pairs)}"
-    return f"{most} {title} of {len(best)} {evidence.place_noun}s: {_counts([who for who, *_ in best])}{_noise(pairs)}"
+        return f"{most}: {listing(said)}{_noise(pairs)}"
+    return f"{most} of {len(best)} {evidence.place_noun}s: {_counts([who for who, *_ in best])}{_noise(pairs)}"
 
 
 def _counts(best: Sequence[str]) -> str:
@@ -124,12 +122,13 @@ def _noise(pairs: Sequence[Pair]) -> str:
     if kinds[Noise.SINGLE] == len(verdicts):
         return " (one run each: the noise is not known)"
     clear = sum(verdict.clear for verdict in verdicts)
-    runs = {verdict.runs for verdict in verdicts}
-    by = f" by {runs.pop()} runs" if len(runs) == 1 else ""
-    few = kinds[Noise.APART] + kinds[Noise.OVERLAP] > 0
+    counts = {verdict.runs for verdict in verdicts}
+    runs = f"{counts.pop()} runs" if len(counts) == 1 else ""
     where = f"on {clear} of {len(verdicts)}"
-    if few:
-        return f" (the ranges of the best and the next{by.replace(' by', ', each of')}, do not overlap {where})"
+    if kinds[Noise.APART] + kinds[Noise.OVERLAP] > 0:
+        each = f", each of {runs}," if runs else ""
+        return f" (the ranges of the best and the next{each} do not overlap {where})"
+    by = f" by {runs}" if runs else ""
     return f" (told from the next{by} {where})"
 
 

@@ -13,12 +13,12 @@ MOST_NAMES = 4
 _SMALL = ("no", "one", "two", "three")
 
 
-def listing(names: Sequence[str], most: int = MOST_NAMES, last: str = "and") -> str:
+def listing(names: Sequence[str], most: int = MOST_NAMES) -> str:
     """Return `a`, `a and b`, `a, b and c`, or `a, b, c and 4 others`."""
     shown = list(names)
     if len(shown) > most:
         shown = [*shown[: most - 1], f"{len(shown) - most + 1} others"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {last} {shown[-1]}"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def name(text: str) -> str:
