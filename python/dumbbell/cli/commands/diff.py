@@ -30,10 +30,10 @@ _DIFFERENCES = (("difference", 4, "f"), ("relative", 1, "%"))
 
 def main(arguments: argparse.Namespace) -> int:
     """Prints the differences between them, metric by metric; 1 if runs are damaged (listed)."""
-    one, other = (dumbbell.open(side, arguments.convention) for side in (arguments.first, arguments.second))
-    sides = (one, other)
-    rows = dumbbell.compare(*sides, None) if arguments.all else dumbbell.compare(*sides)
-    bad = [(side, run) for side in sides for run in side.runs if run.status == "damaged"]
+    first = dumbbell.open(arguments.first, arguments.convention)
+    second = dumbbell.open(arguments.second, arguments.convention)
+    rows = dumbbell.compare(first, second, None) if arguments.all else dumbbell.compare(first, second)
+    bad = [(side, run) for side in (first, second) for run in side.runs if run.status == "damaged"]
     damaged = [f"{side.directory}: {run.label}: {run.reason}" for side, run in bad]
     for line in damaged:
         print(printable(f"damaged: {line}"), file=sys.stderr)

@@ -30,8 +30,7 @@ class Table:
     """A table. `groups` are (title, number of columns) above the columns.
 
     `align` has a letter for each column: `l` for a text, `w` for a long text, which may go on in the next line, `r` for
-    a number. Columns beyond its letters are numbers. Rows are sorted by
-    the column `largest_first`, if any.
+    a number. Columns beyond its letters are numbers. Rows are sorted by the column `largest_first`, if any.
 
     Raises:
         AssertionError: a row is not as long as `columns`, or `align` is longer.
