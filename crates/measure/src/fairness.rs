@@ -15,7 +15,8 @@ pub(crate) struct Fairness {
     from_ns: u64,
     /// It ends before this time, ns.
     to_ns: u64,
-    /// What its length counts to, ns: that time, or the last byte of the transfer that ends it.
+    /// The end with which its length is computed, ns. It is `to_ns`, or the time of a transfer's last byte if that
+    /// transfer ends the interval: `to_ns` is 1 ns later then, so that the last byte counts.
     over_ns: u64,
     /// Start of the current bin, once the common interval has begun.
     bin_start_ns: Option<u64>,

@@ -143,7 +143,8 @@ impl FlowMeter {
         self.media.frame(frame, is_measured);
     }
 
-    /// What was counted while all flows were active is not of that time: another flow appeared.
+    /// Sets the counts of the time in which all flows are active to zero: another flow appeared, so not all were active.
+    /// The delays of that time move to `delay`, where those of the other measured packets are.
     pub(crate) fn forget_common(&mut self) {
         self.delay.merge(&core::mem::take(&mut self.common_delay));
         (self.bin_bytes, self.common_bytes, self.common_dropped_packets) = (0, 0, 0);

@@ -59,7 +59,10 @@ class BenchmarkResults:
 
     @cached_property
     def verdicts(self) -> list[dict[str, Any]]:
-        """Whether schemes under test beat the baselines: a row for each experiment and metric (docs/benchmark.md)."""
+        """Return the rows of `verdicts.json`: in how many cells a scheme is better or worse than a baseline.
+
+        There is a row for each scheme under test, baseline, experiment and metric (docs/benchmark.md).
+        """
         found: list[dict[str, Any]] = read_json(self.directory / VERDICTS)
         return found
 

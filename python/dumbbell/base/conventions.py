@@ -9,7 +9,7 @@ from dumbbell.base.errors import capitalized
 class MainMetric:
     """A metric that tables and figures show unless others are asked for.
 
-    A value times `factor` has `unit`, and is shown with so many `digits`.
+    A value times `factor` is in the unit `unit`. It is shown with at least `digits` digits after the point.
     """
 
     key: str
@@ -31,9 +31,9 @@ class MainMetric:
 
 @dataclass(frozen=True)
 class Convention:
-    """How throughput, delay and loss are computed, of a run and of each flow; `docs/metrics.md` has the formulas.
+    """The metrics that stand for throughput, delay and loss, of a run and of each of its flows.
 
-    `label` names it in headings, `rules` says in a sentence what it counts.
+    `docs/metrics.md` has their formulas. Headings have the `label` of the convention. `rules` says what it counts.
     """
 
     name: str
@@ -45,12 +45,12 @@ class Convention:
 
     @property
     def metrics(self) -> tuple[MainMetric, MainMetric, MainMetric]:
-        """The three, in the order of tables."""
+        """The metrics of throughput, delay and loss, in the order of tables."""
         return (self.throughput, self.delay, self.loss)
 
     @property
     def keys(self) -> tuple[str, str, str]:
-        """Their names."""
+        """The names of the three metrics, in the order of tables."""
         return (self.throughput.key, self.delay.key, self.loss.key)
 
     def sentence(self, more: str = "") -> str:

@@ -166,4 +166,7 @@ def read_settings(table: TomlTable, names: Collection[str] = READERS) -> dict[st
 
 
 _FORMER_SPREAD = "repetition_spread_ms"
-"""What the spread of all runs but the first was called, where `start_spread_ms` was 0: files of before have it."""
+"""A setting of older files: the spread of the starts in all runs but the first.
+
+It counts where `start_spread_ms` is 0 or is not given.
+"""

@@ -172,7 +172,7 @@ def _totals(title: str, name: str, gathered: list[dumbbell.Repetitions], places:
 
 
 def _shares(parts: list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]], places: _Places, shown: Convention) -> str:
-    """Return a table of what each scheme, and each of its flows, got beside the others."""
+    """Return the table of shares: a row for each scheme in runs of several flows, and for each of its flows."""
     times = [time_text(group) if shown is CORRECTED else "" for group, _ in parts]
     same = len(set(times)) == 1
     harmed = any(share.harm is not None for _, shares in parts for share in shares)

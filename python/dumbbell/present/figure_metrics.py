@@ -24,10 +24,11 @@ _PERCENT = ("utilization", "_rate", "_share", "_ratio", "utilization_l4", "utili
 
 @dataclass(frozen=True)
 class FigureMetric:
-    """A metric of a run: of all its flows, or the mean of what each flow has, or of the bottleneck.
+    """A metric that figures can draw, with one value for each run.
 
-    A value times `factor` has `unit`; `better` is `more`, `less` or `neutral`; `convention` names the convention that
-    it is computed by, where that is not the corrected one.
+    The value is that of all flows together, the mean over the flows, or that of the bottleneck. A value times `factor`
+    is in the unit `unit`. `better` is `more`, `less` or `neutral`. `convention` is the label of Pantheon's convention
+    if the metric belongs to it, and empty otherwise.
     """
 
     key: str
@@ -57,7 +58,7 @@ class FigureMetric:
 
     @property
     def is_delay(self) -> bool:
-        """Whether axes are scaled as those of delays."""
+        """Return True if the unit is ms: the axis is then scaled as the axes of delays are."""
         return self.unit == "ms"
 
     def text(self, value: float) -> str:
@@ -106,7 +107,7 @@ def main_metric(metric: MainMetric, convention: Convention) -> FigureMetric:
 
 
 def convention_note(metrics: Sequence[FigureMetric]) -> str:
-    """Return what has to be said once of metrics by the corrected convention; axes name the other one."""
+    """Return a note that names the metrics of the corrected convention. It is empty if an axis names Pantheon's."""
     corrected = [metric.title for metric in metrics if metric.key in CORRECTED.keys]
     if not corrected or any(metric.convention for metric in metrics):
         return ""
@@ -152,7 +153,10 @@ class _Definition(NamedTuple):
 
 @cache
 def _defined() -> dict[str, _Definition]:
-    """What metrics are by their names: that of the network where it is defined on several levels."""
+    """Return the definition of each metric by its name.
+
+    If several levels have a metric of this name, the network comes before the flows, and these before the links.
+    """
     found: dict[str, _Definition] = {}
     metrics = sorted(json.loads(_core.metrics()), key=lambda metric: _LEVELS.index(metric["level"]))
     for metric in metrics:

@@ -35,9 +35,10 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class FigureOptions:
-    """What is asked of a figure besides what it is of; each kind says which it takes, in `OPTIONS`.
+    """The options of a figure. Each kind of figure lists in `OPTIONS` those that it takes.
 
-    `x`, `y` and `metric` are names of metrics, of sampled fields, or of axes of a grid; without `schemes` it is of all.
+    `x`, `y` and `metric` are names of metrics, of sampled fields, or of axes of a grid. Without `schemes` a figure
+    shows all schemes.
     """
 
     x: str | None = None
@@ -54,7 +55,7 @@ class FigureOptions:
 
     @property
     def given(self) -> list[str]:
-        """The names of those that are given."""
+        """The names of the options that are given."""
         return [name for name, value in vars(self).items() if value not in (None, (), False)]
 
 

@@ -53,8 +53,9 @@ struct During {
     from_ns: u64,
     /// Its end, which is not in it; `None` for that of the log.
     to_ns: Option<u64>,
-    /// What was last stated before it.
+    /// The last value of each metric before `from_ns`.
     metrics: Map<String, Value>,
+    /// The last congestion state before `from_ns`.
     state: Option<Value>,
 }
 
