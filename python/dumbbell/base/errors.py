@@ -59,7 +59,7 @@ _SAME = (
     "runs", "schemes", "seed", "sender", "server", "sort", "trace", "tunnel", "udp-ports", "warmup",
 )
 # fmt: on
-"""Those that are."""
+"""Options whose name is also that of the library's argument."""
 
 _OPTION = re.compile(
     rf"(?<![\w-])--({'|'.join(sorted((*_ARGUMENTS, *_SAME), key=len, reverse=True))})(?![\w-])(?: DIR\b)?"
@@ -75,11 +75,11 @@ def in_library_words(message: str) -> str:
 
 
 LONGEST = 3000
-"""Letters of the longest message: it may quote what has no end."""
+"""The length of the longest message: what a message quotes may be of any length."""
 
 
 def shortened(text: str) -> str:
-    """The text without its middle, if it is too long for a message."""
+    """Return the text, without its middle if it is too long for a message."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 3 :]}"
 
 
@@ -89,7 +89,7 @@ def capitalized(text: str) -> str:
 
 
 def printable(text: object) -> str:
-    """The text with everything escaped that a terminal would act upon, and cut where a word has no end."""
+    """Return the text with everything escaped that a terminal would act upon, and with very long words cut."""
     return _ENDLESS.sub(lambda word: f"{word[0][:80]}...", printable_whole(text))
 
 
@@ -131,7 +131,7 @@ def full_name(what: str, file: Path) -> Path:
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
-    """` (did you mean `x`?)` for the allowed name closest to `name`, or nothing if none is close.
+    """Return ` (did you mean `x`?)` for the allowed name closest to `name`, or an empty text if none is close.
 
     Capital letters make no difference.
     """
@@ -143,12 +143,12 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names for a message: `a, b, c`, or `none`."""
+    """Return names for a message: `a, b, c`, or `none`."""
     return ", ".join(names) or "none"
 
 
 def one_line(error: BaseException) -> str:
-    """An exception as one line, for people."""
+    """Return an exception as one line, for people."""
     if isinstance(error, OSError) and error.strerror:
         where = f": {error.filename}" if error.filename else ""
         return shortened(printable(f"{error.strerror}{where}"))
@@ -159,7 +159,7 @@ _REFUSAL = re.compile(r"(unknown [a-z]+ `([^`]+)`)([,:] .*?(?:expected|allowed) 
 
 
 def with_hint(message: str) -> str:
-    """A refusal by the core, with the closest allowed name added if it lists them."""
+    """Return a refusal by the core, with the closest allowed name added if the refusal lists the allowed names."""
     match = _REFUSAL.search(message)
     if match is None:
         return message

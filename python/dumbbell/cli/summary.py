@@ -1,4 +1,4 @@
-"""The summary of results: a line for each path and scheme, and what stands below."""
+"""The summary of results: tables with a row for each scheme on each path, and the notes below them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dumbbell.results.analysis.axis_words import axis_title, axis_value
 from dumbbell.results.analysis.shares import common_time_text, time_text
 
 Columns = tuple[tuple[str, str, float, int], ...]
-"""Title, metric, what it is multiplied by, and digits of each column."""
+"""Of each column its title, its metric, the factor of the values, and their digits."""
 
 UTILISATION: Columns = (("utilisation of the whole run %", "utilization", 100.0, 1),)
-"""Of the bottleneck in the data direction, over the whole run."""
+"""The column of the bottleneck's utilisation in the data direction, over the whole run."""
 
 MEDIA: Columns = (
     ("bitrate Mbit/s", "media_rate_mbps", 1.0, 2),
@@ -73,9 +73,10 @@ def _value(value: object) -> str:
 
 
 def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
-    """One line per path, or cell of a grid, and scheme: means over the runs, and where they lie.
+    """Print the tables of results: a row for each scheme on each path, or in each cell of a grid.
 
-    On each path the best of the metric `sort` comes first, of the first column if it is None; `GIVEN` keeps the order.
+    The values are means over the runs, with where they lie. On each path the scheme that is best in the metric `sort`
+    comes first. Without `sort` that metric is the throughput. `GIVEN` keeps the order of the experiment.
     """
     if results.findings:
         print("\n".join(results.findings), end="\n\n")
@@ -117,7 +118,7 @@ GIVEN = "given"
 
 
 def best_first(results: dumbbell.Results, sort: str | None, first: str) -> list[dumbbell.Repetitions]:
-    """Return the runs by path and scheme: the best of `sort` first, of the metric `first` unless that is given."""
+    """Return the repetitions of each scheme on each path, the best first: in the metric `sort`, or else in `first`."""
     if sort is not None:
         return results.summary(None if sort == GIVEN else sort)
     try:
@@ -127,7 +128,7 @@ def best_first(results: dumbbell.Results, sort: str | None, first: str) -> list[
 
 
 def _print_counterparts(results: dumbbell.Results) -> None:
-    """Which schemes simulate those that Pantheon measured, as far as that is not plain from their names."""
+    """Print which schemes simulate those that Pantheon measured, without those that have the same name and no note."""
     lines = []
     for key, found in results.counterparts.items():
         if found.scheme is None:
@@ -139,7 +140,7 @@ def _print_counterparts(results: dumbbell.Results) -> None:
 
 
 def print_legend(gathered: list[dumbbell.Repetitions]) -> None:
-    """What stands behind the means, if anything does."""
+    """Print what the texts in brackets and parentheses behind the means say, if there are any."""
     clocks = any(group.shifts for group in gathered)
     if legend := dumbbell.bounds_legend(max((group.good for group in gathered), default=0), clocks):
         print(legend)
@@ -198,7 +199,7 @@ def _shares(parts: list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]], plac
 
 
 def _print_one_end(gathered: list[dumbbell.Repetitions], places: _Places) -> None:
-    """What one end saw of its flows, where nothing tells one-way delays; nothing if something does."""
+    """Print what one end saw of its flows, for runs without one-way delays."""
     rows = []
     for group in gathered:
         if group.estimate(("network", 0, "delay_p95_ms")) is not None:
@@ -210,7 +211,7 @@ def _print_one_end(gathered: list[dumbbell.Repetitions], places: _Places) -> Non
 
 
 def _print_media(gathered: list[dumbbell.Repetitions], places: _Places) -> None:
-    """What viewers of live sources got: means over the runs, one line per flow that is one; nothing if none is."""
+    """Print what viewers of live sources got: means over the runs, with a row for each flow that is a live source."""
     rows = []
     for group in gathered:
         flows = sorted(number for entity, number, name in group.values if (entity, name) == _IS_MEDIA)
@@ -226,7 +227,7 @@ def _print_media(gathered: list[dumbbell.Repetitions], places: _Places) -> None:
 
 
 class _Timed(Protocol):
-    """A mean, and what clocks leave open."""
+    """A mean, and the interval in which the true mean lies as far as the clocks tell."""
 
     @property
     def mean(self) -> float: ...
@@ -235,7 +236,7 @@ class _Timed(Protocol):
 
 
 def _media_value(found: _Timed | None, factor: float, digits: int) -> str:
-    """A mean; of a delay between two clocks also where the true one lies."""
+    """Return a mean as text, and for a delay between two clocks also where the true mean lies."""
     if found is None or found.clocks is None:
         return number(found.mean * factor if found else None, digits)
     low, high = (number(value * factor, digits) for value in found.clocks)
@@ -243,7 +244,7 @@ def _media_value(found: _Timed | None, factor: float, digits: int) -> str:
 
 
 def _print_published(results: dumbbell.Results) -> None:
-    """Our means beside the published ones, each with its smallest and largest run; nothing if nothing is published."""
+    """Print our means beside the published ones, each with its smallest and largest run."""
     rows = results.published()
     replications = {each.path: each for each in results.replications()}
     columns = _columns(PANTHEON)
@@ -270,7 +271,7 @@ def _print_published(results: dumbbell.Results) -> None:
 
 
 def _errors(errors: dict[str, float | None], uncounted: str) -> str:
-    """Relative errors of throughput and delay, and the difference of the losses in points; why they do not count."""
+    """Return the errors of throughput, delay and loss (in percentage points), and why they do not count, if so."""
     known = [errors["throughput_mbps"], errors["delay_p95_ms"]]
     texts = ["-" if each is None else f"{each * 100:+.0f}" for each in known]
     loss = errors["loss_rate"]
@@ -294,7 +295,7 @@ def _print_part(title: str, head: Sequence[str], rows: list[list[str]]) -> None:
 
 
 def _means(group: dumbbell.Repetitions, entity: str, number: int, shown: Columns) -> list[str]:
-    """The means of an entity's metrics, with where they lie."""
+    """Return the means of an entity's metrics, with where they lie."""
     return [
         estimate_text(group.estimate((entity, number, metric)), factor, digits) for _, metric, factor, digits in shown
     ]

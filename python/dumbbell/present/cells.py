@@ -15,7 +15,7 @@ _WHO = ("ours", "theirs", "start_s")
 
 
 class Cells:
-    """The good runs of a results directory, by cell. A path chooses one cell: what else varies stays as it is there."""
+    """The good runs of a results directory, by cell. The path of a cell fixes the axes that a figure does not show."""
 
     def __init__(self, model: ReportModel, kind: str) -> None:
         self.model = model
@@ -23,7 +23,7 @@ class Cells:
 
     @cached_property
     def axes(self) -> dict[str, dict[str, Any]]:
-        """What is varied, by cell; tables' keys count as axes."""
+        """The axes and their values in each cell. The keys of a table count as axes."""
         return {run.path: run.content.get("axes") or {"path": run.path} for run in self.model.runs}
 
     def along(self, path: str | None, free: Sequence[str]) -> list[RunEntry]:
@@ -86,7 +86,7 @@ class Cells:
 
 
 def all_schemes(kind: str, scheme: str | None) -> None:
-    """Refuses a scheme where the figure is of all.
+    """Refuse a scheme: the figure is of all schemes.
 
     Raises:
         UserError: one was given.
@@ -96,6 +96,6 @@ def all_schemes(kind: str, scheme: str | None) -> None:
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """Return the mean of those that are known."""
+    """Return the mean of the values that are not None; None if there are no such values."""
     known = [value for value in values if value is not None]
     return statistics.fmean(known) if known else None

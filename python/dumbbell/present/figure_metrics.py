@@ -16,7 +16,7 @@ from dumbbell.results.analysis.summary import Estimate, Repetitions
 from dumbbell.results.numbers import flat
 
 SHARE = "share:"
-"""In front of a scheme: the part of the payload that its flows get in a mix."""
+"""Before the name of a scheme: the metric is the share of the payload that its flows get in a mix."""
 
 _LEVELS = ("network", "flow", "link")
 _PERCENT = ("utilization", "_rate", "_share", "_ratio", "utilization_l4", "utilization_bw_l4", "utilization_bdp_l4")
@@ -39,7 +39,7 @@ class FigureMetric:
     better: str = "neutral"
     convention: str = ""
     scheme: str = ""
-    """Of shares: of which scheme."""
+    """The scheme of a share; empty for other metrics."""
 
     @property
     def axis(self) -> str:

@@ -64,7 +64,7 @@ NO_OPTIONS = FigureOptions()
 
 @dataclass(frozen=True)
 class Drawn:
-    """A drawing, of what it is, and the numbers that it shows."""
+    """A drawing with its subject and the numbers that it shows."""
 
     of: str
     """For titles; empty where the kind of figure says it all."""

@@ -38,7 +38,7 @@ class Clocks:
     explained: tuple[str, ...] = ()
 
     def shift(self, level: str, number: int, metric: str) -> Interval | None:
-        """How much more than stated the true value may be at least and at most; `None` of what is of one clock."""
+        """Return how much larger than stated the true value is, at least and at most; None for a value of one clock."""
         kind = one_way_metrics().get((level, metric))
         if kind not in ("data", "return"):
             return None
@@ -50,12 +50,12 @@ class Clocks:
         return back if level == "flow" and number in self.reverse else there
 
     def interval(self, level: str, number: int, metric: str, value: float) -> Interval | None:
-        """Where the true value lies; `None` of what is of one clock."""
+        """Return where the true value lies; None for a value of one clock."""
         shift = self.shift(level, number, metric)
         return None if shift is None else (value + shift[0], value + shift[1])
 
     def in_words(self) -> str:
-        """All of it, for people."""
+        """Return everything that is known of the clocks in one line, for people."""
         parts = [f"one-way delays are {self.low_ms:+.3f} to {self.high_ms:+.3f} ms of what is stated"]
         if self.residual_us is not None:
             parts.append(f"their differences are exact to {self.residual_us:.3g} \u00b5s")
@@ -69,12 +69,12 @@ class Clocks:
 
 
 def clocks_text(interval: Interval | None, number: Callable[[float], str]) -> str:
-    """`clocks 80.1 to 99.0`, in the place of a bare number; nothing of what is of one clock."""
+    """Return `clocks 80.1 to 99.0`, or an empty text if there is no interval: the value is then of one clock."""
     return "" if interval is None else f"clocks {number(interval[0])} to {number(interval[1])}"
 
 
 def clocks_of(run: Mapping[str, Any]) -> Clocks | None:
-    """What a run (as in `show --json`) says of its clocks; `None` if it was made with one."""
+    """Return what a run (as in `show --json`) says of its clocks; None if it was made with one clock."""
     found = run.get(CLOCKS)
     if found is None:
         return None
@@ -93,7 +93,7 @@ def clocks_of(run: Mapping[str, Any]) -> Clocks | None:
 
 
 def check_clocks(where: str, content: Mapping[str, Any]) -> None:
-    """Refuses statistics whose clocks are none.
+    """Refuse statistics whose `clocks` are of another shape.
 
     Raises:
         UserError: names the key and what is allowed, behind `where`.
@@ -109,7 +109,7 @@ def check_clocks(where: str, content: Mapping[str, Any]) -> None:
 
 
 def mean_shift(shifts: Sequence[Interval], count: int) -> Interval | None:
-    """How much more than the stated mean of `count` runs the true one may be; runs of one clock have no shift."""
+    """Return how much larger than stated the true mean of `count` runs may be. Runs of one clock have no shift."""
     if not shifts:
         return None
     low, high = (sum(each) / count for each in zip(*shifts, strict=True))

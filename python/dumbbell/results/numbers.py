@@ -1,4 +1,4 @@
-"""The numbers of a run, flat, and what their names say."""
+"""The numbers of a run by their names, and the definitions of metrics."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from dumbbell import _core
 
 
 def numbers(run: dict[str, Any]) -> Iterator[tuple[str, int, str, float]]:
-    """Every number of a run, as (entity, number, metric, value): flows and links count from 1, the network is 0."""
+    """Yield all numbers of a run as (entity, number, metric, value). Flows and links count from 1, the network is 0."""
     entities = [("network", 0, run["network"])]
     entities += [("flow", index, flow) for index, flow in enumerate(run["flows"], 1)]
     entities += [("link", index, link) for index, link in enumerate(run["links"], 1)]
@@ -23,7 +23,7 @@ def numbers(run: dict[str, Any]) -> Iterator[tuple[str, int, str, float]]:
 
 
 def flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, float]]:
-    """The numbers of a table with tables in it, by name: `media.stalls`."""
+    """Yield the numbers of a table and of the tables in it, by name: `media.stalls`."""
     for name, value in table.items():
         if isinstance(value, dict):
             yield from flat(value, f"{prefix}{name}.")
@@ -43,13 +43,13 @@ def _labels() -> frozenset[tuple[str, str]]:
 
 @cache
 def sampled_metrics() -> frozenset[tuple[str, str]]:
-    """(entity, metric) of those that are computed from values per sample interval."""
+    """Return the metrics that are computed from values per sample interval, as (entity, metric)."""
     return frozenset((metric["level"], metric["name"]) for metric in json.loads(_core.metrics()) if metric["sampled"])
 
 
 @cache
 def one_way_metrics() -> dict[tuple[str, str], str]:
-    """(entity, metric) of those that are of the clocks of both ends: `data`, `return` or `difference`."""
+    """Return the metrics that depend on the clocks of both ends, and how: `data`, `return` or `difference`."""
     found = json.loads(_core.metrics())
     return {(metric["level"], metric["name"]): metric["one_way"] for metric in found if metric["one_way"]}
 
@@ -73,7 +73,7 @@ _REDUCED = re.compile(r"(^|[._])(mean|var|cov|p\d+)([._]|$)")
 
 
 def definition(entity_kind: str, name: str, rest: dict[str, Any] | None = None) -> Definition:
-    """The definition of a metric; one that this version does not know (`rest` is missing) has a name only."""
+    """Return the definition of a metric. A metric that this version does not know (no `rest`) has only its name."""
     layer = _LAYER.search(name)
     found = rest or {}
     return Definition(
@@ -89,5 +89,5 @@ def definition(entity_kind: str, name: str, rest: dict[str, Any] | None = None) 
 
 
 def definitions() -> list[Definition]:
-    """Those of every metric that the core computes."""
+    """Return the definitions of all metrics that the core computes."""
     return [definition(metric["level"], metric["name"], metric) for metric in json.loads(_core.metrics())]

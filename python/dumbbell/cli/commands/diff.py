@@ -29,7 +29,7 @@ _DIFFERENCES = (("difference", 4, "f"), ("relative", 1, "%"))
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Prints the differences between them, metric by metric; 1 if runs are damaged (listed)."""
+    """Prints the differences between two results, metric by metric, and returns 1 if runs are damaged."""
     first = dumbbell.open(arguments.first, arguments.convention)
     second = dumbbell.open(arguments.second, arguments.convention)
     rows = dumbbell.compare(first, second, None) if arguments.all else dumbbell.compare(first, second)
@@ -60,7 +60,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def _side(side: dict[str, Any] | None) -> str:
-    """A mean; of a one-way delay between two clocks also where the true one lies."""
+    """Return a mean as text, and for a one-way delay between two clocks also where the true mean lies."""
     mean = number(side["mean"] if side else None, 4)
     if side is None or "clocks" not in side:
         return mean
@@ -69,7 +69,7 @@ def _side(side: dict[str, Any] | None) -> str:
 
 
 def _tests_made(rows: list[dict[str, Any]]) -> str:
-    """How the verdicts were found."""
+    """Return a sentence that says how the verdicts were found."""
     tested = [row for row in rows if row["p"] is not None]
     if not tested:
         return "Ranges of the runs are compared: intervals and tests need five runs on either side."

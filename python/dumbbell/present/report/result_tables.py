@@ -34,7 +34,7 @@ class ShownMetric:
         return cls(metric.key, f"{metric.title} ({metric.unit})", metric.factor, metric.digits, group)
 
     def number(self, value: float, decimals: int | None = None) -> str:
-        """The value as text."""
+        """Return the value as text."""
         return decimal(value * self.factor, self.decimals if decimals is None else decimals)
 
     def single(self, value: float | None, interval: Interval | None = None) -> Field:
@@ -213,7 +213,7 @@ class PathTables:
         return Table(caption, groups(3, (*metrics, *harmed)), columns, tuple(rows), "ll")
 
     def _share_time(self, found: Sequence[Repetitions]) -> str:
-        """Say of which time shares are."""
+        """Return the time in which shares are counted, for the caption."""
         if self.model.shown is not CORRECTED_CONVENTION:
             return "without the warm-up"
         times = [time_text(group) for group in found]

@@ -47,7 +47,7 @@ def row_of(estimates: Sequence[Estimate | None], better: int, compared: Sequence
 
 
 def _why_none(better: int, shown: Sequence[str | None]) -> str:
-    """Why none of the values of a row is bold."""
+    """Return why none of the values of a row is bold."""
     if sum(text is not None for text in shown) < 2:
         return ""
     if better == NEITHER:
@@ -73,7 +73,7 @@ class CellTables:
         self.interval_s = findings.experiment.sample_interval_s
 
     def all(self) -> list[Sheet]:
-        """Those that have rows."""
+        """Return the tables of flows, links and network."""
         return [self.flows(), self.links(), self.network()]
 
     def flows(self) -> Sheet:

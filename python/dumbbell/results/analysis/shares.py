@@ -1,4 +1,4 @@
-"""Who got what beside whom: the parts of schemes that run together, and of flows that do."""
+"""What each scheme and each flow gets where several flows share a path."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -16,12 +16,13 @@ MOST_SINGLE = 8
 
 @dataclass(frozen=True)
 class Share:
-    """What a scheme got in runs of several flows, all its flows together, or one of them.
+    """What all flows of a scheme, or one of its flows, got in runs of several flows.
 
-    `payload_share` is a fraction of the payload, `fair` what it is if all flows get the same, `throughput_mbps` the
-    flows' sum, by the convention that was asked for, as are delay and loss, which are of single flows. In the corrected
-    convention all are over the time in which all flows compete, if there is one (`competing`). `harm` is what the flow
-    lost of the throughput that the scheme had alone on the path (Ware et al. 2019); None if that was not measured.
+    `payload_share` is a fraction of the payload. `fair` is this fraction if all flows get the same. `throughput_mbps`
+    is the sum over the flows; only single flows have a delay and a loss. These three are by the convention that was
+    asked for. In the corrected convention all values are of the time in which all flows compete, if there is one
+    (`competing`). `harm` is the part of its throughput alone on the path that the flow lost (Ware et al. 2019); None
+    if the scheme was not run alone.
     """
 
     name: str
@@ -86,7 +87,7 @@ def share_of(flow: Mapping[str, Any]) -> float | None:
 
 
 def flow_names(schemes: Sequence[str]) -> list[str]:
-    """A name for each flow: its scheme's, numbered where that has several; `flow 1`, ... if all have one scheme."""
+    """Return a name for each flow: its scheme, numbered if it has several flows; `flow 1`, ... for a single scheme."""
     if len(set(schemes)) < 2:
         return [f"flow {number}" for number in range(1, len(schemes) + 1)]
     total, met = Counter(schemes), Counter[str]()
@@ -98,7 +99,7 @@ def flow_names(schemes: Sequence[str]) -> list[str]:
 
 
 def flow_schemes(group: Repetitions) -> list[str]:
-    """The schemes of the flows of a mix, if all its runs have the same; nothing if there is only one scheme."""
+    """Return the schemes of the flows of a mix; an empty list for a single scheme, and if the runs differ in them."""
     runs = [[str(flow["scheme"]) for flow in flows] for flows in group.flows]
     mixed = bool(runs) and len(set(runs[0])) > 1
     return runs[0] if mixed and all(schemes == runs[0] for schemes in runs) else []
@@ -107,10 +108,10 @@ def flow_schemes(group: Repetitions) -> list[str]:
 def shares(
     group: Repetitions, shown: Convention = CORRECTED, alone: Mapping[tuple[str, str], Repetitions] | None = None
 ) -> list[Share]:
-    """Return what each scheme got in runs of several flows, and each of its flows; nothing of runs of one flow.
+    """Return what each scheme, and each of its flows, got in runs of several flows. Runs of one flow have no shares.
 
-    Flows of a single scheme have rows of their own, if there are not too many. `alone` are the repetitions by path and
-    scheme in which harm looks for those of a scheme that ran alone.
+    Flows of a single scheme have rows of their own, if there are not too many. `alone` has repetitions by path and
+    scheme: among them are the runs of a scheme alone, with which harm is computed.
     """
     runs = group.flows
     planned = [str(flow["scheme"]) for flow in runs[0]] if runs else []
@@ -143,7 +144,7 @@ def shares(
 
 
 def _starts(group: Repetitions, names: list[str]) -> list[str]:
-    """The names of flows with when they start, if that is not the same for all but for what is drawn."""
+    """Return the names of the flows, with the start of each flow if they do not start together."""
     known = [[flows[index].get("start_s") for flows in group.flows] for index in range(len(names))]
     starts = [round(min(each), 1) for each in ([value for value in of if value is not None] for of in known) if each]
     if len(starts) < len(names) or max(starts) - min(starts) < _LEAST_LATE_S:

@@ -24,7 +24,7 @@ from dumbbell.results.analysis.front import pareto_front
 from dumbbell.results.analysis.summary import Estimate, Repetitions, repetitions
 
 BOUNDS = {"confidence": "95 % interval of the mean", "range": "range of the runs"}
-"""What bars are, by where a mean lies."""
+"""What the bars of a mean show, by the kind of its bounds."""
 
 LATE = (
     "Hollow: late runs, for which the machine of the test was too busy to keep the path's times; they count in no mean "
@@ -108,7 +108,7 @@ class Overview:
         return x, y
 
     def points(self, kind: str, path: str) -> list[Point]:
-        """What is drawn."""
+        """Return the points of a figure."""
         return self._mean_points(path) if kind == "means" else self._run_points(path)
 
     def is_wide(self, path: str) -> bool:
@@ -116,7 +116,7 @@ class Overview:
         return is_crowd(self.points("runs", path))
 
     def caption(self, path: str) -> str:
-        """What readers of the figures have to know, or why there are none."""
+        """Return what readers of the figures have to know, or why there are no figures."""
         points = self.points("runs", path)
         if not points:
             return f"No figure: none of the runs that count has both {self.y.title} and {self.x.title}."
@@ -144,7 +144,7 @@ class Overview:
         return " ".join(parts)
 
     def _clocks(self, path: str) -> list[str]:
-        """How far the delays may be off that two clocks measured."""
+        """Return how far delays that two clocks measured may be off, as a sentence in a list, or an empty list."""
         shifts = [
             (mean.x.clocks[0] - mean.x.mean, mean.x.clocks[1] - mean.x.mean)
             for mean in self.means[path]
@@ -156,7 +156,7 @@ class Overview:
         return [f"Delays are as the clocks state them: the true ones lie {low:+.2f} to {high:+.2f} ms from there."]
 
     def bars(self, path: str) -> str:
-        """What the bars of the means are."""
+        """Return what the bars of the means show."""
         estimates = [each for mean in self.means[path] for each in (mean.x, mean.y)]
         found = [what for bounds, what in BOUNDS.items() if any(each.bounds == bounds for each in estimates)]
         return " or, of few runs, ".join(found)
@@ -175,7 +175,7 @@ class Overview:
         return Limits((min(known), max(known)) if known else None, min(delays, default=None) if runs else None)
 
     def _drawn_limits(self, path: str) -> Limits:
-        """Those that say something of the metrics that are drawn."""
+        """Return the limits that concern the metrics that are drawn."""
         known = self.limits(path)
         return Limits(
             known.capacity_mbps if self.y.key in _RATES else None,
@@ -257,7 +257,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _interval(estimate: Estimate) -> tuple[float, float] | None:
-    """Its ends; nothing of a single run, and of runs with one and the same value."""
+    """Return the ends of the interval; None for a single run, and for runs with the same value."""
     if estimate.bounds not in BOUNDS or estimate.low is None or estimate.high is None:
         return None
     return (estimate.low, estimate.high)

@@ -14,7 +14,7 @@ _LINK = {"kind", "name", "rate_mbps", "framing_bytes", "device_packets", "queue"
 
 
 def ccperf_line(found: Findings, cell: MeasuredCell, label: str) -> str | None:
-    """The command whose path and flows are those of a cell under `label`; none if ccperf has no words for it."""
+    """Return the command with the path and the flows of a cell under `label`; None if ccperf cannot express them."""
     path = _path(cell)
     if path is None:
         return None

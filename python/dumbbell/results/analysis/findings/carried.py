@@ -1,4 +1,4 @@
-"""Who carries how much at which delay on one path: a scheme by itself, or several, each by itself."""
+"""How much schemes carry on one path, each by itself, and at which delay."""
 
 from collections.abc import Iterator, Sequence
 
@@ -20,13 +20,13 @@ from dumbbell.results.analysis.front import pareto_front
 from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions
 
 CANDIDATES = 4
-"""The best in a metric, whose differences are judged."""
+"""So many of the best schemes in a metric are compared with each other."""
 FULL = 0.95
 """A link that is used this much is full, as far as schemes are compared by it."""
 
 
 def carried(evidence: Evidence) -> Iterator[Sentence]:
-    """Say it of a scheme, or who is in front and by how much, where schemes were compared on one path alone."""
+    """Say what a single scheme carries, or which schemes are in front and by how much, if there is only one path."""
     paths = evidence.compared or list(evidence.by_path)
     if len(paths) != 1:
         return
@@ -40,13 +40,13 @@ def carried(evidence: Evidence) -> Iterator[Sentence]:
 
 
 def _one(evidence: Evidence, group: Repetitions) -> Iterator[Sentence]:
-    """`cubic carries 9.65 Mbit/s of goodput ... at a p95 one-way delay of ...`."""
+    """Say `cubic carries 9.65 Mbit/s of goodput ... at a p95 one-way delay of ...`."""
     if (text := carries(evidence, group, _who(group))) is not None:
         yield Sentence(1, text)
 
 
 def carries(evidence: Evidence, group: Repetitions, who: str) -> str | None:
-    """Return what the flows of a group carry together, as a sentence; None where no run says how much."""
+    """Return what the flows of a group carry together, as a sentence; None if no run has a throughput."""
     shown = evidence.shown
     throughput = estimate(group, evidence.throughput)
     if throughput is None:
@@ -66,7 +66,7 @@ def carries(evidence: Evidence, group: Repetitions, who: str) -> str | None:
 
 
 def _capacity(evidence: Evidence, group: Repetitions) -> str:
-    """What the bottleneck can carry. How much of that was used is known of the whole run only, warm-up included."""
+    """Return what the bottleneck can carry. Its utilisation is not said: it is of the whole run, warm-up included."""
     capacity = estimate(group, ("link", 1, "capacity_mbps")) or estimate(group, ("network", 0, "capacity_mbps"))
     if capacity is None or not evidence.one_way(group):
         return ""
@@ -74,7 +74,7 @@ def _capacity(evidence: Evidence, group: Repetitions) -> str:
 
 
 def _above_least(evidence: Evidence, group: Repetitions) -> str:
-    """How far the delay is above the least one, of a single flow by the corrected convention."""
+    """Return how far the delay is above the least one, for a single flow and the corrected convention."""
     above = estimate(group, ("flow", 1, "self_inflicted_delay_p95_ms"))
     if above is None or _flows(group) != 1 or evidence.shown.delay.key != "owd_p95_ms":
         return ""
@@ -82,7 +82,7 @@ def _above_least(evidence: Evidence, group: Repetitions) -> str:
 
 
 def _flows(group: Repetitions) -> int | None:
-    """How many flows each run has; None where that differs."""
+    """Return the number of flows of each run; None if the runs differ in it."""
     counts = {len(flows) for flows in group.flows}
     return counts.pop() if len(counts) == 1 else None
 
@@ -96,7 +96,7 @@ def _who(group: Repetitions) -> str:
 
 
 def _front(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Sentence]:
-    """The schemes that no other beats in both, by the means."""
+    """Say which schemes no other one beats in both throughput and delay, by the means."""
     shown = evidence.shown
     known = []
     for group in groups:
@@ -120,7 +120,7 @@ def _front(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Senten
 
 
 def _best(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Sentence]:
-    """Who carries most and who waits least, and whether that is beyond the noise."""
+    """Say who has the most throughput and the least delay, and whether the runs tell them from the others."""
     shown = evidence.shown
     asked = [(evidence.throughput, -1.0, shown.throughput), (evidence.delay, 1.0, shown.delay)]
     ranked = [(key, _ranked(groups, key, sign)[:CANDIDATES], metric) for key, sign, metric in asked]
@@ -147,7 +147,7 @@ def _ranked(groups: Sequence[Repetitions], key: MetricKey, sign: float) -> list[
 
 
 def _clause(best: str, mean: Estimate, others: Sequence[tuple[str, Verdict]], metric: MainMetric) -> str:
-    """`most goodput: cubic (9.65 Mbit/s), 0.30 Mbit/s [0.22, 0.38] more than bbr, the next`."""
+    """Return `most goodput: cubic (9.65 Mbit/s), 0.30 Mbit/s [0.22, 0.38] more than bbr, the next`."""
     most = "most" if metric.key in ("goodput_mbps", "throughput_mbps") else "least"
     equal = [other for other, verdict in others if verdict.noise is Noise.EQUAL]
     if len(equal) == len(others):
@@ -161,7 +161,7 @@ def _clause(best: str, mean: Estimate, others: Sequence[tuple[str, Verdict]], me
 
 
 def _lead(other: str, verdict: Verdict, metric: MainMetric, word: str) -> str:
-    """By how much the best is ahead of the next."""
+    """Return by how much the best is ahead of the next."""
     number = number_of(metric)
     ahead = f"{number(abs(verdict.difference))} {metric.unit}"
     if verdict.low is not None and verdict.high is not None and verdict.noise is Noise.RESOLVED:
@@ -171,7 +171,7 @@ def _lead(other: str, verdict: Verdict, metric: MainMetric, word: str) -> str:
 
 
 def _doubtful(unclear: Sequence[tuple[str, Verdict]], metric: MainMetric) -> str:
-    """From whom the runs do not tell the best, and why."""
+    """Return the schemes that the runs do not tell from the best, and the reason."""
     names = listing([name(other) for other, _ in unclear])
     kinds = {verdict.noise for _, verdict in unclear}
     runs = min(verdict.runs for _, verdict in unclear)
@@ -190,7 +190,7 @@ def _doubtful(unclear: Sequence[tuple[str, Verdict]], metric: MainMetric) -> str
 
 
 def _alike(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Sentence]:
-    """A path that every scheme fills without loss: what they carry does not tell them apart."""
+    """Say if every scheme fills the link without loss: then their throughput does not tell them apart."""
     lost = [estimate(group, ("network", 0, "packet_loss_rate")) for group in groups]
     used = [estimate(group, ("network", 0, "utilization")) for group in groups]
     full = [each.mean for each in used if each is not None and each.mean >= FULL]

@@ -1,4 +1,4 @@
-"""What findings are made from: the repetitions of an experiment, and where and beside whom they were made."""
+"""What findings are made from: the repetitions of an experiment, the places of its runs, and their competitors."""
 
 import math
 from collections import Counter
@@ -24,13 +24,13 @@ class Sentence:
 
 
 def estimate(group: Repetitions, key: MetricKey) -> Estimate | None:
-    """Return the mean of a metric; None where no run has it, or a run has what is no number."""
+    """Return the mean of a metric; None if no run has it, or if it is not finite in one of the runs."""
     values = group.values.get(key)
     return group.estimate(key) if values and all(map(math.isfinite, values)) else None
 
 
 def mean_of(group: Repetitions, key: MetricKey) -> float | None:
-    """Return the mean alone, without the work of its interval; None as above."""
+    """Return the mean of a metric without its interval, which takes long to compute; None as `estimate` does."""
     values = group.values.get(key)
     return sum(values) / len(values) if values and all(map(math.isfinite, values)) else None
 
@@ -49,11 +49,11 @@ class Evidence:
         self.axes: dict[str, dict[str, Any]] = {run["path"]: run.get("axes") or {} for run in self.runs}
         """The values that made the cell, by the name of its path; empty without a grid."""
         self.groups = [group for group in gathered.values() if group.good]
-        """All that have a run that counts."""
+        """The repetitions with at least one run that counts."""
 
     @cached_property
     def mixed(self) -> list[tuple[Repetitions, list[Share]]]:
-        """Groups whose flows have several schemes, with what each scheme got, all its flows together."""
+        """The groups whose flows have several schemes, each with the shares of the schemes."""
         found = []
         for group in self.groups:
             if not all(group.flows):
@@ -68,7 +68,7 @@ class Evidence:
 
     @cached_property
     def uniform(self) -> list[Repetitions]:
-        """Groups whose flows all have one scheme: what they carried is that scheme's."""
+        """The groups whose flows all have the same scheme."""
         return [group for group in self.groups if len({flow["scheme"] for flows in group.flows for flow in flows}) == 1]
 
     @cached_property
@@ -81,7 +81,7 @@ class Evidence:
 
     @cached_property
     def shown(self) -> Convention:
-        """The convention of the experiment; another one where the runs have nothing of it and something of that."""
+        """The convention of the experiment, or another one if the runs have numbers of that one only."""
         for convention in (self.experiment.shown, *CONVENTIONS.values()):
             key = ("network", 0, convention.throughput.key)
             if any(key in group.values for group in self.groups):
@@ -90,22 +90,22 @@ class Evidence:
 
     @property
     def throughput(self) -> MetricKey:
-        """What all flows of a run carried together."""
+        """The metric of the throughput of all flows together."""
         return ("network", 0, self.shown.throughput.key)
 
     @property
     def delay(self) -> MetricKey:
-        """The delay of the packets of all flows."""
+        """The metric of the delay of all flows together."""
         return ("network", 0, self.shown.delay.key)
 
     @property
     def loss(self) -> MetricKey:
-        """The loss of all flows."""
+        """The metric of the loss of all flows together."""
         return ("network", 0, self.shown.loss.key)
 
     @property
     def place_noun(self) -> str:
-        """What the places are that differ: cells of a grid, or paths."""
+        """The noun for a place: `cell` in a grid, else `path`."""
         return "cell" if any(self.axes.values()) else "path"
 
     @cached_property
@@ -118,7 +118,7 @@ class Evidence:
     def place(self, path: str, without: str = "") -> str:
         """Return what tells this path, or cell, from the others: `rtt_ms 40, loss 0.01`; `without` is an axis left out.
 
-        Where nothing does, it is the name of the path that the cells are made of.
+        If no axis does, it is the name of the path that the cells are made of.
         """
         axes = self.axes.get(path) or {}
         names = [name for name in self.varied if name != without]
@@ -131,11 +131,11 @@ class Evidence:
 
     @property
     def compared(self) -> list[str]:
-        """The paths, or cells, in which several schemes were made by themselves."""
+        """The paths, or cells, in which several schemes were run by themselves."""
         return [path for path, groups in self.by_path.items() if len(groups) > 1]
 
     def comes_and_goes(self, group: Repetitions) -> bool:
-        """Return whether flows of the group arrive by a rule: how many there are at a time is not known from it."""
+        """Return True if flows of the group arrive by a rule. How many there are at a time is then not known."""
         return any(plan.arrivals or plan.count != 1 for plan in self._plans(group))
 
     def _plans(self, group: Repetitions) -> list[FlowPlan]:

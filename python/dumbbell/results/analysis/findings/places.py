@@ -51,7 +51,7 @@ def along(evidence: Evidence) -> Iterator[Sentence]:
 
 
 def _range(evidence: Evidence) -> Iterator[Sentence]:
-    """From where to where the means of a single scheme reach."""
+    """Say between which values the means of a single scheme lie."""
     shown, groups = evidence.shown, evidence.uniform
     known = [(group, mean) for group in groups if (mean := mean_of(group, evidence.throughput)) is not None]
     if not known:
@@ -75,7 +75,7 @@ def _range(evidence: Evidence) -> Iterator[Sentence]:
 
 
 def _winners(evidence: Evidence, key: MetricKey, sign: float, metric: MainMetric) -> str:
-    """`most goodput of 9 cells: bbr on 5 and cubic on 4`, few places by name; nothing where nobody has a rival."""
+    """Return `most goodput of 9 cells: bbr on 5 and cubic on 4`. Few places have their names. Empty without rivals."""
     best: list[tuple[str, str, float]] = []
     pairs: list[Pair] = []
     for path in evidence.by_path:
@@ -97,7 +97,7 @@ def _winners(evidence: Evidence, key: MetricKey, sign: float, metric: MainMetric
 
 
 def _counts(best: Sequence[str]) -> str:
-    """`bbr on 5, cubic on 3, others on 2 and several alike on 1`."""
+    """Return `bbr on 5, cubic on 3, others on 2 and several alike on 1`."""
     wins = Counter(who for who in best if who != _ALIKE)
     listed = wins.most_common(_MOST_WINNERS)
     said = [f"{who} on {count}" for who, count in listed]
@@ -114,7 +114,7 @@ def _known(evidence: Evidence, path: str, key: MetricKey) -> list[tuple[Repetiti
 
 
 def _noise(pairs: Sequence[Pair]) -> str:
-    """On how many the best is told from the next."""
+    """Return in how many places the runs tell the best from the next."""
     if not pairs:
         return ""
     verdicts = judged(pairs)
@@ -133,7 +133,7 @@ def _noise(pairs: Sequence[Pair]) -> str:
 
 
 def _trend(evidence: Evidence, axis: str, key: MetricKey) -> int:
-    """1 where the means grow along the axis in every row of cells and for every scheme, -1 where they fall, else 0."""
+    """Return 1 if the means grow along the axis in all cells and for every scheme, -1 if they fall, else 0."""
     made = {path: axes for path, axes in evidence.axes.items() if axes}
     values = {axes.get(axis) for axes in made.values() if is_number(axes.get(axis))}
     if len(values) < 2 or not all(is_number(axes.get(axis)) for axes in made.values()):
@@ -154,7 +154,10 @@ def _trend(evidence: Evidence, axis: str, key: MetricKey) -> int:
 
 
 def _change(evidence: Evidence, axis: str, key: MetricKey, sign: float) -> tuple[str, float, str, float] | None:
-    """Who is best in all cells up to a value of the axis, that value, who is from the next value on, and that one."""
+    """Return who is best up to a value of the axis, that value, who is best from the next one on, and that one.
+
+    None if this does not hold in all cells.
+    """
     best: dict[float, set[str]] = {}
     for path, axes in evidence.axes.items():
         known = sorted(_known(evidence, path, key), key=lambda each: sign * each[1])

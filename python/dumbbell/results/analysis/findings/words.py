@@ -27,7 +27,7 @@ def name(text: str) -> str:
 
 
 def number_of(metric: MainMetric) -> Callable[[float], str]:
-    """Return what writes values of a metric: `0.012` as `1.20` for a loss rate in percent."""
+    """Return a function that writes values of a metric: `0.012` as `1.20` for a loss rate in percent."""
     return lambda value: decimal(value * metric.factor, metric.digits)
 
 
@@ -43,7 +43,7 @@ def bare(estimate: Estimate, metric: MainMetric) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent without its sign: whole numbers, but never 0 for what is more than nothing."""
+    """Return a share in percent, without the sign: a whole number, with decimals only if it would be 0 without them."""
     return decimal(100.0 * share, 0)
 
 
@@ -59,5 +59,5 @@ def span(values: Sequence[float], number: Callable[[float], str]) -> str:
 
 
 def by_convention(shown: Convention) -> str:
-    """Return ` (Pantheon's convention)`, the one that has to be named; nothing for the corrected one."""
+    """Return ` (Pantheon's convention)`, which sentences have to name; an empty text for the corrected convention."""
     return "" if shown == CORRECTED else f" ({shown.label})"
