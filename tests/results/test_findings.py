@@ -736,3 +736,21 @@ def test_few_paths_are_named_with_what_is_carried_there() -> None:
         "Most goodput: a on p (9.00 Mbit/s) and b on q (4.50 Mbit/s) (one run each: the noise is not known); "
         "least p95 one-way delay: b on p (20.0 ms) and a on q (30.0 ms) (one run each: the noise is not known)."
     )
+
+
+@pytest.mark.parametrize(("slow", "who", "among"), [(5.0, "c", ""), (4.9, "b", " among schemes with at least half")])
+def test_who_sends_little_is_not_compared_by_delay(slow: float, who: str, among: str) -> None:
+    def run(scheme: str, path: str, goodput: float, delay: float) -> dict[str, Any]:
+        return synthetic(scheme, path, 1, {"goodput_mbps": goodput, "owd_p95_ms": delay})
+
+    alone = [run("a", "p", 10.0, 50.0), run("b", "p", 9.0, 40.0), run("c", "p", slow, 20.0)]
+    text = " ".join(findings(experiment(), alone))
+    delay = {"b": 40.0, "c": 20.0}[who]
+    assert f"least p95 one-way delay{f'{among} of the most goodput' if among else ''}: {who} ({delay} ms)" in text
+    # on the other path all carry the same
+    several = [*alone, *(run(scheme, "q", 4.0, each) for scheme, each in (("a", 9.0), ("b", 8.0), ("c", 7.0)))]
+    text = " ".join(findings(experiment(), several))
+    said = (
+        f"least p95 one-way delay{f'{among} of the most goodput' if among else ''}: {who} on p ({delay} ms) and c on q"
+    )
+    assert said in text

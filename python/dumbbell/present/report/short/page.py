@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from dumbbell.base.errors import capitalized
 from dumbbell.present.markup import details, link, tag, text
 from dumbbell.present.plots import for_page
 from dumbbell.present.report.content import PathEntry, ReportModel
@@ -128,4 +129,4 @@ def _plane(plane: Plane, words: str, *, hidden: bool = False) -> str:
     look = "whole" if plane.is_wide else "plane"
     figure = tag("figure", for_page(plane.drawing, words), class_=look) if plane.drawing else ""
     note = tag("p", text(plane.caption), class_="note")
-    return tag("div", figure, note, data_title=plane.title[:1].upper() + plane.title[1:], hidden=hidden)
+    return tag("div", figure, note, data_title=capitalized(plane.title), hidden=hidden)

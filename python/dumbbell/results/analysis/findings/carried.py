@@ -35,7 +35,7 @@ def carried(evidence: Evidence) -> Iterator[Sentence]:
         yield from _one(evidence, groups[0])
         return
     yield from _front(evidence, groups)
-    yield from _best(evidence, groups)
+    yield from _best(evidence, paths[0])
     yield from _alike(evidence, groups)
 
 
@@ -119,11 +119,11 @@ def _front(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Senten
     yield Sentence(1, f"{text}.")
 
 
-def _best(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Sentence]:
+def _best(evidence: Evidence, path: str) -> Iterator[Sentence]:
     """Say who has the most throughput and the least delay, and whether the runs tell them from the others."""
     shown = evidence.shown
     asked = [(evidence.throughput, -1.0, shown.throughput), (evidence.delay, 1.0, shown.delay)]
-    ranked = [(key, _ranked(groups, key, sign)[:CANDIDATES], metric) for key, sign, metric in asked]
+    ranked = [(key, _ranked(evidence.rivals(path, key), key, sign)[:CANDIDATES], metric) for key, sign, metric in asked]
     ranked = [each for each in ranked if len(each[1]) > 1]
     pairs = [
         (other, one, key)
@@ -136,7 +136,7 @@ def _best(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Sentenc
     for key, those, metric in ranked:
         (best, mean), *others = those
         found = [(other.scheme, verdicts[best.scheme, other.scheme, key]) for other, _ in others]
-        clauses.append(_clause(best.scheme, mean, found, metric))
+        clauses.append(_clause(best.scheme, mean, found, metric, evidence.among([path], key)))
     if clauses:
         yield Sentence(3, f"{capitalized('; '.join(clauses))}{by_convention(shown)}.")
 
@@ -146,13 +146,16 @@ def _ranked(groups: Sequence[Repetitions], key: MetricKey, sign: float) -> list[
     return sorted(known, key=lambda each: sign * each[1].mean)
 
 
-def _clause(best: str, mean: Estimate, others: Sequence[tuple[str, Verdict]], metric: MainMetric) -> str:
-    """Return `most goodput: cubic (9.65 Mbit/s), 0.30 Mbit/s [0.22, 0.38] more than bbr, the next`."""
+def _clause(best: str, mean: Estimate, others: Sequence[tuple[str, Verdict]], metric: MainMetric, among: str) -> str:
+    """Return `most goodput: cubic (9.65 Mbit/s), 0.30 Mbit/s [0.22, 0.38] more than bbr, the next`.
+
+    `among` says which schemes are compared, if not all.
+    """
     most = "most" if metric.key in ("goodput_mbps", "throughput_mbps") else "least"
     equal = [other for other, verdict in others if verdict.noise is Noise.EQUAL]
     if len(equal) == len(others):
-        return f"in {metric.title} {listing([name(each) for each in (best, *equal)])} are equal in every run"
-    head = f"{most} {metric.title}: {listing([name(each) for each in (best, *equal)])} ({bare(mean, metric)})"
+        return f"in {metric.title}{among} {listing([name(each) for each in (best, *equal)])} are equal in every run"
+    head = f"{most} {metric.title}{among}: {listing([name(each) for each in (best, *equal)])} ({bare(mean, metric)})"
     rest = [(other, verdict) for other, verdict in others if verdict.noise is not Noise.EQUAL]
     unclear = [(other, verdict) for other, verdict in rest if not verdict.clear]
     if not unclear:

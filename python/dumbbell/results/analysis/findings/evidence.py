@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -33,6 +33,10 @@ def mean_of(group: Repetitions, key: MetricKey) -> float | None:
     """Return the mean of a metric without its interval, which takes long to compute; None as `estimate` does."""
     values = group.values.get(key)
     return sum(values) / len(values) if values and all(map(math.isfinite, values)) else None
+
+
+ENOUGH = 0.5
+"""The least share of the most throughput on a path that a scheme carries whose delay is compared with others."""
 
 
 class Evidence:
@@ -133,6 +137,25 @@ class Evidence:
     def compared(self) -> list[str]:
         """The paths, or cells, in which several schemes were run by themselves."""
         return [path for path, groups in self.by_path.items() if len(groups) > 1]
+
+    def rivals(self, path: str, key: MetricKey) -> list[Repetitions]:
+        """Return the uniform groups of a path that are compared in a metric: of the delay, those that carry enough.
+
+        A scheme that sends little waits little. Enough is at least half, by the means, of what the one with the most
+        throughput carries. A group of which no run knows the throughput stays.
+        """
+        groups = self.by_path.get(path, [])
+        if key != self.delay:
+            return groups
+        means = [mean_of(group, self.throughput) for group in groups]
+        least = ENOUGH * max((mean for mean in means if mean is not None), default=0.0)
+        return [group for group, mean in zip(groups, means, strict=True) if mean is None or mean >= least]
+
+    def among(self, paths: Iterable[str], key: MetricKey) -> str:
+        """Return ` among schemes with at least half of the most goodput` if that leaves schemes out on the paths."""
+        if all(len(self.rivals(path, key)) == len(self.by_path.get(path, [])) for path in paths):
+            return ""
+        return f" among schemes with at least half of the most {self.shown.throughput.title}"
 
     def comes_and_goes(self, group: Repetitions) -> bool:
         """Return True if flows of the group arrive by a rule. How many there are at a time is then not known."""

@@ -40,8 +40,10 @@ def along(evidence: Evidence) -> Iterator[Sentence]:
         for axis in evidence.varied:
             if (change := _change(evidence, axis, key, sign)) is not None:
                 before, last, after, first = change
-                best = f"By the means {name(before)} has the {'most' if sign < 0 else 'least'} {metric.title} up to"
-                yield Sentence(4, f"{best} {name(axis)} {last:g}, and {name(after)} from {first:g} on, in all cells.")
+                among = evidence.among(evidence.by_path, key)
+                best = f"By the means {name(before)} has the {'most' if sign < 0 else 'least'} {metric.title}{among}"
+                where = f"up to {name(axis)} {last:g}, and {name(after)} from {first:g} on, in all cells"
+                yield Sentence(4, f"{best} {where}.")
     whose = "for every scheme " if len({group.scheme for group in evidence.uniform}) > 1 else ""
     for key, _, metric in asked:
         found = [(axis, way) for axis in evidence.varied if (way := _trend(evidence, axis, key))]
@@ -88,7 +90,7 @@ def _winners(evidence: Evidence, key: MetricKey, sign: float, metric: MainMetric
             pairs.append((following, leader, key))
     if not best:
         return ""
-    most = f"{'most' if sign < 0 else 'least'} {metric.title}"
+    most = f"{'most' if sign < 0 else 'least'} {metric.title}{evidence.among(evidence.by_path, key)}"
     if len(best) <= _MOST_PLACES:
         number = number_of(metric)
         said = [f"{who} on {name(evidence.place(path))} ({number(value)} {metric.unit})" for who, path, value in best]
@@ -109,7 +111,7 @@ def _counts(best: Sequence[str]) -> str:
 
 
 def _known(evidence: Evidence, path: str, key: MetricKey) -> list[tuple[Repetitions, float]]:
-    found = ((group, mean_of(group, key)) for group in evidence.by_path.get(path, ()))
+    found = ((group, mean_of(group, key)) for group in evidence.rivals(path, key))
     return [(group, mean) for group, mean in found if mean is not None]
 
 
