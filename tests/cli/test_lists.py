@@ -80,6 +80,19 @@ def test_results_are_sorted_by_a_metric_best_first(dumbbell: Dumbbell, once: Dum
     assert "--sort: not with --json" in dumbbell("show", "out", "--sort", "loss_rate", "--json", expect=2).stderr
 
 
+def test_the_schemes_of_a_family_stand_together(dumbbell: Dumbbell, folder: Path) -> None:
+    names = {"vegas": "Vegas, LEDBAT", "reno": "loss or ECN", "ledbat": "Vegas, LEDBAT", "cubic": "loss or ECN"}
+    dumbbell("run", "--schemes", ",".join(names), "--path", "small.toml", "--duration", "2", "--out", "out")
+    goodput = {run.scheme: run.statistics["network"]["goodput_mbps"] for run in library.open(folder / "out").runs}
+    best = sorted(goodput, key=lambda scheme: -goodput[scheme])
+    families = dict.fromkeys(names[scheme] for scheme in best)
+    expected = [(family, scheme) for family in families for scheme in best if names[scheme] == family]
+    shown = dumbbell("show", "out", "--sort", "family").stdout
+    assert re.findall(r"(?m)^small +(\S.*?)  +(\w+) ", shown) == expected
+    refused = dumbbell("show", "out", "--sort", "family", "--csv", expect=2).stderr
+    assert "--sort family: not with --csv, which has no families" in refused
+
+
 def test_results_are_written_as_csv(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     once(*RUN)
     (folder / "out/runs/small/vegas/1/stats.json").unlink()

@@ -25,6 +25,11 @@ _WORDS = {
 _OF = {word: family for family, words in _WORDS.items() for word in words.split()}
 
 
+def family_name(name: str) -> str:
+    """Return the name of a scheme's family, for people; of a mix, and of schemes that no word tells, `others`."""
+    return FAMILIES[family(name) or "other"]
+
+
 def family(name: str) -> str | None:
     """Return the family of a scheme of the catalog, by the words of its name; None where no word tells."""
     if "+" in name:

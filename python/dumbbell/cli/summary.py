@@ -8,6 +8,7 @@ from typing import Protocol
 import dumbbell
 from dumbbell.base.conventions import CORRECTED, PANTHEON, Convention
 from dumbbell.base.errors import UserError, printable
+from dumbbell.catalog.families import family_name
 from dumbbell.present.tables import Table, terminal
 from dumbbell.present.tables.terminal import number
 from dumbbell.results.analysis.axis_words import axis_title, axis_value
@@ -76,7 +77,8 @@ def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
     """Print the tables of results: a row for each scheme on each path, or in each cell of a grid.
 
     The values are means over the runs, with where they lie. On each path the scheme that is best in the metric `sort`
-    comes first. Without `sort` that metric is the throughput. `GIVEN` keeps the order of the experiment.
+    comes first. Without `sort` that metric is the throughput. `GIVEN` keeps the order of the experiment, `FAMILY` has
+    the schemes of a family one below the other.
     """
     if results.findings:
         print("\n".join(results.findings), end="\n\n")
@@ -88,7 +90,7 @@ def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
     mixes = [(group, shares) for group, shares in parts if shares]
     singles = [group for group, shares in parts if not shares]
     tables = (
-        _totals(_heading("Means of all flows", shown), "scheme", singles, places, _columns(shown)),
+        _totals(_heading("Means of all flows", shown), "scheme", singles, places, _columns(shown), sort == FAMILY),
         _shares(mixes, places, shown),
         _totals(
             _heading("All flows of a run together", shown),
@@ -116,15 +118,27 @@ def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
 GIVEN = "given"
 """The order of rows that is the experiment's own."""
 
+FAMILY = "family"
+"""The order of rows by families of schemes: the family of the best scheme comes first, and in each the best one."""
+
 
 def best_first(results: dumbbell.Results, sort: str | None, first: str) -> list[dumbbell.Repetitions]:
     """Return the repetitions of each scheme on each path, the best first: in the metric `sort`, or else in `first`."""
+    if sort == FAMILY:
+        return _by_family(best_first(results, None, first))
     if sort is not None:
         return results.summary(None if sort == GIVEN else sort)
     try:
         return results.summary(first)
     except UserError:  # no run has it
         return results.summary()
+
+
+def _by_family(best_first: list[dumbbell.Repetitions]) -> list[dumbbell.Repetitions]:
+    first: dict[tuple[str, str], int] = {}
+    for place, group in enumerate(best_first):
+        first.setdefault((group.path, family_name(group.scheme)), place)
+    return sorted(best_first, key=lambda group: first[group.path, family_name(group.scheme)])
 
 
 def _print_counterparts(results: dumbbell.Results) -> None:
@@ -155,13 +169,24 @@ def _heading(what: str, shown: Convention) -> str:
     return f"{what} ({shown.label})"
 
 
-def _totals(title: str, name: str, gathered: list[dumbbell.Repetitions], places: _Places, columns: Columns) -> str:
-    """Return a table of the totals over all flows of a run, with a row for the repetitions of each run."""
+def _totals(
+    title: str,
+    name: str,
+    gathered: list[dumbbell.Repetitions],
+    places: _Places,
+    columns: Columns,
+    families: bool = False,
+) -> str:
+    """Return a table of the totals over all flows of a run, with a row for the repetitions of each run.
+
+    With `families` it has a column for the families of the schemes.
+    """
     remarks = [dumbbell.remark(group) for group in gathered]
     told = any(remarks)
     rows = [
         [
             *places.words(group.path),
+            *([family_name(group.scheme)] if families else []),
             group.scheme,
             group.runs_text,
             *_means(group, "network", 0, columns),
@@ -169,7 +194,8 @@ def _totals(title: str, name: str, gathered: list[dumbbell.Repetitions], places:
         ]
         for group, remark in zip(gathered, remarks, strict=True)
     ]
-    return _part(title, [*places.head, name, "runs", *_titles(columns), *(["remark"] if told else [])], rows)
+    names = [*(["family"] if families else []), name, "runs"]
+    return _part(title, [*places.head, *names, *_titles(columns), *(["remark"] if told else [])], rows)
 
 
 def _shares(parts: list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]], places: _Places, shown: Convention) -> str:

@@ -16,7 +16,7 @@ from dumbbell.base.json_text import to_json
 from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.options.values import duration, names
 from dumbbell.cli.options import convention_option
-from dumbbell.cli.summary import GIVEN, best_first, estimate_text, print_legend, print_summary
+from dumbbell.cli.summary import FAMILY, GIVEN, best_first, estimate_text, print_legend, print_summary
 from dumbbell.present.tables import Table, terminal
 
 
@@ -29,8 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     convention_option(parser)
     add(
         "--sort",
-        metavar="METRIC|given",
-        help="on each path the best of this metric first, or in the given order; default: by the first column",
+        metavar="METRIC|given|family",
+        help="on each path the best of this metric first, or in the given order, or by family; default: by the first "
+        "column",
     )
     add("--csv", action="store_true", help="means and intervals as comma-separated values, one row per path and scheme")
     add(
@@ -52,11 +53,13 @@ def main(arguments: argparse.Namespace) -> int:
     for option, given in (("--metrics", metrics), ("--sort", sort), ("--csv", arguments.csv)):
         if given and (arguments.json or interval_s is not None):
             raise UserError(f"{option}: not with {'--json, which has all of it' if arguments.json else '--intervals'}")
+    if sort == FAMILY and arguments.csv:
+        raise UserError("--sort family: not with --csv, which has no families")
     with Progress() as progress:
         progress.doing("reading the results")
         results = dumbbell.open(arguments.directory, arguments.convention)
         runs = results.runs
-    dumbbell.check_metrics((*metrics, *([] if sort in (None, GIVEN) else [sort])))
+    dumbbell.check_metrics((*metrics, *([] if sort in (None, GIVEN, FAMILY) else [sort])))
     transfers = None if interval_s is None else _all_transfers(runs, interval_s)
     if arguments.json:
         _print_json(results, transfers)

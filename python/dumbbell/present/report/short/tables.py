@@ -4,6 +4,8 @@ from dataclasses import replace
 from functools import cached_property
 from urllib.parse import quote
 
+from dumbbell.catalog.families import family_name
+from dumbbell.present.plots import FEW
 from dumbbell.present.report.content import ReportModel, RunEntry
 from dumbbell.present.report.drawn.overview import Overview
 from dumbbell.present.report.result_tables import PathTables, ShownMetric, groups, runs_field
@@ -47,9 +49,11 @@ class ShortTables:
             if any(group.values.get((*where, metric.key)) for group in self.best_first)
             and (metric is not JAIN or self.all_columns.flows > 1)
         ]
+        families = len(self.best_first) > FEW
         rows = [
             (
                 Field(self.model.scheme_title(group.scheme), scheme=group.scheme, best=group.scheme in self.in_front),
+                *([Field(family_name(group.scheme))] if families else []),
                 runs_field(group),
                 *(metric.mean(group.estimate(("network", 0, metric.key))) for metric in self.main),
                 *(_plain(metric, group.estimate((*where, metric.key))) for where, metric in more),
@@ -57,8 +61,10 @@ class ShortTables:
             for group in self.best_first
         ]
         metrics = [*self.main, *(metric for _, metric in more)]
-        columns = ("scheme", _RUNS, *(metric.heading for metric in metrics))
-        return Table(self._caption(), groups(2, metrics), columns, tuple(rows), largest_first=2)
+        names = ("scheme", *(["family"] if families else []), _RUNS)
+        columns = (*names, *(metric.heading for metric in metrics))
+        align = "l" * (len(names) - 1)
+        return Table(self._caption(), groups(len(names), metrics), columns, tuple(rows), align, len(names))
 
     def _caption(self) -> str:
         model, shown = self.model, self.model.shown

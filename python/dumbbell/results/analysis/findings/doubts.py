@@ -135,7 +135,8 @@ def _early_losses(group: Repetitions) -> Iterator[Doubt]:
     # what is dropped after a flow has stopped is not of the warm-up
     if late or len(known) < len(lost) or not total or len(stops) != 1 or None in stops:
         return
-    yield Doubt("early", f"all {total:.0f} losses are outside the counted time")
+    runs = f" in {len(group.flows)} runs" if len(group.flows) > 1 else ""
+    yield Doubt("early", f"all losses ({total:.0f} packets{runs}) are outside the counted time")
 
 
 def _warm_up(evidence: Evidence) -> Iterator[Sentence]:
