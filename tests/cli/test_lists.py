@@ -80,6 +80,28 @@ def test_results_are_sorted_by_a_metric_best_first(dumbbell: Dumbbell, once: Dum
     assert "--sort: not with --json" in dumbbell("show", "out", "--sort", "loss_rate", "--json", expect=2).stderr
 
 
+def test_tables_for_a_paper_are_latex(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell(
+        "run", "--schemes", "reno", "--mix", "reno+vegas", "--path", "small.toml", "--duration", "3", "--out", "out"
+    )
+    printed = dumbbell("show", "out", "--tex").stdout
+    plain = dumbbell("show", "out").stdout
+    lines = printed.splitlines()
+    assert [line for line in lines if line.startswith("% ") and " (corrected)" in line] == [
+        f"% {line}" for line in plain.splitlines() if line.endswith(" (corrected)")
+    ]
+    assert printed.count("\\begin{tabular}") == printed.count("\\end{tabular}") == 3
+    assert "% Everywhere: path small." in lines
+    alone = next(line for line in lines if line.startswith("reno & 1 & "))
+    goodput = library.open(folder / "out").run("small", "reno").statistics["network"]["goodput_mbps"]
+    assert alone.split(" & ")[2] == f"{goodput:.2f}", "the only path has no column"
+    head = lines[lines.index(next(line for line in lines if line.startswith("% Shares"))) + 4]
+    assert head.startswith("flows of & who & fair share \\% & share \\% & goodput Mbit/s & ")
+    assert all(line.startswith(("%", "\\")) or line.endswith("\\\\") for line in lines if line)
+    for words, said in ((("--csv",), "--tex: not with --csv"), (("--json",), "--tex: not with --json")):
+        assert said in dumbbell("show", "out", "--tex", *words, expect=2).stderr
+
+
 def test_the_schemes_of_a_family_stand_together(dumbbell: Dumbbell, folder: Path) -> None:
     names = {"vegas": "Vegas, LEDBAT", "reno": "loss or ECN", "ledbat": "Vegas, LEDBAT", "cubic": "loss or ECN"}
     dumbbell("run", "--schemes", ",".join(names), "--path", "small.toml", "--duration", "2", "--out", "out")

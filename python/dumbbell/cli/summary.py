@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import dumbbell
 from dumbbell.base.conventions import CORRECTED, PANTHEON, Convention
 from dumbbell.base.errors import UserError, printable
 from dumbbell.catalog.families import family_name
-from dumbbell.present.tables import Table, terminal
+from dumbbell.present.tables import Table, latex, terminal
 from dumbbell.present.tables.terminal import number
 from dumbbell.results.analysis.axis_words import axis_title, axis_value
 from dumbbell.results.analysis.shares import common_time_text, time_text
@@ -84,23 +85,7 @@ def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
         print("\n".join(results.findings), end="\n\n")
     places, shown = _Places(results), results.experiment.shown
     gathered = best_first(results, sort, shown.throughput.key)
-    alone = {(group.path, group.scheme): group for group in gathered}
-    parts = [(group, dumbbell.shares(group, shown, alone)) for group in gathered]
-    # beside others a flow has what it got, and the total is nobody's
-    mixes = [(group, shares) for group, shares in parts if shares]
-    singles = [group for group, shares in parts if not shares]
-    tables = (
-        _totals(_heading("Means of all flows", shown), "scheme", singles, places, _columns(shown), sort == FAMILY),
-        _shares(mixes, places, shown),
-        _totals(
-            _heading("All flows of a run together", shown),
-            "flows of",
-            [group for group, _ in mixes],
-            places,
-            (*_columns(shown), *UTILISATION),
-        ),
-    )
-    print("\n\n".join(filter(None, tables)))
+    print("\n\n".join(map(_text, _main_tables(gathered, places, shown, sort == FAMILY))))
     print(shown.sentence())
     if places.everywhere:
         print(f"Everywhere: {', '.join(places.everywhere)}.")
@@ -113,6 +98,49 @@ def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
         for line in tested:
             print(f"  {printable(line)}")
     _print_counterparts(results)
+
+
+def print_latex(results: dumbbell.Results, sort: str | None = None) -> None:
+    """Print the main tables in LaTeX; what stands around them in the terminal is in comments, as is a single path."""
+    places, shown = _Places(results), results.experiment.shown
+    gathered = best_first(results, sort, shown.throughput.key)
+    paths = list(dict.fromkeys(places.words(group.path)[0] for group in gathered))
+    everywhere = [*(f"path {path}" for path in paths if len(paths) == 1), *places.everywhere]
+    notes = [*results.findings, shown.sentence(), _legend(gathered)]
+    if everywhere:
+        notes.append(f"Everywhere: {', '.join(everywhere)}.")
+    print("".join(f"% {note}\n" for text in notes for note in text.splitlines()), end="")
+    for table in _main_tables(gathered, places, shown, sort == FAMILY):
+        told = _without_first(table) if len(paths) == 1 else table
+        print(f"\n{latex.render(told, table.caption)}", end="")
+
+
+def _without_first(table: Table) -> Table:
+    rows = tuple(row[1:] for row in table.rows)
+    return replace(table, columns=table.columns[1:], rows=rows, align=table.align[1:])
+
+
+def _main_tables(
+    gathered: list[dumbbell.Repetitions], places: _Places, shown: Convention, families: bool
+) -> list[Table]:
+    """Return the means of flows by themselves, the shares of those that compete, and the totals of these, if any."""
+    alone = {(group.path, group.scheme): group for group in gathered}
+    parts = [(group, dumbbell.shares(group, shown, alone)) for group in gathered]
+    # beside others a flow has what it got, and the total is nobody's
+    mixes = [(group, shares) for group, shares in parts if shares]
+    singles = [group for group, shares in parts if not shares]
+    tables = (
+        _totals(_heading("Means of all flows", shown), "scheme", singles, places, _columns(shown), families),
+        _shares(mixes, places, shown),
+        _totals(
+            _heading("All flows of a run together", shown),
+            "flows of",
+            [group for group, _ in mixes],
+            places,
+            (*_columns(shown), *UTILISATION),
+        ),
+    )
+    return [table for table in tables if table.rows]
 
 
 GIVEN = "given"
@@ -155,9 +183,13 @@ def _print_counterparts(results: dumbbell.Results) -> None:
 
 def print_legend(gathered: list[dumbbell.Repetitions]) -> None:
     """Print what the texts in brackets and parentheses behind the means say, if there are any."""
-    clocks = any(group.shifts for group in gathered)
-    if legend := dumbbell.bounds_legend(max((group.good for group in gathered), default=0), clocks):
+    if legend := _legend(gathered):
         print(legend)
+
+
+def _legend(gathered: list[dumbbell.Repetitions]) -> str:
+    clocks = any(group.shifts for group in gathered)
+    return dumbbell.bounds_legend(max((group.good for group in gathered), default=0), clocks)
 
 
 def _columns(shown: Convention) -> Columns:
@@ -176,7 +208,7 @@ def _totals(
     places: _Places,
     columns: Columns,
     families: bool = False,
-) -> str:
+) -> Table:
     """Return a table of the totals over all flows of a run, with a row for the repetitions of each run.
 
     With `families` it has a column for the families of the schemes.
@@ -195,10 +227,12 @@ def _totals(
         for group, remark in zip(gathered, remarks, strict=True)
     ]
     names = [*(["family"] if families else []), name, "runs"]
-    return _part(title, [*places.head, *names, *_titles(columns), *(["remark"] if told else [])], rows)
+    return _table(title, [*places.head, *names, *_titles(columns), *(["remark"] if told else [])], rows)
 
 
-def _shares(parts: list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]], places: _Places, shown: Convention) -> str:
+def _shares(
+    parts: list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]], places: _Places, shown: Convention
+) -> Table:
     """Return the table of shares: a row for each scheme in runs of several flows, and for each of its flows."""
     times = [time_text(group) if shown is CORRECTED else "" for group, _ in parts]
     same = len(set(times)) == 1
@@ -221,7 +255,7 @@ def _shares(parts: list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]], plac
     head = [*places.head, "flows of", *([] if same else ["time"]), "who", "fair share %", *_titles(columns)]
     common = common_time_text(times)
     title = _heading(f"Shares, {common}" if common else "Shares", shown)
-    return _part(title, [*head, *(["harm %"] if harmed else [])], rows)
+    return _table(title, [*head, *(["harm %"] if harmed else [])], rows)
 
 
 def _print_one_end(gathered: list[dumbbell.Repetitions], places: _Places) -> None:
@@ -309,15 +343,19 @@ def _titles(columns: Columns) -> list[str]:
     return [title for title, *_ in columns]
 
 
-def _part(title: str, head: Sequence[str], rows: list[list[str]]) -> str:
-    """Return a table below its title, or an empty text if it has no rows."""
-    return f"{title}\n{terminal.render(Table.of(head, rows))}" if rows else ""
+def _table(title: str, head: Sequence[str], rows: list[list[str]]) -> Table:
+    """Return a table of plain texts; its caption is the title."""
+    return replace(Table.of(head, rows), caption=title)
+
+
+def _text(table: Table) -> str:
+    return f"{table.caption}\n{terminal.render(table)}"
 
 
 def _print_part(title: str, head: Sequence[str], rows: list[list[str]]) -> None:
-    """Print a table below others, or nothing if it has no rows."""
-    if text := _part(title, head, rows):
-        print(f"\n{text}")
+    """Print a table below others; print nothing without rows."""
+    if rows:
+        print(f"\n{_text(_table(title, head, rows))}")
 
 
 def _means(group: dumbbell.Repetitions, entity: str, number: int, shown: Columns) -> list[str]:

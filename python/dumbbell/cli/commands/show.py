@@ -16,7 +16,7 @@ from dumbbell.base.json_text import to_json
 from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.options.values import duration, names
 from dumbbell.cli.options import convention_option
-from dumbbell.cli.summary import FAMILY, GIVEN, best_first, estimate_text, print_legend, print_summary
+from dumbbell.cli.summary import FAMILY, GIVEN, best_first, estimate_text, print_latex, print_legend, print_summary
 from dumbbell.present.tables import Table, terminal
 
 
@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "column",
     )
     add("--csv", action="store_true", help="means and intervals as comma-separated values, one row per path and scheme")
+    add("--tex", action="store_true", help="the tables in LaTeX (booktabs), for a paper")
     add(
         "--intervals",
         type=duration,
@@ -50,7 +51,9 @@ def main(arguments: argparse.Namespace) -> int:
     Return 0 if every run is at most degraded and everything that was asked for can be read, otherwise 1.
     """
     metrics, sort, interval_s = arguments.metrics, arguments.sort, arguments.intervals
-    for option, given in (("--metrics", metrics), ("--sort", sort), ("--csv", arguments.csv)):
+    if arguments.tex and (metrics or arguments.csv):
+        raise UserError(f"--tex: not with {'--csv' if arguments.csv else '--metrics'}: it has the main tables")
+    for option, given in (("--metrics", metrics), ("--sort", sort), ("--csv", arguments.csv), ("--tex", arguments.tex)):
         if given and (arguments.json or interval_s is not None):
             raise UserError(f"{option}: not with {'--json, which has all of it' if arguments.json else '--intervals'}")
     if sort == FAMILY and arguments.csv:
@@ -70,6 +73,8 @@ def main(arguments: argparse.Namespace) -> int:
         sys.stdout.write(results.means(metrics, None if sort == GIVEN else sort).as_csv())
     elif metrics:
         _print_metrics(results, metrics, sort)
+    elif arguments.tex:
+        print_latex(results, sort)
     else:
         _print_campaign(results)
         if results.running and results.campaign is None:
@@ -78,7 +83,7 @@ def main(arguments: argparse.Namespace) -> int:
         print_summary(results, sort)
     damaged = [each["damaged"] for each in (results.environment, results.campaign or {}) if "damaged" in each]
     if not arguments.json:
-        _list_bad(results, damaged, sys.stderr if arguments.csv else sys.stdout)
+        _list_bad(results, damaged, sys.stderr if arguments.csv or arguments.tex else sys.stdout)
     unread = [each for each in transfers or () if isinstance(each, dumbbell.Error)]
     return 0 if results.good and not unread and not damaged else 1
 
