@@ -16,9 +16,10 @@ CARGO := cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 # The folder of a Pantheon run's logs (CONTRIBUTING.md): reported too, and read by the tests that need real ones.
 export PANTHEON_LOGS LEARNED_WEIGHTS
-# The profile of the module. A clean checkout that is only tested builds it as Rust's tests are, with `dev`: what it stands
-# on is compiled once, and it checks its arithmetic.
-export DUMBBELL_PROFILE ?= release
+# The profile of the module: that of the programs, with which it shares what both stand on. Link-time optimization is for
+# wheels and benchmarks. A clean checkout that is only tested builds it as Rust's tests are, with `dev`: what it stands on is
+# compiled once, and it checks its arithmetic.
+export DUMBBELL_PROFILE ?= no-lto
 # The real programs stand apart: QUIC's own build takes minutes, so it is built once, as it is used.
 PROGRAMS := bpf_loader quic
 # They are used at full speed, or tested as all else.
@@ -59,8 +60,17 @@ $(VENV)/.tests: requirements-test.lock scripts/bootstrap.sh $(VENV)/.python
 .PHONY: build
 build: $(VENV)/.built $(VENV)/.programs ## Build everything; the command is .venv/bin/dumbbell
 
+MODULE = VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --profile $(DUMBBELL_PROFILE) --locked $(QUIET)
+
+# The stamp has the profile in it.
 $(VENV)/.built: pyproject.toml $(RUST_SOURCES) $(VENV)/.python | crates
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --profile $(DUMBBELL_PROFILE) --locked $(QUIET)
+	$(MODULE)
+	@echo $(DUMBBELL_PROFILE) >$@
+
+# What a first report needs: to compile real packets and trainers takes as long again.
+$(VENV)/.simulator: pyproject.toml $(RUST_SOURCES) $(VENV)/.python | crates
+	@[ -e $(VENV)/.built ] && [ -z "$$(find pyproject.toml $(RUST_SOURCES) -newer $(VENV)/.built)" ] || \
+		$(MODULE) --no-default-features
 	@touch $@
 
 # Rust's packages and Python's are fetched at the same time. To list what the module stands on cargo fetches it; `cargo
@@ -80,9 +90,10 @@ $(VENV)/.programs: $(VENV)/.real $(PROGRAM_SOURCES) | $(VENV)/.built # which may
 	@touch $@
 
 .PHONY: report
-report: $(VENV)/.built ## The main job: all schemes over two Pantheon paths, measured, with a report
-	@scripts/report.sh $(DUMBBELL) $(REPORT)
-	@$(MAKE) --no-print-directory $(VENV)/.programs
+report: $(VENV)/.simulator ## The main job: all schemes over two Pantheon paths, measured, with a report
+	@scripts/report.sh simulated $(DUMBBELL) $(REPORT)
+	@$(MAKE) --no-print-directory build
+	@scripts/report.sh real $(DUMBBELL) $(REPORT)
 	@$(DUMBBELL) show $(REPORT) | sed '/^$$/q'
 	@echo "report: $(REPORT)/report.html and $(REPORT)/report.pdf; of every run: $(DUMBBELL) report $(REPORT) --all-runs"
 
@@ -94,6 +105,7 @@ check-rust: compiler
 	$(CARGO) fmt --all --check
 	@rustfmt --check $(LISTED)
 	$(CARGO) clippy --workspace $(OTHERS) --all-targets --locked --quiet -- -D warnings
+	$(CARGO) clippy --package py_bindings --no-default-features --locked --quiet -- -D warnings
 	$(CARGO) test --workspace $(OTHERS) --exclude py_bindings --lib --locked --quiet
 
 .PHONY: check-python
@@ -172,6 +184,8 @@ fuzz: build $(VENV)/.tests ## Ten minutes of mutated inputs, and a hundred kills
 
 .PHONY: bench
 bench: build ## Speed, beside ns-3 and in absolute figures; cost of controllers, Pantheon's report, what the emulator carries
+	@[ "$$(cat $(VENV)/.built)" = release ] || { rm $(VENV)/.built && \
+		$(MAKE) --no-print-directory DUMBBELL_PROFILE=release $(VENV)/.built; } # as wheels have it
 	@scripts/bootstrap.sh bench $(VENV)
 	$(PYTHON) -m bench.speed
 	$(PYTHON) -m bench.controllers --write docs/speed.md
@@ -196,8 +210,6 @@ agreement: build ## Simulated beside real packets, our controllers beside real o
 	$(PYTHON) -m validation.agreement --experiment agreement-steps --write docs/agreement-steps.md
 
 .PHONY: wheel
-# Link-time optimization is the wheel's: what the tests run by here does without.
-wheel: DUMBBELL_PROFILE := no-lto
 wheel: build $(VENV)/.tests $(VENV)/.wheel ## dist/: dumbbell as a wheel and as sources, and the programs for real packets as the wheel dumbbell-real
 	@scripts/wheels.sh $(VENV) dist
 	DUMBBELL_WHEELS=dist $(PYTEST) tests/house/test_wheel.py

@@ -2,7 +2,6 @@
 
 use crate::error;
 use crate::outside::Loaded;
-use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use runs::{Moment, SampleColumns, StopWhen};
@@ -46,7 +45,8 @@ impl Interpreter<'_> {
     }
 
     /// Calls `told`. What it raises ends the work.
-    pub(crate) fn tell(&self, told: &Py<PyAny>, with: impl for<'py> PyCallArgs<'py>) {
+    #[cfg(any(feature = "real", feature = "training"))]
+    pub(crate) fn tell(&self, told: &Py<PyAny>, with: impl for<'py> pyo3::call::PyCallArgs<'py>) {
         if let Err(raised) = Python::attach(|py| told.call1(py, with)) {
             self.raised.borrow_mut().get_or_insert(raised);
         }

@@ -1,12 +1,18 @@
 //! `dumbbell._core`: the Rust core for Python. JSON and paths in, JSON and flat arrays out; long work runs without the
 //! interpreter lock. Nothing is computed here.
+//!
+//! Without the features `real` and `training` it simulates and reports: that is what a fresh clone builds first.
 #![allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive as owned values")]
 
 mod arrow;
 mod catalog;
 mod columns;
 mod controller;
+#[cfg(feature = "real")]
+mod emulation;
+#[cfg(feature = "real")]
 mod emulation_lock;
+#[cfg(feature = "training")]
 mod environments;
 mod events;
 mod exchange;
@@ -14,10 +20,12 @@ mod interpreter;
 mod logs;
 mod outside;
 mod parameter;
+#[cfg(feature = "real")]
 mod remote;
 mod run;
 mod source;
 mod table;
+#[cfg(feature = "training")]
 mod train;
 
 use pyo3::create_exception;
@@ -57,8 +65,13 @@ mod _core {
     use crate::catalog::{
         check_application, check_parameters, controllers, is_name, name_rule, needed_files, transport,
     };
+    #[cfg(feature = "real")]
+    #[pymodule_export]
+    use crate::emulation::{check_emulation, clean_up, emulate, emulate_shell, enter_user_namespace};
+    #[cfg(feature = "real")]
     #[pymodule_export]
     use crate::emulation_lock::{HeldEmulationLock, take_emulation_lock};
+    #[cfg(feature = "training")]
     #[pymodule_export]
     use crate::environments::{ArrayView, Environments, environment_fields};
     #[pymodule_export]
@@ -75,17 +88,19 @@ mod _core {
     };
     #[pymodule_export]
     use crate::outside::{describe_plugin, guard_process};
+    #[cfg(feature = "real")]
     #[pymodule_export]
     use crate::remote::{RemoteEndpoint, clock_ns, clock_offset, distort_clock, join_sides, round_trips};
     #[pymodule_export]
     use crate::run::{
-        check_emulation, check_path, check_run, clean_up, controller_cost, describe_path, emulate,
-        emulate_shell, enter_user_namespace, opportunities, parse_trace, simulate, simulate_in_memory,
+        check_path, check_run, controller_cost, describe_path, opportunities, parse_trace, simulate,
+        simulate_in_memory,
     };
     #[pymodule_export]
     use crate::source::{read_packets, read_samples};
     #[pymodule_export]
     use crate::table::{Table, View};
+    #[cfg(feature = "training")]
     #[pymodule_export]
     use crate::train::{train_controller, trainers};
     #[pymodule_export]

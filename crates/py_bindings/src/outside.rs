@@ -21,6 +21,7 @@ pub(crate) struct Loaded {
 
 impl Loaded {
     /// What is built in, for work that names nothing else.
+    #[cfg(feature = "training")]
     pub(crate) fn builtin() -> Self {
         Self { registry: Registry::builtin(), watch: Arc::new(Watch::default()) }
     }

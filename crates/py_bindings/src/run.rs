@@ -1,4 +1,4 @@
-//! Runs: checked before, executed without the interpreter lock.
+//! Simulated runs: checked before, executed without the interpreter lock.
 #![allow(clippy::disallowed_methods, reason = "how long a simulation took is reported")]
 
 use crate::interpreter::{Interpreter, interruptible};
@@ -6,14 +6,12 @@ use crate::outside::Loaded;
 use crate::source::interruptible_by_steps;
 use crate::table::Table;
 use crate::{error, text};
-use datapath::{Emulated, EmulationLock, EmulationReport, Holder};
 use measure::{RunMeter, RunStats};
 use pyo3::prelude::*;
 use recorder::Recorder;
-use runs::{Backend, Live, LogLevel, Memory, Moment, Observer, RunSpec, meter_config};
+use runs::{Backend, Live, LogLevel, Memory, Moment, RunSpec, meter_config};
 use serde::Serialize;
 use simulator::Simulation;
-use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -76,18 +74,15 @@ pub(crate) fn check_run(py: Python<'_>, specification: &str, backend: &str) -> P
     interruptible_by_steps(py, |until| spec.validate_until(backend, &loaded.registry, until))
 }
 
-/// What a run leaves behind: the content of `stats.json`.
+/// What a simulated run leaves behind: the content of `stats.json`.
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]
     stats: RunStats,
     /// Seconds in the simulator's own loop, on this machine's clock.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sim_wall_s: Option<f64>,
-    /// Events that the simulator worked through, or that were recorded of real packets.
+    sim_wall_s: f64,
+    /// Events that the simulator worked through.
     events: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    emulation: Option<EmulationReport>,
 }
 
 /// Simulates a run and returns its statistics as JSON; with a directory, its logs are written there. `watch` is called at the
@@ -159,79 +154,12 @@ fn simulated(
     let mut observers = ((meter, kept), live, python.stop_when_interrupted());
     let started = Instant::now();
     let totals = simulation.run(&mut observers)?;
-    let sim_wall_s = Some(started.elapsed().as_secs_f64());
+    let sim_wall_s = started.elapsed().as_secs_f64();
     let ((meter, kept), ..) = observers;
-    let report = Report { stats: totals.stats(meter)?, sim_wall_s, events: totals.events, emulation: None };
+    let report = Report { stats: totals.stats(meter)?, sim_wall_s, events: totals.events };
     Ok((report, kept))
 }
 
-/// Executes a run with real packets and returns its statistics as JSON; with a directory, its logs are written there.
-/// `waits` is called with `True`, the process that emulates meanwhile and since when (seconds since 1970), or `True` alone
-/// where that is not known; and with `False` when the run has the lock after all.
-#[pyfunction]
-#[pyo3(signature = (specification, directory=None, waits=None))]
-pub(crate) fn emulate(
-    py: Python<'_>,
-    specification: &str,
-    directory: Option<PathBuf>,
-    waits: Option<Py<PyAny>>,
-) -> PyResult<String> {
-    let mut spec = parse(specification)?;
-    let loaded = Loaded::for_run(py, &mut spec)?;
-    spec.validate(Backend::Emulation, &loaded.registry).map_err(error)?;
-    let report = interruptible(py, &loaded, |python| {
-        let meter = RunMeter::new(meter_config(&spec, Backend::Emulation));
-        let recorder = Recorder::create(directory.as_deref(), &spec)?;
-        let interrupted = python.stop_when_interrupted();
-        let has_waited = Cell::new(false);
-        let lock = EmulationLock::wait(&|| interrupted.stop().is_some(), &|holder| {
-            has_waited.set(true);
-            match (&waits, holder) {
-                (Some(waits), Some(Holder { process, since_s })) => {
-                    python.tell(waits, (true, process, since_s));
-                }
-                (Some(waits), None) => python.tell(waits, (true,)),
-                (None, _) => {}
-            }
-        })?;
-        if let Some(waits) = waits.filter(|_| has_waited.get()) {
-            python.tell(&waits, (false,));
-        }
-        let mut observers = (meter, recorder, interrupted);
-        let Emulated { totals, emulation } = datapath::run(&spec, &loaded.registry, lock, &mut observers)?;
-        let (meter, recorder, _) = observers;
-        recorder.finish()?;
-        let stats = totals.stats(meter)?;
-        Ok(Report { stats, sim_wall_s: None, events: totals.events, emulation: Some(emulation) })
-    })?;
-    serde_json::to_string(&report).map_err(text)
-}
-
-/// Runs a command inside a path, given as JSON; returns its exit status.
-#[pyfunction]
-pub(crate) fn emulate_shell(py: Python<'_>, specification: &str) -> PyResult<i32> {
-    let spec: datapath::ShellSpec = strict_input::parse(specification).map_err(error)?;
-    py.detach(|| datapath::run_shell(&spec)).map_err(error)
-}
-
-/// What emulation needs of this machine, as a JSON list of checks.
-#[pyfunction]
-pub(crate) fn check_emulation(py: Python<'_>) -> PyResult<String> {
-    serde_json::to_string(&py.detach(datapath::check_emulation)).map_err(text)
-}
-
-/// Makes an ordinary user root in a user namespace; for a process with one thread.
-#[pyfunction]
-pub(crate) fn enter_user_namespace() -> PyResult<()> {
-    datapath::enter_user_namespace().map_err(error)
-}
-
-/// Removes the private directories that runs which were killed have left behind.
-#[pyfunction]
-pub(crate) fn clean_up() {
-    datapath::clean_up();
-}
-
-fn parse(specification: &str) -> PyResult<RunSpec> {
+pub(crate) fn parse(specification: &str) -> PyResult<RunSpec> {
     strict_input::parse(specification).map_err(error)
 }

@@ -1,0 +1,91 @@
+//! Runs with real packets, a command inside a path, and what they need of this machine.
+
+use crate::interpreter::interruptible;
+use crate::outside::Loaded;
+use crate::run::parse;
+use crate::{error, text};
+use datapath::{Emulated, EmulationLock, EmulationReport, Holder};
+use measure::{RunMeter, RunStats};
+use pyo3::prelude::*;
+use recorder::Recorder;
+use runs::{Backend, Observer, meter_config};
+use serde::Serialize;
+use std::cell::Cell;
+use std::path::PathBuf;
+
+/// What a run with real packets leaves behind: the content of `stats.json`.
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    stats: RunStats,
+    /// Events that were recorded of real packets.
+    events: u64,
+    emulation: EmulationReport,
+}
+
+/// Executes a run with real packets and returns its statistics as JSON; with a directory, its logs are written there.
+/// `waits` is called with `True`, the process that emulates meanwhile and since when (seconds since 1970), or `True` alone
+/// where that is not known; and with `False` when the run has the lock after all.
+#[pyfunction]
+#[pyo3(signature = (specification, directory=None, waits=None))]
+pub(crate) fn emulate(
+    py: Python<'_>,
+    specification: &str,
+    directory: Option<PathBuf>,
+    waits: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let mut spec = parse(specification)?;
+    let loaded = Loaded::for_run(py, &mut spec)?;
+    spec.validate(Backend::Emulation, &loaded.registry).map_err(error)?;
+    let report = interruptible(py, &loaded, |python| {
+        let meter = RunMeter::new(meter_config(&spec, Backend::Emulation));
+        let recorder = Recorder::create(directory.as_deref(), &spec)?;
+        let interrupted = python.stop_when_interrupted();
+        let has_waited = Cell::new(false);
+        let lock = EmulationLock::wait(&|| interrupted.stop().is_some(), &|holder| {
+            has_waited.set(true);
+            match (&waits, holder) {
+                (Some(waits), Some(Holder { process, since_s })) => {
+                    python.tell(waits, (true, process, since_s));
+                }
+                (Some(waits), None) => python.tell(waits, (true,)),
+                (None, _) => {}
+            }
+        })?;
+        if let Some(waits) = waits.filter(|_| has_waited.get()) {
+            python.tell(&waits, (false,));
+        }
+        let mut observers = (meter, recorder, interrupted);
+        let Emulated { totals, emulation } = datapath::run(&spec, &loaded.registry, lock, &mut observers)?;
+        let (meter, recorder, _) = observers;
+        recorder.finish()?;
+        let stats = totals.stats(meter)?;
+        Ok(Report { stats, events: totals.events, emulation })
+    })?;
+    serde_json::to_string(&report).map_err(text)
+}
+
+/// Runs a command inside a path, given as JSON; returns its exit status.
+#[pyfunction]
+pub(crate) fn emulate_shell(py: Python<'_>, specification: &str) -> PyResult<i32> {
+    let spec: datapath::ShellSpec = strict_input::parse(specification).map_err(error)?;
+    py.detach(|| datapath::run_shell(&spec)).map_err(error)
+}
+
+/// What emulation needs of this machine, as a JSON list of checks.
+#[pyfunction]
+pub(crate) fn check_emulation(py: Python<'_>) -> PyResult<String> {
+    serde_json::to_string(&py.detach(datapath::check_emulation)).map_err(text)
+}
+
+/// Makes an ordinary user root in a user namespace; for a process with one thread.
+#[pyfunction]
+pub(crate) fn enter_user_namespace() -> PyResult<()> {
+    datapath::enter_user_namespace().map_err(error)
+}
+
+/// Removes the private directories that runs which were killed have left behind.
+#[pyfunction]
+pub(crate) fn clean_up() {
+    datapath::clean_up();
+}
