@@ -18,6 +18,7 @@ from dumbbell.present.plots import (
     summary_figure,
     value_axis,
 )
+from dumbbell.present.plots.parts.sheet import sheet
 from dumbbell.present.report.content import ReportModel, RunEntry
 from dumbbell.present.report.words.wording import figure_title
 from dumbbell.results.analysis.front import pareto_front
@@ -83,15 +84,16 @@ class Overview:
         ]
 
     def draw(self, kind: str, path: str, name: str) -> str:
-        """One of the figures, `means` or `runs`, as SVG; identifiers start with `name`. Nothing without points."""
+        """Return one of the figures, `means` or `runs`, as SVG; identifiers start with `name`. Empty without points.
+
+        On a sheet of paper the title is left to the caption, but for the convention.
+        """
         points = self.points(kind, path)
         if not points:
             return ""
-        title = self._title(path)
-        if kind == "means":
-            title += " (mean of all runs by scheme)"
-        if note := convention_note((self.y, self.x)):
-            title += f"\n{note}"
+        title = self._title(path) + (" (mean of all runs by scheme)" if kind == "means" else "")
+        lines = [*([] if sheet().width_pt else [title]), convention_note((self.y, self.x))]
+        title = "\n".join(filter(None, lines))
         limits = self._drawn_limits(path)
         return summary_figure(name, title, points, self._axes(points, limits), limits, kind == "means", self.bars(path))
 

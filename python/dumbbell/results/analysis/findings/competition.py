@@ -148,7 +148,9 @@ def _list(evidence: Evidence, entries: Sequence[Entry], competitor: Sequence[Ent
         text = f"of {len(said)} schemes {least} gets the least on average, {low} % of the payload, and {most} the most"
         text += f", {high} %"
     else:
-        text = f"{listing(said, MOST_LISTED)} of the payload"
+        noun = evidence.place_noun
+        spread = f", from {noun} to {noun}" if any(len(those) > 1 for those in gathered.values()) else ""
+        text = f"{listing(said, MOST_LISTED)} of the payload{spread}"
     if len(fair) == 1 and "" not in fair:
         text += f" (fair: {fair.pop()} %)"
     notes = [_starved(entries, competitor), _unresolved(gathered)]
