@@ -65,7 +65,7 @@ def test_sweep_and_map_show_means_over_runs(dumbbell: Dumbbell, run) -> None:  #
     at = [f"{float(shown[2.0, rtt]['utilization']):.2f}" for rtt in (20.0, 80.0)]
     assert numbers == f"2 & {' & '.join(at)} \\\\"
     head, *rows = latex(dumbbell, results, "sweep", "--path", cell)
-    assert head == "metric & scheme & rtt\\_ms 20 & rtt\\_ms 80 \\\\"
+    assert head == "metric & scheme / base RTT (ms) & 20 & 80 \\\\"
     assert len(rows) == 3 * 2
     assert rows[1].startswith(f"Goodput (Mbit/s) & TCP NewReno & {float(means['reno', '20', 'goodput_mbps']):.2f} & ")
     for words, said in (

@@ -7,6 +7,7 @@ from dumbbell.present.figures import GRID
 from dumbbell.present.paper_table import matrix
 from dumbbell.present.plots import MapAxis, heatmap_figure
 from dumbbell.present.tables import Table
+from dumbbell.results.analysis.axis_words import axis_heading
 
 SCOPE = GRID
 OPTIONS = ("x", "y", "metric")
@@ -35,7 +36,14 @@ def draw(of: OfResults) -> Drawn:
     ]
     who = of.model.scheme_title(of.scheme or names[0])
     limits = (0.0, 100.0) if metric.scheme or metric.key == _METRIC else None
-    drawing = heatmap_figure(of.name, MapAxis(across, xs), MapAxis(down, ys), values, f"{who}: {metric.axis}", limits)
+    drawing = heatmap_figure(
+        of.name,
+        MapAxis(axis_heading(across), xs),
+        MapAxis(axis_heading(down), ys),
+        values,
+        f"{who}: {metric.axis}",
+        limits,
+    )
     rows: list[list[object]] = [
         [y, x, value] for y, each in zip(ys, values, strict=True) for x, value in zip(xs, each, strict=True)
     ]
@@ -43,7 +51,7 @@ def draw(of: OfResults) -> Drawn:
     shows = f"{who}: {metric.title} over {across} and {down}"
 
     def paper() -> Table:
-        return matrix(f"{down} / {across}", ys, xs, values, metric.digits)
+        return matrix(f"{axis_heading(down)} / {axis_heading(across)}", ys, xs, values, metric.digits)
 
     return of.drawn(
         of.model.name, drawing if runs else "", columns, lambda: rows, "no run counts", [metric], shows, paper

@@ -7,6 +7,7 @@ from dumbbell.present.figures import GRID
 from dumbbell.present.plots import FEW, Stroke, SweepLine, SweepPanel, scheme_strokes, sweep_figure
 from dumbbell.present.tables import Table
 from dumbbell.present.tables.terminal import number
+from dumbbell.results.analysis.axis_words import axis_heading
 
 SCOPE = GRID
 OPTIONS = ("x", "metric", "schemes", "group_by")
@@ -55,7 +56,7 @@ def draw(of: OfResults) -> Drawn:
         panels.append(SweepPanel(metric.axis, lines))
     columns = {"scheme": "text", **({"group": "text"} if by else {}), "axis": "text", "value": "text"}
     columns |= {"metric": "text", "mean": "number"}
-    drawing = sweep_figure(of.name, axis, values, panels) if runs else ""
+    drawing = sweep_figure(of.name, axis_heading(axis), values, panels) if runs else ""
     shows = f"{', '.join(metric.title for metric in metrics)} of each scheme along {axis}"
 
     def paper() -> Table:
@@ -64,7 +65,7 @@ def draw(of: OfResults) -> Drawn:
             for metric, panel in zip(metrics, panels, strict=True)
             for line in panel.lines
         ]
-        head = ["metric", "scheme", *(f"{axis} {value}" for value in values)]
+        head = ["metric", f"scheme / {axis_heading(axis)}", *values]
         return Table.of(head, found, align=f"ll{'r' * len(values)}")
 
     return of.drawn(of.model.name, drawing, columns, lambda: rows, "no run counts", metrics, shows, paper)

@@ -12,6 +12,27 @@ def axis_title(name: str) -> str:
     return _TITLES.get(name, name)
 
 
+_HEADINGS = {
+    "ack_loss": "random loss of ACKs (probability)",
+    "bw_factor": "rate, times the path's",
+    "bytes": "transfer (bytes)",
+    "k": "flows",
+    "loss": "random loss (probability)",
+    "qdisc": "queue discipline",
+    "qlen_bdp": "queue (BDP)",
+    "queue_bytes": "queue (bytes)",
+    "rtt_ms": "base RTT (ms)",
+    "start_gap_s": "time between starts (s)",
+    "start_s": "start of the competitor (s)",
+    "theirs": "competing flows",
+}
+
+
+def axis_heading(name: str) -> str:
+    """Return what figures write along an axis, with its unit: `base RTT (ms)`; the name itself of what has no other."""
+    return _HEADINGS.get(name, axis_title(name))
+
+
 def axis_value(value: object) -> str:
     """Return a value as tables and sentences show it: `0.5`, `cubic`. Lists look as in Python: `[97, 76]`."""
     return f"{value:g}" if isinstance(value, float) else str(value)
