@@ -70,8 +70,15 @@ from .remote.installation import (
     plugin_include as plugin_include,
 )
 from .remote.installing.install import Installed as Installed, install_remote as install_remote
+from .results.analysis.axis_words import axis_title as axis_title, axis_value as axis_value
 from .results.analysis.findings import remark as remark
-from .results.analysis.shares import Share as Share, competing as competing, shares as shares
+from .results.analysis.shares import (
+    Share as Share,
+    competing as competing,
+    competing_heading as competing_heading,
+    competing_text as competing_text,
+    shares as shares,
+)
 from .results.analysis.summary import Repetitions as Repetitions, bounds_legend as bounds_legend
 from .results.series.table import Table as Table
 from .results.series.transfers import Transfers as Transfers

@@ -9,7 +9,7 @@ import pytest
 
 import dumbbell as library
 from conftest import Dumbbell
-from dumbbell.results.analysis.shares import common_time_text, flow_names, shares, time_text
+from dumbbell.results.analysis.shares import competing_heading, competing_text, flow_names, shares
 from dumbbell.results.analysis.summary import Repetitions, repetitions
 
 DELIVER = 5
@@ -52,12 +52,12 @@ def test_the_shares_of_a_mix_are_those_of_its_packet_logs(dumbbell: Dumbbell, fo
 def test_the_time_of_shares_in_a_long_run_is_said_in_full() -> None:
     """The report rounded it to three digits: `100 to 1e+03 s`."""
     group = Repetitions("p", "cubic+bbr")
-    assert time_text(group) == ""
+    assert competing_text(group) == ""
     group.networks = [{"competing_from_s": 100.26, "competing_to_s": 1000.0}]
-    assert time_text(group) == "100.3 to 1000 s"
-    assert common_time_text([time_text(group)] * 2) == "100.3 to 1000 s, while all flows compete"
-    assert common_time_text([time_text(group), "1 to 2 s"]) == "while all flows compete"
-    assert common_time_text(["", ""]) == ""
+    assert competing_text(group) == "100.3 to 1000 s"
+    assert competing_heading([competing_text(group)] * 2) == "100.3 to 1000 s, while all flows compete"
+    assert competing_heading([competing_text(group), "1 to 2 s"]) == "while all flows compete"
+    assert competing_heading(["", ""]) == ""
 
 
 def test_runs_of_one_flow_have_no_shares(dumbbell: Dumbbell) -> None:

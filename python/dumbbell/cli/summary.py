@@ -12,8 +12,6 @@ from dumbbell.base.errors import UserError, printable
 from dumbbell.catalog.families import family_name
 from dumbbell.present.tables import Table, latex, terminal
 from dumbbell.present.tables.terminal import number
-from dumbbell.results.analysis.axis_words import axis_title, axis_value
-from dumbbell.results.analysis.shares import common_time_text, time_text
 
 Columns = tuple[tuple[str, str, float, int], ...]
 """Of each column its title, its metric, the factor of the values, and their digits."""
@@ -59,9 +57,9 @@ class _Places:
         names = dict.fromkeys(name for axes in self._axes.values() for name in axes if name != "path")
         values = {name: {_value(axes.get(name)) for axes in self._axes.values()} for name in names}
         self._shown = ["path", *(name for name in names if len(values[name]) > 1)]
-        self.head = [axis_title(name) for name in self._shown]
+        self.head = [dumbbell.axis_title(name) for name in self._shown]
         constant = {name: next(iter(found)) for name, found in values.items() if len(found) == 1}
-        self.everywhere = [f"{axis_title(name)} {value}" for name, value in constant.items()]
+        self.everywhere = [f"{dumbbell.axis_title(name)} {value}" for name, value in constant.items()]
         """Name and value of each axis that has the same value in all runs."""
 
     def words(self, path: str) -> list[str]:
@@ -71,7 +69,7 @@ class _Places:
 
 
 def _value(value: object) -> str:
-    return "-" if value is None else axis_value(value)
+    return "-" if value is None else dumbbell.axis_value(value)
 
 
 def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
@@ -234,7 +232,7 @@ def _shares(
     parts: list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]], places: _Places, shown: Convention
 ) -> Table:
     """Return the table of shares: a row for each scheme in runs of several flows, and for each of its flows."""
-    times = [time_text(group) if shown is CORRECTED else "" for group, _ in parts]
+    times = [dumbbell.competing_text(group) if shown is CORRECTED else "" for group, _ in parts]
     same = len(set(times)) == 1
     harmed = any(share.harm is not None for _, shares in parts for share in shares)
     columns = (
@@ -253,7 +251,7 @@ def _shares(
             fair = f"{100 * share.fair:.1f}"
             rows.append([*places.words(group.path), group.scheme, *when, name, fair, *values, *harm])
     head = [*places.head, "flows of", *([] if same else ["time"]), "who", "fair share %", *_titles(columns)]
-    common = common_time_text(times)
+    common = dumbbell.competing_heading(times)
     title = _heading(f"Shares, {common}" if common else "Shares", shown)
     return _table(title, [*head, *(["harm %"] if harmed else [])], rows)
 

@@ -12,7 +12,7 @@ from dumbbell.present.report.drawn.source import definitions
 from dumbbell.present.report.words.network import network_rows
 from dumbbell.present.report.words.wording import NO_DATA
 from dumbbell.present.tables import Field, Table
-from dumbbell.results.analysis.shares import Share, common_time_text, flow_names, flow_schemes, shares, time_text
+from dumbbell.results.analysis.shares import Share, competing_heading, competing_text, flow_names, flow_schemes, shares
 from dumbbell.results.analysis.summary import Estimate, Repetitions, bounds_legend
 from dumbbell.results.clocks import Interval, clocks_text
 from dumbbell.results.series.transfers import SUM
@@ -216,10 +216,10 @@ class PathTables:
         """Return the time in which shares are counted, for the caption."""
         if self.model.shown is not CORRECTED_CONVENTION:
             return "without the warm-up"
-        times = [time_text(group) for group in found]
+        times = [competing_text(group) for group in found]
         if not all(times):
             return "after the warm-up or, where that is known, while all flows compete"
-        return common_time_text(times)
+        return competing_heading(times)
 
     def _who(self, share: Share) -> str:
         """Return the name of a row: with the title of its scheme, if it is called by that."""

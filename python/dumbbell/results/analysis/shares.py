@@ -61,14 +61,14 @@ def competing(group: Repetitions) -> tuple[float, float] | None:
     return max(first), min(last)
 
 
-def time_text(group: Repetitions) -> str:
+def competing_text(group: Repetitions) -> str:
     """Return the time in which all flows of the runs compete as `10 to 60 s`; an empty text if there is none."""
     time = competing(group)
     return "" if time is None else f"{round(time[0], 1):g} to {round(time[1], 1):g} s"
 
 
-def common_time_text(times: Collection[str]) -> str:
-    """Return what a heading says of the `time_text` of several groups: `10 to 60 s, while all flows compete`.
+def competing_heading(times: Collection[str]) -> str:
+    """Return what a heading says of the `competing_text` of several groups: `10 to 60 s, while all flows compete`.
 
     The seconds are left out if the groups differ in them. The text is empty if no group has such a time.
     """
