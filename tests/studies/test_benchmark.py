@@ -140,3 +140,12 @@ def test_the_parts_are_those_of_the_documentation(names: set[str]) -> None:
         if line.startswith("|") and line.count("|") == 4 and "`" in line
     }
     assert names == listed
+
+
+def test_the_title_of_a_quick_experiment_promises_no_paths_that_it_has_not() -> None:
+    eight = catalog.experiments().find("steady_state_single_flow")
+    three = shortened(eight)
+    assert (len(eight.paths), len(three.paths)) == (8, 3)
+    assert three.title == f"{eight.title} (quick: 3 of the 8 paths)"
+    one = catalog.experiments().find("ack_loss")
+    assert shortened(one).title == one.title

@@ -216,11 +216,14 @@ def _labels(experiment_file: ExperimentFile, schemes: Iterable[str], baselines: 
 
 
 def shortened(experiment_file: ExperimentFile) -> ExperimentFile:
-    """The experiment file in its quick form."""
+    """Return the experiment file in its quick form; its title says how many of the paths are left."""
     shorter = experiment_file.shorter
     changes: dict[str, Any] = dict(shorter.settings)
     if shorter.paths:
         changes["paths"] = list(shorter.paths)
+        if experiment_file.title and len(shorter.paths) < len(experiment_file.paths):
+            left = f"quick: {len(shorter.paths)} of the {len(experiment_file.paths)} paths"
+            changes["title"] = f"{experiment_file.title} ({left})"
     if shorter.grid:
         given = {axis.name: axis for axis in shorter.grid}
         changes["grid"] = tuple(given.pop(axis.name, axis) for axis in experiment_file.grid)
