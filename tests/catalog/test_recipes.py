@@ -44,7 +44,9 @@ def test_all_are_known() -> None:
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_they_run(name: str) -> None:
+def test_they_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "5g.trace").write_text("".join(f"{ms}\n" for ms in range(1, 1001)))
+    monkeypatch.chdir(tmp_path)  # where the reader has the trace that a recipe names
     assert simulated(name)["flows"][0]["goodput_mbps"] > 0.01
 
 

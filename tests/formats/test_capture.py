@@ -154,7 +154,7 @@ def test_the_senders_view_of_a_run_is_that_of_its_packet_log(
     page = (folder / "seen/report.html").read_text()
     assert "round-trip time" in page
     assert "Per-packet one-way delay" not in page
-    assert "has both a throughput and a one-way delay" in page
+    assert "has both goodput and p95 one-way delay" in page
     # 10 ms after the beginning of what the packets are stamped with, and not when they were imported.
     assert run["imported"]["started"] == "2023-11-14 22:13:20"
 

@@ -754,3 +754,12 @@ def test_who_sends_little_is_not_compared_by_delay(slow: float, who: str, among:
         f"least p95 one-way delay{f'{among} of the most goodput' if among else ''}: {who} on p ({delay} ms) and c on q"
     )
     assert said in text
+
+
+def test_where_no_flow_is_alone_the_shares_come_first(made: Make) -> None:
+    mixes = 'schemes = ["cubic"]\nmixes = ["bbr+cubic", "copa+cubic"]\nflows = 2\nruns = 2\n' + path_table()
+    first, *rest = made(mixes).findings
+    assert first.startswith("Beside cubic on p: bbr ")
+    assert any("cubic" in each and "goodput" in each for each in rest)
+    alone = made(mixes.replace("flows = 2\n", "")).findings
+    assert not alone[0].startswith("Beside ")

@@ -31,7 +31,8 @@ def draw(of: OfResults) -> Drawn:
     columns = {"path": "text", "scheme": "text", "flows": "integer", "mean_srtt_ms": "number"}
     columns |= {name: "number" for name in ("throughput_mbps", "var_srtt", "covariance", "var_throughput")}
     why = f"none of the flows on {path} has throughput and a smoothed RTT"
-    return of.drawn(path, plane_figure(of.name, "", points) if points else "", columns, lambda: rows, why)
+    drawing = plane_figure(of.name, "whole run, ccperf's metrics", points) if points else ""
+    return of.drawn(path, drawing, columns, lambda: rows, why)
 
 
 def covariance(points: Sequence[tuple[float, float]]) -> tuple[float, float, float]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
+from dumbbell.base.conventions import PANTHEON
 from dumbbell.present.plots import NormalisedPoint, Style, normalised_figure
 from dumbbell.present.report.content import ReportModel, load
 
@@ -56,6 +57,7 @@ class Experiments:
                 points.append(NormalisedPoint(title, each.queueing_delay_ms, each.throughput, style))
         count = sum(len(model.paths) for model in self.models)
         title = f"{count} experiment{'s' if count > 1 else ''}{', published denominators' if self.legacy else ''}"
+        title += f"; throughput: {PANTHEON.label}"
         return normalised_figure(name, title, points) if points else ""
 
     def _look(self, scheme: str) -> tuple[str, Style]:

@@ -26,6 +26,9 @@ Rule = Callable[[Evidence], Iterator[Sentence]]
 RULES: tuple[Rule, ...] = (failures, carried, places, competition, fairness, along, doubts)
 """In the order in which their sentences are read."""
 
+_OF_MIXES: tuple[Rule, ...] = (failures, competition, carried, places, fairness, along, doubts)
+"""The order where no flow is alone: who gets what beside whom is the question then."""
+
 
 def findings(
     experiment: Experiment,
@@ -38,6 +41,8 @@ def findings(
     """
     runs = list(runs)
     evidence = Evidence(experiment, runs, repetitions(runs) if gathered is None else gathered)
-    found = [sentence for rule in RULES for sentence in rule(evidence)]
+    alone = any(len(flows) == 1 for group in evidence.groups for flows in group.flows)
+    rules = _OF_MIXES if evidence.mixed and not alone else RULES
+    found = [sentence for rule in rules for sentence in rule(evidence)]
     kept = sorted(range(len(found)), key=lambda place: (found[place].importance, place))[:MOST]
     return [found[place].text for place in sorted(kept)]
