@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from dumbbell.machine import description, load
+from dumbbell import _core
+from dumbbell.base.errors import UserError
+from dumbbell.machine import description, emulation, load
 from dumbbell.machine.emulation_lock import lock_holder
 from dumbbell.machine.interfaces import interfaces
 from dumbbell.results.environment import environment
@@ -134,3 +136,9 @@ def test_every_experiment_records_its_machine() -> None:
     found = environment(["dumbbell", "run"])
     assert {"kernel", "machine", "cpus", "memory_bytes", "sysctl", "commit", "python"} <= found.keys()
     assert "interfaces" not in found, "no simulation depends on them"
+
+
+def test_a_build_of_the_simulator_alone_refuses_real_packets_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(_core, "check_emulation")
+    with pytest.raises(UserError, match=r"^cannot emulate here: this build: simulates only: make build$"):
+        emulation.require_emulation()
