@@ -67,7 +67,7 @@ def test_sweep_and_map_show_means_over_runs(dumbbell: Dumbbell, run) -> None:  #
     head, *rows = latex(dumbbell, results, "sweep", "--path", cell)
     assert head == "metric & scheme / base RTT (ms) & 20 & 80 \\\\"
     assert len(rows) == 3 * 2
-    assert rows[1].startswith(f"Goodput (Mbit/s) & TCP NewReno & {float(means['reno', '20', 'goodput_mbps']):.2f} & ")
+    assert rows[1].startswith(f"Goodput (Mbit/s) & TCP NewReno & {float(means['reno', '20', 'goodput_mbps']):.2f} ")
     for words, said in (
         (("grid",), "figure `grid`: is of one scheme: choose it with --scheme: cubic, reno"),
         (("sweep",), "figure `sweep`: other axes vary too: choose a cell by its path, such as `small.bw_factor-1."),
@@ -94,7 +94,7 @@ def test_any_metric_over_any_axis(dumbbell: Dumbbell, run) -> None:  # noqa: ANN
     lines = {(row["scheme"], row["group"], row["value"]): float(row["mean"]) for row in csv_rows(folder / "s.csv")}
     assert len(lines) == 4
     assert lines["reno", "20", "2"] == pytest.approx(sum(delays) / 2)
-    assert "rtt_ms 80" in (folder / "s.svg").read_text()
+    assert "base RTT (ms) 80" in (folder / "s.svg").read_text()
     assert ", logarithmic" not in (folder / "s.svg").read_text()
 
 

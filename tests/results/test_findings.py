@@ -763,3 +763,42 @@ def test_where_no_flow_is_alone_the_shares_come_first(made: Make) -> None:
     assert any("cubic" in each and "goodput" in each for each in rest)
     alone = made(mixes.replace("flows = 2\n", "")).findings
     assert not alone[0].startswith("Beside ")
+
+
+def test_doubts_name_the_pairs_of_scheme_and_path_that_they_are_of() -> None:
+    def run(scheme: str, path: str, lost: float) -> dict[str, Any]:
+        made = synthetic(scheme, path, 1, {"goodput_mbps": 5.0 + len(scheme), "owd_p95_ms": 20.0})
+        for flow in made["flows"]:
+            flow |= {"packets_dropped": 7, "packet_loss_rate": lost}
+        return made
+
+    def said(early: set[tuple[str, str]], paths: str = "pqr") -> str:
+        pairs = [(scheme, path) for path in paths for scheme in ("a", "bb")]
+        runs = [run(scheme, path, 0.0 if (scheme, path) in early else 0.01) for scheme, path in pairs]
+        return next(each for each in findings(experiment(), runs) if "outside the counted time" in each).split(":")[0]
+
+    assert said({("a", "p"), ("bb", "p"), ("a", "q")}) == "a and bb on p; a on q"
+    assert said({("a", "p"), ("a", "q")}) == "a on 2 paths"
+    assert said({("bb", "r")}) == "bb on r"
+    many = {("a", "p"), ("bb", "q"), ("a", "r"), ("a", "s")}
+    assert said(many, "pqrst") == "4 of 10 pairs of scheme and path"
+    assert said({(scheme, path) for scheme in ("a", "bb") for path in "pqr"}) == "Everywhere"
+
+
+def test_ties_are_named_and_left_out_of_what_is_told_apart() -> None:
+    runs = [
+        synthetic(scheme, path, number, {"goodput_mbps": goodput + 0.02 * number})
+        for path, one, other in (("p", 9.0, 8.0), ("q", 7.0, 7.0))
+        for scheme, goodput in (("a", one), ("b", other))
+        for number in (1, 2)
+    ]
+    first = findings(experiment(), runs)[0]
+    assert first.startswith("Most goodput: a on p (9.03 Mbit/s) and a and b on q (7.03 Mbit/s) (")
+    assert first.endswith("do not overlap on 1 of 1 without a tie).")
+
+
+def test_beside_mixes_it_is_said_of_schemes_alone_that_they_are(made: Make) -> None:
+    results = made('schemes = ["cubic", "vegas"]\nmixes = ["vegas+cubic"]\nruns = 2\n' + path_table())
+    said = [each for each in results.findings if "goodput" in each]
+    assert said
+    assert all(each.startswith("Alone, ") for each in said), said

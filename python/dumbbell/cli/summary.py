@@ -84,7 +84,7 @@ def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
     places, shown = _Places(results), results.experiment.shown
     gathered = best_first(results, sort, shown.throughput.key)
     print("\n\n".join(map(_text, _main_tables(gathered, places, shown, sort == FAMILY))))
-    print(shown.sentence())
+    print("\n".join(_rules(results, gathered)))
     if places.everywhere:
         print(f"Everywhere: {', '.join(places.everywhere)}.")
     _print_one_end(gathered, places)
@@ -104,13 +104,22 @@ def print_latex(results: dumbbell.Results, sort: str | None = None) -> None:
     gathered = best_first(results, sort, shown.throughput.key)
     paths = list(dict.fromkeys(places.words(group.path)[0] for group in gathered))
     everywhere = [*(f"path {path}" for path in paths if len(paths) == 1), *places.everywhere]
-    notes = [*results.findings, shown.sentence(), _legend(gathered)]
+    notes = [*results.findings, *_rules(results, gathered), _legend(gathered)]
     if everywhere:
         notes.append(f"Everywhere: {', '.join(everywhere)}.")
     print("".join(f"% {note}\n" for text in notes for note in text.splitlines()), end="")
     for table in _main_tables(gathered, places, shown, sort == FAMILY):
         told = _without_first(table) if len(paths) == 1 else table
         print(f"\n{latex.render(told, table.caption)}", end="")
+
+
+def _rules(results: dumbbell.Results, gathered: list[dumbbell.Repetitions]) -> list[str]:
+    """Return by which rules the main tables are, with the length of the warm-up, and what harm is where it is shown."""
+    shown, alone = results.experiment.shown, {(group.path, group.scheme): group for group in gathered}
+    warmup = f" (warm-up: {results.experiment.warmup_s:.3g} s)" if "warm-up" in shown.rules else ""
+    harmed = any(share.harm is not None for group in gathered for share in dumbbell.shares(group, shown, alone))
+    harm = "Harm: what a flow lost of the throughput that its scheme had alone on the path; 50 % is half of it lost."
+    return [shown.sentence(warmup), *([harm] if harmed else [])]
 
 
 def _without_first(table: Table) -> Table:

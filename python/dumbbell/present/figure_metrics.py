@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from dumbbell import _core
 from dumbbell.base.conventions import CONVENTIONS, CORRECTED, PANTHEON, Convention, MainMetric
+from dumbbell.base.digits import decimal
 from dumbbell.base.errors import UserError, capitalized, listed, nearest
 from dumbbell.results.analysis.metric_words import metric_words
 from dumbbell.results.analysis.shares import share_of
@@ -64,6 +65,16 @@ class FigureMetric:
     def text(self, value: float) -> str:
         """Return a value, in the unit that figures show, with its unit."""
         return f"{value:.{self.digits}f} {self.unit}".strip()
+
+    def estimate_text(self, estimate: Estimate | None) -> str:
+        """Return a mean in the unit that figures show, with where it lies; `-` for none."""
+        if estimate is None:
+            return "-"
+
+        def number(value: float) -> str:
+            return decimal(value, self.digits)
+
+        return f"{number(estimate.mean)} {estimate.bounds_text(number)}".strip()
 
     def value(self, run: Mapping[str, Any]) -> float | None:
         """Return the value of a run, given as in `show --json`, in the unit that figures show; None if it has none."""

@@ -51,7 +51,7 @@ def draw(of: OfResults) -> Drawn:
     shows = f"{who}: {metric.title} over {across} and {down}"
 
     def paper() -> Table:
-        return matrix(f"{axis_heading(down)} / {axis_heading(across)}", ys, xs, values, metric.digits)
+        return matrix(f"{metric.axis} by {axis_heading(down)} / {axis_heading(across)}", ys, xs, values, metric.digits)
 
     return of.drawn(
         of.model.name, drawing if runs else "", columns, lambda: rows, "no run counts", [metric], shows, paper

@@ -1,12 +1,9 @@
 """One metric over another, throughput over delay unless others are given: mean of each scheme, and the Pareto front."""
 
-from dumbbell.base.digits import decimal
-from dumbbell.present.figure_metrics import FigureMetric
 from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import PATH
 from dumbbell.present.report.drawn.overview import Overview
 from dumbbell.present.tables import Field, Table
-from dumbbell.results.analysis.summary import Estimate
 
 SCOPE = PATH
 OPTIONS = ("x", "y", "schemes")
@@ -45,14 +42,7 @@ def _paper(found: Overview, path: str) -> Table:
     """Return a row for each scheme, most of what is drawn upwards first; those on the Pareto front are bold."""
     rows = []
     for mean in sorted(found.means[path], key=lambda mean: mean.y.mean, reverse=found.y.better != "less"):
-        texts = (_text(mean.y, found.y), _text(mean.x, found.x))
+        texts = (found.y.estimate_text(mean.y), found.x.estimate_text(mean.x))
         name = Field(found.model.scheme_title(mean.scheme), best=mean.in_front)
         rows.append((name, Field(str(mean.y.count)), *map(Field, texts)))
     return Table("", (), ("scheme", "runs", found.y.axis, found.x.axis), tuple(rows))
-
-
-def _text(estimate: Estimate, metric: FigureMetric) -> str:
-    def number(value: float) -> str:
-        return decimal(value, metric.digits)
-
-    return f"{number(estimate.mean)} {estimate.bounds_text(number)}".strip()

@@ -65,4 +65,4 @@ def draw(of: OfResults) -> Drawn:
     def paper() -> Table:
         return matrix("share (%) / beside", down, across, percent, 1)
 
-    return of.drawn(of.model.name, drawing, columns, lambda: rows, why, paper=paper)
+    return of.drawn(of.path or of.model.name, drawing, columns, lambda: rows, why, paper=paper)

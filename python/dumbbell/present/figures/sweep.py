@@ -1,13 +1,16 @@
 """Metrics of each scheme along an axis of a grid: throughput, delay and loss unless one is given."""
 
 from dumbbell.base.errors import UserError
-from dumbbell.present.cells import Cells, all_schemes, mean
+from dumbbell.present.cells import Cells, all_schemes
+from dumbbell.present.figure_metrics import FigureMetric
 from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import GRID
 from dumbbell.present.plots import FEW, Stroke, SweepLine, SweepPanel, scheme_strokes, sweep_figure
+from dumbbell.present.report.content import RunEntry
+from dumbbell.present.report.drawn.overview import BOUNDS
 from dumbbell.present.tables import Table
-from dumbbell.present.tables.terminal import number
 from dumbbell.results.analysis.axis_words import axis_heading
+from dumbbell.results.analysis.summary import Estimate
 
 SCOPE = GRID
 OPTIONS = ("x", "metric", "schemes", "group_by")
@@ -33,39 +36,49 @@ def draw(of: OfResults) -> Drawn:
         raise UserError(f"figure `{of.kind}`: {len(wanted)} lines cannot be told apart: `schemes` chooses up to {FEW}")
     strokes: list[Stroke] = scheme_strokes([of.model.styles[scheme.name] for scheme, _ in wanted])
     one = of.metric(options.metric)
-    panels, rows = [], list[list[object]]()
+    panels, rows, estimates = [], list[list[object]](), list[tuple[FigureMetric, list[Estimate | None]]]()
     metrics = [one] if one else of.main_metrics
     for metric in metrics:
         lines = []
         for (scheme, group), stroke in zip(wanted, strokes, strict=True):
-            means = [
-                mean(
-                    metric.value(run.content)
-                    for run in runs
-                    if run.scheme == scheme.name and (places[run.path], groups[run.path]) == (value, group)
-                )
-                for value in values
-            ]
-            label = f"{scheme.title}, {by} {group}" if by else scheme.title
-            lines.append(SweepLine(label, stroke, means, scheme=scheme.name))
-            ends = [group] if by else []
+            own = [run for run in runs if run.scheme == scheme.name and groups[run.path] == group]
+            found = [_estimate(metric, [run for run in own if places[run.path] == value]) for value in values]
+            estimates.append((metric, found))
+            label = f"{scheme.title}, {axis_heading(by)} {group}" if by else scheme.title
+            means = [each.mean if each else None for each in found]
+            lines.append(SweepLine(label, stroke, means, [_ends(each) for each in found], scheme.name))
             rows += [
-                [scheme.name, *ends, axis, value, metric.column, found]
-                for value, found in zip(values, means, strict=True)
+                [scheme.name, *([group] if by else []), axis, value, metric.column]
+                + ([each.mean, each.low, each.high, each.count] if each else [None, None, None, 0])
+                for value, each in zip(values, found, strict=True)
             ]
         panels.append(SweepPanel(metric.axis, lines))
     columns = {"scheme": "text", **({"group": "text"} if by else {}), "axis": "text", "value": "text"}
-    columns |= {"metric": "text", "mean": "number"}
+    columns |= {"metric": "text", "mean": "number", "low": "number", "high": "number", "runs": "integer"}
     drawing = sweep_figure(of.name, axis_heading(axis), values, panels) if runs else ""
+    kinds = {each.bounds for _, row in estimates for each in row if each}
+    bars = " or, of few runs, ".join(what for bounds, what in BOUNDS.items() if bounds in kinds)
     shows = f"{', '.join(metric.title for metric in metrics)} of each scheme along {axis}"
+    shows += f", with the {bars}" if bars else ""
 
     def paper() -> Table:
+        labels = [line.label for panel in panels for line in panel.lines]
         found = [
-            [metric.axis, line.label, *(number(each, metric.digits) for each in line.values)]
-            for metric, panel in zip(metrics, panels, strict=True)
-            for line in panel.lines
+            [metric.axis, label, *(metric.estimate_text(each) for each in row)]
+            for label, (metric, row) in zip(labels, estimates, strict=True)
         ]
         head = ["metric", f"scheme / {axis_heading(axis)}", *values]
         return Table.of(head, found, align=f"ll{'r' * len(values)}")
 
     return of.drawn(of.model.name, drawing, columns, lambda: rows, "no run counts", metrics, shows, paper)
+
+
+def _estimate(metric: FigureMetric, runs: list[RunEntry]) -> Estimate | None:
+    values = [value for run in runs if (value := metric.value(run.content)) is not None]
+    return Estimate.of(values) if values else None
+
+
+def _ends(estimate: Estimate | None) -> tuple[float, float] | None:
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return None
+    return (estimate.low, estimate.high)

@@ -76,7 +76,7 @@ def throughput_figure(
         bins = max([len(capacity_mbps), *(len(flow.egress_mbps or flow.ingress_mbps) for flow in flows)], default=0)
         axes.set_xlim(0, max(bins * bin_s, bin_s))
         axes.set_ylim(bottom=0)
-        framed.finish(["Throughput (Mbit/s)"], PAIRS)
+        framed.finish(["Throughput (Mbit/s), with headers"], PAIRS)
         return compact(render(framed.figure), name)
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from dumbbell.base.conventions import MainMetric
-from dumbbell.base.errors import capitalized
 from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, estimate
 from dumbbell.results.analysis.findings.noise import Noise, Verdict, judged
 from dumbbell.results.analysis.findings.words import (
@@ -113,10 +112,10 @@ def _front(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Senten
     place, title, waits = name(evidence.place(groups[0].path)), shown.throughput.title, shown.delay.title
     which = by_convention(shown)
     if len(front) == 1:
-        text = f"On {place} no other scheme has more {title} or less {waits}{which} than {said[0]}"
+        text = f"on {place} no other scheme has more {title} or less {waits}{which} than {said[0]}"
     else:
-        text = f"In front on {place}, where no other beats them in both {title} and {waits}{which}: {listing(said)}"
-    yield Sentence(1, f"{text}.")
+        text = f"in front on {place}, where no other beats them in both {title} and {waits}{which}: {listing(said)}"
+    yield Sentence(1, f"{evidence.alone(text)}.")
 
 
 def _best(evidence: Evidence, path: str) -> Iterator[Sentence]:
@@ -138,7 +137,7 @@ def _best(evidence: Evidence, path: str) -> Iterator[Sentence]:
         found = [(other.scheme, verdicts[best.scheme, other.scheme, key]) for other, _ in others]
         clauses.append(_clause(best.scheme, mean, found, metric, evidence.among([path], key)))
     if clauses:
-        yield Sentence(3, f"{capitalized('; '.join(clauses))}{by_convention(shown)}.")
+        yield Sentence(3, f"{evidence.alone('; '.join(clauses))}{by_convention(shown)}.")
 
 
 def _ranked(groups: Sequence[Repetitions], key: MetricKey, sign: float) -> list[tuple[Repetitions, Estimate]]:

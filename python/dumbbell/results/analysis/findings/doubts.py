@@ -1,6 +1,6 @@
 """What looks wrong in repetitions, and why: what a table may print beside their row."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,18 +52,30 @@ def doubts(evidence: Evidence) -> Iterator[Sentence]:
             found.setdefault(doubt.kind, []).append((group, doubt))
     for kind in sorted(found, key=_KINDS.index):
         those = found[kind]
-        if len(evidence.groups) > 1 and len(those) == len(evidence.groups):
-            who = "Everywhere"
-        else:
-            labels = dict.fromkeys(name(group.scheme) for group, _ in those)
-            who = listing(list(labels))
-            if len({group.path for group in evidence.groups}) > 1:
-                places = len({group.path for group, _ in those})
-                only = evidence.place(those[0][0].path)
-                who += f" on {name(only)}" if places == 1 else f" on {places} {evidence.place_noun}s"
+        who = _who(evidence, [group for group, _ in those])
         texts = {doubt.text for _, doubt in those}
         yield Sentence(2 if kind in _GRAVE else 6, f"{who}: {texts.pop() if len(texts) == 1 else _KINDS_SAID[kind]}.")
     yield from _warm_up(evidence)
+
+
+_MOST_PLACES = 3
+
+
+def _who(evidence: Evidence, groups: Sequence[Repetitions]) -> str:
+    """Return which schemes the groups are of, and where: exactly these pairs, or how many there are."""
+    if len(evidence.groups) > 1 and len(groups) == len(evidence.groups):
+        return "Everywhere"
+    schemes: dict[str, list[str]] = {}
+    for group in groups:
+        schemes.setdefault(group.path, []).append(name(group.scheme))
+    if len({group.path for group in evidence.groups}) == 1:
+        return listing(schemes[groups[0].path])
+    sets = {frozenset(each) for each in schemes.values()}
+    if len(sets) == 1 and len(schemes) > 1:
+        return f"{listing(schemes[groups[0].path])} on {len(schemes)} {evidence.place_noun}s"
+    if len(schemes) <= _MOST_PLACES:
+        return "; ".join(f"{listing(each)} on {name(evidence.place(path))}" for path, each in schemes.items())
+    return f"{len(groups)} of {len(evidence.groups)} pairs of scheme and {evidence.place_noun}"
 
 
 _KINDS_SAID = {

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from dumbbell.base.conventions import CONVENTIONS, Convention
+from dumbbell.base.errors import capitalized
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.experiment import Experiment
 from dumbbell.results.analysis.axis_words import axis_title, axis_value
@@ -150,6 +151,11 @@ class Evidence:
         means = [mean_of(group, self.throughput) for group in groups]
         least = ENOUGH * max((mean for mean in means if mean is not None), default=0.0)
         return [group for group, mean in zip(groups, means, strict=True) if mean is None or mean >= least]
+
+    def alone(self, text: str) -> str:
+        """Return a sentence on schemes by themselves: it says so where there are mixes too."""
+        single = all(len(flows) == 1 for group in self.uniform for flows in group.flows)
+        return f"Alone, {text}" if self.mixed and single else capitalized(text)
 
     def among(self, paths: Iterable[str], key: MetricKey) -> str:
         """Return ` among schemes with at least half of the most goodput` if that leaves schemes out on the paths."""

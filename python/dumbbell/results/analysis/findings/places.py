@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from dumbbell.base.conventions import MainMetric
-from dumbbell.base.errors import capitalized
 from dumbbell.results.analysis.axis_words import axis_value
 from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, mean_of
 from dumbbell.results.analysis.findings.noise import Noise, Pair, judged
@@ -30,7 +29,7 @@ def places(evidence: Evidence) -> Iterator[Sentence]:
         if text := _winners(evidence, key, sign, metric):
             clauses.append(text)
     if clauses:
-        yield Sentence(1, f"{capitalized('; '.join(clauses))}{by_convention(evidence.shown)}.")
+        yield Sentence(1, f"{evidence.alone('; '.join(clauses))}{by_convention(evidence.shown)}.")
 
 
 def along(evidence: Evidence) -> Iterator[Sentence]:
@@ -78,14 +77,14 @@ def _range(evidence: Evidence) -> Iterator[Sentence]:
 
 def _winners(evidence: Evidence, key: MetricKey, sign: float, metric: MainMetric) -> str:
     """Return `most goodput of 9 cells: bbr on 5 and cubic on 4`. Few places have their names. Empty without rivals."""
-    best: list[tuple[str, str, float]] = []
+    best: list[tuple[list[str], str, float]] = []
     pairs: list[Pair] = []
     for path in evidence.by_path:
         known = _known(evidence, path, key)
         if len(known) < 2:
             continue
         (leader, first), (following, second), *_ = sorted(known, key=lambda each: sign * each[1])
-        best.append((_ALIKE if first == second else name(leader.scheme), path, first))
+        best.append(([name(group.scheme) for group, mean in known if mean == first], path, first))
         if first != second:
             pairs.append((following, leader, key))
     if not best:
@@ -93,9 +92,13 @@ def _winners(evidence: Evidence, key: MetricKey, sign: float, metric: MainMetric
     most = f"{'most' if sign < 0 else 'least'} {metric.title}{evidence.among(evidence.by_path, key)}"
     if len(best) <= _MOST_PLACES:
         number = number_of(metric)
-        said = [f"{who} on {name(evidence.place(path))} ({number(value)} {metric.unit})" for who, path, value in best]
-        return f"{most}: {listing(said)}{_noise(pairs)}"
-    return f"{most} of {len(best)} {evidence.place_noun}s: {_counts([who for who, *_ in best])}{_noise(pairs)}"
+        said = [
+            f"{listing(who)} on {name(evidence.place(path))} ({number(value)} {metric.unit})"
+            for who, path, value in best
+        ]
+        return f"{most}: {listing(said)}{_noise(pairs, len(best))}"
+    winners = [who[0] if len(who) == 1 else _ALIKE for who, *_ in best]
+    return f"{most} of {len(best)} {evidence.place_noun}s: {_counts(winners)}{_noise(pairs, len(best))}"
 
 
 def _counts(best: Sequence[str]) -> str:
@@ -115,8 +118,8 @@ def _known(evidence: Evidence, path: str, key: MetricKey) -> list[tuple[Repetiti
     return [(group, mean) for group, mean in found if mean is not None]
 
 
-def _noise(pairs: Sequence[Pair]) -> str:
-    """Return in how many places the runs tell the best from the next."""
+def _noise(pairs: Sequence[Pair], places: int) -> str:
+    """Return in how many of the places without a tie the runs tell the best from the next."""
     if not pairs:
         return ""
     verdicts = judged(pairs)
@@ -126,7 +129,7 @@ def _noise(pairs: Sequence[Pair]) -> str:
     clear = sum(verdict.clear for verdict in verdicts)
     counts = {verdict.runs for verdict in verdicts}
     runs = f"{counts.pop()} runs" if len(counts) == 1 else ""
-    where = f"on {clear} of {len(verdicts)}"
+    where = f"on {clear} of {len(verdicts)}" + (" without a tie" if len(verdicts) < places else "")
     if kinds[Noise.APART] + kinds[Noise.OVERLAP] > 0:
         each = f", each of {runs}," if runs else ""
         return f" (the ranges of the best and the next{each} do not overlap {where})"
