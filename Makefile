@@ -144,8 +144,9 @@ test-python: ## Tests of the command line, the results and the report; those in 
 	@$(MAKE) --no-print-directory test-python-real
 
 .PHONY: test-python-rest
+# Behind those in real time, which run beside these in `make test`, when both want a processor.
 test-python-rest: build $(VENV)/.tests
-	$(PYTEST) --numprocesses=auto --dist=worksteal -m "not slow and not real"
+	nice -n 15 $(PYTEST) --numprocesses=auto --dist=worksteal -m "not slow and not real"
 
 .PHONY: test-python-real
 test-python-real: build $(VENV)/.tests
