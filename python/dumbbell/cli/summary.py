@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import dumbbell
 from dumbbell.base.conventions import CORRECTED, PANTHEON, Convention
@@ -83,8 +83,9 @@ def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
         print("\n".join(results.findings), end="\n\n")
     places, shown = _Places(results), results.experiment.shown
     gathered = best_first(results, sort, shown.throughput.key)
-    print("\n\n".join(map(_text, _main_tables(gathered, places, shown, sort == FAMILY))))
-    print("\n".join(_rules(results, gathered)))
+    parts = _parts(gathered, shown)
+    print("\n\n".join(map(_text, _main_tables(parts, places, shown, sort == FAMILY))))
+    print("\n".join(_rules(results, parts)))
     if places.everywhere:
         print(f"Everywhere: {', '.join(places.everywhere)}.")
     _print_one_end(gathered, places)
@@ -102,24 +103,37 @@ def print_latex(results: dumbbell.Results, sort: str | None = None) -> None:
     """Print the main tables in LaTeX; what stands around them in the terminal is in comments, as is a single path."""
     places, shown = _Places(results), results.experiment.shown
     gathered = best_first(results, sort, shown.throughput.key)
+    parts = _parts(gathered, shown)
     paths = list(dict.fromkeys(places.words(group.path)[0] for group in gathered))
     everywhere = [*(f"path {path}" for path in paths if len(paths) == 1), *places.everywhere]
-    notes = [*results.findings, *_rules(results, gathered), _legend(gathered)]
+    notes = [*results.findings, *_rules(results, parts), _legend(gathered)]
     if everywhere:
         notes.append(f"Everywhere: {', '.join(everywhere)}.")
     print("".join(f"% {note}\n" for text in notes for note in text.splitlines()), end="")
-    for table in _main_tables(gathered, places, shown, sort == FAMILY):
+    for table in _main_tables(parts, places, shown, sort == FAMILY):
         told = _without_first(table) if len(paths) == 1 else table
         print(f"\n{latex.render(told, table.caption)}", end="")
 
 
-def _rules(results: dumbbell.Results, gathered: list[dumbbell.Repetitions]) -> list[str]:
-    """Return by which rules the main tables are, with the length of the warm-up, and what harm is where it is shown."""
-    shown, alone = results.experiment.shown, {(group.path, group.scheme): group for group in gathered}
+Parts: TypeAlias = "list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]]"
+"""The repetitions of each run with the shares of its flows; a run of one flow has none."""
+
+
+def _parts(gathered: list[dumbbell.Repetitions], shown: Convention) -> Parts:
+    alone = {(group.path, group.scheme): group for group in gathered}
+    return [(group, dumbbell.shares(group, shown, alone)) for group in gathered]
+
+
+def _has_harm(parts: Parts) -> bool:
+    return any(share.harm is not None for _, shares in parts for share in shares)
+
+
+def _rules(results: dumbbell.Results, parts: Parts) -> list[str]:
+    """Return the rules of the main tables: the convention, the length of the warm-up, and harm if it is shown."""
+    shown = results.experiment.shown
     warmup = f" (warm-up: {results.experiment.warmup_s:.3g} s)" if "warm-up" in shown.rules else ""
-    harmed = any(share.harm is not None for group in gathered for share in dumbbell.shares(group, shown, alone))
     harm = "Harm: what a flow lost of the throughput that its scheme had alone on the path; 50 % is half of it lost."
-    return [shown.sentence(warmup), *([harm] if harmed else [])]
+    return [shown.sentence(warmup), *([harm] if _has_harm(parts) else [])]
 
 
 def _without_first(table: Table) -> Table:
@@ -127,12 +141,8 @@ def _without_first(table: Table) -> Table:
     return replace(table, columns=table.columns[1:], rows=rows, align=table.align[1:])
 
 
-def _main_tables(
-    gathered: list[dumbbell.Repetitions], places: _Places, shown: Convention, families: bool
-) -> list[Table]:
+def _main_tables(parts: Parts, places: _Places, shown: Convention, families: bool) -> list[Table]:
     """Return the means of flows by themselves, the shares of those that compete, and the totals of these, if any."""
-    alone = {(group.path, group.scheme): group for group in gathered}
-    parts = [(group, dumbbell.shares(group, shown, alone)) for group in gathered]
     # beside others a flow has what it got, and the total is nobody's
     mixes = [(group, shares) for group, shares in parts if shares]
     singles = [group for group, shares in parts if not shares]
@@ -237,13 +247,11 @@ def _totals(
     return _table(title, [*places.head, *names, *_titles(columns), *(["remark"] if told else [])], rows)
 
 
-def _shares(
-    parts: list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]], places: _Places, shown: Convention
-) -> Table:
+def _shares(parts: Parts, places: _Places, shown: Convention) -> Table:
     """Return the table of shares: a row for each scheme in runs of several flows, and for each of its flows."""
     times = [dumbbell.competing_text(group) if shown is CORRECTED else "" for group, _ in parts]
     same = len(set(times)) == 1
-    harmed = any(share.harm is not None for _, shares in parts for share in shares)
+    harmed = _has_harm(parts)
     columns = (
         ("share %", "payload_share", 100.0, 1),
         (shown.throughput.heading, "throughput_mbps", 1.0, shown.throughput.digits),
