@@ -125,7 +125,15 @@ def read_text(file: Path, kind: Kind, encoding: str = "utf-8", errors: str = "st
         OSError: it cannot be read.
         UnicodeDecodeError: it is no text.
     """
-    content = read_bytes(file, kind)
+    return text_of(read_bytes(file, kind), encoding, errors)
+
+
+def text_of(content: bytes, encoding: str = "utf-8", errors: str = "strict") -> str:
+    """Return the content of a file as text, whose lines end in a line feed.
+
+    Raises:
+        UnicodeDecodeError: it is no text.
+    """
     if b"\r" in content:
         content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return content.decode(encoding, errors)

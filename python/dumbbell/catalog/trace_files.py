@@ -8,7 +8,7 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError, full_name
-from dumbbell.base.input_files import TEXT, digest, read_text
+from dumbbell.base.input_files import TEXT, read_bytes, text_of
 from dumbbell.catalog.toml_tables import TomlTable
 
 
@@ -46,8 +46,9 @@ def found(element: TomlTable) -> dict[str, Any]:
     file = full_name("trace", Path(element.source).parent / element.text("file"))
     sha256 = element.text("sha256", "")
     if not sha256:
-        sha256 = _sum(file)
-        _times(str(file), sha256)  # whether it is a trace
+        content = _content(file)
+        _parsed(file, content)  # whether it is a trace
+        sha256 = _sum(content)
     return element.raw | {"file": str(file), "sha256": sha256}
 
 
@@ -74,17 +75,10 @@ def without_times(specification: str) -> str:
 @lru_cache(maxsize=16)
 def _times(name: str, sha256: str) -> list[int]:
     file = Path(name)
-    times = read_trace(file)
-    if (now := _sum(file)) != sha256:
+    content = _content(file)
+    if (now := _sum(content)) != sha256:
         raise UserError(f"{file}: has changed: its SHA-256 is {now}, that of the path's trace is {sha256}")
-    return times
-
-
-def _sum(file: Path) -> str:
-    try:
-        return digest(file, TEXT)
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror or error}") from None
+    return _parsed(file, content)
 
 
 def read_trace(file: Path) -> list[int]:
@@ -93,13 +87,26 @@ def read_trace(file: Path) -> list[int]:
     Raises:
         UserError: the file cannot be read, or names the line that mm-link refuses too.
     """
+    return _parsed(file, _content(file))
+
+
+def _content(file: Path) -> bytes:
     try:
-        return _core.parse_trace(read_text(file, TEXT, "ascii"))
+        return read_bytes(file, TEXT)
     except OSError as error:
         raise UserError(f"{file}: {error.strerror or error}") from None
+
+
+def _sum(content: bytes) -> str:
+    import hashlib  # takes its time, and is needed by few commands
+
+    return hashlib.sha256(content).hexdigest()
+
+
+def _parsed(file: Path, content: bytes) -> list[int]:
+    try:
+        return _core.parse_trace(text_of(content, "ascii"))
     except UnicodeDecodeError:
         raise UserError(f"{file}: no trace: allowed is one whole number of ms a line") from None
-    except UserError:
-        raise
     except _core.Error as error:
         raise UserError(f"{file}: {error}") from None
