@@ -39,7 +39,7 @@ def _rows(found: Overview, path: str, timed: bool) -> list[list[object]]:
 
 
 def _paper(found: Overview, path: str) -> Table:
-    """Return a row for each scheme, most of what is drawn upwards first; those on the Pareto front are bold."""
+    """Return a table with a row for each scheme, the best one upwards first. Schemes on the Pareto front are bold."""
     rows = []
     for mean in sorted(found.means[path], key=lambda mean: mean.y.mean, reverse=found.y.better != "less"):
         texts = (found.y.estimate_text(mean.y), found.x.estimate_text(mean.x))

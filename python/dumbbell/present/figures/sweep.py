@@ -7,7 +7,7 @@ from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import GRID
 from dumbbell.present.plots import FEW, Stroke, SweepLine, SweepPanel, scheme_strokes, sweep_figure
 from dumbbell.present.report.content import RunEntry
-from dumbbell.present.report.drawn.overview import BOUNDS
+from dumbbell.present.report.drawn.overview import bars_text, interval
 from dumbbell.present.tables import Table
 from dumbbell.results.analysis.axis_words import axis_heading
 from dumbbell.results.analysis.summary import Estimate
@@ -46,7 +46,9 @@ def draw(of: OfResults) -> Drawn:
             estimates.append((metric, found))
             label = f"{scheme.title}, {axis_heading(by)} {group}" if by else scheme.title
             means = [each.mean if each else None for each in found]
-            lines.append(SweepLine(label, stroke, means, [_ends(each) for each in found], scheme.name))
+            lines.append(
+                SweepLine(label, stroke, means, [interval(each) if each else None for each in found], scheme.name)
+            )
             rows += [
                 [scheme.name, *([group] if by else []), axis, value, metric.column]
                 + ([each.mean, each.low, each.high, each.count] if each else [None, None, None, 0])
@@ -56,8 +58,7 @@ def draw(of: OfResults) -> Drawn:
     columns = {"scheme": "text", **({"group": "text"} if by else {}), "axis": "text", "value": "text"}
     columns |= {"metric": "text", "mean": "number", "low": "number", "high": "number", "runs": "integer"}
     drawing = sweep_figure(of.name, axis_heading(axis), values, panels) if runs else ""
-    kinds = {each.bounds for _, row in estimates for each in row if each}
-    bars = " or, of few runs, ".join(what for bounds, what in BOUNDS.items() if bounds in kinds)
+    bars = bars_text(each for _, row in estimates for each in row if each)
     shows = f"{', '.join(metric.title for metric in metrics)} of each scheme along {axis}"
     shows += f", with the {bars}" if bars else ""
 
@@ -76,9 +77,3 @@ def draw(of: OfResults) -> Drawn:
 def _estimate(metric: FigureMetric, runs: list[RunEntry]) -> Estimate | None:
     values = [value for run in runs if (value := metric.value(run.content)) is not None]
     return Estimate.of(values) if values else None
-
-
-def _ends(estimate: Estimate | None) -> tuple[float, float] | None:
-    if estimate is None or estimate.low is None or estimate.high is None:
-        return None
-    return (estimate.low, estimate.high)

@@ -29,7 +29,7 @@ _HEADINGS = {
 
 
 def axis_heading(name: str) -> str:
-    """Return what figures write along an axis, with its unit: `base RTT (ms)`; the name itself of what has no other."""
+    """Return the title of an axis with its unit, for figures: `base RTT (ms)`. Without one it is the axis's name."""
     return _HEADINGS.get(name, axis_title(name))
 
 

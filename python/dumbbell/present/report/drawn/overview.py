@@ -1,6 +1,6 @@
 """One metric over another on each path of a report: the mean of each scheme, and every run."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -69,7 +69,7 @@ class Overview:
 
     @property
     def title(self) -> str:
-        """What is drawn: `goodput over p95 one-way delay`."""
+        """Return the titles of both metrics: `goodput over p95 one-way delay`."""
         return f"{self.y.title} over {self.x.title}"
 
     @cached_property
@@ -159,9 +159,7 @@ class Overview:
 
     def bars(self, path: str) -> str:
         """Return what the bars of the means show."""
-        estimates = [each for mean in self.means[path] for each in (mean.x, mean.y)]
-        found = [what for bounds, what in BOUNDS.items() if any(each.bounds == bounds for each in estimates)]
-        return " or, of few runs, ".join(found)
+        return bars_text(each for mean in self.means[path] for each in (mean.x, mean.y))
 
     def limits(self, path: str) -> Limits:
         """What no scheme can exceed there: the capacity in the runs, and the least delay of any packet."""
@@ -217,8 +215,8 @@ class Overview:
         return [
             replace(
                 self._point(mean.scheme, mean.x.mean, mean.y.mean, f"mean of {mean.y.count} runs", mean.late),
-                x_interval=_interval(mean.x),
-                y_interval=_interval(mean.y),
+                x_interval=interval(mean.x),
+                y_interval=interval(mean.y),
                 in_front=mean.in_front,
             )
             for mean in self.means[path]
@@ -258,7 +256,13 @@ def _listed(names: list[str]) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _interval(estimate: Estimate) -> tuple[float, float] | None:
+def bars_text(estimates: Iterable[Estimate]) -> str:
+    """Return what the bars of means show; an empty text if no mean has a bar."""
+    kinds = {each.bounds for each in estimates}
+    return " or, of few runs, ".join(what for bounds, what in BOUNDS.items() if bounds in kinds)
+
+
+def interval(estimate: Estimate) -> tuple[float, float] | None:
     """Return the ends of the interval; None for a single run, and for runs with the same value."""
     if estimate.bounds not in BOUNDS or estimate.low is None or estimate.high is None:
         return None

@@ -142,8 +142,8 @@ class Evidence:
     def rivals(self, path: str, key: MetricKey) -> list[Repetitions]:
         """Return the uniform groups of a path that are compared in a metric: of the delay, those that carry enough.
 
-        A scheme that sends little waits little. Enough is at least half, by the means, of what the one with the most
-        throughput carries. A group of which no run knows the throughput stays.
+        The packets of a scheme that sends little wait little. A scheme carries enough if its mean throughput is at
+        least half of the largest mean throughput on the path. A group of unknown throughput is compared too.
         """
         groups = self.by_path.get(path, [])
         if key != self.delay:
