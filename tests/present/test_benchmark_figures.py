@@ -53,6 +53,7 @@ from dumbbell.present.plots.parts.frame import LINES, frame, tick_text
 from dumbbell.present.plots.parts.labels import Box, place_what_fits
 from dumbbell.present.plots.parts.strokes import marked
 from dumbbell.present.plots.parts.style import OPTIMUM
+from dumbbell.present.plots.sweep import _SPREAD, Places
 
 SVG = "{http://www.w3.org/2000/svg}"
 Points = tuple[NDArray[Any], NDArray[Any]]
@@ -436,3 +437,12 @@ def test_a_logarithmic_axis_has_plain_numbers_within_a_decade() -> None:
     line = SweepLine("A", flow_stroke(1), [0.3, 4.0])
     shown = texts(sweep_figure("f", "x", ["10", "20"], [SweepPanel("y", [line], logarithmic=True)]))
     assert {"0.5", "1", "2"} <= set(shown)
+
+
+@pytest.mark.parametrize("logarithmic", [False, True])
+@pytest.mark.parametrize("count", [2, 3, 4, 9])
+def test_points_side_by_side_stay_within_the_axis(count: int, logarithmic: bool) -> None:
+    places = Places([10.0 * 2.0**index for index in range(count)], logarithmic)
+    low, high = places.margins()
+    for step in (-_SPREAD / 2, _SPREAD / 2):
+        assert all(low < place < high for place in places.beside(step))

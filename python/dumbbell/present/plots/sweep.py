@@ -72,6 +72,10 @@ def sweep_figure(name: str, axis: str, values: Sequence[str], panels: Sequence[S
         return compact(render(framed.figure), name, marks)
 
 
+_LEAST_STEPS = 4
+"""Fewer values are shifted as if they were so many: their distance is larger than the margins of the axis."""
+
+
 @dataclass(frozen=True)
 class Places:
     """Where values stand; `logarithmic` is None for those that are no quantities."""
@@ -90,13 +94,14 @@ class Places:
         return (low - 0.05 * (high - low), high + 0.05 * (high - low))
 
     def beside(self, step: float) -> list[float]:
-        """The places, each shifted by a part of the distance to its neighbours: -0.5 to 0.5."""
+        """Return the places, each shifted by a part of the distance to its neighbours, within the axis's limits."""
         if self.logarithmic is None or len(self.at) < 2:
             return [place + step for place in self.at]
         low, high = self.margins()
+        part = step / max(len(self.at), _LEAST_STEPS)
         if self.logarithmic:
-            return [place * (high / low) ** (step / len(self.at)) for place in self.at]
-        return [place + step * (high - low) / len(self.at) for place in self.at]
+            return [place * (high / low) ** part for place in self.at]
+        return [place + part * (high - low) for place in self.at]
 
 
 def quantities(values: Sequence[str]) -> Places | None:
