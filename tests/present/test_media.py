@@ -8,7 +8,7 @@ import pytest
 
 from conftest import Dumbbell, show
 from dumbbell import _core
-from dumbbell.present.report import load
+from dumbbell.present.report.content import load
 from dumbbell.present.report.drawing import draw
 from dumbbell.present.report.page import ReportPage
 

@@ -94,7 +94,7 @@ def test_any_metric_over_any_axis(dumbbell: Dumbbell, run) -> None:  # noqa: ANN
     lines = {(row["scheme"], row["group"], row["value"]): float(row["mean"]) for row in csv_rows(folder / "s.csv")}
     assert len(lines) == 4
     assert lines["reno", "20", "2"] == pytest.approx(sum(delays) / 2)
-    assert "base RTT (ms) 80" in (folder / "s.svg").read_text()
+    assert "base RTT 80 ms" in (folder / "s.svg").read_text()
     assert ", logarithmic" not in (folder / "s.svg").read_text()
 
 
@@ -109,6 +109,30 @@ def test_the_share_of_a_scheme_in_mixes(dumbbell: Dumbbell, folder: Path) -> Non
     assert table["cubic", "reno"]["fair_share"] == pytest.approx(2 / 3)
     box = found.figure("box", metric="share:cubic")
     assert list(box.data["share_cubic"]) == pytest.approx([100 * share for share in shares])
+
+
+def test_shares_beside_one_scheme_on_several_paths(dumbbell: Dumbbell, folder: Path) -> None:
+    for rate in (4.0, 8.0):
+        (folder / f"p{rate:g}.toml").write_text(path_text(rate).replace("small", f"p{rate:g}"))
+    mixes = ("--mix", "vegas+cubic", "--mix", "reno+cubic", "--path", "p4.toml,p8.toml")
+    dumbbell("run", *mixes, "--runs", "2", "--duration", "3", "--out", "r")
+    found = package.open(folder / "r")
+    dumbbell("figure", "r", "share", "--out", "beside.svg")
+    rows = csv_rows(folder / "beside.csv")
+    assert [(row["path"], row["scheme"], row["competitor"]) for row in rows] == [
+        (path, scheme, "cubic") for path in ("p4", "p8") for scheme in ("vegas", "reno")
+    ]
+    for row in rows:
+        runs = [run for run in found.runs if run.path == row["path"] and run.scheme == f"{row['scheme']}+cubic"]
+        shares = [run.statistics["flows"][0]["competing_share"] for run in runs]
+        assert float(row["share"]) == pytest.approx(sum(shares) / 2)
+        assert (row["fair_share"], row["runs"]) == ("0.5", "2")
+    drawing = (folder / "beside.svg").read_text()
+    assert "Share of the payload that the row's scheme gets beside TCP Cubic" in drawing
+    head, first, _ = latex(dumbbell, folder / "r", "share")
+    assert head == "share (\\%), scheme / path & p4 & p8 \\\\"
+    vegas = [f"{100 * float(row['share']):.1f}" for row in rows if row["scheme"] == "vegas"]
+    assert first == f"TCP Vegas & {' & '.join(vegas)} \\\\"
 
 
 def test_pairs_are_shares_of_two_flows(dumbbell: Dumbbell, run) -> None:  # noqa: ANN001

@@ -16,7 +16,7 @@ import dumbbell as package
 from conftest import Dumbbell
 from dumbbell.base.conventions import PANTHEON
 from dumbbell.present.plots import TimedAxis, TimedLine, TimedPanel, over_time_figure, scheme_strokes, styles
-from dumbbell.present.report import load
+from dumbbell.present.report.content import load
 from dumbbell.present.report.over_time import OverTime
 from dumbbell.results.analysis.over_time import Spread, hour_of_day, periods, stretch
 

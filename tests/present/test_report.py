@@ -25,9 +25,10 @@ from PIL import Image
 from conftest import Dumbbell, pantheon_logs
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
-from dumbbell.present.report import load, write_report
+from dumbbell.present.report.content import load
 from dumbbell.present.report.drawing import draw
 from dumbbell.present.report.sheets import sources
+from dumbbell.present.reports import write_report
 from report_results import make, stats_of
 from well_formed import WellFormed
 

@@ -17,10 +17,11 @@ from conftest import Dumbbell
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError
 from dumbbell.present.plots.parts.typeset import typeset
-from dumbbell.present.report import ReportModel, load, run_file, write_report
-from dumbbell.present.report.drawing import draw_paths
-from dumbbell.present.report.short import sheets
-from dumbbell.present.report.short.page import ShortPage
+from dumbbell.present.report.content import ReportModel, load
+from dumbbell.present.reports import run_file, write_report
+from dumbbell.present.short_report import sheets
+from dumbbell.present.short_report.content import ShortContent
+from dumbbell.present.short_report.page import ShortPage
 from report_results import make, stats_of
 
 MOMENT = datetime.datetime(2026, 5, 6, 7, 8, 9, tzinfo=datetime.UTC)
@@ -53,7 +54,7 @@ def model(results: Path) -> ReportModel:
 @pytest.fixture(scope="module")
 def page(model: ReportModel) -> str:
     """The page."""
-    return ShortPage(model, draw_paths(model)).render()
+    return ShortPage(ShortContent(model)).render()
 
 
 def crowd(model: ReportModel, schemes: int) -> ReportModel:
@@ -78,9 +79,9 @@ def test_a_report_of_sixty_schemes_stays_short(model: ReportModel, tmp_path: Pat
     """It had 473 pages and 37 MB."""
     many = crowd(model, 60)
     assert len(many.runs) == 60 * 2 * 4
-    figures = draw_paths(many)
-    assert len(ShortPage(many, figures).render().encode()) < MOST_BYTES
-    (tmp_path / "many.pdf").write_bytes(typeset(sheets.sources(many, figures)))
+    content = ShortContent(many)
+    assert len(ShortPage(content).render().encode()) < MOST_BYTES
+    (tmp_path / "many.pdf").write_bytes(typeset(sheets.sources(content)))
     assert pdf_pages(tmp_path / "many.pdf") <= MOST_PAGES
 
 
@@ -122,7 +123,7 @@ def test_the_table_is_by_the_convention_and_sorted(results: Path, name: str, dum
 
 def test_schemes_that_no_other_beats_are_bold(model: ReportModel) -> None:
     many = crowd(model, 14)
-    page = ShortPage(many, draw_paths(many)).render()
+    page = ShortPage(ShortContent(many)).render()
     section = page[page.index('id="path1"') :]
     bold = re.findall(r'<tr data-scheme="([\w-]+)"><th scope="row"><b>', section.partition("All columns")[0])
     points = {}
@@ -146,12 +147,69 @@ def test_in_a_mix_shares_come_before_the_plane(folder: Path, dumbbell: Dumbbell)
     dumbbell("run", *mix, "--out", "r")
     dumbbell("report", "r")
     outline = Outline((folder / "r/report.html").read_text())
-    in_order(outline.text, ["1 scheme and 1 mix of schemes", "Who got what", "Up and right is better", "All schemes"])
+    in_order(outline.text, ["1 scheme and 1 mix of schemes", "Who got what", "Schemes by themselves, without mixes."])
+    in_order(outline.text, ["Up and right is better", "Schemes by themselves", "All flows of a mix together"])
+    assert "Who gets what beside whom" not in outline.text  # one pair is no map
     shares = [row[:3] for row in outline.rows if row[0] == "cubic+bbr|" and row[2:3] == ["50.0|"]]
     assert shares[:2] == [["cubic+bbr|", "TCP Cubic|", "50.0|"], ["cubic+bbr|", "TCP BBR|", "50.0|"]]
-    assert "Jain's index|" in next(row for row in outline.rows if "runs|" in row)
+    assert "Jain's index|" in [row for row in outline.rows if "runs|" in row][1]
     assert "dumbbell report . --run small/cubic/1" in outline.text
     assert pdf_pages(folder / "r/report.pdf") <= 3
+
+
+GRID = """
+name = "grid"
+schemes = ["cubic", "reno"]
+paths = ["small.toml"]
+runs = 2
+duration_s = 2.0
+log = "none"
+
+[grid]
+bw_factor = [1.0, 2.0]
+rtt_ms = [20.0, 80.0]
+"""
+
+
+def test_a_grid_has_figures_and_tables_of_all_cells(
+    folder: Path, dumbbell: Dumbbell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "grid.toml").write_text(GRID)
+    dumbbell("run", "grid.toml", "--out", "r", "--jobs", "2")
+    dumbbell("report", "r")
+    page = (folder / "r/report.html").read_text()
+    outline = Outline(page)
+    cell = "small: rate factor 2, base RTT 80 ms"
+    in_order(outline.text, ["2 schemes in 4 cells of 1 path", "Along the axes", "All cells", "All schemes", cell])
+    head = next(row for row in outline.rows if "scheme|" in row)
+    assert head[:4] == ["rate factor|", "base RTT (ms)|", "scheme|", "runs|"]
+    found = package.open(folder / "r")
+    for scheme, title in (("cubic", "TCP Cubic|"), ("reno", "TCP NewReno|")):
+        runs = [run for run in found.runs if (run.path, run.scheme) == ("small.bw_factor-2.rtt_ms-80", scheme)]
+        goodput = sum(run.statistics["network"]["goodput_mbps"] for run in runs) / 2
+        row = next(row for row in outline.rows if row[:3] == ["2|", "80|", title])
+        assert row[4].startswith(f"{goodput:.2f}")
+    assert page.count("<details id=") == 4
+    command = re.search(r"<code>dumbbell figure . (sweep[^<]*)</code>", page)
+    assert command
+    dumbbell("figure", "r", *command[1].split(), "--out", "same.svg")
+    drawn = re.findall(r">([^<>]*base RTT[^<>]*)<", (folder / "same.svg").read_text())
+    assert drawn
+    assert all(text in page for text in drawn)
+    monkeypatch.setattr("dumbbell.present.short_report.content.MOST_CELLS", 3)
+    monkeypatch.setattr("dumbbell.present.short_report.texts.MOST_CELLS", 3)
+    large = ShortPage(ShortContent(load(folder / "r"))).render()
+    assert "<details id=" not in large
+    assert "There are 4 cells" in large
+
+
+def test_competing_schemes_on_several_paths_begin_with_a_map_of_shares(folder: Path, dumbbell: Dumbbell) -> None:
+    mixes = ("--mix", "reno+cubic", "--mix", "vegas+cubic", "--path", "small.toml", "--runs", "2", "--duration", "2")
+    dumbbell("run", *mixes, "--out", "r")
+    dumbbell("report", "r", "--html")
+    page = (folder / "r/report.html").read_text()
+    in_order(page, ["<h1", "Who gets what beside whom</h2>", "Share of the payload", "dumbbell figure . share"])
+    assert page.index("Who gets what beside whom</h2>") < page.index("Who got what</h3>")
 
 
 def test_every_run_and_all_columns_are_folded_and_their_links_lead_somewhere(results: Path, page: str) -> None:
@@ -186,7 +244,7 @@ def test_a_click_on_a_head_sorts_and_what_is_no_number_stays_below(model: Report
         replace(run, status="failed", content=run.content | bad) if run.scheme == "cubic" else run for run in model.runs
     ]
     model = replace(model, runs=tuple(runs))
-    start, up, down = play(ShortPage(model, draw_paths(model)).render(), SORTED, tmp_path)
+    start, up, down = play(ShortPage(ShortContent(model)).render(), SORTED, tmp_path)
     assert start[1] == [None, None, "descending", None, None, None]
     assert start[0][-1] == up[0][-1] == down[0][-1] == "cubic"
     assert up[0][:2] == down[0][1::-1]
@@ -209,7 +267,7 @@ return found;
 
 def test_words_filter_the_rows_of_a_table(model: ReportModel, tmp_path: Path) -> None:
     many = crowd(model, 14)
-    some, one, every = play(ShortPage(many, draw_paths(many)).render(), FILTERED, tmp_path)
+    some, one, every = play(ShortPage(ShortContent(many)).render(), FILTERED, tmp_path)
     assert some == [["scheme-1", "scheme-10", "scheme-11", "scheme-12", "scheme-13"], "5 of 14 rows"]
     assert one == [["scheme-12"], "1 of 14 rows"]
     assert [len(every[0]), every[1]] == [14, ""]
@@ -269,7 +327,7 @@ def test_the_metrics_of_the_plane_can_be_chosen(model: ReportModel, tmp_path: Pa
         network |= {"packet_loss_rate": loss.get(run.scheme, 0.02)}
         runs.append(replace(run, content=run.content | {"network": network}))
     model = replace(model, runs=tuple(runs))
-    names, first, chosen = play(ShortPage(model, draw_paths(model)).render(), CHOSEN, tmp_path)
+    names, first, chosen = play(ShortPage(ShortContent(model)).render(), CHOSEN, tmp_path)
     assert names == ["Goodput over p95 one-way delay", "Goodput over median one-way delay", "Goodput over loss"]
     assert (first, chosen) == ([[names[0], False]], [[names[2], True]])
 

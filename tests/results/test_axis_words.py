@@ -2,7 +2,14 @@
 
 import pytest
 
-from dumbbell.results.analysis.axis_words import axis_label, axis_title, axis_value, axis_values, axis_words
+from dumbbell.results.analysis.axis_words import (
+    axis_label,
+    axis_phrases,
+    axis_title,
+    axis_value,
+    axis_values,
+    axis_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -22,6 +29,12 @@ def test_a_value_of_an_axis_in_words(value: object, in_tables: str, in_figures: 
 
 def test_axes_in_one_line_leave_out_the_empty_one() -> None:
     assert axis_values({"k": 2, "scheme": "", "rtts": [97, 76]}) == "k 2, rtts 97, 76"
+
+
+def test_axes_of_a_cell_read_as_words_with_units() -> None:
+    cell = {"rtt_ms": 20.0, "qlen_bdp": 4, "loss": 0.01, "scheme": "cubic", "bw_factor": 0.5, "custom": 3, "none": None}
+    said = "base RTT 20 ms, queue 4 BDP, random loss 0.01, beside cubic, rate factor 0.5, custom 3"
+    assert axis_phrases(cell) == said
 
 
 def test_the_axis_of_competitors_is_not_called_as_the_scheme_under_test() -> None:

@@ -373,12 +373,12 @@ def test_in_a_grid_it_is_counted_where_who_is_best(made: Make) -> None:
         assert "of 4 cells" in text
     assert "one run each: the noise is not known" in delay
     trends = " ".join(results.findings[1:])
-    for axis in ("bw_factor", "rtt_ms"):
+    for axis, called in (("bw_factor", "rate factor"), ("rtt_ms", "base RTT")):
         for key, title in (("goodput_mbps", "goodput"), ("owd_p95_ms", "p95 one-way delay")):
             steps = grid_steps(results, axis, key)
             for word, sign in (("grows", 1), ("falls", -1)):
                 holds = all(step * sign > 0 for step in steps)
-                said = any(f"{word} with {axis}" in each for each in results.findings if f"mean {title} " in each)
+                said = any(f"{word} with {called}" in each for each in results.findings if f"mean {title} " in each)
                 assert said == holds, (axis, key, word, trends)
 
 
@@ -397,8 +397,8 @@ def test_one_scheme_on_many_cells_has_a_range(made: Make) -> None:
     sentence = findings(results.experiment, runs)[0]
     values = sorted(run["network"]["goodput_mbps"] for run in runs)
     delays = sorted(run["network"]["owd_p95_ms"] for run in runs)
-    assert sentence.startswith(f"On 4 cells cubic carries {values[0]:.2f} (bw_factor 0.5, rtt_ms ")
-    assert f" to {values[-1]:.2f} Mbit/s (bw_factor 1, rtt_ms" in sentence
+    assert sentence.startswith(f"On 4 cells cubic carries {values[0]:.2f} (rate factor 0.5, base RTT ")
+    assert f" to {values[-1]:.2f} Mbit/s (rate factor 1, base RTT" in sentence
     assert f"delay of {delays[0]:.1f} to {delays[-1]:.1f} ms" in sentence
 
 
@@ -416,7 +416,10 @@ def test_who_is_best_changes_along_an_axis_only_if_it_does_in_all_cells() -> Non
         ]
 
     said = findings(experiment(), runs(4.0))
-    assert "By the means cubic has the most goodput up to loss 0, and bbr from 0.01 on, in all cells." in said
+    assert (
+        "By the means cubic has the most goodput up to random loss 0, and bbr from random loss 0.01 on, in all cells."
+        in said
+    )
     assert not any("By the means" in each for each in findings(experiment(), runs(8.5)))
 
 
@@ -802,3 +805,25 @@ def test_beside_mixes_it_is_said_of_schemes_alone_that_they_are(made: Make) -> N
     said = [each for each in results.findings if "goodput" in each]
     assert said
     assert all(each.startswith("Alone, ") for each in said), said
+
+
+@pytest.mark.parametrize(("lead", "said"), [(1.005, True), (1.02, False)])
+def test_a_lead_that_is_smaller_headers_is_called_so(lead: float, said: bool) -> None:
+    def run(scheme: str, number: int, goodput: float, payload: int) -> dict[str, Any]:
+        made = synthetic(scheme, "p", number, {"goodput_mbps": goodput})
+        return made | {
+            "flows": [flow | {"data_bytes_delivered": payload, "bytes_delivered": 100_000} for flow in made["flows"]]
+        }
+
+    runs = [run("copa", n, lead * (9.0 + 0.01 * n), 97_300) for n in (1, 2)]
+    runs += [run("reno", n, 9.0 + 0.01 * n, 96_500) for n in (1, 2)]
+    sentence = (
+        "Copa has more goodput than reno on p by its smaller headers only: 97.3 % of its bytes are payload, and 96.5 % "
+        "of those of reno."
+    )
+    assert (sentence in findings(experiment(), runs)) == said
+    turned = [each | {"scheme": {"copa": "reno", "reno": "copa"}[each["scheme"]]} for each in runs]
+    assert any("by its smaller headers" in each for each in findings(experiment(), turned)) == said
+    for each in runs:
+        each["flows"][0].pop("data_bytes_delivered")
+    assert not any("headers" in each for each in findings(experiment(), runs))

@@ -16,7 +16,8 @@ import pytest
 import dumbbell as library
 from conftest import Dumbbell, show
 from dumbbell.cli.summary import print_summary
-from dumbbell.present.report import drawing, load
+from dumbbell.present.report import drawing
+from dumbbell.present.report.content import load
 from dumbbell.present.report.drawing import draw
 from dumbbell.present.report.page import ReportPage
 from dumbbell.present.report.words.network import network_rows

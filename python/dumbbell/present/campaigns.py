@@ -16,7 +16,7 @@ def draw_campaign(of: OfResults, place: str) -> Drawn:
     """
     found, path = OverTime(of.model), of.one_path
     if of.model.every_s is None:
-        raise UserError(f"figure `{of.kind}`: is of campaigns: {of.directory} was made without --every")
+        raise UserError(f"figure `{of.kind}`: is of campaigns: {of.model.directory} was made without --every")
     gathered = found.periods(of.kind, path)
     timed = any(spread.clocks for each in gathered.values() for one in each for spread in one.metrics.values())
     columns = {"path": "text", "scheme": "text", place: "integer", "started_at": "text", "runs": "integer"}

@@ -7,11 +7,11 @@ from typing import Any
 
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.present.report.content import ReportModel, RunEntry
-from dumbbell.results.analysis.axis_words import axis_label
+from dumbbell.results.analysis.axis_words import axis_label, axis_phrase
 from dumbbell.results.numbers import is_number
 
-_WHO = ("ours", "theirs", "start_s")
-"""The axes that the competitors of a grid have."""
+WHO = ("scheme", "ours", "theirs", "start_s")
+"""The axes of grids that say who competes."""
 
 
 class Cells:
@@ -25,6 +25,22 @@ class Cells:
     def axes(self) -> dict[str, dict[str, Any]]:
         """The axes and their values in each cell. The keys of a table count as axes."""
         return {run.path: run.content.get("axes") or {"path": run.path} for run in self.model.runs}
+
+    @cached_property
+    def varied(self) -> list[str]:
+        """The axes that have several values; the path counts as one."""
+        names = dict.fromkeys(name for axes in self.axes.values() for name in axes)
+        return [name for name in names if len({repr(axes.get(name)) for axes in self.axes.values()}) > 1]
+
+    @cached_property
+    def places(self) -> dict[str, str]:
+        """What tells each cell from the others but for who competes in it, by path: `base RTT 20 ms`."""
+        told = [name for name in self.varied if name not in WHO]
+        found = {}
+        for path, axes in self.axes.items():
+            words = [str(axes[name]) if name == "path" else axis_phrase(name, axes.get(name)) for name in told]
+            found[path] = ", ".join(words) or str(axes.get("path", path))
+        return found
 
     def along(self, path: str | None, free: Sequence[str]) -> list[RunEntry]:
         """Return the good runs in the cells that differ from `path` in `free` axes only.
@@ -78,7 +94,7 @@ class Cells:
             for name, value in axes.items():
                 if is_number(value):
                     values.setdefault(name, set()).add(float(value))
-        varied = sorted((name for name, found in values.items() if len(found) > 1), key=lambda each: each not in _WHO)
+        varied = sorted((name for name, found in values.items() if len(found) > 1), key=lambda each: each not in WHO)
         if len(varied) < count:
             wanted = "an axis" if count == 1 else f"{count} axes"
             raise UserError(f"figure `{self.kind}`: is of experiments with a grid: {wanted} of numbers that vary")

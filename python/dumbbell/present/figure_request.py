@@ -11,7 +11,7 @@ from dumbbell.catalog.description import Description, describe
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.present.figure_metrics import FigureMetric, convention_note, find_metric, main_metric
 from dumbbell.present.plots import Steps, styles
-from dumbbell.present.report.content import ReportModel, RunEntry, SchemeEntry, load
+from dumbbell.present.report.content import ReportModel, RunEntry, SchemeEntry
 from dumbbell.present.report.drawing import Job, draw_job
 from dumbbell.present.report.drawn.overview import Overview
 from dumbbell.present.report.drawn.series import Lines, flow_lines
@@ -192,17 +192,11 @@ class OfResults:
     kind: str
     name: str
     """Starts the identifiers in the drawing."""
-    directory: Path
+    model: ReportModel
+    """The results."""
     path: str | None = None
     scheme: str | None = None
     options: FigureOptions = NO_OPTIONS
-    convention: str | None = None
-    """Which metrics are the main ones; None: as the experiment says."""
-
-    @cached_property
-    def model(self) -> ReportModel:
-        """The results."""
-        return load(self.directory, convention=self.convention)
 
     @cached_property
     def overview(self) -> Overview:

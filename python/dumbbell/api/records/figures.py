@@ -13,6 +13,7 @@ from dumbbell.present.figures import RUN, check_options, figure_module, kinds, o
 from dumbbell.present.paper_table import paper_table, require_rows
 from dumbbell.present.plots import for_notebook, for_print
 from dumbbell.present.plots.parts.sheet import SCREEN, Sheet, drawn_for
+from dumbbell.present.report.content import load
 from dumbbell.present.tables import Table as PaperTable, latex
 from dumbbell.results.files import write_atomically
 from dumbbell.results.series.table import TABLE_FORMS, Table, check_form
@@ -119,7 +120,7 @@ def results_figure(
 ) -> Figure:
     """A figure of many runs: `Results.figure`."""
     name = _identifier(f"{kind} {directory} {path} {scheme} {options} {sheet}")
-    of = OfResults(kind, name, directory, path, scheme, options, convention)
+    of = OfResults(kind, name, load(directory, convention=convention), path, scheme, options)
     return _figure(kind, of, sheet)
 
 

@@ -307,7 +307,7 @@ class Results:
         with Progress() as progress:
             progress.doing("starting")
             try:
-                from dumbbell.present.report import write_report
+                from dumbbell.present.reports import write_report
             except ModuleNotFoundError as error:
                 raise UserError(f"the report needs the package `{error.name}`, which is not installed") from None
             return write_report(

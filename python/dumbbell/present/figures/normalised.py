@@ -10,7 +10,7 @@ OPTIONS = ("beside", "legacy")
 
 def draw(of: OfResults) -> Drawn:
     """Draws a point for each scheme over all experiments."""
-    found = Experiments([of.directory, *of.options.beside], of.options.legacy)
+    found = Experiments([of.model.directory, *of.options.beside], of.options.legacy)
     columns = {"scheme": "text", "throughput": "number", "queueing_delay_ms": "number"}
     columns |= {"flows": "integer", "experiments": "integer"}
     why = "no run that counts has throughput and queueing delay"

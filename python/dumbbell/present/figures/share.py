@@ -1,12 +1,15 @@
 """What each scheme gets of the payload beside each other one, in runs of two schemes or two flows."""
 
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
-from dumbbell.present.cells import Cells, all_schemes, mean
+from dumbbell.present.cells import WHO, Cells, all_schemes, mean
 from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import GRID
 from dumbbell.present.paper_table import matrix
 from dumbbell.present.plots import matrix_figure
+from dumbbell.present.report.content import RunEntry
 from dumbbell.present.tables import Table
 from dumbbell.results.analysis.shares import share_of
 
@@ -16,13 +19,39 @@ OPTIONS = ("schemes",)
 Pair = tuple[str, str]
 
 
+@dataclass
+class Got:
+    """What one scheme got beside another one, and what would be fair, of each run."""
+
+    shares: list[float] = field(default_factory=list)
+    fair: list[float] = field(default_factory=list)
+
+
 def draw(of: OfResults) -> Drawn:
-    """Draws a matrix: what the scheme of the row gets beside that of the column."""
+    """Draws a matrix: what the scheme of the row gets beside that of the column.
+
+    Where all schemes compete with the same one, the columns are the paths or the cells, unless one is chosen.
+    """
     all_schemes(of.kind, of.scheme)
-    runs = Cells(of.model, of.kind).along(of.path, ("scheme", "ours", "theirs", "start_s"))
-    found: dict[Pair, list[tuple[float, float]]] = {}
-    """Shares and fair shares of the first scheme of a run, and of the second where the first one is not tested."""
-    turned: dict[Pair, list[tuple[float, float]]] = {}
+    cells, wanted = Cells(of.model, of.kind), of.options.schemes
+    rival = None if of.path else common_rival(of.model.runs)
+    if rival is None or len(set(cells.places.values())) == 1:
+        return _beside_each(of, pairs(cells.along(of.path, WHO), wanted))
+    found = {
+        place: pairs([run for run in of.model.runs if run.good and cells.places[run.path] == place], wanted)
+        for place in dict.fromkeys(cells.places.values())
+    }
+    return _beside_one(of, rival, found)
+
+
+def pairs(runs: Iterable[RunEntry], wanted: Iterable[str] = ()) -> dict[Pair, Got]:
+    """Return what each of two schemes got beside the other, or the first of two flows of a scheme, over the runs.
+
+    The pair that a run tests comes first; its reverse is left out where that is tested too. With `wanted` both schemes
+    are among these.
+    """
+    found: dict[Pair, Got] = {}
+    turned: dict[Pair, Got] = {}
     for run in runs:
         known = [(flow, share) for flow in run.flows if (share := share_of(flow)) is not None]
         flows = [flow for flow, _ in known]
@@ -36,33 +65,92 @@ def draw(of: OfResults) -> Drawn:
         else:
             continue
         fair = 0.5 if one == other else flows_of[one] / len(flows)
-        found.setdefault((one, other), []).append((share, fair))
+        _add(found, (one, other), share, fair)
         if one != other:
-            turned.setdefault((other, one), []).append((1.0 - share, 1.0 - fair))
-    found = turned | found
-    wanted = of.options.schemes
-    found = {pair: each for pair, each in found.items() if not wanted or set(pair) <= set(wanted)}
+            _add(turned, (other, one), 1.0 - share, 1.0 - fair)
+    chosen = set(wanted)
+    return {pair: got for pair, got in (turned | found).items() if not chosen or set(pair) <= chosen}
+
+
+def common_rival(runs: Iterable[RunEntry]) -> str | None:
+    """Return the scheme that competes in every run of two schemes; None if there is none. Of one mix it is the last."""
+    mixes = [names for run in runs if len(names := list(dict.fromkeys(str(flow["scheme"]) for flow in run.flows))) == 2]
+    common = set[str].intersection(*map(set, mixes)) if mixes else set[str]()
+    return next((name for name in reversed(mixes[0]) if name in common), None) if mixes else None
+
+
+def _add(found: dict[Pair, Got], pair: Pair, share: float, fair: float) -> None:
+    got = found.setdefault(pair, Got())
+    got.shares.append(share)
+    got.fair.append(fair)
+
+
+_METRIC = "Share of the payload that the {}'s scheme gets"
+_LONGEST = 16
+"""Letters of a path's name that stand below a column; longer names stand beside rows."""
+_WHY = "is of runs with two schemes, such as of the mix `cubic+bbr`, or with two flows: there are none"
+_COLUMNS = {"scheme": "text", "competitor": "text", "share": "number", "fair_share": "number", "runs": "integer"}
+
+
+def _ordered(of: OfResults, names: Iterable[str]) -> list[str]:
     order = {name: place for place, name in enumerate(of.model.titles)}
-    schemes, others = (
-        sorted({pair[side] for pair in found}, key=lambda name: order.get(name, len(order))) for side in (0, 1)
-    )
-    shares, fairs = (
-        [[mean(each[part] for each in found.get((one, other), [])) for other in others] for one in schemes]
-        for part in (0, 1)
-    )
+    return sorted(set(names), key=lambda name: order.get(name, len(order)))
+
+
+def _beside_each(of: OfResults, found: dict[Pair, Got]) -> Drawn:
+    """Draw schemes over their competitors."""
+    schemes, others = (_ordered(of, (pair[side] for pair in found)) for side in (0, 1))
+    table = [[found.get((one, other)) for other in others] for one in schemes]
     down, across = ([of.model.scheme_title(each) for each in names] for names in (schemes, others))
-    metric = "Share of the payload that the row's scheme gets"
-    drawing = matrix_figure(of.name, down, across, shares, metric, fair=fairs) if found else ""
-    columns = {"scheme": "text", "competitor": "text", "share": "number", "fair_share": "number"}
-    columns |= {"runs": "integer"}
-    rows: list[list[object]] = [
-        [*pair, mean(share for share, _ in each), mean(fair for _, fair in each), len(each)]
-        for pair, each in found.items()
+    rows = [_row(pair, got) for pair, got in found.items()]
+    what = of.path or of.model.name
+    return _drawn(of, what, table, down, across, _METRIC.format("row"), ("Scheme", "Competitor"), _COLUMNS, rows)
+
+
+def _beside_one(of: OfResults, rival: str, found: dict[str, dict[Pair, Got]]) -> Drawn:
+    """Draw schemes beside one competitor over the paths or cells."""
+    tested = _ordered(of, (one for got in found.values() for one, other in got if other == rival))
+    schemes = [one for one in tested if one != rival] or tested
+    table = [[got.get((one, rival)) for got in found.values()] for one in schemes]
+    names = [of.model.scheme_title(each) for each in schemes]
+    noun = "Cell" if any(run.content.get("axes") for run in of.model.runs) else "Path"
+    rows = [
+        [place, *_row(pair, each)]
+        for place, got in found.items()
+        for pair, each in got.items()
+        if pair[0] in schemes and pair[1] == rival
     ]
-    why = "is of runs with two schemes, such as of the mix `cubic+bbr`, or with two flows: there are none"
+    columns, places = {noun.lower(): "text", **_COLUMNS}, list(found)
+    beside, what = f" beside {of.model.scheme_title(rival)}", of.model.name
+    if max(map(len, places)) > _LONGEST:
+        turned = [list(row) for row in zip(*table, strict=True)]
+        return _drawn(
+            of, what, turned, places, names, _METRIC.format("column") + beside, (noun, "Scheme"), columns, rows
+        )
+    return _drawn(of, what, table, names, places, _METRIC.format("row") + beside, ("Scheme", noun), columns, rows)
+
+
+def _row(pair: Pair, got: Got) -> list[object]:
+    return [*pair, mean(got.shares), mean(got.fair), len(got.shares)]
+
+
+def _drawn(
+    of: OfResults,
+    what: str,
+    table: list[list[Got | None]],
+    down: list[str],
+    across: list[str],
+    metric: str,
+    titles: tuple[str, str],
+    columns: dict[str, str],
+    rows: list[list[object]],
+) -> Drawn:
+    shares = [[None if got is None else mean(got.shares) for got in row] for row in table]
+    fairs = [[None if got is None else mean(got.fair) for got in row] for row in table]
+    drawing = matrix_figure(of.name, down, across, shares, metric, fair=fairs, titles=titles) if rows else ""
     percent = [[None if share is None else 100.0 * share for share in row] for row in shares]
 
     def paper() -> Table:
-        return matrix("share (%) / beside", down, across, percent, 1)
+        return matrix(f"share (%), {titles[0].lower()} / {titles[1].lower()}", down, across, percent, 1)
 
-    return of.drawn(of.path or of.model.name, drawing, columns, lambda: rows, why, paper=paper)
+    return of.drawn(what, drawing, columns, lambda: rows, _WHY, shows=metric, paper=paper)

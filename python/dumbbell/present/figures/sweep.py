@@ -9,7 +9,7 @@ from dumbbell.present.plots import FEW, Stroke, SweepLine, SweepPanel, scheme_st
 from dumbbell.present.report.content import RunEntry
 from dumbbell.present.report.drawn.overview import bars_text, interval
 from dumbbell.present.tables import Table
-from dumbbell.results.analysis.axis_words import axis_heading
+from dumbbell.results.analysis.axis_words import axis_heading, axis_phrase
 from dumbbell.results.analysis.summary import Estimate
 
 SCOPE = GRID
@@ -44,7 +44,7 @@ def draw(of: OfResults) -> Drawn:
             own = [run for run in runs if run.scheme == scheme.name and groups[run.path] == group]
             found = [_estimate(metric, [run for run in own if places[run.path] == value]) for value in values]
             estimates.append((metric, found))
-            label = f"{scheme.title}, {axis_heading(by)} {group}" if by else scheme.title
+            label = f"{scheme.title}, {axis_phrase(by, group)}" if by else scheme.title
             means = [each.mean if each else None for each in found]
             lines.append(
                 SweepLine(label, stroke, means, [interval(each) if each else None for each in found], scheme.name)

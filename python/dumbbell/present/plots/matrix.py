@@ -14,19 +14,23 @@ def matrix_figure(
     limits: tuple[float, float] | None = (0.0, 1.0),
     decimals: int | None = 2,
     fair: Sequence[Sequence[float | None]] | None = None,
+    titles: tuple[str, str] = ("Scheme", "Competitor"),
 ) -> str:
     """The matrix as SVG: `values[scheme][competitor]`, the first scheme in the first row from the top.
+
+    `titles` are those of the rows and the columns.
 
     Shares and harm lie within the `limits` 0 and 1; None takes the values' own. Pairs without a value are hatched. With
     the shares that would be `fair`, colours tell how far a share is from its fair one, and on which side.
     """
-    rows = MapAxis("Scheme", list(reversed(schemes)))
+    rows = MapAxis(titles[0], list(reversed(schemes)))
     balance = None
     if fair is not None:
         pairs = zip(reversed(values), reversed(fair), strict=True)
         balance = [[_balance(*pair) for pair in zip(*each, strict=True)] for each in pairs]
-    columns = MapAxis("Competitor", competitors)
-    return heatmap_figure(name, columns, rows, list(reversed(values)), metric, limits, decimals, balance)
+    return heatmap_figure(
+        name, MapAxis(titles[1], competitors), rows, list(reversed(values)), metric, limits, decimals, balance
+    )
 
 
 def _balance(share: float | None, fair: float | None) -> float | None:

@@ -2,8 +2,9 @@
 
 import re
 import shlex
+from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +18,7 @@ from dumbbell.base.input_files import TEXT, read_text
 from dumbbell.base.version import __version__
 from dumbbell.catalog.description import describe
 from dumbbell.catalog.experiment_file import parse_mix
+from dumbbell.catalog.grids.cell import Cell
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import WHAT
 from dumbbell.experiment import Experiment, Run
@@ -25,7 +27,9 @@ from dumbbell.present.plots import Style, styles
 from dumbbell.present.report.words.environment import Record, records
 from dumbbell.present.report.words.wording import path_sentence
 from dumbbell.results import ResultsDirectory, open_results
+from dumbbell.results.analysis.axis_words import axis_phrases
 from dumbbell.results.analysis.published import Beside, beside
+from dumbbell.results.analysis.shares import is_mixed
 from dumbbell.results.analysis.summary import Repetitions, repetitions
 from dumbbell.results.clocks import Clocks, Interval, clocks_of
 from dumbbell.results.files import require_beneath
@@ -236,6 +240,17 @@ class ReportModel:
         return repetitions(run.content for run in self.runs)
 
     @cached_property
+    def mixes_beside_singles(self) -> dict[str, frozenset[str]]:
+        """The mixes on each path that has runs of single schemes too: what they carry is compared with nobody."""
+        mixed, single = defaultdict(set), set()
+        for (path, scheme), group in self.gathered.items():
+            if is_mixed(group):
+                mixed[path].add(scheme)
+            elif group.good:
+                single.add(path)
+        return {path.name: frozenset(mixed[path.name] if path.name in single else ()) for path in self.paths}
+
+    @cached_property
     def styles(self) -> dict[str, Style]:
         """How its schemes look."""
         return styles((scheme.name, scheme.color, scheme.marker) for scheme in self.schemes)
@@ -295,7 +310,7 @@ def model_of(results: ResultsDirectory, generated_at: datetime | None = None) ->
         notes=_notes(results.directory),
         titles={name: scheme.title for name, scheme in experiment.schemes.items()},
         schemes=tuple(_scheme(label, experiment) for label in labels),
-        paths=tuple(_path(path, backend) for path in experiment.paths.values()),
+        paths=tuple(_path(path, backend, experiment.cells.get(path.name)) for path in experiment.paths.values()),
         runs=tuple(runs),
         every_s=experiment.every_s,
         published_source=experiment.published.source,
@@ -332,12 +347,16 @@ def _scheme(label: str, experiment: Experiment) -> SchemeEntry:
     return SchemeEntry(label, scheme.title, scheme.color, scheme.marker, scheme.source, WHAT[scheme.kind])
 
 
-def _path(path: PathModel, backend: Backend) -> PathEntry:
-    least = None
+def _path(path: PathModel, backend: Backend, cell: Cell | None) -> PathEntry:
+    """Return the entry of a path. A cell is called by what made it: the title of its path may say what it changed."""
+    least, title = None, path.title
+    if cell and cell.axis_values:
+        title = f"{cell.base}: {axis_phrases(cell.axis_values)}"
+        path = replace(path, title=title)
     if backend.capabilities.executes:
         delays = [delay.delay_ms for delay in describe(path.spec()).delays if delay.direction == "data"]
         least = sum(delays) if delays else None
-    return PathEntry(path.name, path.title, shortened(path.provenance), path_sentence(path, backend), least)
+    return PathEntry(path.name, title, shortened(path.provenance), path_sentence(path, backend), least)
 
 
 def _run(results: ResultsDirectory, planned: Run, intervals: int) -> RunEntry:

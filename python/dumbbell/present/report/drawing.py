@@ -39,7 +39,7 @@ from dumbbell.present.plots import (
     window_figure,
 )
 from dumbbell.present.plots.parts.style import INK
-from dumbbell.present.report.content import ReportModel, RunEntry
+from dumbbell.present.report.content import PathEntry, ReportModel, RunEntry
 from dumbbell.present.report.drawn.overview import Overview
 from dumbbell.present.report.drawn.series import flow_label, flow_labels, numbered_lines, queue_of
 from dumbbell.present.report.drawn.source import Rates, delays, rates
@@ -174,11 +174,11 @@ def draw(model: ReportModel, jobs: int | None = None, progress: Progress | None 
     return figures
 
 
-def draw_paths(model: ReportModel, every_run: bool = False) -> Figures:
-    """Draw the figures of the paths, with `every_run` also throughput over delay of all runs."""
+def draw_paths(model: ReportModel, every_run: bool = False, paths: Sequence[PathEntry] | None = None) -> Figures:
+    """Draw the figures of the `paths`, or of all; with `every_run` also throughput over delay of all runs."""
     overview, over_time, staircases = Overview(model), OverTime(model), Staircases(model)
     figures = Figures(overview, model.styles)
-    for index, path in enumerate(model.paths):
+    for index, path in enumerate(model.paths if paths is None else paths):
         figures.means[path.name] = overview.draw("means", path.name, f"p{index}m")
         if every_run:
             figures.every_run[path.name] = overview.draw("runs", path.name, f"p{index}a")

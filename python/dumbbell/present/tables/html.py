@@ -13,7 +13,7 @@ def render(
 ) -> str:
     """Return a table that scrolls sideways on its own, called `label`; `scheme` writes the names of schemes.
 
-    Rows of a scheme have its name as `data-scheme`. `look` is a class of the style sheet.
+    Rows have the name of their first scheme as `data-scheme`. `look` is a class of the style sheet.
     """
     heads = ""
     if table.groups:
@@ -30,10 +30,14 @@ def render(
         )
         for index, (name, letter) in enumerate(zip(table.columns, table.align, strict=True))
     ]
-    rows = [tag("tr", *_row(row, table.align, scheme), data_scheme=row[0].scheme or None) for row in table.rows]
+    rows = [tag("tr", *_row(row, table.align, scheme), data_scheme=_scheme(row)) for row in table.rows]
     body = tag("thead", heads, tag("tr", *columns)) + tag("tbody", *rows)
     classes = " ".join(filter(None, ["sticky sortable" if sortable else "", look]))
     return scroll(label, tag("table", body, class_=classes or None))
+
+
+def _scheme(row: tuple[Field, ...]) -> str | None:
+    return next((field.scheme for field in row if field.scheme), None)
 
 
 def _row(row: tuple[Field, ...], align: str, scheme: Callable[[str], str]) -> list[str]:

@@ -13,24 +13,43 @@ def axis_title(name: str) -> str:
 
 
 _HEADINGS = {
-    "ack_loss": "random loss of ACKs (probability)",
-    "bw_factor": "rate, times the path's",
-    "bytes": "transfer (bytes)",
-    "k": "flows",
-    "loss": "random loss (probability)",
-    "qdisc": "queue discipline",
-    "qlen_bdp": "queue (BDP)",
-    "queue_bytes": "queue (bytes)",
-    "rtt_ms": "base RTT (ms)",
-    "start_gap_s": "time between starts (s)",
-    "start_s": "start of the competitor (s)",
-    "theirs": "competing flows",
+    "ack_loss": ("random loss of ACKs", "probability"),
+    "bw_factor": ("rate factor", ""),
+    "bytes": ("transfer", "bytes"),
+    "k": ("flows", ""),
+    "loss": ("random loss", "probability"),
+    "qdisc": ("queue discipline", ""),
+    "qlen_bdp": ("queue", "BDP"),
+    "queue_bytes": ("queue", "bytes"),
+    "rtt_ms": ("base RTT", "ms"),
+    "start_gap_s": ("time between starts", "s"),
+    "start_s": ("start of the competitor", "s"),
+    "theirs": ("competing flows", ""),
 }
+"""What an axis is, and the unit of its values."""
 
 
 def axis_heading(name: str) -> str:
     """Return the title of an axis with its unit, for figures: `base RTT (ms)`. Without one it is the axis's name."""
-    return _HEADINGS.get(name, axis_title(name))
+    title, unit = _HEADINGS.get(name, (axis_title(name), ""))
+    return f"{title} ({unit})" if unit else title
+
+
+def axis_name(name: str) -> str:
+    """Return what an axis is, without a unit: `base RTT`."""
+    return _HEADINGS.get(name, (axis_title(name), ""))[0]
+
+
+def axis_phrase(name: str, value: object) -> str:
+    """Return an axis and its value, with its unit: `base RTT 20 ms`, `beside cubic`, `random loss 0.01`."""
+    title, unit = _HEADINGS.get(name, (axis_title(name), ""))
+    shown = axis_words(value)
+    return f"{title} {shown} {unit}" if unit not in ("", "probability") else f"{title} {shown}"
+
+
+def axis_phrases(values: Mapping[str, object]) -> str:
+    """Return several axes and their values: `base RTT 20 ms, queue 4 BDP`. Axes with an empty value are left out."""
+    return ", ".join(axis_phrase(name, value) for name, value in values.items() if value not in ("", None))
 
 
 def axis_value(value: object) -> str:

@@ -98,6 +98,11 @@ def flow_names(schemes: Sequence[str]) -> list[str]:
     return names
 
 
+def is_mixed(group: Repetitions) -> bool:
+    """Return whether the flows of a run have several schemes."""
+    return any(len({flow["scheme"] for flow in flows}) > 1 for flows in group.flows)
+
+
 def flow_schemes(group: Repetitions) -> list[str]:
     """Return the schemes of the flows of a mix; an empty list for a single scheme, and if the runs differ in them."""
     runs = [[str(flow["scheme"]) for flow in flows] for flows in group.flows]

@@ -51,7 +51,8 @@ class Mean:
 class Overview:
     """The two figures of every path: throughput over delay, unless other metrics are given.
 
-    Their delay axes are of the same kind: logarithmic if one path needs that. Without `schemes` they are of all.
+    Their delay axes are of the same kind: logarithmic if one path needs that. Without `schemes` they are of all, but on
+    a path with runs of single schemes they leave out mixes, whose sum over schemes is nobody's.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Overview:
         self.x = x or main_metric(model.shown.delay, model.shown)
         self.y = y or main_metric(model.shown.throughput, model.shown)
         self.schemes = schemes
+        self._points: dict[tuple[str, str], list[Point]] = {}
         self.means = {path.name: self._means(path.name) for path in model.paths}
 
     @property
@@ -111,7 +113,9 @@ class Overview:
 
     def points(self, kind: str, path: str) -> list[Point]:
         """Return the points of a figure."""
-        return self._mean_points(path) if kind == "means" else self._run_points(path)
+        if (kind, path) not in self._points:
+            self._points[kind, path] = self._mean_points(path) if kind == "means" else self._run_points(path)
+        return self._points[kind, path]
 
     def is_wide(self, path: str) -> bool:
         """Whether the figures of the path need the width of a page, for they have many schemes."""
@@ -123,7 +127,9 @@ class Overview:
         if not points:
             return f"No figure: none of the runs that count has both {self.y.title} and {self.x.title}."
         limits = self._drawn_limits(path)
-        parts = [self.model.shown.sentence(), "Up and right is better."]
+        mixes = () if self.schemes else self.model.mixes_beside_singles[path]
+        alone = ["Schemes by themselves, without mixes."] if mixes else []
+        parts = [*alone, self.model.shown.sentence(), "Up and right is better."]
         if any(run.late for run in self.model.of(path)):
             parts.append(LATE)
         if limits.capacity_mbps and limits.least_delay_ms is not None:
@@ -183,7 +189,9 @@ class Overview:
         )
 
     def _of(self, path: str) -> list[RunEntry]:
-        return [run for run in self.model.of(path) if not self.schemes or run.scheme in self.schemes]
+        if self.schemes:
+            return [run for run in self.model.of(path) if run.scheme in self.schemes]
+        return [run for run in self.model.of(path) if run.scheme not in self.model.mixes_beside_singles[path]]
 
     def _means(self, path: str) -> list[Mean]:
         found = []
@@ -245,7 +253,7 @@ class Overview:
             heading,
             model.runs_per_scheme,
             model.duration_s,
-            model.flows,
+            max((len(run.flows) for run in self._of(path)), default=0) or model.flows,
             model.interval_s,
             model.even_flows,
         )

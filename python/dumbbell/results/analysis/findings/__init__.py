@@ -14,6 +14,7 @@ from dumbbell.results.analysis.findings.doubts import doubts, remark
 from dumbbell.results.analysis.findings.evidence import Evidence, Sentence
 from dumbbell.results.analysis.findings.failures import failures
 from dumbbell.results.analysis.findings.fairness import fairness
+from dumbbell.results.analysis.findings.headers import headers
 from dumbbell.results.analysis.findings.places import along, places
 from dumbbell.results.analysis.summary import Repetitions, repetitions
 
@@ -23,10 +24,10 @@ MOST = 5
 
 Rule = Callable[[Evidence], Iterator[Sentence]]
 
-RULES: tuple[Rule, ...] = (failures, carried, places, competition, fairness, along, doubts)
+RULES: tuple[Rule, ...] = (failures, carried, places, headers, competition, fairness, along, doubts)
 """In the order in which their sentences are read."""
 
-_OF_MIXES: tuple[Rule, ...] = (failures, competition, carried, places, fairness, along, doubts)
+_OF_MIXES: tuple[Rule, ...] = (failures, competition, carried, places, headers, fairness, along, doubts)
 """The order where no flow is alone: who gets what beside whom is the question then."""
 
 

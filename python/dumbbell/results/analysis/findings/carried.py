@@ -51,7 +51,7 @@ def carries(evidence: Evidence, group: Repetitions, who: str) -> str | None:
     if throughput is None:
         return None
     parts = [f"{who} {amount(throughput, shown.throughput)} of {shown.throughput.title}{by_convention(shown)}"]
-    parts.append(f"on {name(evidence.place(group.path))}{_capacity(evidence, group)}")
+    parts.append(f"{evidence.at(group.path)}{_capacity(evidence, group)}")
     text = " ".join(parts)
     delay, round_trip = estimate(group, evidence.delay), estimate(group, ("flow", 1, "rtt_p95_ms"))
     if delay is not None:
@@ -109,12 +109,12 @@ def _front(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Senten
         f"{name(group.scheme)} ({bare(throughput, shown.throughput)}, {bare(delay, shown.delay)})"
         for group, throughput, delay in (known[index] for index in front)
     ]
-    place, title, waits = name(evidence.place(groups[0].path)), shown.throughput.title, shown.delay.title
+    place, title, waits = evidence.at(groups[0].path), shown.throughput.title, shown.delay.title
     which = by_convention(shown)
     if len(front) == 1:
-        text = f"on {place} no other scheme has more {title} or less {waits}{which} than {said[0]}"
+        text = f"{place} no other scheme has more {title} or less {waits}{which} than {said[0]}"
     else:
-        text = f"in front on {place}, where no other beats them in both {title} and {waits}{which}: {listing(said)}"
+        text = f"in front {place}, where no other beats them in both {title} and {waits}{which}: {listing(said)}"
     yield Sentence(1, f"{evidence.alone(text)}.")
 
 

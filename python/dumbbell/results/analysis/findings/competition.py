@@ -25,6 +25,8 @@ class Entry:
     scheme: str
     beside: str
     place: str
+    at: str
+    """The place as a sentence goes on with it."""
     share: Estimate
     fair: float | None
     """None where flows come and go: then it is not known how many share the path."""
@@ -84,12 +86,14 @@ def _commonest(pairs: Sequence[tuple[Repetitions, list[Share]]]) -> str:
 
 def _entries(evidence: Evidence, group: Repetitions, found: Sequence[Share]) -> list[Entry]:
     """What each scheme of a mix got, as far as that is known."""
-    place, steady = evidence.place(group.path, _COMPETITORS), not evidence.comes_and_goes(group)
+    place, at = evidence.place(group.path, _COMPETITORS), evidence.at(group.path, _COMPETITORS)
+    steady = not evidence.comes_and_goes(group)
     return [
         Entry(
             share.scheme,
             listing([name(other.scheme) for other in found if other is not share]),
             place,
+            at,
             each,
             share.fair if steady else None,
         )
@@ -106,9 +110,9 @@ def _beside(evidence: Evidence, competitor: str, late: bool, entries: Sequence[E
 
 def _where(evidence: Evidence, entries: Sequence[Entry]) -> str:
     """` on cable`, ` on 3 paths`; nothing where schemes were in different numbers of places, which are said of each."""
-    places = {entry.place for entry in entries}
+    places = {entry.at for entry in entries}
     if len(places) == 1:
-        return f" on {name(next(iter(places)))}"
+        return f" {next(iter(places))}"
     return f" on {len(places)} {evidence.place_noun}s" if _everywhere(entries) else ""
 
 
@@ -160,10 +164,26 @@ def _list(evidence: Evidence, entries: Sequence[Entry], competitor: Sequence[Ent
 def _said(evidence: Evidence, those: Sequence[Entry], with_fair: bool, with_count: bool) -> str:
     if len(those) > 1:
         where = f" on {len(those)} {evidence.place_noun}s" if with_count else ""
-        return f"{name(those[0].scheme)} {_share(those)} %{where}"
+        return f"{name(those[0].scheme)} {_reach(those)}{where}"
     (entry,) = those
     text = f"{name(entry.scheme)} {percent(entry.share.mean)} % {entry.share.bounds_text(percent)}".strip()
     return f"{text} (fair: {percent(entry.fair)} %)" if with_fair and entry.fair is not None else text
+
+
+def _reach(those: Sequence[Entry]) -> str:
+    """Return from where to where the mean shares reach, in percent, with the places of both ends if they have names.
+
+    An example: `41 % (bloat) to 85 % (dsl)`.
+    """
+    low, high = (end(those, key=lambda each: each.share.mean) for end in (min, max))
+    if percent(low.share.mean) == percent(high.share.mean) or max(len(low.place), len(high.place)) > _LONGEST_PLACE:
+        return f"{_share(those)} %"
+    ends = [f"{percent(each.share.mean)} % ({name(each.place)})" for each in (low, high)]
+    return " to ".join(ends)
+
+
+_LONGEST_PLACE = 24
+"""Letters of the name of a place that a list of schemes has room for."""
 
 
 def _share(those: Sequence[Entry]) -> str:

@@ -74,7 +74,7 @@ def _who(evidence: Evidence, groups: Sequence[Repetitions]) -> str:
     if len(sets) == 1 and len(schemes) > 1:
         return f"{listing(schemes[groups[0].path])} on {len(schemes)} {evidence.place_noun}s"
     if len(schemes) <= _MOST_PLACES:
-        return "; ".join(f"{listing(each)} on {name(evidence.place(path))}" for path, each in schemes.items())
+        return "; ".join(f"{listing(each)} {evidence.at(path)}" for path, each in schemes.items())
     return f"{len(groups)} of {len(evidence.groups)} pairs of scheme and {evidence.place_noun}"
 
 

@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from dumbbell.base.conventions import CONVENTIONS, Convention
-from dumbbell.base.errors import capitalized
+from dumbbell.base.errors import capitalized, printable
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.experiment import Experiment
-from dumbbell.results.analysis.axis_words import axis_title, axis_value
+from dumbbell.results.analysis.axis_words import axis_phrase
 from dumbbell.results.analysis.shares import Share, shares
 from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions
 
@@ -121,18 +121,27 @@ class Evidence:
         return [name for name in names if len({_hashable(axes.get(name)) for axes in made}) > 1]
 
     def place(self, path: str, without: str = "") -> str:
-        """Return what tells this path, or cell, from the others: `rtt_ms 40, loss 0.01`; `without` is an axis left out.
+        """Return what tells this path, or cell, from the others: `base RTT 40 ms, queue 2 BDP`.
 
-        If no axis does, it is the name of the path that the cells are made of.
+        `without` is an axis left out. If no axis does, it is the name of the path that the cells are made of.
         """
         axes = self.axes.get(path) or {}
         names = [name for name in self.varied if name != without]
         words = [
-            str(axes[name]) if name == "path" else f"{axis_title(name)} {axis_value(axes[name])}"
+            str(axes[name]) if name == "path" else axis_phrase(name, axes[name])
             for name in names
-            if axes.get(name) is not None
+            if axes.get(name) not in (None, "")
         ]
         return ", ".join(words) if axes and words else str(axes.get("path", path))
+
+    def at(self, path: str, without: str = "") -> str:
+        """Return the place as a sentence goes on with it: `on cable`, `at base RTT 20 ms`, `beside cubic`."""
+        place = self.place(path, without)
+        if place.startswith(axis_phrase("scheme", "")):
+            return printable(place)
+        axes = self.axes.get(path) or {}
+        on = "path" in self.varied or place == str(axes.get("path", path))
+        return printable(f"{'on' if on else 'at'} {place}")
 
     @property
     def compared(self) -> list[str]:

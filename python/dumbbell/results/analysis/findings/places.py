@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from dumbbell.base.conventions import MainMetric
-from dumbbell.results.analysis.axis_words import axis_value
+from dumbbell.results.analysis.axis_words import axis_name, axis_phrase, axis_value
 from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, mean_of
 from dumbbell.results.analysis.findings.noise import Noise, Pair, judged
 from dumbbell.results.analysis.findings.words import by_convention, listing, name, number_of, span
@@ -41,13 +41,14 @@ def along(evidence: Evidence) -> Iterator[Sentence]:
                 before, last, after, first = change
                 among = evidence.among(evidence.by_path, key)
                 best = f"By the means {name(before)} has the {'most' if sign < 0 else 'least'} {metric.title}{among}"
-                where = f"up to {name(axis)} {last:g}, and {name(after)} from {first:g} on, in all cells"
+                one, other = (name(axis_phrase(axis, value)) for value in (last, first))
+                where = f"up to {one}, and {name(after)} from {other} on, in all cells"
                 yield Sentence(4, f"{best} {where}.")
     whose = "for every scheme " if len({group.scheme for group in evidence.uniform}) > 1 else ""
     for key, _, metric in asked:
         found = [(axis, way) for axis in evidence.varied if (way := _trend(evidence, axis, key))]
         if found:
-            said = listing([f"{'grows' if way > 0 else 'falls'} with {name(axis)}" for axis, way in found])
+            said = listing([f"{'grows' if way > 0 else 'falls'} with {name(axis_name(axis))}" for axis, way in found])
             yield Sentence(5, f"The mean {metric.title} {said}, {whose}in all cells.")
 
 
@@ -92,10 +93,7 @@ def _winners(evidence: Evidence, key: MetricKey, sign: float, metric: MainMetric
     most = f"{'most' if sign < 0 else 'least'} {metric.title}{evidence.among(evidence.by_path, key)}"
     if len(best) <= _MOST_PLACES:
         number = number_of(metric)
-        said = [
-            f"{listing(who)} on {name(evidence.place(path))} ({number(value)} {metric.unit})"
-            for who, path, value in best
-        ]
+        said = [f"{listing(who)} {evidence.at(path)} ({number(value)} {metric.unit})" for who, path, value in best]
         return f"{most}: {listing(said)}{_noise(pairs, len(best))}"
     winners = [who[0] if len(who) == 1 else _ALIKE for who, *_ in best]
     return f"{most} of {len(best)} {evidence.place_noun}s: {_counts(winners)}{_noise(pairs, len(best))}"

@@ -1,54 +1,71 @@
 """The short report as PDF, laid out by typst from the same texts, tables and figures as the page."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dumbbell.present.plots import for_print
 from dumbbell.present.plots.parts.typeset import MAIN
-from dumbbell.present.report.content import PathEntry, ReportModel
-from dumbbell.present.report.drawing import Figures
+from dumbbell.present.report.content import PathEntry
 from dumbbell.present.report.published import published_tables
 from dumbbell.present.report.result_tables import run_list
 from dumbbell.present.report.sheets import markers, shared_layout
-from dumbbell.present.report.short.tables import ShortTables
-from dumbbell.present.report.short.texts import (
+from dumbbell.present.report.texts import command_sentence, lists, mean_in_words
+from dumbbell.present.short_report.content import ShortContent
+from dumbbell.present.short_report.texts import (
+    ALL_CELLS,
+    ALONG,
+    BESIDE,
+    DRAWN,
     FAILED,
     MADE,
     REACH,
     SHARES,
+    cut_sentence,
     heading,
     made,
     opening,
     rest_sentence,
     run_command,
 )
-from dumbbell.present.report.texts import command_sentence, lists, mean_in_words
 from dumbbell.present.tables import Table, typst
 from dumbbell.results.import_metadata import first_lines
 
 _MOST_LISTED = 30
 """Maximum number of rows in a list of runs."""
+_MOST_ROWS = 160
+"""Maximum number of rows in a table of all cells."""
 _MOST_LINES = 60
 """Maximum number of lines of what was recorded of a machine."""
 _REST = "The page report.html has all columns, every run, and what was recorded in full."
 
 
-def sources(model: ReportModel, figures: Figures) -> dict[str, bytes]:
+def sources(content: ShortContent) -> dict[str, bytes]:
     """Return the files that `typeset` makes the PDF of, by name."""
+    model, figures = content.model, content.figures
     drawings, swatches = markers(model)
+    across: list[dict[str, Any]] = []
+    for title, found in ((BESIDE, content.across.shares), (ALONG, content.across.sweeps)):
+        named = [(f"across{len(across)}-{number}", figure) for number, figure in enumerate(found)]
+        drawings |= {name: for_print(figure.drawing) for name, figure in named}
+        shown = [{"file": f"{name}.svg", "alt": figure.title, "command": figure.command} for name, figure in named]
+        across += [{"title": title, "drawn": DRAWN, "figures": shown}] if shown else []
     paths = []
-    for index, path in enumerate(model.paths):
+    for index, path in enumerate(() if content.is_grid else content.paths):
         drawn = {f"path{index}": figures.means[path.name]}
         for more in figures.more(path.name):
             drawn |= {f"path{index}{kind}": drawing for kind, (drawing, _) in more.drawings.items()}
         drawings |= {name: for_print(drawing) for name, drawing in drawn.items() if drawing}
-        paths.append(_path(model, figures, path, f"path{index}", swatches))
+        paths.append(_path(content, path, f"path{index}", swatches))
     data = {
         "title": f"dumbbell report: {heading(model)}",
         "heading": heading(model),
         "findings": model.findings,
         "opening": opening(model),
+        "across": across,
+        "all_cells": ALL_CELLS,
+        "cells": [_cells(name, table, swatches) for name, table in content.cell_tables()],
         "paths": paths,
         "reach": REACH,
         "failed": FAILED,
@@ -73,8 +90,8 @@ def sources(model: ReportModel, figures: Figures) -> dict[str, bytes]:
     return {f"{name}.svg": drawing.encode() for name, drawing in drawings.items()} | shared_layout() | layout
 
 
-def _path(model: ReportModel, figures: Figures, path: PathEntry, name: str, swatches: dict[str, str]) -> dict[str, Any]:
-    tables = ShortTables(model, path.name, figures.overview)
+def _path(content: ShortContent, path: PathEntry, name: str, swatches: dict[str, str]) -> dict[str, Any]:
+    model, figures, tables = content.model, content.figures, content.tables(path.name)
     shares = tables.shares()
     figure = {"file": f"{name}.svg", "alt": mean_in_words(tables.all_columns)}
     return {
@@ -92,11 +109,17 @@ def _path(model: ReportModel, figures: Figures, path: PathEntry, name: str, swat
             for more in figures.more(path.name)
         ],
         "tables": [
-            _table(name, table, swatches)
-            for name, table in [("All schemes", tables.schemes()), *published_tables(model, path.name)]
+            _table(name, table, swatches) for name, table in [*tables.means(), *published_tables(model, path.name)]
         ],
         "command": run_command(model, path.name),
     }
+
+
+def _cells(name: str, table: Table, swatches: dict[str, str]) -> dict[str, Any]:
+    """Return a table of all cells, with as many rows as there is room for."""
+    count = len(table.rows)
+    more = cut_sentence(count, _MOST_ROWS) if count > _MOST_ROWS else ""
+    return _table(name, replace(table, rows=table.rows[:_MOST_ROWS]), swatches) | {"more": more}
 
 
 def _table(name: str, table: Table, swatches: dict[str, str]) -> dict[str, Any]:

@@ -14,6 +14,13 @@ REACH = "Each run has a page with its statistics and figures. In the directory o
 _MOST_ORIGINS = 5
 """Maximum number of paths of which the report says where they come from; experiment.toml says it of all."""
 SHARES = "Who got what"
+BESIDE = "Who gets what beside whom"
+ALONG = "Along the axes"
+ALL_CELLS = "All cells"
+EACH_CELL = "Each cell"
+DRAWN = "The command draws this figure, in other forms and sizes too:"
+MOST_CELLS = 24
+"""Cells of a grid that have a section of their own; those of larger grids have none."""
 FAILED = "What failed"
 MADE = "How it was made"
 
@@ -38,12 +45,21 @@ def opening(model: ReportModel) -> str:
     kinds = [f"{len(schemes)} scheme{_s(schemes)}"] * bool(schemes)
     kinds += [f"{len(mixes)} {'mix' if len(mixes) == 1 else 'mixes'} of schemes"] * bool(mixes)
     what = [
-        f"{' and '.join(kinds)} on {len(model.paths)} path{_s(model.paths)}",
+        f"{' and '.join(kinds)} {_where(model)}",
         model.backend.wording.brief or model.backend.wording.test,
         f"{model.duration_s:.10g} s each",
         runs,
     ]
     return f"{', '.join(what)}."
+
+
+def _where(model: ReportModel) -> str:
+    """Return `on 3 paths`, or `in 12 cells of 2 paths` of a grid."""
+    bases = {axes["path"] for run in model.runs if (axes := run.content.get("axes"))}
+    count = len(model.paths)
+    if not bases:
+        return f"on {count} path{_s(model.paths)}"
+    return f"in {count} cell{_s(model.paths)} of {len(bases)} path{_s(list(bases))}"
 
 
 def made(model: ReportModel) -> list[str]:
@@ -58,6 +74,19 @@ def run_command(model: ReportModel, path: str) -> str:
     runs = model.of(path)
     run = next((run for run in runs if run.good), runs[0] if runs else None)
     return f"dumbbell report . --run {quote(run.name)}" if run else ""
+
+
+def places_sentence(model: ReportModel, is_grid: bool) -> str:
+    """Return what there is of each cell of a grid; of a large grid, how to get it."""
+    if not is_grid or len(model.paths) <= MOST_CELLS:
+        return ""
+    command = f"dumbbell figure . means --path {quote(model.paths[0].name)}"
+    return f"There are {len(model.paths)} cells: of each, such a command draws throughput over delay: {command}"
+
+
+def cut_sentence(rows: int, most: int) -> str:
+    """Say that a table shows `most` of its rows, and what shows all of them."""
+    return f"The first {most} of {rows} rows; `dumbbell show . --csv` prints the means of all cells."
 
 
 def rest_sentence(shown: RunList, most: int) -> str:

@@ -1,44 +1,56 @@
 """The short report as one HTML page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from dumbbell.base.errors import capitalized
 from dumbbell.present.markup import details, link, tag, text
 from dumbbell.present.plots import for_page
-from dumbbell.present.report.content import PathEntry, ReportModel
+from dumbbell.present.report.content import PathEntry
 from dumbbell.present.report.document import Document
-from dumbbell.present.report.drawing import Figures
 from dumbbell.present.report.over_time import OverTime
 from dumbbell.present.report.published import published_tables
 from dumbbell.present.report.result_tables import run_list
-from dumbbell.present.report.short.planes import Plane, Planes
-from dumbbell.present.report.short.tables import ShortTables
-from dumbbell.present.report.short.texts import (
+from dumbbell.present.report.texts import command_sentence, lists, mean_in_words
+from dumbbell.present.short_report.across import AcrossFigure
+from dumbbell.present.short_report.content import ShortContent
+from dumbbell.present.short_report.planes import Plane, Planes
+from dumbbell.present.short_report.tables import ShortTables
+from dumbbell.present.short_report.texts import (
+    ALL_CELLS,
+    ALONG,
+    BESIDE,
+    DRAWN,
+    EACH_CELL,
     FAILED,
     MADE,
     REACH,
     SHARES,
+    cut_sentence,
     heading,
     made,
     opening,
+    places_sentence,
     rest_sentence,
     run_command,
 )
-from dumbbell.present.report.texts import command_sentence, lists, mean_in_words
 
 _MOST_LISTED = 200
 """Maximum number of rows in a list of runs."""
+_MOST_ROWS = 1000
+"""Maximum number of rows in a table of all cells."""
 
 
 class ShortPage:
     """The short report as a page."""
 
-    def __init__(self, model: ReportModel, figures: Figures) -> None:
-        self.model = model
-        self.figures = figures
-        self.planes = Planes(model)
-        self.document = Document(model)
-        self.sections = {path.name: f"path{index}" for index, path in enumerate(model.paths)}
+    def __init__(self, content: ShortContent) -> None:
+        self.content = content
+        self.model = content.model
+        self.figures = content.figures
+        self.planes = Planes(content.model)
+        self.document = Document(content.model)
+        self.sections = {path.name: f"path{index}" for index, path in enumerate(content.paths)}
 
     def render(self) -> str:
         """Return the whole file."""
@@ -47,7 +59,7 @@ class ShortPage:
 
     def _contents(self) -> str:
         items = [link("#overview", "Findings" if self.model.findings else "Overview")]
-        items += [link(f"#{self.sections[path.name]}", path.heading) for path in self.model.paths]
+        items += [link(f"#{mark}", title) for title, mark in self._parts()]
         items += [link("#failed", FAILED)] if lists(self.model) else []
         items.append(link("#made", MADE))
         return tag("nav", tag("h2", "Contents"), tag("ul", *(tag("li", item) for item in items)), aria_label="Contents")
@@ -58,15 +70,61 @@ class ShortPage:
         if model.findings:
             yield tag("ul", *(tag("li", text(finding)) for finding in model.findings), class_="findings")
         yield tag("p", text(opening(model)), class_="lead")
-        for index, path in enumerate(model.paths):
-            yield from self._path(path, "results" if index == 0 else None)
+        yield tag("span", id="results")
+        across = self.content.across
+        yield from self._across(BESIDE, "beside", across.shares)
+        yield from self._across(ALONG, "along", across.sweeps)
+        if self.content.is_grid:
+            yield from self._cells()
+        else:
+            for path in self.content.paths:
+                yield tag("h2", text(path.heading), id=self.sections[path.name])
+                yield from self._path(path)
         yield from self._failed()
         yield from self._made()
 
-    def _path(self, path: PathEntry, mark: str | None) -> Iterator[str]:
+    def _parts(self) -> Iterator[tuple[str, str]]:
+        """Yield the headings between the findings and the end, and their marks."""
+        across = self.content.across
+        if across.shares:
+            yield BESIDE, "beside"
+        if across.sweeps:
+            yield ALONG, "along"
+        if self.content.is_grid:
+            yield ALL_CELLS, "cells"
+            yield EACH_CELL, "each"
+        else:
+            yield from ((path.heading, self.sections[path.name]) for path in self.content.paths)
+
+    def _across(self, title: str, mark: str, figures: Sequence[AcrossFigure]) -> Iterator[str]:
+        """Yield figures of many paths or cells, each with the command that draws it."""
+        if not figures:
+            return
+        yield tag("h2", title, id=mark)
+        for figure in figures:
+            yield tag("figure", for_page(figure.drawing, figure.title), class_="whole")
+            yield tag("p", text(DRAWN), " ", tag("code", text(figure.command)), class_="note")
+
+    def _cells(self) -> Iterator[str]:
+        """Yield what a grid has in place of a section for each path."""
+        yield tag("h2", ALL_CELLS, id="cells")
+        for name, table in self.content.cell_tables():
+            shown = replace(table, rows=table.rows[:_MOST_ROWS])
+            yield tag("h3", name)
+            yield tag("p", text(table.caption), class_="note")
+            yield self.document.table(shown, f"{name}, {ALL_CELLS}", sortable=True, look="filtered")
+            if len(table.rows) > _MOST_ROWS:
+                yield tag("p", text(cut_sentence(len(table.rows), _MOST_ROWS)), class_="note")
+        yield tag("h2", EACH_CELL, id="each")
+        if said := places_sentence(self.model, self.content.is_grid):
+            yield tag("p", text(said), class_="note")
+        for path in self.content.paths:
+            summary = tag("summary", text(path.heading))
+            yield tag("details", summary, *self._path(path), id=self.sections[path.name])
+
+    def _path(self, path: PathEntry) -> Iterator[str]:
         model, overview = self.model, self.figures.overview
-        tables = ShortTables(model, path.name, overview)
-        yield tag("h2", text(path.heading), tag("span", id=mark) if mark else "", id=self.sections[path.name])
+        tables = self.content.tables(path.name)
         yield tag("p", text(path.sentence), class_="note")
         shares = tables.shares()
         if shares.rows:
@@ -80,10 +138,10 @@ class ShortPage:
         for more in self.figures.more(path.name):
             yield tag("div", *(tag("figure", for_page(*each)) for each in more.drawings.values()), class_="pair")
             yield tag("p", text(more.caption), class_="note")
-        schemes = tables.schemes()
-        yield tag("h3", "All schemes")
-        yield tag("p", text(schemes.caption), class_="note")
-        yield self.document.table(schemes, f"All schemes, {path.heading}", sortable=True, look="brief filtered")
+        for name, means in tables.means():
+            yield tag("h3", name)
+            yield tag("p", text(means.caption), class_="note")
+            yield self.document.table(means, f"{name}, {path.heading}", sortable=True, look="brief filtered")
         if command := run_command(model, path.name):
             yield tag("p", text(REACH), " ", tag("code", text(command)), class_="note")
         for name, table in published_tables(model, path.name):

@@ -1,0 +1,136 @@
+"""The report of a results directory: short, in Pantheon's long form, or of one run."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from dumbbell.base.conventions import PANTHEON
+from dumbbell.base.errors import UserError
+from dumbbell.base.interrupts import interruptible
+from dumbbell.base.names import fitted, foreign_name, unlike
+from dumbbell.base.progress import Piece, Progress
+from dumbbell.experiment import Experiment
+from dumbbell.present.plots.parts.typeset import typeset
+from dumbbell.present.report import sheets
+from dumbbell.present.report.content import ReportModel, RunEntry, model_of
+from dumbbell.present.report.drawing import Figures, draw, draw_runs
+from dumbbell.present.report.drawn.overview import Overview
+from dumbbell.present.report.page import ReportPage
+from dumbbell.present.report.run_page import run_page
+from dumbbell.present.report.texts import bad_sentence
+from dumbbell.present.short_report import sheets as short_sheets
+from dumbbell.present.short_report.content import ShortContent
+from dumbbell.present.short_report.page import ShortPage
+from dumbbell.results import open_results, write_atomically
+from dumbbell.results.analysis.findings import findings
+
+_HTML, _PDF = "report.html", "report.pdf"
+_FILE_S = {_HTML: 0.1, _PDF: 0.5}
+_FILE_RUN_S = {_HTML: 0.01, _PDF: 0.05}
+"""Cost of the long form once the figures are drawn: of a file as such, and for each run."""
+
+
+def write_report(
+    results_dir: Path,
+    html: bool = True,
+    pdf: bool = True,
+    *,
+    all_runs: bool = False,
+    run: str | None = None,
+    jobs: int | None = None,
+    generated_at: datetime | None = None,
+    convention: str | None = None,
+    progress: Progress | None = None,
+) -> list[Path]:
+    """Write `report.html` and `report.pdf` into the results directory; return the files written.
+
+    With `all_runs` they are Pantheon's long form, with every run; `run` (`PATH/SCHEME/N`) writes the page of that run
+    instead. Numbers are by `convention`, or as the experiment says; the long form is always Pantheon's. Figures of runs
+    are drawn on `jobs` CPUs (all if None). The same results and the same `generated_at` (now if None) give the same
+    bytes. One line on stderr counts the runs that are in no mean.
+
+    Raises:
+        UserError: `results_dir` is no results directory, `run` is none of its runs, or the options exclude each other.
+    """
+    if progress is None:
+        with Progress() as own:
+            return write_report(
+                results_dir,
+                html,
+                pdf,
+                all_runs=all_runs,
+                run=run,
+                jobs=jobs,
+                generated_at=generated_at,
+                convention=convention,
+                progress=own,
+            )
+    _check(html, all_runs, run)
+    with interruptible():
+        progress.doing("reading the results")
+        results = open_results(results_dir, convention)
+        model = model_of(results, generated_at)
+        if run is not None:
+            chosen = model.run(run)
+            return [_write_run(model, chosen, jobs, progress)]
+        progress.doing("drawing the figures of paths")
+        makers = _long(model, jobs, progress) if all_runs else _short(_with_findings(model, results.experiment))
+        forms = [form for form, wanted in ((_HTML, html), (_PDF, pdf)) if wanted]
+        pieces = [Piece(f"writing {form}", _cost_s(form, model, all_runs), form) for form in forms]
+        written = []
+        for form in progress.expect("files", pieces).each(forms):
+            write_atomically(results_dir / form, makers[form]())
+            written.append(results_dir / form)
+    if said := bad_sentence(model):
+        progress.line(said)
+    return written
+
+
+def _check(html: bool, all_runs: bool, run: str | None) -> None:
+    if all_runs and run is not None:
+        raise UserError("--run: not with --all-runs")
+    if run is not None and not html:
+        raise UserError("--pdf: not with --run: the page of a run is HTML only")
+
+
+def _cost_s(form: str, model: ReportModel, all_runs: bool) -> float:
+    return _FILE_S[form] + _FILE_RUN_S[form] * len(model.runs) * all_runs
+
+
+Makers = dict[str, Callable[[], str | bytes]]
+"""What makes the content of each file."""
+
+
+def _with_findings(model: ReportModel, experiment: Experiment) -> ReportModel:
+    return replace(model, findings=tuple(findings(experiment, (run.content for run in model.runs), model.gathered)))
+
+
+def _short(model: ReportModel) -> Makers:
+    content = ShortContent(model)
+    return {_HTML: ShortPage(content).render, _PDF: lambda: typeset(short_sheets.sources(content))}
+
+
+def _long(model: ReportModel, jobs: int | None, progress: Progress) -> Makers:
+    model = replace(model, shown=PANTHEON)
+    figures = draw(model, jobs, progress)
+    return {_HTML: ReportPage(model, figures).render, _PDF: lambda: typeset(sheets.sources(model, figures))}
+
+
+def _write_run(model: ReportModel, run: RunEntry, jobs: int | None, progress: Progress) -> Path:
+    figures = Figures(Overview(model), model.styles)
+    draw_runs(figures, model, [run], jobs, progress)
+    file = model.directory / run_file(model, run)
+    write_atomically(file, run_page(model, figures, run))
+    return file
+
+
+def run_file(model: ReportModel, run: RunEntry) -> str:
+    """Return the name of the page of a run; no two runs of the results have the same."""
+    named: dict[tuple[str, str], str] = {}
+    for each in model.runs:
+        key = (each.path, each.scheme)
+        if key not in named:
+            label = fitted(f"{each.path}-{foreign_name(each.scheme)}", "run")
+            named[key] = unlike(label, named.values())
+    return f"report-{named[run.path, run.scheme]}-{run.number}.html"

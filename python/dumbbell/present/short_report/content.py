@@ -1,0 +1,39 @@
+"""What both forms of the short report show: which figures and tables there are, and of which paths."""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from dumbbell.present.report.content import PathEntry, ReportModel
+from dumbbell.present.report.drawing import Figures, draw_paths
+from dumbbell.present.short_report.across import Across
+from dumbbell.present.short_report.tables import ShortTables, all_cells
+from dumbbell.present.short_report.texts import MOST_CELLS
+from dumbbell.present.tables import Table
+
+
+class ShortContent:
+    """The parts of a short report. A grid has figures and tables of all its cells together."""
+
+    def __init__(self, model: ReportModel) -> None:
+        self.model = model
+        self.across = Across(model)
+        self.is_grid = self.across.is_grid
+
+    @property
+    def paths(self) -> tuple[PathEntry, ...]:
+        """The paths with sections of their own; the cells of a large grid have none."""
+        return () if self.is_grid and len(self.model.paths) > MOST_CELLS else self.model.paths
+
+    @cached_property
+    def figures(self) -> Figures:
+        """The figures of the paths."""
+        return draw_paths(self.model, paths=self.paths)
+
+    def tables(self, path: str) -> ShortTables:
+        """Return the tables of a path."""
+        return ShortTables(self.model, path, self.figures.overview)
+
+    def cell_tables(self) -> Iterator[tuple[str, Table]]:
+        """Yield the tables of all cells of a grid with their headings; nothing of other results."""
+        if self.is_grid:
+            yield from all_cells([self.tables(path.name) for path in self.model.paths], self.across.cells)
