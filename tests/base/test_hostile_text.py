@@ -37,6 +37,7 @@ EXPERIMENTS = [
     ("schemes = ['reno']\npaths = ['']", "unknown path ``"),
     ("name = ''\nschemes = ['reno']\npaths = ['small.toml']", '`name` = "": allowed is letters'),
     (f"schemes = ['reno']\npaths = ['small.toml']\nmixes = ['reno*{DIGITS}']", "allowed is SCHEME or SCHEME*COUNT"),
+    ("schemes = ['reno']\npaths = ['small.toml']\nmixes = ['reno+cubic,bbr+cubic']", "a mix has no comma"),
 ]
 
 

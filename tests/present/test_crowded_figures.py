@@ -26,6 +26,7 @@ from dumbbell.present.plots import (
     summary_figure,
     value_axis,
 )
+from dumbbell.present.plots.parts.axis import ticks
 from dumbbell.present.plots.parts.labels import Box, nearest_on, place_what_fits
 from dumbbell.present.plots.parts.sheet import SCREEN, Sheet, drawn_for
 from dumbbell.present.plots.parts.style import FAMILY_COLORS, GROUND, INK
@@ -150,11 +151,20 @@ def test_no_axis_goes_beyond_data_and_capacity(count: int) -> None:
 
 
 def test_an_axis_that_is_unusual_says_so() -> None:
-    assert value_axis("Loss (%)", [0.001, 5.0], reversed=True).label == "Loss (%), logarithmic"
+    assert value_axis("Loss (%)", [0.001, 5.0], reversed=True).label == "Loss (%), decreasing, logarithmic"
     assert value_axis("Goodput (Mbit/s)", [9.0, 10.0], reversed=False).label == "Goodput (Mbit/s), not from 0"
     assert value_axis("Goodput (Mbit/s)", [2.0, 10.0], reversed=False).label == "Goodput (Mbit/s)"
     assert value_axis("Goodput (Mbit/s)", [0.01, 10.0], reversed=False, linear=True).label == "Goodput (Mbit/s)"
     assert PlaneAxis("P95 one-way delay (ms)", delay_axis([20.0, 400.0])).label == "P95 one-way delay (ms), logarithmic"
+
+
+def test_ticks_are_never_so_close_that_their_texts_touch() -> None:
+    assert ticks(9.79, 20.84) == [10.0, 12.0, 14.0, 16.0, 18.0, 20.0]
+    for low in numpy.geomspace(2.1, 300.0, 60):
+        for factor in (1.05, 1.3, 2.0, 5.0, 30.0):
+            places = numpy.log(ticks(low, low * factor)) / numpy.log(factor)
+            assert len(places) > 1
+            assert numpy.diff(places).min() > 0.03, (low, factor)
 
 
 def test_what_the_lines_are_ends_within_the_figure() -> None:

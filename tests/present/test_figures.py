@@ -181,7 +181,7 @@ def test_lower_delay_is_to_the_right_in_steps_of_equal_factors() -> None:
     steps = numpy.diff(places) / numpy.log([2, 2.5, 2, 2, 2.5])
     assert (steps > 0).all()
     assert steps == pytest.approx([steps[0]] * 5, rel=0.002)
-    assert "P95 one-way delay (ms), logarithmic" in drawing
+    assert "P95 one-way delay (ms), decreasing, logarithmic" in drawing
 
 
 def rates(flows: int) -> list[FlowRates]:

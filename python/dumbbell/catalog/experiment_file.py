@@ -151,6 +151,8 @@ def parse_mix(text: str) -> list[tuple[str, int]]:
     Raises:
         UserError: the text is not of that form.
     """
+    if "," in text:
+        raise UserError(f"mix `{text}`: a mix has no comma: several mixes are `--mix cubic+bbr --mix cubic+copa`")
     parts = []
     for part in text.split("+"):
         match = _PART.fullmatch(part.strip())

@@ -31,7 +31,7 @@ def normalised_figure(name: str, title: str, points: Sequence[NormalisedPoint]) 
     with look(name):
         scatter = Scatter(title)
         axes = scatter.axes
-        axes.set_xlabel("Mean queueing delay (ms), logarithmic")
+        axes.set_xlabel("Mean queueing delay (ms), decreasing, logarithmic")
         axes.set_ylabel("Throughput / largest of the experiment")
         delays = [point.queueing_delay_ms for point in points] or [1.0]
         DelayAxis(True, min(delays) / _AIR, max(delays) * _AIR, 0.0).apply(axes)

@@ -143,10 +143,12 @@ def _limits(axes: Axes, limits: Limits) -> list[Line2D]:
     lines = []
     if limits.capacity_mbps is not None:
         low, high = limits.capacity_mbps
-        label = f"capacity {(low + high) / 2:.4g} Mbit/s, headers included"
+        rate = f"{(low + high) / 2:.4g}"
         if high - low > _SAME_CAPACITY * high:  # a path of chance: each run has its own
             axes.axhspan(low, high, color=SHADE, linewidth=0, zorder=0.5)
-            label = f"capacity {low:.3g} to {high:.3g} Mbit/s, headers included"
+            rate = f"{low:.3g} to {high:.3g}"
+        # a column of a paper has no room for more
+        label = f"capacity {rate} Mbit/s" if sheet().width_pt else f"capacity {rate} Mbit/s, headers included"
         style: Any = {"color": INK, "linewidth": 0.9, "alpha": 0.75, "linestyle": _DASHED}
         lines.append(axes.axhline(high, label=label, **style))
     if limits.least_delay_ms is not None:

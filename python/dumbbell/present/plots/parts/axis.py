@@ -24,6 +24,8 @@ RATE = "Mbit/s"
 _FAR = 0.6  # of the largest value: an axis whose values are all above that need not begin with 0
 _LONG = 100.0  # times the least value: a linear axis would press most values to its foot
 _FEWEST, _MOST, _MOST_NARROW = 4, 9, 6  # ticks
+_CLOSE = 0.05
+"""Part of an axis below which two ticks are too close."""
 _WIDTH, _NARROW = 420.0, 320.0  # points, of a figure
 
 
@@ -84,9 +86,12 @@ class PlaneAxis:
     @property
     def label(self) -> str:
         """Title and unit, and what is unusual about the axis."""
+        unusual = ["decreasing"] if self.reversed else []
         if self.scale.logarithmic:
-            return f"{self.title}, logarithmic"
-        return f"{self.title}, not from 0" if self.whole and not self.from_zero else self.title
+            unusual.append("logarithmic")
+        elif self.whole and not self.from_zero:
+            unusual.append("not from 0")
+        return ", ".join([self.title, *unusual])
 
     def apply(self, axes: Axes, upwards: bool = False) -> None:
         """Gives the x axis (the y axis if `upwards`) of a plot its limits, scale, ticks and name."""
@@ -151,8 +156,22 @@ def ticks(low: float, high: float, linear_below: float = _LINEAR) -> list[float]
     for steps in _STEPS:
         found = [step * 10.0**decade for decade in decades for step in steps if low <= step * 10.0**decade <= high]
         if len(found) >= _FEWEST:
-            return _thinned(found)
+            return _thinned(_apart(found, math.log(high / low)))
     return [float(value) for value in MaxNLocator(_FEWEST + 1).tick_values(low, high) if low <= value <= high]
+
+
+def _apart(values: Sequence[float], length: float) -> list[float]:
+    """Return the values without those so close to another one that their texts would touch: the rounder one stays.
+
+    `length` is that of the logarithmic axis, as a natural logarithm.
+    """
+    kept: list[float] = []
+    for value in values:
+        if not kept or math.log(value / kept[-1]) >= _CLOSE * length:
+            kept.append(value)
+        elif len(f"{value:.5g}".strip("0")) < len(f"{kept[-1]:.5g}".strip("0")):
+            kept[-1] = value
+    return kept
 
 
 def _thinned(values: Sequence[float]) -> list[float]:
