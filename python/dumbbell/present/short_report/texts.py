@@ -1,5 +1,6 @@
 """Text that both forms of the short report share."""
 
+import re
 from collections.abc import Sequence
 from shlex import quote
 
@@ -66,7 +67,25 @@ def made(model: ReportModel) -> list[str]:
     """Return the sentences on how the results were made."""
     origins = [f"{path.heading}: {path.provenance}" for path in model.paths if path.provenance]
     ended = filter(None, [outcome(model)])
-    return [*sentences(model, 0), *origins[:_MOST_ORIGINS], *ended, _DEFINITIONS]
+    return [*sentences(model, 0), *_names(model), *origins[:_MOST_ORIGINS], *ended, _DEFINITIONS]
+
+
+def _names(model: ReportModel) -> list[str]:
+    """Say which schemes findings and commands call by another name than tables and figures; empty if there is none."""
+    told = [
+        f"{model.scheme_title(scheme.name)} is {scheme.name}"
+        for scheme in model.schemes
+        if not _is_mix(scheme.name) and _letters(scheme.title) != _letters(scheme.name)
+    ]
+    return [f"In findings and commands {', '.join(told[:_MOST_TOLD])}."] if told else []
+
+
+_MOST_TOLD = 12
+"""Maximum number of schemes whose names are told."""
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower().removeprefix("tcp"))
 
 
 def run_command(model: ReportModel, path: str) -> str:
