@@ -1,32 +1,27 @@
-"""The sentences that results begin with: each beside numbers recomputed here, and none that the runs do not carry."""
+"""The sentences that real results begin with, beside numbers recomputed here: none that the runs do not carry."""
 
 import json
 import math
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
 
 import dumbbell as library
 from conftest import Dumbbell
 from dumbbell.base.conventions import CONVENTIONS
-from dumbbell.catalog.experiment_file import ExperimentFile
-from dumbbell.experiment import Experiment, resolve
-from dumbbell.results.analysis import compare
-from dumbbell.results.analysis.findings import MOST, findings, remark
-from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions, repetitions
+from dumbbell.results.analysis.findings import findings, remark
+from dumbbell.results.analysis.summary import Estimate
 from pantheon_folder import ACK_LOG, DATA_LOG, METADATA, STATS
-from paths import SMALL
 from transfer_logs import REPORT
 
 DROP, DELIVER = 3, 5
+
 T_95 = {5: 2.7764, 6: 2.5706}
 """Student's t, two-sided 95 %, by the number of values."""
 
@@ -34,6 +29,7 @@ Make = Callable[..., library.Results]
 
 FULL = {"max_window_bytes": 50_000}
 """A window of one bandwidth-delay product of `PATH`; `HALF` is half of that."""
+
 HALF = {"max_window_bytes": 25_000}
 
 
@@ -77,11 +73,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Make]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def numbers(text: str) -> list[float]:
-    """The numbers of a sentence, without those in names."""
-    return [float(each) for each in re.findall(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-])", text)]
-
-
 def of(results: library.Results, scheme: str, *keys: str, entity: str = "network") -> list[float]:
     """A metric of all runs of a scheme, in their order."""
     found = []
@@ -95,7 +86,9 @@ def of(results: library.Results, scheme: str, *keys: str, entity: str = "network
 
 
 ONE = 'schemes = ["cubic"]\nlog = "packets"\n' + path_table()
+
 THREE = 'schemes = ["cubic", "bbr", "vegas"]\nruns = 3\n' + path_table()
+
 SIX = 'schemes = ["bbr", "copa"]\nruns = 6\nlog = "packets"\n' + path_table()
 
 
@@ -402,27 +395,6 @@ def test_one_scheme_on_many_cells_has_a_range(made: Make) -> None:
     assert f"delay of {delays[0]:.1f} to {delays[-1]:.1f} ms" in sentence
 
 
-def test_who_is_best_changes_along_an_axis_only_if_it_does_in_all_cells() -> None:
-    def run(scheme: str, loss: float, rtt: float, goodput: float) -> dict[str, Any]:
-        axes = {"path": "p", "loss": loss, "rtt_ms": rtt}
-        return synthetic(scheme, f"p.{loss}.{rtt}", 1, {"goodput_mbps": goodput}) | {"axes": axes}
-
-    def runs(changed: float) -> list[dict[str, Any]]:
-        table = {(0.0, 20.0): (9, 8), (0.0, 60.0): (9, 7), (0.01, 20.0): (changed, 8), (0.01, 60.0): (3, 8)}
-        return [
-            run(scheme, *cell, goodput)
-            for cell, both in table.items()
-            for scheme, goodput in zip(("cubic", "bbr"), both, strict=True)
-        ]
-
-    said = findings(experiment(), runs(4.0))
-    assert (
-        "By the means cubic has the most goodput up to random loss 0, and bbr from random loss 0.01 on, in all cells."
-        in said
-    )
-    assert not any("By the means" in each for each in findings(experiment(), runs(8.5)))
-
-
 def test_a_rate_limited_application_is_what_limits(made: Make) -> None:
     results = made(
         'schemes = ["cubic"]\nruns = 2\n'
@@ -467,14 +439,6 @@ def test_runs_of_a_few_round_trips_are_too_short(made: Make) -> None:
     assert any("The warm-up of 0.33 s is 0.8 base RTTs" in each for each in results.findings)
 
 
-def test_a_flow_that_received_nothing_is_told() -> None:
-    runs = [synthetic("cubic", "p", number, {"goodput_mbps": 5.0}, flows=2) for number in (1, 2, 3)]
-    runs[1]["flows"][1] |= {"packets_sent": 7, "packets_delivered": 0}
-    (group,) = repetitions(runs).values()
-    assert remark(group) == "flow 2 received nothing in 1 of 3 runs"
-    assert any("cubic: flow 2 received nothing in 1 of 3 runs." in each for each in findings(experiment(), runs))
-
-
 def test_what_failed_is_told_first(made: Make) -> None:
     results = made(THREE)
     runs = [dict(run.statistics) for run in results.runs]
@@ -493,14 +457,6 @@ def test_what_failed_is_told_first(made: Make) -> None:
     assert said[1] == "8 of 9 runs are made, 1 is missing."
     everything = [run | lost | {"status": "failed", "reason": "no"} for run in runs]
     assert findings(results.experiment, everything) == ["Of 9 runs 9 failed, and count in no number: no."]
-
-
-def test_a_campaign_that_goes_on_says_how_far_it_is() -> None:
-    going = replace(experiment(), every_s=60.0, for_s=600.0)
-    runs = [synthetic("cubic", "p", 1, {"goodput_mbps": 5.0})]
-    runs += [synthetic("cubic", "p", number, {}) | {"status": "missing", "reason": "to come"} for number in (2, 3)]
-    said = findings(going, runs)
-    assert said[0] == "1 of the campaign's 3 runs are made: the other 2 were missed, or are still to come."
 
 
 def test_a_log_of_one_end_has_round_trips_and_no_delay(tmp_path: Path) -> None:
@@ -554,211 +510,6 @@ def test_programs_and_people_see_the_same_sentences(dumbbell: Dumbbell, folder: 
     assert printed[: len(content["findings"]) + 1] == [*content["findings"], ""]
 
 
-# --- synthetic runs: whatever the numbers are
-
-
-def experiment() -> Experiment:
-    path = {"p": library.PathModel.from_toml(f'name = "p"\n{SMALL}')}
-    return resolve(
-        ExperimentFile(name="made-up", title="", schemes=["cubic"], paths=["p"], own_paths=path, warmup_s=1.0)
-    )
-
-
-def synthetic(
-    scheme: str, path: str, number: int, network: dict[str, Any], flows: int = 1, schemes: Sequence[str] = ()
-) -> dict[str, Any]:
-    each = [
-        {
-            "flow": index + 1,
-            "scheme": (schemes or [scheme])[index % len(schemes or [scheme])],
-            "start_s": 0.0,
-            "stop_s": 10.0,
-            "packets_sent": 100,
-            "packets_delivered": 90,
-        }
-        for index in range(flows)
-    ]
-    same = {
-        "path": path,
-        "scheme": scheme,
-        "run": number,
-        "seed": number,
-        "status": "done",
-        "reason": None,
-        "links": [],
-    }
-    return same | {"flows": each, "network": network, "axes": {}}
-
-
-def beside(goodputs: Sequence[float], delays: Sequence[float]) -> list[dict[str, Any]]:
-    """Five runs of `a` at 10 Mbit/s and 50 ms, and of `b` at as much more as given, with the same seeds."""
-    runs = []
-    for number, (more, later) in enumerate(zip(goodputs, delays, strict=True), 1):
-        wobble = 0.1 * number
-        runs.append(synthetic("a", "p", number, {"goodput_mbps": 10 + wobble, "owd_p95_ms": 50 + wobble}))
-        far = {"goodput_mbps": 10 + wobble + more, "owd_p95_ms": 50 + wobble + later}
-        runs.append(synthetic("b", "p", number, far))
-    return runs
-
-
-def test_what_is_probable_by_itself_alone_is_not_told_where_two_differences_are_judged() -> None:
-    """Of the difference in goodput it is 0.039 (Student's t, 4 degrees of freedom); twice that is not below 5 %."""
-    mean, scatter = 1.0, 1.0 / 3.02 * math.sqrt(5)
-    unit = [-1.2649, -0.6325, 0.0, 0.6325, 1.2649]  # their standard deviation is 1
-    goodputs, delays = [mean + scatter * each for each in unit], [0.5, -0.4, 0.1, -0.3, 0.2]
-    said = findings(experiment(), beside(goodputs, delays))
-    best = next(each for each in said if each.startswith("Most goodput"))
-    assert "most goodput: b (11.30 Mbit/s), but 5 runs do not tell it from a (difference" in best.lower().replace(
-        "mbit/s", "Mbit/s"
-    )
-    clear = findings(experiment(), beside([mean + scatter * each / 5 for each in unit], delays))
-    best = next(each for each in clear if each.startswith("Most goodput"))
-    assert re.search(r"b \(11.30 Mbit/s\), 1.00 Mbit/s \[0.\d\d, 1.\d\d\] more than a, the next", best), best
-
-
-def test_clocks_of_two_ends_leave_small_differences_of_delay_open() -> None:
-    runs = beside([1.0, 1.1, 0.9, 1.0, 1.05], [-3.0, -3.1, -2.9, -3.0, -3.05])
-    assert "less than a, the next" in " ".join(findings(experiment(), runs))
-    for run in runs:
-        run["clocks"] = {"uncertainty_ms": [-4.0, 4.0]}
-    said = " ".join(findings(experiment(), runs))
-    assert "but the clocks of both ends do not tell it from a" in said
-    assert "clocks" not in said.split("least p95")[0].split("ost goodput")[1]
-
-
-VALUES = st.none() | st.floats(0.0, 1e4, allow_nan=False)
-KEYS = ("goodput_mbps", "throughput_mbps", "owd_p95_ms", "delay_p95_ms", "packet_loss_rate", "loss_rate", "utilization")
-FLOW_KEYS = ("payload_share", "goodput_mbps", "self_inflicted_delay_p95_ms", "rtt_p95_ms", "packets_dropped")
-
-
-@st.composite
-def results_of_anything(draw: st.DrawFn) -> list[dict[str, Any]]:
-    runs = []
-    names = draw(st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f"]), min_size=1, max_size=6, unique=True))
-    for path in draw(st.sampled_from([["p"], ["p", "q"], ["p", "q", "r"]])):
-        for name in names:
-            both = draw(st.sampled_from([(), (name, "z"), (name, "y", "z")]))
-            for number in range(1, 1 + draw(st.integers(0, 6))):
-                network = {key: draw(VALUES) for key in KEYS} | {"jain_index": draw(st.floats(0.3, 1.0))}
-                run = synthetic(name, path, number, network, draw(st.integers(0, 3)), both)
-                for flow in run["flows"]:
-                    flow |= {key: draw(VALUES) for key in FLOW_KEYS}
-                run["links"] = [{"link": "data/l", "direction": "data", "capacity_mbps": draw(VALUES)}]
-                run["status"] = draw(st.sampled_from(["done"] * 6 + ["failed", "degraded", "damaged", "missing"]))
-                run["seed"] = draw(st.sampled_from([number, None]))
-                if draw(st.booleans()):
-                    run["axes"] = {"path": "p", "loss": float(len(path)), "x": draw(st.sampled_from([1, "word", [2]]))}
-                runs.append(run)
-    return runs
-
-
-def candidates(runs: list[dict[str, Any]]) -> set[float]:
-    """Every number that a sentence may have: means, their bounds, differences of those, and counts."""
-    groups = [group for group in repetitions(runs).values() if group.good]
-    found = {float(count) for count in range(len(runs) + 5)} | {100.0}
-    for key in {key for group in groups for key in group.values}:
-        means = []
-        for group in groups:
-            if (estimate := group.estimate(key)) is not None:
-                means.append(estimate.mean)
-                found |= {each for each in (estimate.mean, estimate.low, estimate.high) if each is not None}
-        found |= {a - b for a in means for b in means}
-        for one in groups:
-            for other in groups:
-                found |= ends(one, other, key)
-    for group in groups:
-        for share in library.shares(group) if all(group.flows) else ():
-            estimate = share.payload_share
-            found |= {share.fair}
-            if isinstance(estimate, Estimate):
-                found |= {each for each in (estimate.mean, estimate.low, estimate.high) if each is not None}
-    return found | {100.0 * each for each in found}
-
-
-def ends(one: Repetitions, other: Repetitions, key: MetricKey) -> set[float]:
-    """The interval of a difference, from scratch."""
-    found = compare.tested(one, other, key)[1]
-    return set() if found is None else {found[0], found[1], -found[0], -found[1]}
-
-
-@settings(max_examples=60)
-@given(results_of_anything(), st.sampled_from(["corrected", "pantheon"]))
-def test_whatever_the_numbers_are_they_are_those_of_the_runs(runs: list[dict[str, Any]], convention: str) -> None:
-    said = findings(replace(experiment(), convention=convention), runs)
-    assert len(said) <= MOST
-    allowed = candidates(runs)
-    for sentence in said:
-        assert "nan" not in sentence.lower().split()
-        assert "None" not in sentence
-        assert sentence.endswith(".")
-        assert "\n" not in sentence
-        if "warm-up of" in sentence or "loss " in sentence.lower().replace("loss rate", ""):
-            continue
-        for number in numbers(sentence.replace("p95", "")):
-            assert any(close(number, each) for each in allowed), (number, sentence)
-    for group in repetitions(runs).values():
-        assert isinstance(remark(group), str)
-
-
-def close(number: float, value: float) -> bool:
-    """Whether a number is the value as it is written: with up to three decimals, or four digits."""
-    return any(math.isclose(number, round(value, digits), rel_tol=1e-9, abs_tol=1e-12) for digits in range(12)) or (
-        value != 0 and math.isclose(number, float(f"{value:.4g}"), rel_tol=1e-9)
-    )
-
-
-def test_no_runs_say_nothing() -> None:
-    assert findings(experiment(), []) == []
-
-
-def test_without_one_number_of_runs_there_is_no_comma_before_what_the_ranges_do() -> None:
-    def said(runs_on_q: int) -> str:
-        runs = [
-            synthetic(scheme, path, number, {"goodput_mbps": goodput + 0.1 * number})
-            for path, count in (("p", 2), ("q", runs_on_q))
-            for scheme, goodput in (("a", 9.0), ("b", 8.0))
-            for number in range(1, count + 1)
-        ]
-        return findings(experiment(), runs)[0]
-
-    assert said(2).endswith("(the ranges of the best and the next, each of 2 runs, do not overlap on 2 of 2).")
-    assert said(3).endswith("(the ranges of the best and the next do not overlap on 2 of 2).")
-
-
-def test_few_paths_are_named_with_what_is_carried_there() -> None:
-    runs = [
-        synthetic(scheme, path, 1, {"goodput_mbps": goodput, "owd_p95_ms": delay})
-        for scheme, path, goodput, delay in (
-            ("a", "p", 9.0, 30.0),
-            ("b", "p", 8.0, 20.0),
-            ("a", "q", 4.0, 30.0),
-            ("b", "q", 4.5, 40.0),
-        )
-    ]
-    assert findings(experiment(), runs)[0] == (
-        "Most goodput: a on p (9.00 Mbit/s) and b on q (4.50 Mbit/s) (one run each: the noise is not known); "
-        "least p95 one-way delay: b on p (20.0 ms) and a on q (30.0 ms) (one run each: the noise is not known)."
-    )
-
-
-@pytest.mark.parametrize(("slow", "who", "among"), [(5.0, "c", ""), (4.9, "b", " among schemes with at least half")])
-def test_who_sends_little_is_not_compared_by_delay(slow: float, who: str, among: str) -> None:
-    def run(scheme: str, path: str, goodput: float, delay: float) -> dict[str, Any]:
-        return synthetic(scheme, path, 1, {"goodput_mbps": goodput, "owd_p95_ms": delay})
-
-    alone = [run("a", "p", 10.0, 50.0), run("b", "p", 9.0, 40.0), run("c", "p", slow, 20.0)]
-    text = " ".join(findings(experiment(), alone))
-    delay = {"b": 40.0, "c": 20.0}[who]
-    assert f"least p95 one-way delay{f'{among} of the most goodput' if among else ''}: {who} ({delay} ms)" in text
-    # on the other path all carry the same
-    several = [*alone, *(run(scheme, "q", 4.0, each) for scheme, each in (("a", 9.0), ("b", 8.0), ("c", 7.0)))]
-    text = " ".join(findings(experiment(), several))
-    said = (
-        f"least p95 one-way delay{f'{among} of the most goodput' if among else ''}: {who} on p ({delay} ms) and c on q"
-    )
-    assert said in text
-
-
 def test_where_no_flow_is_alone_the_shares_come_first(made: Make) -> None:
     mixes = 'schemes = ["cubic"]\nmixes = ["bbr+cubic", "copa+cubic"]\nflows = 2\nruns = 2\n' + path_table()
     first, *rest = made(mixes).findings
@@ -768,62 +519,8 @@ def test_where_no_flow_is_alone_the_shares_come_first(made: Make) -> None:
     assert not alone[0].startswith("Beside ")
 
 
-def test_doubts_name_the_pairs_of_scheme_and_path_that_they_are_of() -> None:
-    def run(scheme: str, path: str, lost: float) -> dict[str, Any]:
-        made = synthetic(scheme, path, 1, {"goodput_mbps": 5.0 + len(scheme), "owd_p95_ms": 20.0})
-        for flow in made["flows"]:
-            flow |= {"packets_dropped": 7, "packet_loss_rate": lost}
-        return made
-
-    def said(early: set[tuple[str, str]], paths: str = "pqr") -> str:
-        pairs = [(scheme, path) for path in paths for scheme in ("a", "bb")]
-        runs = [run(scheme, path, 0.0 if (scheme, path) in early else 0.01) for scheme, path in pairs]
-        return next(each for each in findings(experiment(), runs) if "outside the counted time" in each).split(":")[0]
-
-    assert said({("a", "p"), ("bb", "p"), ("a", "q")}) == "a and bb on p; a on q"
-    assert said({("a", "p"), ("a", "q")}) == "a on 2 paths"
-    assert said({("bb", "r")}) == "bb on r"
-    many = {("a", "p"), ("bb", "q"), ("a", "r"), ("a", "s")}
-    assert said(many, "pqrst") == "4 of 10 pairs of scheme and path"
-    assert said({(scheme, path) for scheme in ("a", "bb") for path in "pqr"}) == "Everywhere"
-
-
-def test_ties_are_named_and_left_out_of_what_is_told_apart() -> None:
-    runs = [
-        synthetic(scheme, path, number, {"goodput_mbps": goodput + 0.02 * number})
-        for path, one, other in (("p", 9.0, 8.0), ("q", 7.0, 7.0))
-        for scheme, goodput in (("a", one), ("b", other))
-        for number in (1, 2)
-    ]
-    first = findings(experiment(), runs)[0]
-    assert first.startswith("Most goodput: a on p (9.03 Mbit/s) and a and b on q (7.03 Mbit/s) (")
-    assert first.endswith("do not overlap on 1 of 1 without a tie).")
-
-
 def test_beside_mixes_it_is_said_of_schemes_alone_that_they_are(made: Make) -> None:
     results = made('schemes = ["cubic", "vegas"]\nmixes = ["vegas+cubic"]\nruns = 2\n' + path_table())
     said = [each for each in results.findings if "goodput" in each]
     assert said
     assert all(each.startswith("Alone, ") for each in said), said
-
-
-@pytest.mark.parametrize(("lead", "said"), [(1.005, True), (1.02, False)])
-def test_a_lead_that_is_smaller_headers_is_called_so(lead: float, said: bool) -> None:
-    def run(scheme: str, number: int, goodput: float, payload: int) -> dict[str, Any]:
-        made = synthetic(scheme, "p", number, {"goodput_mbps": goodput})
-        return made | {
-            "flows": [flow | {"data_bytes_delivered": payload, "bytes_delivered": 100_000} for flow in made["flows"]]
-        }
-
-    runs = [run("copa", n, lead * (9.0 + 0.01 * n), 97_300) for n in (1, 2)]
-    runs += [run("reno", n, 9.0 + 0.01 * n, 96_500) for n in (1, 2)]
-    sentence = (
-        "Copa has more goodput than reno on p by its smaller headers only: 97.3 % of its bytes are payload, and 96.5 % "
-        "of those of reno."
-    )
-    assert (sentence in findings(experiment(), runs)) == said
-    turned = [each | {"scheme": {"copa": "reno", "reno": "copa"}[each["scheme"]]} for each in runs]
-    assert any("by its smaller headers" in each for each in findings(experiment(), turned)) == said
-    for each in runs:
-        each["flows"][0].pop("data_bytes_delivered")
-    assert not any("headers" in each for each in findings(experiment(), runs))
