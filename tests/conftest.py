@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
 from pathlib import Path
@@ -39,6 +39,14 @@ PROGRESS = re.compile(r"\b\d+ (?:s|min) gone\b")
 """A line that says how far a command is."""
 
 Dumbbell = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def replaced(words: Sequence[str], *others: object) -> list[str]:
+    """The words of a command line with the options `others`; an option with a value gives way to one given again."""
+    given = {str(word).partition("=")[0] for word in others if str(word).startswith("--")}
+    behind = [None, *words[:-1]]
+    kept = [word for word, last in zip(words, behind, strict=True) if not {word.partition("=")[0], last} & given]
+    return [*kept, *map(str, others)]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -15,7 +15,7 @@ import polars
 import pytest
 
 from checkout import make_checkout
-from conftest import Dumbbell, show
+from conftest import Dumbbell, replaced, show
 from dumbbell.catalog.outside.availability import LOADER, find_program
 from dumbbell.formats.pantheon_shim.__main__ import python_2
 from json_sequences import read_sequence
@@ -53,7 +53,7 @@ receiver = "{python} {tool} receive {port}"
 
 def emulate(dumbbell: Dumbbell, *arguments: object, expect: int = 0) -> list[dict[str, Any]]:
     """The runs of an emulated experiment, in the order of schemes."""
-    done = dumbbell("run", *QUICK, *arguments, "--json", expect=expect)
+    done = dumbbell("run", *replaced(QUICK, *arguments), "--json", expect=expect)
     runs: list[dict[str, Any]] = json.loads(done.stdout)["runs"]
     return runs
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from test_emulate import SCHEME, TALKER
 
-from conftest import COMMAND, Dumbbell, show
+from conftest import COMMAND, Dumbbell, replaced, show
 from dumbbell import _core
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
@@ -100,7 +100,7 @@ def test_another_directory_for_temporary_files_is_no_way_around_the_queue(
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root and unshare")
 @pytest.mark.usefixtures("talker", "queue")
 def test_clean_up_leaves_runs_in_other_pid_namespaces_alone(dumbbell: Dumbbell, folder: Path) -> None:
-    command = [*QUICK, "--duration", "4", "--schemes", "talker.toml", "--out", "out"]
+    command = [*replaced(QUICK, "--duration", "4"), "--schemes", "talker.toml", "--out", "out"]
     with (folder / "said").open("w") as said:
         inside = subprocess.Popen(
             ["unshare", "--pid", "--fork", "--mount-proc", *COMMAND, *command],

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import COMMAND, Dumbbell, show
+from conftest import COMMAND, Dumbbell, replaced, show
 from sleepers import SECONDS, sleepers
 
 pytestmark = pytest.mark.real
@@ -99,7 +99,7 @@ def test_a_caller_that_captures_all_output_gets_its_end_and_nothing_is_left(fold
 
 @pytest.mark.parametrize("user", ["caller", "another"])
 def test_nothing_escapes_a_run_whose_command_is_killed(folder: Path, user: str) -> None:
-    command = [*COMMAND, *RUN, "--duration", "60", "--out", "out"]
+    command = [*COMMAND, *replaced(RUN, "--duration", "60"), "--out", "out"]
     if user == "another":  # without any right that root has
         command = ["unshare", "--user", "--map-user=1000", "--map-group=1000", *command]
     environment = os.environ | {"XDG_RUNTIME_DIR": str(folder)}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import COMMAND, Dumbbell, checked
+from conftest import COMMAND, Dumbbell, checked, replaced
 
 RUN = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
 
@@ -71,7 +71,7 @@ def refused(dumbbell: Dumbbell, *arguments: object) -> str:
     ],
 )
 def test_options(dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], parts: list[str]) -> None:
-    line = refused(dumbbell, *RUN, *arguments)
+    line = refused(dumbbell, *replaced(RUN, *arguments))
     for part in parts:
         assert part in line
     assert not (folder / "out").exists()
@@ -121,7 +121,7 @@ def test_path_files(dumbbell: Dumbbell, folder: Path, old: str, new: str, parts:
     text = (folder / "small.toml").read_text()
     assert old in text
     (folder / "bad.toml").write_text(text.replace(old, new, 1))
-    line = refused(dumbbell, *RUN, "--path", "bad.toml")
+    line = refused(dumbbell, *replaced(RUN, "--path", "bad.toml"))
     for part in parts:
         assert part in line
     assert not (folder / "out").exists()
@@ -202,7 +202,7 @@ def test_unknown_names_in_experiment_files(dumbbell: Dumbbell, folder: Path) -> 
 )
 def test_scheme_files(dumbbell: Dumbbell, folder: Path, text: str, part: str) -> None:
     (folder / "bad.toml").write_text(f'name = "bad"\nkind = "core"\ncontroller = "reno"\n{text}\n')
-    line = refused(dumbbell, *RUN, "--schemes", "bad.toml")
+    line = refused(dumbbell, *replaced(RUN, "--schemes", "bad.toml"))
     assert "bad.toml" in line
     assert part in line
     assert not (folder / "out").exists()
@@ -218,13 +218,13 @@ def test_a_directory_with_results_needs_resume(dumbbell: Dumbbell, once: Dumbbel
     once(*RUN)
     before = (folder / "out/experiment.toml").read_bytes()
     assert "--resume" in refused(dumbbell, *RUN)
-    longer = refused(dumbbell, *RUN, "--resume", "--duration", "2")
+    longer = refused(dumbbell, *replaced(RUN, "--resume", "--duration", "2"))
     assert longer.startswith("dumbbell: out: cannot resume: it has results of another experiment: ")
     assert "`duration_s`: 1.0 there, 2.0 now; `warmup_s`: " in longer
     assert '`scheme.reno.parameters.beta`: none there, "0.6" now' in refused(
         dumbbell, *RUN, "--resume", "--set", "reno.beta=0.6"
     )
-    other = refused(dumbbell, *RUN, "--resume", "--schemes", "cubic,bbr")
+    other = refused(dumbbell, *replaced(RUN, "--resume", "--schemes", "cubic,bbr"))
     assert '`schemes`: ["reno"] there, ["cubic", "bbr"] now; `scheme.reno`: a table there, none now' in other
     (folder / "small.toml").write_text((folder / "small.toml").read_text().replace("packets = 30", "packets = 31"))
     assert refused(dumbbell, *RUN, "--resume").endswith("`path.small.data[0].queue.packets`: 30 there, 31 now")
@@ -298,7 +298,7 @@ def test_a_disk_that_fills_up_during_a_run(folder: Path) -> None:
     def little_space() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
 
-    command = [*COMMAND, *RUN, "--duration", "120"]
+    command = [*COMMAND, *replaced(RUN, "--duration", "120")]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, preexec_fn=little_space)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr

@@ -6,7 +6,7 @@ import shutil
 import threading
 from pathlib import Path
 
-from conftest import Dumbbell, show
+from conftest import Dumbbell, replaced, show
 from dumbbell import _core
 from dumbbell.results.directory import locked
 
@@ -104,7 +104,7 @@ def test_different_results_differ(dumbbell: Dumbbell, folder: Path) -> None:
 
 def test_schemes_that_only_one_side_has_are_shown(dumbbell: Dumbbell) -> None:
     dumbbell(*RUN, "--out", "a")
-    dumbbell(*RUN, "--schemes", "reno,cubic", "--out", "b")
+    dumbbell(*replaced(RUN, "--schemes", "reno,cubic"), "--out", "b")
     rows = json.loads(dumbbell("diff", "a", "b", "--json").stdout)["rows"]
     cubic = [row for row in rows if row["scheme"] == "cubic"]
     assert cubic

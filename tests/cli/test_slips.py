@@ -1,6 +1,7 @@
 """Slips of who types: each is refused in one line that has the right word, or the right place."""
 
-from collections.abc import Callable
+import argparse
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ import pytest
 import dumbbell as library
 from conftest import Dumbbell
 from dumbbell import catalog
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, option_words
 from dumbbell.catalog.index import Index
+from dumbbell.catalog.options.parser import StrictParser
+from dumbbell.cli.parser import command_parser
 
 EXPERIMENT = 'schemes = ["reno"]\npaths = ["default"]\n'
 SCHEME = 'controller = "reno"\nparameters = { beta = 0.7 }\n'
@@ -47,6 +50,10 @@ SCHEME = 'controller = "reno"\nparameters = { beta = 0.7 }\n'
         ("run --schemes reno --path quick", "quick: this is an experiment: dumbbell run quick"),
         ("emulate --path default ls -l", "`-l`: nothing is expected there, a command's own options stand behind `--`"),
         ("show out more", "`more`: nothing is expected there"),
+        ("run --rate 10mbit --rtt 40ms --rate=20mbit", "--rate: is given twice (10mbit and 20mbit): allowed is once"),
+        ("run --path default --path lab", "--path: is given twice: names stand between commas: --path default,lab"),
+        ("show out --json --json", "--json: is given twice: allowed is once"),
+        ("kernel list --json --json", "--json: is given twice: allowed is once"),
     ],
 )
 def test_a_slip_gets_the_nearest_name(dumbbell: Dumbbell, folder: Path, line: str, said: str) -> None:
@@ -61,6 +68,42 @@ def test_a_slip_gets_the_nearest_name(dumbbell: Dumbbell, folder: Path, line: st
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
     assert said in done.stderr
+
+
+REPEATABLE = {
+    ("benchmark", "--experiment"),
+    ("ccperf", "--parameters"),
+    ("list", "--plugin"),
+    ("run", "--plugin"),
+    ("run", "--mix"),
+    ("run", "--set"),
+    ("figure", "--beside"),
+    ("calibrate", "--as"),
+}
+
+
+def _options(parser: argparse.ArgumentParser, *command: str) -> Iterator[tuple[StrictParser, tuple[str, ...], str]]:
+    """Yield each option of a parser, and of its commands, with the words before it."""
+    assert isinstance(parser, StrictParser)
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, inner in action.choices.items():
+                yield from _options(inner, *command, name)
+        else:
+            yield from ((parser, command, name) for name in action.option_strings)
+
+
+def test_no_option_of_any_command_is_forgotten_when_it_is_given_again() -> None:
+    """The last one counted, without a word: `--rate 10mbit --rate 20mbit` was 20 Mbit/s."""
+    repeated = set()
+    for parser, command, name in _options(command_parser(whole=True)):
+        if (*command, name) in REPEATABLE:
+            repeated.add((*command, name))
+            parser._check([name, "1", name, "2"])
+        elif name not in ("-h", "--help", "-V", "--version"):
+            with option_words(), pytest.raises(UserError, match=f"^{name}: is given twice"):
+                parser._check([name, "1", name, "2"])
+    assert repeated == REPEATABLE
 
 
 def test_a_wrong_key_of_the_right_kind_of_file_is_what_is_said(dumbbell: Dumbbell, folder: Path) -> None:

@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 import dumbbell
-from conftest import COMMAND
+from conftest import COMMAND, replaced
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.published import Mean
@@ -360,7 +360,9 @@ def test_it_goes_on_where_it_was_stopped_and_any_number_of_processes_finds_the_s
     target = table(tmp_path)
 
     def calibrate(name: str, *more: str) -> tuple[int, str, str]:
-        status = main(["calibrate", target, "--out", str(tmp_path / f"{name}.toml"), "--name", "lab", *words, *more])
+        status = main(
+            ["calibrate", target, "--out", str(tmp_path / f"{name}.toml"), "--name", "lab", *replaced(words, *more)]
+        )
         said = capsys.readouterr()
         return status, said.out, said.err
 

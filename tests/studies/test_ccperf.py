@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Dumbbell, show
+from conftest import Dumbbell, replaced, show
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.ns3 import PROFILES, names
@@ -123,7 +123,7 @@ def test_flows_without_congestion_control(dumbbell: Dumbbell, folder: Path) -> N
 
 @pytest.mark.parametrize("qdisc", names().qdisc)
 def test_every_queue_runs(dumbbell: Dumbbell, folder: Path, qdisc: str) -> None:
-    dumbbell(*SHORT, f"--qdisc={qdisc}", "--qlen=100p")
+    dumbbell(*replaced(SHORT, f"--qdisc={qdisc}", "--qlen=100p"))
     query = "SELECT qdisc, qlen_pkts FROM link WHERE role = 'btl_forward'"
     assert sql_rows(folder / "out/results.sqlite", query) == [(qdisc, 100)]
     assert show(dumbbell, "out")["runs"][0]["flows"][0]["throughput_mbps"] > 2.0
@@ -200,7 +200,7 @@ BAD = [
 
 @pytest.mark.parametrize(("arguments", "parts"), BAD, ids=lambda value: str(value)[:50])
 def test_what_is_refused(dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], parts: list[str]) -> None:
-    done = dumbbell(*SHORT, *arguments, expect=2)
+    done = dumbbell(*replaced(SHORT, *arguments), expect=2)
     (line,) = done.stderr.splitlines()
     assert line.startswith("dumbbell: ")
     for part in parts:

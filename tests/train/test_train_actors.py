@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import PROGRESS, Dumbbell
+from conftest import PROGRESS, Dumbbell, replaced
 from dumbbell.gym.export import packed, unpacked
 from dumbbell.train.advantages import Seen, advantages
 
@@ -61,7 +61,7 @@ def test_what_is_rewarded_is_learned(dumbbell: Dumbbell) -> None:
     # 6 Mbit/s without a queue is worth 5.0 - 0.1, a tenth of it 0.4, and what the first 500 decisions get 0.39.
     link = ("--rate-mbps", "6", "--queue-packets", "20", "--start-share", "0.1")
     said = dumbbell(
-        "train", "aurora", *QUICK, *link, "--seed", "3", "--steps", "20000", "--out", "a.safetensors"
+        "train", "aurora", *replaced(QUICK, *link), "--seed", "3", "--steps", "20000", "--out", "a.safetensors"
     ).stderr
     assert 0.7 < float(said.split()[-1]) < 4.9
 
@@ -94,7 +94,7 @@ for words in json.load(sys.stdin):
 
 def refusals(folder: Path, commands: Iterable[Iterable[str]]) -> list[str]:
     """What is said of trainings that cannot be, each in one line."""
-    words = json.dumps([["train", "aurora", *QUICK, *command] for command in commands])
+    words = json.dumps([["train", "aurora", *replaced(QUICK, *command)] for command in commands])
     python = [sys.executable, "-P", "-c", REFUSALS]
     done = subprocess.run(python, input=words, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

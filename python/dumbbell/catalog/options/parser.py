@@ -36,15 +36,22 @@ class StrictParser(argparse.ArgumentParser):
         return found, left
 
     def _check(self, words: list[str]) -> None:
-        """Refuses the first unknown option, and an unknown command."""
+        """Refuses the first unknown option, one that is given again, and an unknown command."""
         commands = next((each for each in self._actions if isinstance(each, argparse._SubParsersAction)), None)
-        for word in words:
+        values: dict[argparse.Action, str] = {}
+        for place, word in enumerate(words):
             if word == "--":
                 return
-            name = word.partition("=")[0]
-            if word.startswith("--") and name not in self._option_string_actions:
+            name, _, value = word.partition("=")
+            action = self._option_string_actions.get(name)
+            if word.startswith("--") and action is None:
                 hint = nearest(name, self._option_string_actions)
                 self.error(f"unknown option {name}{hint}")
+            if action is not None and not isinstance(action, argparse._AppendAction):
+                value = "" if action.nargs == 0 else value or "".join(words[place + 1 : place + 2])
+                if action in values:
+                    raise _given_twice(name, action, values[action], value)
+                values[action] = value
             if commands is not None and not word.startswith("-"):
                 if word not in commands.choices:
                     hint = nearest(word, commands.choices)
@@ -63,3 +70,11 @@ class StrictParser(argparse.ArgumentParser):
         if word.startswith("-") and "--" in (self.usage or "").split():
             behind = ", a command's own options stand behind `--`"
         return UserError(f"`{word}`: nothing is expected there{behind} (`{self.prog} --help` shows what is possible)")
+
+
+def _given_twice(name: str, action: argparse.Action, first: str, second: str) -> UserError:
+    """The error for an option that is given again: argparse would forget what it was given first."""
+    if action.type is names:
+        return UserError(f"{name}: is given twice: names stand between commas: {name} {first},{second}")
+    both = f" ({first} and {second})" if first and second else ""
+    return UserError(f"{name}: is given twice{both}: allowed is once")
