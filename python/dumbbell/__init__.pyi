@@ -77,6 +77,7 @@ from .results.analysis.shares import (
     competing as competing,
     competing_heading as competing_heading,
     competing_text as competing_text,
+    counted_text as counted_text,
     shares as shares,
 )
 from .results.analysis.summary import Repetitions as Repetitions, bounds_legend as bounds_legend

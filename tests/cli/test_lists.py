@@ -80,6 +80,38 @@ def test_results_are_sorted_by_a_metric_best_first(dumbbell: Dumbbell, once: Dum
     assert "--sort: not with --json" in dumbbell("show", "out", "--sort", "loss_rate", "--json", expect=2).stderr
 
 
+def test_some_paths_and_schemes_are_shown(dumbbell: Dumbbell, folder: Path) -> None:
+    both = ("--schemes", "reno,vegas", "--mix", "reno+vegas", "--path", "small.toml,lossy.toml")
+    dumbbell("run", *both, "--duration", "1", "--out", "out")
+
+    def shown(*words: str) -> set[tuple[str, str]]:
+        printed = dumbbell("show", "out", *words).stdout
+        rows = csv.DictReader(io.StringIO(dumbbell("show", "out", *words, "--csv").stdout))
+        found = {
+            (run["path"], run["scheme"]) for run in json.loads(dumbbell("show", "out", *words, "--json").stdout)["runs"]
+        }
+        assert {(row["path"], row["scheme"]) for row in rows} == found
+        assert set(re.findall(r"(?m)^(small|lossy) +(\S+)", printed)) == found
+        assert ("Shares" in printed) == any("+" in scheme for _, scheme in found)
+        return found
+
+    assert shown("--path", "small") == {("small", scheme) for scheme in ("reno", "vegas", "reno+vegas")}
+    assert shown("--schemes", "vegas") == {("small", "vegas"), ("lossy", "vegas")}
+    assert shown("--path", "lossy,small", "--schemes", "reno+vegas,reno") == {
+        (path, scheme) for path in ("small", "lossy") for scheme in ("reno", "reno+vegas")
+    }
+    for words, said in (
+        (("--path", "smal"), "unknown path `smal` (did you mean `small`?): allowed are small, lossy\n"),
+        (("--schemes", "cubic"), "unknown scheme `cubic`: allowed are reno, vegas, reno+vegas\n"),
+    ):
+        for command in (("show", "out"), ("figure", "out", "means")):
+            assert dumbbell(*command, *words, expect=2).stderr == f"dumbbell: {said}"
+    several = dumbbell("figure", "out", "means", "--path", "small,lossy", expect=2).stderr
+    assert several == "dumbbell: --path small,lossy: a figure is of one path: choose one of these\n"
+    results = library.open(folder / "out").only(path="small").only(schemes=["reno", "vegas"])
+    assert [(run.path, run.scheme) for run in results.runs] == [("small", "reno"), ("small", "vegas")]
+
+
 def test_tables_for_a_paper_are_latex(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell(
         "run", "--schemes", "reno", "--mix", "reno+vegas", "--path", "small.toml", "--duration", "3", "--out", "out"
@@ -87,19 +119,48 @@ def test_tables_for_a_paper_are_latex(dumbbell: Dumbbell, folder: Path) -> None:
     printed = dumbbell("show", "out", "--tex").stdout
     plain = dumbbell("show", "out").stdout
     lines = printed.splitlines()
-    assert [line for line in lines if line.startswith("% ") and " (corrected)" in line] == [
-        f"% {line}" for line in plain.splitlines() if line.endswith(" (corrected)")
-    ]
-    assert printed.count("\\begin{tabular}") == printed.count("\\end{tabular}") == 3
-    assert "% Everywhere: path small." in lines
+    captions = [caption for _, caption in floats(printed)]
+    titles = [line for line in plain.splitlines() if line.endswith(" (corrected)")]
+    for caption, title in zip(captions, titles, strict=True):
+        assert caption.startswith(f"{title}, on small. 1 run of 3 s. Corrected: payload, delays and losses after the ")
+        assert "(warm-up: 0.5 s)" in caption
+        assert ("Harm: what a flow lost" in caption) == caption.startswith("Shares, 0.5 to 3 s, while all")
+    assert [label for label, _ in floats(printed)] == ["means-small", "shares-small", "totals-small"]
     alone = next(line for line in lines if line.startswith("reno & 1 & "))
     goodput = library.open(folder / "out").run("small", "reno").statistics["network"]["goodput_mbps"]
     assert alone.split(" & ")[2] == f"{goodput:.2f}", "the only path has no column"
-    head = lines[lines.index(next(line for line in lines if line.startswith("% Shares"))) + 4]
+    head = lines[lines.index("\\label{tab:shares-small}") + 3]
     assert head.startswith("flows of & who & fair share \\% & share \\% & goodput Mbit/s & ")
     assert all(line.startswith(("%", "\\")) or line.endswith("\\\\") for line in lines if line)
     for words, said in ((("--csv",), "--tex: not with --csv"), (("--json",), "--tex: not with --json")):
         assert said in dumbbell("show", "out", "--tex", *words, expect=2).stderr
+    chosen = dumbbell("show", "out", "--tex", "--metrics", "goodput_mbps,mean_srtt_l4", "--schemes", "reno").stdout
+    (caption,) = [caption for _, caption in floats(chosen)]
+    assert caption.startswith("Means over the runs (goodput\\_mbps: corrected, mean\\_srtt\\_l4: ccperf), on small. ")
+    assert f"reno & network & {goodput:.4f} & --" in chosen
+
+
+def floats(text: str) -> list[tuple[str, str]]:
+    """Return label and caption of each float: each is whole, its braces are balanced, its rows are of one length."""
+    found = []
+    for part in text.split("\\begin{table}\n")[1:]:
+        block, end, _ = part.partition("\\end{table}\n")
+        assert end
+        bare = re.sub(r"\\.", "", block)  # without what is escaped
+        assert bare.count("{") == bare.count("}")
+        assert not re.search(r"[#$%^~<>]", bare)
+        head = re.fullmatch(
+            r"\\centering\n\\caption\{(.*)\}\n\\label\{tab:([a-z0-9-]+)\}\n"
+            r"\\begin\{tabular\}\{([lr]+(?:p\{0\.25\\linewidth\})?)\}\n\\toprule\n"
+            r"(.*) \\\\\n\\midrule\n((?:.* \\\\\n)+)\\bottomrule\n\\end\{tabular\}\n",
+            block,
+        )
+        assert head, block
+        caption, label, columns, titles, rows = head.groups()
+        count = len(re.sub(r"p\{.*\}", "p", columns))
+        assert {line.count(" & ") for line in [titles, *rows.splitlines()]} == {count - 1}
+        found.append((label, caption))
+    return found
 
 
 def test_the_schemes_of_a_family_stand_together(dumbbell: Dumbbell, folder: Path) -> None:

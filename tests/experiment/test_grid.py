@@ -64,7 +64,7 @@ def test_rows_are_named_by_the_values_of_the_axes_that_have_several(dumbbell: Du
     (folder / "grid.toml").write_text(EXPERIMENT)
     lines = dumbbell("run", "grid.toml", "--schemes", "reno", "--out", "out").stdout.splitlines()
     head = next(number for number, line in enumerate(lines) if line.startswith("path "))
-    assert lines[head - 1] == "Means of all flows (corrected)"
+    assert lines[head - 1] == "Means of all flows, 0.3 to 2 s (corrected)"
     assert lines[head].split()[:5] == ["path", "k", "bw_factor", "scheme", "runs"]
     assert [line.split()[:4] for line in lines[head + 1 : head + 3]] == [
         ["small", "1", each, "reno"] for each in FACTORS
@@ -84,7 +84,7 @@ def test_beside_another_scheme_a_row_is_a_scheme_and_the_total_stands_below(dumb
     assert [line.split()[:4] for line in shares[2:6]] == [
         ["small", rtt, "reno", who] for rtt in ("20", "40") for who in ("reno", "vegas")
     ]
-    assert totals[0] == "All flows of a run together (corrected)"
+    assert totals[0] == "All flows of a run together, 0.3 to 2 s (corrected)"
     assert [line.split()[:3] for line in totals[2:4]] == [["small", "20", "reno"], ["small", "40", "reno"]]
     assert totals[5].startswith("Everywhere: beside vegas, ours 1, theirs 1")
     for row in (2, 4):

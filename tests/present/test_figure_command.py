@@ -188,14 +188,19 @@ def test_a_latex_table_has_the_numbers_that_are_drawn(dumbbell: Dumbbell, result
     done = dumbbell("figure", results, "means", "--path", "small", "--format", "tex")
     assert done.stdout.split() == ["means.csv", "means.tex"]
     lines = (results.parent / "means.tex").read_text().splitlines()
-    assert [lines[index] for index in (2, 3, 5, -2, -1)] == [
+    assert [lines[index] for index in (1, 2, 4, 5, 6, 8, -3, -2, -1)] == [
+        "\\begin{table}",
+        "\\centering",
+        "\\label{tab:means-small}",
         "\\begin{tabular}{lrrr}",
         "\\toprule",
         "\\midrule",
         "\\bottomrule",
         "\\end{tabular}",
+        "\\end{table}",
     ]
-    assert lines[4] == "scheme & runs & Goodput (Mbit/s) & P95 one-way delay (ms) \\\\"
+    assert lines[3].startswith("\\caption{small: goodput over p95 one-way delay: mean of each scheme")
+    assert lines[7] == "scheme & runs & Goodput (Mbit/s) & P95 one-way delay (ms) \\\\"
     network = package.open(results).run("small", "bbr").statistics["network"]
     numbers = f"1 & {network['goodput_mbps']:.2f} & {network['owd_p95_ms']:.1f} \\\\"
     assert any(line in lines for line in (f"TCP BBR & {numbers}", f"\\textbf{{TCP BBR}} & {numbers}"))

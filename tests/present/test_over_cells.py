@@ -43,8 +43,8 @@ def latex(dumbbell: Dumbbell, results: Path, *words: str) -> list[str]:
     """Return the head and the rows of a figure's table in LaTeX."""
     dumbbell("figure", results, *words, "--out", "table.tex")
     lines = (results.parent / "table.tex").read_text().splitlines()
-    assert lines[2].startswith("\\begin{tabular}{l")
-    return [line for line in lines[4:-2] if line != "\\midrule"]
+    assert lines[5].startswith("\\begin{tabular}{l")
+    return [line for line in lines[7:-3] if line != "\\midrule"]
 
 
 def test_sweep_and_map_show_means_over_runs(dumbbell: Dumbbell, run) -> None:  # noqa: ANN001

@@ -3,13 +3,20 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import dumbbell as library
 from conftest import Dumbbell
-from dumbbell.results.analysis.shares import competing_heading, competing_text, flow_names, shares
+from dumbbell.results.analysis.shares import (
+    competing_heading,
+    competing_text,
+    counted_text,
+    flow_names,
+    shares,
+)
 from dumbbell.results.analysis.summary import Repetitions, repetitions
 
 DELIVER = 5
@@ -63,7 +70,7 @@ def test_the_time_of_shares_in_a_long_run_is_said_in_full() -> None:
 def test_runs_of_one_flow_have_no_shares(dumbbell: Dumbbell) -> None:
     printed = dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "2").stdout
     assert "Shares" not in printed
-    assert "\nMeans of all flows (corrected)\n" in printed
+    assert "\nMeans of all flows, 0.3 to 2 s (corrected)\n" in printed
 
 
 def test_a_late_flow_competes_from_its_start_on(dumbbell: Dumbbell, folder: Path) -> None:
@@ -98,9 +105,61 @@ def test_harm_is_what_a_flow_lost_of_what_it_had_alone(dumbbell: Dumbbell, folde
     rows = {share.name: share for share in library.shares(alone["small", "cubic+bbr"], alone=alone)}
     had = [run.statistics["flows"][0]["goodput_mbps"] for run in results.runs if run.scheme == "cubic"]
     has = [run.statistics["flows"][0]["competing_goodput_mbps"] for run in results.runs if run.scheme != "cubic"]
-    assert rows["cubic"].harm == pytest.approx(1 - sum(has) / sum(had))
+    # the first runs of all have met the same draws, and so on
+    lost = sorted(1 - beside / before for beside, before in zip(has, had, strict=True))
+    harms = rows["cubic"].harms
+    assert harms is not None
+    assert (harms.mean, harms.low, harms.high) == pytest.approx((sum(lost) / 2, *lost))
     assert rows["bbr"].harm is None
-    assert f" {100 * rows['cubic'].harm:.1f}\n" in printed
+    assert f" {100 * harms.mean:.1f} ({100 * lost[0]:.1f} to {100 * lost[1]:.1f})\n" in printed
+
+
+def test_harm_without_runs_that_met_the_same_draws_is_by_the_mean_alone() -> None:
+    def run(seed: int | None, scheme: str, *goodputs: float) -> dict[str, Any]:
+        flows = [
+            {"scheme": name, "payload_share": 0.5, "goodput_mbps": goodput}
+            for name, goodput in zip("ab", goodputs, strict=False)
+        ]
+        same = {"path": "p", "status": "done", "links": [], "network": {}}
+        return same | {"scheme": scheme, "seed": seed, "flows": flows}
+
+    for seeds in ((1, 2, 3, 4), (None,) * 4):
+        alone = [run(seeds[0], "a", 8.0), run(seeds[1], "a", 12.0)]
+        beside = [run(seeds[2], "a+b", 4.0, 1.0), run(seeds[3], "a+b", 6.0, 1.0)]
+        found = repetitions([*alone, *beside])
+        harms = shares(found["p", "a+b"], alone=found)[0].harms
+        assert harms is not None
+        assert (harms.count, harms.low, harms.high) == (2, pytest.approx(0.4), pytest.approx(0.6))
+
+
+def test_the_heading_of_totals_has_the_seconds_that_are_counted(dumbbell: Dumbbell, folder: Path) -> None:
+    """They are others than those of the shares: all flows are not there from the end of the warm-up on."""
+    late = ("--schemes", "cubic", "--flows", "2", "--interval", "3", "--path", "small.toml", "--duration", "9")
+    printed = dumbbell("run", *late, "--runs", "2", "--warmup", "1", "--out", "out").stdout
+    starts = [run.statistics["flows"][1]["start_s"] for run in library.open(folder / "out").runs]
+    assert f"Shares, {round(max(starts), 1):g} to 9 s, while all flows compete (corrected)" in printed
+    assert f"flow 2 from {round(max(starts), 1):g} s" in printed
+    assert "All flows of a run together, 1 to 9 s (corrected)" in printed
+    whole = dumbbell("show", "out", "--convention", "pantheon").stdout
+    assert "All flows of a run together (Pantheon's convention)" in whole
+    group = Repetitions("p", "cubic")
+    assert counted_text(group, 1.0) == ""
+    group.flows = [[{"start_s": 1.26, "stop_s": 4.0}], [{"start_s": 0.1, "stop_s": 3.96}]]
+    assert counted_text(group, 1.0) == "1.3 to 4 s"
+    group.flows[0][0]["stop_s"] = None
+    assert counted_text(group, 1.0) == "", "nothing is said that is not known"
+
+
+def test_shares_are_in_the_order_that_was_given(dumbbell: Dumbbell) -> None:
+    """They were in that of the totals, which the table does not show."""
+    mixes = ("--mix", "vegas+bbr", "--mix", "cubic+bbr", "--mix", "bbr+reno")
+    printed = dumbbell("run", *mixes, "--path", "small.toml", "--duration", "3", "--out", "out").stdout
+    parts = printed.split("\n\n")
+    (given,) = (re.findall(r"(?m)^small +(\S+)", part)[::2] for part in parts if part.startswith("Shares"))
+    assert given == ["vegas+bbr", "cubic+bbr", "bbr+reno"]
+    of_totals = dumbbell("show", "out", "--sort", "owd_p95_ms").stdout.split("\n\n")
+    shown, totals = (re.findall(r"(?m)^small +(\S+)", part) for part in of_totals[-2:])
+    assert shown[::2] == totals
 
 
 def test_flows_that_never_compete_have_their_own_times(dumbbell: Dumbbell, folder: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import dumbbell
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.options.values import Choice, Suggestion, count
+from dumbbell.catalog.options.values import Choice, Suggestion, count, names
 
 
 def plugin_option(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +32,12 @@ def convention_option(parser: argparse.ArgumentParser) -> None:
         metavar="|".join(CONVENTIONS),
         help="which throughput, delay and loss are shown (docs/metrics.md); default: as the experiment says",
     )
+
+
+def selection_options(parser: argparse.ArgumentParser, path: str, schemes: str) -> None:
+    """Adds `--path` and `--schemes`, which choose among the runs of results; the two texts are their help."""
+    parser.add_argument("--path", type=names, default=(), metavar="P[,P2]", help=path)
+    parser.add_argument("--schemes", type=names, default=(), metavar="A,B", help=schemes)
 
 
 def path_options(parser: argparse.ArgumentParser) -> None:

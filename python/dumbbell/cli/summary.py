@@ -83,8 +83,8 @@ def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
         print("\n".join(results.findings), end="\n\n")
     places, shown = _Places(results), results.experiment.shown
     gathered = best_first(results, sort, shown.throughput.key)
-    parts = _parts(gathered, shown)
-    print("\n\n".join(map(_text, _main_tables(parts, places, shown, sort == FAMILY))))
+    parts = _parts(gathered, results)
+    print("\n\n".join(map(_text, _main_tables(parts, places, results, sort))))
     print("\n".join(_rules(results, parts)))
     if places.everywhere:
         print(f"Everywhere: {', '.join(places.everywhere)}.")
@@ -100,32 +100,54 @@ def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
 
 
 def print_latex(results: dumbbell.Results, sort: str | None = None) -> None:
-    """Print the main tables in LaTeX; what stands around them in the terminal is in comments, as is a single path."""
+    """Print the main tables in LaTeX, each with a caption that says all that it needs; findings are in comments."""
     places, shown = _Places(results), results.experiment.shown
     gathered = best_first(results, sort, shown.throughput.key)
-    parts = _parts(gathered, shown)
-    paths = list(dict.fromkeys(places.words(group.path)[0] for group in gathered))
-    everywhere = [*(f"path {path}" for path in paths if len(paths) == 1), *places.everywhere]
-    notes = [*results.findings, *_rules(results, parts), _legend(gathered)]
-    if everywhere:
-        notes.append(f"Everywhere: {', '.join(everywhere)}.")
-    print("".join(f"% {note}\n" for text in notes for note in text.splitlines()), end="")
-    for table in _main_tables(parts, places, shown, sort == FAMILY):
-        told = _without_first(table) if len(paths) == 1 else table
-        print(f"\n{latex.render(told, table.caption)}", end="")
+    parts = _parts(gathered, results)
+    print("".join(f"% {line}\n" for finding in results.findings for line in finding.splitlines()), end="")
+    for table in _main_tables(parts, places, results, sort):
+        rules = _rules(results, parts if table.name == SHARES else [])
+        print_float(table, results, gathered, rules, places.everywhere)
+
+
+def print_float(
+    table: Table,
+    results: dumbbell.Results,
+    gathered: list[dumbbell.Repetitions],
+    rules: Sequence[str] = (),
+    everywhere: Sequence[str] = (),
+) -> None:
+    """Print a table whose first column is the path as a float; a single path is in the caption, not in a column."""
+    if not table.rows:
+        return
+    paths = list(dict.fromkeys(row[0].text for row in table.rows))
+    told, where, of = table, "", results.experiment.name
+    if len(paths) == 1:
+        (of,) = paths
+        told, where = _without_first(table), f", on {of}"
+    least, most = min(group.good for group in gathered), max(group.good for group in gathered)
+    runs = f"{least} to {most} runs" if least < most else f"{most} run{'s' * (most != 1)}"
+    sentences = [
+        f"{table.caption}{where}.",
+        f"{runs} of {results.experiment.duration_s:g} s{' each' * (most != 1)}.",
+        *([f"Everywhere: {', '.join(everywhere)}."] if everywhere else []),
+        *rules,
+        _legend(gathered),
+    ]
+    print(f"\n{latex.render(told, ' '.join(filter(None, sentences)), f'{table.name} {of}')}", end="")
 
 
 Parts: TypeAlias = "list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]]"
 """The repetitions of each run with the shares of its flows; a run of one flow has none."""
 
 
-def _parts(gathered: list[dumbbell.Repetitions], shown: Convention) -> Parts:
+def _parts(gathered: list[dumbbell.Repetitions], results: dumbbell.Results) -> Parts:
     alone = {(group.path, group.scheme): group for group in gathered}
-    return [(group, dumbbell.shares(group, shown, alone)) for group in gathered]
+    return [(group, dumbbell.shares(group, results.experiment.shown, alone)) for group in gathered]
 
 
 def _has_harm(parts: Parts) -> bool:
-    return any(share.harm is not None for _, shares in parts for share in shares)
+    return any(share.harms is not None for _, shares in parts for share in shares)
 
 
 def _rules(results: dumbbell.Results, parts: Parts) -> list[str]:
@@ -141,21 +163,26 @@ def _without_first(table: Table) -> Table:
     return replace(table, columns=table.columns[1:], rows=rows, align=table.align[1:])
 
 
-def _main_tables(parts: Parts, places: _Places, shown: Convention, families: bool) -> list[Table]:
+MEANS, SHARES, TOTALS = "means", "shares", "totals"
+"""The names of the main tables."""
+
+
+def _main_tables(parts: Parts, places: _Places, results: dumbbell.Results, sort: str | None) -> list[Table]:
     """Return the means of flows by themselves, the shares of those that compete, and the totals of these, if any."""
+    shown = results.experiment.shown
     # beside others a flow has what it got, and the total is nobody's
     mixes = [(group, shares) for group, shares in parts if shares]
     singles = [group for group, shares in parts if not shares]
+    together = [group for group, _ in mixes]
+    means = _heading("Means of all flows", results, singles)
+    totals = _heading("All flows of a run together", results, together)
+    if sort is None:  # the best total, which the shares do not show, is no order for them
+        given = {(group.path, group.scheme): place for place, group in enumerate(results.summary())}
+        mixes.sort(key=lambda part: given[part[0].path, part[0].scheme])
     tables = (
-        _totals(_heading("Means of all flows", shown), "scheme", singles, places, _columns(shown), families),
-        _shares(mixes, places, shown),
-        _totals(
-            _heading("All flows of a run together", shown),
-            "flows of",
-            [group for group, _ in mixes],
-            places,
-            (*_columns(shown), *UTILISATION),
-        ),
+        replace(_totals(means, "scheme", singles, places, _columns(shown), sort == FAMILY), name=MEANS),
+        replace(_shares(mixes, places, shown), name=SHARES),
+        replace(_totals(totals, "flows of", together, places, (*_columns(shown), *UTILISATION)), name=TOTALS),
     )
     return [table for table in tables if table.rows]
 
@@ -214,8 +241,13 @@ def _columns(shown: Convention) -> Columns:
     return tuple((metric.heading, metric.key, metric.factor, metric.digits) for metric in shown.metrics)
 
 
-def _heading(what: str, shown: Convention) -> str:
-    return f"{what} ({shown.label})"
+def _heading(what: str, results: dumbbell.Results, gathered: list[dumbbell.Repetitions]) -> str:
+    """Return the title of a table of totals with the seconds that are counted, if these are the same in all rows."""
+    experiment = results.experiment
+    if experiment.shown is CORRECTED:
+        times = {dumbbell.counted_text(group, experiment.warmup_s) for group in gathered}
+        what = ", ".join(filter(None, (what, *(times if len(times) == 1 else ()))))
+    return f"{what} ({experiment.shown.label})"
 
 
 def _totals(
@@ -244,7 +276,8 @@ def _totals(
         for group, remark in zip(gathered, remarks, strict=True)
     ]
     names = [*(["family"] if families else []), name, "runs"]
-    return _table(title, [*places.head, *names, *_titles(columns), *(["remark"] if told else [])], rows)
+    table = _table(title, [*places.head, *names, *_titles(columns), *(["remark"] if told else [])], rows)
+    return replace(table, align=f"{table.align[:-1]}w") if told else table
 
 
 def _shares(parts: Parts, places: _Places, shown: Convention) -> Table:
@@ -264,13 +297,13 @@ def _shares(parts: Parts, places: _Places, shown: Convention) -> Table:
             values = [estimate_text(getattr(share, metric), factor, digits) for _, metric, factor, digits in columns]
             name = f"  {share.name}" if share.single and share.name != share.scheme else share.name
             when = [] if same else [time or "each its own"]
-            harm = ["-" if share.harm is None else f"{100 * share.harm:.1f}"] if harmed else []
+            harm = [estimate_text(share.harms, 100.0, 1)] if harmed else []
             fair = f"{100 * share.fair:.1f}"
             rows.append([*places.words(group.path), group.scheme, *when, name, fair, *values, *harm])
     head = [*places.head, "flows of", *([] if same else ["time"]), "who", "fair share %", *_titles(columns)]
     common = dumbbell.competing_heading(times)
-    title = _heading(f"Shares, {common}" if common else "Shares", shown)
-    return _table(title, [*head, *(["harm %"] if harmed else [])], rows)
+    title = f"Shares, {common}" if common else "Shares"
+    return _table(f"{title} ({shown.label})", [*head, *(["harm %"] if harmed else [])], rows)
 
 
 def _print_one_end(gathered: list[dumbbell.Repetitions], places: _Places) -> None:

@@ -38,6 +38,8 @@ class Figure:
     """Size on paper, letters and theme."""
     paper: Callable[[], PaperTable] | None = field(default=None, repr=False)
     """The numbers as a table for a paper; None: all of them, row by row."""
+    name: str = ""
+    """Kind and subject, for the label of that table."""
 
     @property
     def svg(self) -> str:
@@ -63,7 +65,7 @@ class Figure:
         elif file.suffix == ".tex":
             table = self.paper() if self.paper else paper_table(self.data)
             require_rows(table, str(file))
-            write_atomically(file, latex.render(table, self.title))
+            write_atomically(file, latex.render(table, self.title, self.name))
         else:
             from dumbbell.present.plots.parts.typeset import figure_as
 
@@ -134,4 +136,4 @@ def _figure(kind: str, of: OfRun | OfResults, sheet: Sheet) -> Figure:
     said = drawn.shows or shows(kind)
     title = f"{drawn.of}: {said}" if drawn.of else said
     title += f"; {drawn.note}" if drawn.note else ""
-    return Figure(title, drawn.drawing, drawn.data, sheet, drawn.paper)
+    return Figure(title, drawn.drawing, drawn.data, sheet, drawn.paper, f"{kind} {drawn.of}".strip())

@@ -28,14 +28,17 @@ from dumbbell.results.sizes import sizes
 if TYPE_CHECKING:
     from dumbbell.api.records.figures import Figure
     from dumbbell.execution.pool import Outcome
-    from dumbbell.experiment import Experiment
+    from dumbbell.experiment import Experiment, Run
 
 
 class Results:
     """A results directory: `dumbbell.run` makes one, `dumbbell.open` reads one."""
 
-    def __init__(self, content: ResultsDirectory, outcome: "Outcome | None" = None) -> None:
+    def __init__(
+        self, content: ResultsDirectory, outcome: "Outcome | None" = None, only: tuple[Names, Names] = ((), ())
+    ) -> None:
         self._content = content
+        self._paths, self._schemes = only
         self.outcome = outcome
         """What became of the runs that were made just now; None of results that were opened."""
 
@@ -84,11 +87,41 @@ class Results:
     def runs(self) -> tuple[RunResults, ...]:
         """Every run, the missing ones included, in the order in which they are made."""
         found = []
-        for run in self._content.planned():
+        for run in self._planned:
             kept = kept_files(self._content.folder(run))
             specify = partial(self.experiment.specification, run)
             found.append(RunResults(self._content.readable(run), specify, kept, self.experiment.schemes))
         return tuple(found)
+
+    @cached_property
+    def _planned(self) -> "list[Run]":
+        """The runs, without those that `only` left out."""
+        planned = self._content.planned()
+        return [run for run in planned if self._is_wanted(run.path, run.scheme)]
+
+    def _is_wanted(self, path: str, scheme: str) -> bool:
+        return path in (self._paths or (path,)) and scheme in (self._schemes or (scheme,))
+
+    def only(self, path: Names = (), schemes: Names = ()) -> "Results":
+        """These results with the runs on some paths, or of some schemes and mixes, only: `dumbbell show --path`.
+
+        What is not given leaves nothing out. `figure` and `write_report` choose for themselves.
+
+        Raises:
+            dumbbell.Error: the results have no such path or scheme.
+        """
+        wanted = (self._known("path", path) or self._paths, self._known("scheme", schemes) or self._schemes)
+        return Results(self._content, self.outcome, wanted)
+
+    def _known(self, what: str, given: Names) -> tuple[str, ...]:
+        """Return the names that are given of paths, or of schemes and mixes.
+
+        Raises:
+            UserError: the experiment has none of such a name.
+        """
+        experiment = self.experiment
+        allowed = list(experiment.paths) if what == "path" else [*experiment.labels, *experiment.mixes]
+        return tuple(_chosen(what, name, allowed) for name in listed_names(given))
 
     @property
     def good(self) -> bool:
@@ -216,13 +249,10 @@ class Results:
         from dumbbell.present.paper import sheet_of
 
         of = scope(kind)
-        names = tuple(listed_names(schemes))
         numbers = (from_s, to_s, tuple(map(Path, beside)), legacy)
-        options = FigureOptions(x, y, metric, names, group_by, *numbers)
+        options = FigureOptions(x, y, metric, listed_names(schemes), group_by, *numbers)
         check_options(kind, options.given)
-        allowed = [*self.experiment.labels, *self.experiment.mixes]
-        for name in names:
-            _chosen("scheme", name, allowed)
+        self._known("scheme", options.schemes)
         sheet = sheet_of(size, font_pt, theme)
         if of == ALL_PATHS and (path, scheme, run) != (None, None, None):
             raise UserError(f"figure `{kind}`: is of all runs: give neither `path` nor `scheme` nor `run`")
@@ -231,10 +261,8 @@ class Results:
         if of == GRID:
             if run is not None:
                 raise UserError(f"figure `{kind}`: is of all runs in cells of a grid: give no run")
-            if path is not None:
-                _chosen("path", path, list(self.experiment.paths))
-            if scheme is not None:
-                _chosen("scheme", scheme, allowed)
+            self._known("path", () if path is None else path)
+            self._known("scheme", () if scheme is None else scheme)
         elif of != ALL_PATHS:
             if scheme is not None or run is not None:
                 raise UserError(f"figure `{kind}`: is of all schemes and runs on a path: give `path` only")
@@ -277,7 +305,8 @@ class Results:
 
     def published(self) -> list[Beside]:
         """Our means beside those that the experiment says were published."""
-        return beside(self.experiment, [run.statistics for run in self.runs])
+        rows = beside(self.experiment, [run.statistics for run in self.runs])
+        return [row for row in rows if self._is_wanted(row.path, row.scheme)]
 
     def replications(self) -> list[Replication]:
         """Pantheon's replication error on each path of which something was published (docs/metrics.md)."""
@@ -291,7 +320,8 @@ class Results:
         if self.running:
             found["running"] = True
         going = self.campaign
-        return found | published_json(self.experiment, runs) | ({} if going is None else {"campaign": going})
+        found |= published_json(self.experiment, self.published())
+        return found | ({} if going is None else {"campaign": going})
 
     def write_report(
         self, *, html: bool = True, pdf: bool = True, all_runs: bool = False, run: str | None = None
@@ -321,7 +351,7 @@ class Results:
             )
 
     def __repr__(self) -> str:
-        return f"<dumbbell.Results: {self.experiment.name}, {len(self._content.planned())} runs in {self.directory}>"
+        return f"<dumbbell.Results: {self.experiment.name}, {len(self._planned)} runs in {self.directory}>"
 
     def _repr_html_(self) -> str:
         return summary_table(self)._repr_html_()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.options.values import Choice, count, names
-from dumbbell.cli.options import convention_option
+from dumbbell.catalog.options.values import Choice, count
+from dumbbell.cli.options import convention_option, selection_options
 from dumbbell.present.tables import Table, terminal
 
 _FORMATS = ("svg", "pdf", "png", "tex")
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--out", type=Path, metavar="FILE", help=".svg, .pdf, .png, or .tex (a table); default: KIND.svg")
     add("--format", type=Choice(*_FORMATS), metavar="|".join(_FORMATS), help="without --out: KIND.FORMAT")
     add("--data", type=Path, metavar="FILE", help="the numbers, .csv or .json; default: FILE.csv beside the figure")
-    add("--path", metavar="P", help="of which path, where there are several")
+    selection_options(parser, "of which path, where there are several: one of them", "only these")
     add("--scheme", metavar="S", help="of a run: of which scheme or mix, where there are several")
     add("--run", type=count, metavar="N", help="of a run: which repetition (1)")
     convention_option(parser)
@@ -31,7 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--x", metavar="M", help="metric across (delay); sweep, grid: axis of the grid across")
     add("--y", metavar="M", help="metric upwards (throughput); grid: axis of the grid upwards")
     add("--metric", metavar="M", help="metric, share:SCHEME (what it gets in a mix), or, of a run, a sampled field")
-    add("--schemes", type=names, default=(), metavar="A,B", help="only these")
     add("--group-by", metavar="AXIS", help="axis of a grid: a line or a row for each of its values")
     add("--from", type=float, dest="from_s", metavar="S", help="of a run: from this second on")
     add("--to", type=float, dest="to_s", metavar="S", help="of a run: up to this second")
@@ -55,6 +54,8 @@ def main(arguments: argparse.Namespace) -> int:
     """Writes a figure of the run or path that is named; without a kind lists the kinds."""
     out, data, kind = arguments.out, arguments.data, arguments.kind
     results = dumbbell.open(arguments.directory, arguments.convention)
+    if len(arguments.path) > 1:
+        raise UserError(f"--path {','.join(arguments.path)}: a figure is of one path: choose one of these")
     if kind is None:
         head = ["kind", "of", "shows", "options"]
         print(terminal.render(Table.of(head, ([row[key] for key in head] for row in dumbbell.figure_kinds()))))
@@ -70,7 +71,7 @@ def main(arguments: argparse.Namespace) -> int:
     dumbbell.check_figure_files(out, data)
     drawn = results.figure(
         kind,
-        arguments.path,
+        arguments.path[0] if arguments.path else None,
         arguments.scheme,
         arguments.run,
         x=arguments.x,

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TextIO
 
@@ -15,8 +15,17 @@ from dumbbell.base.errors import UserError, one_line, printable
 from dumbbell.base.json_text import to_json
 from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.options.values import duration, names
-from dumbbell.cli.options import convention_option
-from dumbbell.cli.summary import FAMILY, GIVEN, best_first, estimate_text, print_latex, print_legend, print_summary
+from dumbbell.cli.options import convention_option, selection_options
+from dumbbell.cli.summary import (
+    FAMILY,
+    GIVEN,
+    best_first,
+    estimate_text,
+    print_float,
+    print_latex,
+    print_legend,
+    print_summary,
+)
 from dumbbell.present.tables import Table, terminal
 
 
@@ -25,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("directory", type=Path, metavar="DIR")
     add("--json", action="store_true", help="everything, for programs")
+    selection_options(parser, "only these paths, or cells of a grid", "only these schemes, and mixes")
     add("--metrics", type=names, default=(), metavar="A[,B]", help="these metrics, instead of the main ones")
     convention_option(parser)
     add(
@@ -34,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "column",
     )
     add("--csv", action="store_true", help="means and intervals as comma-separated values, one row per path and scheme")
-    add("--tex", action="store_true", help="the tables in LaTeX (booktabs), for a paper")
+    add("--tex", action="store_true", help="the tables in LaTeX (booktabs), with captions and labels, for a paper")
     add(
         "--intervals",
         type=duration,
@@ -51,8 +61,8 @@ def main(arguments: argparse.Namespace) -> int:
     Return 0 if every run is at most degraded and everything that was asked for can be read, otherwise 1.
     """
     metrics, sort, interval_s = arguments.metrics, arguments.sort, arguments.intervals
-    if arguments.tex and (metrics or arguments.csv):
-        raise UserError(f"--tex: not with {'--csv' if arguments.csv else '--metrics'}: it has the main tables")
+    if arguments.tex and arguments.csv:
+        raise UserError("--tex: not with --csv: allowed is one of them")
     for option, given in (("--metrics", metrics), ("--sort", sort), ("--csv", arguments.csv), ("--tex", arguments.tex)):
         if given and (arguments.json or interval_s is not None):
             raise UserError(f"{option}: not with {'--json, which has all of it' if arguments.json else '--intervals'}")
@@ -60,7 +70,7 @@ def main(arguments: argparse.Namespace) -> int:
         raise UserError("--sort family: not with --csv, which has no families")
     with Progress() as progress:
         progress.doing("reading the results")
-        results = dumbbell.open(arguments.directory, arguments.convention)
+        results = dumbbell.open(arguments.directory, arguments.convention).only(arguments.path, arguments.schemes)
         runs = results.runs
     dumbbell.check_metrics((*metrics, *([] if sort in (None, GIVEN, FAMILY) else [sort])))
     transfers = None if interval_s is None else _all_transfers(runs, interval_s)
@@ -72,7 +82,7 @@ def main(arguments: argparse.Namespace) -> int:
     elif arguments.csv:
         sys.stdout.write(results.means(metrics, None if sort == GIVEN else sort).as_csv())
     elif metrics:
-        _print_metrics(results, metrics, sort)
+        _print_metrics(results, metrics, sort, arguments.tex)
     elif arguments.tex:
         print_latex(results, sort)
     else:
@@ -105,7 +115,7 @@ def _print_campaign(results: dumbbell.Results) -> None:
         print(f"{printable(campaign['in_words'])}\n")
 
 
-def _print_metrics(results: dumbbell.Results, metrics: tuple[str, ...], sort: str | None) -> None:
+def _print_metrics(results: dumbbell.Results, metrics: tuple[str, ...], sort: str | None, tex: bool) -> None:
     """One line per path, scheme and whatever has one of the metrics: means over the runs, with intervals."""
     rows = []
     gathered = best_first(results, sort, metrics[0])
@@ -118,10 +128,17 @@ def _print_metrics(results: dumbbell.Results, metrics: tuple[str, ...], sort: st
             of = entity if entity == "network" else f"{entity} {index}"
             values = [estimate_text(group.estimate((entity, index, name)), 1.0, 4) for name in metrics]
             rows.append([group.path, group.scheme, of, *values])
-    units = {each["name"]: each["unit"] for each in dumbbell.metrics()}
+    defined = {each["name"]: each for each in dumbbell.metrics()}
+    units = {name: defined[name]["unit"] for name in metrics}
     head = [f"{name} ({units[name]})" if units[name] else name for name in metrics]
-    print(terminal.render(Table.of(["path", "scheme", "of", *head], rows)))
-    print_legend(gathered)
+    table = Table.of(["path", "scheme", "of", *head], rows)
+    if tex:
+        conventions = ", ".join(f"{name}: {defined[name]['convention']}" for name in metrics)
+        shown = replace(table, caption=f"Means over the runs ({conventions})", name="metrics")
+        print_float(shown, results, gathered)
+    else:
+        print(terminal.render(table))
+        print_legend(gathered)
 
 
 def _print_transfers(run: dumbbell.RunResults, transfers: dumbbell.Transfers | dumbbell.Error | None) -> None:

@@ -30,7 +30,8 @@ class Table:
     """A table. `groups` are (title, number of columns) above the columns.
 
     `align` has a letter for each column: `l` for a text, `w` for a long text, which may go on in the next line, `r` for
-    a number. Columns beyond its letters are numbers. Rows are sorted by the column `largest_first`, if any.
+    a number. Columns beyond its letters are numbers. Rows are sorted by the column `largest_first`, if any. `name` says
+    in one word what it is, for labels.
 
     Raises:
         AssertionError: a row is not as long as `columns`, or `align` is longer.
@@ -42,6 +43,7 @@ class Table:
     rows: tuple[tuple[Field, ...], ...]
     align: str = "l"
     largest_first: int | None = None
+    name: str = ""
 
     def __post_init__(self) -> None:
         """Check the lengths, and complete `align`."""

@@ -1,6 +1,6 @@
 """Our runs beside the numbers that an experiment says were published."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -96,9 +96,8 @@ def _ours(group: Repetitions | None, key: MetricKey) -> Mean | None:
     return Ours(found.mean, found.low, found.high, estimate.clocks)
 
 
-def published_json(experiment: Experiment, runs: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """The key `published` of `show --json`; no key if nothing is published."""
-    rows = beside(experiment, runs)
+def published_json(experiment: Experiment, rows: Sequence[Beside]) -> dict[str, Any]:
+    """The key `published` of `show --json`, of the rows of `beside`; no key if nothing is published."""
     if not rows:
         return {}
     found = {

@@ -21,8 +21,8 @@ class Share:
     `payload_share` is a fraction of the payload. `fair` is this fraction if all flows get the same. `throughput_mbps`
     is the sum over the flows; only single flows have a delay and a loss. These three are by the convention that was
     asked for. In the corrected convention all values are of the time in which all flows compete, if there is one
-    (`competing`). `harm` is the part of its throughput alone on the path that the flow lost (Ware et al. 2019); None
-    if the scheme was not run alone.
+    (`competing`). `harms` is the part of its throughput alone on the path that the flow lost (Ware et al. 2019), over
+    the runs; None if the scheme was not run alone.
     """
 
     name: str
@@ -33,7 +33,12 @@ class Share:
     throughput_mbps: Estimate | None
     delay_p95_ms: Estimate | None = None
     loss_rate: Estimate | None = None
-    harm: float | None = None
+    harms: Estimate | None = None
+
+    @property
+    def harm(self) -> float | None:
+        """The mean of `harms`."""
+        return None if self.harms is None else self.harms.mean
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,27 @@ def competing(group: Repetitions) -> tuple[float, float] | None:
 
 def competing_text(group: Repetitions) -> str:
     """Return the time in which all flows of the runs compete as `10 to 60 s`; an empty text if there is none."""
-    time = competing(group)
+    return _seconds_text(competing(group))
+
+
+def counted_text(group: Repetitions, warmup_s: float) -> str:
+    """Return the time that the corrected metrics of all flows together are of, as `2 to 60 s`.
+
+    It begins with the first flow, after the warm-up, and ends with the last one. The text is empty if the start or end
+    of a flow is not known.
+    """
+    first, last = [], []
+    for flows in group.flows:
+        times = [(flow.get("start_s"), flow.get("stop_s")) for flow in flows]
+        known = [(float(start), float(stop)) for start, stop in times if start is not None and stop is not None]
+        if not known or len(known) < len(times):
+            return ""
+        first.append(max(warmup_s, min(start for start, _ in known)))
+        last.append(max(stop for _, stop in known))
+    return _seconds_text((max(first), min(last)) if first else None)
+
+
+def _seconds_text(time: tuple[float, float] | None) -> str:
     return "" if time is None else f"{round(time[0], 1):g} to {round(time[1], 1):g} s"
 
 
@@ -135,7 +160,7 @@ def shares(
         own = [[flow for flow in flows if flow["scheme"] == scheme] for flows in runs]
         fair = sum(len(some) / len(flows) for some, flows in zip(own, runs, strict=True)) / len(runs)
         numbers = [index for index, each in enumerate(planned) if each == scheme]
-        before = _throughput_alone((alone or {}).get((group.path, scheme)), keys)
+        before = (alone or {}).get((group.path, scheme))
         if same and len(numbers) == 1:
             found.append(_single(group, numbers[0], scheme, keys, before))
             continue
@@ -149,9 +174,9 @@ def shares(
 
 
 def _starts(group: Repetitions, names: list[str]) -> list[str]:
-    """Return the names of the flows, with the start of each flow if they do not start together."""
+    """Return the names of the flows, with the latest start of each flow if they do not start together."""
     known = [[flows[index].get("start_s") for flows in group.flows] for index in range(len(names))]
-    starts = [round(min(each), 1) for each in ([value for value in of if value is not None] for of in known) if each]
+    starts = [round(max(each), 1) for each in ([value for value in of if value is not None] for of in known) if each]
     if len(starts) < len(names) or max(starts) - min(starts) < _LEAST_LATE_S:
         return names
     return [f"{name} from {start:g} s" for name, start in zip(names, starts, strict=True)]
@@ -161,26 +186,37 @@ _LEAST_LATE_S = 0.5
 """Flows that start closer together than this start together."""
 
 
-def _throughput_alone(alone: Repetitions | None, keys: _Keys) -> Estimate | None:
-    """Return the throughput of a scheme alone on the path; None if it was not run alone."""
-    if alone is None or not alone.flows or any(len(flows) != 1 for flows in alone.flows):
+def _harms(alone: Repetitions | None, group: Repetitions, index: int, keys: _Keys) -> Estimate | None:
+    """Return what a flow lost, in each run, of the throughput that its scheme has alone; None if it was not run alone.
+
+    A run is compared with the run alone that met the same draws. If there are none for all runs, each is compared with
+    the mean alone.
+    """
+    if alone is None or any(len(flows) != 1 for flows in alone.flows):
         return None
-    rate = "goodput_mbps" if keys is _COMPETING else keys.throughput
-    return _estimate([flows[0].get(rate) for flows in alone.flows])
+    before = ("flow", 1, "goodput_mbps" if keys is _COMPETING else keys.throughput)
+    beside = ("flow", index + 1, keys.throughput)
+    if before not in alone.values or beside not in group.values:
+        return None
+    had, has = alone.by_seed[before], group.by_seed[beside]
+    if None not in has and has.keys() <= had.keys():
+        pairs = [(had[seed], rate) for seed, rate in has.items()]
+    else:
+        mean = sum(alone.values[before]) / len(alone.values[before])
+        pairs = [(mean, rate) for rate in group.values[beside]]
+    return _estimate([_core.harm(lone, rate, True) for lone, rate in pairs])
 
 
-def _single(group: Repetitions, index: int, name: str, keys: _Keys, before: Estimate | None) -> Share:
-    """Return what one flow got; `before` is the throughput that its scheme has alone."""
+def _single(group: Repetitions, index: int, name: str, keys: _Keys, alone: Repetitions | None) -> Share:
+    """Return what one flow got; `alone` are the runs of its scheme alone, or with other flows of its own."""
     fair = sum(1 / len(flows) for flows in group.flows) / len(group.flows)
     of = (keys.share, keys.throughput, keys.delay, keys.loss)
     values = ([flows[index].get(key) for flows in group.flows] for key in of)
     shifts = (group.shifts.get(("flow", index + 1, key), ()) for key in of)
     share, rate, delay, loss = map(_estimate, values, shifts)
-    harm = None
-    if before is not None and rate is not None and before.mean > 0.0:
-        harm = _core.harm(before.mean, rate.mean, True)
+    harms = _harms(alone, group, index, keys)
     scheme = str(group.flows[0][index]["scheme"])
-    return Share(name, scheme, True, fair, share, rate, delay, loss, harm)
+    return Share(name, scheme, True, fair, share, rate, delay, loss, harms)
 
 
 def _sum(flows: Sequence[dict[str, Any]], key: str) -> float | None:
