@@ -1,6 +1,7 @@
 """A path in one line: what the words mean, that its TOML is stored, and that slips are refused in one line."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,62 @@ def test_a_run_stores_the_path_and_reads_it_again(dumbbell: Dumbbell, folder: Pa
     again = json.loads(dumbbell("run", "out/experiment.toml", "--out", "again", "--json").stdout)
     assert again["runs"][0]["network"] == run["network"]
     assert "1 of 1 runs are finished already" in dumbbell("run", *WORDS, "--loss", "0.1%", *SHORT, "--resume").stderr
+
+
+QUEUE = """
+name = "q"
+data = [{{ kind = "link", rate_mbps = 20.0, queue = {queue} }}, {{ kind = "delay", delay_ms = {delay} }}]
+ack = [{{ kind = "delay", delay_ms = {delay} }}, {{ kind = "link", rate_mbps = 5.0, queue = {queue} }}]
+"""
+
+
+@pytest.mark.parametrize("length", ["1bdp", "0.5bdp", "200ms", "0.2s", "150kB", "100p"])
+@pytest.mark.parametrize("aqm", [None, "codel"])
+def test_a_queue_of_a_path_file_is_as_long_as_that_of_the_words(length: str, aqm: str | None) -> None:
+    """`queue = { bdp = 1 }` was refused, with `missing field kind`."""
+    words = dumbbell.make_path(rate="20mbit", rate_down="5mbit", rtt="40ms", queue=length, aqm=aqm)
+    wanted = [words.data[0]["queue"], words.ack[-1]["queue"]]
+    number, unit = re.fullmatch(r"([\d.]+)(\w+)", length).groups()  # type: ignore[union-attr]
+    key, factor = {"bdp": ("bdp", 1), "ms": ("ms", 1), "s": ("ms", 1000), "kB": ("bytes", 1000), "p": ("packets", 1)}[
+        unit
+    ]
+    value = float(number) * factor
+    told = f"{key} = {int(value) if value.is_integer() else value}"
+    forms = [f'"{length}"', f"{{ {told} }}"] if aqm is None else [f'{{ kind = "{aqm}", {told} }}']
+    for form in forms:
+        path = dumbbell.PathModel.from_toml(QUEUE.format(queue=form, delay=20.0))
+        assert [path.data[0]["queue"], path.ack[-1]["queue"]] == wanted, form
+        assert dumbbell.PathModel.from_toml(path.to_toml()) == path, "results keep packets or bytes"
+
+
+def test_a_queue_that_a_schedule_changes_can_begin_with_a_bdp() -> None:
+    changes = "schedule = [{ at_s = 1.0, queue = { packets = 9 } }]"
+    text = QUEUE.format(queue=f"{{ bdp = 1 }}, {changes}", delay=20.0)
+    path = dumbbell.PathModel.from_toml(text)
+    assert path.describe().base_rtt_ms == 40.0
+    assert path.data[0]["queue"] == {"kind": "droptail", "packets": 67}
+
+
+@pytest.mark.parametrize(
+    ("queue", "delay", "said"),
+    [
+        ("{ bdp = 1 }", 0, "`data[0].queue`: 1 bdp needs a base RTT, and no element of the path has a `delay_ms`: "),
+        ('"2bdp"', 0, "`data[0].queue`: 2 bdp needs a base RTT"),
+        ("{ bdp = 1, packets = 3 }", 20, "`data[0].queue`: has `bdp` and `packets`: allowed is one of them"),
+        ('{ bdp = "1" }', 20, '`data[0].queue.bdp` = "1": allowed is a number'),
+        ("{ bdp = -1 }", 20, "`data[0].queue` = `-1bdp`: allowed is a length like 100p (packets)"),
+        ("{ ms = 0 }", 20, "`data[0].queue` = `0ms`: allowed is a length above 0"),
+        ('"1 bpd"', 20, "`data[0].queue` = `1 bpd`: allowed is a length like 100p (packets), 150kB (bytes)"),
+        ('"0.5p"', 20, "`data[0].queue` = `0.5p`: allowed is a whole number of packets"),
+        ('{ kind = "infinite", bdp = 1 }', 20, ".queue: unknown field `packets`"),
+    ],
+)
+def test_lengths_of_queues_that_are_none(dumbbell: Dumbbell, folder: Path, queue: str, delay: float, said: str) -> None:
+    (folder / "q.toml").write_text(QUEUE.format(queue=queue, delay=delay))
+    (line,) = dumbbell("run", "--path", "q.toml", "--schemes", "reno", "--out", "out", expect=2).stderr.splitlines()
+    assert line.startswith("dumbbell: q.toml: ")
+    assert said in line
+    assert not (folder / "out").exists()
 
 
 def test_a_trace_is_a_path_of_a_run(dumbbell: Dumbbell, folder: Path) -> None:

@@ -10,7 +10,7 @@ from conftest import Dumbbell, replaced, show
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.ns3 import PROFILES, names
-from dumbbell.catalog.options.quantities import rate_mbps
+from dumbbell.catalog.quantities import rate_mbps
 from dumbbell.results.sql.rows import traffic_model
 from dumbbell.studies.ccperf.traffic import application
 from dumbbell.studies.ccperf.values import items, parameters, probability, queue_limit, seconds

@@ -1,6 +1,6 @@
 """Paths: the elements a packet passes in each direction."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dumbbell import _core
@@ -8,6 +8,7 @@ from dumbbell.base.errors import UserError
 from dumbbell.base.names import require_names
 from dumbbell.catalog.description import Description, describe
 from dumbbell.catalog.index import read_name
+from dumbbell.catalog.queue_lengths import is_short, provisional, with_queues
 from dumbbell.catalog.toml_tables import TomlTable, parse_toml, to_toml
 from dumbbell.catalog.trace_files import found, require_sums, with_times
 
@@ -76,6 +77,7 @@ def parse_path(table: TomlTable, name: str | None = None) -> PathModel:
     """A path from its table; `name` for one that is defined inside an experiment file."""
     if name is None:
         name = read_name(table)
+    elements = {"data": table.tables("data"), "ack": table.tables("ack")}
     path = PathModel(
         name=name,
         title=table.title("title", name),
@@ -84,9 +86,13 @@ def parse_path(table: TomlTable, name: str | None = None) -> PathModel:
         overhead_bytes=table.integer("overhead_bytes", 0, most=1500),
         mtu_bytes=table.integer("mtu_bytes", 1500, least=68, most=65535),
         fragment=table.flag("fragment", True),
-        data=[found(element) for element in table.tables("data")],
-        ack=[found(element) for element in table.tables("ack")],
+        data=[provisional(found(element)) for element in elements["data"]],
+        ack=[provisional(found(element)) for element in elements["ack"]],
         file=table.source,
     )
     table.finish()
+    if any(is_short(element.raw) for each in elements.values() for element in each):
+        described = path.describe()
+        data, ack = (with_queues(getattr(path, name), each, name, described) for name, each in elements.items())
+        path = replace(path, data=data, ack=ack)
     return path

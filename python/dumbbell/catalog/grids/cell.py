@@ -8,9 +8,7 @@ from dumbbell.base.errors import UserError
 from dumbbell.catalog.description import Delay, Link
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.path import PathModel
-
-PACKET_BYTES = 1500
-"""Full packets, in which queues of a number of bandwidth-delay products are counted."""
+from dumbbell.catalog.queue_lengths import PACKET_BYTES
 
 
 @dataclass(frozen=True)

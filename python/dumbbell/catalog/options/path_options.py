@@ -5,10 +5,10 @@ from decimal import Decimal
 from typing import Any
 
 from dumbbell.base.errors import UserError, listed, nearest
-from dumbbell.catalog.grids.cell import PACKET_BYTES
 from dumbbell.catalog.grids.queues import FIFO, NAMES, discipline
-from dumbbell.catalog.options.quantities import delay_ms, percentage, queue_length, rate_mbps, short
 from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.quantities import delay_ms, percentage, queue_length, rate_mbps, short
+from dumbbell.catalog.queue_lengths import packets_of
 from dumbbell.catalog.traces import trace_path
 
 AQMS = tuple(name for name in NAMES if name != FIFO)
@@ -183,8 +183,7 @@ def _limit(text: str, link: dict[str, Any], one_way: Decimal, made: _Made) -> di
         raise UserError(f"--queue {text}: needs --rtt or --delay: without one the bandwidth-delay product is 0")
     mbps = PathModel(name="link", title="", data=[link]).describe().links[0].rate_mbps
     assert mbps is not None, "a link without limit is none of ours"
-    lasts_ms = number if counts == "ms" else number * 2 * one_way
-    packets = max(1, round(mbps * 1e6 * float(lasts_ms) / 1e3 / 8 / PACKET_BYTES))
+    packets = packets_of(number, counts, mbps, float(2 * one_way))
     unit = "ms" if counts == "ms" else "BDP"
     made.say("queue", f"{short(number)}{counts}", f"queue of {packets} packets ({short(number)} {unit})")
     return {"packets": packets}

@@ -73,14 +73,14 @@ def campaign_time(text: str) -> float:
 
 def size(text: str) -> int:
     """A size, in bytes."""
-    from dumbbell.catalog.options.quantities import size_bytes
+    from dumbbell.catalog.quantities import size_bytes
 
     return _quantity(size_bytes, text)
 
 
 def bandwidth(text: str) -> float:
     """A rate with its unit, in Mbit/s."""
-    from dumbbell.catalog.options.quantities import rate_mbps
+    from dumbbell.catalog.quantities import rate_mbps
 
     return float(_quantity(rate_mbps, text))
 

@@ -13,9 +13,9 @@ from dumbbell.catalog.grids.cell import Cell
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.ns3 import names
 from dumbbell.catalog.options.parser import StrictParser
-from dumbbell.catalog.options.quantities import rate_mbps
 from dumbbell.catalog.options.values import shell_words
 from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.quantities import rate_mbps
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.studies.ccperf.arguments import add_arguments, check_program
 from dumbbell.studies.ccperf.traffic import application

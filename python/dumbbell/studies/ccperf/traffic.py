@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from dumbbell.base.errors import UserError, listed
-from dumbbell.catalog.options.quantities import rate_mbps
+from dumbbell.catalog.quantities import rate_mbps
 from dumbbell.studies.ccperf.values import items, known, whole
 
 OPTION = "--traffic-models"

@@ -3,7 +3,7 @@
 import re
 
 from dumbbell.base.errors import UserError, listed, nearest
-from dumbbell.catalog.options.quantities import MOST_LIMIT
+from dumbbell.catalog.quantities import MOST_LIMIT
 
 _NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)"
 _TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}

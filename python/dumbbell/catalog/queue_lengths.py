@@ -1,0 +1,94 @@
+"""Lengths of queues that depend on the path: bandwidth-delay products and times, as packets for the core."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from dumbbell.base.errors import UserError
+from dumbbell.catalog.description import Description
+from dumbbell.catalog.quantities import queue_length, short
+from dumbbell.catalog.toml_tables import TomlTable
+
+PACKET_BYTES = 1500
+"""Full packets, in which queues of a number of bandwidth-delay products are counted."""
+
+UNITS = {"bdp": "bdp", "ms": "ms", "packets": "p", "bytes": "B"}
+"""The keys of a queue that say its length, with the units of `--queue`."""
+
+_OF_PATH = ("bdp", "ms")
+_SOME = 1_000_000
+
+
+def packets_of(number: Decimal, unit: str, rate_mbps: float, rtt_ms: float) -> int:
+    """Return the whole packets, at least one, that a queue of `number` of `bdp` or `ms` holds at a rate."""
+    lasts_ms = float(number) if unit == "ms" else float(number) * rtt_ms
+    return max(1, round(rate_mbps * 1e6 * lasts_ms / 1e3 / 8 / PACKET_BYTES))
+
+
+def is_short(element: Mapping[str, Any]) -> bool:
+    """Return whether the queue of an element is one that only `with_queues` understands.
+
+    That is a text as `--queue` takes it, a length in `bdp` or `ms`, or a length without a kind.
+    """
+    queue = element.get("queue")
+    if isinstance(queue, str):
+        return True
+    return isinstance(queue, dict) and (any(key in queue for key in _OF_PATH) or _kindless(queue))
+
+
+def provisional(element: dict[str, Any]) -> dict[str, Any]:
+    """Return an element with some length of a queue that `is_short`; no rate and no delay depends on it."""
+    if not is_short(element):
+        return element
+    queue = element["queue"]
+    rest = {} if isinstance(queue, str) else {key: value for key, value in queue.items() if key not in _OF_PATH}
+    return element | {"queue": {"kind": "droptail"} | rest | {"packets": _SOME}}
+
+
+def with_queues(
+    elements: Sequence[dict[str, Any]], tables: Sequence[TomlTable], direction: str, path: Description
+) -> list[dict[str, Any]]:
+    """Return the elements of a direction with the lengths of all queues in packets or bytes; `tables` are as written.
+
+    Raises:
+        UserError: a length that is none, or needs a base RTT or a rate that the path does not have.
+    """
+    rates = {link.element: link.rate_mbps for link in path.links if link.direction == direction}
+    return [
+        element | {"queue": _queue(table, rates.get(index), path.base_rtt_ms)} if is_short(table.raw) else element
+        for index, (element, table) in enumerate(zip(elements, tables, strict=True))
+    ]
+
+
+def _kindless(queue: Mapping[str, Any]) -> bool:
+    return "kind" not in queue and any(key in queue for key in UNITS)
+
+
+def _queue(element: TomlTable, rate_mbps: float | None, rtt_ms: float) -> dict[str, Any]:
+    given = element.raw["queue"]
+    queue: dict[str, Any] = {} if isinstance(given, str) else dict(given)
+    option = f"{element.source}: `{element.prefix}queue`"
+    if isinstance(given, str):
+        number, unit = queue_length(given, f"{option} =")
+    else:
+        keys = [key for key in UNITS if key in queue]
+        if len(keys) > 1 and any(key in _OF_PATH for key in keys):
+            raise UserError(f"{option}: has {' and '.join(f'`{key}`' for key in keys)}: allowed is one of them")
+        if keys[0] not in _OF_PATH:  # a length without a kind, which the core reads
+            return {"kind": "droptail"} | queue
+        table = TomlTable(queue, element.source, f"{element.prefix}queue.")
+        value = Decimal(repr(table.number(keys[0])))
+        number, unit = queue_length(f"{short(value)}{UNITS[keys[0]]}", f"{option} =")
+        del queue[keys[0]]
+    if unit in _OF_PATH:
+        if rate_mbps is None:
+            raise UserError(
+                f"{option}: {short(number)} {unit} needs a rate: allowed here are packets and bytes, like 100p"
+            )
+        if unit == "bdp" and not rtt_ms:
+            raise UserError(
+                f"{option}: {short(number)} bdp needs a base RTT, and no element of the path has a `delay_ms`: "
+                "give it one, or the length in packets, bytes or ms, like 100p, 150kB or 200ms"
+            )
+        unit, number = "packets", Decimal(packets_of(number, unit, rate_mbps, rtt_ms))
+    return {"kind": "droptail"} | queue | {unit: int(number)}
