@@ -70,7 +70,16 @@ def test_sweep_and_map_show_means_over_runs(dumbbell: Dumbbell, run) -> None:  #
     assert rows[1].startswith(f"Goodput (Mbit/s) & TCP NewReno & {float(means['reno', '20', 'goodput_mbps']):.2f} ")
     for words, said in (
         (("grid",), "figure `grid`: is of one scheme: choose it with --scheme: cubic, reno"),
-        (("sweep",), "figure `sweep`: other axes vary too: choose a cell by its path, such as `small.bw_factor-1."),
+        (
+            ("sweep",),
+            "figure `sweep`: bw_factor varies too: --group-by bw_factor draws a line for each of its values; --path "
+            "chooses one of small.bw_factor-1.rtt_ms-20, small.bw_factor-2.rtt_ms-20\n",
+        ),
+        (
+            ("share",),
+            "figure `share`: bw_factor, rtt_ms vary too: --path chooses one of small.bw_factor-1.rtt_ms-20, "
+            "small.bw_factor-1.rtt_ms-80, small.bw_factor-2.rtt_ms-20, small.bw_factor-2.rtt_ms-80\n",
+        ),
         (("share", "--path", cell), "figure `share`: is of runs with two schemes, such as of the mix `cubic+bbr`, or"),
         (("sweep", "--path", cell, "--scheme", "reno"), "figure `sweep`: is of all schemes: give no `scheme`"),
         (("sweep", "--path", cell, "--x", "rtt"), "figure `sweep`: unknown axis `rtt`"),
@@ -133,6 +142,44 @@ def test_shares_beside_one_scheme_on_several_paths(dumbbell: Dumbbell, folder: P
     assert head == "share (\\%), scheme / path & p4 & p8 \\\\"
     vegas = [f"{100 * float(row['share']):.1f}" for row in rows if row["scheme"] == "vegas"]
     assert first == f"TCP Vegas & {' & '.join(vegas)} \\\\"
+def test_a_figure_over_several_axes_says_what_to_give(dumbbell: Dumbbell, run) -> None:  # noqa: ANN001
+    results = run("bw_factor = [1.0, 2.0]\nrtt_ms = [20.0, 80.0]\nqlen_bdp = [1.0, 2.0]")
+    said = dumbbell("figure", results, "sweep", expect=2).stderr
+    assert said == (
+        "dumbbell: figure `sweep`: bw_factor, rtt_ms vary too: --group-by AXIS draws a line for each value of one of "
+        "them, --path CELL fixes the others: for example --group-by bw_factor --path "
+        "small.bw_factor-1.rtt_ms-20.qlen_bdp-1\n"
+    )
+    dumbbell("figure", results, "sweep", *said.split("for example ")[1].split(), "--out", "s.svg")
+    assert {(row["group"], row["value"]) for row in csv_rows(results.parent / "s.csv")} == {
+        (factor, length) for factor in "12" for length in "12"
+    }
+    with pytest.raises(package.Error, match="group_by bw_factor path small"):
+        package.open(results).figure("sweep")
+
+
+def test_shares_of_mixes_are_of_one_path_and_of_pairs_that_were_run(dumbbell: Dumbbell, folder: Path) -> None:
+    mixes = ("--mix", "cubic+reno", "--mix", "vegas+bbr", "--schemes", "vegas", "--runs", "2")
+    dumbbell("run", *mixes, "--path", "small.toml,lossy.toml", "--duration", "3", "--out", "r")
+    said = dumbbell("figure", "r", "share", expect=2).stderr
+    assert said == "dumbbell: figure `share`: there are 2 paths: --path chooses one of small, lossy\n"
+    head, *rows = latex(dumbbell, folder / "r", "share", "--path", "lossy")
+    assert head == "scheme & competitor & runs & share (\\%) with the range of the runs & fair share (\\%) \\\\"
+    pairs = [tuple(row.split(" & ")[:3]) for row in rows]
+    assert set(pairs) == {
+        (*pair, "2")
+        for one, other in (("TCP Cubic", "TCP NewReno"), ("TCP Vegas", "TCP BBR"))
+        for pair in ((one, other), (other, one))
+    }
+    shares = [
+        100.0 * run.statistics["flows"][0]["competing_share"]
+        for run in package.open(folder / "r").runs
+        if (run.path, run.scheme) == ("lossy", "cubic+reno")
+    ]
+    text = f"{sum(shares) / 2:.1f} ({min(shares):.1f} to {max(shares):.1f})"
+    assert f"TCP Cubic & TCP NewReno & 2 & {text} & 50.0 \\\\" in rows
+    chosen = latex(dumbbell, folder / "r", "share", "--path", "lossy", "--schemes", "vegas+bbr")
+    assert {row.split(" & ")[0] for row in chosen[1:]} == {"TCP Vegas", "TCP BBR"}
 
 
 def test_pairs_are_shares_of_two_flows(dumbbell: Dumbbell, run) -> None:  # noqa: ANN001

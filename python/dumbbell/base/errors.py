@@ -54,7 +54,7 @@ _ARGUMENTS = {
 # fmt: off
 _SAME = (
     "aqm", "backend", "bandwidth-cap", "cluster", "data-cap", "database", "delay", "disk-quota", "duration",
-    "every", "exact", "flows", "folds", "interval", "jitter", "jobs", "kind", "log", "loss", "ntp", "out",
+    "every", "exact", "flows", "folds", "group-by", "interval", "jitter", "jobs", "kind", "log", "loss", "ntp", "out",
     "pantheon-dir", "path", "queue", "random-order", "rate", "rate-down", "rate-up", "remote-address", "rtt",
     "runs", "schemes", "seed", "sender", "server", "sort", "trace", "tunnel", "udp-ports", "warmup",
 )

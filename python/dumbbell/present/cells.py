@@ -12,6 +12,8 @@ from dumbbell.results.numbers import is_number
 
 WHO = ("scheme", "ours", "theirs", "start_s")
 """The axes of grids that say who competes."""
+_CHOICES = 8
+"""So many paths are listed to choose from."""
 
 
 class Cells:
@@ -42,25 +44,50 @@ class Cells:
             found[path] = ", ".join(words) or str(axes.get("path", path))
         return found
 
-    def along(self, path: str | None, free: Sequence[str]) -> list[RunEntry]:
+    def along(self, path: str | None, free: Sequence[str], group_by: bool = False) -> list[RunEntry]:
         """Return the good runs in the cells that differ from `path` in `free` axes only.
+
+        `group_by` says whether an axis can still be given by `--group-by`.
 
         Raises:
             UserError: without a path, where that would leave cells out.
         """
         cell = path or next(iter(self.axes))
-        fixed = {name: value for name, value in self.axes[cell].items() if name not in free}
-        names = [
-            name
-            for name, axes in self.axes.items()
-            if {key: value for key, value in axes.items() if key not in free} == fixed
-        ]
+        names = [name for name in self.axes if self._fixed(name, free) == self._fixed(cell, free)]
         if path is None and len(names) < len(self.axes):
-            others = next(name for name in self.axes if name not in names)
-            raise UserError(
-                f"figure `{self.kind}`: other axes vary too: choose a cell by its path, such as `{cell}` or `{others}`"
-            )
+            raise self._choose(free, group_by)
         return [run for name in names for run in self.model.of(name) if run.good]
+
+    def _fixed(self, cell: str, free: Sequence[str]) -> dict[str, Any]:
+        return {name: value for name, value in self.axes[cell].items() if name not in free}
+
+    def _choose(self, free: Sequence[str], group_by: bool) -> UserError:
+        """The error where cells differ in other axes than the `free` ones; it says how to choose."""
+        of_runs: dict[str, int] = {}  # a cell where flows compete stands for those that differ in who competes
+        for run in self.model.runs:
+            of_runs[run.path] = max(of_runs.get(run.path, 0), len(run.flows))
+        alike: dict[str, list[str]] = {}
+        for name in self.axes:
+            alike.setdefault(str(self._fixed(name, free)), []).append(name)
+        choices = [max(each, key=lambda name: of_runs.get(name, 0)) for each in alike.values()]
+        more = f" and {len(choices) - _CHOICES} more" if len(choices) > _CHOICES else ""
+        several = f"--path chooses one of {listed(choices[:_CHOICES])}{more}"
+        fixed = [self._fixed(name, free) for name in choices]
+        others = [name for name in dict.fromkeys(key for each in fixed for key in each) if name != "path"]
+        varied = [name for name in others if len({str(each.get(name)) for each in fixed}) > 1]
+        if not varied:
+            return UserError(f"figure `{self.kind}`: there are {len(choices)} paths: {several}")
+        vary = f"{listed(varied)} {'vary' if len(varied) > 1 else 'varies'} too"
+        if not group_by:
+            return UserError(f"figure `{self.kind}`: {vary}: {several}")
+        one = f"--group-by {varied[0]} draws a line for each of its values"
+        if len(varied) == 1:
+            return UserError(f"figure `{self.kind}`: {vary}: {one}; {several}")
+        example = f"for example --group-by {varied[0]} --path {choices[0]}"
+        return UserError(
+            f"figure `{self.kind}`: {vary}: --group-by AXIS draws a line for each value of one of them, "
+            f"--path CELL fixes the others: {example}"
+        )
 
     def axis(self, name: str) -> str:
         """Return the axis of this name.

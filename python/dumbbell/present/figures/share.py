@@ -1,7 +1,8 @@
 """What each scheme gets of the payload beside each other one, in runs of two schemes or two flows."""
 
+import statistics
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dumbbell.present.cells import WHO, Cells, all_schemes, mean
@@ -10,8 +11,10 @@ from dumbbell.present.figures import GRID
 from dumbbell.present.paper_table import matrix
 from dumbbell.present.plots import matrix_figure
 from dumbbell.present.report.content import RunEntry
+from dumbbell.present.report.drawn.overview import bars_text
 from dumbbell.present.tables import Table
 from dumbbell.results.analysis.shares import share_of
+from dumbbell.results.analysis.summary import Estimate
 
 SCOPE = GRID
 OPTIONS = ("schemes",)
@@ -44,11 +47,11 @@ def draw(of: OfResults) -> Drawn:
     return _beside_one(of, rival, found)
 
 
-def pairs(runs: Iterable[RunEntry], wanted: Iterable[str] = ()) -> dict[Pair, Got]:
+def pairs(runs: Iterable[RunEntry], wanted: Sequence[str] = ()) -> dict[Pair, Got]:
     """Return what each of two schemes got beside the other, or the first of two flows of a scheme, over the runs.
 
-    The pair that a run tests comes first; its reverse is left out where that is tested too. With `wanted` both schemes
-    are among these.
+    The pair that a run tests comes first; its reverse is left out where that is tested too. `wanted` are schemes, of
+    which both are among these, and mixes.
     """
     found: dict[Pair, Got] = {}
     turned: dict[Pair, Got] = {}
@@ -56,6 +59,8 @@ def pairs(runs: Iterable[RunEntry], wanted: Iterable[str] = ()) -> dict[Pair, Go
         known = [(flow, share) for flow in run.flows if (share := share_of(flow)) is not None]
         flows = [flow for flow, _ in known]
         flows_of = Counter(str(flow["scheme"]) for flow in flows)
+        if wanted and run.scheme not in wanted and not set(flows_of) <= set(wanted):
+            continue
         if len(flows_of) == 2:
             one, other = flows_of
             share = sum(share for flow, share in known if flow["scheme"] == one)
@@ -68,8 +73,7 @@ def pairs(runs: Iterable[RunEntry], wanted: Iterable[str] = ()) -> dict[Pair, Go
         _add(found, (one, other), share, fair)
         if one != other:
             _add(turned, (other, one), 1.0 - share, 1.0 - fair)
-    chosen = set(wanted)
-    return {pair: got for pair, got in (turned | found).items() if not chosen or set(pair) <= chosen}
+    return turned | found
 
 
 def common_rival(runs: Iterable[RunEntry]) -> str | None:
@@ -134,6 +138,22 @@ def _row(pair: Pair, got: Got) -> list[object]:
     return [*pair, mean(got.shares), mean(got.fair), len(got.shares)]
 
 
+def _list(table: list[list[Got | None]], down: list[str], across: list[str], titles: tuple[str, str]) -> Table:
+    """Return a table with a row for each pair: a matrix of pairs that were not all run has more gaps than numbers."""
+    rows, estimates = [], list[Estimate]()
+    for one, row in zip(down, table, strict=True):
+        for other, got in zip(across, row, strict=True):
+            if got is None:
+                continue
+            estimate = Estimate.of([100.0 * share for share in got.shares])
+            estimates.append(estimate)
+            value = f"{estimate.mean:.1f} {estimate.bounds_text(lambda each: f'{each:.1f}')}".strip()
+            rows.append([one, other, str(estimate.count), value, f"{100.0 * statistics.fmean(got.fair):.1f}"])
+    bars = bars_text(estimates)
+    share = f"share (%) with the {bars}" if bars else "share (%)"
+    return Table.of([*(title.lower() for title in titles), "runs", share, "fair share (%)"], rows)
+
+
 def _drawn(
     of: OfResults,
     what: str,
@@ -151,6 +171,8 @@ def _drawn(
     percent = [[None if share is None else 100.0 * share for share in row] for row in shares]
 
     def paper() -> Table:
-        return matrix(f"share (%), {titles[0].lower()} / {titles[1].lower()}", down, across, percent, 1)
+        if all(share is not None for row in percent for share in row):
+            return matrix(f"share (%), {titles[0].lower()} / {titles[1].lower()}", down, across, percent, 1)
+        return _list(table, down, across, titles)
 
     return of.drawn(what, drawing, columns, lambda: rows, _WHY, shows=metric, paper=paper)

@@ -27,7 +27,7 @@ def draw(of: OfResults) -> Drawn:
     by = cells.axis(options.group_by) if options.group_by else None
     if by == axis:
         raise UserError(f"figure `{of.kind}`: `group_by` = {by}: this is the axis that the figure goes along")
-    runs = cells.along(of.path, tuple(filter(None, (axis, by))))
+    runs = cells.along(of.path, tuple(filter(None, (axis, by))), group_by=by is None)
     places = cells.values(axis, runs)
     groups = cells.values(by, runs) if by else dict.fromkeys(places, "")
     values = list(dict.fromkeys(places.values()))
