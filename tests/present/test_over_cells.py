@@ -1,6 +1,7 @@
 """Figures of the cells of a grid, and their numbers."""
 
 import math
+import re
 from pathlib import Path
 
 import numpy
@@ -69,7 +70,12 @@ def test_sweep_and_map_show_means_over_runs(dumbbell: Dumbbell, run) -> None:  #
     assert len(rows) == 3 * 2
     assert rows[1].startswith(f"Goodput (Mbit/s) & TCP NewReno & {float(means['reno', '20', 'goodput_mbps']):.2f} ")
     for words, said in (
-        (("grid",), "figure `grid`: is of one scheme: choose it with --scheme: cubic, reno"),
+        (("grid", "--scheme", "reno", "--schemes", "cubic"), "`grid`: `scheme` and `schemes`: allowed is one of them"),
+        (
+            ("grid", "--range", "9,1"),
+            "--range: `9,1`: allowed is LOW,HIGH, two numbers like 0,100, the lower one first",
+        ),
+        (("means", "--range", "1,9"), "figure `means`: takes no `range`: it is for grid"),
         (
             ("sweep",),
             "figure `sweep`: bw_factor varies too: --group-by bw_factor draws a line for each of its values; --path "
@@ -105,6 +111,39 @@ def test_any_metric_over_any_axis(dumbbell: Dumbbell, run) -> None:  # noqa: ANN
     assert lines["reno", "20", "2"] == pytest.approx(sum(delays) / 2)
     assert "base RTT 80 ms" in (folder / "s.svg").read_text()
     assert ", logarithmic" not in (folder / "s.svg").read_text()
+
+
+def grounds(svg: Path) -> set[str]:
+    """The colours of all areas of a drawing."""
+    return set(re.findall(r"fill: ?(#[0-9a-f]{6})", svg.read_text()))
+
+
+def test_maps_of_several_schemes_have_one_scale(dumbbell: Dumbbell, run) -> None:  # noqa: ANN001
+    results = run("bw_factor = [1.0, 2.0]\nrtt_ms = [20.0, 80.0]")
+    folder, found = results.parent, package.open(results)
+    words = ("grid", "--metric", "owd_p95_ms")
+    dumbbell("figure", results, *words, "--out", "maps.svg")
+    drawing = (folder / "maps.svg").read_text()
+    assert drawing.count("TCP Cubic") == drawing.count("TCP NewReno") == 1
+    rows = csv_rows(folder / "maps.csv")
+    assert len(rows) == 2 * 4
+    for row in rows:
+        cell = f"small.bw_factor-{row['bw_factor']}.rtt_ms-{row['rtt_ms']}"
+        delays = [found.run(cell, row["scheme"], number).statistics["network"]["owd_p95_ms"] for number in (1, 2)]
+        assert float(row["owd_p95_ms"]) == pytest.approx(sum(delays) / 2)
+    head, *lines = latex(dumbbell, results, *words)
+    assert head == "scheme & P95 one-way delay (ms) by rate, times the path's / base RTT (ms) & 20 & 80 \\\\"
+    assert [line.split(" & ")[:2] for line in lines] == [
+        [scheme, factor] for scheme in ("TCP Cubic", "TCP NewReno") for factor in ("1", "2")
+    ]
+    # below and above the range all cells have the colours of its ends, whatever else is drawn
+    for limits, ends in (("0,1", "max"), ("1e4,2e4", "min")):
+        dumbbell("figure", results, *words, "--scheme", "reno", "--range", limits, "--out", f"{ends}.svg")
+        dumbbell("figure", results, *words, "--scheme", "cubic", "--range", limits, "--out", f"{ends}2.svg")
+        assert grounds(folder / f"{ends}.svg") == grounds(folder / f"{ends}2.svg")
+    assert grounds(folder / "max.svg") != grounds(folder / "min.svg")
+    dumbbell("figure", results, *words, "--scheme", "reno", "--out", "own.svg")
+    assert len(grounds(folder / "own.svg")) > len(grounds(folder / "max.svg"))
 
 
 def test_the_share_of_a_scheme_in_mixes(dumbbell: Dumbbell, folder: Path) -> None:

@@ -52,6 +52,8 @@ class FigureOptions:
     """Other results directories."""
     legacy: bool = False
     """With the denominators of the Copa reproduction."""
+    range: tuple[float, float] | None = None
+    """What the colours of a map span."""
 
     @property
     def given(self) -> list[str]:

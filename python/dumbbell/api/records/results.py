@@ -224,6 +224,7 @@ class Results:
         to_s: float | None = None,
         beside: Sequence[str | PathLike[str]] = (),
         legacy: bool = False,
+        range: tuple[float, float] | None = None,
         size: str | None = None,
         font_pt: float | None = None,
         theme: str = "light",
@@ -232,9 +233,9 @@ class Results:
 
         `x`, `y` and `metric` are names of metrics (`share:bbr`: what bbr gets in a mix), of fields that a run sampled,
         or of axes of a grid; `schemes` draws only these, `group_by` is an axis of a grid, `from_s` and `to_s` a part of
-        a run. Each kind takes some of them: `dumbbell.figure_kinds` says which. `normalised` is of all paths, each an
-        experiment, and of those of the results directories `beside`; `legacy`: by the denominators of the reproduction
-        of the Copa paper.
+        a run, `range` what the colours of `grid` span. Each kind takes some of them: `dumbbell.figure_kinds` says
+        which. `normalised` is of all paths, each an experiment, and of those of the results directories `beside`;
+        `legacy`: by the denominators of the reproduction of the Copa paper.
 
         `size` is what it takes on paper: `1col` (3.5 in wide), `2col` (7.16 in), or `80mm` or `80x60mm` in mm, cm or
         in; letters have `font_pt` points then (8 unless given). The `theme` is `light`, `dark`, or `print`: black on
@@ -249,7 +250,7 @@ class Results:
         from dumbbell.present.paper import sheet_of
 
         of = scope(kind)
-        numbers = (from_s, to_s, tuple(map(Path, beside)), legacy)
+        numbers = (from_s, to_s, tuple(map(Path, beside)), legacy, range)
         options = FigureOptions(x, y, metric, listed_names(schemes), group_by, *numbers)
         check_options(kind, options.given)
         self._known("scheme", options.schemes)

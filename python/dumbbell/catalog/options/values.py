@@ -145,6 +145,17 @@ def ports(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
+def value_range(text: str) -> tuple[float, float]:
+    """The low and the high end of a range of values: `0,100`."""
+    try:
+        low, high = map(float, text.split(","))
+    except ValueError:
+        low, high = math.nan, math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is LOW,HIGH, two numbers like 0,100, the lower one first")
+    return low, high
+
+
 def names(text: str) -> tuple[str, ...]:
     """Names between commas, at least one."""
     names = tuple(name.strip() for name in text.split(",") if name.strip())

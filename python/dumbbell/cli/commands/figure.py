@@ -7,7 +7,7 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.options.values import Choice, count
+from dumbbell.catalog.options.values import Choice, count, value_range
 from dumbbell.cli.options import convention_option, selection_options
 from dumbbell.present.tables import Table, terminal
 
@@ -36,6 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--to", type=float, dest="to_s", metavar="S", help="of a run: up to this second")
     add("--beside", type=Path, action="append", default=[], metavar="DIR", help="normalised: these results, too")
     add("--legacy", action="store_true", help="normalised: with the denominators of the Copa reproduction")
+    told = "grid: what the colours span, so that figures can be compared; default: the values drawn, or 0 to 100 %%"
+    add("--range", type=value_range, metavar="LOW,HIGH", help=told)
     paper = parser.add_argument_group("for paper")
     add = paper.add_argument
     add("--size", metavar="SIZE", help="1col (3.5 in wide), 2col (7.16 in), 88mm, 3.5x2.5in")
@@ -83,6 +85,7 @@ def main(arguments: argparse.Namespace) -> int:
         to_s=arguments.to_s,
         beside=arguments.beside,
         legacy=arguments.legacy,
+        range=arguments.range,
         size=arguments.size,
         font_pt=arguments.font,
         theme=arguments.theme,

@@ -1,61 +1,70 @@
-"""A metric of a scheme over two axes of a grid, as a heat map; use of the bottleneck unless another one is given."""
+"""A metric of each scheme over two axes of a grid, as heat maps; use of the bottleneck unless another one is given."""
 
-from dumbbell.base.errors import UserError, listed
+from dumbbell.base.errors import UserError
 from dumbbell.present.cells import Cells, mean
 from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import GRID
 from dumbbell.present.paper_table import matrix
-from dumbbell.present.plots import MapAxis, heatmap_figure
+from dumbbell.present.plots import MapAxis, MapPanel, maps_figure
 from dumbbell.present.tables import Table
+from dumbbell.present.tables.terminal import number
 from dumbbell.results.analysis.axis_words import axis_heading
 
 SCOPE = GRID
-OPTIONS = ("x", "y", "metric")
+OPTIONS = ("x", "y", "metric", "schemes", "range")
 
 _METRIC = "utilization"
 
 
 def draw(of: OfResults) -> Drawn:
-    """Draws a map of one scheme: the last two axes of numbers unless `x` and `y` name others."""
+    """Draws a map of each scheme, all in the same colours: the last two axes of numbers unless `x` and `y` name others.
+
+    The colours span `range`, so that figures can be compared; unless given the values that are drawn.
+    """
     cells, options = Cells(of.model, of.kind), of.options
     down, across = _axes(cells, options.y and cells.axis(options.y), options.x and cells.axis(options.x))
-    names = [entry.name for entry in of.model.schemes]
-    if of.scheme is None and len(names) > 1:
-        raise UserError(f"figure `{of.kind}`: is of one scheme: choose it with --scheme: {listed(names)}")
+    if of.scheme is not None and options.schemes:
+        raise UserError(f"figure `{of.kind}`: `scheme` and `schemes`: allowed is one of them")
+    entries = [entry for entry in of.schemes if of.scheme in (None, entry.name)]
     metric = of.metric(options.metric or _METRIC)
     assert metric is not None
-    runs = [run for run in cells.along(of.path, (down, across)) if of.scheme in (None, run.scheme)]
+    names = [entry.name for entry in entries]
+    runs = [run for run in cells.along(of.path, (down, across)) if run.scheme in names]
     rows_at, columns_at = cells.values(down, runs), cells.values(across, runs)
     ys, xs = (list(dict.fromkeys(each.values())) for each in (rows_at, columns_at))
-    values = [
-        [
-            mean(metric.value(run.content) for run in runs if (rows_at[run.path], columns_at[run.path]) == (y, x))
-            for x in xs
-        ]
-        for y in ys
-    ]
-    who = of.model.scheme_title(of.scheme or names[0])
+
+    def value(scheme: str, y: str, x: str) -> float | None:
+        own = [run for run in runs if (run.scheme, rows_at[run.path], columns_at[run.path]) == (scheme, y, x)]
+        return mean(metric.value(run.content) for run in own)
+
+    maps = {entry: [[value(entry.name, y, x) for x in xs] for y in ys] for entry in entries}
     limits = (0.0, 100.0) if metric.scheme or metric.key == _METRIC else None
-    drawing = heatmap_figure(
-        of.name,
-        MapAxis(axis_heading(across), xs),
-        MapAxis(axis_heading(down), ys),
-        values,
-        f"{who}: {metric.axis}",
-        limits,
-    )
+    who = entries[0].title if len(entries) == 1 else ""
+    panels = [MapPanel("" if who else entry.title, values) for entry, values in maps.items()]
+    axes = (MapAxis(axis_heading(across), xs), MapAxis(axis_heading(down), ys))
+    title = f"{who}: {metric.axis}" if who else metric.axis
+    drawing = maps_figure(of.name, *axes, panels, title, options.range or limits) if runs else ""
     rows: list[list[object]] = [
-        [y, x, value] for y, each in zip(ys, values, strict=True) for x, value in zip(xs, each, strict=True)
+        [entry.name, y, x, value]
+        for entry, values in maps.items()
+        for y, each in zip(ys, values, strict=True)
+        for x, value in zip(xs, each, strict=True)
     ]
-    columns = {down: "text", across: "text", metric.column: "number"}
-    shows = f"{who}: {metric.title} over {across} and {down}"
+    columns = {"scheme": "text", down: "text", across: "text", metric.column: "number"}
+    shows = f"{f'{who}: ' if who else ''}{metric.title}{'' if who else ' of each scheme'} over {across} and {down}"
 
     def paper() -> Table:
-        return matrix(f"{metric.axis} by {axis_heading(down)} / {axis_heading(across)}", ys, xs, values, metric.digits)
+        corner = f"{axis_heading(down)} / {axis_heading(across)}"
+        if who:
+            return matrix(f"{metric.axis} by {corner}", ys, xs, maps[entries[0]], metric.digits)
+        found = [
+            [entry.title, y, *(number(value, metric.digits) for value in each)]
+            for entry, values in maps.items()
+            for y, each in zip(ys, values, strict=True)
+        ]
+        return Table.of(["scheme", f"{metric.axis} by {corner}", *xs], found, align=f"ll{'r' * len(xs)}")
 
-    return of.drawn(
-        of.model.name, drawing if runs else "", columns, lambda: rows, "no run counts", [metric], shows, paper
-    )
+    return of.drawn(of.model.name, drawing, columns, lambda: rows, "no run counts", [metric], shows, paper)
 
 
 def _axes(cells: Cells, y: str | None, x: str | None) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from dumbbell.present.plots.distribution import (
     distribution_figure,
     ecdf_figure,
 )
-from dumbbell.present.plots.heatmap import MapAxis, heatmap_figure
+from dumbbell.present.plots.heatmap import MapAxis, MapPanel, heatmap_figure, maps_figure
 from dumbbell.present.plots.in_flight import OperatingPoint, Optimum, in_flight_figure
 from dumbbell.present.plots.matrix import matrix_figure
 from dumbbell.present.plots.normalised import NormalisedPoint, normalised_figure
@@ -66,6 +66,7 @@ __all__ = [
     "JainLine",
     "Limits",
     "MapAxis",
+    "MapPanel",
     "Modes",
     "NormalisedPoint",
     "OperatingPoint",
@@ -113,6 +114,7 @@ __all__ = [
     "is_crowd",
     "jain_cdf_figure",
     "jain_figure",
+    "maps_figure",
     "matrix_figure",
     "media_figure",
     "metric_axis",

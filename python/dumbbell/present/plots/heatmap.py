@@ -1,4 +1,4 @@
-"""Heat maps: one metric over two axes, its value in every cell."""
+"""Heat maps: one metric over two axes, its value in every cell; several maps side by side have the same colours."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,9 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.transforms import Bbox
 
 from dumbbell.base.errors import UserError
 from dumbbell.present.plots.parts.canvas import look, render, renderer
@@ -23,6 +25,8 @@ COLORS = colormaps["cividis"]
 """Grows lighter with the value, so that it reads in grey; the same to the colour-blind."""
 
 _WIDTH = 420.0  # points
+_PANEL_TITLE, _GAP = 16.0, 10.0
+_COMFORTABLE = 30.0  # no more panels stand side by side than leave cells so wide
 _ABOVE, _BAR, _BAR_GAP, _BAR_LABELS = 24.0, 9.0, 8.0, 38.0
 _CELL_NARROW, _CELL_WIDE = 17.0, 64.0  # many columns make the figure wider
 _CELL_LOW, _CELL_HIGH = 15.0, 34.0
@@ -43,11 +47,15 @@ Color = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Scale:
-    """What the colours say; `words` stand at the ends and the middle in place of numbers."""
+    """What the colours say; `words` stand at the ends and the middle in place of numbers.
+
+    `beyond` says at which ends values lie outside of it, in the words of matplotlib.
+    """
 
     range: Normalize
     colors: Colormap
     words: tuple[str, str, str] | None = None
+    beyond: str = "neither"
 
     def color(self, value: float) -> Color:
         """The ground of a cell."""
@@ -62,45 +70,83 @@ class MapAxis:
     values: Sequence[str]
 
 
+Values = Sequence[Sequence[float | None]]
+"""`values[row][column]`, the first row at the bottom."""
+
+
+@dataclass(frozen=True)
+class MapPanel:
+    """One of several maps: what stands above it, and its values.
+
+    Where there is a `balance`, from -1 (nothing) over 0 (what is fair) to 1 (everything), the colours say that instead.
+    """
+
+    title: str
+    values: Values
+    balance: Values | None = None
+
+
 def heatmap_figure(
     name: str,
     columns: MapAxis,
     rows: MapAxis,
-    values: Sequence[Sequence[float | None]],
+    values: Values,
     metric: str,
     limits: tuple[float, float] | None = None,
     decimals: int | None = None,
-    balance: Sequence[Sequence[float | None]] | None = None,
+    balance: Values | None = None,
 ) -> str:
-    """The map as SVG: `values[row][column]`, the first row at the bottom; a cell without value is hatched.
+    """One map as SVG: `maps_figure`."""
+    return maps_figure(name, columns, rows, [MapPanel("", values, balance)], metric, limits, decimals)
 
-    The colours span `limits`, or all values; `metric` (with its unit) stands above. Values have `decimals`, or three
-    significant digits. Where there is a `balance`, from -1 (nothing) over 0 (what is fair) to 1 (everything), the
-    colours say that instead, in two hues.
+
+def maps_figure(
+    name: str,
+    columns: MapAxis,
+    rows: MapAxis,
+    panels: Sequence[MapPanel],
+    metric: str,
+    limits: tuple[float, float] | None = None,
+    decimals: int | None = None,
+) -> str:
+    """Maps over the same axes as SVG; a cell without value is hatched.
+
+    The colours span `limits`, or all values of all maps; `metric` (with its unit) stands above. Values have `decimals`,
+    or three significant digits. Maps with a `balance` have two hues.
     """
-    known = [value for row in values for value in row if value is not None]
+    known = [value for panel in panels for row in panel.values for value in row if value is not None]
     low, high = limits or (min(known, default=0.0), max(known, default=1.0))
     plain = sheet().is_plain
-    scale = Scale(Normalize(low, high if high > low else low + (abs(low) or 1.0)), GREYS if plain else COLORS)
-    if balance is not None:
+    beyond = (any(value < low for value in known), any(value > high for value in known))
+    scale = Scale(
+        Normalize(low, high if high > low else low + (abs(low) or 1.0), clip=True),
+        GREYS if plain else COLORS,
+        beyond={(True, True): "both", (True, False): "min", (False, True): "max"}.get(beyond, "neither"),
+    )
+    if any(panel.balance is not None for panel in panels):
         scale = Scale(Normalize(-1.0, 1.0), GREYS if plain else BALANCE, ("none", "fair", "all"))
-    shades = balance if balance is not None else values
     with look(name):
         figure = Figure()
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.grid(False)
-        _label(axes, columns, rows)
-        size = _lay_out(figure, axes, len(columns.values), len(rows.values))
-        texts = [["" if v is None else number_text(v, decimals) for v in row] for row in values]
-        letters = _letter_size(figure, texts, size)
-        for y, row in enumerate(values):
-            for x, value in enumerate(row):
-                shade = None if value is None else shades[y][x]
-                _cell(axes, x, y, None if shade is None else scale.color(shade), texts[y][x], letters)
+        drawn = [figure.add_axes((0, 0, 1, 1), label=str(index)) for index in range(len(panels))]
+        for axes in drawn:
+            axes.grid(False)
+            _label(axes, columns, rows)
+        size = _lay_out(figure, drawn, panels[0].title != "", len(columns.values), len(rows.values))
+        texts = [
+            [["" if v is None else number_text(v, decimals) for v in row] for row in each.values] for each in panels
+        ]
+        letters = _letter_size(figure, [row for each in texts for row in each], size)
+        for axes, panel, own in zip(drawn, panels, texts, strict=True):
+            shades = panel.values if panel.balance is None else panel.balance
+            for y, row in enumerate(panel.values):
+                for x, value in enumerate(row):
+                    shade = None if value is None else shades[y][x]
+                    _cell(axes, x, y, None if shade is None else scale.color(shade), own[y][x], letters)
+            _fit(figure, axes.set_title(panel.title, fontsize=9.0, pad=4.0), size[0] * max(len(columns.values), 1))
         if known:
-            _bar(figure, axes, scale)
+            _bar(figure, drawn, scale)
         else:
-            say_empty(axes)
+            say_empty(drawn[0])
         _title(figure, metric)
         return compact(render(figure), name)
 
@@ -123,36 +169,65 @@ def _label(axes: Axes, columns: MapAxis, rows: MapAxis) -> None:
         spine.set_visible(False)
 
 
-def _lay_out(figure: Figure, axes: Axes, columns: int, rows: int) -> tuple[float, float]:
+def _lay_out(figure: Figure, drawn: Sequence[Axes], titled: bool, columns: int, rows: int) -> tuple[float, float]:
     """Gives the cells as much room as the labels leave; returns the width and height of a cell, points."""
-    measure = renderer(figure)
-    names = [label.get_window_extent(measure) for label in axes.get_yticklabels()]
+    measure, title = renderer(figure), drawn[0].get_ylabel()
+    names = [label.get_window_extent(measure) for label in drawn[0].get_yticklabels()]
     left = max((name.width for name in names), default=0.0) + 24
     aside = _BAR_GAP + _BAR + _BAR_LABELS
-    width = _cell_width(left + aside, columns)
+    across = _side_by_side(len(drawn), left + aside, columns)
+    down = math.ceil(len(drawn) / across)
+    beside = left + aside + _GAP * (across - 1)
+    width = _cell_width(beside, across * columns)
     below = 30.0
-    names = [label.get_window_extent(measure) for label in axes.get_xticklabels()]
+    names = [label.get_window_extent(measure) for label in drawn[0].get_xticklabels()]
     longest = max((name.width for name in names), default=0.0)
     if longest > width - 3:
         angle = _TILT if width >= _TILTED else _STEEP
         below += longest * math.sin(math.radians(angle))
-        left = max(left, longest * math.cos(math.radians(angle)) - width / 2 + 4)
-        width = _cell_width(left + aside, columns)
-        for label in axes.get_xticklabels():
-            label.set(rotation=angle, rotation_mode="anchor", ha="right", va="center" if angle == _STEEP else "top")
+        more = max(left, longest * math.cos(math.radians(angle)) - width / 2 + 4) - left
+        left, beside = left + more, beside + more
+        width = _cell_width(beside, across * columns)
+        for axes in drawn:
+            for label in axes.get_xticklabels():
+                label.set(rotation=angle, rotation_mode="anchor", ha="right", va="center" if angle == _STEEP else "top")
     height = min(max(width, _CELL_LOW), _CELL_HIGH)
+    above = _PANEL_TITLE if titled else 0.0
+    over = _ABOVE + below + down * above + (down - 1) * _GAP
     wanted = sheet().height()
     if wanted is not None:
-        height = (wanted - _ABOVE - below) / max(rows, 1)
+        height = (wanted - over) / max(down * rows, 1)
     if height < _CELL_LOW or width < _CELL_NARROW:
-        least = [left + aside + _CELL_NARROW * columns, _ABOVE + below + _CELL_LOW * rows]
+        least = [beside + _CELL_NARROW * across * columns, over + _CELL_LOW * down * rows]
         sides = " x ".join(f"{side * sheet().scale / 72:.1f}" for side in least)
-        raise UserError(f"`size`: {columns} columns and {rows} rows of cells need at least {sides} in")
+        raise UserError(f"`size`: {across * columns} columns and {down * rows} rows of cells need at least {sides} in")
     inside = (width * max(columns, 1), height * max(rows, 1))
-    total = (left + inside[0] + aside, _ABOVE + inside[1] + below)
+    total = (beside + across * inside[0], over + down * inside[1])
     figure.set_size_inches(total[0] / 72, total[1] / 72)
-    axes.set_position((left / total[0], below / total[1], inside[0] / total[0], inside[1] / total[1]))
+    for index, axes in enumerate(drawn):
+        row, column = divmod(index, across)
+        x = left + column * (inside[0] + _GAP)
+        y = below + (down - 1 - row) * (inside[1] + above + _GAP)
+        axes.set_position((x / total[0], y / total[1], inside[0] / total[0], inside[1] / total[1]))
+        if column > 0:
+            axes.yaxis.set_tick_params(labelleft=False)
+        if column > 0 or down > 1:
+            axes.set_ylabel("")
+        if index + across < len(drawn):
+            axes.xaxis.set_tick_params(labelbottom=False)
+            axes.set_xlabel("")
+    if down > 1:  # once for all: it may be longer than one map is high
+        middle = (below + (total[1] - _ABOVE)) / 2 / total[1]
+        size = drawn[0].yaxis.label.get_fontsize()
+        figure.text(4 / total[0], middle, title, rotation=90, ha="left", va="center", fontsize=size)
     return (width, height)
+
+
+def _side_by_side(panels: int, beside: float, columns: int) -> int:
+    """Return how many panels stand in a row, so that all rows are about as full."""
+    room = sheet().width(_WIDTH) - beside
+    most = max(1, min(panels, int((room + _GAP) // (_COMFORTABLE * max(columns, 1) + _GAP))))
+    return math.ceil(panels / math.ceil(panels / most))
 
 
 def _cell_width(beside: float, columns: int) -> float:
@@ -184,16 +259,21 @@ def _cell(axes: Axes, x: int, y: int, color: Color | None, text: str, letters: f
 def _title(figure: Figure, metric: str) -> None:
     """Across the whole figure, in letters small enough to fit."""
     text = figure.text(0.5, 1 - 5 / (figure.get_figheight() * 72), metric, ha="center", va="top", fontsize=10)
+    _fit(figure, text, figure.get_figwidth() * 72 - 4)
+
+
+def _fit(figure: Figure, text: Text, room: float) -> None:
+    """Makes the letters of a text so small that it fits into so many points."""
     width = text.get_window_extent(renderer(figure)).width
-    text.set_fontsize(10 * min(1.0, (figure.get_figwidth() * 72 - 4) / max(width, 1.0)))
+    text.set_fontsize(float(text.get_fontsize()) * min(1.0, room / max(width, 1.0)))
 
 
-def _bar(figure: Figure, axes: Axes, scale: Scale) -> None:
+def _bar(figure: Figure, drawn: Sequence[Axes], scale: Scale) -> None:
     """The scale, at the right."""
-    box = axes.get_position()
+    box = Bbox.union([axes.get_position() for axes in drawn])
     width = figure.get_figwidth() * 72
     bar = figure.add_axes((box.x1 + _BAR_GAP / width, box.y0, _BAR / width, box.height))
-    figure.colorbar(ScalarMappable(scale.range, scale.colors), cax=bar)
+    figure.colorbar(ScalarMappable(scale.range, scale.colors), cax=bar, extend=scale.beyond)
     bar.grid(False)
     if scale.words:
         bar.set_yticks((-1.0, 0.0, 1.0), scale.words)
