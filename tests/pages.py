@@ -4,7 +4,7 @@ Comments directly before a block say what else holds for it:
 
     <!-- file: NAME -->             the block is this file, which later blocks find
     <!-- given: NAME -->            a file of the reader's own, which `GIVEN` makes
-    <!-- run shorter: OPTIONS -->   these stand behind all other options of its `dumbbell run`, `train`, ..., or of what
+    <!-- run shorter: OPTIONS -->   these stand behind the other options of its `dumbbell run`, `train`, ..., or of what
                                     stands before them: `train remy --minutes 0.1`; there may be several
     <!-- not run: REASON -->        it is not run
 
@@ -127,13 +127,19 @@ def _provide(block: Block, folder: Path) -> None:
 
 
 def shortened(block: Block) -> str:
-    """The text of a block with the options that make it shorter."""
+    """The text of a block with the options that make it shorter; those that stand there already give way."""
     text = block.text
     for mark in block.marks.get("run shorter", "").splitlines():
         words, dashes, options = mark.partition("--")
         long = re.compile(rf"^(dumbbell {words.strip() or _LONG} .*?)(\s+# .*)?$", re.MULTILINE)
-        text = long.sub(rf"\1 {dashes}{options}\2", text)
+        names = "|".join(re.findall(r"--[a-z-]+", dashes + options))
+        there = re.compile(rf" (?:{names})(?= |$)(?: (?!--)(?:\"[^\"]*\"|\S+))?")
+        text = long.sub(lambda found, more=dashes + options, old=there: _with(found, old, more), text)
     return text
+
+
+def _with(found: re.Match[str], old: re.Pattern[str], more: str) -> str:
+    return f"{old.sub('', found[1])} {more}{found[2] or ''}"
 
 
 def _absent(block: Block) -> set[str]:

@@ -111,6 +111,8 @@ def test_one_command_of_a_block_may_be_run_shorter() -> None:
     assert shortened(block).startswith("dumbbell run a --seed 1 --runs 1\n")
     assert shortened(block).count(" --seed 1\n") == 1
     assert "--out x --seed 1   # long" in shortened(block)
+    block = Block("", "dumbbell run a --runs 10 --schemes 'b' --json --out x\n", {"run shorter": "--json --runs 1"}, "")
+    assert shortened(block) == "dumbbell run a --schemes 'b' --out x --json --runs 1\n", "no option is given twice"
 
 
 def test_a_new_block_is_run_as_it_stands(tmp_path: Path) -> None:
