@@ -132,7 +132,7 @@ def test_maps_of_several_schemes_have_one_scale(dumbbell: Dumbbell, run) -> None
         delays = [found.run(cell, row["scheme"], number).statistics["network"]["owd_p95_ms"] for number in (1, 2)]
         assert float(row["owd_p95_ms"]) == pytest.approx(sum(delays) / 2)
     head, *lines = latex(dumbbell, results, *words)
-    assert head == "scheme & P95 one-way delay (ms) by rate, times the path's / base RTT (ms) & 20 & 80 \\\\"
+    assert head == "scheme & P95 one-way delay (ms) by rate factor / base RTT (ms) & 20 & 80 \\\\"
     assert [line.split(" & ")[:2] for line in lines] == [
         [scheme, factor] for scheme in ("TCP Cubic", "TCP NewReno") for factor in ("1", "2")
     ]
@@ -181,6 +181,8 @@ def test_shares_beside_one_scheme_on_several_paths(dumbbell: Dumbbell, folder: P
     assert head == "share (\\%), scheme / path & p4 & p8 \\\\"
     vegas = [f"{100 * float(row['share']):.1f}" for row in rows if row["scheme"] == "vegas"]
     assert first == f"TCP Vegas & {' & '.join(vegas)} \\\\"
+
+
 def test_a_figure_over_several_axes_says_what_to_give(dumbbell: Dumbbell, run) -> None:  # noqa: ANN001
     results = run("bw_factor = [1.0, 2.0]\nrtt_ms = [20.0, 80.0]\nqlen_bdp = [1.0, 2.0]")
     said = dumbbell("figure", results, "sweep", expect=2).stderr

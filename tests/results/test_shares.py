@@ -110,7 +110,7 @@ def test_harm_is_what_a_flow_lost_of_what_it_had_alone(dumbbell: Dumbbell, folde
     harms = rows["cubic"].harms
     assert harms is not None
     assert (harms.mean, harms.low, harms.high) == pytest.approx((sum(lost) / 2, *lost))
-    assert rows["bbr"].harm is None
+    assert rows["bbr"].harms is None
     assert f" {100 * harms.mean:.1f} ({100 * lost[0]:.1f} to {100 * lost[1]:.1f})\n" in printed
 
 

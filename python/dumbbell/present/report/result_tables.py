@@ -193,14 +193,14 @@ class PathTables:
             ),
         )
         harm = ShownMetric("harm", "harm (%)", 100.0, 1)
-        harmed = [harm] if any(share.harm is not None for _, share in found) else []
+        harmed = [harm] if any(share.harms is not None for _, share in found) else []
         rows = [
             (
                 self._scheme(group.scheme),
                 Field(self._who(share)),
                 Field(f"{100 * share.fair:.1f}", sort=share.fair),
                 *(metric.mean(getattr(share, metric.key)) for metric in metrics),
-                *(harm.single(share.harm) for harm in harmed),
+                *(harm.mean(share.harms) for harm in harmed),
             )
             for group, share in found
         ]

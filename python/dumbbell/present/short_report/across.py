@@ -82,8 +82,7 @@ class Across:
                 found += self._drawn("sweep", path, x=numeric[0], group_by=by, schemes=chosen)
             elif by and len(alone) <= _MOST_MAPS:
                 metric = self.model.shown.throughput.key
-                for scheme in alone:
-                    found += self._drawn("grid", path, scheme, x=numeric[0], y=by, metric=metric)
+                found += self._drawn("grid", path, x=numeric[0], y=by, metric=metric, schemes=chosen)
         return found
 
     @property

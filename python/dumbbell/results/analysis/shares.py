@@ -35,11 +35,6 @@ class Share:
     loss_rate: Estimate | None = None
     harms: Estimate | None = None
 
-    @property
-    def harm(self) -> float | None:
-        """The mean of `harms`."""
-        return None if self.harms is None else self.harms.mean
-
 
 @dataclass(frozen=True)
 class _Keys:
