@@ -33,6 +33,7 @@ from dumbbell.execution.check import check
 from dumbbell.execution.perform import Execution, perform_experiment_file
 from dumbbell.execution.pool import Outcome
 from dumbbell.execution.trust import agree_to, outside_code, require_known
+from dumbbell.execution.until import Until
 from dumbbell.experiment import Overrides, pin, resolve
 from dumbbell.plugins import isolated
 from dumbbell.plugins.isolated import Watch
@@ -63,6 +64,7 @@ def run(
     cells: Names = (),
     backend: str | None = None,
     runs: int | None = None,
+    until: str | None = None,
     duration: float | None = None,
     flows: int | None = None,
     interval: float | None = None,
@@ -106,6 +108,7 @@ def run(
         cells: only these cells: paths as they are named in results.
         backend: `sim` (virtual time), `emu` (real packets) or `remote:HOST` (to and from another machine).
         runs: repetitions of each scheme on each path.
+        until: `ci=2%`, `modes` or both, `ci=2%,modes`: more runs are made until means are known so well.
         duration: of each run, s.
         flows: flows of the same scheme in each run.
         interval: between the starts of flows, s.
@@ -165,6 +168,7 @@ def run_request(given: Mapping[str, Any]) -> tuple[ExperimentFile, Overrides, Ex
         database=None if database is None else Path(database),
         command=given["command"],
         trust=given["trust"],
+        until=None if given.get("until") is None else Until.parse(given["until"]),
     )
     if how.resume and how.out is None:
         raise UserError("--resume needs --out DIR: the results to continue")

@@ -21,9 +21,10 @@ from dumbbell.execution.cluster import require_cluster
 from dumbbell.execution.pool import Outcome, Tell, Work, execute
 from dumbbell.execution.scheduler import perform_campaign
 from dumbbell.execution.trust import trusted
+from dumbbell.execution.until import Until, not_reached, runs_wanted
 from dumbbell.experiment import Experiment, Overrides, Run, everything, with_overrides
 from dumbbell.machine.description import cpus
-from dumbbell.results import Database, Gathering, ResultsDirectory, locked, prepare, write_environment
+from dumbbell.results import Database, Gathering, ResultsDirectory, extended, locked, prepare, write_environment
 from dumbbell.results.environment import environment
 
 
@@ -34,7 +35,8 @@ class Execution:
     `jobs` are processes (None: what the backend and the machine allow), `out` the results directory (None: a new one
     below `results`), which `resume` continues; `cluster` is the address of a Dask scheduler, `database` a file that
     gathers the numbers of many experiments. `command` are the words of the command line that asks for it, if one does.
-    `trust` agrees to run the programs and plug-ins that an experiment file names.
+    `trust` agrees to run the programs and plug-ins that an experiment file names. With `until`, runs are added until
+    the means are known as well as it says.
     """
 
     jobs: int | None = None
@@ -44,6 +46,7 @@ class Execution:
     database: Path | None = None
     command: Sequence[str] = ()
     trust: bool = False
+    until: Until | None = None
 
 
 Holding = AbstractContextManager[list[ResultsDirectory]]
@@ -89,6 +92,8 @@ def perform(
     """
     executor = find_executor(experiments[0].backend)
     is_campaign = any(experiment.every_s is not None for experiment in experiments)
+    if is_campaign and how.until is not None:
+        raise UserError("--until: not with --every, which says how many rounds there are")
     if is_campaign and len(experiments) > 1:
         raise UserError("`every_s`: allowed of an experiment that runs alone: there are several here")
     jobs = examine(experiments, how, progress)
@@ -104,7 +109,10 @@ def perform(
         for results in parts:
             write_environment(results, made | executor.environment(results.experiment))
         if not is_campaign:
-            return parts, _execute_unfinished(parts, jobs, how.cluster, gathering, progress)
+            outcome = _execute_unfinished(parts, jobs, how.cluster, gathering, progress)
+            if how.until is not None:
+                parts, outcome = _execute_more(how.until, parts, outcome, jobs, how.cluster, gathering, progress)
+            return parts, outcome
         ready.close()  # between rounds a machine is left alone
         (results,) = parts
         return parts, _execute_rounds(results, jobs, how.cluster, gathering, progress)
@@ -167,6 +175,39 @@ def _execute_unfinished(
     if todo < total:
         progress.line(f"{total - todo} of {total} runs are finished already")
     return execute(work, jobs, progress, cluster, gathering)
+
+
+def _execute_more(
+    until: Until,
+    parts: list[ResultsDirectory],
+    outcome: Outcome,
+    jobs: int,
+    cluster: str | None,
+    gathering: Gathering | None,
+    progress: Progress,
+) -> tuple[list[ResultsDirectory], Outcome]:
+    """Executes more runs until the means are known well enough, or there are too many runs."""
+    while not (outcome.interrupted or outcome.full):
+        wanted = [runs_wanted(until, part) for part in parts]
+        if all(runs <= part.experiment.runs for runs, part in zip(wanted, parts, strict=True)):
+            break
+        open_ = [what for part in parts for what in not_reached(until, part)]
+        had, runs = max(part.experiment.runs for part in parts), max(wanted)
+        progress.line(printable(f"{had} runs are not enough for {_some(open_)}: {runs} are made"))
+        parts = [extended(part, runs) for part, runs in zip(parts, wanted, strict=True)]
+        outcome = outcome.with_more(_execute_unfinished(parts, jobs, cluster, gathering, progress))
+    for part in parts:
+        if open_ := not_reached(until, part):
+            progress.line(printable(f"--until: {part.experiment.runs} runs are not enough for {_some(open_)}"))
+    return parts, outcome
+
+
+def _some(names: list[str]) -> str:
+    return listed(names) if len(names) <= _MOST_NAMED else f"{listed(names[:_MOST_NAMED])} and {len(names) - 2} others"
+
+
+_MOST_NAMED = 2
+"""Means that a line of progress names."""
 
 
 def _execute_rounds(

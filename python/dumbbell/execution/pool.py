@@ -59,6 +59,18 @@ class Outcome:
     """Rounds of a campaign that were not made at their time, and why."""
     unrecorded: list[str] = field(default_factory=list)
 
+    def with_more(self, later: "Outcome") -> "Outcome":
+        """Return what became of these runs and of those that were made after them."""
+        return Outcome(
+            self.finished + later.finished,
+            self.failed + later.failed,
+            self.degraded + later.degraded,
+            self.interrupted or later.interrupted,
+            self.full or later.full,
+            self.missed + later.missed,
+            self.unrecorded + later.unrecorded,
+        )
+
 
 @dataclass(frozen=True)
 class Work:

@@ -282,6 +282,20 @@ def prepare(directory: Path, experiment: Experiment, resume: bool) -> ResultsDir
     return ResultsDirectory(directory, experiment)
 
 
+def extended(results: ResultsDirectory, runs: int) -> ResultsDirectory:
+    """Return the results of the same experiment with so many runs, which the caller holds; writes its file alone.
+
+    Raises:
+        UserError: it cannot be written.
+    """
+    experiment = replace(results.experiment, runs=runs)
+    try:
+        write_experiment(results.directory, experiment)
+    except OSError as error:
+        raise UserError(f"cannot write results to {results.directory}: {one_line(error)}") from None
+    return ResultsDirectory(results.directory, experiment)
+
+
 def _continued(directory: Path, experiment: Experiment, resume: bool) -> Experiment:
     """The experiment that continues the one in `directory`: the same, possibly with more runs."""
     if not resume:

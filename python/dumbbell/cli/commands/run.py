@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 import dumbbell
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.options.values import (
     Choice,
     Suggestion,
@@ -65,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="a Pantheon checkout: its wrappers become schemes pantheon-NAME",
     )
+    add("--until", metavar="ci=2%|modes", help="add runs until means are known so well, or modes are seen")
     convention_option(parser)
     add("--trust", action="store_true", help="run the programs and plug-ins that the experiment file names")
     network = parser.add_argument_group("between two machines, with --backend remote:HOST")
@@ -115,5 +117,7 @@ def main(arguments: argparse.Namespace) -> int:
     how = execution(arguments)
     as_json = how.pop("json")
     if arguments.dry_run:
+        if arguments.until is not None:
+            raise UserError("--until: not with --dry-run: how many runs it takes shows only when they are made")
         return dry_run(dumbbell.preview(**given, **how), as_json)
-    return execute(given | how, as_json)
+    return execute(given | how | {"until": arguments.until}, as_json)

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dumbbell.base.conventions import CORRECTED, PANTHEON
 from dumbbell.base.digits import decimal
 from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, estimate
-from dumbbell.results.analysis.findings.words import counted, listing, name, percent
+from dumbbell.results.analysis.findings.words import counted, listing, name, number_of, percent
+from dumbbell.results.analysis.modes import two_modes
 from dumbbell.results.analysis.summary import Repetitions
 
 LEAST_RTTS = 10
@@ -34,6 +36,7 @@ def doubts_of(group: Repetitions) -> Iterator[Doubt]:
     yield from _starved(group)
     if group.identical:
         yield Doubt("identical", f"all {group.good} runs are identical: there was no chance in them")
+    yield from _modes(group)
     yield from _short(group)
     yield from _sender_limited(group)
     yield from _early_losses(group)
@@ -81,13 +84,14 @@ def _who(evidence: Evidence, groups: Sequence[Repetitions]) -> str:
 _KINDS_SAID = {
     "starved": "a flow received nothing",
     "identical": "the repetitions are identical: there was no chance in them",
+    "modes": "the runs fall into two modes, and no run is like their mean",
     "short": f"flows last for fewer than {LEAST_RTTS} base RTTs",
     "sender": f"the link is used to less than {percent(FULL)} %, with no loss and no queue: the sender, or its "
     "application, is the limit",
     "early": "all losses are outside the counted time, which begins after the warm-up",
 }
 _KINDS = list(_KINDS_SAID)
-_GRAVE = ("starved", "identical", "short")
+_GRAVE = ("starved", "identical", "modes", "short")
 
 
 def _starved(group: Repetitions) -> Iterator[Doubt]:
@@ -108,6 +112,19 @@ def _starved(group: Repetitions) -> Iterator[Doubt]:
     silent = all(flow.get("packets_sent") == 0 for flows in starved for flow in flows)
     times = "" if len(starved) == group.good else f" in {len(starved)} of {group.good} runs"
     yield Doubt("starved", f"{which} {'sent' if silent else 'received'} nothing{times}")
+
+
+def _modes(group: Repetitions) -> Iterator[Doubt]:
+    """Runs of which some do one thing and some another; of throughput if its values say so, else of delay."""
+    for convention in (CORRECTED, PANTHEON):
+        for metric in (convention.throughput, convention.delay):
+            values = group.values.get(("network", 0, metric.key), [])
+            found = two_modes(values)
+            if found is not None:
+                number = number_of(metric)
+                one, other = (f"{number(mode.mean)} {metric.unit} ({mode.runs}" for mode in found)
+                yield Doubt("modes", f"two modes of {metric.title}: {one} of {len(values)} runs) and {other})")
+                return
 
 
 def _short(group: Repetitions) -> Iterator[Doubt]:
