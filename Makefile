@@ -197,7 +197,7 @@ bench: build ## Speed, beside ns-3 and in absolute figures; cost of controllers,
 	$(PYTHON) -m bench.sweep --write docs/speed.md
 
 .PHONY: fidelity
-fidelity: build ## Our numbers beside published ones; writes docs/fidelity.md, results/fidelity.html and parts of docs/schemes
+fidelity: build ## dumbbell's numbers beside published ones, by committed tolerances; writes docs/fidelity.md, results/fidelity.html and parts of docs/schemes
 	$(PYTHON) -m validation.fidelity --write docs/fidelity.md --html results/fidelity.html
 	$(PYTHON) -m validation.scheme_table --write
 	$(PYTHON) -m validation.trust --write

@@ -8,7 +8,6 @@ reports, and says for each scheme what came of it and what it was never compared
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 from collections.abc import Iterator
@@ -17,11 +16,12 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell.present.tables import Table, markdown
+from validation.fidelity.judging import SCORECARD, judged
+from validation.fidelity.published_check import load
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PAGES = DOCS / "schemes"
-SCORECARD = ROOT / "validation" / "data" / "scorecard.json"
 AGREEMENT = ("agreement", "agreement-more", "agreement-learned", "agreement-steps")
 REPORTS = {"seed-california": "Pantheon, January 2018", "seed-brazil": "Pantheon, September 2018"}
 NOT_SCHEMES = ("README", "defaults")
@@ -99,17 +99,18 @@ def called(scheme: str) -> re.Pattern[str]:
 
 def published(evidence: dict[str, Evidence]) -> None:
     """Results of papers, from the scorecard."""
-    if not SCORECARD.exists():
-        return
-    for outcome in json.loads(SCORECARD.read_text(encoding="utf-8")):
+    for outcome in judged(load(SCORECARD)):
+        claim = outcome.claim
         for scheme, found in evidence.items():
-            rows = [row for row in outcome["rows"] if called(scheme).search(row["what"])]
-            judged = [row["passed"] for row in rows if row["passed"] is not None]
+            rows = [row for row in outcome.rows if row.values or row.real if called(scheme).search(row.row.what)]
+            verdicts = [row.passed for row in rows if row.passed is not None]
             if not rows:
                 continue
-            text = f"{sum(judged)} of {len(judged)} within tolerance" if judged else "shown, not judged"
-            anchor = re.sub(r"[^\w -]", "", f"{outcome['id']} {outcome['title']}".lower()).replace(" ", "-")
-            found.results.append(f"[{outcome['id']}](../fidelity.md#{anchor}) {outcome['title']}: {text}")
+            text = f"{sum(verdicts)} of {len(verdicts)} within tolerance" if verdicts else "shown, not judged"
+            far = sum(bool(row.contradictions()) for row in rows)
+            text += f", {far} contradict it" if far else ""
+            anchor = re.sub(r"[^\w -]", "", f"{claim.id} {claim.title}".lower()).replace(" ", "-")
+            found.results.append(f"[{claim.id}](../fidelity.md#{anchor}) {claim.title}: {text}")
 
 
 def reports(evidence: dict[str, Evidence]) -> None:

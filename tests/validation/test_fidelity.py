@@ -1,58 +1,263 @@
-"""The scorecard of published results, and the section that says how sure we are of each scheme."""
+"""Published results: claims, their registration, verdicts, pages, and the section that says how sure each scheme is."""
 
 import html.parser
 import re
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dumbbell import catalog
 from validation import trust
 from validation.fidelity import checks, page
 from validation.fidelity.checks import r11_linux_grid, r15_mathis
+from validation.fidelity.claims import FOLDER, ClaimError, load as load_claim, parse
+from validation.fidelity.drawn_seeds import seed
 from validation.fidelity.measured import Runs
-from validation.fidelity.published_check import Failed, Outcome, Row, Work, load, order, save
+from validation.fidelity.published_check import Failed, Measured, Real, Results, Work, load, order, save
+from validation.fidelity.registration import Unregistered, committed_blob, history, verified
+from validation.fidelity.verdict import NEWER, UNCOMMITTED, Count, JudgedResult, distance, judge
 
 ROOT = Path(__file__).parents[2]
-GOOD = Row("a|b", "1", "5 %", "1.01", passed=True)
-BAD = Row("<script>", "2", "5 %", "3", "4", passed=False, why="because")
-OUTCOMES = [
-    Outcome("R10", "Second", "a paper", ("dumbbell run x",), (BAD, GOOD), 61.0, "1"),
-    Outcome("R2", "First", "a paper", ("dumbbell run y",), (GOOD,), 59.0, "1"),
-    Outcome("P1", "Shown", "a table", (), (replace(GOOD, passed=None),), 0.0, "1"),
-    Outcome("R3", "Gone", "a paper", (), (), 0.0, "1", failed="not run: the time was over"),
-]
+CLAIM = """
+id = "R1"
+title = "A|title"
+source = "a paper"
+figure = "figure 1"
+setup = "one flow."
+repetition = "One run."
+
+[[row]]
+key = "share"
+what = "<script>: share"
+published = "0.5"
+why = "because"
+metric.share = {{ show = "{{:.2f}}", published = 0.5 }}
+metric.queue_ms = {{ show = "{{:.0f}} ms", published = [10, 20] }}
+{tolerances}
+[[row]]
+key = "shown"
+what = "another share"
+published = "1.0"
+metric.share = {{ show = "{{:.2f}}", published = 1.0 }}
+"""
+TOLERANCE = """
+[[row.tolerance]]
+set = {day}
+limits = {{ share = [{low}, {high}] }}
+reason = "a reason"
+"""
+WIDE = TOLERANCE.format(day="2026-01-01", low=0.4, high=0.6)
+NARROW = TOLERANCE.format(day="2026-02-02", low=0.49, high=0.51)
 
 
-def test_every_check_has_a_name_of_its_own_and_commands_that_exist() -> None:
+def text(*tolerances: str) -> str:
+    """A claim's file with these tolerances of its first row."""
+    return CLAIM.format(tolerances="".join(tolerances))
+
+
+class Repository:
+    """A repository with the file of one claim."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "r01.toml"
+        self.git("init", "--quiet")
+
+    def git(self, *words: str) -> str:
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        command = ["git", *who, *words]
+        return subprocess.run(command, cwd=self.file.parent, capture_output=True, text=True, check=True).stdout.strip()
+
+    def commit(self, *tolerances: str) -> str:
+        """Commit the file with these tolerances; returns the commit."""
+        self.file.write_text(text(*tolerances))
+        self.git("add", ".")
+        self.git("commit", "--quiet", "--message", "a claim")
+        return self.git("rev-parse", "--short", "HEAD")
+
+    def judged(self, results: Results | None) -> JudgedResult:
+        claim, past = verified(self.file)
+        return judge(claim, results, past)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path)
+
+
+def measured(share: float, other: float = 1.0, queue_ms: float = 15.0) -> Measured:
+    return {"share": {"share": share, "queue_ms": queue_ms}, "shown": {"share": other}}
+
+
+def results(blob: str, *repetitions: Measured, real: Real | None = None) -> Results:
+    return Results("R1", "0.1.0 (abc)", "dumbbell 0.1.0 (abc)", blob, ("dumbbell run x",), 2.0, repetitions, real)
+
+
+def test_every_check_has_a_claim_and_every_claim_a_check() -> None:
     found = checks.every()
-    assert len({check.id for check in found}) == len(found) >= 10
+    assert len(found) >= 21
+    assert {check.file for check in found} == set(FOLDER.glob("*.toml"))
     for check in found:
-        assert re.fullmatch(r"[RP]\d+", check.id)
-        for command in check.commands:
-            words = command.split()
-            if words[:2] == ["dumbbell", "run"] and not words[2].startswith("-"):
-                assert catalog.experiments().find(words[2])
-
-
-def test_verdicts_are_those_of_the_rows_that_are_judged() -> None:
-    assert [one.passed for one in OUTCOMES] == [False, True, None, False]
-    assert "1 of 3 published results" in page.sentence(OUTCOMES)
-    assert "of all 3 figures that are judged 2 are" in page.sentence(OUTCOMES)
+        claim = load_claim(check.file)
+        assert claim.id == check.id
+        assert re.fullmatch(r"[RP]\d+", claim.id)
+        assert all(tolerance.reason for row in claim.rows for tolerance in row.tolerances)
+    assert len({check.id for check in found}) == len(found)
     assert sorted(["R10", "P1", "R2"], key=order) == ["R2", "R10", "P1"]
 
 
-def test_the_page_has_misses_first_with_their_reasons() -> None:
-    text = page.markdown(OUTCOMES)
-    missed, _, rest = text.partition("## Results")
-    assert "| R10 | <script> | 2 | 3 | 4 | 5 % | because |" in missed
-    assert "| R3 | Gone |" in missed
-    assert "not run: the time was over" in missed
-    assert "First" not in missed
-    assert rest.index("## R2") < rest.index("## R3") < rest.index("## R10") < rest.index("## P1")
-    assert "a\\|b" in rest
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ('figure = "figure 1"', "", "r01.toml: `figure` is missing"),
+        (
+            "share = [0.4, 0.6]",
+            "share = [0.6, 0.4]",
+            r"tolerance: limits: `share`: \[0.6, 0.4\]: expected \[smallest, lar",
+        ),
+        ("limits = { share", "limits = { shares", "limits: unknown metric `shares`: expected share, queue_ms"),
+        ("set = 2026-01-01", 'set = "once"', "row `share`: tolerance: set = once: expected a date"),
+        ('reason = "a reason"', 'reason = " "', "row `share`: tolerance: `reason` is empty"),
+        ('key = "shown"', 'key = "share"', "r01.toml: two rows have the key `share`"),
+        ('why = "because"', 'illustration = "cannot fail"', "row `share`: an illustration has a tolerance"),
+        ('setup = "one flow."', 'setup = ""\nrepetitions = 5', "repetitions = 5: expected 20 or more, or fewer with"),
+        ('what = "another share"', 'what = ""\nwhere = ""', "row `shown`: unknown key `where`: expected illustration"),
+    ],
+)
+def test_a_wrong_claim_is_refused_in_one_line(before: str, after: str, message: str) -> None:
+    assert before in text(WIDE)
+    with pytest.raises(ClaimError, match=message) as caught:
+        parse(text(WIDE).replace(before, after), Path("r01.toml"))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_tolerance_that_is_not_committed_judges_nothing(repository: Repository) -> None:
+    repository.file.write_text(text(WIDE))
+    with pytest.raises(Unregistered, match=r"r01.toml: not committed"):
+        committed_blob(repository.file)
+    repository.commit(WIDE)
+    blob = committed_blob(repository.file)
+    repository.file.write_text(text(WIDE, NARROW))
+    with pytest.raises(Unregistered, match=r"r01.toml: changed since its last commit"):
+        committed_blob(repository.file)
+    early, late = repository.judged(results(blob, measured(0.5))).rows[0].judgements
+    assert early.passed is True
+    assert (late.passed, late.refused, late.registered) == (None, UNCOMMITTED, None)
+
+
+def test_a_tolerance_that_is_newer_than_the_results_does_not_judge_them(repository: Repository) -> None:
+    first = repository.commit(WIDE)
+    before = committed_blob(repository.file)
+    second = repository.commit(WIDE, NARROW)
+    old = repository.judged(results(before, measured(0.5), real=Real(measured(0.7), "0.1.0", before, ())))
+    early, late = old.rows[0].judgements
+    assert early.registered is not None
+    assert early.registered.commit == first
+    assert (early.simulated, early.real) == (Count(1, 1), False)
+    assert (late.simulated, late.refused, late.real, late.real_refused) == (None, NEWER, None, NEWER)
+    assert late.registered is not None
+    assert late.registered.commit == second
+    assert (old.rows[0].passed, old.passed) == (None, None)
+    assert old.rows[0].missed  # outside with real packets, judged or not
+    unknown = repository.judged(results("0" * 40, measured(0.5))).rows[0]
+    assert {judgement.refused for judgement in unknown.judgements} == {NEWER}
+
+
+def test_a_changed_tolerance_leaves_both_verdicts(repository: Repository) -> None:
+    first, second = repository.commit(WIDE), repository.commit(WIDE, NARROW)
+    found = repository.judged(results(committed_blob(repository.file), *[measured(0.5)] * 18, *[measured(0.55)] * 2))
+    wide, narrow = found.rows[0].judgements
+    assert (wide.simulated, wide.passed) == (Count(20, 20), True)
+    assert (narrow.simulated, narrow.passed) == (Count(18, 20), False)
+    assert found.passed is False
+    rows = [line for line in page.markdown([found]).splitlines() if "20 of 20" in line or "18 of 20" in line]
+    assert any(f"0.49 to 0.51 [2026-02-02, {second}] | 18 of 20 [68%, 99%] | miss" in row for row in rows)
+    assert any(f"0.40 to 0.60 [2026-01-01, {first}] | 20 of 20 [83%, 100%] | pass" in row for row in rows)
+
+
+def test_a_tolerance_cannot_be_taken_back(repository: Repository) -> None:
+    commit = repository.commit(WIDE)
+    for changed in (text(NARROW), text(), text(WIDE).replace("0.6", "0.7")):
+        repository.file.write_text(changed)
+        with pytest.raises(
+            Unregistered, match=f"row `share`: the tolerance of 2026-01-01, committed in {commit}, is gone"
+        ):
+            verified(repository.file)
+    repository.file.write_text(text(WIDE).replace("a reason", "a better reason"))
+    assert len(history(repository.file).versions) == 1
+    verified(repository.file)
+
+
+def test_registration_survives_a_cherry_pick(repository: Repository) -> None:
+    repository.commit(WIDE)
+    made = results(committed_blob(repository.file), measured(0.5))
+    before = repository.git("rev-parse", "HEAD")
+    repository.git("commit", "--quiet", "--amend", "--message", "another commit of the same")
+    assert repository.git("rev-parse", "HEAD") != before
+    assert repository.judged(made).rows[0].passed is True
+
+
+@pytest.mark.parametrize(
+    ("within", "of", "passed", "words"),
+    [
+        (20, 20, True, "20 of 20 [83%, 100%]"),
+        (19, 20, True, "19 of 20 [75%, 100%]"),
+        (18, 20, False, "18 of 20 [68%, 99%]"),
+        (0, 20, False, "0 of 20 [0%, 17%]"),
+        (3, 3, True, "3 of 3 [29%, 100%]"),
+    ],
+)
+def test_a_verdict_is_a_count_with_its_interval(within: int, of: int, passed: bool, words: str) -> None:
+    assert Count(within, of).passed is passed
+    assert str(Count(within, of)) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "published", "off"),
+    [(0.45, (0.5, 0.5), 0.1), (0.5, (0.5, 0.5), 0.0), (15.0, (10.0, 20.0), 0.0), (30.0, (10.0, 20.0), 0.5)],
+)
+def test_the_distance_from_a_publication_is_that_to_its_nearer_end(
+    value: float, published: tuple[float, float], off: float
+) -> None:
+    assert distance(value, published) == pytest.approx(off)
+    assert distance(0.1, (-1.0, 0.0)) == float("inf")
+
+
+def test_contradictions_are_found_by_rule(repository: Repository) -> None:
+    repository.commit(WIDE)
+    blob = committed_blob(repository.file)
+
+    def contradictions(*found: Measured, real: Real | None = None) -> list[list[str]]:
+        return [row.contradictions() for row in repository.judged(results(blob, *found, real=real)).rows]
+
+    assert contradictions(measured(0.5, 1.09)) == [[], []]
+    assert contradictions(measured(0.5, 1.11)) == [[], ["share"]]
+    # the median decides; what a tolerance judges is a miss and no contradiction, what it leaves out is one
+    assert contradictions(measured(0.5, 1.0), measured(0.5, 1.0), measured(0.5, 9.0)) == [[], []]
+    assert contradictions(measured(0.9)) == [[], []]
+    assert contradictions(measured(0.5, queue_ms=40.0)) == [["queue_ms"], []]
+    # real packets contradict too
+    assert contradictions(measured(0.5), real=Real({"shown": {"share": 0.5}}, "", "", ())) == [[], ["share"]]
+
+
+def test_the_page_has_misses_and_contradictions_first_with_what_is_known(repository: Repository) -> None:
+    repository.commit(WIDE)
+    found = repository.judged(results(committed_blob(repository.file), measured(0.9, 2.0), measured(0.8, 2.0)))
+    first, _, rest = page.markdown([found]).partition("## How it is judged")
+    assert "0 of 1 published results that are judged" in first
+    assert "Of 1 rows that are shown and not judged 1 contradict" in " ".join(first.split())
+    assert "| R1 | <script>: share | 0.5 | 0.85 (0.80 to 0.90), 15 ms | - |" in first
+    assert re.search(r"\| 0 of 2 \[0%, 84%\] \| miss \| because \|", first)
+    assert "| R1 | another share | 1.0 | 2.00 | - | - | - | contradicts: share | unknown |" in first
+    assert "A\\|title" in rest
+    assert "seeds drawn from `dumbbell 0.1.0 (abc)`: `dumbbell run x`" in rest
+    passing = repository.judged(results(committed_blob(repository.file), measured(0.5)))
+    assert "## Misses and contradictions\n\nNone." in page.markdown([passing])
+    failed = repository.judged(replace(results(committed_blob(repository.file)), failed="it broke"))
+    assert failed.passed is False
+    assert "| failed | it broke |" in page.markdown([failed])
 
 
 class Tags(html.parser.HTMLParser):
@@ -72,39 +277,64 @@ class Tags(html.parser.HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_the_scorecard_is_one_well_formed_file() -> None:
-    text = page.html(OUTCOMES)
+def test_the_scorecard_is_one_well_formed_file(repository: Repository) -> None:
+    repository.commit(WIDE)
+    made = page.html([repository.judged(results(committed_blob(repository.file), measured(0.9)))])
     tags = Tags()
-    tags.feed(text)
+    tags.feed(made)
     assert tags.open == []
     assert tags.loaded == []
-    assert "&lt;script&gt;" in text
-    assert "<script" not in text
-    assert "prefers-color-scheme: dark" in text
+    assert "&lt;script&gt;" in made
+    assert "<script" not in made
+    assert "prefers-color-scheme: dark" in made
 
 
-def test_outcomes_survive_being_written(tmp_path: Path) -> None:
-    save(OUTCOMES, tmp_path / "x.json")
-    assert load(tmp_path / "x.json") == {one.id: one for one in OUTCOMES}
+def test_results_survive_being_written(tmp_path: Path) -> None:
+    made = [
+        results("b1", measured(0.5), measured(0.6), real=Real(measured(0.7), "0.1.0", "b0", ("dumbbell run y",))),
+        replace(results("b2"), id="R2", failed="it broke"),
+    ]
+    save(made, tmp_path / "x.json")
+    assert load(tmp_path / "x.json") == {one.id: one for one in made}
     assert load(tmp_path / "none.json") == {}
+
+
+def test_seeds_are_drawn_from_the_name_of_the_release() -> None:
+    # printf 'dumbbell 0.1.0 (abc)/mathis/1' | sha256sum
+    assert seed("dumbbell 0.1.0 (abc)", "mathis") == 0x3CA1_202A
+    drawn = {seed(draw, "R7", number) for draw in ("a", "b") for number in range(1, 101)}
+    assert len(drawn) == 200
+    assert all(0 <= each < 2**31 for each in drawn)
+
+
+def test_the_command_says_what_it_refuses_in_one_line() -> None:
+    command = [sys.executable, "-m", "validation.fidelity", "--only", "R99"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert re.fullmatch(r"fidelity: --only: no check is called `R99`: expected R1, .*\n", done.stderr)
 
 
 def test_results_are_resumed_and_made_anew_when_the_experiment_changed(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
-    text = 'name = "mine"\nschemes = ["reno"]\npaths = ["default"]\nduration_s = 1.0\nlog = "none"\n'
-    file.write_text(text)
+    words = 'name = "mine"\nschemes = ["reno"]\npaths = ["default"]\nduration_s = 1.0\nlog = "none"\n'
+    file.write_text(words)
     with ThreadPoolExecutor(1) as pool:
-        work = Work(tmp_path / "out", pool, emulate=False)  # type: ignore[arg-type]
+        work = Work(tmp_path / "out", pool, draw="a")  # type: ignore[arg-type]
         first = work.results(str(file))
         (run,) = first.rglob("stats.json")
         made = run.stat().st_mtime_ns
         assert work.results(str(file)) == first
         assert run.stat().st_mtime_ns == made
-        file.write_text(text.replace("1.0", "2.0"))
+        file.write_text(words.replace("1.0", "2.0"))
         assert Runs.of(work.results(str(file))).mean("network.duration_s") > 1.5
         with pytest.raises(Failed, match="dumbbell run none: dumbbell: unknown experiment `none`"):
             work.results("none")
         assert work.map(len, ["a", "bb"]) == [1, 2]
+        own = work.for_check()
+        runs = Runs.of(own.repetitions(str(file), count=4))
+        assert own.commands == [f"dumbbell run {file} --runs 4 --seed {seed('a', str(file))}"]
+        assert [len(each.runs) for each in runs.repetitions(2, each=2)] == [2, 2]
+        assert [run["run"] for run in runs.repetitions(4)[3].runs] == [4]
 
 
 def test_runs_are_chosen_by_scheme_axes_and_competitor() -> None:

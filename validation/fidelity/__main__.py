@@ -1,8 +1,12 @@
-"""Our numbers beside published ones: the scorecard.
+"""dumbbell's numbers beside published ones: the scorecard.
 
-Usage: python -m validation.fidelity [--only R11,R16] [--no-emulate] [--budget MINUTES] [--keep DIR]
-[--write docs/fidelity.md] [--html PATH]. Checks go on side by side, the long ones first. What came of all that ever
-ran is in `validation/data/scorecard.json`: --write brings it up to date, and the pages are made of it.
+Usage: python -m validation.fidelity [--only R11,R16] [--real] [--jobs N] [--budget MINUTES] [--keep DIR]
+[--draw NAME] [--repetitions N] [--no-run] [--write docs/fidelity.md] [--html PATH].
+
+Tolerances are in `validation/fidelity/claims`, and judge only if they are committed before the results. Seeds are drawn
+from the name of what is judged, `dumbbell VERSION (COMMIT)`, unless --draw names another. Checks go on side by side,
+the short ones first. All that was ever measured is in `validation/data/scorecard.json`: --write brings it up to date,
+and the pages are made of it. Results with real packets stay there until --real measures them again.
 """
 
 from __future__ import annotations
@@ -13,7 +17,9 @@ import multiprocessing
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from dataclasses import replace
 from pathlib import Path
 
 import dumbbell
@@ -21,20 +27,23 @@ from dumbbell.base.errors import one_line
 from dumbbell.machine.emulation import require_emulation
 from dumbbell.results.environment import environment
 from validation.fidelity import checks, page
-from validation.fidelity.published_check import Check, Failed, Outcome, Work, load, save
-
-SCORECARD = Path(__file__).resolve().parent.parent / "data" / "scorecard.json"
-PROCESSORS = 2
-AT_ONCE = PROCESSORS + 1  # one of them mostly waits for real packets
+from validation.fidelity.claims import ClaimError, load as load_claim
+from validation.fidelity.judging import SCORECARD, judged
+from validation.fidelity.published_check import Check, Failed, Measured, Real, Results, Work, load, rounded, save
+from validation.fidelity.registration import Unregistered, committed_blob
 
 
 def options() -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="fidelity", description="Our numbers beside published ones.")
+    parser = argparse.ArgumentParser(prog="fidelity", description="dumbbell's numbers beside published ones.")
     parser.add_argument("--only", metavar="R11,R16", help="only these checks")
-    parser.add_argument("--emulate", action=argparse.BooleanOptionalAction, help="real packets too; default: if it can")
+    parser.add_argument("--no-run", action="store_true", help="run nothing: judge what is known, and write the pages")
+    parser.add_argument("--real", action="store_true", help="measure with real packets too")
+    parser.add_argument("--draw", metavar="NAME", help="draw seeds from this name [default: dumbbell VERSION (COMMIT)]")
+    parser.add_argument("--repetitions", type=int, metavar="N", help="instead of those of the claims")
+    parser.add_argument("--jobs", type=int, metavar="N", default=2, help="processes to use [default: 2]")
     parser.add_argument(
-        "--budget", type=float, metavar="MINUTES", default=20.0, help="no check begins after these (20)"
+        "--budget", type=float, metavar="MINUTES", default=60.0, help="no check begins after these [default: 60]"
     )
     parser.add_argument("--keep", type=Path, metavar="DIR", help="results stay there, and are resumed")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="the page, in Markdown")
@@ -43,7 +52,11 @@ def options() -> argparse.Namespace:
 
 
 def chosen(only: str | None) -> list[Check]:
-    """The checks to run; ends the script where a name is not one."""
+    """The checks to run.
+
+    Raises:
+        ClaimError: `only` names none of them.
+    """
     known = checks.every()
     if only is None:
         return known
@@ -51,75 +64,115 @@ def chosen(only: str | None) -> list[Check]:
     unknown = [name for name in names if name not in {check.id for check in known}]
     if unknown:
         allowed = ", ".join(check.id for check in known)
-        print(f"fidelity: --only: no check is called `{unknown[0]}`: allowed are {allowed}", file=sys.stderr)
-        sys.exit(2)
+        raise ClaimError(f"--only: no check is called `{unknown[0]}`: expected {allowed}")
     return [check for check in known if check.id in names]
 
 
-def can_emulate() -> bool:
-    """Whether real packets can be had here; says why not."""
-    try:
-        require_emulation()
-    except dumbbell.Error as error:
-        print(f"without real packets: {error}", file=sys.stderr)
-        return False
-    return True
+def release() -> str:
+    """The name of what is judged: version and commit, with a plus where other files than claims and pages changed."""
+    now = environment(sys.argv)
+    if not now.get("git"):
+        return str(now["dumbbell"])
+    changed = [file for file in now["git"]["changed"] if not file.startswith(("docs/", "validation/data/"))]
+    return f"{now['dumbbell']} ({now['git']['commit'][:7]}{'+' if changed else ''})"
 
 
-def outcome(check: Check, work: Work, version: str, deadline: float) -> Outcome:
-    """Runs a check. One that fails, or comes too late, is in the page with the reason."""
+def measure(check: Check, given: argparse.Namespace, work: Work, version: str, before: Results | None) -> Results:
+    """Run a check; one that fails is in the page with the reason."""
     began = time.monotonic()
-    rows, failed = [], ""
-    if began > deadline:
-        failed = "not run: the time was over"
-    else:
-        print(f"{check.id}: {check.title}", file=sys.stderr)
-        try:
-            rows = check.run(work)
-        except (Failed, dumbbell.Error) as error:
-            failed = one_line(error)
-        except Exception as error:  # what the others found is not lost with it
-            failed = f"{type(error).__name__}: {one_line(error)}"
+    blob = committed_blob(check.file)
+    count = given.repetitions or load_claim(check.file).repetitions
+    own = work.for_check()
+    print(f"{check.id}: {count} repetitions", file=sys.stderr)
+    simulated, failed = attempt(lambda: check.simulated(own, count) if check.simulated else [])
     seconds = round(time.monotonic() - began, 1)
-    done = Outcome(check.id, check.title, check.source, check.commands, tuple(rows), seconds, version, failed)
-    print(f"{check.id}: {page.VERDICTS[done.passed]} ({seconds:.0f} s) {failed}", file=sys.stderr)
-    return done
+    found = Results(
+        check.id,
+        version,
+        work.draw,
+        blob,
+        tuple(dict.fromkeys(own.commands)),
+        seconds,
+        tuple(map(rounded, simulated or [])),
+        before.real if before else None,
+        failed,
+    )
+    if given.real and check.real:
+        own, function = work.for_check(), check.real
+        values, failed = attempt(lambda: [function(own)])
+        if values:
+            found = replace(found, real=Real(rounded(values[0]), version, blob, tuple(own.commands)))
+        else:
+            print(f"{check.id}: with real packets: {failed}", file=sys.stderr)
+    return found
 
 
-def write(outcomes: dict[str, Outcome], markdown: Path | None, html: Path | None) -> None:
+def attempt(function: page.Measuring) -> tuple[list[Measured], str]:
+    """What was measured, and why not if it was not."""
+    try:
+        return function(), ""
+    except (Failed, dumbbell.Error) as error:
+        return [], one_line(error)
+    except Exception as error:  # what the others found is not lost with it
+        return [], f"{type(error).__name__}: {one_line(error)}"
+
+
+def write(results: Mapping[str, Results], markdown: Path | None, html: Path | None) -> None:
     """What is known so far: the pages that are asked for, and with the first of them the scorecard."""
     if markdown:
-        save(outcomes.values(), SCORECARD)
+        save(results.values(), SCORECARD)
     for file, text in ((markdown, page.markdown), (html, page.html)):
         if file:
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text(list(outcomes.values())), encoding="utf-8")
+            file.write_text(text(judged(results)), encoding="utf-8")
 
 
-def main() -> None:
-    """Runs checks, prints a line for each, and writes the pages."""
-    given = options()
+def run(given: argparse.Namespace) -> bool:
+    """Run checks, print what came of each, and write the pages; False if one failed."""
     before = load(SCORECARD)
-    selection = sorted(
-        chosen(given.only), key=lambda check: -before[check.id].seconds if check.id in before else -math.inf
-    )
-    emulate = can_emulate() if given.emulate is None else given.emulate
-    now = environment(sys.argv)
-    version = f"{now['dumbbell']} ({now['git']['commit'][:7]})" if now.get("git") else str(now["dumbbell"])
+    selection = [] if given.no_run else chosen(given.only)
+    selection.sort(key=lambda check: before[check.id].seconds if check.id in before else math.inf)
+    judged(before)  # refuses now what it would refuse afterwards
+    for check in selection:
+        committed_blob(check.file)
+    if given.real:
+        require_emulation()
+    version = release()
     deadline = time.monotonic() + 60.0 * given.budget
     context = multiprocessing.get_context("forkserver")  # threads are about
+    known, done = dict(before), []
     with tempfile.TemporaryDirectory(prefix="dumbbell-fidelity-") as temporary:
         directory = given.keep or Path(temporary)
         directory.mkdir(parents=True, exist_ok=True)
-        with ProcessPoolExecutor(PROCESSORS, mp_context=context) as pool, ThreadPoolExecutor(AT_ONCE) as threads:
-            work = Work(directory.resolve(), pool, emulate=emulate)
-            begun = [threads.submit(outcome, check, work, version, deadline) for check in selection]
-            done = []
-            for one in as_completed(begun):
-                done.append(one.result())
-                write(before | {each.id: each for each in done}, given.write, given.html)
-    print(page.plain(done))
-    sys.exit(any(one.failed for one in done))
+        with ProcessPoolExecutor(given.jobs, mp_context=context) as pool, ThreadPoolExecutor(given.jobs) as threads:
+            work = Work(directory.resolve(), pool, draw=given.draw or f"dumbbell {version}")
+
+            def begin(check: Check) -> Results | None:
+                if time.monotonic() > deadline:
+                    print(f"{check.id}: not run: the time was over", file=sys.stderr)
+                    return None
+                return measure(check, given, work, version, before.get(check.id))
+
+            for future in as_completed([threads.submit(begin, check) for check in selection]):
+                result = future.result()
+                if result:
+                    known[result.id] = result
+                    done.append(result.id)
+                    print(f"{result.id}: {result.seconds:.0f} s {result.failed}".rstrip(), file=sys.stderr)
+                    write(known, given.write, given.html)
+    write(known, given.write, given.html)
+    print(page.plain([one for one in judged(known) if given.no_run or one.claim.id in done]))
+    return not any(known[name].failed for name in done)
+
+
+def main() -> None:
+    """Run the command; an error is one line."""
+    try:
+        good = run(options())
+    except (ClaimError, Unregistered, dumbbell.Error) as error:
+        print(f"fidelity: {one_line(error)}", file=sys.stderr)
+        sys.exit(2)
+    sys.exit(not good)
 
 
 if __name__ == "__main__":

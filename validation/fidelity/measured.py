@@ -39,6 +39,10 @@ class Runs:
 
         return Runs(tuple(filter(fits, self.runs)))
 
+    def repetitions(self, count: int, each: int = 1) -> list[Runs]:
+        """The runs of each of `count` repetitions, which are `each` runs of every scheme and cell."""
+        return [Runs(tuple(run for run in self.runs if (run["run"] - 1) // each == number)) for number in range(count)]
+
     def mean(self, what: str | Callable[[Run], float]) -> float:
         """Mean over the runs of a metric, such as `flows.0.goodput_mbps`, or of what a function makes of a run.
 

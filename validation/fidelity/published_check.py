@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from validation.fidelity.claims import FOLDER
+from validation.fidelity.drawn_seeds import seed
+
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
-
+Measured = Mapping[str, Mapping[str, float]]
+"""What one repetition measured: the metrics of each row, by its key."""
 
 _OF_ANOTHER = "it has results of another experiment"  # the catalog's file has changed since
+_DIGITS = 6  # that are kept of a number
 
 
 class Failed(Exception):
@@ -26,27 +32,25 @@ class Failed(Exception):
 
 
 @dataclass(frozen=True)
-class Row:
-    """One published figure beside ours. `passed` is None where ours is shown and not judged."""
-
-    what: str
-    published: str
-    tolerance: str
-    sim: str = ""
-    emu: str = ""
-    passed: bool | None = None
-    why: str = ""
-
-
-@dataclass(frozen=True)
 class Check:
-    """A published result that can be repeated: `commands` do so by hand, `run` judges what came of them."""
+    """How a published result is repeated.
+
+    Attributes:
+        id: Name of the result, as its claim has it.
+        name: Name of the module, and of the claim's file.
+        simulated: Returns what so many repetitions measured; None if nothing can be measured.
+        real: Returns what was measured with real packets; None if nothing is.
+    """
 
     id: str
-    title: str
-    source: str
-    commands: tuple[str, ...]
-    run: Callable[[Work], list[Row]]
+    name: str
+    simulated: Callable[[Work, int], list[Measured]] | None
+    real: Callable[[Work], Measured] | None = None
+
+    @property
+    def file(self) -> Path:
+        """The claim's file."""
+        return FOLDER / f"{self.name}.toml"
 
 
 class Work:
@@ -55,13 +59,30 @@ class Work:
     Checks go on side by side. Emulated runs take turns among themselves, as they do among processes.
     """
 
-    def __init__(self, directory: Path, pool: ProcessPoolExecutor, *, emulate: bool) -> None:
-        """Results go to `directory`, simulations to `pool`; `emulate`: whether real packets can be had."""
+    def __init__(self, directory: Path, pool: ProcessPoolExecutor, *, draw: str) -> None:
+        """Results go to `directory`, simulations to `pool`; `draw` is the name that seeds are drawn from."""
         self.directory = directory
-        self.emulate = emulate
+        self.draw = draw
+        self.commands: list[str] = []
         self._pool = pool
         self._guard = threading.Lock()
         self._locks: dict[Path, threading.Lock] = {}
+
+    def for_check(self) -> Work:
+        """Return the same work with a list of commands of its own."""
+        other = copy.copy(self)
+        other.commands = []
+        return other
+
+    def repetitions(self, name: str, *words: str, count: int) -> Path:
+        """Return the results of `count` runs of each scheme of an experiment, with the seed drawn for it.
+
+        Checks that ask for the same share the runs.
+
+        Raises:
+            Failed: the command was refused, or runs failed.
+        """
+        return self.results(name, *words, "--runs", str(count), "--seed", str(seed(self.draw, name)))
 
     def results(self, name: str, *words: str) -> Path:
         """The results of `dumbbell run NAME WORDS`, which is run once, and resumed where it was begun.
@@ -72,6 +93,7 @@ class Work:
         Raises:
             Failed: the command was refused, or runs failed.
         """
+        self.commands.append(f"dumbbell run {' '.join([name, *words])}")
         told = json.dumps([name, *words])
         out = self.directory / f"{Path(name.lstrip('-')).stem}-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
         with self._guard:
@@ -95,25 +117,33 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What came of a check, when, and how long it took."""
+class Real:
+    """What was measured with real packets: by which dumbbell, with which version of the claim, and how."""
+
+    values: Measured
+    dumbbell: str
+    blob: str
+    commands: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a check measured, without a verdict.
+
+    Attributes:
+        draw: The name that seeds were drawn from.
+        blob: The claim's file as it was committed then.
+    """
 
     id: str
-    title: str
-    source: str
-    commands: tuple[str, ...]
-    rows: tuple[Row, ...]
-    seconds: float
     dumbbell: str
+    draw: str
+    blob: str
+    commands: tuple[str, ...]
+    seconds: float
+    simulated: tuple[Measured, ...]
+    real: Real | None = None
     failed: str = ""
-
-    @property
-    def passed(self) -> bool | None:
-        """Whether every row that is judged passed; None where none is."""
-        if self.failed:
-            return False
-        judged = [row.passed for row in self.rows if row.passed is not None]
-        return all(judged) if judged else None
 
 
 def _ran(command: list[str]) -> subprocess.CompletedProcess[str]:
@@ -126,19 +156,37 @@ def order(check: str) -> tuple[int, str]:
     return (int(digits) if check[0] == "R" and digits.isdigit() else 1000, check)
 
 
-def save(outcomes: Iterable[Outcome], file: Path) -> None:
-    """Writes outcomes as JSON, in the order of their names."""
-    content = [asdict(outcome) for outcome in sorted(outcomes, key=lambda one: order(one.id))]
-    file.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+def rounded(measured: Measured) -> Measured:
+    """Return the numbers with as many digits as are kept, which judge too."""
+    return {
+        row: {metric: float(f"{value:.{_DIGITS}g}") for metric, value in metrics.items()}
+        for row, metrics in measured.items()
+    }
 
 
-def load(file: Path) -> dict[str, Outcome]:
+def save(results: Iterable[Results], file: Path) -> None:
+    """Writes results as JSON, in the order of their names, a line for each repetition."""
+    lines = []
+    for one in sorted(results, key=lambda one: order(one.id)):
+        content = asdict(one)
+        repetitions = ",\n".join(f"   {_json(each)}" for each in content.pop("simulated"))
+        lines.append(f' {_json(content)[:-1]},\n  "simulated": [\n{repetitions}\n  ]}}')
+    file.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+
+
+def _json(content: object) -> str:
+    return json.dumps(content, ensure_ascii=False)
+
+
+def load(file: Path) -> dict[str, Results]:
     """What `save` wrote, by name; empty where nothing was."""
     if not file.exists():
         return {}
-    return {entry["id"]: _outcome(entry) for entry in json.loads(file.read_text(encoding="utf-8"))}
+    return {entry["id"]: _results(entry) for entry in json.loads(file.read_text(encoding="utf-8"))}
 
 
-def _outcome(entry: dict[str, Any]) -> Outcome:
-    rows = tuple(Row(**row) for row in entry["rows"])
-    return Outcome(**entry | {"commands": tuple(entry["commands"]), "rows": rows})
+def _results(entry: dict[str, Any]) -> Results:
+    real = entry["real"] and Real(**entry["real"] | {"commands": tuple(entry["real"]["commands"])})
+    return Results(
+        **entry | {"commands": tuple(entry["commands"]), "simulated": tuple(entry["simulated"]), "real": real}
+    )

@@ -1,4 +1,4 @@
-"""Published results: one file for each, which exports `CHECK`."""
+"""Checks of published results: one file for each, which exports `CHECK`, beside the claim of the same name."""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -8,11 +8,5 @@ from validation.fidelity.published_check import Check, order
 
 def every() -> list[Check]:
     """All checks, by their names."""
-    found = [module.CHECK for module in _modules()]
+    found = [import_module(f"{__name__}.{module.name}").CHECK for module in iter_modules(__path__)]
     return sorted(found, key=lambda check: order(check.id))
-
-
-def _modules() -> list:  # type: ignore[type-arg]
-    names = [module.name for module in iter_modules(__path__)]
-    modules = [import_module(f"{__name__}.{name}") for name in names]
-    return [module for module in modules if hasattr(module, "CHECK")]

@@ -5,11 +5,11 @@ import statistics
 from dataclasses import dataclass
 
 import dumbbell
-from validation.fidelity.published_check import Check, Row, Work
+from validation.fidelity.drawn_seeds import seed
+from validation.fidelity.published_check import Check, Measured, Work
 
 NETWORKS = 100
-SEED = 7
-SECONDS, LEAST_SECONDS = 10.0, 5.0
+SECONDS = 10.0
 SCHEMES = ("cubic", "copa", "copa-gcc2018", "bbr", "pcc", "pcc-paper")
 
 
@@ -17,7 +17,7 @@ SCHEMES = ("cubic", "copa", "copa-gcc2018", "bbr", "pcc", "pcc-paper")
 class Network:
     """A path, and how many flows of CUBIC and of the other scheme are on it."""
 
-    number: int
+    seed: int
     rate_mbps: float
     delay_ms: float
     queue_bdp: float
@@ -25,12 +25,12 @@ class Network:
     others: int
 
 
-def networks() -> list[Network]:
+def networks(seed: int) -> list[Network]:
     """As the original script draws them: uniformly, and the same for all schemes."""
-    draw = random.Random(SEED)
+    draw = random.Random(seed)
     return [
         Network(
-            number,
+            seed + number,
             rate_mbps=draw.uniform(1.0, 49.0),
             delay_ms=draw.uniform(1.0, 49.0),
             queue_bdp=draw.randint(1, 9) / 2,
@@ -55,7 +55,7 @@ def shares(task: tuple[str, Network]) -> tuple[list[float], list[float]]:
             duration=SECONDS,
             warmup=0,
             flows=count,
-            seed=SEED + network.number,
+            seed=network.seed,
             log="none",
             settings={"start_spread_ms": 100.0},
         )
@@ -67,63 +67,28 @@ def shares(task: tuple[str, Network]) -> tuple[list[float], list[float]]:
     return multiples[: network.cubics], multiples[network.cubics :]
 
 
-def run(work: Work) -> list[Row]:
-    """CUBIC beside each scheme, compared with CUBIC beside CUBIC."""
-    drawn = networks()
+def simulated(work: Work, count: int) -> list[Measured]:
+    """CUBIC beside each scheme, compared with CUBIC beside CUBIC, over networks that each repetition draws anew."""
+    return [_repetition(work, seed(work.draw, "R7", number)) for number in range(1, count + 1)]
+
+
+def _repetition(work: Work, seed: int) -> Measured:
+    drawn = networks(seed)
     tasks = [(scheme, network) for scheme in SCHEMES for network in drawn]
     cubic: dict[str, list[float]] = {scheme: [] for scheme in SCHEMES}
     other: dict[str, list[float]] = {scheme: [] for scheme in SCHEMES}
     for (scheme, _), (beside, own) in zip(tasks, work.map(shares, tasks), strict=True):
         cubic[scheme] += beside
         other[scheme] += own
-    base = statistics.mean(cubic["cubic"])
-    rows = []
-    for scheme in SCHEMES:
-        mean = statistics.mean(cubic[scheme])
-        allowed, passed = _judged(scheme, mean, base)
-        rows.append(
-            Row(
-                f"CUBIC's flows beside {scheme}, then {scheme}'s: multiples of the fair share",
-                PUBLISHED[scheme],
-                allowed,
-                f"{_words(cubic[scheme])}; {_words(other[scheme])}",
-                passed=passed,
-                why=WHY.get(scheme, ""),
-            )
-        )
-    return rows
+    means = {scheme: statistics.fmean(cubic[scheme]) for scheme in SCHEMES}
+    return {
+        scheme: {
+            "cubic": means[scheme],
+            "other": statistics.fmean(other[scheme]),
+            "change": means[scheme] / means["cubic"] - 1.0,
+        }
+        for scheme in SCHEMES
+    }
 
 
-PUBLISHED = {
-    "cubic": "about 1",
-    "copa": "does not hurt CUBIC",
-    "copa-gcc2018": "does not hurt CUBIC (the program that was measured)",
-    "bbr": "takes from CUBIC",
-    "pcc": "takes from CUBIC",
-    "pcc-paper": "takes from CUBIC",
-}
-WHY = {
-    "copa-gcc2018": "takes less than its share, so CUBIC is not hurt",
-    "pcc": "the program of 2015 divides by the RTT, which CUBIC's queue makes long; the paper's utility does not",
-}
-
-
-def _judged(scheme: str, mean: float, base: float) -> tuple[str, bool | None]:
-    if scheme == "copa":
-        return "within 10 % of beside CUBIC", abs(mean - base) <= 0.1 * base
-    if scheme == "bbr":
-        return "below beside CUBIC", mean < base
-    return "shown", None
-
-
-def _words(values: list[float]) -> str:
-    return f"{statistics.mean(values):.2f}, standard deviation {statistics.stdev(values):.2f}"
-
-
-CHECK = Check(
-    id="R7",
-    title="CUBIC beside other schemes on a hundred random networks (Copa paper, figure 10)",
-    source="Arun and Balakrishnan, NSDI 2018, section 5.6; venkatarun95/CopaEvaluation@a7492d9",
-    commands=("python -m validation.fidelity --only R7",),
-    run=run,
-)
+CHECK = Check("R7", "r07_competitors", simulated)

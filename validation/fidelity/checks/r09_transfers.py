@@ -1,11 +1,10 @@
 """The transfer report of the LEDBAT benchmark: single and parallel, seen from both ends, in the layout of iperf 2."""
 
 from collections import defaultdict
-from contextlib import suppress
 from pathlib import Path
 
 import dumbbell
-from validation.fidelity.published_check import Check, Failed, Row, Work
+from validation.fidelity.published_check import Check, Measured, Work
 
 # iperf 2.0.5, src/Locale.c: report_bw_header, report_bw_format and report_sum_bw_format
 HEADER = "[ ID] Interval       Transfer     Bandwidth"
@@ -76,46 +75,26 @@ def totals(directory: Path) -> tuple[int, int, int, dict[tuple[str, str], float]
     return lines, wrong, apart, rates
 
 
-def run(work: Work) -> list[Row]:
-    """The layout is judged; what was transferred is shown: the published run measured no LEDBAT (R8)."""
-    found = [totals(work.results("ledbat-transfer", *SIMULATED))]
-    if work.emulate:
-        # A kernel that takes no controllers in BPF has none of it.
-        with suppress(Failed):
-            found.append(totals(work.results("ledbat-transfer", *REAL)))
-    rows = [
-        Row(
-            "lines that iperf's own formats do not give: rows, [SUM], totals, both views",
-            "0",
-            "0",
-            *(f"{wrong} of {lines}" for lines, wrong, _, _ in found),
-            passed=all(lines > 100 and wrong == 0 for lines, wrong, _, _ in found),
-        ),
-        Row(
-            "runs in which the server has more than the client",
-            "0",
-            "0",
-            *(str(apart) for _, _, apart, _ in found),
-            passed=all(apart == 0 for _, _, apart, _ in found),
-        ),
-    ]
-    for path in ("same-zone-1000", "europe-asia-1000"):
-        for ours, real, what in (
-            ("ledbat", "bpf-ledbat", "LEDBAT (kernel: BPF)"),
-            ("ledbat*2", "bpf-ledbat*2", "two LEDBAT, [SUM]"),
-            ("libutp-ledbat", "libutp", "libutp"),
-            ("cubic", "", "CUBIC"),
-        ):
-            names = (ours, real)[: len(found)]
-            texts = [f"{rates[path, name]:.0f}" if name else "" for name, (*_, rates) in zip(names, found, strict=True)]
-            rows.append(Row(f"{path}: {what}, total as the server sees it, KBytes/s", "-", "shown", *texts))
-    return rows
+def found(directory: Path, names: dict[str, str]) -> dict[str, dict[str, float]]:
+    """What the layout has wrong, and what was transferred by schemes with other names in the claim."""
+    lines, wrong, apart, rates = totals(directory)
+    return {"lines": {"wrong": wrong, "lines": lines}, "ends": {"runs": apart}} | {
+        f"{path}/{name}": {"total": rates[path, scheme]}
+        for path in ("same-zone-1000", "europe-asia-1000")
+        for name, scheme in names.items()
+    }
 
 
-CHECK = Check(
-    id="R9",
-    title="LEDBAT transfers in iperf's layout, single and parallel, both views",
-    source="Task 5 - Custom Network, KTH; iperf 2.0.5, `src/Locale.c`; [LEDBAT](papers/ledbat.md)",
-    commands=("dumbbell run ledbat-transfer", "dumbbell show RESULTS --intervals"),
-    run=run,
-)
+def simulated(work: Work, count: int) -> list[Measured]:
+    """The layout, and what was transferred: the published run measured no LEDBAT (R8)."""
+    directory = work.repetitions("ledbat-transfer", *SIMULATED, count=1)
+    return [found(directory, {name: name for name in ("ledbat", "ledbat*2", "libutp-ledbat", "cubic")})] * count
+
+
+def real(work: Work) -> Measured:
+    """The same with a controller in BPF and with libutp."""
+    names = {"ledbat": "bpf-ledbat", "ledbat*2": "bpf-ledbat*2", "libutp-ledbat": "libutp"}
+    return found(work.results("ledbat-transfer", *REAL), names)
+
+
+CHECK = Check("R9", "r09_transfers", simulated, real)

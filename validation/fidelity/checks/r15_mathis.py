@@ -3,18 +3,10 @@
 from math import sqrt
 
 from validation.fidelity.measured import Run, Runs, value
-from validation.fidelity.published_check import Check, Row, Work
+from validation.fidelity.published_check import Check, Measured, Work
 
-PUBLISHED = {  # (flows, RTT in ms): C by loss rate, C by halving rate
-    (10, 20.0): (1.90, 1.29),
-    (10, 100.0): (1.93, 1.29),
-    (10, 200.0): (2.54, 1.30),
-    (50, 20.0): (1.69, 1.24),
-    (50, 100.0): (1.70, 1.25),
-    (50, 200.0): (1.74, 1.26),
-}
-LEAST, MOST = 1.19, 1.31
-REAL = ("--backend", "emu", "--schemes", "kernel-reno", "--cell", "mathis.k-10.rtt_ms-20", "--duration", "60")
+SECONDS = 1000
+COUNTED = {"halvings": "loss_episodes", "losses": "packets_dropped"}
 SEGMENT_BITS = 8 * 1448
 
 
@@ -29,31 +21,20 @@ def constant(run: Run, counted: str) -> float:
     return above / below
 
 
-def run(work: Work) -> list[Row]:
+def simulated(work: Work, count: int) -> list[Measured]:
     """Both constants of every cell."""
-    runs = Runs.of(work.results("mathis"))
-    rows = []
-    for (flows, rtt_ms), (by_loss, by_halving) in PUBLISHED.items():
-        cell = runs.where(k=flows, rtt_ms=rtt_ms)
-        mine = cell.mean(lambda run: constant(run, "loss_episodes"))
-        lost = cell.mean(lambda run: constant(run, "packets_dropped"))
-        rows.append(
-            Row(
-                f"{flows} flows, {rtt_ms:g} ms: C by the rate of halvings (by loss rate)",
-                f"{by_halving:.2f} ({by_loss:.2f})",
-                "1.25 +/- 0.06",
-                f"{mine:.2f} ({lost:.2f})",
-                passed=LEAST <= mine <= MOST,
-            )
-        )
-    return rows
+    runs = Runs.of(work.repetitions("mathis", "--duration", f"{SECONDS}", count=count))
+    return [
+        {
+            f"{flows}/{rtt_ms:g}": {
+                name: one.where(k=flows, rtt_ms=rtt_ms).mean(lambda run, counted=counted: constant(run, counted))
+                for name, counted in COUNTED.items()
+            }
+            for flows in (10, 50)
+            for rtt_ms in (20.0, 100.0, 200.0)
+        }
+        for one in runs.repetitions(count)
+    ]
 
 
-CHECK = Check(
-    id="R15",
-    title="Mathis' model of Reno",
-    source="vinitaparasrampuria/IMC-Revisiting-TCP@7c13d91, README.md, which repeats Philip et al., Revisiting TCP "
-    "congestion control throughput models & fairness properties at scale (IMC 2021)",
-    commands=("dumbbell run mathis",),
-    run=run,
-)
+CHECK = Check("R15", "r15_mathis", simulated)

@@ -1,16 +1,17 @@
 """Every scheme beside every other at two bottlenecks, as Prudentia pairs services."""
 
 from itertools import combinations
-from statistics import mean
+from statistics import fmean
 
 from validation.fidelity.measured import Run, Runs, value
-from validation.fidelity.published_check import Check, Row, Work
+from validation.fidelity.published_check import Check, Measured, Work
 
 SCHEMES = ("reno", "cubic", "bbr", "bbr3", "copa", "vegas", "vivace", "pcc")
+PATHS = ("8mbit", "50mbit")
+EACH = 3
+"""Runs of a pair in a repetition."""
 PATH = ("--rate", "8mbit", "--rtt", "50ms", "--queue", "4bdp")
 REAL = ("--backend", "emu", "--schemes", "kernel-cubic,kernel-bbr", *PATH, "--flows", "2", "--duration", "30")
-PATHS = {"8mbit": "8 Mbit/s", "50mbit": "50 Mbit/s"}
-LEAST, MOST = 0.8, 1.2
 
 
 def of_fair(run: Run) -> float:
@@ -18,56 +19,43 @@ def of_fair(run: Run) -> float:
     return 2.0 * value(run, "flows.0.payload_share")
 
 
-def run(work: Work) -> list[Row]:
-    """Self-pairs, and who loses most."""
-    runs = Runs.of(work.results("pairwise", "--runs", "3"))
-    rows = []
-    for path, title in PATHS.items():
-        share = {
-            (name, other): runs.where(name, path=path, versus=other).mean(of_fair)
-            for name in SCHEMES
-            for other in SCHEMES
-        }
-        own = {name: share[name, name] for name in SCHEMES}
-        furthest = max(own, key=lambda name: abs(own[name] - 1.0))
-        loser = min(share, key=lambda pair: share[pair])
-        losers = [min(share[pair], share[pair[::-1]]) for pair in combinations(SCHEMES, 2)]
-        rows += [
-            Row(
-                f"{title}: share of the fair half in self-pairs of {len(SCHEMES)} schemes",
-                "about 1",
-                f"all within {LEAST:g} to {MOST:g}",
-                f"{min(own.values()):.2f} to {max(own.values()):.2f} (furthest from 1: {furthest})",
-                passed=all(LEAST <= one <= MOST for one in own.values()),
-            ),
-            Row(
-                f"{title}: what the loser of a pair gets of the fair half, mean",
-                "72 %",
-                "",
-                f"{mean(losers):.0%} (least: {loser[0]} beside {loser[1]}, {share[loser]:.0%})",
-                why="published of services, ours are bulk flows",
-            ),
-        ]
-    return [*rows, *([real_row(work)] if work.emulate else [])]
+def simulated(work: Work, count: int) -> list[Measured]:
+    """Self-pairs; in the first repetition also what the loser of a pair has."""
+    own = [
+        run
+        for name in SCHEMES
+        for run in Runs.of(
+            work.repetitions(
+                *("pairwise", "--schemes", name, "--cell", ",".join(f"{path}.versus-{name}" for path in PATHS)),
+                count=EACH * count,
+            )
+        ).runs
+    ]
+    found = [
+        {f"{path}/own": extremes(one.where(path=path)) for path in PATHS}
+        for one in Runs(tuple(own)).repetitions(count, EACH)
+    ]
+    every = Runs.of(work.repetitions("pairwise", count=EACH))
+    found[0] |= {f"{path}/loser": {"share": loser(every.where(path=path))} for path in PATHS}
+    return list(found)
 
 
-def real_row(work: Work) -> Row:
+def extremes(runs: Runs) -> dict[str, float]:
+    """The least and the most that a scheme has of the fair half beside itself."""
+    means = [runs.where(name).mean(of_fair) for name in SCHEMES]
+    return {"least": min(means), "most": max(means)}
+
+
+def loser(runs: Runs) -> float:
+    """What the loser of a pair gets of the fair half, mean over the pairs."""
+    share = {(name, other): runs.where(name, versus=other).mean(of_fair) for name in SCHEMES for other in SCHEMES}
+    return fmean(min(share[pair], share[pair[::-1]]) for pair in combinations(SCHEMES, 2))
+
+
+def real(work: Work) -> Measured:
     """Self-pairs of the kernel's."""
     pairs = Runs.of(work.results(*REAL))
-    found = [pairs.where(name).mean(of_fair) for name in ("kernel-cubic", "kernel-bbr")]
-    return Row(
-        "8 Mbit/s: self-pairs of the kernel's CUBIC and BBR",
-        "about 1",
-        f"both within {LEAST:g} to {MOST:g}",
-        emu=", ".join(f"{one:.2f}" for one in found),
-        passed=all(LEAST <= one <= MOST for one in found),
-    )
+    return {"kernel": {name: pairs.where(f"kernel-{name}").mean(of_fair) for name in ("cubic", "bbr")}}
 
 
-CHECK = Check(
-    id="R18",
-    title="Every scheme beside every other, as Prudentia pairs services",
-    source="Prudentia, SIGCOMM 2024: 8 and 50 Mbit/s, 50 ms, 4 BDP",
-    commands=("dumbbell run pairwise", "dumbbell figure DIR share", f"dumbbell run {' '.join(REAL)}"),
-    run=run,
-)
+CHECK = Check("R18", "r18_pairwise", simulated, real)

@@ -1,0 +1,9 @@
+"""Seeds that nobody chose: each is the hash of a release's name, of what it is for, and of a number."""
+
+import hashlib
+
+
+def seed(draw: str, purpose: str, number: int = 1) -> int:
+    """Return a seed of 31 bits: the first four bytes of SHA-256 of `DRAW/PURPOSE/NUMBER`, without the highest bit."""
+    digest = hashlib.sha256(f"{draw}/{purpose}/{number}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") & 0x7FFFFFFF

@@ -1,0 +1,25 @@
+"""All results of the scorecard with their verdicts."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from validation.fidelity import checks
+from validation.fidelity.published_check import Results
+from validation.fidelity.registration import verified
+from validation.fidelity.verdict import JudgedResult, judge
+
+SCORECARD = Path(__file__).resolve().parent.parent / "data" / "scorecard.json"
+
+
+def judged(results: Mapping[str, Results]) -> list[JudgedResult]:
+    """All results with their verdicts.
+
+    Raises:
+        ClaimError: A claim's file is wrong.
+        Unregistered: A claim lacks a tolerance that was committed once.
+    """
+    found = []
+    for check in checks.every():
+        claim, past = verified(check.file)
+        found.append(judge(claim, results.get(check.id), past))
+    return found

@@ -1,0 +1,111 @@
+"""Registration: in which commit a tolerance was set. Git's history of a claim's file answers.
+
+A tolerance judges only results whose claims' file, as it was committed when they were made, has that tolerance already.
+Results name that version of the file by its blob, which a rebase or a cherry-pick does not change.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from validation.fidelity.claims import Claim, ClaimError, Tolerance, load, parse
+
+
+class Unregistered(Exception):
+    """Results may not be judged or made; the message is the reason, in one line."""
+
+
+@dataclass(frozen=True)
+class Version:
+    """A claim's file as one commit has it."""
+
+    commit: str
+    date: str
+    blob: str
+    claim: Claim
+
+
+@dataclass(frozen=True)
+class History:
+    """Every committed version of a claim's file, oldest first."""
+
+    versions: tuple[Version, ...]
+
+    def registered(self, row: str, tolerance: Tolerance) -> int | None:
+        """Return the index of the first version that has this tolerance, or None if no commit has it."""
+        for index, version in enumerate(self.versions):
+            found = version.claim.row(row)
+            if found and any(tolerance.same(each) for each in found.tolerances):
+                return index
+        return None
+
+    def index_of(self, blob: str) -> int | None:
+        """Return the index of the last version with these bytes, or None."""
+        return next((i for i in reversed(range(len(self.versions))) if self.versions[i].blob == blob), None)
+
+    def check_kept(self, claim: Claim) -> None:
+        """Check that the claim still has every tolerance that was ever committed.
+
+        Raises:
+            Unregistered: A tolerance is gone.
+        """
+        for version in self.versions:
+            for row in version.claim.rows:
+                now = claim.row(row.key)
+                for tolerance in row.tolerances:
+                    if now is None or not any(tolerance.same(each) for each in now.tolerances):
+                        raise Unregistered(
+                            f"{claim.file.name}: row `{row.key}`: the tolerance of {tolerance.set}, committed in"
+                            f" {version.commit}, is gone: expected earlier tolerances before the new one"
+                        )
+
+
+def history(file: Path) -> History:
+    """Return the committed versions of a claim's file; none where there is no repository."""
+    log = _git(file, "log", "--reverse", "--format=%h %as", "--", file.name)
+    versions = []
+    for line in (log or "").splitlines():
+        commit, date = line.split()
+        blob = _git(file, "rev-parse", f"{commit}:./{file.name}")
+        text = _git(file, "show", f"{commit}:./{file.name}")
+        if blob is None or text is None:  # this commit deleted the file
+            continue
+        try:
+            versions.append(Version(commit, date, blob.strip(), parse(text, file)))
+        except ClaimError:
+            continue  # a version of another form registers nothing
+    return History(tuple(versions))
+
+
+def committed_blob(file: Path) -> str:
+    """Return the blob of a claim's file, which results that are made now name.
+
+    Raises:
+        Unregistered: The file is not committed as it is.
+    """
+    now, committed = _git(file, "hash-object", file.name), _git(file, "rev-parse", f"HEAD:./{file.name}")
+    if committed is None:
+        raise Unregistered(f"{file.name}: not committed: a tolerance is committed before results are judged by it")
+    if now != committed:
+        raise Unregistered(f"{file.name}: changed since its last commit: commit it before results are judged by it")
+    return committed.strip()
+
+
+def verified(file: Path) -> tuple[Claim, History]:
+    """Return a claim with its history.
+
+    Raises:
+        ClaimError: The file is no claim.
+        Unregistered: It lacks a tolerance that was committed once.
+    """
+    claim, past = load(file), history(file)
+    past.check_kept(claim)
+    return claim, past
+
+
+def _git(file: Path, *words: str) -> str | None:
+    """Return what git says in the file's folder, or None if it refuses."""
+    done = subprocess.run(["git", *words], cwd=file.parent, capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else None
