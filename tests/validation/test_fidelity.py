@@ -1,5 +1,6 @@
 """Published results: claims, their registration, verdicts, pages, and the section that says how sure each scheme is."""
 
+import argparse
 import html.parser
 import re
 import subprocess
@@ -11,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from validation import trust
-from validation.fidelity import checks, page
+from validation.fidelity import __main__ as command, checks, page
 from validation.fidelity.checks import r11_linux_grid, r15_mathis
 from validation.fidelity.claims import FOLDER, ClaimError, load as load_claim, parse
 from validation.fidelity.drawn_seeds import seed
 from validation.fidelity.measured import Runs
-from validation.fidelity.published_check import Failed, Measured, Real, Results, Work, load, order, save
+from validation.fidelity.published_check import Check, Failed, Measured, Real, Results, Work, load, order, save
 from validation.fidelity.registration import Unregistered, committed_blob, history, verified
 from validation.fidelity.verdict import NEWER, UNCOMMITTED, Count, JudgedResult, distance, judge
 
@@ -177,6 +178,13 @@ def test_a_changed_tolerance_leaves_both_verdicts(repository: Repository) -> Non
     assert any(f"0.40 to 0.60 [2026-01-01, {first}] | 20 of 20 [83%, 100%] | pass" in row for row in rows)
 
 
+def test_repetitions_that_are_all_equal_say_so(repository: Repository) -> None:
+    repository.commit(WIDE)
+    found = repository.judged(results(committed_blob(repository.file), *[measured(0.5)] * 20))
+    assert found.rows[0].judgements[0].simulated == Count(20, 20, equal=True)
+    assert "| 20 of 20, all equal | pass |" in page.markdown([found])
+
+
 def test_a_tolerance_cannot_be_taken_back(repository: Repository) -> None:
     commit = repository.commit(WIDE)
     for changed in (text(NARROW), text(), text(WIDE).replace("0.6", "0.7")):
@@ -212,6 +220,7 @@ def test_registration_survives_a_cherry_pick(repository: Repository) -> None:
 def test_a_verdict_is_a_count_with_its_interval(within: int, of: int, passed: bool, words: str) -> None:
     assert Count(within, of).passed is passed
     assert str(Count(within, of)) == words
+    assert str(Count(within, of, equal=True)) == f"{within} of {of}, all equal"
 
 
 @pytest.mark.parametrize(
@@ -307,11 +316,38 @@ def test_seeds_are_drawn_from_the_name_of_the_release() -> None:
     assert all(0 <= each < 2**31 for each in drawn)
 
 
+def test_simulated_and_real_results_are_kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "committed_blob", lambda file: f"blob of {file.name}")
+    given = argparse.Namespace(repetitions=None)
+
+    def no_run(*_: object) -> list[Measured]:
+        raise Failed("it broke")
+
+    good = Check("R4", "r04_pantheon_table", lambda work, count: [measured(1 / 3)] * count, lambda work: measured(0.6))
+    bad = Check("R4", "r04_pantheon_table", no_run, no_run)
+    with ThreadPoolExecutor(1) as pool:
+        work = Work(tmp_path, pool, draw="a draw")  # type: ignore[arg-type]
+        first = command.simulate(good, given, work, "1", None)
+        assert (first.blob, first.draw, first.dumbbell) == ("blob of r04_pantheon_table.toml", "a draw", "1")
+        assert [each["share"]["share"] for each in first.simulated] == [0.333333] * 20
+        both = command.emulate(good, work, "2", first)
+        assert both is not None
+        assert both.real is not None
+        assert (both.simulated, both.dumbbell, both.real.dumbbell) == (first.simulated, "1", "2")
+        assert command.emulate(bad, work, "3", both) is None
+        again = command.simulate(bad, given, work, "3", both)
+        assert (again.failed, again.simulated, again.real) == ("it broke", (), both.real)
+
+
 def test_the_command_says_what_it_refuses_in_one_line() -> None:
-    command = [sys.executable, "-m", "validation.fidelity", "--only", "R99"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    words = [sys.executable, "-m", "validation.fidelity", "--only", "R99"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert re.fullmatch(r"fidelity: --only: no check is called `R99`: expected R1, .*\n", done.stderr)
+    few = [*words[:-1], "R4", "--repetitions", "2", "--write", "page.md"]
+    done = subprocess.run(few, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "fidelity: --repetitions 2: R4: expected 20 or more with --write\n"
 
 
 def test_results_are_resumed_and_made_anew_when_the_experiment_changed(tmp_path: Path) -> None:

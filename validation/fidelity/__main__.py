@@ -6,7 +6,8 @@ Usage: python -m validation.fidelity [--only R11,R16] [--real] [--jobs N] [--bud
 Tolerances are in `validation/fidelity/claims`, and judge only if they are committed before the results. Seeds are drawn
 from the name of what is judged, `dumbbell VERSION (COMMIT)`, unless --draw names another. Checks go on side by side,
 the short ones first. All that was ever measured is in `validation/data/scorecard.json`: --write brings it up to date,
-and the pages are made of it. Results with real packets stay there until --real measures them again.
+and the pages are made of it. Results with real packets stay there until --real, which simulates
+nothing, measures them again.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="fidelity", description="dumbbell's numbers beside published ones.")
     parser.add_argument("--only", metavar="R11,R16", help="only these checks")
     parser.add_argument("--no-run", action="store_true", help="run nothing: judge what is known, and write the pages")
-    parser.add_argument("--real", action="store_true", help="measure with real packets too")
+    parser.add_argument("--real", action="store_true", help="measure with real packets, and simulate nothing")
     parser.add_argument("--draw", metavar="NAME", help="draw seeds from this name [default: dumbbell VERSION (COMMIT)]")
     parser.add_argument("--repetitions", type=int, metavar="N", help="instead of those of the claims")
     parser.add_argument("--jobs", type=int, metavar="N", default=2, help="processes to use [default: 2]")
@@ -77,34 +78,39 @@ def release() -> str:
     return f"{now['dumbbell']} ({now['git']['commit'][:7]}{'+' if changed else ''})"
 
 
-def measure(check: Check, given: argparse.Namespace, work: Work, version: str, before: Results | None) -> Results:
-    """Run a check; one that fails is in the page with the reason."""
+def simulate(check: Check, given: argparse.Namespace, work: Work, version: str, before: Results | None) -> Results:
+    """Simulate the repetitions of a check; one that fails is in the page with the reason."""
     began = time.monotonic()
     blob = committed_blob(check.file)
     count = given.repetitions or load_claim(check.file).repetitions
-    own = work.for_check()
+    function = check.simulated
     print(f"{check.id}: {count} repetitions", file=sys.stderr)
-    simulated, failed = attempt(lambda: check.simulated(own, count) if check.simulated else [])
-    seconds = round(time.monotonic() - began, 1)
-    found = Results(
+    values, failed = attempt(lambda: function(work, count)) if function else ([], "")
+    return Results(
         check.id,
         version,
         work.draw,
         blob,
-        tuple(dict.fromkeys(own.commands)),
-        seconds,
-        tuple(map(rounded, simulated or [])),
+        tuple(dict.fromkeys(work.commands)),
+        round(time.monotonic() - began, 1),
+        tuple(map(rounded, values)),
         before.real if before else None,
         failed,
     )
-    if given.real and check.real:
-        own, function = work.for_check(), check.real
-        values, failed = attempt(lambda: [function(own)])
-        if values:
-            found = replace(found, real=Real(rounded(values[0]), version, blob, tuple(own.commands)))
-        else:
-            print(f"{check.id}: with real packets: {failed}", file=sys.stderr)
-    return found
+
+
+def emulate(check: Check, work: Work, version: str, before: Results | None) -> Results | None:
+    """Measure a check with real packets; one that fails leaves what was known."""
+    blob, function = committed_blob(check.file), check.real
+    if function is None:
+        return None
+    print(f"{check.id}: real packets", file=sys.stderr)
+    values, failed = attempt(lambda: [function(work)])
+    if failed:
+        print(f"{check.id}: with real packets: {failed}", file=sys.stderr)
+        return None
+    known = before or Results(check.id, "", "", "", (), 0.0, ())
+    return replace(known, real=Real(rounded(values[0]), version, blob, tuple(work.commands)))
 
 
 def attempt(function: page.Measuring) -> tuple[list[Measured], str]:
@@ -137,6 +143,10 @@ def run(given: argparse.Namespace) -> bool:
         committed_blob(check.file)
     if given.real:
         require_emulation()
+    for check in selection:
+        fewest = load_claim(check.file).repetitions
+        if given.write and given.repetitions and given.repetitions < fewest:
+            raise ClaimError(f"--repetitions {given.repetitions}: {check.id}: expected {fewest} or more with --write")
     version = release()
     deadline = time.monotonic() + 60.0 * given.budget
     context = multiprocessing.get_context("forkserver")  # threads are about
@@ -151,7 +161,9 @@ def run(given: argparse.Namespace) -> bool:
                 if time.monotonic() > deadline:
                     print(f"{check.id}: not run: the time was over", file=sys.stderr)
                     return None
-                return measure(check, given, work, version, before.get(check.id))
+                if given.real:
+                    return emulate(check, work.for_check(), version, before.get(check.id))
+                return simulate(check, given, work.for_check(), version, before.get(check.id))
 
             for future in as_completed([threads.submit(begin, check) for check in selection]):
                 result = future.result()

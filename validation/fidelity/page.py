@@ -173,8 +173,9 @@ A row is judged over at least 20 repetitions, each with fresh seeds. One repetit
 published; each section says what that is. Nobody chooses seeds: they are hashes of the release's name, which
 each section has. The name has the commit that is judged, and so cannot be known when a tolerance is committed.
 `--draw NAME` draws others. "Within" is how many repetitions are within the tolerance, with the 95 % interval of
-Clopper and Pearson for that probability. A row passes if {PASSING:.0%} of its repetitions are within; a result
-passes if all its judged rows do.
+Clopper and Pearson for that probability; where nothing in the set-up is random, all are equal and there is no
+interval. A row passes if {PASSING:.0%} of its repetitions are within; a result passes if all its judged rows
+do.
 
 A row without a tolerance is shown. It contradicts its publication if the median over the repetitions, or the
 figure measured with real packets, is more than {FAR:.0%} from the published number or range; a rule says so,
@@ -260,7 +261,7 @@ def provenance(one: JudgedResult) -> list[str]:
             f"Simulated by dumbbell {known.dumbbell}, seeds drawn from `{known.draw}`{_commands(known.commands)}"
         )
     else:
-        lines.append("Not simulated since its tolerances were registered.")
+        lines.append("Nothing was simulated.")
     if known and known.real:
         lines += ["", f"With real packets: dumbbell {known.real.dumbbell}{_commands(known.real.commands)}"]
     return lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dumbbell.studies.pathfinding.intervals import share
@@ -22,10 +22,15 @@ NEWER = "not judged: the tolerance is newer than the results"
 
 @dataclass(frozen=True)
 class Count:
-    """How many of the repetitions are within the limits, with the interval of that probability."""
+    """How many of the repetitions are within the limits, with the interval of that probability.
+
+    Attributes:
+        equal: True if all repetitions are equal: nothing in the set-up is random, and there is no interval.
+    """
 
     within: int
     of: int
+    equal: bool = False
 
     @property
     def passed(self) -> bool:
@@ -39,6 +44,8 @@ class Count:
         return found.low or 0.0, found.high or 0.0
 
     def __str__(self) -> str:
+        if self.equal:
+            return f"{self.within} of {self.of}, all equal"
         low, high = self.interval
         return f"{self.within} of {self.of} [{low:.0%}, {high:.0%}]"
 
@@ -182,9 +189,9 @@ def _refused(first: int | None, made: int | None) -> str:
     return NEWER if made is None or made < first else ""
 
 
-def _count(values: Iterable[Mapping[str, float]], limits: Limits) -> Count:
+def _count(values: Sequence[Mapping[str, float]], limits: Limits) -> Count:
     verdicts = [within(each, limits) for each in values]
-    return Count(sum(verdicts), len(verdicts))
+    return Count(sum(verdicts), len(verdicts), len(values) > 1 and all(each == values[0] for each in values))
 
 
 def _metrics(values: tuple[Mapping[str, float], ...]) -> list[str]:
