@@ -110,7 +110,7 @@ def plain(results: list[JudgedResult]) -> str:
     """For the terminal."""
     lines = []
     for one in results:
-        lines.append(f"{one.claim.id} {one.claim.title}: {WORDS[one.passed]} {one.failed}".rstrip())
+        lines.append(f"{one.claim.id} {one.claim.title}: {word(one)} {one.failed}".rstrip())
         lines += [f"    {' | '.join(cells[:7])}" for row in one.rows for cells in _lines(row)]
     return "\n".join([*lines, sentence(results)])
 
@@ -120,8 +120,8 @@ def _lines(row: JudgedRow) -> Iterable[list[str]]:
     known = row.row
     first = [known.what, known.published, simulated(row) or "-", real(row) or "-"]
     if not row.judgements:
-        word = "illustration" if known.illustration else "contradicts" if row.contradictions() else "shown"
-        yield [*first, "-", "-", word, " ".join(filter(None, [known.illustration, known.why]))]
+        kind = "illustration" if known.illustration else "contradicts" if row.contradictions() else "shown"
+        yield [*first, "-", "-", kind, " ".join(filter(None, [known.illustration, known.why]))]
     for number, judgement in enumerate(reversed(row.judgements)):
         within = str(judgement.simulated) if judgement.simulated else "-"
         lead = first if number == 0 else ["the same, by its earlier tolerance", "", "", ""]
@@ -174,11 +174,11 @@ published; each section says what that is. Nobody chooses seeds: they are hashes
 each section has. The name has the commit that is judged, and so cannot be known when a tolerance is committed.
 `--draw NAME` draws others. "Within" is how many repetitions are within the tolerance, with the 95 % interval of
 Clopper and Pearson for that probability; where nothing in the set-up is random, all are equal and there is no
-interval. A row passes if {PASSING:.0%} of its repetitions are within; a result passes if all its judged rows
+interval. A row passes if {100 * PASSING:.0f} % of its repetitions are within; a result passes if all its judged rows
 do.
 
 A row without a tolerance is shown. It contradicts its publication if the median over the repetitions, or the
-figure measured with real packets, is more than {FAR:.0%} from the published number or range; a rule says so,
+figure measured with real packets, is more than {100 * FAR:.0f} % from the published number or range; a rule says so,
 nobody lists it. The same holds for a number of a judged row that its tolerance leaves out. An illustration is a
 row that cannot fail.
 
@@ -214,7 +214,7 @@ def markdown(results: list[JudgedResult]) -> str:
                 *(
                     one.claim.id,
                     one.claim.title,
-                    emphasis(one.passed),
+                    f"**{word(one)}**" if one.passed is False else word(one),
                     f"{sum(judged)} of {len(judged)}" if judged else "-",
                 ),
                 *(measured, f"{known.seconds:.0f}" if known else "-"),
@@ -227,9 +227,10 @@ def markdown(results: list[JudgedResult]) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def emphasis(passed: bool | None) -> str:
-    """A verdict in Markdown."""
-    return f"**{WORDS[passed]}**" if passed is False else WORDS[passed]
+def word(one: JudgedResult) -> str:
+    """The verdict on a result."""
+    judgeable = any(row.judgements for row in one.rows)
+    return "not judged" if one.passed is None and judgeable else WORDS[one.passed]
 
 
 def section(one: JudgedResult) -> list[str]:
@@ -307,12 +308,13 @@ def _html_link(one: JudgedResult) -> str:
 
 
 def _html_section(one: JudgedResult) -> str:
-    claim, word = one.claim, WORDS[one.passed]
+    claim = one.claim
     lines = [claim.source, f"Set-up: {claim.setup}", f"Repetition: {claim.repetition}", *provenance(one), one.failed]
     texts = "".join(f"<p>{escape(line.replace('`', ''))}</p>" for line in lines if line)
     rows = ((cells, WORDS[row.passed]) for row in one.rows for cells in _lines(row))
     return (
-        f'<section id="{claim.id}" class="{word}"><h2><span>{claim.id}</span> {escape(claim.title)}<em>{word}</em></h2>'
+        f'<section id="{claim.id}" class="{WORDS[one.passed]}"><h2><span>{claim.id}</span> {escape(claim.title)}'
+        f"<em>{word(one)}</em></h2>"
         f"{texts}{_table(HEAD, rows)}</section>"
     )
 
@@ -320,7 +322,7 @@ def _html_section(one: JudgedResult) -> str:
 def _table(heads: Iterable[str], rows: Iterable[tuple[list[str], str]]) -> str:
     head = "".join(f"<th>{escape(each)}</th>" for each in heads)
     body = "".join(
-        f'<tr class="{word}">{"".join(f"<td>{escape(cell.replace(chr(96), str()))}</td>" for cell in cells)}</tr>'
-        for cells, word in rows
+        f'<tr class="{kind}">{"".join(f"<td>{escape(cell.replace(chr(96), str()))}</td>" for cell in cells)}</tr>'
+        for cells, kind in rows
     )
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
