@@ -4,6 +4,11 @@ from validation.fidelity.measured import Runs, value
 from validation.fidelity.published_check import Check, Measured, Work
 
 LINK_MBPS = 10.0
+TOGETHER = (  # what is needed of the experiment's five paths
+    ("--schemes", "ledbat", "--mix", "reno+ledbat", "--path", "two-targets,half-target,codel"),
+    ("--schemes", "ledbat,cubic", "--mix", "ledbat*2", "--path", "deep"),
+    (*("--schemes", "ledbat", "--mix", "reno+ledbat-25ms", "--mix", "cubic+ledbat-plus-plus"), "--path", "100-packets"),
+)
 LATE = ("--schemes", "ledbat", "--mix", "ledbat*2", "--mix", "ledbat-plus-plus*2", "--interval", "10", "--path", "deep")
 
 
@@ -47,7 +52,8 @@ def measured(together: Runs, late: Runs) -> Measured:
 
 def simulated(work: Work, count: int) -> list[Measured]:
     """Both flows at once, and the second one 10 s later."""
-    together = Runs.of(work.repetitions("ledbat-evaluation", count=count))
+    parts = (work.repetitions("ledbat-evaluation", *words, count=count) for words in TOGETHER)
+    together = Runs(tuple(run for part in parts for run in Runs.of(part).runs))
     late = Runs.of(work.repetitions("ledbat-evaluation", *LATE, count=count))
     pairs = zip(together.repetitions(count), late.repetitions(count), strict=True)
     return [measured(*pair) for pair in pairs]
