@@ -91,7 +91,7 @@ def limits(row: JudgedRow, judgement: Judgement) -> str:
 def _limits(given: Limits, metrics: Mapping[str, Metric]) -> str:
     texts = []
     for name, (low, high) in given.items():
-        least, most = (metrics[name].show.format(value).strip("()") for value in (low, high))
+        least, most = (metrics[name].show.format(value) for value in (low, high))
         words = (
             f">= {least}" if high == float("inf") else f"<= {most}" if low == -float("inf") else f"{least} to {most}"
         )
