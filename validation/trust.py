@@ -108,7 +108,7 @@ def published(evidence: dict[str, Evidence]) -> None:
                 continue
             text = f"{sum(verdicts)} of {len(verdicts)} within tolerance" if verdicts else "shown, not judged"
             far = sum(bool(row.contradictions()) for row in rows)
-            text += f", {far} contradict it" if far else ""
+            text += f", {far} with a contradiction" if far else ""
             anchor = re.sub(r"[^\w -]", "", f"{claim.id} {claim.title}".lower()).replace(" ", "-")
             found.results.append(f"[{claim.id}](../fidelity.md#{anchor}) {claim.title}: {text}")
 
