@@ -49,7 +49,7 @@ def sentence(results: list[JudgedResult]) -> str:
 def took(results: list[JudgedResult]) -> str:
     """What the checks' times add up to."""
     seconds = sum(one.results.seconds for one in results if one.results)
-    return f"The simulated repetitions took {seconds / 60:.0f} minutes of one processor in all."
+    return f"The simulated repetitions took {seconds / 60:.0f} minutes, added up over the checks."
 
 
 def simulated(row: JudgedRow) -> str:
