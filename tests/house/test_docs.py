@@ -74,6 +74,7 @@ def test_shown_commands_parse(page: Path, command: str) -> None:
     experiment = getattr(parsed, "experiment", None)
     if experiment in catalog.experiments().names():
         own |= catalog.experiments().find(experiment).own_paths.keys()
+        own |= catalog.experiments().find(experiment).own_schemes.keys()
     paths = getattr(parsed, "path", None) or ()
     for path in [paths] if isinstance(paths, str) else paths:
         if "." in path or "," in path or path in own or _PLACEHOLDER.fullmatch(path):
@@ -82,6 +83,7 @@ def test_shown_commands_parse(page: Path, command: str) -> None:
     for scheme in getattr(parsed, "schemes", None) or ():
         if (
             scheme == "all"
+            or scheme in own
             or scheme.endswith(".toml")
             or scheme.startswith("pantheon-")
             or _PLACEHOLDER.fullmatch(scheme)

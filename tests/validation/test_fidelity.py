@@ -261,7 +261,7 @@ def test_the_page_has_misses_and_contradictions_first_with_what_is_known(reposit
     assert re.search(r"\| 0 of 2 \[0%, 84%\] \| miss \| because \|", first)
     assert "| R1 | another share | 1.0 | 2.00 | - | - | - | contradicts: share | unknown |" in first
     assert "A\\|title" in rest
-    assert "seeds drawn from `dumbbell 0.1.0 (abc)`: `dumbbell run x`" in rest
+    assert 'seeds drawn from "dumbbell 0.1.0 (abc)": `dumbbell run x`' in rest
     passing = repository.judged(results(committed_blob(repository.file), measured(0.5)))
     assert "## Misses and contradictions\n\nNone." in page.markdown([passing])
     failed = repository.judged(replace(results(committed_blob(repository.file)), failed="it broke"))

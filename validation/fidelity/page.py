@@ -259,7 +259,7 @@ def provenance(one: JudgedResult) -> list[str]:
     known, lines = one.results, []
     if known and known.simulated:
         lines.append(
-            f"Simulated by dumbbell {known.dumbbell}, seeds drawn from `{known.draw}`{_commands(known.commands)}"
+            f'Simulated by dumbbell {known.dumbbell}, seeds drawn from "{known.draw}"{_commands(known.commands)}'
         )
     else:
         lines.append("Nothing was simulated.")
