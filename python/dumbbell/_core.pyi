@@ -383,8 +383,11 @@ def confidence_interval(values: list[float], level: float) -> tuple[float, float
 
 def difference(
     first: list[float], second: list[float], paired: bool, level: float
-) -> tuple[float, float, float] | None:
-    """Low and high end of the second mean less the first, and the probability of no difference; None as above."""
+) -> tuple[float, float, float, float] | None:
+    """Low and high end of the second mean less the first, the probability of no difference, and what would be shown.
+
+    The last is the difference that as many values with as much scatter show in 80 of 100 cases. None as above.
+    """
 
 def holm(probabilities: list[float]) -> list[float]:
     """Probabilities of tests made at once, adjusted for their number."""

@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import Dumbbell
-from dumbbell.results.analysis.compare import compare_runs
+from dumbbell.results.analysis.compare import apart_by_chance, compare_runs
 from dumbbell.results.analysis.summary import Estimate, Repetitions, repetitions
 
 Draw = Callable[[random.Random], float]
@@ -99,8 +100,39 @@ def test_few_runs_are_compared_by_their_ranges() -> None:
         None,
     )
     verdicts = {row["scheme"]: row["verdict"] for row in rows}
-    assert verdicts == {"far": "ranges apart", "near": "ranges overlap", "same": "equal", "one": "one run only"}
-    assert all(row["p"] is None and row["low"] is None for row in rows)
+    assert verdicts == {"far": "too few runs", "near": "ranges overlap", "same": "equal", "one": "one run only"}
+    assert all(row["p"] is None and row["low"] is None and row["would_show"] is None for row in rows)
+
+
+@pytest.mark.parametrize(("count", "verdict"), [(2, "too few runs"), (3, "too few runs"), (4, "ranges apart")])
+def test_ranges_are_called_apart_where_chance_rarely_does_it(count: int, verdict: str) -> None:
+    first = [1.0 + 0.1 * index for index in range(count)]
+    (row,) = compare_runs(side({"a": first}), side({"a": [value + 5.0 for value in first]}), None)
+    assert row["verdict"] == verdict
+    generator, apart = random.Random(count), 0
+    for _ in range(20_000):
+        both = [[generator.gauss(0.0, 1.0) for _ in range(count)] for _ in range(2)]
+        apart += max(both[0]) < min(both[1]) or max(both[1]) < min(both[0])
+    assert apart / 20_000 == pytest.approx(apart_by_chance(count, count), abs=0.01)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_what_runs_would_show_is_shown_in_80_of_100_cases(paired: bool) -> None:
+    generator = random.Random(7)
+
+    def rows(shift: float, count: int) -> list[dict[str, Any]]:
+        found = []
+        for _ in range(800):
+            one, other = ([generator.gauss(100.0, 2.0) for _ in range(count)] for _ in range(2))
+            other = [value + shift for value in other]
+            found += compare_runs(side({"a": one}, seeds=paired), side({"a": other}, seeds=paired), None)
+        return found
+
+    # of the true scatter: what a typical sample says
+    would_show = statistics.median(row["would_show"] for row in rows(0.0, 12))
+    assert 0.75 < fmean(row["p"] < 0.05 for row in rows(would_show, 12)) < 0.88
+    takes = round(statistics.median(row["runs_for_effect"] for row in rows(0.0, 12)))
+    assert 0.7 < fmean(row["p"] < 0.05 for row in rows(3.0, takes)) < 0.92
 
 
 def test_identical_runs_are_called_so() -> None:

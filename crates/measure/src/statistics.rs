@@ -97,7 +97,12 @@ pub struct Difference {
     pub high: f64,
     /// How often means of equal populations differ at least so much, a probability.
     pub p: f64,
+    /// The difference that as many runs with as much scatter show at this level in [`POWER`] of the cases.
+    pub would_show: f64,
 }
+
+/// Probability with which a difference of [`Difference::would_show`] is shown.
+pub const POWER: f64 = 0.8;
 
 /// What two samples tell of the difference between their means, by Student's t with Welch's degrees of freedom (Welch
 /// 1947, Biometrika 34, 28-35).
@@ -132,7 +137,8 @@ fn tested(difference: f64, error: f64, freedom: f64, level: f64) -> Option<Diffe
     let student = StudentsT::new(0.0, 1.0, freedom).ok()?;
     let half = student.inverse_cdf(f64::midpoint(1.0, level)) * error;
     let p = (2.0 * student.sf((difference / error).abs())).min(1.0);
-    Some(Difference { low: difference - half, high: difference + half, p })
+    let would_show = half + student.inverse_cdf(POWER) * error;
+    Some(Difference { low: difference - half, high: difference + half, p, would_show })
 }
 
 /// The probabilities of many tests made at once, adjusted so that one below 0.05 means: with 95 % none of those called

@@ -1,5 +1,6 @@
 """Two results directories side by side: which differences are larger than the scatter of the runs."""
 
+import math
 from typing import Any
 
 from dumbbell import _core
@@ -52,7 +53,8 @@ def _row(one: Repetitions, other: Repetitions, metric: MetricKey) -> dict[str, A
     a, b = one.estimate(metric), other.estimate(metric)
     difference = b.mean - a.mean if a and b else None
     paired, found = tested(one, other, metric)
-    low, high, p = found or (None, None, None)
+    low, high, p, would_show = found or (None, None, None, None)
+    base = abs(a.mean) if a and a.mean else None
     return {
         "path": one.path,
         "scheme": one.scheme,
@@ -62,17 +64,44 @@ def _row(one: Repetitions, other: Repetitions, metric: MetricKey) -> dict[str, A
         "a": estimate_json(a),
         "b": estimate_json(b),
         "difference": difference,
-        "relative": difference / abs(a.mean) if difference is not None and a and a.mean else None,
+        "relative": difference / base if difference is not None and base else None,
         "low": low,
         "high": high,
         "paired": paired,
         "p": p,
         "p_adjusted": None,
+        "would_show": would_show,
+        "apart_by_chance": apart_by_chance(a.count, b.count)
+        if a and b and min(a.count, b.count) > 1 and not p
+        else None,
+        "runs_for_effect": _runs_for_effect(would_show, base, a, b),
     }
 
 
-def tested(one: Repetitions, other: Repetitions, metric: MetricKey) -> tuple[bool, tuple[float, float, float] | None]:
-    """Whether the runs are pairs, having the same seeds, and what they tell of the difference."""
+EFFECT = 0.03
+"""Of the mean of A: for a difference of so much it is said how many runs it takes."""
+
+
+def _runs_for_effect(
+    would_show: float | None, base: float | None, a: Estimate | None, b: Estimate | None
+) -> int | None:
+    """Return how many runs on either side show a difference of `EFFECT` in 80 of 100 cases, as far as these runs tell.
+
+    What is shown shrinks with the square root of their number.
+    """
+    if would_show is None or base is None or a is None or b is None:
+        return None
+    return max(_LEAST_TESTED, math.ceil(min(a.count, b.count) * (would_show / (EFFECT * base)) ** 2))
+
+
+_LEAST_TESTED = 5
+"""Runs on either side below which no difference is tested."""
+
+
+def tested(
+    one: Repetitions, other: Repetitions, metric: MetricKey
+) -> tuple[bool, tuple[float, float, float, float] | None]:
+    """Whether the runs are pairs, having the same seeds, and what they tell of the difference, as the core does."""
     first, second = one.values.get(metric, []), other.values.get(metric, [])
     seeds, others = one.by_seed.get(metric, {}), other.by_seed.get(metric, {})
     paired = len(first) == len(second) == len(seeds) and None not in seeds and seeds.keys() == others.keys()
@@ -94,7 +123,14 @@ def _verdict(row: dict[str, Any]) -> str:
         return "equal"
     if a["low"] is None or b["low"] is None:
         return "one run only"
-    return "ranges overlap" if a["low"] <= b["high"] and b["low"] <= a["high"] else "ranges apart"
+    if a["low"] <= b["high"] and b["low"] <= a["high"]:
+        return "ranges overlap"
+    return "ranges apart" if apart_by_chance(a["runs"], b["runs"]) < 1.0 - LEVEL else "too few runs"
+
+
+def apart_by_chance(first: int, second: int) -> float:
+    """Return the probability that the ranges of so many runs of one distribution do not overlap."""
+    return 2.0 / math.comb(first + second, first)
 
 
 def estimate_json(estimate: Estimate | None) -> dict[str, Any] | None:

@@ -58,7 +58,7 @@ def judged(pairs: Sequence[Pair]) -> list[Verdict]:
     return [_verdict(pair, found[index], adjusted.get(index)) for index, pair in enumerate(pairs)]
 
 
-def _verdict(pair: Pair, found: tuple[float, float, float] | None, adjusted: float | None) -> Verdict:
+def _verdict(pair: Pair, found: tuple[float, float, float, float] | None, adjusted: float | None) -> Verdict:
     one, other, key = pair
     first, second = one.estimate(key), other.estimate(key)
     assert first is not None
@@ -70,7 +70,7 @@ def _verdict(pair: Pair, found: tuple[float, float, float] | None, adjusted: flo
     if clocks and abs(difference) <= max(clocks):
         return Verdict(Noise.CLOCKS, runs, difference)
     if found is not None and adjusted is not None:
-        low, high, _ = found
+        low, high, *_ = found
         resolved = adjusted < 1.0 - LEVEL and (low > 0.0 or high < 0.0)
         return Verdict(Noise.RESOLVED if resolved else Noise.OPEN, runs, difference, low, high)
     if runs < 2:
