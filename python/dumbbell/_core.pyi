@@ -378,8 +378,11 @@ def import_qlog(file: str, directory: str) -> str:
     JSON: a list with `title`, `events`, `sent`, `acked`, `lost`, `other_spaces`, `metrics` and `last_s` of each.
     """
 
-def confidence_interval(values: list[float], level: float) -> tuple[float, float] | None:
-    """The interval of the mean; None of fewer than five values, or if they do not differ."""
+def confidence_interval(values: list[float], level: float, fraction: bool = False) -> tuple[float, float] | None:
+    """The interval of the mean; None of fewer than five values, or if they do not differ.
+
+    That of fractions of a whole does not reach beyond it.
+    """
 
 def difference(
     first: list[float], second: list[float], paired: bool, level: float

@@ -143,16 +143,15 @@ def test_tables_for_a_paper_are_latex(dumbbell: Dumbbell, folder: Path) -> None:
 def floats(text: str) -> list[tuple[str, str]]:
     """Return label and caption of each float: each is whole, its braces are balanced, its rows are of one length."""
     found = []
-    for part in text.split("\\begin{table}\n")[1:]:
-        block, end, _ = part.partition("\\end{table}\n")
-        assert end
+    for star, block, end in re.findall(r"\\begin\{table(\*?)\}\n(.*?)\\end\{table(\*?)\}\n", text, re.DOTALL):
+        assert star == end
         bare = re.sub(r"\\.", "", block)  # without what is escaped
         assert bare.count("{") == bare.count("}")
         assert not re.search(r"[#$%^~<>]", bare)
         head = re.fullmatch(
             r"\\centering\n\\caption\{(.*)\}\n\\label\{tab:([a-z0-9-]+)\}\n"
-            r"\\begin\{tabular\}\{([lr]+(?:p\{0\.25\\linewidth\})?)\}\n\\toprule\n"
-            r"(.*) \\\\\n\\midrule\n((?:.* \\\\\n)+)\\bottomrule\n\\end\{tabular\}\n",
+            r"(?:\\resizebox\{\\linewidth\}\{!\}\{%\n)?\\begin\{tabular\}\{([lr]+(?:p\{0\.25\\linewidth\})?)\}\n\\toprule\n"
+            r"(.*) \\\\\n\\midrule\n((?:.* \\\\\n)+)\\bottomrule\n\\end\{tabular\}\}?\n",
             block,
         )
         assert head, block

@@ -189,7 +189,7 @@ def test_a_latex_table_has_the_numbers_that_are_drawn(dumbbell: Dumbbell, result
     assert done.stdout.split() == ["means.csv", "means.tex"]
     lines = (results.parent / "means.tex").read_text().splitlines()
     assert [lines[index] for index in (1, 2, 4, 5, 6, 8, -3, -2, -1)] == [
-        "\\begin{table}",
+        "\\begin{table*}",
         "\\centering",
         "\\label{tab:means-small}",
         "\\begin{tabular}{lrrr}",
@@ -197,7 +197,7 @@ def test_a_latex_table_has_the_numbers_that_are_drawn(dumbbell: Dumbbell, result
         "\\midrule",
         "\\bottomrule",
         "\\end{tabular}",
-        "\\end{table}",
+        "\\end{table*}",
     ]
     assert lines[3].startswith("\\caption{small: goodput over p95 one-way delay: mean of each scheme")
     assert lines[7] == "scheme & runs & Goodput (Mbit/s) & P95 one-way delay (ms) \\\\"

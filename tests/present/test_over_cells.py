@@ -44,8 +44,8 @@ def latex(dumbbell: Dumbbell, results: Path, *words: str) -> list[str]:
     """Return the head and the rows of a figure's table in LaTeX."""
     dumbbell("figure", results, *words, "--out", "table.tex")
     lines = (results.parent / "table.tex").read_text().splitlines()
-    assert lines[5].startswith("\\begin{tabular}{l")
-    return [line for line in lines[7:-3] if line != "\\midrule"]
+    (start,) = [index for index, line in enumerate(lines) if line.startswith("\\begin{tabular}{l")]
+    return [line for line in lines[start + 2 : lines.index("\\bottomrule")] if line != "\\midrule"]
 
 
 def test_sweep_and_map_show_means_over_runs(dumbbell: Dumbbell, run) -> None:  # noqa: ANN001
@@ -176,10 +176,16 @@ def test_shares_beside_one_scheme_on_several_paths(dumbbell: Dumbbell, folder: P
         assert float(row["share"]) == pytest.approx(sum(shares) / 2)
         assert (row["fair_share"], row["runs"]) == ("0.5", "2")
     drawing = (folder / "beside.svg").read_text()
-    assert "Share of the payload that the row's scheme gets beside TCP Cubic" in drawing
+    assert "Share of the payload (%) that the row's scheme gets beside TCP Cubic" in drawing
+    assert "2 runs each, " in drawing
+    assert " s, while all flows compete" in drawing
     head, first, _ = latex(dumbbell, folder / "r", "share")
     assert head == "share (\\%), scheme / path & p4 & p8 \\\\"
-    vegas = [f"{100 * float(row['share']):.1f}" for row in rows if row["scheme"] == "vegas"]
+    vegas = [
+        f"{100 * float(row['share']):.1f} ({100 * float(row['low']):.1f} to {100 * float(row['high']):.1f})"
+        for row in rows
+        if row["scheme"] == "vegas"
+    ]
     assert first == f"TCP Vegas & {' & '.join(vegas)} \\\\"
 
 

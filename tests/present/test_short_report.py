@@ -212,6 +212,36 @@ def test_competing_schemes_on_several_paths_begin_with_a_map_of_shares(folder: P
     assert page.index("Who gets what beside whom</h2>") < page.index("Who got what</h3>")
 
 
+def test_flows_of_one_scheme_that_compete_are_no_point_beside_single_ones(folder: Path, dumbbell: Dumbbell) -> None:
+    words = ("--schemes", "cubic,reno", "--mix", "cubic*2", "--path", "small.toml", "--runs", "2", "--duration", "3")
+    dumbbell("run", *words, "--out", "r")
+    model = load(folder / "r")
+    assert model.mixes_beside_singles == {"small": {"cubic*2"}}
+    content = ShortContent(model)
+    assert {mean.scheme for mean in content.figures.overview.means["small"]} == {"cubic", "reno"}
+    headings = [heading for heading, _ in content.tables("small").means()]
+    assert headings == ["Schemes by themselves", "All flows of a mix together"]
+
+
+def test_a_capacity_that_changes_is_no_limit_for_the_counted_seconds(folder: Path, dumbbell: Dumbbell) -> None:
+    """Goodput after the warm-up stood above a line that "no scheme can get beyond"."""
+    (folder / "late.trace").write_text("".join(f"{at}\n" for at in [*range(5, 1000, 5), *range(1000, 4000)]))
+    run = ("--schemes", "cubic", "--duration", "4", "--warmup", "1", "--runs", "2")
+    for path, said in (
+        ("late.trace", "The dashed line is the mean capacity of the whole run"),
+        ("small.toml", "No scheme can get beyond the dashed line"),
+    ):
+        dumbbell("run", *run, "--path", path, "--out", path.partition(".")[0])
+        overview = ShortContent(load(folder / path.partition(".")[0])).figures.overview
+        (name,) = overview.means
+        drawing = overview.draw("means", name, "x")
+        assert ("mean capacity" in drawing) == (path == "late.trace")
+        assert f"{said} " in overview.caption(name)
+    goodput = [run.statistics["network"]["goodput_mbps"] for run in package.open(folder / "late").runs]
+    capacity = [run.statistics["links"][0]["capacity_mbps"] for run in package.open(folder / "late").runs]
+    assert min(goodput) > max(capacity)  # as this trace has it
+
+
 def test_every_run_and_all_columns_are_folded_and_their_links_lead_somewhere(results: Path, page: str) -> None:
     outline = Outline(page)
     logs = [link for link in outline.links if link.startswith("runs/")]

@@ -14,6 +14,7 @@ from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.experiment import Experiment, resolve
 from dumbbell.results.analysis import compare
 from dumbbell.results.analysis.findings import MOST, findings, remark
+from dumbbell.results.analysis.modes import two_modes
 from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions, repetitions
 from paths import SMALL
 
@@ -159,6 +160,8 @@ def candidates(runs: list[dict[str, Any]]) -> set[float]:
     for key in {key for group in groups for key in group.values}:
         means = []
         for group in groups:
+            modes = two_modes(group.values.get(key, [])) or ()
+            found |= {each for mode in modes for each in (mode.mean, float(mode.runs))}
             if (estimate := group.estimate(key)) is not None:
                 means.append(estimate.mean)
                 found |= {each for each in (estimate.mean, estimate.low, estimate.high) if each is not None}

@@ -61,6 +61,18 @@ pub fn confidence_interval(values: &[f64], level: f64) -> Option<(f64, f64)> {
     Some((low, high))
 }
 
+/// Confidence interval of the mean of values that are fractions of a whole: Student's t alone, and no further than the
+/// whole, or than nothing where no value is negative.
+///
+/// What is bounded at both ends has no long tail: Cox's interval of its logarithms would reach beyond the whole.
+/// `None` as of [`confidence_interval`].
+pub fn fraction_interval(values: &[f64], level: f64) -> Option<(f64, f64)> {
+    let (low, high) = student_interval(values, level)?;
+    let least = if values.iter().all(|&value| value >= 0.0) { 0.0 } else { f64::NEG_INFINITY };
+    let most = if values.iter().all(|&value| value <= 1.0) { 1.0 } else { f64::INFINITY };
+    Some((low.max(least), high.min(most)))
+}
+
 fn student_interval(values: &[f64], level: f64) -> Option<(f64, f64)> {
     let n = values.len();
     let deviation = sample_standard_deviation(values)?;
@@ -282,6 +294,19 @@ mod tests {
         assert_eq!((harm(0.0, 0.0, true), harm(0.0, 0.0, false)), (Some(0.0), Some(0.0)));
         assert_eq!((harm(0.0, 1.0, true), harm(1.0, 0.0, false)), (None, None));
         assert_eq!((harm(-1.0, 1.0, true), harm(1.0, f64::NAN, false)), (None, None));
+    }
+
+    #[test]
+    fn an_interval_of_fractions_stays_within_the_whole() {
+        let shares = [0.247, 0.384, 0.370, 0.009, 0.120];
+        let (low, high) = fraction_interval(&shares, 0.95).unwrap();
+        assert!((low - 0.025).abs() < 1e-3 && (high - 0.427).abs() < 1e-3, "{low} to {high}");
+        let (turned, ends) = fraction_interval(&shares.map(|share| 1.0 - share), 0.95).unwrap();
+        assert!((turned - (1.0 - high)).abs() < 1e-12 && (ends - (1.0 - low)).abs() < 1e-12);
+        assert_eq!(fraction_interval(&[0.99, 1.0, 0.98, 1.0, 0.96], 0.95).unwrap().1, 1.0);
+        assert_eq!(fraction_interval(&[0.0, 0.0, 0.0, 0.1, 0.0], 0.95).unwrap().0, 0.0);
+        assert!(fraction_interval(&[-0.2, 0.1, 0.1, -0.1, 0.0], 0.95).unwrap().0 < -0.1);
+        assert_eq!(fraction_interval(&[0.1, 0.2], 0.95), None);
     }
 
     #[test]

@@ -324,10 +324,14 @@ pub(crate) fn harm(solo: f64, with_competitor: f64, more_is_better: bool) -> Opt
 }
 
 /// The confidence interval of the mean at `level`; `None` of fewer values than one holds for, or without scatter.
+///
+/// That of `fraction`s of a whole does not reach beyond it.
 #[pyfunction]
+#[pyo3(signature = (values, level, fraction = false))]
 #[expect(clippy::needless_pass_by_value, reason = "what Python's lists become")]
-pub(crate) fn confidence_interval(values: Vec<f64>, level: f64) -> Option<(f64, f64)> {
-    statistics::confidence_interval(&values, level)
+pub(crate) fn confidence_interval(values: Vec<f64>, level: f64, fraction: bool) -> Option<(f64, f64)> {
+    let interval = if fraction { statistics::fraction_interval } else { statistics::confidence_interval };
+    interval(&values, level)
 }
 
 /// Low end, high end and probability of the difference of two means, in pairs or of independent samples, and the

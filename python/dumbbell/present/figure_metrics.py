@@ -13,7 +13,7 @@ from dumbbell.base.digits import decimal
 from dumbbell.base.errors import UserError, capitalized, listed, nearest
 from dumbbell.results.analysis.metric_words import metric_words
 from dumbbell.results.analysis.shares import share_of
-from dumbbell.results.analysis.summary import Estimate, Repetitions
+from dumbbell.results.analysis.summary import FRACTIONS, Estimate, Repetitions
 from dumbbell.results.numbers import flat
 
 SHARE = "share:"
@@ -99,13 +99,21 @@ class FigureMetric:
         of_network = None if self.scheme else group.estimate(("network", 0, self.key))
         if of_network is None:
             values = [value for run in runs if (value := self.value(run)) is not None]
-            return Estimate.of(values) if values else None
-        clocks = of_network.clocks
+            return self.mean_of(values) if values else None
+        return self._scaled(of_network)
+
+    def mean_of(self, values: Sequence[float]) -> Estimate:
+        """Return mean and interval of values in the unit that figures show."""
+        fraction = bool(self.scheme) or self.key in FRACTIONS
+        return self._scaled(Estimate.of([value / self.factor for value in values], fraction=fraction))
+
+    def _scaled(self, estimate: Estimate) -> Estimate:
+        clocks = estimate.clocks
         return replace(
-            of_network,
-            mean=self.factor * of_network.mean,
-            low=None if of_network.low is None else self.factor * of_network.low,
-            high=None if of_network.high is None else self.factor * of_network.high,
+            estimate,
+            mean=self.factor * estimate.mean,
+            low=None if estimate.low is None else self.factor * estimate.low,
+            high=None if estimate.high is None else self.factor * estimate.high,
             clocks=None if clocks is None else (self.factor * clocks[0], self.factor * clocks[1]),
         )
 

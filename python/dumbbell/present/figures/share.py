@@ -5,15 +5,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from dumbbell.present.cells import WHO, Cells, all_schemes, mean
+from dumbbell.present.cells import WHO, Cells, all_schemes
 from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import GRID
-from dumbbell.present.paper_table import matrix
 from dumbbell.present.plots import matrix_figure
 from dumbbell.present.report.content import RunEntry
 from dumbbell.present.report.drawn.overview import bars_text
 from dumbbell.present.tables import Table
-from dumbbell.results.analysis.shares import share_of
+from dumbbell.results.analysis.shares import competing_heading, competing_text, share_of
 from dumbbell.results.analysis.summary import Estimate
 
 SCOPE = GRID
@@ -28,6 +27,17 @@ class Got:
 
     shares: list[float] = field(default_factory=list)
     fair: list[float] = field(default_factory=list)
+
+    @property
+    def estimate(self) -> Estimate:
+        """The mean share, and where it lies."""
+        return Estimate.of(self.shares, fraction=True)
+
+    @property
+    def text(self) -> str:
+        """Mean and interval in percent, for a table."""
+        found = self.estimate
+        return f"{100 * found.mean:.1f} {found.bounds_text(lambda each: f'{100 * each:.1f}')}".strip()
 
 
 def draw(of: OfResults) -> Drawn:
@@ -89,11 +99,12 @@ def _add(found: dict[Pair, Got], pair: Pair, share: float, fair: float) -> None:
     got.fair.append(fair)
 
 
-_METRIC = "Share of the payload that the {}'s scheme gets"
+_METRIC = "Share of the payload (%) that the {}'s scheme gets"
 _LONGEST = 16
 """Letters of a path's name that stand below a column; longer names stand beside rows."""
 _WHY = "is of runs with two schemes, such as of the mix `cubic+bbr`, or with two flows: there are none"
-_COLUMNS = {"scheme": "text", "competitor": "text", "share": "number", "fair_share": "number", "runs": "integer"}
+_COLUMNS = {"scheme": "text", "competitor": "text", "share": "number", "low": "number"}
+_COLUMNS |= {"high": "number", "fair_share": "number", "runs": "integer"}
 
 
 def _ordered(of: OfResults, names: Iterable[str]) -> list[str]:
@@ -114,7 +125,7 @@ def _beside_each(of: OfResults, found: dict[Pair, Got]) -> Drawn:
 def _beside_one(of: OfResults, rival: str, found: dict[str, dict[Pair, Got]]) -> Drawn:
     """Draw schemes beside one competitor over the paths or cells."""
     tested = _ordered(of, (one for got in found.values() for one, other in got if other == rival))
-    schemes = [one for one in tested if one != rival] or tested
+    schemes = [*(one for one in tested if one != rival), *(one for one in tested if one == rival)]
     table = [[got.get((one, rival)) for got in found.values()] for one in schemes]
     names = [of.model.scheme_title(each) for each in schemes]
     noun = "Cell" if any(run.content.get("axes") for run in of.model.runs) else "Path"
@@ -135,7 +146,17 @@ def _beside_one(of: OfResults, rival: str, found: dict[str, dict[Pair, Got]]) ->
 
 
 def _row(pair: Pair, got: Got) -> list[object]:
-    return [*pair, mean(got.shares), mean(got.fair), len(got.shares)]
+    found = got.estimate
+    return [*pair, found.mean, found.low, found.high, statistics.fmean(got.fair), len(got.shares)]
+
+
+def _counted(of: OfResults, found: list[Got]) -> str:
+    """Return what the shares are of: `5 runs each, 3.1 to 20 s, in brackets: ...` without what differs."""
+    counts = {len(got.shares) for got in found}
+    runs = f"{counts.pop()} runs each" if len(counts) == 1 else f"{min(counts)} to {max(counts)} runs"
+    groups = [group for group in of.model.gathered.values() if len(group.flows) and len(group.flows[0]) > 1]
+    time = competing_heading([text for group in groups if (text := competing_text(group))])
+    return f"{runs}, {time}" if time else runs
 
 
 def _list(table: list[list[Got | None]], down: list[str], across: list[str], titles: tuple[str, str]) -> Table:
@@ -145,10 +166,8 @@ def _list(table: list[list[Got | None]], down: list[str], across: list[str], tit
         for other, got in zip(across, row, strict=True):
             if got is None:
                 continue
-            estimate = Estimate.of([100.0 * share for share in got.shares])
-            estimates.append(estimate)
-            value = f"{estimate.mean:.1f} {estimate.bounds_text(lambda each: f'{each:.1f}')}".strip()
-            rows.append([one, other, str(estimate.count), value, f"{100.0 * statistics.fmean(got.fair):.1f}"])
+            estimates.append(got.estimate)
+            rows.append([one, other, str(len(got.shares)), got.text, f"{100.0 * statistics.fmean(got.fair):.1f}"])
     bars = bars_text(estimates)
     share = f"share (%) with the {bars}" if bars else "share (%)"
     return Table.of([*(title.lower() for title in titles), "runs", share, "fair share (%)"], rows)
@@ -165,14 +184,18 @@ def _drawn(
     columns: dict[str, str],
     rows: list[list[object]],
 ) -> Drawn:
-    shares = [[None if got is None else mean(got.shares) for got in row] for row in table]
-    fairs = [[None if got is None else mean(got.fair) for got in row] for row in table]
-    drawing = matrix_figure(of.name, down, across, shares, metric, fair=fairs, titles=titles) if rows else ""
-    percent = [[None if share is None else 100.0 * share for share in row] for row in shares]
+    shares = [[None if got is None else 100.0 * statistics.fmean(got.shares) for got in row] for row in table]
+    fairs = [[None if got is None else 100.0 * statistics.fmean(got.fair) for got in row] for row in table]
+    counted = _counted(of, [got for row in table for got in row if got]) if rows else ""
+    title = f"{metric}\n{counted}"
+    drawing = matrix_figure(of.name, down, across, shares, title, (0.0, 100.0), 1, fairs, titles) if rows else ""
 
     def paper() -> Table:
-        if all(share is not None for row in percent for share in row):
-            return matrix(f"share (%), {titles[0].lower()} / {titles[1].lower()}", down, across, percent, 1)
-        return _list(table, down, across, titles)
+        rows = [[None if got is None else got.text for got in row] for row in table]
+        if any(text is None for row in rows for text in row):
+            return _list(table, down, across, titles)
+        corner = f"share (%), {titles[0].lower()} / {titles[1].lower()}"
+        found = [[name, *map(str, row)] for name, row in zip(down, rows, strict=True)]
+        return Table.of([corner, *across], found, align=f"l{'r' * len(across)}")
 
-    return of.drawn(what, drawing, columns, lambda: rows, _WHY, shows=metric, paper=paper)
+    return of.drawn(what, drawing, columns, lambda: rows, _WHY, shows=f"{metric}, {counted}", paper=paper)

@@ -76,4 +76,4 @@ def draw(of: OfResults) -> Drawn:
 
 def _estimate(metric: FigureMetric, runs: list[RunEntry]) -> Estimate | None:
     values = [value for run in runs if (value := metric.value(run.content)) is not None]
-    return Estimate.of(values) if values else None
+    return metric.mean_of(values) if values else None

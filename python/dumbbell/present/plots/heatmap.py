@@ -27,7 +27,7 @@ COLORS = colormaps["cividis"]
 _WIDTH = 420.0  # points
 _PANEL_TITLE, _GAP = 16.0, 10.0
 _COMFORTABLE = 30.0  # no more panels stand side by side than leave cells so wide
-_ABOVE, _BAR, _BAR_GAP, _BAR_LABELS = 24.0, 9.0, 8.0, 38.0
+_ABOVE, _LINE, _BAR, _BAR_GAP, _BAR_LABELS = 24.0, 13.0, 9.0, 8.0, 38.0
 _CELL_NARROW, _CELL_WIDE = 17.0, 64.0  # many columns make the figure wider
 _CELL_LOW, _CELL_HIGH = 15.0, 34.0
 _LETTERS = (9.0, 5.0)  # largest and smallest size of the values
@@ -131,7 +131,8 @@ def maps_figure(
         for axes in drawn:
             axes.grid(False)
             _label(axes, columns, rows)
-        size = _lay_out(figure, drawn, panels[0].title != "", len(columns.values), len(rows.values))
+        lines = 1 + metric.count("\n")
+        size = _lay_out(figure, drawn, lines, panels[0].title != "", len(columns.values), len(rows.values))
         texts = [
             [["" if v is None else number_text(v, decimals) for v in row] for row in each.values] for each in panels
         ]
@@ -169,8 +170,11 @@ def _label(axes: Axes, columns: MapAxis, rows: MapAxis) -> None:
         spine.set_visible(False)
 
 
-def _lay_out(figure: Figure, drawn: Sequence[Axes], titled: bool, columns: int, rows: int) -> tuple[float, float]:
-    """Gives the cells as much room as the labels leave; returns the width and height of a cell, points."""
+def _lay_out(
+    figure: Figure, drawn: Sequence[Axes], lines: int, titled: bool, columns: int, rows: int
+) -> tuple[float, float]:
+    """Gives the cells as much room as labels and title leave; returns the width and height of a cell, points."""
+    title_pt = _ABOVE + _LINE * (lines - 1)
     measure, title = renderer(figure), drawn[0].get_ylabel()
     names = [label.get_window_extent(measure) for label in drawn[0].get_yticklabels()]
     left = max((name.width for name in names), default=0.0) + 24
@@ -193,7 +197,7 @@ def _lay_out(figure: Figure, drawn: Sequence[Axes], titled: bool, columns: int, 
                 label.set(rotation=angle, rotation_mode="anchor", ha="right", va="center" if angle == _STEEP else "top")
     height = min(max(width, _CELL_LOW), _CELL_HIGH)
     above = _PANEL_TITLE if titled else 0.0
-    over = _ABOVE + below + down * above + (down - 1) * _GAP
+    over = title_pt + below + down * above + (down - 1) * _GAP
     wanted = sheet().height()
     if wanted is not None:
         height = (wanted - over) / max(down * rows, 1)
@@ -217,7 +221,7 @@ def _lay_out(figure: Figure, drawn: Sequence[Axes], titled: bool, columns: int, 
             axes.xaxis.set_tick_params(labelbottom=False)
             axes.set_xlabel("")
     if down > 1:  # once for all: it may be longer than one map is high
-        middle = (below + (total[1] - _ABOVE)) / 2 / total[1]
+        middle = (below + (total[1] - title_pt)) / 2 / total[1]
         size = drawn[0].yaxis.label.get_fontsize()
         figure.text(4 / total[0], middle, title, rotation=90, ha="left", va="center", fontsize=size)
     return (width, height)

@@ -20,21 +20,23 @@ def matrix_figure(
 
     `titles` are those of the rows and the columns.
 
-    Shares and harm lie within the `limits` 0 and 1; None takes the values' own. Pairs without a value are hatched. With
-    the shares that would be `fair`, colours tell how far a share is from its fair one, and on which side.
+    Shares and harm lie within the `limits`, from nothing to the whole; None takes the values' own. Pairs without a
+    value are hatched. With the shares that would be `fair`, colours tell how far a share is from its fair one, and on
+    which side.
     """
     rows = MapAxis(titles[0], list(reversed(schemes)))
     balance = None
     if fair is not None:
         pairs = zip(reversed(values), reversed(fair), strict=True)
-        balance = [[_balance(*pair) for pair in zip(*each, strict=True)] for each in pairs]
+        whole = limits[1] if limits else 1.0
+        balance = [[_balance(*pair, whole) for pair in zip(*each, strict=True)] for each in pairs]
     return heatmap_figure(
         name, MapAxis(titles[1], competitors), rows, list(reversed(values)), metric, limits, decimals, balance
     )
 
 
-def _balance(share: float | None, fair: float | None) -> float | None:
-    """From -1, nothing, over 0, the fair share, to 1, everything."""
-    if share is None or fair is None or not 0 < fair < 1:
+def _balance(share: float | None, fair: float | None, whole: float) -> float | None:
+    """From -1, nothing, over 0, the fair share, to 1, everything, which is `whole`."""
+    if share is None or fair is None or not 0 < fair < whole:
         return None
-    return (share - fair) / (fair if share < fair else 1.0 - fair)
+    return (share - fair) / (fair if share < fair else whole - fair)

@@ -51,10 +51,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Limits:
-    """What no scheme can exceed on the path, where it is known; the capacity is (least, most) of the runs."""
+    """What no scheme can exceed on the path, where it is known; the capacity is (least, most) of the runs.
+
+    Where the capacity is not `steady`, it is the mean over the whole run, and a part of the run may have more.
+    """
 
     capacity_mbps: tuple[float, float] | None = None
     least_delay_ms: float | None = None
+    steady: bool = True
 
 
 def summary_figure(
@@ -148,7 +152,8 @@ def _limits(axes: Axes, limits: Limits) -> list[Line2D]:
             axes.axhspan(low, high, color=SHADE, linewidth=0, zorder=0.5)
             rate = f"{low:.3g} to {high:.3g}"
         # a column of a paper has no room for more
-        label = f"capacity {rate} Mbit/s" if sheet().width_pt else f"capacity {rate} Mbit/s, headers included"
+        what = f"capacity {rate} Mbit/s" if limits.steady else f"mean capacity {rate} Mbit/s"
+        label = what if sheet().width_pt else f"{what}, headers included"
         style: Any = {"color": INK, "linewidth": 0.9, "alpha": 0.75, "linestyle": _DASHED}
         lines.append(axes.axhline(high, label=label, **style))
     if limits.least_delay_ms is not None:

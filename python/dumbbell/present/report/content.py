@@ -77,6 +77,8 @@ class PathEntry:
     provenance: str
     sentence: str
     least_delay_ms: float | None = None
+    steady: bool = False
+    """Whether its capacity is the same all the time; not where the path does not tell."""
 
     @property
     def heading(self) -> str:
@@ -241,14 +243,20 @@ class ReportModel:
 
     @cached_property
     def mixes_beside_singles(self) -> dict[str, frozenset[str]]:
-        """The mixes on each path that has runs of single schemes too: what they carry is compared with nobody."""
-        mixed, single = defaultdict(set), set()
+        """The mixes on each path that has runs of single schemes too: what they carry is compared with nobody.
+
+        Where there are single flows, those of one scheme that compete with each other are a mix as well.
+        """
+        mixed, several, alone = (defaultdict[str, set[str]](set) for _ in range(3))
         for (path, scheme), group in self.gathered.items():
-            if is_mixed(group):
-                mixed[path].add(scheme)
-            elif group.good:
-                single.add(path)
-        return {path.name: frozenset(mixed[path.name] if path.name in single else ()) for path in self.paths}
+            flows = max(map(len, group.flows), default=0)
+            (mixed if is_mixed(group) else several if flows > 1 else alone)[path].add(scheme)
+        found = {}
+        for path in (path.name for path in self.paths):
+            single = any(self.gathered[path, scheme].good for scheme in alone[path])
+            mixes = mixed[path] | (several[path] if single else set())
+            found[path] = frozenset(mixes if single or (mixed[path] and several[path]) else ())
+        return found
 
     @cached_property
     def styles(self) -> dict[str, Style]:
@@ -353,10 +361,13 @@ def _path(path: PathModel, backend: Backend, cell: Cell | None) -> PathEntry:
     if cell and cell.axis_values:
         title = f"{cell.base}: {axis_phrases(cell.axis_values)}"
         path = replace(path, title=title)
+    steady = False
     if backend.capabilities.executes:
-        delays = [delay.delay_ms for delay in describe(path.spec()).delays if delay.direction == "data"]
+        described = describe(path.spec())
+        delays = [delay.delay_ms for delay in described.delays if delay.direction == "data"]
         least = sum(delays) if delays else None
-    return PathEntry(path.name, title, shortened(path.provenance), path_sentence(path, backend), least)
+        steady = described.rates_mbps is not None and len(described.rates_mbps[0]) == 1
+    return PathEntry(path.name, title, shortened(path.provenance), path_sentence(path, backend), least, steady)
 
 
 def _run(results: ResultsDirectory, planned: Run, intervals: int) -> RunEntry:

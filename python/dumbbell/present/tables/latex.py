@@ -20,24 +20,41 @@ _NO_LABEL = re.compile(r"[^a-z0-9]+")
 def render(table: Table, caption: str, name: str) -> str:
     """Return a float with a caption and the label `tab:NAME`, which ends in a line feed.
 
+    What is too wide for a column spans both (`table*`); what is too wide for these is made smaller.
+
     Letters of the name that labels do not have become hyphens.
     """
+    width = sum(
+        max(len(_plain(field)) for field in column) + _AIR for column in zip(table.columns, *table.rows, strict=True)
+    )
+    wide, float_ = width > _MOST_LETTERS, "table*" if width > _LETTERS_OF_COLUMN else "table"
     lines = [
-        "% needs \\usepackage{booktabs}",
-        "\\begin{table}",
+        f"% needs \\usepackage{{booktabs{',graphicx' if wide else ''}}}",
+        f"\\begin{{{float_}}}",
         "\\centering",
         f"\\caption{{{_escaped(' '.join(caption.split()))}}}",
         f"\\label{{tab:{_NO_LABEL.sub('-', name.lower()).strip('-')}}}",
+        *(["\\resizebox{\\linewidth}{!}{%"] if wide else []),
         f"\\begin{{tabular}}{{{''.join(_LETTERS[letter] for letter in table.align)}}}",
         "\\toprule",
         f"{' & '.join(map(_escaped, table.columns))} \\\\",
         "\\midrule",
         *(f"{' & '.join(map(_field, row))} \\\\" for row in table.rows),
         "\\bottomrule",
-        "\\end{tabular}",
-        "\\end{table}",
+        f"\\end{{tabular}}{'}' if wide else ''}",
+        f"\\end{{{float_}}}",
     ]
     return "\n".join(lines) + "\n"
+
+
+_LETTERS_OF_COLUMN, _MOST_LETTERS = 52, 105
+"""Letters of ten points that one column of a paper with two has room for, and both together."""
+_AIR = 2
+"""Letters that the air between two columns takes."""
+
+
+def _plain(field: Field | str) -> str:
+    return field if isinstance(field, str) else " ".join((field.text, *field.note.splitlines()))
 
 
 def _field(field: Field) -> str:

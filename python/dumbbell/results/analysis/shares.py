@@ -161,7 +161,8 @@ def shares(
             continue
         if len(schemes) > 1:
             title = f"{scheme} ({len(numbers)} flows)" if same else f"{scheme} (all flows)"
-            share, rate = (_estimate([_sum(some, key) for some in own]) for key in (keys.share, keys.throughput))
+            share = _estimate([_sum(some, keys.share) for some in own], fraction=True)
+            rate = _estimate([_sum(some, keys.throughput) for some in own])
             found.append(Share(title, scheme, False, fair, share, rate))
         if same and len(numbers) <= MOST_SINGLE:
             found += [_single(group, number, names[number], keys, before) for number in numbers]
@@ -199,7 +200,7 @@ def _harms(alone: Repetitions | None, group: Repetitions, index: int, keys: _Key
     else:
         mean = sum(alone.values[before]) / len(alone.values[before])
         pairs = [(mean, rate) for rate in group.values[beside]]
-    return _estimate([_core.harm(lone, rate, True) for lone, rate in pairs])
+    return _estimate([_core.harm(lone, rate, True) for lone, rate in pairs], fraction=True)
 
 
 def _single(group: Repetitions, index: int, name: str, keys: _Keys, alone: Repetitions | None) -> Share:
@@ -208,7 +209,7 @@ def _single(group: Repetitions, index: int, name: str, keys: _Keys, alone: Repet
     of = (keys.share, keys.throughput, keys.delay, keys.loss)
     values = ([flows[index].get(key) for flows in group.flows] for key in of)
     shifts = (group.shifts.get(("flow", index + 1, key), ()) for key in of)
-    share, rate, delay, loss = map(_estimate, values, shifts)
+    share, rate, delay, loss = map(_estimate, values, shifts, (True, False, False, False))
     harms = _harms(alone, group, index, keys)
     scheme = str(group.flows[0][index]["scheme"])
     return Share(name, scheme, True, fair, share, rate, delay, loss, harms)
@@ -219,6 +220,8 @@ def _sum(flows: Sequence[dict[str, Any]], key: str) -> float | None:
     return sum(known) if known else None
 
 
-def _estimate(values: Sequence[float | None], shifts: Sequence[Interval] = ()) -> Estimate | None:
+def _estimate(
+    values: Sequence[float | None], shifts: Sequence[Interval] = (), fraction: bool = False
+) -> Estimate | None:
     known = [value for value in values if value is not None]
-    return Estimate.of(known, shifts) if known else None
+    return Estimate.of(known, shifts, fraction) if known else None

@@ -10,6 +10,12 @@ from dumbbell.results.numbers import numbers
 
 LEVEL = 0.95
 
+FRACTIONS = frozenset(
+    ["payload_share", "competing_share", "utilization", "capacity_utilization", "jain_index", "jain_index_mean"]
+    + [f"jain_{of}_p{part}" for of in ("seen", "active") for part in ("05", "50")]
+)
+"""Metrics that are fractions of a whole."""
+
 MetricKey = tuple[str, int, str]
 """Entity (`network`, `flow`, `link`), its number, the metric's name."""
 
@@ -32,8 +38,11 @@ class Estimate:
     clocks: Interval | None = None
 
     @classmethod
-    def of(cls, values: list[float], shifts: Sequence[Interval] = ()) -> "Estimate":
-        """The estimate from the values of the runs; `shifts` are how much more of those with two clocks may be true."""
+    def of(cls, values: list[float], shifts: Sequence[Interval] = (), fraction: bool = False) -> "Estimate":
+        """The estimate from the values of the runs; `shifts` are how much more of those with two clocks may be true.
+
+        The interval of fractions of a whole does not reach beyond the whole.
+        """
         count, mean = len(values), sum(values) / len(values)
         shift = mean_shift(shifts, count)
         clocks = None if shift is None else (mean + shift[0], mean + shift[1])
@@ -42,7 +51,7 @@ class Estimate:
         low, high = min(values), max(values)
         if low == high:
             return cls(count, low, low, high, "equal", clocks)
-        interval = _core.confidence_interval(values, LEVEL)
+        interval = _core.confidence_interval(values, LEVEL, fraction)
         if interval is None:
             return cls(count, mean, low, high, "range", clocks)
         return cls(count, mean, *interval, "confidence", clocks)
@@ -123,7 +132,7 @@ class Repetitions:
     def estimate(self, key: MetricKey) -> Estimate | None:
         """Mean and interval of one metric, if any run has it."""
         values = self.values.get(key)
-        return Estimate.of(values, self.shifts.get(key, ())) if values else None
+        return Estimate.of(values, self.shifts.get(key, ()), key[2] in FRACTIONS) if values else None
 
     def add(self, run: dict[str, Any]) -> None:
         """Counts a run, given as in `show --json`, and takes its numbers if it is good."""

@@ -132,7 +132,11 @@ class Overview:
         parts = [*alone, self.model.shown.sentence(), "Up and right is better."]
         if any(run.late for run in self.model.of(path)):
             parts.append(LATE)
-        if limits.capacity_mbps and limits.least_delay_ms is not None:
+        if limits.capacity_mbps and not limits.steady:
+            parts.append(
+                "The dashed line is the mean capacity of the whole run: in the counted seconds it may be more or less."
+            )
+        elif limits.capacity_mbps and limits.least_delay_ms is not None:
             parts.append("No scheme can get beyond the dashed line (capacity) and the dotted one (least delay).")
         if any(mean.in_front for mean in self.means[path]):
             names = (
@@ -178,7 +182,8 @@ class Overview:
         entry = next(each for each in self.model.paths if each.name == path)
         least = [flow.get("owd_min_ms") for run in runs for flow in run.flows]
         delays = [delay for delay in (entry.least_delay_ms, *least) if delay is not None]
-        return Limits((min(known), max(known)) if known else None, min(delays, default=None) if runs else None)
+        capacity = (min(known), max(known)) if known else None
+        return Limits(capacity, min(delays, default=None) if runs else None, entry.steady)
 
     def _drawn_limits(self, path: str) -> Limits:
         """Return the limits that concern the metrics that are drawn."""
@@ -186,6 +191,7 @@ class Overview:
         return Limits(
             known.capacity_mbps if self.y.key in _RATES else None,
             known.least_delay_ms if self.x.key in _DELAYS else None,
+            known.steady,
         )
 
     def _of(self, path: str) -> list[RunEntry]:

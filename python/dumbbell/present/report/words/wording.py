@@ -33,7 +33,8 @@ def lasted(duration_s: float, flows: int, interval_s: float, even: bool) -> str:
     """How long, and with which flows; `even` if they are of one scheme and start one interval apart."""
     running = "1 flow" if flows == 1 else f"{flows} flows with {plain(interval_s)}-second interval between two flows"
     if not even:
-        running = f"up to {flows} flows, as listed in experiment.toml" if flows > 1 else "1 flow"
+        gap = f" that start {plain(interval_s)} s apart," if interval_s else ","
+        running = f"up to {flows} flows{gap} as listed in experiment.toml" if flows > 1 else "1 flow"
     return f"Each test lasted for {plain(duration_s)} seconds running {running}."
 
 
