@@ -236,7 +236,7 @@ def test_a_capacity_that_changes_is_no_limit_for_the_counted_seconds(folder: Pat
         (name,) = overview.means
         drawing = overview.draw("means", name, "x")
         assert ("mean capacity" in drawing) == (path == "late.trace")
-        assert f"{said} " in overview.caption(name)
+        assert said in overview.caption(name)
     goodput = [run.statistics["network"]["goodput_mbps"] for run in package.open(folder / "late").runs]
     capacity = [run.statistics["links"][0]["capacity_mbps"] for run in package.open(folder / "late").runs]
     assert min(goodput) > max(capacity)  # as this trace has it
