@@ -10,6 +10,7 @@ import pytest
 import dumbbell as package
 from conftest import Dumbbell
 from dumbbell.present.figures.ellipses import covariance, ellipse
+from dumbbell.present.plots import Style, grouped_strokes
 from paths import path_text
 from read_tables import csv_rows
 
@@ -256,3 +257,19 @@ def test_the_ellipse_is_that_of_the_covariance() -> None:
     )
     assert turned.std(axis=0, ddof=1) == pytest.approx([drawn.width_ms / 2, drawn.height_mbps / 2], rel=1e-6)
     assert numpy.corrcoef(turned.T)[0, 1] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_dashes_of_a_grouped_sweep_mean_the_group_and_markers_the_scheme() -> None:
+    """In print, short dashes were one value for two schemes and another value for the third."""
+    looks = {"a": Style("#ff0000", "o"), "b": Style("#ff0000", "^"), "c": Style("#0000ff", "o")}
+    wanted = [(scheme, group) for scheme in looks for group in ("20", "60", "180")]
+    strokes = grouped_strokes([looks[scheme] for scheme, _ in wanted], [group for _, group in wanted])
+    dashes = {
+        group: {stroke.dashes for (_, of), stroke in zip(wanted, strokes, strict=True) if of == group}
+        for group in ("20", "60", "180")
+    }
+    assert all(len(each) == 1 for each in dashes.values())
+    assert len(set.union(*dashes.values())) == 3
+    assert [(stroke.color, stroke.marker) for stroke in strokes[::3]] == [
+        (each.color, each.marker) for each in looks.values()
+    ]

@@ -5,7 +5,7 @@ from dumbbell.present.cells import Cells, all_schemes
 from dumbbell.present.figure_metrics import FigureMetric
 from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import GRID
-from dumbbell.present.plots import FEW, Stroke, SweepLine, SweepPanel, scheme_strokes, sweep_figure
+from dumbbell.present.plots import FEW, SweepLine, SweepPanel, grouped_strokes, scheme_strokes, sweep_figure
 from dumbbell.present.report.content import RunEntry
 from dumbbell.present.report.drawn.overview import bars_text, interval
 from dumbbell.present.tables import Table
@@ -34,7 +34,8 @@ def draw(of: OfResults) -> Drawn:
     wanted = [(scheme, group) for scheme in of.schemes for group in dict.fromkeys(groups.values())]
     if len(wanted) > FEW:
         raise UserError(f"figure `{of.kind}`: {len(wanted)} lines cannot be told apart: `schemes` chooses up to {FEW}")
-    strokes: list[Stroke] = scheme_strokes([of.model.styles[scheme.name] for scheme, _ in wanted])
+    looks = [of.model.styles[scheme.name] for scheme, _ in wanted]
+    strokes = grouped_strokes(looks, [group for _, group in wanted]) if by else scheme_strokes(looks)
     one = of.metric(options.metric)
     panels, rows, estimates = [], list[list[object]](), list[tuple[FigureMetric, list[Estimate | None]]]()
     metrics = [one] if one else of.main_metrics
