@@ -142,7 +142,8 @@ def test_a_trace_on_a_full_disk_leaves_nothing_and_keeps_what_was_there(folder: 
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
         )
         assert done.returncode == 2
-        assert done.stderr == "dumbbell: up.trace: File too large\n"
+        # a busy machine has a line of progress before it
+        assert done.stderr.splitlines()[-1] == "dumbbell: up.trace: File too large"
         left = {file.name: file.read_text() for file in folder.glob("*up.trace*")}
         assert left == ({} if before is None else {"up.trace": before})
 
