@@ -230,6 +230,7 @@ def test_a_capacity_that_changes_is_no_limit_for_the_counted_seconds(folder: Pat
     for path, said in (
         ("late.trace", "The dashed line is the mean capacity of the whole run"),
         ("small.toml", "No scheme can get beyond the dashed line"),
+        ("india-aws-india", "No scheme can get beyond the dashed line"),  # a trace of even opportunities
     ):
         dumbbell("run", *run, "--path", path, "--out", path.partition(".")[0])
         overview = ShortContent(load(folder / path.partition(".")[0])).figures.overview

@@ -16,7 +16,7 @@ from dumbbell.base.conventions import Convention
 from dumbbell.base.errors import UserError, listed, nearest, one_line, shortened
 from dumbbell.base.input_files import TEXT, read_text
 from dumbbell.base.version import __version__
-from dumbbell.catalog.description import describe
+from dumbbell.catalog.description import Description, describe
 from dumbbell.catalog.experiment_file import parse_mix
 from dumbbell.catalog.grids.cell import Cell
 from dumbbell.catalog.path import PathModel
@@ -25,6 +25,7 @@ from dumbbell.experiment import Experiment, Run
 from dumbbell.formats.pantheon_stats import RunTimes
 from dumbbell.present.plots import Style, styles
 from dumbbell.present.report.words.environment import Record, records
+from dumbbell.present.report.words.path_words import is_even
 from dumbbell.present.report.words.wording import path_sentence
 from dumbbell.results import ResultsDirectory, open_results
 from dumbbell.results.analysis.axis_words import axis_phrases
@@ -366,8 +367,16 @@ def _path(path: PathModel, backend: Backend, cell: Cell | None) -> PathEntry:
         described = describe(path.spec())
         delays = [delay.delay_ms for delay in described.delays if delay.direction == "data"]
         least = sum(delays) if delays else None
-        steady = described.rates_mbps is not None and len(described.rates_mbps[0]) == 1
+        steady = _is_steady(path, described)
     return PathEntry(path.name, title, shortened(path.provenance), path_sentence(path, backend), least, steady)
+
+
+def _is_steady(path: PathModel, described: Description) -> bool:
+    """Return whether the capacity of the path follows from it alone, and is the same all the time."""
+    if described.rates_mbps is not None:
+        return len(described.rates_mbps[0]) == 1
+    links = [path.spec()["data"][link.element] for link in described.links if link.direction == "data"]
+    return len(links) == 1 and links[0]["kind"] == "trace" and is_even(links[0]) and not links[0].get("schedule")
 
 
 def _run(results: ResultsDirectory, planned: Run, intervals: int) -> RunEntry:

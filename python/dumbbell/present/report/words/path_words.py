@@ -74,11 +74,15 @@ def _rate(rate_mbps: float | None) -> str:
     return f"{_plain(rate_mbps / 1000)} Gbit/s" if rate_mbps >= 1000 else f"{_plain(round(rate_mbps, 3))} Mbit/s"
 
 
+def is_even(trace: Element) -> bool:
+    """Return whether the opportunities of a trace are at equal distances: it is a link of constant rate then."""
+    return "even" in trace or len(set(trace.get("times_ms", ()))) == 1
+
+
 def _trace(element: Element, rate_mbps: float | None) -> str:
     if "poisson" in element:
         return f"{_rate(element['poisson']['rate_mbps'])} in Poisson opportunities"
-    steady = "even" in element or len(set(element.get("times_ms", ()))) == 1
-    return _rate(rate_mbps) if steady else f"a trace of {_rate(rate_mbps)} on average"
+    return _rate(rate_mbps) if is_even(element) else f"a trace of {_rate(rate_mbps)} on average"
 
 
 _KINDS: dict[str, Callable[[Element, float | None], str]] = {
