@@ -254,7 +254,7 @@ def test_contradictions_are_found_by_rule(repository: Repository) -> None:
 def test_the_page_has_misses_and_contradictions_first_with_what_is_known(repository: Repository) -> None:
     repository.commit(WIDE)
     found = repository.judged(results(committed_blob(repository.file), measured(0.9, 2.0), measured(0.8, 2.0)))
-    first, _, rest = page.markdown([found]).partition("## How it is judged")
+    first, _, rest = page.markdown([found]).partition("## How results are judged")
     assert "0 of 1 published results that are judged" in first
     assert "Of 1 rows that are shown and not judged 1 contradict" in " ".join(first.split())
     assert "| R1 | <script>: share | 0.5 | 0.85 (0.80 to 0.90), 15 ms | - |" in first

@@ -203,7 +203,7 @@ def markdown(results: list[JudgedResult]) -> str:
         "",
     ]
     found = first_page(results)
-    lines += [render(Table.of(FIRST, found)) if found else "None.", "", "## How it is judged", "", METHOD, ""]
+    lines += [render(Table.of(FIRST, found)) if found else "None.", "", "## How results are judged", "", METHOD, ""]
     rows = []
     for one in results:
         judged = [row.passed for row in one.rows if row.passed is not None]
@@ -297,7 +297,7 @@ def html(results: list[JudgedResult]) -> str:
         f"<style>{STYLE.read_text(encoding='utf-8')}</style></head><body><main>"
         f"<h1>dumbbell's numbers beside published ones</h1><p>{sentence(results)} {took(results)}</p>"
         f'<ul class="overview">{overview}</ul><section><h2>Misses and contradictions</h2>{misses}</section>'
-        f"<section><h2>How it is judged</h2>{method}</section>"
+        f"<section><h2>How results are judged</h2>{method}</section>"
         f"{''.join(map(_html_section, results))}</main></body></html>\n"
     )
 

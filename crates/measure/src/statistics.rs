@@ -64,7 +64,7 @@ pub fn confidence_interval(values: &[f64], level: f64) -> Option<(f64, f64)> {
 /// Confidence interval of the mean of values that are fractions of a whole: Student's t alone, and no further than the
 /// whole, or than nothing where no value is negative.
 ///
-/// What is bounded at both ends has no long tail: Cox's interval of its logarithms would reach beyond the whole.
+/// Fractions have no long tail, and Cox's interval of their logarithms could end beyond the whole.
 /// `None` as of [`confidence_interval`].
 pub fn fraction_interval(values: &[f64], level: f64) -> Option<(f64, f64)> {
     let (low, high) = student_interval(values, level)?;

@@ -325,7 +325,7 @@ pub(crate) fn harm(solo: f64, with_competitor: f64, more_is_better: bool) -> Opt
 
 /// The confidence interval of the mean at `level`; `None` of fewer values than one holds for, or without scatter.
 ///
-/// That of `fraction`s of a whole does not reach beyond it.
+/// With `fraction`, values are parts of a whole, and the interval ends at nothing and at the whole.
 #[pyfunction]
 #[pyo3(signature = (values, level, fraction = false))]
 #[expect(clippy::needless_pass_by_value, reason = "what Python's lists become")]

@@ -53,9 +53,10 @@ class Convention:
         """The names of the three metrics, in the order of tables."""
         return (self.throughput.key, self.delay.key, self.loss.key)
 
-    def sentence(self, more: str = "") -> str:
-        """Return the rules as a sentence that begins with the label; `more` stands at its end."""
-        return f"{capitalized(self.label)}: {self.rules}{more}."
+    def sentence(self, warmup_s: float | None = None) -> str:
+        """Return the rules as a sentence that begins with the label; one on a warm-up says how long it is, if known."""
+        length = f" (warm-up: {warmup_s:.3g} s)" if warmup_s is not None and "warm-up" in self.rules else ""
+        return f"{capitalized(self.label)}: {self.rules}{length}."
 
 
 CORRECTED = Convention(

@@ -152,10 +152,8 @@ def _has_harm(parts: Parts) -> bool:
 
 def _rules(results: dumbbell.Results, parts: Parts) -> list[str]:
     """Return the rules of the main tables: the convention, the length of the warm-up, and harm if it is shown."""
-    shown = results.experiment.shown
-    warmup = f" (warm-up: {results.experiment.warmup_s:.3g} s)" if "warm-up" in shown.rules else ""
     harm = "Harm: what a flow lost of the throughput that its scheme had alone on the path; 50 % is half of it lost."
-    return [shown.sentence(warmup), *([harm] if _has_harm(parts) else [])]
+    return [results.experiment.shown.sentence(results.experiment.warmup_s), *([harm] if _has_harm(parts) else [])]
 
 
 def _without_first(table: Table) -> Table:

@@ -21,10 +21,11 @@ from dumbbell.execution.cluster import require_cluster
 from dumbbell.execution.pool import Outcome, Tell, Work, execute
 from dumbbell.execution.scheduler import perform_campaign
 from dumbbell.execution.trust import trusted
-from dumbbell.execution.until import Until, not_reached, runs_wanted
+from dumbbell.execution.until import Until, missing_runs
 from dumbbell.experiment import Experiment, Overrides, Run, everything, with_overrides
 from dumbbell.machine.description import cpus
 from dumbbell.results import Database, Gathering, ResultsDirectory, extended, locked, prepare, write_environment
+from dumbbell.results.analysis.findings.words import listing
 from dumbbell.results.environment import environment
 
 
@@ -188,26 +189,23 @@ def _execute_more(
 ) -> tuple[list[ResultsDirectory], Outcome]:
     """Executes more runs until the means are known well enough, or there are too many runs."""
     while not (outcome.interrupted or outcome.full):
-        wanted = [runs_wanted(until, part) for part in parts]
-        if all(runs <= part.experiment.runs for runs, part in zip(wanted, parts, strict=True)):
+        needed = [missing_runs(until, part) for part in parts]
+        names = [name for _, found in needed for name in found]
+        if not names:
             break
-        open_ = [what for part in parts for what in not_reached(until, part)]
-        had, runs = max(part.experiment.runs for part in parts), max(wanted)
-        progress.line(printable(f"{had} runs are not enough for {_some(open_)}: {runs} are made"))
-        parts = [extended(part, runs) for part, runs in zip(parts, wanted, strict=True)]
+        had, runs = max(part.experiment.runs for part in parts), max(runs for runs, _ in needed)
+        few = f"{had} runs are not enough for {listing(names, _MOST_NAMED)}"
+        if runs <= had:
+            progress.line(printable(f"--until: {few}"))
+            break
+        progress.line(printable(f"{few}: {runs} are made"))
+        parts = [extended(part, wanted) for part, (wanted, _) in zip(parts, needed, strict=True)]
         outcome = outcome.with_more(_execute_unfinished(parts, jobs, cluster, gathering, progress))
-    for part in parts:
-        if open_ := not_reached(until, part):
-            progress.line(printable(f"--until: {part.experiment.runs} runs are not enough for {_some(open_)}"))
     return parts, outcome
 
 
-def _some(names: list[str]) -> str:
-    return listed(names) if len(names) <= _MOST_NAMED else f"{listed(names[:_MOST_NAMED])} and {len(names) - 2} others"
-
-
-_MOST_NAMED = 2
-"""Means that a line of progress names."""
+_MOST_NAMED = 3
+"""Names of means that a line of progress has room for."""
 
 
 def _execute_rounds(

@@ -1,4 +1,4 @@
-"""How many runs it takes until their means are known as well as was asked for: `run --until`."""
+"""The number of runs that `run --until` makes: more are added until their means are known well enough."""
 
 import math
 import re
@@ -22,7 +22,11 @@ LEAST_OF_MODE = 5
 
 @dataclass(frozen=True)
 class Until:
-    """What is asked for: `ci` is the most of a mean that the 95 % interval may reach to either side; or modes."""
+    """What `--until` asks for.
+
+    `ci` is how far a 95 % interval may reach to either side of its mean, as a fraction of the mean; None if the option
+    does not ask for it. `modes` asks for enough runs to see a second mode.
+    """
 
     ci: float | None = None
     modes: bool = False
@@ -78,15 +82,15 @@ class Until:
         return max(TO_SEE_MODES, min(more, 2 * len(values)))
 
 
-def runs_wanted(until: Until, results: ResultsDirectory) -> int:
-    """Return how many runs of each scheme on each path the results need; those they have if these are enough."""
+def missing_runs(until: Until, results: ResultsDirectory) -> tuple[int, list[str]]:
+    """Return how many runs of each scheme on each path the results need, and the means that need more than there are.
+
+    The number is that of the runs they have if these are enough, or if there are `MOST`. A mean is named by its metric,
+    scheme and path: `goodput of pcc on lossy`.
+    """
+    missing = {what: until.wanted(values) - len(values) for what, values in _main_values(results)}
     had = results.experiment.runs
-    return max([had, *(min(MOST, had + until.wanted(values) - len(values)) for _, values in _main_values(results))])
-
-
-def not_reached(until: Until, results: ResultsDirectory) -> list[str]:
-    """Return for which metrics, of whom and where, the runs are not enough: `goodput of pcc on lossy`."""
-    return [what for what, values in _main_values(results) if until.wanted(values) > len(values)]
+    return max(had, min(MOST, had + max(missing.values(), default=0))), [what for what, more in missing.items() if more]
 
 
 def _main_values(results: ResultsDirectory) -> Iterator[tuple[str, list[float]]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.present.report.content import ReportModel, RunEntry
-from dumbbell.results.analysis.axis_words import axis_label, axis_phrase
+from dumbbell.results.analysis.axis_words import axis_label, axis_phrases, varied_axes
 from dumbbell.results.numbers import is_number
 
 WHO = ("scheme", "ours", "theirs", "start_s")
@@ -31,18 +31,16 @@ class Cells:
     @cached_property
     def varied(self) -> list[str]:
         """The axes that have several values; the path counts as one."""
-        names = dict.fromkeys(name for axes in self.axes.values() for name in axes)
-        return [name for name in names if len({repr(axes.get(name)) for axes in self.axes.values()}) > 1]
+        return varied_axes(self.axes.values())
 
     @cached_property
     def places(self) -> dict[str, str]:
-        """What tells each cell from the others but for who competes in it, by path: `base RTT 20 ms`."""
+        """The cells in words, by path: the axes that vary, without those of who competes. `base RTT 20 ms`."""
         told = [name for name in self.varied if name not in WHO]
-        found = {}
-        for path, axes in self.axes.items():
-            words = [str(axes[name]) if name == "path" else axis_phrase(name, axes.get(name)) for name in told]
-            found[path] = ", ".join(words) or str(axes.get("path", path))
-        return found
+        return {
+            path: axis_phrases({name: axes.get(name) for name in told}) or str(axes.get("path", path))
+            for path, axes in self.axes.items()
+        }
 
     def along(self, path: str | None, free: Sequence[str], group_by: bool = False) -> list[RunEntry]:
         """Return the good runs in the cells that differ from `path` in `free` axes only.
@@ -73,8 +71,7 @@ class Cells:
         more = f" and {len(choices) - _CHOICES} more" if len(choices) > _CHOICES else ""
         several = f"--path chooses one of {listed(choices[:_CHOICES])}{more}"
         fixed = [self._fixed(name, free) for name in choices]
-        others = [name for name in dict.fromkeys(key for each in fixed for key in each) if name != "path"]
-        varied = [name for name in others if len({str(each.get(name)) for each in fixed}) > 1]
+        varied = [name for name in varied_axes(fixed) if name != "path"]
         if not varied:
             return UserError(f"figure `{self.kind}`: there are {len(choices)} paths: {several}")
         vary = f"{listed(varied)} {'vary' if len(varied) > 1 else 'varies'} too"

@@ -53,7 +53,7 @@ class FigureOptions:
     legacy: bool = False
     """With the denominators of the Copa reproduction."""
     range: tuple[float, float] | None = None
-    """What the colours of a map span."""
+    """The lowest and the highest value that the colours of a map tell apart."""
 
     @property
     def given(self) -> list[str]:

@@ -278,7 +278,7 @@ def prepare(directory: Path, experiment: Experiment, resume: bool) -> ResultsDir
             raise UserError(f"{directory}: less than {LEAST_FREE_BYTES // 2**20} MiB free on its disk")
         write_experiment(directory, experiment)
     except OSError as error:
-        raise UserError(f"cannot write results to {directory}: {one_line(error)}") from None
+        raise _unwritable(directory, error) from None
     return ResultsDirectory(directory, experiment)
 
 
@@ -292,8 +292,12 @@ def extended(results: ResultsDirectory, runs: int) -> ResultsDirectory:
     try:
         write_experiment(results.directory, experiment)
     except OSError as error:
-        raise UserError(f"cannot write results to {results.directory}: {one_line(error)}") from None
+        raise _unwritable(results.directory, error) from None
     return ResultsDirectory(results.directory, experiment)
+
+
+def _unwritable(directory: Path, error: OSError) -> UserError:
+    return UserError(f"cannot write results to {directory}: {one_line(error)}")
 
 
 def _continued(directory: Path, experiment: Experiment, resume: bool) -> Experiment:

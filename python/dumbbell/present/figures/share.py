@@ -23,7 +23,7 @@ Pair = tuple[str, str]
 
 @dataclass
 class Got:
-    """What one scheme got beside another one, and what would be fair, of each run."""
+    """The shares of one scheme beside another one, and its fair shares, of each run: fractions of the payload."""
 
     shares: list[float] = field(default_factory=list)
     fair: list[float] = field(default_factory=list)

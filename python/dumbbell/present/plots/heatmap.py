@@ -47,9 +47,9 @@ Color = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Scale:
-    """What the colours say; `words` stand at the ends and the middle in place of numbers.
+    """The colours of values. The bar beside the map has `words` at its ends and its middle, or numbers if None.
 
-    `beyond` says at which ends values lie outside of it, in the words of matplotlib.
+    `beyond` says at which ends values lie outside of the range, in the words of matplotlib.
     """
 
     range: Normalize

@@ -100,8 +100,8 @@ class ShortTables:
             if self.in_front.intersection(group.scheme for group in rows)
             else ""
         )
-        legend = _legend(rows)
-        sentence = f"Means over the runs, most {shown.throughput.title} first.{several} {rules(model)}{front} {legend}"
+        order = f"Means over the runs, most {shown.throughput.title} first."
+        sentence = f"{order}{several} {shown.sentence(model.warmup_s)}{front} {_legend(rows)}"
         return sentence.strip()
 
     def shares(self) -> Table:
@@ -132,12 +132,6 @@ class ShortTables:
         return metric.single(run.network.get(metric.key), run.interval("network", 0, metric.key))
 
 
-def rules(model: ReportModel) -> str:
-    """Return the rules of the model's convention, with the length of the warm-up."""
-    warmup = f" (warm-up: {model.warmup_s:.3g} s)" if "warm-up" in model.shown.rules else ""
-    return model.shown.sentence(warmup)
-
-
 def _legend(rows: Sequence[Repetitions]) -> str:
     clocks = any(group.shifts for group in rows)
     return bounds_legend(max((group.good for group in rows), default=0), clocks)
@@ -154,7 +148,7 @@ def all_cells(tables: Sequence[ShortTables], cells: Cells) -> Iterator[tuple[str
     for heading in dict.fromkeys(heading for _, heading, _ in means):
         of_cells = {path: table for path, name, table in means if name == heading}
         order = f"Means over the runs, in each cell most {shown.throughput.title} first."
-        caption = f"{order} {rules(tables[0].model)} {_legend(groups)}"
+        caption = f"{order} {shown.sentence(tables[0].model.warmup_s)} {_legend(groups)}"
         yield heading, _merged(of_cells, cells, caption)
 
 

@@ -1,6 +1,6 @@
 """The axes of grids in words: their titles, and the values along them. What stands where there is none, callers say."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from dumbbell.results.numbers import is_number
 
@@ -40,8 +40,19 @@ def axis_name(name: str) -> str:
     return _HEADINGS.get(name, (axis_title(name), ""))[0]
 
 
+def varied_axes(cells: Collection[Mapping[str, object]]) -> list[str]:
+    """Return the axes along which cells differ; the path counts as one."""
+    names = dict.fromkeys(name for axes in cells for name in axes)
+    return [name for name in names if len({repr(axes.get(name)) for axes in cells}) > 1]
+
+
 def axis_phrase(name: str, value: object) -> str:
-    """Return an axis and its value, with its unit: `base RTT 20 ms`, `beside cubic`, `random loss 0.01`."""
+    """Return an axis and its value, with its unit: `base RTT 20 ms`, `beside cubic`, `random loss 0.01`.
+
+    A path is its name alone.
+    """
+    if name == "path":
+        return str(value)
     title, unit = _HEADINGS.get(name, (axis_title(name), ""))
     shown = axis_words(value)
     return f"{title} {shown} {unit}" if unit not in ("", "probability") else f"{title} {shown}"

@@ -44,8 +44,6 @@ def two_modes(values: Sequence[float]) -> tuple[Mode, Mode] | None:
 def _gap(ordered: Sequence[float]) -> int | None:
     """Return where the upper group begins; None if no gap is wide enough."""
     least = _GAPS.get(len(ordered), _LEAST_GAP)
-    for place in sorted(range(1, len(ordered)), key=lambda each: ordered[each - 1] - ordered[each])[:1]:
-        spans = ordered[place - 1] - ordered[0], ordered[-1] - ordered[place]
-        if ordered[place] - ordered[place - 1] > least * max(spans):
-            return place
-    return None
+    place = max(range(1, len(ordered)), key=lambda each: ordered[each] - ordered[each - 1])
+    spans = ordered[place - 1] - ordered[0], ordered[-1] - ordered[place]
+    return place if ordered[place] - ordered[place - 1] > least * max(spans) else None

@@ -11,7 +11,7 @@ from dumbbell.base.conventions import CONVENTIONS, Convention
 from dumbbell.base.errors import capitalized, printable
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.experiment import Experiment
-from dumbbell.results.analysis.axis_words import axis_phrase
+from dumbbell.results.analysis.axis_words import axis_phrase, axis_phrases, varied_axes
 from dumbbell.results.analysis.shares import Share, shares
 from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions
 
@@ -116,9 +116,7 @@ class Evidence:
     @cached_property
     def varied(self) -> list[str]:
         """The axes of the grid that have several values; the path counts as one."""
-        made = [axes for axes in self.axes.values() if axes]
-        names = dict.fromkeys(name for axes in made for name in axes)
-        return [name for name in names if len({_hashable(axes.get(name)) for axes in made}) > 1]
+        return varied_axes([axes for axes in self.axes.values() if axes])
 
     def place(self, path: str, without: str = "") -> str:
         """Return what tells this path, or cell, from the others: `base RTT 40 ms, queue 2 BDP`.
@@ -126,13 +124,8 @@ class Evidence:
         `without` is an axis left out. If no axis does, it is the name of the path that the cells are made of.
         """
         axes = self.axes.get(path) or {}
-        names = [name for name in self.varied if name != without]
-        words = [
-            str(axes[name]) if name == "path" else axis_phrase(name, axes[name])
-            for name in names
-            if axes.get(name) not in (None, "")
-        ]
-        return ", ".join(words) if axes and words else str(axes.get("path", path))
+        words = axis_phrases({name: axes.get(name) for name in self.varied if name != without})
+        return words or str(axes.get("path", path))
 
     def at(self, path: str, without: str = "") -> str:
         """Return the place as a sentence goes on with it: `on cable`, `at base RTT 20 ms`, `beside cubic`."""
@@ -183,7 +176,3 @@ class Evidence:
     def one_way(self, group: Repetitions) -> bool:
         """Return whether all data of the group passes the path in its data direction, where the first link is."""
         return not any(plan.reverse or plan.enter or plan.leave for plan in self._plans(group))
-
-
-def _hashable(value: object) -> str:
-    return repr(value)
