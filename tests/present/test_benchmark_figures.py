@@ -53,7 +53,7 @@ from dumbbell.present.plots.parts.frame import LINES, frame, tick_text
 from dumbbell.present.plots.parts.labels import Box, place_what_fits
 from dumbbell.present.plots.parts.strokes import marked
 from dumbbell.present.plots.parts.style import OPTIMUM
-from dumbbell.present.plots.sweep import _SPREAD, Places
+from dumbbell.present.plots.sweep import _SPREAD, Places, quantities
 
 SVG = "{http://www.w3.org/2000/svg}"
 Points = tuple[NDArray[Any], NDArray[Any]]
@@ -309,7 +309,7 @@ def test_sweeps_have_a_line_per_scheme_a_gap_for_a_missing_value_and_bars() -> N
         SweepPanel("Loss", [SweepLine("B", blue, [0.0, 1e-3, 1e-2, 1e-1])], logarithmic=True),
     ]
     drawing = sweep_figure("f", "RTT (ms)", ["10", "20", "40", "80"], panels)
-    for label in ("10", "80", "RTT (ms)", "Throughput (Mbit/s)", "Loss, logarithmic", "A", "B"):
+    for label in ("10", "80", "RTT (ms), logarithmic", "Throughput (Mbit/s)", "Loss, logarithmic", "A", "B"):
         assert label in texts(drawing)
     assert lines(drawing, "#ff0000") == 2
     assert len(re.findall("fill: none; stroke: #ff0000; stroke-width: 0.9", drawing)) == 2
@@ -330,6 +330,40 @@ def test_lines_of_a_sweep_stand_beside_each_other_only_where_they_have_bars() ->
 
     assert len(starts([None, None])) == 1
     assert len(starts([(0.5, 1.5), None])) == 2
+
+
+def test_panels_side_by_side_have_one_scale_and_one_legend() -> None:
+    line = Stroke("#ff0000", "o")
+    panels = [SweepPanel("y", [SweepLine("A", line, values)]) for values in ([1.0, 2.0], [10.0, 20.0])]
+    drawing = sweep_figure("f", "x", ["10", "20"], panels, ["left", "right"], "3 runs of 12 s each")
+    shown = texts(drawing)
+    assert [shown.count(text) for text in ("A", "x", "y", "left", "right", "3 runs of 12 s each")] == [1] * 6
+    ends = [
+        [(float(x), float(y)) for x, y in re.findall(r"([\d.]+) ([\d.]+)", path.attrib["d"])]
+        for path in drawn(drawing).iter(f"{SVG}path")
+        if "stroke: #ff0000; stroke-width: 1.2" in str(path.get("style"))
+    ]
+    (one, two), (three, four) = (points for points in ends if points[0][1] != points[-1][1])
+    assert two[0] < three[0]
+    # ten times the value is ten times as long upwards: both panels have one scale
+    assert three[1] - four[1] == pytest.approx(10 * (one[1] - two[1]), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("values", "logarithmic"),
+    [
+        (["10", "20", "40", "80"], True),
+        (["0.5", "1", "4"], True),
+        (["10", "20", "30", "40"], False),
+        (["1", "50", "100"], False),
+        (["0", "1", "10", "100"], False),
+        (["1", "100"], False),
+    ],
+)
+def test_an_axis_is_logarithmic_where_that_sets_values_apart(values: list[str], logarithmic: bool) -> None:
+    places = quantities(values)
+    assert places is not None
+    assert places.logarithmic is logarithmic
 
 
 def test_points_over_names_are_not_joined() -> None:

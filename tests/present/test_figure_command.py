@@ -49,7 +49,10 @@ def test_every_kind_is_a_file_with_its_numbers_beside_it(dumbbell: Dumbbell, res
             else ["--scheme", "bbr"]
         )
         done = dumbbell("figure", results, kind, *of, "--out", f"{kind}.svg")
-        assert done.stdout.split() == [f"{kind}.csv", f"{kind}.svg"]
+        *files, caption = done.stdout.splitlines()
+        assert files == [f"{kind}.csv", f"{kind}.svg"]
+        assert caption.startswith("caption: ")
+        assert caption.endswith(".")
         assert ElementTree.parse(folder / f"{kind}.svg").getroot().tag.endswith("svg")
         assert len(csv_rows(folder / f"{kind}.csv")) >= 4
     shown = {row["scheme"]: row for row in csv_rows(folder / "means.csv")}
@@ -186,7 +189,7 @@ def test_a_pdf_for_paper_has_its_size_and_a_dark_figure_its_ground(dumbbell: Dum
 
 def test_a_latex_table_has_the_numbers_that_are_drawn(dumbbell: Dumbbell, results: Path) -> None:
     done = dumbbell("figure", results, "means", "--path", "small", "--format", "tex")
-    assert done.stdout.split() == ["means.csv", "means.tex"]
+    assert done.stdout.split()[:2] == ["means.csv", "means.tex"]
     lines = (results.parent / "means.tex").read_text().splitlines()
     assert [lines[index] for index in (1, 2, 4, 5, 6, 8, -3, -2, -1)] == [
         "\\begin{table*}",
@@ -245,6 +248,13 @@ def test_numbers_of_somebody_beside_a_new_figure_are_kept(dumbbell: Dumbbell, re
     keep.unlink()
     for _ in range(2):
         dumbbell("figure", results.name, "means", "--path", "small", "--out", "new.svg")
+
+
+def test_rates_stand_where_the_figure_has_them(dumbbell: Dumbbell, results: Path) -> None:
+    dumbbell("figure", results, "throughput", "--path", "small", "--scheme", "bbr", "--out", "rates.svg")
+    out, into = (series(results.parent / "rates.csv", f"{way}_mbps") for way in ("egress", "ingress"))
+    assert [time_s for time_s, _ in out[:3]] == [0.5, 1.0, 1.5]
+    assert [time_s for time_s, _ in into[:3]] == [0.0, 0.5, 1.0]
 
 
 def test_capacity_and_marks_are_drawn_as_they_were(dumbbell: Dumbbell, results: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 import dumbbell as package
 from conftest import Dumbbell
 from dumbbell.present.figures.ellipses import covariance, ellipse
-from dumbbell.present.plots import Style, grouped_strokes
 from paths import path_text
 from read_tables import csv_rows
 
@@ -110,8 +109,14 @@ def test_any_metric_over_any_axis(dumbbell: Dumbbell, run) -> None:  # noqa: ANN
     lines = {(row["scheme"], row["group"], row["value"]): float(row["mean"]) for row in csv_rows(folder / "s.csv")}
     assert len(lines) == 4
     assert lines["reno", "20", "2"] == pytest.approx(sum(delays) / 2)
-    assert "base RTT 80 ms" in (folder / "s.svg").read_text()
-    assert ", logarithmic" not in (folder / "s.svg").read_text()
+    drawing = (folder / "s.svg").read_text()
+    assert [drawing.count(text) for text in ("base RTT 20 ms", "base RTT 80 ms")] == [1, 1]
+    assert "2 runs of 2 s each; bars: range of the runs" in drawing
+    assert ", logarithmic" not in drawing
+    dumbbell("figure", results, "sweep", *words, "--group-by", "rtt_ms", "--size", "1col", "--out", "p.svg")
+    assert "bars:" not in (folder / "p.svg").read_text()  # of a figure on paper the caption says it
+    caption = package.open(results).figure("sweep", metric="owd_p95_ms", group_by="rtt_ms").caption
+    assert "with the range of the runs. 2 runs of 2 s each. Corrected: " in caption
 
 
 def grounds(svg: Path) -> set[str]:
@@ -178,7 +183,7 @@ def test_shares_beside_one_scheme_on_several_paths(dumbbell: Dumbbell, folder: P
         assert (row["fair_share"], row["runs"]) == ("0.5", "2")
     drawing = (folder / "beside.svg").read_text()
     assert "Share of the payload (%) that the row's scheme gets beside TCP Cubic" in drawing
-    assert "2 runs each, " in drawing
+    assert "2 runs of 3 s each, " in drawing
     assert " s, while all flows compete" in drawing
     head, first, _ = latex(dumbbell, folder / "r", "share")
     assert head == "share (\\%), scheme / path & p4 & p8 \\\\"
@@ -257,19 +262,3 @@ def test_the_ellipse_is_that_of_the_covariance() -> None:
     )
     assert turned.std(axis=0, ddof=1) == pytest.approx([drawn.width_ms / 2, drawn.height_mbps / 2], rel=1e-6)
     assert numpy.corrcoef(turned.T)[0, 1] == pytest.approx(0.0, abs=1e-6)
-
-
-def test_dashes_of_a_grouped_sweep_mean_the_group_and_markers_the_scheme() -> None:
-    """In print, short dashes were one value for two schemes and another value for the third."""
-    looks = {"a": Style("#ff0000", "o"), "b": Style("#ff0000", "^"), "c": Style("#0000ff", "o")}
-    wanted = [(scheme, group) for scheme in looks for group in ("20", "60", "180")]
-    strokes = grouped_strokes([looks[scheme] for scheme, _ in wanted], [group for _, group in wanted])
-    dashes = {
-        group: {stroke.dashes for (_, of), stroke in zip(wanted, strokes, strict=True) if of == group}
-        for group in ("20", "60", "180")
-    }
-    assert all(len(each) == 1 for each in dashes.values())
-    assert len(set.union(*dashes.values())) == 3
-    assert [(stroke.color, stroke.marker) for stroke in strokes[::3]] == [
-        (each.color, each.marker) for each in looks.values()
-    ]

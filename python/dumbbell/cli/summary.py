@@ -9,7 +9,9 @@ from typing import Protocol, TypeAlias
 import dumbbell
 from dumbbell.base.conventions import CORRECTED, PANTHEON, Convention
 from dumbbell.base.errors import UserError, printable
+from dumbbell.catalog.experiment_file import parse_mix
 from dumbbell.catalog.families import family_name
+from dumbbell.present.figure_caption import runs_text, starts_sentence
 from dumbbell.present.tables import Table, latex, terminal
 from dumbbell.present.tables.terminal import number
 
@@ -120,22 +122,45 @@ def print_float(
     """Print a table whose first column is the path as a float; a single path is in the caption, not in a column."""
     if not table.rows:
         return
+    table = _titled(table, results)
     paths = list(dict.fromkeys(row[0].text for row in table.rows))
     told, where, of = table, "", results.experiment.name
     if len(paths) == 1:
         (of,) = paths
         told, where = _without_first(table), f", on {of}"
-    least, most = min(group.good for group in gathered), max(group.good for group in gathered)
-    runs = f"{least} to {most} runs" if least < most else f"{most} run{'s' * (most != 1)}"
     sentences = [
         f"{table.caption}{where}.",
-        f"{runs} of {results.experiment.duration_s:g} s{' each' * (most != 1)}.",
+        f"{runs_text([group.good for group in gathered], results.experiment.duration_s)}.",
         *([f"Everywhere: {', '.join(everywhere)}."] if everywhere else []),
         *rules,
         _legend(gathered),
     ]
     print(f"\n{latex.render(told, ' '.join(filter(None, sentences)), f'{table.name} {of}')}", end="")
 
+
+def _titled(table: Table, results: dumbbell.Results) -> Table:
+    """Return the table with the titles of schemes, which figures have too, in place of their names."""
+    experiment = results.experiment
+    named = [index for index, name in enumerate(table.columns) if name in _NAMED]
+
+    def title(name: str) -> str:
+        if name in experiment.mixes:
+            parts = parse_mix(name)
+            return " + ".join(f"{count} {title(each)}" if count > 1 else title(each) for each, count in parts)
+        known, _, number = name.partition(" ")
+        return f"{experiment.schemes[known].title} {number}".rstrip() if known in experiment.schemes else name
+
+    rows = []
+    for row in table.rows:
+        fields = list(row)
+        for index in named:
+            fields[index] = replace(fields[index], text=title(fields[index].text.strip()))
+        rows.append(tuple(fields))
+    return replace(table, rows=tuple(rows))
+
+
+_NAMED = ("scheme", "flows of", "who")
+"""Columns that have names of schemes."""
 
 Parts: TypeAlias = "list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]]"
 """The repetitions of each run with the shares of its flows; a run of one flow has none."""
@@ -151,9 +176,11 @@ def _has_harm(parts: Parts) -> bool:
 
 
 def _rules(results: dumbbell.Results, parts: Parts) -> list[str]:
-    """Return the rules of the main tables: the convention, the length of the warm-up, and harm if it is shown."""
+    """Return the rules of the main tables: the convention, the warm-up, when flows start, and harm if it is shown."""
+    starts = starts_sentence(results.experiment.starts_apart_s) if any(shares for _, shares in parts) else ""
     harm = "Harm: what a flow lost of the throughput that its scheme had alone on the path; 50 % is half of it lost."
-    return [results.experiment.shown.sentence(results.experiment.warmup_s), *([harm] if _has_harm(parts) else [])]
+    convention = results.experiment.shown.sentence(results.experiment.warmup_s)
+    return [convention, *([starts] if starts else []), *([harm] if _has_harm(parts) else [])]
 
 
 def _without_first(table: Table) -> Table:

@@ -110,6 +110,11 @@ class Experiment(Settings):
         names = dict.fromkeys(flow.scheme for flow in self.flow_plans(run.scheme, run.path))
         return [self.schemes[name] for name in names if self.schemes[name].is_outside]
 
+    @property
+    def starts_apart_s(self) -> float:
+        """The time between the starts of two flows of a run; 0 where the experiment lists each flow with its start."""
+        return 0.0 if self.flow or self.cells else self.interval_s
+
     def listed_flows(self, path: str) -> tuple[FlowPlan, ...]:
         """The flows that the experiment lists for its runs on `path`; none where label and `flows` tell."""
         return self.cells[path].flows if path in self.cells else self.flow

@@ -9,8 +9,10 @@ from typing import Any, Protocol
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.description import Description, describe
 from dumbbell.catalog.scheme import Scheme
+from dumbbell.present.figure_caption import runs_text, starts_sentence
 from dumbbell.present.figure_metrics import FigureMetric, convention_note, find_metric, main_metric
 from dumbbell.present.plots import Steps, styles
+from dumbbell.present.plots.parts.sheet import sheet
 from dumbbell.present.report.content import ReportModel, RunEntry, SchemeEntry
 from dumbbell.present.report.drawing import Job, draw_job
 from dumbbell.present.report.drawn.overview import Overview
@@ -79,6 +81,8 @@ class Drawn:
     """What it shows, of kinds that show different things."""
     paper: Callable[[], PaperTable] | None = None
     """The numbers as a table for a paper; None: all of them, row by row."""
+    made: str = ""
+    """Sentences for its caption: how many runs it is of, how long they are, and the rules of its convention."""
 
 
 class DrawnRun(Protocol):
@@ -124,7 +128,9 @@ class OfRun:
         """
         if not drawing:
             raise UserError(f"{self.run.label}: figure `{self.kind}`: nothing of it was recorded")
-        return Drawn(self.run.label, drawing, lambda: Table.of(columns, list(rows())), shows=shows)
+        duration_s = float(self.run.specification["duration_s"])
+        made = f"A run of {duration_s:g} s."
+        return Drawn(self.run.label, drawing, lambda: Table.of(columns, list(rows())), shows=shows, made=made)
 
     @cached_property
     def samples(self) -> RunSamples:
@@ -230,6 +236,40 @@ class OfResults:
         wanted = self.options.schemes
         return [run for run in self.model.of(path) if run.good and (not wanted or run.scheme in wanted)]
 
+    @cached_property
+    def _counts(self) -> list[int]:
+        """Return the number of runs that count of each scheme on each of its paths."""
+        wanted = [(entry.name, path.name) for entry in self.schemes for path in self.model.paths]
+        found = [
+            self.model.gathered[path, scheme].good
+            for scheme, path in wanted
+            if self.path in (None, path) and self.scheme in (None, scheme) and (path, scheme) in self.model.gathered
+        ]
+        return [count for count in found if count]
+
+    def made(self, metrics: Sequence[FigureMetric], competing: bool = False) -> str:
+        """Return what the caption of a figure of these metrics says of the runs, in sentences.
+
+        With `competing`, or a share among the metrics, they say when the flows of a run start.
+        """
+        model = self.model
+        told = [f"{runs_text(self._counts, model.duration_s)}."] if self._counts else []
+        if competing or any(metric.scheme for metric in metrics):
+            told += filter(None, [starts_sentence(model.interval_s)])
+        if {metric.key for metric in metrics} & set(model.shown.keys):
+            told.append(model.shown.sentence(model.warmup_s))
+        return " ".join(told)
+
+    def note(self, counts: Sequence[int], bars: str = "") -> str:
+        """Return a line for the figure itself: how many runs its values are of, and what its bars show.
+
+        The line is empty on a sheet of paper, where the caption has it.
+        """
+        if sheet().width_pt or not counts:
+            return ""
+        told = [runs_text(counts, self.model.duration_s), *([f"bars: {bars}"] if bars else [])]
+        return "; ".join(told)
+
     @property
     def one_path(self) -> str:
         """The path, of a figure that is of one."""
@@ -246,12 +286,16 @@ class OfResults:
         metrics: Sequence[FigureMetric] = (),
         shows: str = "",
         paper: Callable[[], PaperTable] | None = None,
+        competing: bool = False,
     ) -> Drawn:
         """Return what was drawn of these metrics, with its tables; `shows` says it where the kind does not.
+
+        `competing` says that it is of flows that compete.
 
         Raises:
             UserError: there is no drawing; `why` says so.
         """
         if not drawing:
             raise UserError(f"figure `{self.kind}`: {why}")
-        return Drawn(of, drawing, lambda: Table.of(columns, rows()), convention_note(metrics), shows, paper)
+        numbers = lambda: Table.of(columns, rows())  # noqa: E731
+        return Drawn(of, drawing, numbers, convention_note(metrics), shows, paper, self.made(metrics, competing))

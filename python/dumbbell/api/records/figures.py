@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, capitalized
 from dumbbell.present.figure_request import Drawn, FigureOptions, OfResults, OfRun
 from dumbbell.present.figures import RUN, check_options, figure_module, kinds, options, scope, shows
 from dumbbell.present.paper_table import paper_table, require_rows
@@ -40,6 +40,8 @@ class Figure:
     """The numbers as a table for a paper; None: all of them, row by row."""
     name: str = ""
     """Kind and subject, for the label of that table."""
+    caption: str = ""
+    """What a paper says below it: the title, and how many runs it is of, how long they are, and what is counted."""
 
     @property
     def svg(self) -> str:
@@ -65,7 +67,7 @@ class Figure:
         elif file.suffix == ".tex":
             table = self.paper() if self.paper else paper_table(self.data)
             require_rows(table, str(file))
-            write_atomically(file, latex.render(table, self.title, self.name))
+            write_atomically(file, latex.render(table, self.caption, self.name))
         else:
             from dumbbell.present.plots.parts.typeset import figure_as
 
@@ -134,6 +136,7 @@ def _figure(kind: str, of: OfRun | OfResults, sheet: Sheet) -> Figure:
     with drawn_for(sheet):
         drawn: Drawn = figure_module(kind).draw(of)
     said = drawn.shows or shows(kind)
-    title = f"{drawn.of}: {said}" if drawn.of else said
-    title += f"; {drawn.note}" if drawn.note else ""
-    return Figure(title, drawn.drawing, drawn.data, sheet, drawn.paper, f"{kind} {drawn.of}".strip())
+    heading = f"{drawn.of}: {said}" if drawn.of else said
+    title = f"{heading}; {drawn.note}" if drawn.note else heading
+    caption = f"{heading if drawn.of else capitalized(heading)}. {drawn.made}".strip()
+    return Figure(title, drawn.drawing, drawn.data, sheet, drawn.paper, f"{kind} {drawn.of}".strip(), caption)

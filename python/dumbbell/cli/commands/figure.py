@@ -94,4 +94,5 @@ def main(arguments: argparse.Namespace) -> int:
     drawn.data.save(data)
     print(data)
     print(out)
+    print(f"caption: {drawn.caption}")
     return 0

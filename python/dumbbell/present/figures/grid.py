@@ -1,5 +1,7 @@
 """A metric of each scheme over two axes of a grid, as heat maps; use of the bottleneck unless another one is given."""
 
+from collections import Counter
+
 from dumbbell.base.errors import UserError
 from dumbbell.present.cells import Cells, mean
 from dumbbell.present.figure_request import Drawn, OfResults
@@ -43,6 +45,8 @@ def draw(of: OfResults) -> Drawn:
     panels = [MapPanel("" if who else entry.title, values) for entry, values in maps.items()]
     axes = (MapAxis(axis_heading(across), xs), MapAxis(axis_heading(down), ys))
     title = f"{who}: {metric.axis}" if who else metric.axis
+    counts = Counter((run.scheme, run.path) for run in runs if metric.value(run.content) is not None)
+    title = "\n".join(filter(None, (title, of.note(list(counts.values())))))
     drawing = maps_figure(of.name, *axes, panels, title, options.range or limits) if runs else ""
     rows: list[list[object]] = [
         [entry.name, y, x, value]
@@ -51,7 +55,8 @@ def draw(of: OfResults) -> Drawn:
         for x, value in zip(xs, each, strict=True)
     ]
     columns = {"scheme": "text", down: "text", across: "text", metric.column: "number"}
-    shows = f"{f'{who}: ' if who else ''}{metric.title}{'' if who else ' of each scheme'} over {across} and {down}"
+    shows = f"{f'{who}: ' if who else ''}{metric.title}{'' if who else ' of each scheme'}"
+    shows += f" over {axis_heading(across)} and {axis_heading(down)}"
 
     def paper() -> Table:
         corner = f"{axis_heading(down)} / {axis_heading(across)}"

@@ -150,13 +150,10 @@ def _row(pair: Pair, got: Got) -> list[object]:
     return [*pair, found.mean, found.low, found.high, statistics.fmean(got.fair), len(got.shares)]
 
 
-def _counted(of: OfResults, found: list[Got]) -> str:
-    """Return what the shares are of: `5 runs each, 3.1 to 20 s, in brackets: ...` without what differs."""
-    counts = {len(got.shares) for got in found}
-    runs = f"{counts.pop()} runs each" if len(counts) == 1 else f"{min(counts)} to {max(counts)} runs"
+def _time(of: OfResults) -> str:
+    """Return the time that the shares are of: `3.1 to 20 s, while all flows compete`; the seconds if all have them."""
     groups = [group for group in of.model.gathered.values() if len(group.flows) and len(group.flows[0]) > 1]
-    time = competing_heading([text for group in groups if (text := competing_text(group))])
-    return f"{runs}, {time}" if time else runs
+    return competing_heading([text for group in groups if (text := competing_text(group))])
 
 
 def _list(table: list[list[Got | None]], down: list[str], across: list[str], titles: tuple[str, str]) -> Table:
@@ -186,8 +183,9 @@ def _drawn(
 ) -> Drawn:
     shares = [[None if got is None else 100.0 * statistics.fmean(got.shares) for got in row] for row in table]
     fairs = [[None if got is None else 100.0 * statistics.fmean(got.fair) for got in row] for row in table]
-    counted = _counted(of, [got for row in table for got in row if got]) if rows else ""
-    title = f"{metric}\n{counted}"
+    time = _time(of)
+    note = of.note([len(got.shares) for row in table for got in row if got])
+    title = "\n".join(filter(None, [metric, ", ".join(filter(None, (note, time)))]))
     drawing = matrix_figure(of.name, down, across, shares, title, (0.0, 100.0), 1, fairs, titles) if rows else ""
 
     def paper() -> Table:
@@ -198,4 +196,5 @@ def _drawn(
         found = [[name, *map(str, row)] for name, row in zip(down, rows, strict=True)]
         return Table.of([corner, *across], found, align=f"l{'r' * len(across)}")
 
-    return of.drawn(what, drawing, columns, lambda: rows, _WHY, shows=f"{metric}, {counted}", paper=paper)
+    shows = ", ".join(filter(None, (metric, time)))
+    return of.drawn(what, drawing, columns, lambda: rows, _WHY, shows=shows, paper=paper, competing=True)

@@ -1,11 +1,13 @@
 """Metrics of each scheme along an axis of a grid: throughput, delay and loss unless one is given."""
 
+import itertools
+
 from dumbbell.base.errors import UserError
 from dumbbell.present.cells import Cells, all_schemes
 from dumbbell.present.figure_metrics import FigureMetric
 from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import GRID
-from dumbbell.present.plots import FEW, SweepLine, SweepPanel, grouped_strokes, scheme_strokes, sweep_figure
+from dumbbell.present.plots import FEW, SweepLine, SweepPanel, scheme_strokes, sweep_figure
 from dumbbell.present.report.content import RunEntry
 from dumbbell.present.report.drawn.overview import bars_text, interval
 from dumbbell.present.tables import Table
@@ -15,64 +17,77 @@ from dumbbell.results.analysis.summary import Estimate
 SCOPE = GRID
 OPTIONS = ("x", "metric", "schemes", "group_by")
 
+_MOST_PANELS = 6  # side by side
+
 
 def draw(of: OfResults) -> Drawn:
     """Draws the mean of each metric at each value of the axis: the last one of numbers unless `x` names another.
 
-    Grouped by an axis, each scheme has a line for each of its values.
+    Grouped by another axis, each metric has a panel for each value of that one, side by side.
     """
     all_schemes(of.kind, of.scheme)
     cells, options = Cells(of.model, of.kind), of.options
-    axis = cells.axis(options.x) if options.x else cells.quantities(1)[0]
     by = cells.axis(options.group_by) if options.group_by else None
+    axis = cells.axis(options.x) if options.x else _last(cells, by)
     if by == axis:
         raise UserError(f"figure `{of.kind}`: `group_by` = {by}: this is the axis that the figure goes along")
     runs = cells.along(of.path, tuple(filter(None, (axis, by))), group_by=by is None)
     places = cells.values(axis, runs)
     groups = cells.values(by, runs) if by else dict.fromkeys(places, "")
     values = list(dict.fromkeys(places.values()))
-    wanted = [(scheme, group) for scheme in of.schemes for group in dict.fromkeys(groups.values())]
-    if len(wanted) > FEW:
-        raise UserError(f"figure `{of.kind}`: {len(wanted)} lines cannot be told apart: `schemes` chooses up to {FEW}")
-    looks = [of.model.styles[scheme.name] for scheme, _ in wanted]
-    strokes = grouped_strokes(looks, [group for _, group in wanted]) if by else scheme_strokes(looks)
+    columns = list(dict.fromkeys(groups.values()))
+    if len(of.schemes) > FEW:
+        few = f"`schemes` chooses up to {FEW}"
+        raise UserError(f"figure `{of.kind}`: {len(of.schemes)} lines cannot be told apart: {few}")
+    if len(columns) > _MOST_PANELS:
+        raise UserError(
+            f"figure `{of.kind}`: `group_by` = {by}: it has {len(columns)} values: allowed are axes of up to "
+            f"{_MOST_PANELS}"
+        )
+    strokes = scheme_strokes([of.model.styles[scheme.name] for scheme in of.schemes])
     one = of.metric(options.metric)
-    panels, rows, estimates = [], list[list[object]](), list[tuple[FigureMetric, list[Estimate | None]]]()
+    panels, rows, estimates = [], list[list[object]](), list[tuple[str, FigureMetric, list[Estimate | None]]]()
     metrics = [one] if one else of.main_metrics
-    for metric in metrics:
+    for metric, group in itertools.product(metrics, columns):
         lines = []
-        for (scheme, group), stroke in zip(wanted, strokes, strict=True):
+        for scheme, stroke in zip(of.schemes, strokes, strict=True):
             own = [run for run in runs if run.scheme == scheme.name and groups[run.path] == group]
             found = [_estimate(metric, [run for run in own if places[run.path] == value]) for value in values]
-            estimates.append((metric, found))
             label = f"{scheme.title}, {axis_phrase(by, group)}" if by else scheme.title
+            estimates.append((label, metric, found))
             means = [each.mean if each else None for each in found]
-            lines.append(
-                SweepLine(label, stroke, means, [interval(each) if each else None for each in found], scheme.name)
-            )
+            ends = [interval(each) if each else None for each in found]
+            lines.append(SweepLine(scheme.title, stroke, means, ends, scheme.name))
             rows += [
                 [scheme.name, *([group] if by else []), axis, value, metric.column]
                 + ([each.mean, each.low, each.high, each.count] if each else [None, None, None, 0])
                 for value, each in zip(values, found, strict=True)
             ]
         panels.append(SweepPanel(metric.axis, lines))
-    columns = {"scheme": "text", **({"group": "text"} if by else {}), "axis": "text", "value": "text"}
-    columns |= {"metric": "text", "mean": "number", "low": "number", "high": "number", "runs": "integer"}
-    drawing = sweep_figure(of.name, axis_heading(axis), values, panels) if runs else ""
-    bars = bars_text(each for _, row in estimates for each in row if each)
-    shows = f"{', '.join(metric.title for metric in metrics)} of each scheme along {axis}"
+    head = {"scheme": "text", **({"group": "text"} if by else {}), "axis": "text", "value": "text"}
+    head |= {"metric": "text", "mean": "number", "low": "number", "high": "number", "runs": "integer"}
+    bars = bars_text(each for _, _, row in estimates for each in row if each)
+    note = of.note([each.count for _, _, row in estimates for each in row if each], bars)
+    titles = [axis_phrase(by, group) for group in columns] if by else ()
+    drawing = sweep_figure(of.name, axis_heading(axis), values, panels, titles, note) if runs else ""
+    shows = f"{', '.join(metric.title for metric in metrics)} of each scheme along {axis_heading(axis)}"
+    shows += f", a panel for each {axis_heading(by)}" if by else ""
     shows += f", with the {bars}" if bars else ""
 
     def paper() -> Table:
-        labels = [line.label for panel in panels for line in panel.lines]
         found = [
-            [metric.axis, label, *(metric.estimate_text(each) for each in row)]
-            for label, (metric, row) in zip(labels, estimates, strict=True)
+            [metric.axis, label, *(metric.estimate_text(each) for each in row)] for label, metric, row in estimates
         ]
-        head = ["metric", f"scheme / {axis_heading(axis)}", *values]
-        return Table.of(head, found, align=f"ll{'r' * len(values)}")
+        titles = ["metric", f"scheme / {axis_heading(axis)}", *values]
+        return Table.of(titles, found, align=f"ll{'r' * len(values)}")
 
-    return of.drawn(of.model.name, drawing, columns, lambda: rows, "no run counts", metrics, shows, paper)
+    return of.drawn(of.model.name, drawing, head, lambda: rows, "no run counts", metrics, shows, paper)
+
+
+def _last(cells: Cells, by: str | None) -> str:
+    """Return the last axis of numbers but the one that is grouped by."""
+    (last,) = cells.quantities(1)
+    return cells.quantities(2)[0] if last == by else last
 
 
 def _estimate(metric: FigureMetric, runs: list[RunEntry]) -> Estimate | None:

@@ -1,4 +1,4 @@
-"""Rates into and out of the path, packets with the path's overhead."""
+"""Rates into and out of the path in half seconds, with headers; as Pantheon draws it, out is at the end of each."""
 
 from dumbbell.present.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
@@ -16,11 +16,12 @@ def draw(of: OfRun) -> Drawn:
 
 
 def _rows(of: OfRun) -> Rows:
+    """Yield the rates at the times where the figure has them: in at the start of each interval, out at its end."""
     found = rates(of.run.source(PACKETS), BIN_S)
-    for direction, flows in (("ingress", found.ingress), ("egress", found.egress)):
+    for direction, flows, place in (("ingress", found.ingress, 0), ("egress", found.egress, 1)):
         for flow, values in sorted(flows.items()):
-            times = (found.start_s + index * found.bin_s for index in range(len(values)))
+            times = ((index + place) * found.bin_s for index in range(len(values)))
             yield from series_rows(f"flow {flow}", of.scheme(flow), f"{direction}_mbps", "Mbit/s", times, values)
     capacity = shown_capacity(draw_job("", of.run.statistics, of.run.kept, str))
-    times = (found.start_s + index * found.bin_s for index in range(len(capacity)))
+    times = (index * found.bin_s for index in range(len(capacity)))
     yield from series_rows("path", "", "capacity_mbps", "Mbit/s", times, capacity)

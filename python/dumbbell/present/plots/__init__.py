@@ -27,7 +27,7 @@ from dumbbell.present.plots.parts.axis import (
     value_axis,
 )
 from dumbbell.present.plots.parts.panels import Curve, Panel, Steps, time_figure
-from dumbbell.present.plots.parts.strokes import Stroke, flow_stroke, grouped_strokes, scheme_strokes
+from dumbbell.present.plots.parts.strokes import Stroke, flow_stroke, scheme_strokes
 from dumbbell.present.plots.parts.style import Style, flow_color, styles
 from dumbbell.present.plots.parts.svg import for_notebook, for_page, for_print, print_ink, theme_ink
 from dumbbell.present.plots.parts.swatch import swatch
@@ -109,7 +109,6 @@ __all__ = [
     "for_notebook",
     "for_page",
     "for_print",
-    "grouped_strokes",
     "heatmap_figure",
     "in_flight_figure",
     "is_crowd",

@@ -11,15 +11,18 @@ from matplotlib.lines import Line2D
 
 from dumbbell.present.plots.parts.canvas import look, render
 from dumbbell.present.plots.parts.frame import LINES, frame, say_empty, value_limits
+from dumbbell.present.plots.parts.sheet import sheet
 from dumbbell.present.plots.parts.strokes import Stroke, line_look
 from dumbbell.present.plots.parts.style import paint
 from dumbbell.present.plots.parts.svg import Mark, compact
 
-_MOST_TICKS = 14
-_WIDE_RANGE = 10.0
+_TICK_ROOM = 26.0  # points that the name of a value takes along the axis
+_WIDE_RANGE = 4.0  # of quantities on a logarithmic axis, the largest over the smallest
+_FURTHER = 1.05  # the smallest distance over the whole range, on a logarithmic axis over that on a linear one
 _LONG_TAIL = 30.0
 """Values of which the largest is so many times the smallest stand on a logarithmic axis."""
-_SPREAD = 0.3  # of the distance of two values: points of the schemes that would hide each other stand side by side
+_STEP, _SPREAD = 4.0, 0.3
+"""Bars that would hide each other stand so many points apart; all take at most this part of the distance of values."""
 
 
 @dataclass(frozen=True)
@@ -43,32 +46,51 @@ class SweepPanel:
     logarithmic: bool = False
 
 
-def sweep_figure(name: str, axis: str, values: Sequence[str], panels: Sequence[SweepPanel]) -> str:
-    """The metrics one above the other as SVG.
+def sweep_figure(
+    name: str,
+    axis: str,
+    values: Sequence[str],
+    panels: Sequence[SweepPanel],
+    columns: Sequence[str] = (),
+    note: str = "",
+) -> str:
+    """The metrics one above the other as SVG, with a `note` above them all.
 
-    Quantities stand where they are, on a logarithmic axis if the largest is more than ten times the smallest. Values
-    that are none (names of queues, say) stand at even distances, and no lines join their points.
+    With `columns`, the names of groups, each metric has a panel for each of them, side by side and over the same range;
+    `panels` has those of the first metric, then those of the next one.
+
+    Quantities stand where they are, on a logarithmic axis if that sets those of a wide range further apart. Values that
+    are none (names of queues, say) stand at even distances, and no lines join their points.
     """
     places = quantities(values)
+    across = max(len(columns), 1)
+    rows = [panels[index : index + across] for index in range(0, len(panels), across)]
     with look(name):
-        framed = frame(*([125.0] * len(panels)))
+        framed = frame(*([125.0] * len(rows)), columns=across, note=note)
+        spots = places or Places([float(index) for index in range(len(values))], None)
+        width = framed.size(0)[0]
         marks = {}
         for number, (axes, panel) in enumerate(zip(framed.plots, panels, strict=True)):
-            spots = places or Places([float(index) for index in range(len(values))], None)
-            for index, (line, drawn) in enumerate(zip(panel.lines, _draw(axes, panel, spots), strict=True)):
+            for index, (line, drawn) in enumerate(zip(panel.lines, _draw(axes, panel, spots, width), strict=True)):
                 drawn.set_gid(f"line{number}-{index}")
                 marks[f"line{number}-{index}"] = Mark(line.label, line.scheme)
+        for plot, title in zip(framed.plots, columns, strict=False):
+            plot.set_title(title, fontsize=sheet().letters(9.0), pad=3.0)
+        for index, row in enumerate(rows):
+            _scale(framed.plots[across * index : across * (index + 1)], row)
         labels = [
-            f"{each.label}{', logarithmic' * (plot.get_yscale() == 'log')}"
-            for each, plot in zip(panels, framed.plots, strict=True)
+            f"{row[0].label}{', logarithmic' * (plot.get_yscale() == 'log')}"
+            for row, plot in zip(rows, framed.first, strict=True)
         ]
-        framed.finish(labels, LINES, (f"{axis}{', logarithmic' * bool(places and places.logarithmic)}",))
-        at = places.at if places else [float(index) for index in range(len(values))]
-        shown = _apart(at, bool(places and places.logarithmic))
-        for axes in framed.plots:
-            axes.set_xticks([at[index] for index in shown], [])
+        shown = _apart(spots.at, bool(spots.logarithmic), max(int(width // _TICK_ROOM), 2))
+        at, names = [spots.at[index] for index in shown], [values[index] for index in shown]
+        for index, axes in enumerate(framed.plots):
+            axes.set_xticks(at, names if index >= len(panels) - across else [])
             axes.minorticks_off()
-        framed.plots[-1].set_xticks([at[index] for index in shown], [values[index] for index in shown])
+        framed.finish(labels, LINES, (f"{axis}{', logarithmic' * bool(spots.logarithmic)}",))
+        for index, axes in enumerate(framed.plots):
+            if index % across:
+                axes.tick_params(labelleft=False)
         return compact(render(framed.figure), name, marks)
 
 
@@ -110,15 +132,25 @@ def quantities(values: Sequence[str]) -> Places | None:
     numbers = [float(match[1]) for match in found if match]
     if len(numbers) < len(values) or len({match[2] for match in found if match}) > 1 or len(set(numbers)) < len(values):
         return None
-    return Places(numbers, min(numbers, default=0.0) > 0 and max(numbers) > _WIDE_RANGE * min(numbers))
+    return Places(numbers, _is_logarithmic(numbers))
 
 
-def _apart(at: Sequence[float], logarithmic: bool) -> list[int]:
-    """The places whose names do not touch each other."""
+def _is_logarithmic(numbers: Sequence[float]) -> bool:
+    """Return whether quantities of a wide range stand further apart on a logarithmic axis."""
+    low, high = min(numbers, default=0.0), max(numbers, default=0.0)
+    if low <= 0 or high < _WIDE_RANGE * low:
+        return False
+    linear, logarithmic = numpy.array(sorted(numbers)), numpy.log(sorted(numbers))
+    gaps = [numpy.diff(each).min() / (each[-1] - each[0]) for each in (linear, logarithmic)]
+    return bool(gaps[1] > gaps[0] * _FURTHER)
+
+
+def _apart(at: Sequence[float], logarithmic: bool, most: int) -> list[int]:
+    """The places whose names do not touch each other where about so many have room."""
     if not at:
         return []
     along = numpy.log(at) if logarithmic else numpy.asarray(at)
-    least = (along.max() - along.min()) / _MOST_TICKS
+    least = (along.max() - along.min()) / most
     kept: list[int] = []
     for index in numpy.argsort(along):
         if not kept or along[index] - along[kept[-1]] >= least:
@@ -132,31 +164,52 @@ def long_tailed(known: Sequence[numpy.ndarray[Any, Any]]) -> bool:
     return bool(len(values) and values.min() > 0 and values.max() > _LONG_TAIL * numpy.median(values))
 
 
-def _draw(axes: Axes, panel: SweepPanel, places: Places) -> list[Line2D]:
-    known = []
+def _draw(axes: Axes, panel: SweepPanel, places: Places, width: float) -> list[Line2D]:
+    """Draws the lines of a panel that is `width` points wide."""
     lines = []
     joined = places.logarithmic is not None
     if places.logarithmic:
         axes.set_xscale("log")
     axes.set_xlim(*places.margins())
     beside = not joined or any(any(line.intervals) for line in panel.lines)
+    steps = max(len(places.at), _LEAST_STEPS)
+    spread = min(_SPREAD, _STEP * len(panel.lines) * steps / width) if joined else _SPREAD
     for index, line in enumerate(panel.lines):
-        y = numpy.array([numpy.nan if value is None else value for value in line.values], dtype=float)
-        if panel.logarithmic:
-            y[~(y > 0)] = numpy.nan
-        known.append(y[numpy.isfinite(y)])
-        shift = _SPREAD * ((index + 0.5) / len(panel.lines) - 0.5) if beside else 0.0
+        shift = spread * ((index + 0.5) / len(panel.lines) - 0.5) if beside else 0.0
         x = numpy.array(places.beside(shift))
         drawn = line_look(line.stroke) | ({} if joined else {"linestyle": "none"})
-        lines += axes.plot(x, y, label=line.label, zorder=3, **drawn)
+        lines += axes.plot(x, _values(panel, line), label=line.label, zorder=3, **drawn)
         for at, interval in zip(x, line.intervals, strict=False):
             if interval:
                 axes.plot([at, at], interval, color=paint(line.stroke.color), linewidth=0.9, zorder=2)
-                known.append(numpy.array(interval, dtype=float))
-    if (panel.logarithmic or long_tailed(known)) and any(len(values) for values in known):
-        axes.set_yscale("log")
-        return lines
-    axes.set_ylim(*value_limits(known, panel.from_zero))
-    if not any(len(values) for values in known):
-        say_empty(axes)
     return lines
+
+
+def _values(panel: SweepPanel, line: SweepLine) -> numpy.ndarray[Any, Any]:
+    """The values that are drawn of a line, not a number where there is none."""
+    y = numpy.array([numpy.nan if value is None else value for value in line.values], dtype=float)
+    if panel.logarithmic:
+        y[~(y > 0)] = numpy.nan
+    return y
+
+
+def _scale(plots: Sequence[Axes], panels: Sequence[SweepPanel]) -> None:
+    """Gives the plots of a row the same axis upwards: one on which all of their values can be told apart."""
+    drawn = [_values(panel, line) for panel in panels for line in panel.lines]
+    known = [y[numpy.isfinite(y)] for y in drawn]
+    known += [
+        numpy.array(bar, dtype=float) for panel in panels for line in panel.lines for bar in line.intervals if bar
+    ]
+    empty = not any(len(values) for values in known)
+    logarithmic = not empty and (panels[0].logarithmic or long_tailed(known))
+    for plot in plots:
+        if logarithmic:
+            plot.set_yscale("log")
+        else:
+            plot.set_ylim(*value_limits(known, panels[0].from_zero))
+        if empty:
+            say_empty(plot)
+    if logarithmic:
+        limits = [plot.get_ylim() for plot in plots]
+        for plot in plots:
+            plot.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))

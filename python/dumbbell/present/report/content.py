@@ -311,7 +311,7 @@ def model_of(results: ResultsDirectory, generated_at: datetime | None = None) ->
         warmup_s=experiment.warmup_s,
         runs_per_scheme=experiment.runs,
         flows=max(counts, default=0),
-        interval_s=experiment.interval_s,
+        interval_s=experiment.starts_apart_s,
         even_flows=not (experiment.flow or experiment.cells) and len(counts) == 1,
         seed=experiment.seed if experiment.capabilities.repeatable else None,
         records=records(environment, __version__),

@@ -18,8 +18,8 @@ _MOST_MAPS = 6
 """Maximum number of maps of one kind."""
 _MOST_COLUMNS = 12
 """Maximum number of paths or cells that are the columns of one map."""
-_MOST_LINES = 8
-"""Maximum number of lines of a sweep that has a line for each value of a second axis."""
+_MOST_PANELS = 4
+"""Maximum number of panels of a sweep, one for each value of a second axis: of more there are maps."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,11 @@ class Across:
         bases = {str(axes.get("path", path)): path for path, axes in reversed(self.cells.axes.items())}
         bases = dict(list(reversed(bases.items()))[:_MOST_MAPS])
         by = numeric[1] if len(numeric) == 2 else None
-        lines = len(alone) * (len(self._values(by)) if by else 1)
+        panels = len(self._values(by)) if by else 1
         chosen = tuple(alone) if len(alone) < len(self.model.schemes) else ()
         found = []
         for path in bases.values():
-            if lines <= (_MOST_LINES if by else FEW):
+            if len(alone) <= FEW and panels <= _MOST_PANELS:
                 found += self._drawn("sweep", path, x=numeric[0], group_by=by, schemes=chosen)
             elif by and len(alone) <= _MOST_MAPS:
                 metric = self.model.shown.throughput.key

@@ -36,7 +36,9 @@ LINES = Legend(((4, 9.0), *_THREE), 3.0)
 _WIDTH = 420.0  # points
 _LEFT, _RIGHT, _BELOW = 52.0, 9.0, 44.0
 _ABOVE, _TITLE = 9.0, 15.0
-_BETWEEN = 12.0
+_NOTE = 12.0
+_BETWEEN, _ASIDE = 12.0, 10.0
+_X_BELOW = 18.0  # from the plots to the name of an axis that several columns share
 _BETWEEN_AXES = 46.0  # where each plot has an x axis of its own
 _LEGEND_BELOW = 36.0  # from the lowest plot to the legend
 _WIDE = 300.0  # a logarithmic axis over a larger factor has ticks at powers of ten only
@@ -47,12 +49,18 @@ _LOWEST = 40.0  # points, of a plot
 
 @dataclass
 class PlotFrame:
-    """A figure with plots of the given heights (points), from top to bottom; a sheet of fixed height scales them."""
+    """A figure with rows of plots of the given heights (points), from top to bottom.
+
+    A sheet of fixed height scales them. `plots` has the plots of the first row from left to right, then those of the
+    next one. What stands in `note` is written above them all.
+    """
 
     figure: Figure
     plots: Sequence[Axes]
     heights: list[float]
     between: float
+    columns: int = 1
+    note: str = ""
 
     def __post_init__(self) -> None:
         self.width = sheet().width(_WIDTH)
@@ -63,18 +71,27 @@ class PlotFrame:
     def _inside(self) -> float:
         return self.width - self.left - _RIGHT
 
+    @property
+    def first(self) -> Sequence[Axes]:
+        """The first plot of each row."""
+        return self.plots[:: self.columns]
+
     def size(self, plot: int) -> tuple[float, float]:
         """Width and height of a plot, points."""
-        return (self._inside, self.heights[plot])
+        width = (self._inside - _ASIDE * (self.columns - 1)) / self.columns
+        return (width, self.heights[plot // self.columns])
 
     def box(self, plot: int) -> tuple[float, float, float, float]:
         """Left, top, width and height of a plot in the drawing, points."""
-        above = sum(self.heights[:plot]) + self.between * plot
-        return (self.left, self._above + above, *self.size(plot))
+        row, column = divmod(plot, self.columns)
+        above = sum(self.heights[:row]) + self.between * row
+        width, height = self.size(plot)
+        return (self.left + column * (width + _ASIDE), self._above + above, width, height)
 
     @property
     def _above(self) -> float:
-        return _ABOVE + (_TITLE if self.plots[0].get_title() or self.plots[0].get_title("left") else 0.0)
+        titled = self.plots[0].get_title() or self.plots[0].get_title("left")
+        return _ABOVE + (_TITLE if titled else 0.0) + (_NOTE if self.note else 0.0)
 
     def _lay_out(self, legend: float) -> None:
         """Gives the plots their size and place, above a legend of the given height."""
@@ -82,10 +99,8 @@ class PlotFrame:
         height = self._above + inner + _BELOW + legend
         self.figure.set_size_inches(self.width / 72, height / 72)
         for index, plot in enumerate(self.plots):
-            _, top, _, own = self.box(index)
-            plot.set_position(
-                (self.left / self.width, 1 - (top + own) / height, self._inside / self.width, own / height)
-            )
+            left, top, across, own = self.box(index)
+            plot.set_position((left / self.width, 1 - (top + own) / height, across / self.width, own / height))
 
     def _fit(self, legend: float) -> None:
         """Gives the plots the height that the sheet leaves them, if its height is fixed.
@@ -104,7 +119,7 @@ class PlotFrame:
         self.heights = [scale * height for height in self.heights]
 
     def finish(self, y_labels: Sequence[str], legend: Legend, x_labels: Sequence[str] = ("Time (s)",)) -> None:
-        """Labels, and a legend of what is in any plot in the first of its layouts that fits the width.
+        """Labels, one of `y_labels` for each row, and a legend of what is in any plot, as wide as the figure at most.
 
         One of `x_labels` stands for all plots, below the lowest.
         """
@@ -121,10 +136,11 @@ class PlotFrame:
                     axis.set_minor_formatter(NullFormatter())
                     axis.set_major_formatter(FuncFormatter(tick_text))
         if len(x_labels) == 1:
-            for plot in self.plots[:-1]:
+            for plot in self.plots[: -self.columns]:
                 plot.tick_params(labelbottom=False)
-        for plot, x_label in zip(self.plots[-len(x_labels) :], x_labels, strict=True):
-            plot.set_xlabel(x_label)
+        if self.columns == 1:
+            for plot, x_label in zip(self.plots[-len(x_labels) :], x_labels, strict=True):
+                plot.set_xlabel(x_label)
         handles: list[Any] = []
         labels: list[str] = []
         for plot in self.plots:
@@ -137,22 +153,36 @@ class PlotFrame:
             measure = renderer(self.figure)
             self.heights = [
                 max(height, _long(plot, text, measure))
-                for plot, height, text in zip(self.plots, self.heights, y_labels, strict=True)
+                for plot, height, text in zip(self.first, self.heights, y_labels, strict=True)
             ]
         self._fit(below)
         rooms = []
-        for plot, height, y_label in zip(self.plots, self.heights, y_labels, strict=True):
+        for plot, height, y_label in zip(self.first, self.heights, y_labels, strict=True):
             rooms.append(label_upwards(plot, y_label, renderer(self.figure), height, self.between))
         self.left = _LEFT + max(max(rooms, default=0.0) - _ROOM, 0.0)
-        for plot, room in zip(self.plots, rooms, strict=True):
-            place_label(plot, room, self.left, self._inside)
+        for plot, room in zip(self.first, rooms, strict=True):
+            place_label(plot, room, self.left, self.size(0)[0])
         if written:
             written.set_bbox_to_anchor(self._middle(), self.plots[-1].transAxes)
         self._lay_out(below)
+        if self.columns > 1:
+            self._write(x_labels[0], self.left + self._inside / 2, self.box(len(self.plots) - 1), _X_BELOW)
+        if self.note:
+            height = self.figure.get_figheight() * 72
+            middle, top = 0.5, 1 - 4 / height
+            self.figure.text(middle, top, self.note, ha="center", va="top", fontsize=sheet().letters(8.0))
+
+    def _write(self, text: str, middle: float, box: tuple[float, float, float, float], below: float) -> None:
+        """Writes a text below a plot, around a place across the figure."""
+        height = self.figure.get_figheight() * 72
+        y = 1 - (box[1] + box[3] + below) / height
+        size = self.plots[0].xaxis.label.get_fontsize()
+        self.figure.text(middle / self.width, y, text, ha="center", va="top", fontsize=size)
 
     def _middle(self) -> tuple[float, float]:
-        """Where the legend begins: below the middle of the figure, in parts of the lowest plot."""
-        return ((self.width / 2 - self.left) / self._inside, -_LEGEND_BELOW / self.heights[-1])
+        """Where the legend begins: below the middle of the figure, in parts of the last plot."""
+        left, _, width, height = self.box(len(self.plots) - 1)
+        return ((self.width / 2 - left) / width, -_LEGEND_BELOW / height)
 
     def _write_legend(self, handles: Sequence[Any], labels: Sequence[str], legend: Legend) -> Any:  # noqa: ANN401 (matplotlib's legend)
         """Writes it in the first layout that fits the width."""
@@ -179,11 +209,11 @@ class PlotFrame:
         return written
 
 
-def frame(*heights: float, own_x: bool = False) -> PlotFrame:
-    """A frame with a plot for each height, with room for an x axis below each of them if `own_x`."""
+def frame(*heights: float, own_x: bool = False, columns: int = 1, note: str = "") -> PlotFrame:
+    """A frame with a row of plots for each height, with room for an x axis below each of them if `own_x`."""
     figure = Figure()
-    plots = [figure.add_axes((0, 0, 1, 1), label=str(index)) for index in range(len(heights))]
-    return PlotFrame(figure, plots, list(heights), _BETWEEN_AXES if own_x else _BETWEEN)
+    plots = [figure.add_axes((0, 0, 1, 1), label=str(index)) for index in range(len(heights) * columns)]
+    return PlotFrame(figure, plots, list(heights), _BETWEEN_AXES if own_x else _BETWEEN, columns, note)
 
 
 def label_upwards(plot: Axes, text: str, measure: RendererAgg, height: float, between: float = 0.0) -> float:

@@ -45,15 +45,6 @@ def scheme_strokes(styles: Sequence[Style]) -> list[Stroke]:
     return strokes
 
 
-def grouped_strokes(styles: Sequence[Style], groups: Sequence[str]) -> list[Stroke]:
-    """Return strokes in which dashes mean the group, the same for every scheme; colour and marker mean the scheme."""
-    order = list(dict.fromkeys(groups))
-    return [
-        Stroke(style.color, style.marker, DASHES[order.index(group) % len(DASHES)], style.hollow)
-        for style, group in zip(styles, groups, strict=True)
-    ]
-
-
 def flow_stroke(flow: int) -> Stroke:
     """The stroke of flow number `flow`, from 1, where flows are not told apart by their schemes."""
     index = max(flow - 1, 0)
