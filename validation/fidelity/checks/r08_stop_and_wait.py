@@ -27,15 +27,26 @@ def steady(values: list[float]) -> dict[str, float]:
 
 
 def found(directory: Path, scheme: str, number: int = 1) -> dict[str, dict[str, float]]:
-    """One stream and two in one zone, one to another continent."""
+    """One stream and two in one zone and to another continent."""
     total = rates(directory, "zone", f"{scheme}*2", number, None)
     return {
         "zone/1": steady(rates(directory, "zone", scheme, number)),
         "zone/2": steady(rates(directory, "zone", f"{scheme}*2", number, 2)),
         "zone/sum": steady(total),
         "far": steady(rates(directory, "continents", scheme, number)),
+        "far/2": steady(rates(directory, "continents", f"{scheme}*2", number, 2)),
         "first": {"mean": total[0]},
     }
+
+
+def whole(directory: Path, number: int) -> dict[str, dict[str, float]]:
+    """What the first second is part of, in the 17.5 s of the published transfer."""
+    one, two = (rates(directory, "zone", scheme, number) for scheme in (OURS, f"{OURS}*2"))
+    return {"zone/average": {"mean": fmean(one)}, "zone/transfer": {"kbytes": sum(two) + _HALF * two[-1]}}
+
+
+_HALF = 0.5
+"""Of a second: the last interval of 17.5 s, in which the rate is that of the second before it."""
 
 
 def simulated(work: Work, count: int) -> list[Measured]:
@@ -43,7 +54,7 @@ def simulated(work: Work, count: int) -> list[Measured]:
     usual = work.repetitions("ledbat-2017", count=count)
     near = work.repetitions("ledbat-2017", *NEAR, count=count)
     return [
-        found(usual, OURS, number) | {"near": steady(rates(near, "2ms", OURS, number))}
+        found(usual, OURS, number) | whole(usual, number) | {"near": steady(rates(near, "2ms", OURS, number))}
         for number in range(1, count + 1)
     ]
 
