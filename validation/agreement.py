@@ -110,7 +110,7 @@ REAL_REASONS: dict[tuple[str, str], str] = {  # (real implementation, path or ""
 }
 
 WITHIN = "within"
-SPREAD = "spread"  # followed by the ranges
+SPREAD, WIDE = "spread", "wide"  # followed by the ranges
 UNEXPLAINED = "**not explained**"
 
 
@@ -155,6 +155,14 @@ class Bounds:
             good_rate |= around.throughput[0] <= other.throughput <= around.throughput[1]
             good_delay |= around.p95[0] <= other.p95 <= around.p95[1]
         return good_rate and good_delay
+
+    @property
+    def of_spread(self) -> Bounds:
+        """The bounds of what the spread of repetitions can excuse: twice as wide.
+
+        Of a scheme whose runs differ that much a range that holds both values says nothing.
+        """
+        return Bounds(2 * self.throughput, 2 * self.p95, 2 * self.p95_ms)
 
 
 # The simulator and real packets, two implementations.
@@ -221,7 +229,7 @@ def verdict(
     if bounds.hold(ours, other):
         return WITHIN
     if around is not None and bounds.hold(ours, other, around):
-        return f"{SPREAD}: {around}"
+        return f"{SPREAD if bounds.of_spread.hold(ours, other) else WIDE}: {around}"
     return UNEXPLAINED if reason is None else notes.mark(reason)
 
 
@@ -303,14 +311,16 @@ def pair_tables(titles: dict[str, str], emu: Runs, real: Runs, late: Runs) -> li
 
 def summary(verdicts: list[str], bounds: Bounds) -> str:
     """How many cells came out how."""
-    within, spread_out = verdicts.count(WITHIN), sum(verdict.startswith(SPREAD) for verdict in verdicts)
+    within = verdicts.count(WITHIN)
+    spread_out, wide = (sum(verdict.startswith(word) for verdict in verdicts) for word in (SPREAD, WIDE))
     reasons = sum(verdict.startswith("[") for verdict in verdicts)
     unexplained = verdicts.count(UNEXPLAINED)
-    rest = len(verdicts) - within - spread_out - reasons - unexplained
+    rest = len(verdicts) - within - spread_out - wide - reasons - unexplained
     limits = f"{100 * bounds.throughput:g} % of throughput, {100 * bounds.p95:g} % or {bounds.p95_ms:g} ms of delay"
     return (
         f"Of {len(verdicts)} cells {within} are within bounds ({limits}), {spread_out} more within the spread of "
-        f"repetitions, {reasons} differ for a known reason, {unexplained} are not explained, {rest} have no good run."
+        f"repetitions, {wide} further apart than a spread can excuse, {reasons} differ for a known reason, "
+        f"{unexplained} are not explained, {rest} have no good run."
     )
 
 
@@ -340,10 +350,12 @@ Written by `{command}`. Every run is one flow of {duration_s:g} s
 
 {others}
 
-Verdicts: `within` the bounds of the section; `spread`: outside, but inside the ranges of {count} simulated runs, most
-with other seeds, in which packets are late at random ({late} ms on average in each direction),
-as real machines make them; `[n]`: for the reason below the tables. `late p99` is how late the emulator let packets go.
-Degraded runs (later than a bound that depends on the path) are shown but not judged.
+Verdicts: `within` the bounds of the section; `spread`: outside, but within twice of them, and inside the ranges of
+{count} simulated runs, most with other seeds, in which packets are late at random ({late} ms on average
+in each direction), as real machines make them; `wide`: inside these ranges too, but more than twice the bounds apart,
+so that one run of each says nothing for or against agreement; `[n]`: for the reason below the tables. `late p99` is
+how late the emulator let packets go. Degraded runs (later than a bound that depends on the path) are shown but not
+judged.
 
 ## The simulator and real packets
 

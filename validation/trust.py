@@ -28,7 +28,7 @@ NOT_SCHEMES = ("README", "defaults")
 OPENING = "<!-- trust: written by `python -m validation.trust --write` -->"
 CLOSING = "<!-- /trust -->"
 HEADING = "## How sure are we"
-WITHIN, SPREAD = "within", "spread"
+WITHIN, SPREAD, WIDE = "within", "spread", "wide"
 
 
 @dataclass
@@ -63,9 +63,11 @@ def table_rows(text: str) -> Iterator[tuple[str, list[str]]]:
 
 def count(verdicts: list[str]) -> str:
     """Verdicts in words."""
-    within, spread = verdicts.count(WITHIN), sum(one.startswith(SPREAD) for one in verdicts)
-    rest = len(verdicts) - within - spread
+    within = verdicts.count(WITHIN)
+    spread, wide = (sum(one.startswith(word) for one in verdicts) for word in (SPREAD, WIDE))
+    rest = len(verdicts) - within - spread - wide
     parts = [f"{within} within bounds"] * bool(within) + [f"{spread} within the spread of repetitions"] * bool(spread)
+    parts += [f"{wide} further apart than a spread can excuse"] * bool(wide)
     parts += [f"{rest} not judged or for a reason named there"] * bool(rest)
     return f"{len(verdicts)} {'path' if len(verdicts) == 1 else 'paths'}: {', '.join(parts)}"
 

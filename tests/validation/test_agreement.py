@@ -96,9 +96,13 @@ def test_a_difference_without_a_reason_is_said_to_have_none() -> None:
 
 
 def test_a_difference_inside_the_repetitions_is_shown_with_their_ranges() -> None:
-    text = tables(run(), run(8.0), [run(7.0, 49.0), run(9.0, 51.0), run(1.0, flows=[])])
-    assert "| spread: 7.00 to 9.00 Mbit/s, 49.0 to 51.0 ms |" in text
+    late = [run(7.0, 49.0), run(9.5, 51.0), run(1.0, flows=[])]
+    text = tables(run(), run(9.2), late)
+    assert "| spread: 7.00 to 9.50 Mbit/s, 49.0 to 51.0 ms |" in text
     assert "1 more within the spread" in text
+    far = tables(run(), run(8.0), late)
+    assert "| wide: 7.00 to 9.50 Mbit/s, 49.0 to 51.0 ms |" in far
+    assert "0 more within the spread of repetitions, 1 further apart than a spread can excuse" in far
 
 
 def test_a_reason_for_the_cell_comes_before_one_for_the_scheme(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from validation import trust
-from validation.fidelity import __main__ as command, checks, page
+from validation.fidelity import __main__ as command, checks, judging, page
 from validation.fidelity.checks import r11_linux_grid, r15_mathis
 from validation.fidelity.claims import FOLDER, ClaimError, load as load_claim, parse
 from validation.fidelity.drawn_seeds import seed
 from validation.fidelity.measured import Runs
 from validation.fidelity.published_check import Check, Failed, Measured, Real, Results, Work, load, order, save
+from validation.fidelity.quotes import quoted, quoting_pages
 from validation.fidelity.registration import Unregistered, committed_blob, history, verified
 from validation.fidelity.verdict import NEWER, UNCOMMITTED, Count, JudgedResult, distance, judge
 
@@ -296,6 +297,24 @@ def test_the_scorecard_is_one_well_formed_file(repository: Repository) -> None:
     assert "&lt;script&gt;" in made
     assert "<script" not in made
     assert "prefers-color-scheme: dark" in made
+
+
+def test_quoted_numbers_are_those_of_the_results(repository: Repository) -> None:
+    repository.commit(WIDE)
+    judged = [repository.judged(results(committed_blob(repository.file), measured(0.9), measured(0.7)))]
+    page_text = "has 0.5<!-- R1 share share --> of the link, and 12 %"
+    assert quoted(page_text, judged, "a.md") == "has 0.80<!-- R1 share share --> of the link, and 12 %"
+    with pytest.raises(ClaimError, match=r"a\.md: `<!-- R1 shar share -->`: the scorecard has no such number"):
+        quoted("1<!-- R1 shar share -->", judged, "a.md")
+
+
+def test_pages_quote_the_scorecard() -> None:
+    judged = judging.judged(load(judging.SCORECARD))
+    pages = list(quoting_pages())
+    assert {page.name for page in pages} >= {"ware.md", "nsperf.md", "ledbat.md", "copa-fairness.md"}
+    for file in pages:
+        text = file.read_text(encoding="utf-8")
+        assert quoted(text, judged, file.name) == text, f"{file}: python -m validation.fidelity --no-run --write"
 
 
 def test_results_survive_being_written(tmp_path: Path) -> None:

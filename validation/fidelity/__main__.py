@@ -31,6 +31,7 @@ from validation.fidelity import checks, page
 from validation.fidelity.claims import ClaimError, load as load_claim
 from validation.fidelity.judging import SCORECARD, judged
 from validation.fidelity.published_check import Check, Failed, Measured, Real, Results, Work, load, rounded, save
+from validation.fidelity.quotes import write_quotes
 from validation.fidelity.registration import Unregistered, committed_blob
 
 
@@ -131,6 +132,8 @@ def write(results: Mapping[str, Results], markdown: Path | None, html: Path | No
         if file:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text(judged(results)), encoding="utf-8")
+    if markdown:
+        write_quotes(judged(results))
 
 
 def run(given: argparse.Namespace) -> bool:
