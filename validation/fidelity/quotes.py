@@ -37,7 +37,9 @@ def quoted(text: str, results: Iterable[JudgedResult], page: str) -> str:
         name = (match["id"], match["row"], match["metric"])
         if name not in known:
             raise ClaimError(f"{page}: `<!-- {' '.join(name)} -->`: the scorecard has no such number")
-        return f"{known[name].replace('%', ' %')}<!-- {' '.join(name)} -->"
+        value = known[name].replace("%", " %")
+        unit = "" if "%" in value else match["unit"] or ""
+        return f"{value}{unit}<!-- {' '.join(name)} -->"
 
     return _QUOTE.sub(number, text)
 
