@@ -176,15 +176,19 @@ def ccperf(flow: Flow) -> Values:
     }
     if smoothed is not None:
         values["mean_est_qdelay_l4"] = smoothed - flow.base_rtt_ms(max(first, int(srtt.time[0])), last)
-    of_capacity = dict.fromkeys(("bw", "bdp", "bdp_compat"))
+    of_capacity: Values = dict.fromkeys(("mean_utilization_bw_l4", "mean_in_flight_bdp", "mean_utilization_bdp_l4"))
     if not any(other.confined for other in run.flows) or not flow.confined:
         capacity = flow.capacity(*flow.active)
         full = segment + flow.transport["header_bytes"] + run.path.get("overhead_bytes", 0)
         full += flow.links[0].get("framing_bytes", 0)
         bdp = capacity * flow.base_rtt_ms(first, last) * 125 / full
         pipe /= segment
-        of_capacity = {"bw": throughput / capacity, "bdp": pipe / bdp, "bdp_compat": pipe / (bdp * segment / full)}
-    return values | {f"mean_utilization_{name}_l4": value for name, value in of_capacity.items()}
+        of_capacity = {
+            "mean_utilization_bw_l4": throughput / capacity,
+            "mean_in_flight_bdp": pipe / bdp,
+            "mean_utilization_bdp_l4": pipe / (bdp * segment / full),
+        }
+    return values | of_capacity
 
 
 def sampled(flow: Flow) -> Values:

@@ -105,8 +105,13 @@ impl KnownFlow<'_> {
     }
 
     /// Payload as part of a full packet on the wire.
-    pub(crate) fn payload_part(&self) -> f64 {
+    fn payload_part(&self) -> f64 {
         f64::from(self.flow.info.facts.segment_bytes) / self.wire_bytes
+    }
+
+    /// Packets in flight over the bandwidth-delay product as ccperf's printed values have it: at the rate of payload.
+    pub(crate) fn utilization_bdp(&self) -> Option<f64> {
+        Some(self.in_flight_segments()? / (self.bdp_packets()? * self.payload_part()))
     }
 
     /// Mean base RTT from `from` to the end of `T`, ms.

@@ -181,14 +181,14 @@ statistics! {
              weighted with the time in it in which the flow was active (over the whole run where none ended \
              meanwhile); null of flows that pass a part of the path", CCPERF).needs(&[Payload])
             => |known| known.of_capacity(known.throughput_mbps()?);
-        mean_utilization_bdp_l4: Option<f64> = metric("", Neutral, Ccperf,
+        mean_in_flight_bdp: Option<f64> = metric("", Neutral, Ccperf,
             "mean_in_flight_l4 / BDP in full packets; BDP = mean capacity of mean_utilization_bw_l4 x mean base RTT / \
-             8, a packet with headers, path overhead and framing", CCPERF)
+             8, a packet with headers, path overhead and framing", OWN)
             => |known| Some(known.in_flight_segments()? / known.bdp_packets()?);
-        mean_utilization_bdp_compat_l4: Option<f64> = metric("", Neutral, Ccperf,
-            "mean_in_flight_l4 / (BDP in full packets x payload bytes / bytes of a full packet): what fits the values \
-             that ccperf prints", CCPERF)
-            => |known| Some(known.in_flight_segments()? / (known.bdp_packets()? * known.payload_part()));
+        mean_utilization_bdp_l4: Option<f64> = metric("", Neutral, Ccperf,
+            "mean_in_flight_bdp x bytes of a full packet / payload bytes: what fits the values that ccperf prints",
+            CCPERF)
+            => |known| known.utilization_bdp();
         cov_throughput_l4: Option<f64> = metric("", Less, Ccperf,
             "sample standard deviation / mean of the throughput of the samples", CCPERF).sampled().needs(&[Payload])
             => |known| known.flow.samples.throughput_mbps.variation();

@@ -105,7 +105,7 @@ statistics! {
             => |known| known.sum(|flow| flow.of_capacity(flow.throughput_mbps()?));
         mean_agg_utilization_bdp_l4: Option<f64> = metric("", Neutral, Ccperf,
             "the same sum of mean_utilization_bdp_l4", CCPERF).needs(&[Arrivals])
-            => |known| known.sum(|flow| Some(flow.in_flight_segments()? / flow.bdp_packets()?));
+            => |known| known.sum(KnownFlow::utilization_bdp);
         mean_agg_utility_pf_l4: Option<f64> = metric("", More, Ccperf,
             "mean over the samples of the sum of ln(throughput in Mbit/s) over the flows active in all of it, zeros \
              left out", CCPERF).sampled().needs(&[Arrivals, Payload]) => |known| known.sampling.utility_pf.mean();

@@ -112,8 +112,8 @@ fn one_flow_by_ccperfs_names() {
     assert_eq!(flow.cov_in_flight_l4, Some(0.0));
     // 6 of 10 Mbit/s; 12 x 1,042 bytes of 10 Mbit/s x 54 ms = 67,500 bytes; the same with 1,000 bytes.
     assert_eq!(flow.mean_utilization_bw_l4, Some(0.6));
-    assert!((flow.mean_utilization_bdp_l4.expect("a BDP") - 12_504.0 / 67_500.0).abs() < 1e-12);
-    let compat = flow.mean_utilization_bdp_compat_l4.expect("a BDP");
+    assert!((flow.mean_in_flight_bdp.expect("a BDP") - 12_504.0 / 67_500.0).abs() < 1e-12);
+    let compat = flow.mean_utilization_bdp_l4.expect("a BDP");
     assert!((compat - 12_504.0 / 67_500.0 * 1.042).abs() < 1e-12);
     assert_eq!((flow.flow_completion_time_l4, flow.mean_one_way_delay_l7), (Some(2.0), Some(30.0)));
     // Two episodes of 252.126 ms together (`docs/derivations.md`, ns-3).

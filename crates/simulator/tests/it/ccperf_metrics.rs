@@ -52,7 +52,7 @@ fn layers_differ_by_their_headers() {
     assert_near("est_qdelay", outcome.flow(1, "mean_est_qdelay_l4"), by_rtt, 1e-9);
     // BDP 125,000 bytes: 83.2 frames.
     let expected = outcome.flow(1, "mean_in_flight_l4") * FRAME_BYTES / 125_000.0;
-    assert_near("utilization_bdp", outcome.flow(1, "mean_utilization_bdp_l4"), expected, 1e-9);
+    assert_near("utilization_bdp", outcome.flow(1, "mean_in_flight_bdp"), expected, 1e-9);
     assert_near(
         "mean_cwnd",
         outcome.flow(1, "mean_cwnd_l4") * SEGMENT_BYTES,
