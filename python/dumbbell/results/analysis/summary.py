@@ -88,7 +88,7 @@ def bounds_legend(runs: int, clocks: bool = False) -> str:
     meaning = (
         f"In parentheses: the range of the {runs} runs; of so few no confidence interval holds."
         if few
-        else "In brackets: the 95 % confidence interval of the mean over the runs."
+        else "In brackets: the 95 % confidence interval of the mean; it cannot know what none of the runs showed."
     )
     return f"{meaning} Equal: all runs have this value. {behind}".strip()
 
