@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -16,9 +17,10 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.published import Mean
 from dumbbell.cli.main import main
 from dumbbell.studies.calibrate.error import Outcome, Outcomes, errors, replication_error
-from dumbbell.studies.calibrate.fitting import Fit, Fitter, Trial, elements_of
-from dumbbell.studies.calibrate.journal import Elements
+from dumbbell.studies.calibrate.fitting import Fit, Fitter, Trial, candidate_of
+from dumbbell.studies.calibrate.journal import Candidate, Journal
 from dumbbell.studies.calibrate.ladder import HeldOut, _simplest, climb, fold_schemes
+from dumbbell.studies.calibrate.objective import JUDGED_RUNS, Objective, judged, takes_buffer
 from dumbbell.studies.calibrate.path_models import MODELS, Hints, Model
 from dumbbell.studies.calibrate.search import Effort, minimise
 from dumbbell.studies.calibrate.smoothing import surface
@@ -131,6 +133,40 @@ def test_what_was_published_is_a_target() -> None:
         read_target("quick", TargetOptions())
 
 
+@pytest.mark.parametrize(
+    ("experiment", "path", "fitted", "unfitted"),
+    [
+        ("seed-california", "california-stanford-2018", 15, ["tao-100x", "indigo"]),
+        ("seed-brazil", None, 3, ["muses-retrained"]),
+        ("replication-nepal", "nepal-aws-india", 8, ["tao-100x"]),
+        ("replication-mexico", None, 9, ["tao-100x"]),
+    ],
+)
+def test_a_controller_that_is_not_the_measured_one_is_in_no_fit_on_any_path(
+    experiment: str, path: str | None, fitted: int, unfitted: list[str]
+) -> None:
+    found = read_target(experiment, TargetOptions(path=path))
+    assert len(found.schemes) == fitted
+    assert [each.scheme for each in found.unfitted] == unfitted
+    assert all(each.unfitted for each in found.unfitted)
+    assert found.left_out == ()
+    assert not set(unfitted) & set(found.schemes)
+    assert set(unfitted) <= set(found.experiment.labels)
+
+
+def test_schemes_that_are_held_out_by_name_are_in_no_fit(tmp_path: Path) -> None:
+    text = table(tmp_path, TABLE + "bbr,11,40,0\n")
+    found = read_target(text, TargetOptions(hold_out=("vegas",)))
+    assert (found.schemes, [each.scheme for each in found.unfitted]) == (("cubic", "bbr"), ["vegas"])
+    assert [each.scheme for each in found.of(["vegas"])] == ["vegas"]
+    with pytest.raises(UserError, match="has no scheme `vegs` \\(did you mean `vegas`"):
+        read_target(text, TargetOptions(hold_out=("vegs",)))
+    with pytest.raises(UserError, match="hold-out vegas: is not among schemes: allowed are cubic, bbr"):
+        read_target(text, TargetOptions(hold_out=("vegas",), schemes=("cubic", "bbr")))
+    with pytest.raises(UserError, match="needed are 2 schemes or more; vegas: held out as asked; bbr: held out"):
+        read_target(text, TargetOptions(hold_out=("vegas", "bbr")))
+
+
 def test_results_are_a_target_and_so_is_their_table(tmp_path: Path) -> None:
     words = {"schemes": ["cubic", "vegas"], "path": "default", "runs": 2, "duration": 2}
     results = dumbbell.run(**words, out=tmp_path / "results")  # type: ignore[arg-type]
@@ -197,18 +233,21 @@ def test_the_simplest_within_a_standard_error_wins() -> None:
     assert _simplest(models, held) == "jitter"
 
 
+LOSS = next(each for each in MODELS if each.name == "loss")
+
+
 class Arithmetic:
     """In the place of the simulator: five schemes that a formula tells everything of."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, ...]] = []
 
-    def outcomes(self, paths: Sequence[Elements], schemes: Sequence[str]) -> list[Outcomes]:
+    def outcomes(self, paths: Sequence[Candidate], schemes: Sequence[str]) -> list[Outcomes]:
         self.asked.append(tuple(schemes))
         return [{(name, 0): self.outcome(path, name) for name in schemes} for path in paths]
 
     @staticmethod
-    def outcome(path: Elements, scheme: str) -> Outcome:
+    def outcome(path: Candidate, scheme: str) -> Outcome:
         link = path["data"][0]
         loss = next((each["probability"] for each in path["data"] if each["kind"] == "loss"), 0.0)
         delay, rate = path["data"][-1]["delay_ms"], link["rate_mbps"]
@@ -230,7 +269,7 @@ class Silent:
 def test_held_out_schemes_are_predicted_by_fits_that_do_not_know_them(tmp_path: Path) -> None:
     names = ["cubic", "fillp", "bbr", "vegas", "scream"]
     found = read_target(table(tmp_path, TABLE + "fillp,1,1,0\nbbr,1,1,0\nscream,1,1,0\n"), TargetOptions())
-    lossy = elements_of(MODELS[2], {"rate_mbps": 10.0, "delay_ms": 20.0, "queue_ms": 80.0, "loss": 0.02})
+    lossy = candidate_of(LOSS, {"rate_mbps": 10.0, "delay_ms": 20.0, "queue_ms": 80.0, "loss": 0.02})
     truth = {name: Arithmetic.outcome(lossy, name) for name in names}
     points = [
         point(name, each.throughput_mbps, each.delay_p95_ms or 0.0, each.loss_rate) for name, each in truth.items()
@@ -238,8 +277,8 @@ def test_held_out_schemes_are_predicted_by_fits_that_do_not_know_them(tmp_path: 
     target = replace(found, points=tuple(points))
     objective = Arithmetic()
     fitter = Fitter(target, objective, 200, True, 1, None, 18, Silent())  # type: ignore[arg-type]
-    ladder = climb(fitter, MODELS[:3], fold_schemes(names, 5, 1))
-    assert [each.name for each in MODELS[:3]] == ["rate-delay", "queue", "loss"]
+    ladder = climb(fitter, [MODELS[0], MODELS[1], LOSS], fold_schemes(names, 5, 1))
+    assert [each.name for each in MODELS[:2]] == ["rate-delay", "queue"]
     assert ladder.chosen == "loss"
     assert ladder.fits["loss"].values == {
         "rate_mbps": pytest.approx(10.0, rel=0.02),
@@ -266,6 +305,72 @@ def test_every_scheme_is_held_out_once() -> None:
     assert len(folds) == 2
     assert len(fold_schemes(["a", "b"], 4, 1)) == 2
     assert fold_schemes(["a", "b"], 0, 1) == ()
+    assert sorted(fold_schemes(["c", "a", "b"], None, 1)) == [("a",), ("b",), ("c",)]
+
+
+def test_every_fold_fits_all_parameters_anew(tmp_path: Path) -> None:
+    found = read_target(table(tmp_path, TABLE + "fillp,1,1,0\nbbr,1,1,0\nscream,1,1,0\n"), TargetOptions())
+    paths = [candidate_of(MODELS[1], {"rate_mbps": rate, "delay_ms": 20.0, "queue_ms": 80.0}) for rate in (10.0, 30.0)]
+    # one scheme was measured over a path that is three times as fast: only the fold without it finds the others' path
+    truth = {name: Arithmetic.outcome(paths[name == "fillp"], name) for name in ("cubic", "fillp", "bbr", "vegas")}
+    points = [point(name, each.throughput_mbps, each.delay_p95_ms or 0.0) for name, each in truth.items()]
+    target = replace(found, points=tuple(points), unfitted=(replace(points[0], scheme="scream", unfitted="why"),))
+    fitter = Fitter(target, Arithmetic(), 200, True, 1, None, 5, Silent())  # type: ignore[arg-type]
+    ladder = climb(fitter, [MODELS[1]], fold_schemes(target.schemes, None, 1))
+    held = ladder.held_out["queue"]
+    values = {fold.schemes[0]: fold.fit.values for fold in held.folds}
+    assert set(values) == {"cubic", "fillp", "bbr", "vegas"}
+    assert values["fillp"]["rate_mbps"] == pytest.approx(10.0, rel=0.02)
+    assert all(fold.fit.numbers == 6 for fold in held.folds)  # no loss was measured: two numbers of three schemes each
+    assert all(set(fold.fit.values) == {"rate_mbps", "delay_ms", "queue_ms"} for fold in held.folds)
+    assert ladder.fits["queue"].numbers == 8
+    assert held.deviation == pytest.approx(numpy.std([fold.error for fold in held.folds], ddof=1))
+    assert held.error == pytest.approx(numpy.mean([fold.error for fold in held.folds]))
+    # what is in no fit is in none of these means
+    assert {scheme for scheme, _ in held.by_point} == set(values)
+    assert [scheme for scheme, _ in ladder.unfitted["queue"].by_point] == ["scream"]
+    assert ladder.unfitted["queue"].standard_error is None
+
+
+class Listening:
+    """In the place of workers: keeps what it is asked to simulate."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+
+    def map(self, specifications: Sequence[str]) -> list[Any]:
+        self.asked += map(json.loads, specifications)
+        return [[[1.0, 1.0, 0.0]] * 2 for _ in specifications]
+
+
+def test_hosts_are_simulated_as_a_model_says(tmp_path: Path) -> None:
+    target = read_target(table(tmp_path, TABLE + "copa,11,25,0\n"), TargetOptions(runs=2))
+    listening = Listening()
+    objective = Objective(target, listening, Journal(None, {}, False))
+    values = {"rate_mbps": 10.0, "delay_ms": 20.0, "send_buffer_kb": 77.7, "host_jitter_us": 450.0}
+    model = next(each for each in MODELS if each.name == "buffer")
+    candidate = candidate_of(model, values)
+    assert candidate["hosts"] == {"send_buffer_bytes": 77_700, "host_jitter_us": 450.0}
+    objective.outcomes([candidate], target.schemes)
+    sizes = {
+        each["flows"][0]["scheme"]: each["flows"][0]["transport"].get("send_buffer_bytes") for each in listening.asked
+    }
+    assert sizes == {"cubic": 77_700, "vegas": 77_700, "copa": None}  # Copa's datagrams are sent once
+    assert {each["path"]["ack"][-1]["mean_ms"] for each in listening.asked} == {0.45}
+    assert {each["path"]["ack"][-1]["name"] for each in listening.asked} == {"host"}
+    fitting = {each["seed"] for each in listening.asked}
+    listening.asked.clear()
+    objective.outcomes([judged({key: candidate[key] for key in ("data", "ack")})], target.schemes)
+    assert len(listening.asked) == JUDGED_RUNS * 3
+    assert not fitting & {each["seed"] for each in listening.asked}
+    assert {each["path"]["ack"][-1]["mean_ms"] for each in listening.asked} == {0.02}
+
+
+def test_a_buffer_of_its_own_is_kept() -> None:
+    assert takes_buffer({"profile": "tcp"})
+    assert not takes_buffer({"profile": "linux"})
+    assert not takes_buffer({"profile": "tcp", "send_buffer_bytes": 9000})
+    assert not takes_buffer({"profile": "datagram"})
 
 
 def test_the_search_finds_a_narrow_valley() -> None:
@@ -338,7 +443,7 @@ def test_a_known_path_is_found(tmp_path: Path) -> None:
     words = {"models": "loss", "folds": 0, "runs": 1, "duration": 20, "jobs": 1}
     found = dumbbell.calibrate_path(file, **words, evaluations=100)  # type: ignore[arg-type]
     values = {each.knob.name: each.value for each in found.parameters}
-    assert found.error < 0.1
+    assert found.in_sample_error < 0.1
     assert values["rate_mbps"] == pytest.approx(3.0, rel=0.03)
     # validation/calibration.py has longer and more runs
     assert values["delay_ms"] == pytest.approx(15.0, rel=0.1)
@@ -350,7 +455,34 @@ def test_a_known_path_is_found(tmp_path: Path) -> None:
     again = dumbbell.run(schemes=SCHEMES, path=path, runs=1, duration=20, seed=1, log="none", out=tmp_path / "again")
     pairs = [(run.statistics["network"], point) for run, point in zip(again.runs, found.target.points, strict=True)]
     apart = [abs(got[name] / getattr(point, name).mean - 1.0) for got, point in pairs for name in POINTS]
-    assert sum(apart) / len(apart) == pytest.approx(found.error, rel=1e-9)
+    assert sum(apart) / len(apart) == pytest.approx(found.in_sample_error, rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [80_000, 300_000], ids=["below-the-bdp", "above-it"])
+def test_a_senders_buffer_is_not_taken_for_a_queue(tmp_path: Path, size: int) -> None:
+    link = {"kind": "link", "rate_mbps": 10.0}
+    delay = {"kind": "delay", "delay_ms": 50.0}
+    path = PathModel("endless", "endless", data=[link, delay], ack=[dict(delay)])
+    settings = [f"{name}.transport.send_buffer_bytes={size}" for name in ("cubic", "bbr", "vegas")]
+    words = {"runs": 2, "duration": 10, "seed": 7, "log": "none", "jobs": 1, "settings": settings}
+    schemes = ["cubic", "bbr", "vegas", "copa", "scream-pantheon"]
+    results = dumbbell.run(schemes=schemes, path=path, out=tmp_path / "truth", **words)  # type: ignore[arg-type]
+    file = dumbbell.open(results.directory, "pantheon").means().save(tmp_path / "truth.csv")
+    search = {"models": ["queue", "buffer"], "folds": 0, "runs": 1, "duration": 10, "jobs": 1, "evaluations": 120}
+    found = dumbbell.calibrate_path(file, truth=path, **search)  # type: ignore[arg-type]
+    assert found.model.name == "buffer"
+    assert [each for each in found.path.data if "queue" in each] == []
+    values = {each.knob.name: each.value for each in found.parameters}
+    assert values["rate_mbps"] == pytest.approx(10.0, rel=0.05)
+    assert values["delay_ms"] == pytest.approx(50.0, rel=0.05)
+    assert values["send_buffer_kb"] == pytest.approx(size / 1e3, rel=0.05)
+    # the true path, with hosts as they were found, explains as much
+    assert found.truth is not None
+    assert found.truth.true.error == pytest.approx(found.truth.found.error, abs=0.01)
+    assert f"--set vegas.transport.send_buffer_bytes={found.hosts['send_buffer_bytes']}" in found.host_words()
+    # without that knob the buffer is taken for a queue that is not there
+    queue = found.ladder.fits["queue"]
+    assert queue.error > 10 * found.in_sample_error
 
 
 def test_it_goes_on_where_it_was_stopped_and_any_number_of_processes_finds_the_same(
@@ -370,6 +502,7 @@ def test_it_goes_on_where_it_was_stopped_and_any_number_of_processes_finds_the_s
     assert status == 0
     path = tmp_path / "whole.toml"
     assert json.loads(printed)["path"]["name"] == PathModel.from_toml(path.read_text()).name == "lab"
+    assert {"in_sample_error", "held_out_error", "fitted_numbers"} <= json.loads(printed).keys()
     page = (tmp_path / "whole.calibration" / "README.md").read_text()
     assert "| `cubic` |" in page
     assert (tmp_path / "whole.calibration" / "points.png").read_bytes().startswith(b"\x89PNG")
@@ -393,3 +526,43 @@ def test_it_goes_on_where_it_was_stopped_and_any_number_of_processes_finds_the_s
     assert (status, "is of other schemes, settings or another version" in said) == (2, True)
     status, _, said = calibrate("whole")
     assert (status, "whole.toml: is there already" in said) == (2, True)
+
+
+def test_the_command_holds_out_predicts_and_scores_the_truth(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = table(tmp_path, TABLE + "bbr,11.5,41,0.001\ncopa,11.3,25.3,0\n")
+    out = tmp_path / "lab.toml"
+    words = ["--hold-out", "copa", "--truth", "default", "--folds", "leave-one-out", "--models", "queue"]
+    words += ["--evaluations", "9", "--runs", "1", "--duration", "2", "--jobs", "1"]
+    assert main(["calibrate", target, "--out", str(out), *words, "--json"]) == 0
+    said = capsys.readouterr()
+    assert "in no fit: copa: held out as asked" in said.err
+    found = json.loads(said.out)
+    queue = found["models"]["queue"]
+    assert (queue["fitted_parameters"], queue["fitted_numbers"]) == (3, 9)
+    assert sorted(fold["held_out"][0] for fold in queue["held_out"]["folds"]) == ["bbr", "cubic", "vegas"]
+    assert {fold["fitted_numbers"] for fold in queue["held_out"]["folds"]} == {6}
+    assert queue["held_out"]["deviation_of_folds"] > 0.0
+    assert list(queue["unfitted"]["schemes"]) == ["copa"]
+    assert found["unfitted"] == {"copa": "held out as asked"}
+    assert found["truth"]["path"] == "default"
+    assert found["truth"]["true"]["error"] != found["truth"]["found"]["error"]
+    page = (tmp_path / "lab.calibration" / "README.md").read_text()
+    assert "| `copa` | held out as asked |" in page
+    assert "in-sample (3 parameters fitted to 9 numbers)" in page
+    assert "`default` was given as the true path" in page
+    # in words, over the same journal
+    assert main(["calibrate", target, "--out", str(out), *words, "--resume"]) == 0
+    printed = capsys.readouterr().out
+    assert "default, the true path" in printed
+    assert "3 / 9" in printed
+
+
+def test_a_truth_with_other_datagrams_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["calibrate", table(tmp_path), "--out", str(tmp_path / "lab.toml"), "--truth"]
+    assert main([*words, "nepal-aws-india"]) == 2
+    assert "adds 36 bytes to each datagram" in capsys.readouterr().err
+    assert main([*words, "defualt"]) == 2
+    assert "did you mean `default`" in capsys.readouterr().err
+    assert not (tmp_path / "lab.calibration").exists()

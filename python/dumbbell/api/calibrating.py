@@ -7,11 +7,13 @@ from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 
+from dumbbell import catalog
 from dumbbell.api.selection import Names, listed_names
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.names import require_names
-from dumbbell.base.progress import Piece, Progress, Stage, span
+from dumbbell.base.progress import Piece, Progress, Stage
+from dumbbell.catalog.options.values import LEAVE_ONE_OUT
 from dumbbell.catalog.path import PathModel
 from dumbbell.machine.description import cpus
 from dumbbell.studies.calibrate import EVALUATIONS, FOLDS
@@ -22,6 +24,7 @@ from dumbbell.studies.calibrate.ladder import Ladder, climb, fold_schemes
 from dumbbell.studies.calibrate.objective import Objective
 from dumbbell.studies.calibrate.path_models import MODELS, Model
 from dumbbell.studies.calibrate.target import Target, TargetOptions, read_target
+from dumbbell.studies.calibrate.truth import beside, truth_of
 from dumbbell.studies.calibrate.uncertainty import intervals
 from dumbbell.studies.calibrate.workers import workers
 
@@ -51,9 +54,11 @@ def calibrate_path(
     name: str | None = None,
     path: str | None = None,
     schemes: Names = (),
+    hold_out: Names = (),
+    truth: str | PathLike[str] | PathModel | None = None,
     stands_for: Mapping[str, str] | None = None,
     models: Names = (),
-    folds: int = FOLDS,
+    folds: int | str = FOLDS,
     evaluations: int = EVALUATIONS,
     equal_weights: bool = False,
     minutes: float | None = None,
@@ -77,9 +82,12 @@ def calibrate_path(
         name: of the path; default: that of `out`.
         path: which one, where the target has several.
         schemes: only these of the target.
+        hold_out: schemes of the target that are in no fit; they are predicted.
+        truth: the true path, where it is known, by name or file: it is scored beside the one that is found.
         stands_for: schemes of the target by the name of ours that simulates each.
         models: only these of the ladder.
-        folds: into how many groups schemes are put, each of which is held out once; 0: none is.
+        folds: into how many groups schemes are put, each of which is held out once, with all parameters fitted anew;
+            `leave-one-out`: as many as there are schemes; 0: none is.
         evaluations: most paths that a search tries.
         equal_weights: minimise Pantheon's error as it is, whatever the runs of a scheme differ by.
         minutes: how long all may take, about.
@@ -103,6 +111,7 @@ def calibrate_path(
     options = TargetOptions(
         path=path,
         schemes=listed_names(schemes),
+        hold_out=listed_names(hold_out),
         stands_for=stands_for or {},
         runs=runs,
         duration_s=duration,
@@ -112,25 +121,33 @@ def calibrate_path(
         seed=seed,
     )
     found = read_target(str(target), options)
-    if folds == 1:
-        raise UserError("--folds 1: allowed is 0, or 2 and more: what is held out is predicted by the others")
+    if folds != LEAVE_ONE_OUT and (not isinstance(folds, int) or folds < 0 or folds == 1):
+        said = f"allowed is {LEAVE_ONE_OUT}, 0, or 2 and more: what is held out is predicted by the others"
+        raise UserError(f"--folds {folds}: {said}")
+    true = None if truth is None else (truth if isinstance(truth, PathModel) else catalog.paths().find(str(truth)))
+    true_candidate = None if true is None else truth_of(true, found)
     journal = Journal(None if file is None else journal_directory(file), head_of(found.experiment), resume)
     try:
         with Progress() as progress, workers(jobs or cpus(), cluster) as crew, interruptible():
             for text in found.left_out:
                 progress.line(f"left out: {text}")
-            groups = fold_schemes(found.schemes, folds, seed)
+            for point in found.unfitted:
+                progress.line(f"in no fit: {point.label}: {point.unfitted}")
+            groups = fold_schemes(found.schemes, None if folds == LEAVE_ONE_OUT else int(folds), seed)
             pieces = _pieces(found, len(ladder), len(groups), evaluations, jobs or cpus())
             until = None if minutes is None else time.monotonic() + 60.0 * minutes
-            watcher = _Said(progress.expect("paths", pieces), evaluations, until)
+            watcher = _Said(progress.expect("paths", pieces, until=until), evaluations)
             objective = Objective(found, crew, journal)
             fitter = Fitter(
                 found, objective, evaluations, not equal_weights, seed, until, len(ladder) * (1 + len(groups)), watcher
             )
             climbed = climb(fitter, ladder, groups)
+            scored = None
+            if true is not None and true_candidate is not None:
+                scored = beside(fitter, true.name, true_candidate, climbed.fits[climbed.chosen])
     finally:
         journal.close()
-    return _calibrated(found, climbed, ladder, own_name, not equal_weights, seed)
+    return replace(_calibrated(found, climbed, ladder, own_name, not equal_weights, seed), truth=scored)
 
 
 def _models(names: tuple[str, ...]) -> list[Model]:
@@ -142,10 +159,10 @@ def _models(names: tuple[str, ...]) -> list[Model]:
 
 
 class _Said(Watcher):
-    """Progress: how many paths were tried, which search goes on, and how good its best path is."""
+    """Progress: how many paths were tried, which search goes on, and how far off its likeliest path is."""
 
-    def __init__(self, stage: Stage, evaluations: int, until: float | None) -> None:
-        self._stage, self._evaluations, self._until = stage, evaluations, until
+    def __init__(self, stage: Stage, evaluations: int) -> None:
+        self._stage, self._evaluations = stage, evaluations
         self._name, self._end, self._done, self._since = "", 0, 0, 0.0
 
     def begin(self, name: str) -> None:
@@ -162,7 +179,8 @@ class _Said(Watcher):
         while self._done < until:
             self._stage.step(self._done, seconds=seconds)
             self._done += 1
-        self._go_on(f", best {error:.1%} off")
+        # not "best": what is likeliest may have a larger replication error than a path before it
+        self._go_on(f", now {error:.1%} off")
 
     def end(self) -> None:
         """It has ended, or is not worth it: the rest of its paths is not tried."""
@@ -173,8 +191,7 @@ class _Said(Watcher):
     def _go_on(self, what: str) -> None:
         if self._done < self._end:
             self._stage.begin(self._done)
-            left = "" if self._until is None else f", over in {span(max(self._until - time.monotonic(), 0.0))} at most"
-            self._stage.label(self._done, f"{self._name}{what}{left}")
+            self._stage.label(self._done, f"{self._name}{what}")
 
 
 def _pieces(target: Target, models: int, folds: int, evaluations: int, jobs: int) -> list[Piece]:
@@ -201,8 +218,8 @@ def _calibrated(
             overhead_bytes=frame.overhead_bytes,
             mtu_bytes=frame.mtu_bytes,
             fragment=frame.fragment,
-            data=fit.best.elements["data"],
-            ack=fit.best.elements["ack"],
+            data=fit.best.candidate["data"],
+            ack=fit.best.candidate["ack"],
         ),
         target,
         ladder,

@@ -55,8 +55,17 @@ class _Spent:
 class Stage:
     """A part of the work: pieces that are done in any order, `workers` of them at once, which take time to start."""
 
-    def __init__(self, progress: "Progress", noun: str, pieces: Sequence[Piece], workers: int, start_s: float) -> None:
+    def __init__(
+        self,
+        progress: "Progress",
+        noun: str,
+        pieces: Sequence[Piece],
+        workers: int,
+        start_s: float,
+        until: float | None,
+    ) -> None:
         self.noun = noun
+        self.until = until
         self.pieces = pieces
         self.workers = max(min(workers, len(pieces)), 1)
         self.start_s = start_s if pieces else 0.0
@@ -129,7 +138,11 @@ class Stage:
             self._progress.at(self, piece.label)
 
     def left_s(self, now: float) -> float:
-        """How long the rest takes: all workers share it, and the longest piece is done by one of them."""
+        """How long the rest takes unless time is up before: all workers share it, one does the longest piece."""
+        left_s = self._work_left_s(now)
+        return left_s if self.until is None else min(left_s, max(self.until - now, 0.0))
+
+    def _work_left_s(self, now: float) -> float:
         measured, actual = self._all.factor(1.0), self.worked(now).factor(self._progress.slowness(now, self))
         factors = {kind: spent.factor(measured) / measured * actual for kind, spent in self._kinds.items()}
 
@@ -184,10 +197,15 @@ class Progress:
         with self.speaking:
             self._erase()
 
-    def expect(self, noun: str, pieces: Sequence[Piece], workers: int = 1, start_s: float = 0.0) -> Stage:
-        """A stage, after those that were announced before; in the place of the one with this name, if there is one."""
+    def expect(
+        self, noun: str, pieces: Sequence[Piece], workers: int = 1, start_s: float = 0.0, until: float | None = None
+    ) -> Stage:
+        """A stage, after those that were announced before; in the place of the one with this name, if there is one.
+
+        Work that goes on when the clock reads `until` is not begun any more.
+        """
         with self.speaking:
-            stage = self._stages[noun] = Stage(self, noun, pieces, workers, start_s)
+            stage = self._stages[noun] = Stage(self, noun, pieces, workers, start_s, until)
             return stage
 
     def doing(self, what: str, seldom: bool = False) -> None:

@@ -13,6 +13,8 @@ from dumbbell.base.errors import UserError, nearest
 Number = TypeVar("Number", int, Decimal)
 
 MOST_SEED = 2**53
+LEAVE_ONE_OUT = "leave-one-out"
+"""As many folds as there are schemes."""
 _SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -108,10 +110,13 @@ def count(text: str) -> int:
     return int(text)
 
 
-def fold_count(text: str) -> int:
-    """A whole number, 0 or from 2 on; how many schemes there are is not known yet."""
+def fold_count(text: str) -> int | str:
+    """A whole number, 0 or from 2 on, or `leave-one-out`; how many schemes there are is not known yet."""
+    if text == LEAVE_ONE_OUT:
+        return text
     if not re.fullmatch(r"\d{1,3}", text) or int(text) == 1:
-        raise argparse.ArgumentTypeError(f"`{text}`: allowed is 0, or a whole number from 2 to 999")
+        told = f"allowed is {LEAVE_ONE_OUT}, 0, or a whole number from 2 to 999"
+        raise argparse.ArgumentTypeError(f"`{text}`: {told}")
     return int(text)
 
 

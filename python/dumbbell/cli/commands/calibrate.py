@@ -22,6 +22,8 @@ from dumbbell.catalog.options.values import (
 )
 from dumbbell.present.tables import Table, terminal
 
+MODELS_HEAD = ["model", "parameters / numbers", "in-sample", "held out", "in no fit", ""]
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds its arguments."""
@@ -33,10 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--name", metavar="NAME", help="of the path; default: that of the file")
     add("--path", metavar="P", help="which one, where TARGET has several")
     add("--schemes", type=names, default=(), metavar="A,B", help="only these of TARGET")
+    add("--hold-out", type=names, default=(), metavar="A,B", help="schemes of TARGET in no fit: they are predicted")
+    add("--truth", metavar="PATH", help="the true path, by name or file: scored beside the one that is found")
     told = "a scheme of TARGET, and ours that simulates it; repeatable"
     add("--as", dest="stands_for", action="append", type=pair, default=[], metavar="NAME=OURS", help=told)
     add("--models", type=names, default=(), metavar="A,B", help="only these of the ladder, as `queue,loss`")
-    told = f"groups of schemes, each held out once; 0: none; default: {FOLDS}"
+    told = f"groups of schemes, each held out once; leave-one-out: one each; 0: none; default: {FOLDS}"
     add("--folds", type=fold_count, default=FOLDS, metavar="N", help=told)
     told = f"most paths that a search tries; default: {EVALUATIONS}"
     add("--evaluations", type=count, default=EVALUATIONS, metavar="N", help=told)
@@ -58,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Calibrates, prints what was found, and writes the path file."""
-    of_target = ("path", "schemes", "runs", "duration", "flows", "interval", "overhead_bytes")
+    of_target = ("path", "schemes", "hold_out", "truth", "runs", "duration", "flows", "interval", "overhead_bytes")
     of_search = (
         "name",
         "models",
@@ -102,7 +106,12 @@ def _require_writable(out: Path, resumed: bool) -> None:
 
 
 def _print(found: dumbbell.CalibratedPath) -> None:
-    print(terminal.fit(Table.of(["model", "error", "held out", ""], found.compared())))
+    print(terminal.fit(Table.of(MODELS_HEAD, found.compared())))
     print()
     rows = ([each.knob.name, each.text()] for each in found.parameters)
     print(terminal.fit(Table.of(["parameter", "found (95 % of draws)"], rows)))
+    if found.truth is not None:
+        print()
+        print(terminal.fit(Table.of(["path, in fresh runs", "error", "unlikelihood"], found.beside_truth())))
+    if found.hosts:
+        print(f"\nA path file has no hosts: run with {' '.join(found.host_words())}")

@@ -10,6 +10,7 @@ import numpy
 from dumbbell.studies.calibrate.error import (
     Array,
     Outcomes,
+    PointError,
     chances,
     emulated,
     errors,
@@ -17,9 +18,9 @@ from dumbbell.studies.calibrate.error import (
     replication_error,
     searched,
 )
-from dumbbell.studies.calibrate.journal import Elements
-from dumbbell.studies.calibrate.objective import Objective
-from dumbbell.studies.calibrate.path_models import Hints, Knob, Model
+from dumbbell.studies.calibrate.journal import Candidate
+from dumbbell.studies.calibrate.objective import JUDGED_RUNS, Objective, judged
+from dumbbell.studies.calibrate.path_models import Hints, Knob, Model, host_settings
 from dumbbell.studies.calibrate.search import Effort, Vector, derived_seed, minimise
 from dumbbell.studies.calibrate.smoothing import Surface, surface
 from dumbbell.studies.calibrate.target import Target
@@ -37,7 +38,7 @@ class Trial:
     """A path that was tried: where its knobs stood, what schemes got, and what is minimised."""
 
     place: Vector
-    elements: Elements
+    candidate: Candidate
     outcomes: Outcomes
     value: float = 0.0
 
@@ -51,8 +52,10 @@ class Fit:
     schemes: tuple[str, ...]
     best: Trial
     error: float
-    """Pantheon's, over these schemes."""
+    """Pantheon's, over these schemes: in-sample."""
     trials: list[Trial]
+    numbers: int = 0
+    """How many measured numbers the parameters were fitted to."""
 
     @property
     def values(self) -> dict[str, float]:
@@ -87,7 +90,7 @@ class _Search:
 
     def evaluate(self, places: Sequence[Vector]) -> list[float]:
         """Tries paths; what is minimised of each."""
-        paths = [elements_of(self._model, values_at(self.knobs, place)) for place in places]
+        paths = [candidate_of(self._model, values_at(self.knobs, place)) for place in places]
         found = self._objective.outcomes(paths, self._schemes)
         values = self._values(emulated(self.points, found))
         self.trials += map(Trial, map(list, places), paths, found, values)
@@ -96,6 +99,11 @@ class _Search:
     def at(self, place: Vector) -> Trial:
         """What was tried there."""
         return next(trial for trial in self.trials if trial.place == place)
+
+    @property
+    def numbers(self) -> int:
+        """How many measured numbers decide: throughputs and delays, and losses where they are weighed."""
+        return int((~numpy.isnan(self._wanted[:, : 2 if self._chance is None else None])).sum())
 
     def tell(self, tried: int, best: Vector) -> None:
         """Says how far it is."""
@@ -159,7 +167,22 @@ class Fitter:
         best = search.at(place)
         self.watcher.end()
         self.searches_left -= 1
-        return Fit(model, search.knobs, tuple(schemes), best, search.error(best), search.trials)
+        return Fit(model, search.knobs, tuple(schemes), best, search.error(best), search.trials, search.numbers)
+
+    def predict(self, candidate: Candidate, schemes: Sequence[str]) -> dict[tuple[str, int], PointError]:
+        """How far each point of these schemes is off in runs with seeds that no fit has seen."""
+        points = self.target.of(schemes)
+        return dict(zip((point.key for point in points), errors(points, self._judged(candidate, schemes)), strict=True))
+
+    def unlikelihood(self, candidate: Candidate) -> float:
+        """What searches minimise, of the schemes that are fitted, in runs with seeds that no fit has seen."""
+        points = self.target.points
+        chance = chances(points, JUDGED_RUNS) if self.weighed else None
+        found = emulated(points, [self._judged(candidate, self.target.schemes)])
+        return float(searched(found, measured(points), chance)[0])
+
+    def _judged(self, candidate: Candidate, schemes: Sequence[str]) -> Outcomes:
+        return self.objective.outcomes([judged(candidate)], schemes)[0]
 
     def skip(self, name: str) -> None:
         """A search that is not worth it."""
@@ -180,10 +203,11 @@ def values_at(knobs: Sequence[Knob], place: Vector) -> dict[str, float]:
     return {knob.name: knob.value(u) for knob, u in zip(knobs, place, strict=True)}
 
 
-def elements_of(model: Model, values: dict[str, float]) -> Elements:
-    """Both directions, as the core is given them."""
+def candidate_of(model: Model, values: dict[str, float]) -> Candidate:
+    """Both directions, as the core is given them, and what the model says of hosts."""
     data, ack = model.elements(values)
-    return {"data": data, "ack": ack}
+    hosts = host_settings(values)
+    return {"data": data, "ack": ack} | ({"hosts": hosts} if hosts else {})
 
 
 def _start(knobs: Sequence[Knob], before: Fit | None) -> Vector:

@@ -1,12 +1,16 @@
 """What a calibration finds: the path, how far it is off, and everything that was tried on the way."""
 
 from dataclasses import dataclass
+from statistics import mean
 from typing import Any
 
 from dumbbell.catalog.path import PathModel
-from dumbbell.studies.calibrate.ladder import Ladder
+from dumbbell.studies.calibrate.fitting import Fit
+from dumbbell.studies.calibrate.ladder import HeldOut, Ladder
+from dumbbell.studies.calibrate.objective import takes_buffer
 from dumbbell.studies.calibrate.path_models import Model
 from dumbbell.studies.calibrate.target import Target
+from dumbbell.studies.calibrate.truth import Score, Truth
 from dumbbell.studies.calibrate.uncertainty import Interval
 
 
@@ -19,27 +23,69 @@ class Found:
     ladder: Ladder
     parameters: tuple[Interval, ...]
     model: Model
+    truth: Truth | None = None
+    """The true path beside this one, where the user knows it."""
 
     @property
-    def error(self) -> float:
+    def fit(self) -> Fit:
+        """The chosen model, fitted to all schemes but those that are in no fit."""
+        return self.ladder.fits[self.model.name]
+
+    @property
+    def in_sample_error(self) -> float:
         """Pantheon's replication error over the schemes it was fitted to."""
-        return self.ladder.fits[self.model.name].error
+        return self.fit.error
+
+    @property
+    def held_out(self) -> HeldOut | None:
+        """The chosen model over schemes that a fit did not know; None without folds."""
+        return self.ladder.held_out.get(self.model.name)
+
+    @property
+    def unfitted(self) -> HeldOut | None:
+        """The chosen model over schemes that are in no fit; None where there are none."""
+        return self.ladder.unfitted.get(self.model.name)
 
     @property
     def held_out_error(self) -> float | None:
-        """The same over schemes that were left out; None where none were."""
-        held = self.ladder.held_out.get(self.model.name)
-        return None if held is None else held.error
+        """Pantheon's replication error over schemes that were left out; None where none were."""
+        return None if self.held_out is None else self.held_out.error
+
+    @property
+    def hosts(self) -> dict[str, Any]:
+        """What was found of the hosts, which a path file cannot hold, by the settings that it stands for."""
+        return dict(self.fit.best.candidate.get("hosts", {}))
+
+    def host_words(self) -> list[str]:
+        """What a command needs beside the path file to run with hosts as they were found."""
+        words = []
+        for name, value in self.hosts.items():
+            keys = [name] if name == "host_jitter_us" else [f"{each}.transport.{name}" for each in self.buffered]
+            words += [f"--set {key}={value:.12g}" for key in keys]
+        return words
+
+    @property
+    def buffered(self) -> list[str]:
+        """The schemes that a sender's buffer is of."""
+        schemes = self.target.experiment.schemes
+        return [name for name in self.target.experiment.labels if takes_buffer(schemes[name].transport)]
 
     def compared(self) -> list[list[str]]:
         """For people: each model, its error over the schemes it knows and over others, and what it is."""
         rows = []
         for name, fit in self.ladder.fits.items():
-            held = self.ladder.held_out.get(name)
-            told = "" if held is None else f"{held.error:.1%} ± {held.standard_error:.1%}"
+            others = [each.get(name) for each in (self.ladder.held_out, self.ladder.unfitted)]
             chosen = ", chosen" if name == self.model.name else ""
-            rows.append([name, f"{fit.error:.1%}", told, f"{fit.model.title}{chosen}"])
+            parameters = f"{len(fit.knobs)} / {fit.numbers}"
+            rows.append([name, parameters, f"{fit.error:.1%}", *map(spread_text, others), f"{fit.model.title}{chosen}"])
         return rows
+
+    def beside_truth(self) -> list[list[str]]:
+        """For people: the path that was found and the true one, in the same runs; empty where nobody knows it."""
+        if self.truth is None:
+            return []
+        scores = [("found", self.truth.found), (f"{self.truth.name}, the true path", self.truth.true)]
+        return [[name, f"{score.error:.1%}", f"{score.unlikelihood:.4g}"] for name, score in scores]
 
     def as_json(self) -> dict[str, Any]:
         """Everything, for programs."""
@@ -47,8 +93,12 @@ class Found:
         return {
             "path": {"name": self.path.name} | self.path.table(),
             "model": self.model.name,
-            "error": self.error,
+            "in_sample_error": self.in_sample_error,
             "held_out_error": self.held_out_error,
+            "unfitted_error": None if self.unfitted is None else self.unfitted.error,
+            "fitted_numbers": self.fit.numbers,
+            "hosts": self.hosts,
+            "truth": None if self.truth is None else _truth(self.truth),
             "parameters": {
                 each.knob.name: {
                     "value": each.value,
@@ -61,13 +111,50 @@ class Found:
             },
             "models": {
                 name: {
-                    "error": fit.error,
-                    "held_out_error": held[name].error if name in held else None,
-                    "standard_error": held[name].standard_error if name in held else None,
+                    "in_sample_error": fit.error,
+                    "fitted_parameters": len(fit.knobs),
+                    "fitted_numbers": fit.numbers,
+                    "held_out": _held_out(held.get(name)),
+                    "unfitted": _held_out(self.ladder.unfitted.get(name)),
                     "values": fit.values,
                     "paths_tried": len(fit.trials),
                 }
                 for name, fit in self.ladder.fits.items()
             },
+            "unfitted": {point.label: point.unfitted for point in self.target.unfitted},
             "left_out": list(self.target.left_out),
         }
+
+
+def spread_text(held: HeldOut | None) -> str:
+    """`14.5% ± 2.8% (folds 5.6%)`: the standard error, and how far folds are apart; empty of nothing."""
+    if held is None:
+        return ""
+    sure = "" if held.standard_error is None else f" ± {held.standard_error:.1%}"
+    apart = "" if held.deviation is None else f" (folds {held.deviation:.1%})"
+    return f"{held.error:.1%}{sure}{apart}"
+
+
+def _held_out(held: HeldOut | None) -> dict[str, Any] | None:
+    if held is None:
+        return None
+    schemes: dict[str, list[float]] = {}
+    for (scheme, _), error in held.by_point.items():
+        schemes.setdefault(scheme, []).append(error)
+    told: dict[str, Any] = {"error": held.error, "standard_error": held.standard_error}
+    told["schemes"] = {scheme: mean(each) for scheme, each in schemes.items()}
+    if not held.folds:
+        return told
+    folds = [
+        {"held_out": list(fold.schemes), "error": fold.error, "in_sample_error": fold.fit.error}
+        | {"fitted_numbers": fold.fit.numbers, "values": fold.fit.values}
+        for fold in held.folds
+    ]
+    return told | {"deviation_of_folds": held.deviation, "folds": folds}
+
+
+def _truth(truth: Truth) -> dict[str, Any]:
+    def told(score: Score) -> dict[str, float]:
+        return {"error": score.error, "unlikelihood": score.unlikelihood}
+
+    return {"path": truth.name, "true": told(truth.true), "found": told(truth.found)}

@@ -1,7 +1,8 @@
 """The journal of a calibration: what every path that was tried came to, durable at once, so that nothing is lost.
 
-Lines of JSON: the first says what is calibrated, each other one is a path (elements of both directions) and, by scheme,
-what its runs came to. A search that is repeated finds its evaluations here and goes on where it was stopped.
+Lines of JSON: the first says what is calibrated, each other one is a candidate (a path, and what a model says of the
+hosts) and, by scheme, what its runs came to. A search that is repeated finds its evaluations here and goes on where it
+was stopped.
 """
 
 import hashlib
@@ -22,7 +23,9 @@ from dumbbell.studies.calibrate.workers import METRICS, Found
 
 FILE = "evaluations.jsonl"
 
-Elements = Mapping[str, list[dict[str, Any]]]
+Candidate = Mapping[str, Any]
+"""What is simulated: `data` and `ack`, the elements of both directions; `hosts`, where the model says something of
+them; `judged`, where the runs have seeds that no fit has seen."""
 
 
 def head_of(experiment: Experiment) -> dict[str, Any]:
@@ -78,11 +81,11 @@ class Journal:
             with place.open("r+b") as stream:
                 stream.truncate(len(whole))
 
-    def find(self, path: Elements, scheme: str) -> list[Found] | None:
+    def find(self, path: Candidate, scheme: str) -> list[Found] | None:
         """What the runs of a scheme over a path came to, if they were made."""
         return self._known.get(_key(path), {}).get(scheme)
 
-    def add(self, found: list[tuple[Elements, dict[str, list[Found]]]]) -> None:
+    def add(self, found: list[tuple[Candidate, dict[str, list[Found]]]]) -> None:
         """Keeps evaluations; they are on the disk when this returns."""
         for path, runs in found:
             self._known.setdefault(_key(path), {}).update(runs)
@@ -124,7 +127,7 @@ def _is_value(value: object) -> bool:
     return value is None or is_number(value)
 
 
-def _key(path: Elements) -> str:
+def _key(path: Candidate) -> str:
     return json.dumps(path, sort_keys=True)
 
 

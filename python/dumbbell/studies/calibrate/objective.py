@@ -1,18 +1,33 @@
-"""What schemes get over a path: the simulator, asked once for each path and scheme.
+"""What schemes get over a path: the simulator, asked once for each candidate and scheme.
 
 Random numbers are common: the runs of a scheme have the same seeds over every path, so that paths differ by what they
-are and not by luck.
+are and not by luck. What is said of a path that was found is judged in runs with seeds that no fit has seen.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from dumbbell.base.errors import UserError
-from dumbbell.experiment.specification import between_hosts
+from dumbbell.experiment import Experiment
+from dumbbell.experiment.specification import between_hosts, complete_transport
 from dumbbell.studies.calibrate.error import Outcome, Outcomes
-from dumbbell.studies.calibrate.journal import Elements, Journal
+from dumbbell.studies.calibrate.journal import Candidate, Journal
+from dumbbell.studies.calibrate.search import derived_seed
 from dumbbell.studies.calibrate.target import PLACE, Target
 from dumbbell.studies.calibrate.workers import Found, Workers
+
+JUDGED_RUNS = 10
+"""Runs of each scheme that judge a path: chance in fewer hides what is wrong with the path."""
+
+Runs = dict[str, list[dict[str, Any]]]
+"""By scheme: the specifications of its runs, over no path yet."""
+
+
+def judged(candidate: Candidate) -> Candidate:
+    """The same path and hosts in runs with seeds that no fit has seen."""
+    return {**candidate, "judged": True}
 
 
 class Objective:
@@ -24,48 +39,85 @@ class Objective:
         self.simulated = 0
         """Runs that were made, not found in the journal."""
         self._experiment = experiment = target.experiment
-        self._runs: dict[str, list[dict[str, object]]] = {scheme: [] for scheme in target.schemes}
-        for run in experiment.all_runs():
-            self._runs[run.scheme].append(experiment.specification(run))
+        self._fitting = _runs(experiment)
+        fresh = derived_seed(experiment.seed, "judged")
+        self._judging = _runs(replace(experiment, seed=fresh, runs=JUDGED_RUNS))
         self._frame = experiment.paths[PLACE].spec()
 
-    def outcomes(self, paths: Sequence[Elements], schemes: Sequence[str]) -> list[Outcomes]:
-        """What each path does to the schemes.
+    def outcomes(self, candidates: Sequence[Candidate], schemes: Sequence[str]) -> list[Outcomes]:
+        """What each candidate does to the schemes.
 
         Raises:
             UserError: a process died, or the cluster is gone.
         """
         missing = [
             (index, scheme)
-            for index, path in enumerate(paths)
+            for index, candidate in enumerate(candidates)
             for scheme in schemes
-            if self._journal.find(path, scheme) is None
+            if self._journal.find(candidate, scheme) is None
         ]
-        texts = [self._text(run, paths[index]) for index, scheme in missing for run in self._runs[scheme]]
+        texts = [
+            self._text(run, candidates[index])
+            for index, scheme in missing
+            for run in self._runs_of(candidates[index])[scheme]
+        ]
         found = iter(self._workers.map(texts) if texts else [])
         self.simulated += len(texts)
         made: dict[int, dict[str, list[Found]]] = {}
         for index, scheme in missing:
-            made.setdefault(index, {})[scheme] = [next(found) for _ in self._runs[scheme]]
-        self._journal.add([(paths[index], runs) for index, runs in made.items()])
-        return [self._known(path, schemes) for path in paths]
+            made.setdefault(index, {})[scheme] = [next(found) for _ in self._runs_of(candidates[index])[scheme]]
+        self._journal.add([(candidates[index], runs) for index, runs in made.items()])
+        return [self._known(candidate, schemes) for candidate in candidates]
 
-    def _text(self, run: dict[str, object], path: Elements) -> str:
-        return json.dumps(run | {"path": between_hosts(self._frame | dict(path), self._experiment)})
+    def _runs_of(self, candidate: Candidate) -> Runs:
+        return self._judging if candidate.get("judged") else self._fitting
 
-    def _known(self, path: Elements, schemes: Sequence[str]) -> Outcomes:
+    def _text(self, run: dict[str, Any], candidate: Candidate) -> str:
+        hosts: Mapping[str, Any] = candidate.get("hosts", {})
+        experiment = self._experiment
+        if "host_jitter_us" in hosts:
+            experiment = replace(experiment, host_jitter_us=hosts["host_jitter_us"])
+        path = self._frame | {way: candidate[way] for way in ("data", "ack")}
+        flows = [_with_buffer(flow, hosts.get("send_buffer_bytes", 0)) for flow in run["flows"]]
+        return json.dumps(run | {"path": between_hosts(path, experiment), "flows": flows})
+
+    def _known(self, candidate: Candidate, schemes: Sequence[str]) -> Outcomes:
         outcomes: dict[tuple[str, int], Outcome] = {}
         for scheme in schemes:
-            runs = self._journal.find(path, scheme)
+            runs = self._journal.find(candidate, scheme)
             if runs is None:
                 raise UserError(f"{scheme}: an evaluation is gone")
             good = [run for run in runs if run is not None]
-            if len(runs) != len(self._runs[scheme]) or any(len(run) != len(good[0]) for run in good):
+            wanted = len(self._runs_of(candidate)[scheme])
+            if len(runs) != wanted or any(len(run) != len(good[0]) for run in good):
                 raise UserError(f"{scheme}: the journal has other runs or flows than the experiment: remove it")
             for flow in range(len(good[0]) if good else 0):
                 means = [_mean([run[flow][metric] for run in good]) for metric in range(3)]
                 outcomes[scheme, flow] = Outcome(means[0] or 0.0, means[1], means[2])
         return outcomes
+
+
+def _runs(experiment: Experiment) -> Runs:
+    runs: Runs = {scheme: [] for scheme in experiment.labels}
+    for run in experiment.all_runs():
+        runs[run.scheme].append(experiment.specification(run))
+    return runs
+
+
+def _with_buffer(flow: dict[str, Any], size: int) -> dict[str, Any]:
+    """The flow with a sending socket of so many bytes, if it is one that such a buffer may be of."""
+    if not size:
+        return flow
+    if not takes_buffer(flow["transport"]):
+        return flow
+    room = max(size, int(complete_transport(json.dumps(flow["transport"]))["payload_bytes"]))
+    return flow | {"transport": flow["transport"] | {"send_buffer_bytes": room}}
+
+
+def takes_buffer(transport: Mapping[str, Any]) -> bool:
+    """Whether a sender's buffer may be looked for: data is sent until it arrives, and no buffer is set."""
+    config = complete_transport(json.dumps(transport))
+    return bool(config["reliable"]) and not config["send_buffer_bytes"] and not any(config["tcp_wmem"])
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

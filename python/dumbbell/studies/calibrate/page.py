@@ -7,8 +7,9 @@ from dumbbell.base.version import __version__
 from dumbbell.present.tables import Table, markdown
 from dumbbell.results.files import require_no_link, write_atomically
 from dumbbell.studies.calibrate.error import errors
-from dumbbell.studies.calibrate.found import Found
+from dumbbell.studies.calibrate.found import Found, spread_text
 from dumbbell.studies.calibrate.journal import journal_directory
+from dumbbell.studies.calibrate.objective import JUDGED_RUNS
 from dumbbell.studies.calibrate.target import Point
 
 PAGE, FIGURE = "README.md", "points.png"
@@ -17,13 +18,15 @@ PAGE, FIGURE = "README.md", "points.png"
 def provenance(found: Found, day: date) -> str:
     """Where the path is from, and how sure every number of it is."""
     experiment = found.target.experiment
-    held = "" if found.held_out_error is None else f", {found.held_out_error:.1%} over schemes that were held out"
+    held = "" if found.held_out is None else f", {spread_text(found.held_out)} over schemes that were held out"
+    hosts = f" Hosts are no part of the path: it was found with {' '.join(found.host_words())}." if found.hosts else ""
     parts = "; ".join(f"{each.knob.name} {each.text()}" for each in found.parameters)
     return (
         f"Calibrated with `dumbbell calibrate` {__version__} on {day.isoformat()} to {found.target.source}: "
         f"{len(found.target.schemes)} schemes, {experiment.runs} simulated runs of {experiment.duration_s:g} s each. "
         f"Model `{found.model.name}` ({found.model.title}). Replication error as Pantheon defines it (mean relative "
-        f"error of throughput and of p95 delay): {found.error:.1%}{held}. "
+        f"error of throughput and of p95 delay): {found.in_sample_error:.1%} in-sample "
+        f"({len(found.fit.knobs)} parameters fitted to {found.fit.numbers} numbers){held}.{hosts} "
         f"Parameters, with the interval that 95 of 100 draws of schemes and runs give: {parts}."
     )
 
@@ -55,7 +58,7 @@ def drawing(found: Found) -> str:
         emulated = None if got is None or got.delay_p95_ms is None else (got.delay_p95_ms, got.throughput_mbps)
         measured = (point.delay_p95_ms.mean, point.throughput_mbps.mean)
         points.append(Replicated(point.label, looks[point.scheme], measured, emulated))
-    title = f"{found.target.source}\nmodel {found.model.name}: {found.error:.1%} off"
+    title = f"{found.target.source}\nmodel {found.model.name}: {found.in_sample_error:.1%} off, in-sample"
     return replication_figure("calibration", title, points)
 
 
@@ -66,9 +69,11 @@ def page(found: Found) -> str:
         found.path.provenance,
         f"![measured and emulated points]({FIGURE})",
         "## Schemes",
-        "Means over runs, measured / emulated, and the relative error of throughput and p95 delay, half each; behind "
-        "it that of the fit that did not know the scheme.",
+        "Means over runs, measured / emulated, and the relative error of throughput and p95 delay, half each: "
+        "in-sample, and that of the fit that did not know the scheme.",
         _schemes(found),
+        *_unfitted(found),
+        *_truth(found),
         "## Parameters",
         _parameters(found),
         "## Models compared",
@@ -95,7 +100,41 @@ def _schemes(found: Found) -> str:
             "-" if held is None else f"{held.by_point[point.key]:.1%}",
         ]
         rows.append(cells)
-    return markdown.render(Table.of(["scheme", "Mbit/s", "p95 ms", "loss %", "error", "held out"], rows))
+    return markdown.render(Table.of(["scheme", "Mbit/s", "p95 ms", "loss %", "in-sample", "held out"], rows))
+
+
+def _unfitted(found: Found) -> list[str]:
+    """Schemes that are in no fit, if there are any."""
+    if found.unfitted is None:
+        return []
+    rows = [
+        [f"`{point.label}`", point.unfitted, f"{found.unfitted.by_point[point.key]:.1%}"]
+        for point in found.target.unfitted
+    ]
+    return [
+        "## Schemes that are in no fit",
+        f"They count in no other figure of this page. Together: {spread_text(found.unfitted)}.",
+        markdown.render(Table.of(["scheme", "why", "error"], rows)),
+    ]
+
+
+def _truth(found: Found) -> list[str]:
+    """The true path beside the one that was found, if it is known."""
+    if found.truth is None:
+        return []
+    both = zip(
+        found.target.points, found.truth.found.by_point.values(), found.truth.true.by_point.values(), strict=True
+    )
+    rows = [[f"`{point.label}`", f"{ours:.1%}", f"{true:.1%}"] for point, ours, true in both]
+    means = [f"{score.error:.1%}" for score in (found.truth.found, found.truth.true)]
+    rows.append(["all", *means])
+    rows.append(["unlikelihood", *(f"{score.unlikelihood:.4g}" for score in (found.truth.found, found.truth.true))])
+    return [
+        "## The true path",
+        f"`{found.truth.name}` was given as the true path. Both were judged by the same {JUDGED_RUNS} runs of each "
+        "scheme, whose seeds no fit has seen. The unlikelihood is what searches minimise: less is better.",
+        markdown.render(Table.of(["scheme", "found", "true"], rows)),
+    ]
 
 
 def _pair(measured: float, emulated: float | None) -> str:
@@ -121,18 +160,21 @@ def _judged(found: Found) -> str:
         return "No scheme was held out: the model with the least error is taken, which favours more parameters."
     folds = "; ".join(", ".join(f"`{scheme}`" for scheme in fold) for fold in found.ladder.folds)
     return (
-        f"Each of these groups was held out once: {folds}. The simplest model whose error over held-out schemes is "
-        "within one standard error of the least is taken. Models that are worse than that over schemes they know were "
-        "not tried on others."
+        f"Each of these groups was held out once, with all parameters fitted anew: {folds}. Behind ± is the standard "
+        "error of the mean over schemes, then the standard deviation of the groups' errors. What is held out or in no "
+        f"fit is judged by {JUDGED_RUNS} runs of each scheme, whose seeds no fit has seen. The simplest model whose "
+        "error over held-out schemes is within one standard error of the least is taken; its held-out error is "
+        "therefore a little too good. Models that are worse than that over schemes they know were not tried on others."
     )
 
 
 def _models(found: Found) -> str:
     rows = []
     for name, fit in found.ladder.fits.items():
-        held = found.ladder.held_out.get(name)
-        told = "-" if held is None else f"{held.error:.1%} ± {held.standard_error:.1%}"
+        told = spread_text(found.ladder.held_out.get(name)) or "-"
         values = ", ".join(f"{key} {value:.4g}" for key, value in fit.values.items())
         mark = f"**`{name}`**" if name == found.model.name else f"`{name}`"
-        rows.append([mark, fit.model.title, f"{fit.error:.1%}", told, len(fit.trials), values])
-    return markdown.render(Table.of(["model", "what it adds", "error", "held out", "paths tried", "parameters"], rows))
+        fitted = f"{len(fit.knobs)} / {fit.numbers}"
+        rows.append([mark, fit.model.title, fitted, f"{fit.error:.1%}", told, len(fit.trials), values])
+    head = ["model", "what it adds", "parameters / numbers", "in-sample", "held out", "paths tried", "values"]
+    return markdown.render(Table.of(head, rows))

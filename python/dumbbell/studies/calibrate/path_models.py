@@ -1,7 +1,8 @@
 """The ladder of path models: what may be true of a path, from the simplest to what is known of cellular links.
 
 A model is one entry of `MODELS`: its knobs, by name, and a function that makes the elements of both directions of
-their values. A knob is one entry of `KNOBS`: where it can lie, given what was measured.
+their values. A knob is one entry of `KNOBS`: where it can lie, given what was measured. Knobs of `HOSTS` are not of the
+path but of the hosts at its ends: any model may have them, and the simulator takes them from the value alone.
 """
 
 import math
@@ -126,6 +127,41 @@ def _escape(_: Hints) -> Knob:
     return Knob("escape_per_s", "1/s", 0.3, 50.0, 5.0, 0.0)
 
 
+def _ack_delay(hints: Hints) -> Knob:
+    return Knob("ack_delay_ms", "ms", 0.001, 4.0 * hints.least_ms, hints.least_ms)
+
+
+def _least_share(_: Hints) -> Knob:
+    return Knob("least_share", "of the rate", 0.02, 1.0, 0.3, 0.0)
+
+
+def _full(hints: Hints) -> Knob:
+    return Knob("full_ms", "ms", 0.01 * hints.queue_ms, 2.0 * hints.queue_ms, 0.1 * hints.queue_ms, 0.0)
+
+
+def _request(_: Hints) -> Knob:
+    # 3GPP TS 36.213 table 10.1.5-1: opportunities to ask are 1 to 80 ms apart
+    return Knob("request_ms", "ms", 1.0, 80.0, 10.0, 0.0)
+
+
+def _grant(_: Hints) -> Knob:
+    return Knob("grant_ms", "ms", 0.5, 50.0, 8.0, 0.0)
+
+
+def _spread(_: Hints) -> Knob:
+    return Knob("spread_ms", "ms", 0.1, 50.0, 5.0, 0.0)
+
+
+def _send_buffer(hints: Hints) -> Knob:
+    # what is in flight at the highest throughput, from the shortest round trip on to one with the longest wait
+    least, most = (hints.most_mbps * rtt_ms / 8.0 for rtt_ms in (2.0 * hints.least_ms, hints.most_ms + hints.least_ms))
+    return Knob("send_buffer_kb", "kB", max(0.1 * least, 3.0), 4.0 * most, max(most, 3.0), 0.0)
+
+
+def _host_jitter(_: Hints) -> Knob:
+    return Knob("host_jitter_us", "us", 1.0, 5000.0, 20.0, 0.0)
+
+
 KNOBS: dict[str, Callable[[Hints], Knob]] = {
     "rate_mbps": _rate,
     "delay_ms": _delay,
@@ -138,7 +174,26 @@ KNOBS: dict[str, Callable[[Hints], Knob]] = {
     "sigma": _sigma,
     "reversion_per_s": _reversion,
     "escape_per_s": _escape,
+    "ack_delay_ms": _ack_delay,
+    "least_share": _least_share,
+    "full_ms": _full,
+    "request_ms": _request,
+    "grant_ms": _grant,
+    "spread_ms": _spread,
+    "send_buffer_kb": _send_buffer,
+    "host_jitter_us": _host_jitter,
 }
+
+HOSTS: dict[str, Callable[[float], tuple[str, float]]] = {
+    "send_buffer_kb": lambda value: ("send_buffer_bytes", round(1000.0 * value)),
+    "host_jitter_us": lambda value: ("host_jitter_us", value),
+}
+"""Knobs of hosts: the setting that each stands for, of flows and of an experiment."""
+
+
+def host_settings(values: Values) -> dict[str, float]:
+    """What the values of a model's knobs say of hosts."""
+    return dict(HOSTS[name](value) for name, value in values.items() if name in HOSTS)
 
 
 @dataclass(frozen=True)
@@ -168,10 +223,17 @@ def counted(values: Values) -> dict[str, Any]:
 
 
 def around(link: dict[str, Any], values: Values, *behind: dict[str, Any]) -> Elements:
-    """The bottleneck, random loss if the model has it, whatever is `behind`, and the same delay in both directions."""
-    delay = {"kind": "delay", "delay_ms": values["delay_ms"]}
+    """The bottleneck, random loss if the model has it, whatever is `behind`, and delay.
+
+    The delay of the ACKs is the same unless the model has one for them.
+    """
+    delay, back = ({"kind": "delay", "delay_ms": values[name]} for name in ("delay_ms", _back(values)))
     loss = [{"kind": "loss", "probability": values["loss"]}] if values.get("loss") else []
-    return [link | {"name": "bottleneck"}, *loss, *behind, delay], [dict(delay)]
+    return [link | {"name": "bottleneck"}, *loss, *behind, delay], [back]
+
+
+def _back(values: Values) -> str:
+    return "ack_delay_ms" if "ack_delay_ms" in values else "delay_ms"
 
 
 def _link(values: Values) -> dict[str, Any]:
@@ -207,11 +269,42 @@ def _jittered(values: Values) -> Elements:
     return around(_link(values), values, jitter)
 
 
-def _walk(values: Values) -> Elements:
+def _wandering(values: Values, least_mbps: float = 0.0) -> dict[str, Any]:
     rate, swing = values["rate_mbps"], values["swing"]
-    walk = {"corr": 0.0, "std": values["pace"] * rate, "min": (1.0 - swing) * rate, "max": (1.0 + swing) * rate}
-    walking = {"interval_ms": 100.0, "rate_mbps": {key: float(f"{value:.5g}") for key, value in walk.items()}}
-    return around(_link(values) | {"walk": walking}, values)
+    lowest = max((1.0 - swing) * rate, least_mbps)
+    walk = {"corr": 0.0, "std": values["pace"] * rate, "min": lowest, "max": (1.0 + swing) * rate}
+    return {"walk": {"interval_ms": 100.0, "rate_mbps": {key: float(f"{value:.5g}") for key, value in walk.items()}}}
+
+
+def _walk(values: Values) -> Elements:
+    return around(_link(values) | _wandering(values), values)
+
+
+def _shared_link(values: Values) -> dict[str, Any]:
+    return {
+        "kind": "shared",
+        "rate_mbps": values["rate_mbps"],
+        "least_mbps": float(f"{values['rate_mbps'] * values['least_share']:.5g}"),
+        "full_bytes": round(values["rate_mbps"] * values["full_ms"] * 125.0),
+        "queue": counted(values),
+    }
+
+
+def _shared(values: Values) -> Elements:
+    return around(_shared_link(values), values)
+
+
+def _granted(values: Values) -> Elements:
+    link = _shared_link(values)
+    if "swing" in values:
+        link |= _wandering(values, link["least_mbps"])
+    data, ack = around(link, values)
+    grants = {"kind": "granted", "name": "uplink"} | {key: values[key] for key in _GRANTS}
+    return data, [grants, *ack]
+
+
+def _poisson_packets(values: Values) -> Elements:
+    return around(_link(values) | {"kind": "poisson", "queue": counted(values)}, values)
 
 
 def _cellular(values: Values) -> Elements:
@@ -241,14 +334,33 @@ def _recorded(preset: str) -> Callable[[Values], Elements]:
 
 
 _PLAIN = ("rate_mbps", "delay_ms", "queue_ms", "loss")
+_SHARED = ("rate_mbps", "delay_ms", "queue_ms", "least_share", "full_ms")
+_GRANTS = ("request_ms", "grant_ms", "spread_ms")
 
 MODELS: tuple[Model, ...] = (
     Model("rate-delay", "constant rate, endless queue", ("rate_mbps", "delay_ms"), _rate_delay),
     Model("queue", "+ queue (bytes)", _PLAIN[:3], _constant, after="rate-delay"),
+    Model(
+        "buffer",
+        "endless queue, + the sender's buffer",
+        ("rate_mbps", "delay_ms", "send_buffer_kb"),
+        _rate_delay,
+        after="rate-delay",
+    ),
     Model("loss", "+ random loss", _PLAIN, _constant, after="queue"),
+    Model("buffer-loss", "queue, random loss, + the sender's buffer", (*_PLAIN, "send_buffer_kb"), _constant, "buffer"),
+    Model("host-jitter", "+ jitter of the hosts", (*_PLAIN, "host_jitter_us"), _constant, after="loss"),
+    Model("asymmetric", "+ a delay of the ACKs of its own", (*_PLAIN, "ack_delay_ms"), _constant, after="loss"),
     Model("packets", "queue counted in packets", _PLAIN, _packets, after="loss"),
     Model("codel", "queue managed by CoDel (RFC 8289)", _PLAIN, _codel, after="loss"),
     Model("poisson", "Poisson deliveries", _PLAIN, _poisson, after="loss"),
+    Model(
+        "poisson-packets",
+        "Poisson deliveries, queue counted in packets, + a delay of the ACKs of its own",
+        (*_PLAIN, "ack_delay_ms"),
+        _poisson_packets,
+        after="poisson",
+    ),
     Model("jitter", "+ jitter", (*_PLAIN, "jitter_ms"), _jittered, after="loss"),
     Model("slotted", "+ deliveries in slots", (*_PLAIN, "slot_ms"), _slotted, after="loss"),
     Model("walk", "+ a rate that wanders", (*_PLAIN, "swing", "pace"), _walk, after="loss"),
@@ -260,6 +372,15 @@ MODELS: tuple[Model, ...] = (
         (*_PLAIN, "sigma", "reversion_per_s", "escape_per_s"),
         _cellular,
         after="loss",
+    ),
+    Model("shared", "a rate that goes by what waits, queue counted in packets", _SHARED, _shared, after="packets"),
+    Model("granted", "+ ACKs by grants", (*_SHARED, "ack_delay_ms", *_GRANTS), _granted, after="shared"),
+    Model(
+        "granted-walk",
+        "+ a rate that wanders",
+        (*_SHARED, "ack_delay_ms", *_GRANTS, "swing", "pace"),
+        _granted,
+        after="granted",
     ),
 )
 """From the simplest on: of equally good ones the first is taken."""

@@ -25,6 +25,7 @@ PLACE = "calibrated"
 """The name of the path in the experiment that is simulated: seeds follow from it."""
 
 LEAST_POINTS = 2
+HELD_OUT = "held out as asked"
 _SD_OF_RANGE = {2: 1.128, 3: 1.693, 4: 2.059, 5: 2.326, 6: 2.534, 7: 2.704, 8: 2.847, 9: 2.970, 10: 3.078}
 """Expected range of so many normal draws in standard deviations (Tippett, Biometrika 17, 1925)."""
 
@@ -40,6 +41,8 @@ class Point:
     loss_rate: Mean | None = None
     runs: int = 1
     title: str = ""
+    unfitted: str = ""
+    """Why it is part of no fit; empty: it is part of them."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -66,18 +69,27 @@ class Target:
 
     source: str
     points: tuple[Point, ...]
+    """Those that models are fitted to."""
     experiment: Experiment
     left_out: tuple[str, ...] = ()
-    """What was measured and is not used, each with the reason."""
+    """What was measured and cannot be simulated, each with the reason."""
+    unfitted: tuple[Point, ...] = ()
+    """Points of schemes that are in no fit and are predicted: each says why."""
     schemes: tuple[str, ...] = field(init=False)
+    """Those of `points`."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "schemes", tuple(dict.fromkeys(point.scheme for point in self.points)))
+        object.__setattr__(self, "schemes", names_of(self.points))
 
     def of(self, schemes: Iterable[str]) -> tuple[Point, ...]:
         """The points of these schemes."""
         wanted = set(schemes)
-        return tuple(point for point in self.points if point.scheme in wanted)
+        return tuple(point for point in (*self.points, *self.unfitted) if point.scheme in wanted)
+
+
+def names_of(points: Iterable[Point]) -> tuple[str, ...]:
+    """The schemes of points, each once."""
+    return tuple(dict.fromkeys(point.scheme for point in points))
 
 
 @dataclass(frozen=True)
@@ -86,6 +98,8 @@ class TargetOptions:
 
     path: str | None = None
     schemes: tuple[str, ...] = ()
+    hold_out: tuple[str, ...] = ()
+    """Schemes of the target that no model is fitted to."""
     stands_for: Mapping[str, str] = field(default_factory=dict)
     """Schemes of the target by the name of ours that simulates them."""
     runs: int | None = None
@@ -128,11 +142,14 @@ class _Raw:
 def _simulated(raw: _Raw, options: TargetOptions) -> Target:
     """The target with our schemes, and without what they cannot simulate."""
     named = {point.scheme for point in raw.points}
-    for name in (*options.schemes, *options.stands_for):
+    for name in (*options.schemes, *options.hold_out, *options.stands_for):
         if name not in named:
             raise UserError(
                 f"{raw.where}: has no scheme `{name}`{nearest(name, named)}: it has {listed(sorted(named))}"
             )
+    for name in options.hold_out:
+        if options.schemes and name not in options.schemes:
+            raise UserError(f"--hold-out {name}: is not among --schemes: allowed are {listed(options.schemes)}")
     points, left, used = [], list(raw.left_out), {}
     for point in raw.points:
         if options.schemes and point.scheme not in options.schemes:
@@ -143,15 +160,19 @@ def _simulated(raw: _Raw, options: TargetOptions) -> Target:
             left.append(f"{point.label}: {reason}")
             continue
         used[scheme.name] = scheme
-        points.append(replace(point, scheme=scheme.name))
+        why = HELD_OUT if point.scheme in options.hold_out else point.unfitted
+        points.append(replace(point, scheme=scheme.name, unfitted=why))
     twice = [point.label for point in points if [each.key for each in points].count(point.key) > 1]
     if twice:
         raise UserError(f"{raw.where}: `{twice[0]}` is there twice: choose with --schemes")
-    if len(points) < LEAST_POINTS:
+    fitted, unfitted = ([point for point in points if bool(point.unfitted) is asked] for asked in (False, True))
+    if len(fitted) < LEAST_POINTS:
+        reasons = [*left, *(f"{point.label}: {point.unfitted}" for point in unfitted)]
         raise UserError(
-            f"{raw.where}: needed are {LEAST_POINTS} schemes or more; {'; '.join(left) or 'there are fewer'}"
+            f"{raw.where}: needed are {LEAST_POINTS} schemes or more; {'; '.join(reasons) or 'there are fewer'}"
         )
-    return Target(raw.source, tuple(points), _experiment(raw, options, used), tuple(dict.fromkeys(left)))
+    experiment = _experiment(raw, options, used)
+    return Target(raw.source, tuple(fitted), experiment, tuple(dict.fromkeys(left)), tuple(unfitted))
 
 
 def _stand_in(raw: _Raw, options: TargetOptions, name: str) -> tuple[Scheme | None, str]:
@@ -254,10 +275,9 @@ def _of_publication(text: str, options: TargetOptions) -> _Raw:
             left.append(f"{name}: published is {listed(row.means)} only")
         elif not row.scheme:
             left.append(f"{name}: not one of ours")
-        elif row.uncounted:
-            left.append(f"{name}: {row.uncounted}")
         else:
-            points.append(Point(row.scheme, 0, **row.means, runs=experiment_file.runs, title=row.title))
+            told = {"title": row.title, "unfitted": row.uncounted}
+            points.append(Point(row.scheme, 0, **row.means, runs=experiment_file.runs, **told))  # type: ignore[arg-type]
     path = _path_of(experiment_file, place or (experiment_file.paths[0] if experiment_file.paths else None))
     return _Raw(text, experiment_file.published.source, tuple(points), experiment_file, path, tuple(left))
 
