@@ -1,17 +1,20 @@
-"""How well `dumbbell calibrate` finds paths that are known, and which optimiser finds them best.
+"""How well `dumbbell calibrate` finds paths that are known and predicts schemes, and which optimiser finds paths best.
 
 Usage: python -m validation.calibration recovery [--truths N] [--write FILE.md] [--keep FILE.jsonl]
        python -m validation.calibration optimisers [--truths N] [--fastest MBPS] [--write FILE.md]
+       python -m validation.calibration paths [--only A,B] [--keep DIR] [--write FILE.md]
 
 `recovery` draws paths (1 to 100 Mbit/s, 5 to 100 ms each way, a queue of 0.3 to 3 bandwidth-delay products, no loss or
 0.02 to 2 %), simulates eight schemes over each, and gives the table of what they got, and nothing else, to
 `dumbbell.calibrate_path`. `optimisers` gives the same tables and numbers of evaluations to CMA-ES and to three others
-(`pip install optuna scikit-optimize`). With --keep, truths that are done are not done again.
+(`pip install optuna scikit-optimize`). `paths` calibrates the four paths of `MEASURED` with leave-one-out: each scheme
+is predicted by a fit to the others. With --keep, what is done is not done again.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import datetime
 import itertools
 import json
@@ -21,15 +24,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy
 
 import dumbbell
+from dumbbell.catalog.options.values import LEAVE_ONE_OUT
 from dumbbell.present.tables import Table, markdown
-from dumbbell.studies.calibrate.error import chances, emulated, measured, searched
-from dumbbell.studies.calibrate.fitting import elements_of, values_at
+from dumbbell.studies.calibrate.error import Outcome, chances, emulated, errors, measured, replication_error, searched
+from dumbbell.studies.calibrate.fitting import candidate_of, values_at
+from dumbbell.studies.calibrate.found import spread_text
 from dumbbell.studies.calibrate.journal import Journal
 from dumbbell.studies.calibrate.objective import Objective
 from dumbbell.studies.calibrate.path_models import FULL_PACKET_BYTES, MODELS, Hints
@@ -37,6 +43,56 @@ from dumbbell.studies.calibrate.search import Effort, minimise
 from dumbbell.studies.calibrate.target import Target, TargetOptions, read_target
 from dumbbell.studies.calibrate.workers import workers
 from scripts.blocks import replace_block
+
+EMULATORS = Path(__file__).parent / "data" / "pantheon-emulators.csv"
+"""What Pantheon's own schemes got on Pantheon's own emulators."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A path that somebody measured: its published rows, the model of its parameters, and what a search may try."""
+
+    title: str
+    experiment: str
+    shipped: str
+    """The path of the catalog that is calibrated to all these schemes."""
+    model: str
+    """Of the same form as the shipped path: it was chosen before, with all schemes."""
+    evaluations: int
+    emulator: str = ""
+    """Pantheon's own, in the catalog; empty: it has none for this data."""
+    published: str = "-"
+    """The paper's figure of its emulator."""
+
+
+MEASURED = (
+    Measured(
+        "Nepal to AWS India, Wi-Fi (result 188)",
+        "replication-nepal",
+        "nepal-aws-india-188",
+        "poisson-packets",
+        120,
+        "nepal-aws-india",
+        "19.1 % of nine schemes",
+    ),
+    Measured("AWS Brazil to Colombia, wired, September 2018", "seed-brazil", "brazil-colombia-2018", "loss", 100),
+    Measured(
+        "AWS California to Mexico, wired (result 1237), three flows",
+        "replication-mexico",
+        "california-mexico-1237",
+        "asymmetric",
+        60,
+        published="14.4 % per flow of ten schemes, 12.9 % of the totals, which are the data here",
+    ),
+    Measured(
+        "AWS California to Stanford, cellular, January 2018",
+        "seed-california",
+        "california-stanford-2018",
+        "granted",
+        80,
+    ),
+)
+GOAL, GOOD = 0.17, 0.12
 
 SCHEMES = ["cubic", "bbr", "vegas", "copa", "pcc", "webrtc", "scream-pantheon", "fillp"]
 """By loss, model, delay and rate; two that stay below most rates, and one that always fills the queue."""
@@ -91,9 +147,16 @@ def recovered(number: int, evaluations: int, runs: int) -> dict[str, Any]:
         parameters = {each.knob.name: [each.value, each.low, each.high, each.determined] for each in found.parameters}
         target = read_target(str(file), TargetOptions(runs=runs, duration_s=30.0))
     fit = found.ladder.fits[MODEL.name]
-    ours = lowest(target, [elements_of(MODEL, values)])[0]
-    best = lowest(target, [fit.best.elements])[0]
-    told = {"number": number, "truth": values, "found": parameters, "error": found.error, "s": took, "cpu_s": cpu}
+    ours = lowest(target, [candidate_of(MODEL, values)])[0]
+    best = lowest(target, [fit.best.candidate])[0]
+    told = {
+        "number": number,
+        "truth": values,
+        "found": parameters,
+        "error": found.in_sample_error,
+        "s": took,
+        "cpu_s": cpu,
+    }
     return told | {"tried": len(fit.trials), "objective_of_truth": ours, "objective_found": best}
 
 
@@ -283,7 +346,7 @@ def searched_by(search: Ask, target: Target, evaluations: int, seed: int) -> tup
         def evaluate(places: Sequence[list[float]]) -> list[float]:
             nonlocal simulating
             began = time.process_time()
-            paths = [elements_of(MODEL, values_at(knobs, list(place))) for place in places]
+            paths = [candidate_of(MODEL, values_at(knobs, list(place))) for place in places]
             outcomes = objective.outcomes(paths, target.schemes)
             values = [float(each) for each in searched(emulated(target.points, outcomes), wanted, chance)]
             for value in values:
@@ -297,18 +360,94 @@ def searched_by(search: Ask, target: Target, evaluations: int, seed: int) -> tup
         return least, place, time.process_time() - began - simulating
 
 
+def paths(arguments: argparse.Namespace) -> str:
+    """The table of the measured paths, and each scheme's part of it."""
+    chosen = [each for each in MEASURED if not arguments.only or each.experiment in arguments.only.split(",")]
+    head = ["path", "model", "parameters / numbers", "paths tried by a search", "in-sample", "leave-one-out"]
+    head += ["in no fit", "shipped path, in-sample", "Pantheon's emulator, in-sample"]
+    rows, schemes, held = [], [], []
+    for each in chosen:
+        found = calibrated(each, arguments.keep, each.shipped)
+        if found.held_out is None or found.truth is None:
+            raise SystemExit(f"{each.experiment}: nothing was held out")
+        held.append(found.held_out.error)
+        others = "; ".join(f"`{name}` {error:.1%}" for (name, _), error in beyond(found))
+        fitted = f"{len(found.fit.knobs)} / {found.fit.numbers}"
+        cells = [each.title, f"`{each.model}`", fitted, each.evaluations, f"{found.in_sample_error:.1%}"]
+        shipped = f"{found.truth.true.error:.1%} (`{each.shipped}`)"
+        rows.append(
+            [*cells, spread_text(found.held_out), others or "-", shipped, emulator(each, found, arguments.keep)]
+        )
+        inside = dict(
+            zip(found.truth.found.by_point, errors(found.target.points, found.fit.best.outcomes), strict=True)
+        )
+        by_error = sorted(found.held_out.by_point.items(), key=lambda pair: -pair[1])
+        told = ", ".join(f"`{key[0]}` {error:.1%} ({inside[key].replication:.1%})" for key, error in by_error)
+        schemes.append(f"- {each.title}: {told}.")
+    words = "" if not arguments.only else f" --only {arguments.only}"
+    day = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
+    most, few = (sum(error <= limit for error in held) for limit in (GOAL, GOOD))
+    counted = f"{most} of {len(held)} paths are within {GOAL:.0%}, {few} within {GOOD:.0%}."
+    return "\n".join(
+        [
+            f"Written by `python -m validation.calibration paths{words}`, {day}.",
+            "",
+            markdown.render(Table.of(head, rows)),
+            "",
+            f"Leave-one-out: {counted} Of each scheme, leave-one-out and in brackets in-sample:",
+            "",
+            *schemes,
+        ]
+    )
+
+
+def calibrated(each: Measured, keep: Path | None, truth: str) -> dumbbell.CalibratedPath:
+    """The fit to all schemes, and one without each."""
+    out = None if keep is None else keep / f"{each.experiment}.toml"
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+    words: dict[str, Any] = {"models": each.model, "folds": LEAVE_ONE_OUT, "evaluations": each.evaluations, "runs": 1}
+    return dumbbell.calibrate_path(
+        each.experiment, out, name=each.experiment, path=each.shipped, truth=truth, jobs=1, resume=True, **words
+    )
+
+
+def beyond(found: dumbbell.CalibratedPath) -> list[tuple[tuple[str, int], float]]:
+    """The schemes that are in no fit."""
+    return [] if found.unfitted is None else list(found.unfitted.by_point.items())
+
+
+def emulator(each: Measured, found: dumbbell.CalibratedPath, keep: Path | None) -> str:
+    """What the paper says of its emulator; where its points are known, of these schemes, and built-in ones on it."""
+    if not each.emulator:
+        return each.published
+    with EMULATORS.open(encoding="utf-8") as stream:
+        points = {row["scheme"]: row for row in csv.DictReader(stream) if row["path"] == each.emulator}
+    theirs = {
+        point.key: Outcome(
+            float(points[point.scheme]["throughput_mbps"]), float(points[point.scheme]["delay_p95_ms"]), None
+        )
+        for point in found.target.points
+    }
+    error = replication_error(errors(found.target.points, theirs))
+    truth = calibrated(each, keep, each.emulator).truth
+    ours = "-" if truth is None else f"{truth.true.error:.1%}"
+    return f"{each.published}, {error:.1%} of these {len(theirs)}; built-in schemes on it {ours}"
+
+
 def main() -> None:
     """Prints a table, and writes it into a page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("recovery", "optimisers"))
+    parser.add_argument("what", choices=("recovery", "optimisers", "paths"))
     parser.add_argument("--truths", type=int, default=20)
     parser.add_argument("--fastest", type=float, default=FASTEST_MBPS, metavar="MBPS", help="no truth above this rate")
     parser.add_argument("--evaluations", type=int, default=800)
     parser.add_argument("--runs", type=int, default=1, help="simulated runs of each scheme on each path that is tried")
     parser.add_argument("--write", type=Path, metavar="FILE.md", help="the page with the block")
-    parser.add_argument("--keep", type=Path, metavar="FILE.jsonl")
+    parser.add_argument("--keep", type=Path, metavar="FILE.jsonl", help="what is done; of `paths` a directory")
+    parser.add_argument("--only", default="", metavar="A,B", help="of `paths`: only these experiments")
     arguments = parser.parse_args()
-    text = {"recovery": recovery, "optimisers": optimisers}[arguments.what](arguments)
+    text = {"recovery": recovery, "optimisers": optimisers, "paths": paths}[arguments.what](arguments)
     print(text)
     if arguments.write:
         replace_block(arguments.write, arguments.what, text)
