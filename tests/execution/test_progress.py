@@ -57,6 +57,19 @@ def test_later_stages_count_from_the_start(clock: Clock) -> None:
     assert progress.left_s() == pytest.approx(6.5)
 
 
+def test_work_that_ends_at_a_time_has_no_more_left_than_that(clock: Clock) -> None:
+    # "about 4 h left" stood beside "over in 60 min at most"
+    progress = Progress(clock)
+    paths = progress.expect("paths", [Piece("a", 10.0)] * 10, until=clock.now + 30.0)
+    assert progress.left_s() == pytest.approx(30.0)
+    progress.expect("figures", [Piece("f", 1.0)])
+    assert progress.left_s() == pytest.approx(31.0)
+    paths.begin(0)
+    clock.now += 40.0
+    paths.step(0, seconds=40.0)
+    assert progress.left_s() <= 4.0  # what is over has nothing left; figures take longer than thought, too
+
+
 def test_what_a_kind_of_piece_has_cost_corrects_what_is_expected_of_it(clock: Clock) -> None:
     progress = Progress(clock)
     stage = progress.expect("runs", [Piece("quick", 10.0, "quick"), Piece("slow", 10.0, "slow")] * 3)

@@ -1,10 +1,14 @@
 """Calibrated paths: over them schemes are as near to what was published of the real ones as their pages say."""
 
+import csv
 import json
 
 import pytest
 
 from conftest import Dumbbell
+from dumbbell.studies.calibrate.error import Outcome, errors, replication_error
+from dumbbell.studies.calibrate.target import TargetOptions, read_target
+from validation.calibration import EMULATORS, MEASURED
 
 
 @pytest.mark.parametrize(
@@ -35,3 +39,23 @@ def test_a_row_of_another_network_is_shown_and_not_counted(dumbbell: Dumbbell) -
     assert indigo["uncounted"] == "the network of a later release"
     assert indigo["error"]["throughput_mbps"] is not None
     assert [found["schemes"] for found in content["replication"]] == [["cubic"]]
+
+
+def test_the_points_of_pantheons_emulator_have_its_published_error() -> None:
+    target = read_target("replication-nepal", TargetOptions(path="nepal-aws-india"))
+    with EMULATORS.open(encoding="utf-8") as stream:
+        rows = [row for row in csv.DictReader(stream) if row["path"] == "nepal-aws-india"]
+    emulated = {
+        (row["scheme"], 0): Outcome(float(row["throughput_mbps"]), float(row["delay_p95_ms"]), None) for row in rows
+    }
+    nine = (*target.points, *target.unfitted)
+    assert len(nine) == len(rows) == 9
+    # published: 19.1 % of nine schemes
+    assert replication_error(errors(nine, emulated)) == pytest.approx(0.191, abs=0.001)
+
+
+def test_every_measured_path_has_schemes_in_no_fit_by_the_same_rule() -> None:
+    for each in MEASURED:
+        target = read_target(each.experiment, TargetOptions(path=each.shipped))
+        assert target.unfitted, each.experiment
+        assert not {"tao-100x", "muses-retrained"} & set(target.schemes)
