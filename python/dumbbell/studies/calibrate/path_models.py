@@ -7,7 +7,7 @@ path but of the hosts at its ends: any model may have them, and the simulator ta
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
@@ -19,6 +19,8 @@ Elements = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 
 FULL_PACKET_BYTES = 1500
 _LEAST_QUEUE_PACKETS = 2
+_UNTOLD_WIDTH = 0.15
+"""`Knob.width` of a rate that no scheme may reach."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +210,11 @@ class Model:
 
     def at(self, hints: Hints) -> list[Knob]:
         """Its knobs where they can lie."""
-        return [KNOBS[name](hints) for name in self.knobs]
+        knobs = [KNOBS[name](hints) for name in self.knobs]
+        if "send_buffer_kb" not in self.knobs:
+            return knobs
+        # where buffers hold senders back, the highest throughput does not tell the rate
+        return [replace(knob, width=_UNTOLD_WIDTH) if knob.name == "rate_mbps" else knob for knob in knobs]
 
 
 def droptail(values: Values) -> dict[str, Any]:
