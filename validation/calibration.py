@@ -57,7 +57,7 @@ class Measured:
     shipped: str
     """The path of the catalog that is calibrated to all these schemes."""
     model: str
-    """Of the same form as the shipped path: it was chosen before, with all schemes."""
+    """Of the form of the shipped path, to Stanford without its random walk: it was chosen before, with all schemes."""
     evaluations: int
     emulator: str = ""
     """Pantheon's own, in the catalog; empty: it has none for this data."""
