@@ -172,7 +172,8 @@ def test_what_the_lines_are_ends_within_the_figure() -> None:
     look = Style("#000000", "o")
     point = Point("a", 200.0, 0.4, look, "", (190.0, 210.0), (0.3, 0.5), in_front=True)
     limits = Limits((0.527, 0.598), 28.0)
-    drawing = summary_figure("f", "t", [point], axes_of([point], limits), limits, interval="range of the runs")
+    points = [point, Point("b", 100.0, 0.3, look, "", in_front=True)]
+    drawing = summary_figure("f", "t", points, axes_of(points, limits), limits, interval="range of the runs")
     width = float(re.findall(r'viewBox="0 0 ([\d.]+) ', drawing)[0])
     said = re.findall(
         r'<text style="font-size: ([\d.]+)px[^>]* x="([\d.]+)"[^>]*>(capacity|least|Pareto|range)([^<]*)<', drawing
@@ -189,7 +190,9 @@ def test_a_wide_interval_does_not_stretch_the_axis() -> None:
     other = Point("b", 40.0, 60.0, looks["a"], "")
     ends = extent([point, other], False, [27.0])
     assert min(ends) == 27.0
-    assert max(ends) <= 40.0 + 0.25 * 13.0
+    assert max(ends) <= 40.0 + 13.0
+    drawing = summary_figure("f", "t", [point, other], axes_of([point, other], Limits()), interval="range of the runs")
+    assert "range of the runs; an arrow: it goes on" in " ".join(words(drawing))
     assert max(numbers(drawing_of([point, other]), across=False)) <= 125.0
 
 

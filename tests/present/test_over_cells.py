@@ -77,11 +77,6 @@ def test_sweep_and_map_show_means_over_runs(dumbbell: Dumbbell, run) -> None:  #
         ),
         (("means", "--range", "1,9"), "figure `means`: takes no `range`: it is for grid"),
         (
-            ("sweep",),
-            "figure `sweep`: bw_factor varies too: --group-by bw_factor draws a line for each of its values; --path "
-            "chooses one of small.bw_factor-1.rtt_ms-20, small.bw_factor-2.rtt_ms-20\n",
-        ),
-        (
             ("share",),
             "figure `share`: bw_factor, rtt_ms vary too: --path chooses one of small.bw_factor-1.rtt_ms-20, "
             "small.bw_factor-1.rtt_ms-80, small.bw_factor-2.rtt_ms-20, small.bw_factor-2.rtt_ms-80\n",
@@ -181,8 +176,15 @@ def test_shares_beside_one_scheme_on_several_paths(dumbbell: Dumbbell, folder: P
         shares = [run.statistics["flows"][0]["competing_share"] for run in runs]
         assert float(row["share"]) == pytest.approx(sum(shares) / 2)
         assert (row["fair_share"], row["runs"]) == ("0.5", "2")
+    late = ("--mix", "vegas+cubic", "--mix", "reno+cubic", "--path", "p4.toml", "--runs", "2", "--duration", "4")
+    dumbbell("run", *late, "--interval", "1", "--out", "late")
+    caption = dumbbell("figure", "late", "share", "--format", "tex").stdout.splitlines()[-1]
+    assert caption.startswith("caption: Mean share of the payload (%)")
+    assert caption.endswith(" 2 runs of 4 s each. TCP Cubic starts 1 s after the other. The fair share is 50 %.")
+    assert "share (\\%) with the range of the runs & fair share" in (folder / "share.tex").read_text()
+    assert "start 1 s apart, in the order of the column `flows of`" in dumbbell("show", "late").stdout
     drawing = (folder / "beside.svg").read_text()
-    assert "Share of the payload (%) that the row's scheme gets beside TCP Cubic" in drawing
+    assert "Mean share of the payload (%) that the row's scheme gets beside TCP Cubic" in drawing
     assert "2 runs of 3 s each, " in drawing
     assert " s, while all flows compete" in drawing
     head, first, _ = latex(dumbbell, folder / "r", "share")
@@ -199,7 +201,7 @@ def test_a_figure_over_several_axes_says_what_to_give(dumbbell: Dumbbell, run) -
     results = run("bw_factor = [1.0, 2.0]\nrtt_ms = [20.0, 80.0]\nqlen_bdp = [1.0, 2.0]")
     said = dumbbell("figure", results, "sweep", expect=2).stderr
     assert said == (
-        "dumbbell: figure `sweep`: bw_factor, rtt_ms vary too: --group-by AXIS draws a line for each value of one of "
+        "dumbbell: figure `sweep`: bw_factor, rtt_ms vary too: --group-by AXIS draws a panel for each value of one of "
         "them, --path CELL fixes the others: for example --group-by bw_factor --path "
         "small.bw_factor-1.rtt_ms-20.qlen_bdp-1\n"
     )

@@ -208,7 +208,7 @@ def test_competing_schemes_on_several_paths_begin_with_a_map_of_shares(folder: P
     dumbbell("run", *mixes, "--out", "r")
     dumbbell("report", "r", "--html")
     page = (folder / "r/report.html").read_text()
-    in_order(page, ["<h1", "Who gets what beside whom</h2>", "Share of the payload", "dumbbell figure . share"])
+    in_order(page, ["<h1", "Who gets what beside whom</h2>", "Mean share of the payload", "dumbbell figure . share"])
     assert page.index("Who gets what beside whom</h2>") < page.index("Who got what</h3>")
 
 

@@ -46,7 +46,10 @@ def found(element: TomlTable) -> dict[str, Any]:
     file = full_name("trace", Path(element.source).parent / element.text("file"))
     sha256 = element.text("sha256", "")
     if not sha256:
-        content = _content(file)
+        try:
+            content = _content(file)
+        except UserError as error:
+            raise UserError(f"{element.source}: `{element.prefix}file` = {element.text('file')}: {error}") from None
         _parsed(file, content)  # whether it is a trace
         sha256 = _sum(content)
     return element.raw | {"file": str(file), "sha256": sha256}

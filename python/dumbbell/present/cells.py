@@ -42,6 +42,10 @@ class Cells:
             for path, axes in self.axes.items()
         }
 
+    def place_of(self, path: str) -> str:
+        """Return the cell of this name in words."""
+        return self.places[path]
+
     def along(self, path: str | None, free: Sequence[str], group_by: bool = False) -> list[RunEntry]:
         """Return the good runs in the cells that differ from `path` in `free` axes only.
 
@@ -77,12 +81,12 @@ class Cells:
         vary = f"{listed(varied)} {'vary' if len(varied) > 1 else 'varies'} too"
         if not group_by:
             return UserError(f"figure `{self.kind}`: {vary}: {several}")
-        one = f"--group-by {varied[0]} draws a line for each of its values"
+        one = f"--group-by {varied[0]} draws a panel for each of its values"
         if len(varied) == 1:
             return UserError(f"figure `{self.kind}`: {vary}: {one}; {several}")
         example = f"for example --group-by {varied[0]} --path {choices[0]}"
         return UserError(
-            f"figure `{self.kind}`: {vary}: --group-by AXIS draws a line for each value of one of them, "
+            f"figure `{self.kind}`: {vary}: --group-by AXIS draws a panel for each value of one of them, "
             f"--path CELL fixes the others: {example}"
         )
 
@@ -107,18 +111,23 @@ class Cells:
         )
         return {path: "none" if found[path] is None else axis_label(found[path]) for path in order}
 
+    @cached_property
+    def numbers(self) -> list[str]:
+        """The axes along which numbers vary; those of who competes come first."""
+        values: dict[str, set[float]] = {}
+        for axes in self.axes.values():
+            for name, value in axes.items():
+                if is_number(value):
+                    values.setdefault(name, set()).add(float(value))
+        return sorted((name for name, found in values.items() if len(found) > 1), key=lambda each: each not in WHO)
+
     def quantities(self, count: int) -> list[str]:
         """Return the last axes, at least so many, along which numbers vary; those of who competes come first.
 
         Raises:
             UserError: there are fewer.
         """
-        values: dict[str, set[float]] = {}
-        for axes in self.axes.values():
-            for name, value in axes.items():
-                if is_number(value):
-                    values.setdefault(name, set()).add(float(value))
-        varied = sorted((name for name, found in values.items() if len(found) > 1), key=lambda each: each not in WHO)
+        varied = self.numbers
         if len(varied) < count:
             wanted = "an axis" if count == 1 else f"{count} axes"
             raise UserError(f"figure `{self.kind}`: is of experiments with a grid: {wanted} of numbers that vary")

@@ -13,6 +13,6 @@ def runs_text(counts: Collection[int], duration_s: float) -> str:
     return f"{runs} of {duration_s:g} s{' each' * (most != 1)}"
 
 
-def starts_sentence(interval_s: float) -> str:
-    """Say how far apart the flows of a run start; the text is empty for flows that start together."""
-    return f"Flows of a run start {interval_s:g} s apart, in the order of their names." if interval_s else ""
+def starts_sentence(interval_s: float, order: str = "in which its mix names them") -> str:
+    """Say how far apart the flows of a run start, and which comes first; empty for flows that start together."""
+    return f"The flows of a run start {interval_s:g} s apart, in the order {order}." if interval_s else ""

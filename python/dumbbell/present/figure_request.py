@@ -22,6 +22,9 @@ from dumbbell.results.series.run_files import FLOWS, Source
 from dumbbell.results.series.samples import RunSamples, Sampled, read_sampled, run_samples
 from dumbbell.results.series.table import Table
 
+UNNAMED = "run"
+"""The name of an experiment that is made of options only."""
+
 Rows = Iterator[list[object]]
 """Rows of the table behind a figure of a run, in the columns of `COLUMNS` if it has no others."""
 
@@ -227,6 +230,11 @@ class OfResults:
         return None if name is None else find_metric(name, list(self.model.titles))
 
     @property
+    def whole(self) -> str:
+        """The experiment's name, for titles; empty where the command line gave it none."""
+        return "" if self.model.name == UNNAMED else self.model.name
+
+    @property
     def main_metrics(self) -> list[FigureMetric]:
         """Throughput, delay and loss, by the convention that is shown."""
         return [main_metric(metric, self.model.shown) for metric in self.model.shown.metrics]
@@ -247,15 +255,16 @@ class OfResults:
         ]
         return [count for count in found if count]
 
-    def made(self, metrics: Sequence[FigureMetric], competing: bool = False) -> str:
+    def made(self, metrics: Sequence[FigureMetric], starts: str | None = None) -> str:
         """Return what the caption of a figure of these metrics says of the runs, in sentences.
 
-        With `competing`, or a share among the metrics, they say when the flows of a run start.
+        `starts` is one on when the flows of a run start; unless given, figures of shares have one.
         """
         model = self.model
         told = [f"{runs_text(self._counts, model.duration_s)}."] if self._counts else []
-        if competing or any(metric.scheme for metric in metrics):
-            told += filter(None, [starts_sentence(model.interval_s)])
+        if starts is None:
+            starts = starts_sentence(model.interval_s) if any(metric.scheme for metric in metrics) else ""
+        told += filter(None, [starts])
         if {metric.key for metric in metrics} & set(model.shown.keys):
             told.append(model.shown.sentence(model.warmup_s))
         return " ".join(told)
@@ -286,11 +295,11 @@ class OfResults:
         metrics: Sequence[FigureMetric] = (),
         shows: str = "",
         paper: Callable[[], PaperTable] | None = None,
-        competing: bool = False,
+        starts: str | None = None,
     ) -> Drawn:
         """Return what was drawn of these metrics, with its tables; `shows` says it where the kind does not.
 
-        `competing` says that it is of flows that compete.
+        `starts` says when the flows of a run start.
 
         Raises:
             UserError: there is no drawing; `why` says so.
@@ -298,4 +307,4 @@ class OfResults:
         if not drawing:
             raise UserError(f"figure `{self.kind}`: {why}")
         numbers = lambda: Table.of(columns, rows())  # noqa: E731
-        return Drawn(of, drawing, numbers, convention_note(metrics), shows, paper, self.made(metrics, competing))
+        return Drawn(of, drawing, numbers, convention_note(metrics), shows, paper, self.made(metrics, starts))

@@ -67,7 +67,7 @@ class Figure:
         elif file.suffix == ".tex":
             table = self.paper() if self.paper else paper_table(self.data)
             require_rows(table, str(file))
-            write_atomically(file, latex.render(table, self.caption, self.name))
+            write_atomically(file, latex.render(table, f"{self.caption} {table.caption}".strip(), self.name))
         else:
             from dumbbell.present.plots.parts.typeset import figure_as
 

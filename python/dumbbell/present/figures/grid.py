@@ -55,7 +55,8 @@ def draw(of: OfResults) -> Drawn:
         for x, value in zip(xs, each, strict=True)
     ]
     columns = {"scheme": "text", down: "text", across: "text", metric.column: "number"}
-    shows = f"{f'{who}: ' if who else ''}{metric.title}{'' if who else ' of each scheme'}"
+    shows = f"{f'{who}: ' if who else ''}mean {metric.title}"
+    shows += "" if who else f"{',' * (',' in metric.title)} of each scheme"
     shows += f" over {axis_heading(across)} and {axis_heading(down)}"
 
     def paper() -> Table:
@@ -69,7 +70,7 @@ def draw(of: OfResults) -> Drawn:
         ]
         return Table.of(["scheme", f"{metric.axis} by {corner}", *xs], found, align=f"ll{'r' * len(xs)}")
 
-    return of.drawn(of.model.name, drawing, columns, lambda: rows, "no run counts", [metric], shows, paper)
+    return of.drawn(of.whole, drawing, columns, lambda: rows, "no run counts", [metric], shows, paper)
 
 
 def _axes(cells: Cells, y: str | None, x: str | None) -> tuple[str, str]:

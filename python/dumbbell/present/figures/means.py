@@ -1,5 +1,7 @@
 """One metric over another, throughput over delay unless others are given: mean of each scheme, and the Pareto front."""
 
+from dataclasses import replace
+
 from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import PATH
 from dumbbell.present.report.drawn.overview import Overview
@@ -23,10 +25,17 @@ def draw(of: OfResults) -> Drawn:
     shows = f"{found.y.title} over {found.x.title}: mean of each scheme"
     if bars := found.bars(path):
         shows += f", with the {bars}"
-    metrics = [found.y, found.x]
-    return of.drawn(
-        path, drawing, columns, lambda: _rows(found, path, timed), why, metrics, shows, lambda: _paper(found, path)
+    drawn = of.drawn(
+        path,
+        drawing,
+        columns,
+        lambda: _rows(found, path, timed),
+        why,
+        [found.y, found.x],
+        shows,
+        lambda: _paper(found, path),
     )
+    return replace(drawn, made=f"{drawn.made} {found.explained(path)}")
 
 
 def _rows(found: Overview, path: str, timed: bool) -> list[list[object]]:

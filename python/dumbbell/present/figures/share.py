@@ -3,9 +3,10 @@
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dumbbell.present.cells import WHO, Cells, all_schemes
+from dumbbell.present.figure_caption import starts_sentence
 from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import GRID
 from dumbbell.present.plots import matrix_figure
@@ -47,13 +48,14 @@ def draw(of: OfResults) -> Drawn:
     """
     all_schemes(of.kind, of.scheme)
     cells, wanted = Cells(of.model, of.kind), of.options.schemes
-    rival = None if of.path else common_rival(of.model.runs)
-    if rival is None or len(set(cells.places.values())) == 1:
-        return _beside_each(of, pairs(cells.along(of.path, WHO), wanted))
+    shown = dict.fromkeys(cells.places.values()) if of.path is None else {cells.place_of(of.path): None}
     found = {
         place: pairs([run for run in of.model.runs if run.good and cells.places[run.path] == place], wanted)
-        for place in dict.fromkeys(cells.places.values())
+        for place in shown
     }
+    rival = common_rival(of.model.runs)
+    if rival is None or (of.path is None and len(shown) == 1) or not any(found.values()):
+        return _beside_each(of, pairs(cells.along(of.path, WHO), wanted))
     return _beside_one(of, rival, found)
 
 
@@ -88,9 +90,14 @@ def pairs(runs: Iterable[RunEntry], wanted: Sequence[str] = ()) -> dict[Pair, Go
 
 def common_rival(runs: Iterable[RunEntry]) -> str | None:
     """Return the scheme that competes in every run of two schemes; None if there is none. Of one mix it is the last."""
-    mixes = [names for run in runs if len(names := list(dict.fromkeys(str(flow["scheme"]) for flow in run.flows))) == 2]
+    mixes = _mixes(runs)
     common = set[str].intersection(*map(set, mixes)) if mixes else set[str]()
     return next((name for name in reversed(mixes[0]) if name in common), None) if mixes else None
+
+
+def _mixes(runs: Iterable[RunEntry]) -> list[list[str]]:
+    """Return the schemes of each run of two, in the order of their flows."""
+    return [names for run in runs if len(names := list(dict.fromkeys(str(flow["scheme"]) for flow in run.flows))) == 2]
 
 
 def _add(found: dict[Pair, Got], pair: Pair, share: float, fair: float) -> None:
@@ -99,7 +106,7 @@ def _add(found: dict[Pair, Got], pair: Pair, share: float, fair: float) -> None:
     got.fair.append(fair)
 
 
-_METRIC = "Share of the payload (%) that the {}'s scheme gets"
+_METRIC = "Mean share of the payload (%) that the {}'s scheme gets"
 _LONGEST = 16
 """Letters of a path's name that stand below a column; longer names stand beside rows."""
 _WHY = "is of runs with two schemes, such as of the mix `cubic+bbr`, or with two flows: there are none"
@@ -118,7 +125,7 @@ def _beside_each(of: OfResults, found: dict[Pair, Got]) -> Drawn:
     table = [[found.get((one, other)) for other in others] for one in schemes]
     down, across = ([of.model.scheme_title(each) for each in names] for names in (schemes, others))
     rows = [_row(pair, got) for pair, got in found.items()]
-    what = of.path or of.model.name
+    what = of.path or of.whole
     return _drawn(of, what, table, down, across, _METRIC.format("row"), ("Scheme", "Competitor"), _COLUMNS, rows)
 
 
@@ -136,7 +143,7 @@ def _beside_one(of: OfResults, rival: str, found: dict[str, dict[Pair, Got]]) ->
         if pair[0] in schemes and pair[1] == rival
     ]
     columns, places = {noun.lower(): "text", **_COLUMNS}, list(found)
-    beside, what = f" beside {of.model.scheme_title(rival)}", of.model.name
+    beside, what = f" beside {of.model.scheme_title(rival)}", of.path or of.whole
     if max(map(len, places)) > _LONGEST:
         turned = [list(row) for row in zip(*table, strict=True)]
         return _drawn(
@@ -148,6 +155,21 @@ def _beside_one(of: OfResults, rival: str, found: dict[str, dict[Pair, Got]]) ->
 def _row(pair: Pair, got: Got) -> list[object]:
     found = got.estimate
     return [*pair, found.mean, found.low, found.high, statistics.fmean(got.fair), len(got.shares)]
+
+
+def _starts(of: OfResults) -> str:
+    """Say when the flows of a run start: by the name of the scheme that competes in all runs, if it is always last."""
+    mixes = _mixes(of.model.runs)
+    rival = common_rival(of.model.runs)
+    if of.model.interval_s and rival is not None and all(names[-1] == rival for names in mixes):
+        return f"{of.model.scheme_title(rival)} starts {of.model.interval_s:g} s after the other."
+    return starts_sentence(of.model.interval_s)
+
+
+def _fair(fairs: Iterable[float]) -> str:
+    """Say what the fair share is, if it is the same for all pairs."""
+    found = {round(100.0 * fair, 1) for fair in fairs}
+    return f"The fair share is {found.pop():g} %." if len(found) == 1 else ""
 
 
 def _time(of: OfResults) -> str:
@@ -194,7 +216,11 @@ def _drawn(
             return _list(table, down, across, titles)
         corner = f"share (%), {titles[0].lower()} / {titles[1].lower()}"
         found = [[name, *map(str, row)] for name, row in zip(down, rows, strict=True)]
-        return Table.of([corner, *across], found, align=f"l{'r' * len(across)}")
+        bars = bars_text(got.estimate for row in table for got in row if got)
+        told = Table.of([corner, *across], found, align=f"l{'r' * len(across)}")
+        return replace(told, caption=f"In brackets: the {bars}." if bars else "")
 
     shows = ", ".join(filter(None, (metric, time)))
-    return of.drawn(what, drawing, columns, lambda: rows, _WHY, shows=shows, paper=paper, competing=True)
+    drawn = of.drawn(what, drawing, columns, lambda: rows, _WHY, shows=shows, paper=paper, starts=_starts(of))
+    fair = _fair(each for row in table for got in row if got for each in got.fair)
+    return replace(drawn, made=f"{drawn.made} {fair}".strip())

@@ -1,6 +1,7 @@
 """Metrics of each scheme along an axis of a grid: throughput, delay and loss unless one is given."""
 
 import itertools
+from dataclasses import replace
 
 from dumbbell.base.errors import UserError
 from dumbbell.present.cells import Cells, all_schemes
@@ -23,11 +24,12 @@ _MOST_PANELS = 6  # side by side
 def draw(of: OfResults) -> Drawn:
     """Draws the mean of each metric at each value of the axis: the last one of numbers unless `x` names another.
 
-    Grouped by another axis, each metric has a panel for each value of that one, side by side.
+    Grouped by another axis, each metric has a panel for each value of that one, side by side. Where two axes of numbers
+    vary and nothing else does, they are grouped so.
     """
     all_schemes(of.kind, of.scheme)
     cells, options = Cells(of.model, of.kind), of.options
-    by = cells.axis(options.group_by) if options.group_by else None
+    by = cells.axis(options.group_by) if options.group_by else _other(cells, of.path, options.x)
     axis = cells.axis(options.x) if options.x else _last(cells, by)
     if by == axis:
         raise UserError(f"figure `{of.kind}`: `group_by` = {by}: this is the axis that the figure goes along")
@@ -71,7 +73,7 @@ def draw(of: OfResults) -> Drawn:
     titles = [axis_phrase(by, group) for group in columns] if by else ()
     drawing = sweep_figure(of.name, axis_heading(axis), values, panels, titles, note) if runs else ""
     shows = f"{', '.join(metric.title for metric in metrics)} of each scheme along {axis_heading(axis)}"
-    shows += f", a panel for each {axis_heading(by)}" if by else ""
+    shows += f", for each {axis_heading(by)}" if by else ""
     shows += f", with the {bars}" if bars else ""
 
     def paper() -> Table:
@@ -81,7 +83,16 @@ def draw(of: OfResults) -> Drawn:
         titles = ["metric", f"scheme / {axis_heading(axis)}", *values]
         return Table.of(titles, found, align=f"ll{'r' * len(values)}")
 
-    return of.drawn(of.model.name, drawing, head, lambda: rows, "no run counts", metrics, shows, paper)
+    drawn = of.drawn(of.whole, drawing, head, lambda: rows, "no run counts", metrics, shows, paper)
+    beside = "Points stand side by side around their value." if bars and len(of.schemes) > 1 else ""
+    return replace(drawn, made=f"{drawn.made} {beside}".strip())
+
+
+def _other(cells: Cells, path: str | None, along: str | None) -> str | None:
+    """Return the axis that varies beside the one of the figure, if no cell is chosen and only these two vary."""
+    if path is not None or len(cells.numbers) != 2 or set(cells.varied) != set(cells.numbers):
+        return None
+    return next((name for name in cells.numbers if name != (along or cells.numbers[-1])), None)
 
 
 def _last(cells: Cells, by: str | None) -> str:

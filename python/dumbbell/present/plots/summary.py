@@ -22,7 +22,7 @@ FEW = MOST_NAMES
 """Of more schemes only the front has names and markers of its own: all others are grey."""
 
 _WIDE = 560.0  # points, of a figure with many schemes
-_BAR_SHARE = 0.25  # of the axis: how far a bar may stretch it
+_BAR_SHARE = 1.0  # of the range of the points: how far a bar may stretch the axis at each end
 _DASHED, _DOTTED = (0, (5.0, 2.5)), (0, (1.5, 2.0))
 _NAMES_IN_ONE = 3
 _SAME_CAPACITY = 0.02  # of it: runs that differ by less share a line
@@ -82,11 +82,11 @@ def summary_figure(
         scatter = Scatter(title, _WIDE) if crowded else Scatter(title)
         x.apply(scatter.axes)
         y.apply(scatter.axes, upwards=True)
-        marks = {}
+        marks, cut = {}, False
         for index, point in enumerate(points):
             quiet = crowded and not point.in_front
             if not quiet:
-                _bars(scatter.axes, point)
+                cut |= _bars(scatter.axes, point)
             edge = family_color(point.family) if quiet else ""
             scatter.point(point.x, point.y, point.style, f"point{index}", _SMALL if quiet else 8.0, edge)
             marks[f"point{index}"] = Mark(point.title, point.scheme, point.x, point.y)
@@ -94,7 +94,8 @@ def summary_figure(
             say_empty(scatter.axes)
         handles = [*_limits(scatter.axes, limits), *_front(scatter.axes, points, x.reversed)]
         if interval and any(point.y_interval or point.x_interval for point in points):
-            handles.append(Line2D([], [], color=INK, linewidth=0.9, marker="|", markersize=5, label=interval))
+            label = f"{interval}; an arrow: it goes on" if cut else interval
+            handles.append(Line2D([], [], color=INK, linewidth=0.9, marker="|", markersize=5, label=label))
         if handles:
             scatter.explain(handles)
         if crowded:
@@ -122,12 +123,25 @@ def extent(points: Sequence[Point], upwards: bool, most: Sequence[float] = ()) -
     return values + [min(max(end, low), high) for bar in bars for end in bar]
 
 
-def _bars(axes: Axes, point: Point) -> None:
-    look: Any = {"color": paint(point.style.color), "linewidth": 1.1, "zorder": 2}
-    if point.x_interval:
-        axes.plot(point.x_interval, [point.y] * 2, **look)
-    if point.y_interval:
-        axes.plot([point.x] * 2, point.y_interval, **look)
+def _bars(axes: Axes, point: Point) -> bool:
+    """Draws the bars of a point, with an arrow where the axis ends before them; returns whether one does."""
+    color, cut = paint(point.style.color), False
+    for upwards, bar in ((False, point.x_interval), (True, point.y_interval)):
+        if bar is None:
+            continue
+        low, high = sorted(axes.get_ylim() if upwards else axes.get_xlim())
+        shown = (max(bar[0], low), min(bar[1], high))
+        other = (point.x if upwards else point.y,) * 2
+        axes.plot(*((other, shown) if upwards else (shown, other)), color=color, linewidth=1.1, zorder=2)
+        turned = axes.yaxis_inverted() if upwards else axes.xaxis_inverted()
+        for end, limit, ahead in ((bar[0], low, turned), (bar[1], high, not turned)):
+            if end == shown[0] or end == shown[1]:
+                continue
+            cut = True
+            marker = ("^" if ahead else "v") if upwards else (">" if ahead else "<")
+            spot = (point.x, limit) if upwards else (limit, point.y)
+            axes.plot(*spot, marker=marker, markersize=4.5, color=color, linestyle="none", clip_on=False, zorder=2)
+    return cut
 
 
 def _families(points: Sequence[Point]) -> list[Line2D]:
@@ -165,14 +179,13 @@ def _limits(axes: Axes, limits: Limits) -> list[Line2D]:
 
 
 def _front(axes: Axes, points: Sequence[Point], less_is_better: bool) -> list[Line2D]:
-    """The staircase of the points that no other beats, up to the edge of the plot."""
+    """The staircase of the points that no other beats; there is none of a single point."""
     sign = 1.0 if less_is_better else -1.0
     front = sorted(((point.x, point.y) for point in points if point.in_front), key=lambda spot: sign * spot[0])
-    if not front:
+    if len(front) < 2:
         return []
-    end = max(axes.get_xlim(), key=lambda edge: sign * edge)
-    steps = ([x for x, _ in front] + [end], [y for _, y in front] + [front[-1][1]])
-    look: Any = {"color": INK, "linewidth": 0.8, "alpha": 0.5, "zorder": 1.5}
+    steps = ([x for x, _ in front], [y for _, y in front])
+    look: Any = {"color": INK, "linewidth": 2.6, "alpha": 0.2, "zorder": 1.5, "solid_capstyle": "butt"}
     return list(axes.plot(*steps, drawstyle="steps-post", label="Pareto front", **look))
 
 

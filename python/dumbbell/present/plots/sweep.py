@@ -16,7 +16,7 @@ from dumbbell.present.plots.parts.strokes import Stroke, line_look
 from dumbbell.present.plots.parts.style import paint
 from dumbbell.present.plots.parts.svg import Mark, compact
 
-_TICK_ROOM = 26.0  # points that the name of a value takes along the axis
+_LETTER = 5.5  # points along the axis that a letter of a value takes
 _WIDE_RANGE = 4.0  # of quantities on a logarithmic axis, the largest over the smallest
 _FURTHER = 1.05  # the smallest distance over the whole range, on a logarithmic axis over that on a linear one
 _LONG_TAIL = 30.0
@@ -82,7 +82,8 @@ def sweep_figure(
             f"{row[0].label}{', logarithmic' * (plot.get_yscale() == 'log')}"
             for row, plot in zip(rows, framed.first, strict=True)
         ]
-        shown = _apart(spots.at, bool(spots.logarithmic), max(int(width // _TICK_ROOM), 2))
+        room = _LETTER * max(map(len, values), default=1) + _LETTER
+        shown = _apart(spots.at, bool(spots.logarithmic), max(width / room, 1.0))
         at, names = [spots.at[index] for index in shown], [values[index] for index in shown]
         for index, axes in enumerate(framed.plots):
             axes.set_xticks(at, names if index >= len(panels) - across else [])
@@ -94,6 +95,7 @@ def sweep_figure(
         return compact(render(framed.figure), name, marks)
 
 
+_MARGIN = 0.09  # of the range of the values, at both ends of the axis
 _LEAST_STEPS = 4
 """Fewer values are shifted as if they were so many: their distance is larger than the margins of the axis."""
 
@@ -111,9 +113,9 @@ class Places:
             return (min(self.at, default=0.0) - 0.5, max(self.at, default=0.0) + 0.5)
         low, high = min(self.at), max(self.at)
         if self.logarithmic:
-            part = (high / low) ** 0.05
+            part = (high / low) ** _MARGIN
             return (low / part, high * part)
-        return (low - 0.05 * (high - low), high + 0.05 * (high - low))
+        return (low - _MARGIN * (high - low), high + _MARGIN * (high - low))
 
     def beside(self, step: float) -> list[float]:
         """Return the places, each shifted by a part of the distance to its neighbours, within the axis's limits."""
@@ -145,7 +147,7 @@ def _is_logarithmic(numbers: Sequence[float]) -> bool:
     return bool(gaps[1] > gaps[0] * _FURTHER)
 
 
-def _apart(at: Sequence[float], logarithmic: bool, most: int) -> list[int]:
+def _apart(at: Sequence[float], logarithmic: bool, most: float) -> list[int]:
     """The places whose names do not touch each other where about so many have room."""
     if not at:
         return []

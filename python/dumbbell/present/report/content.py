@@ -237,6 +237,11 @@ class ReportModel:
         """The title of the scheme, also of one that runs in a mix only; a mix has its label."""
         return self.titles.get(name, name)
 
+    @property
+    def mixes(self) -> list[str]:
+        """The labels of mixes among the schemes."""
+        return [scheme.name for scheme in self.schemes if "+" in scheme.name or "*" in scheme.name]
+
     @cached_property
     def gathered(self) -> dict[tuple[str, str], Repetitions]:
         """The runs by path and scheme."""

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from dumbbell.base.conventions import CORRECTED as CORRECTED_CONVENTION, MainMetric
 from dumbbell.base.digits import decimal
+from dumbbell.present.figure_caption import starts_sentence
 from dumbbell.present.report.content import ReportModel, RunEntry
 from dumbbell.present.report.drawn.source import definitions
 from dumbbell.present.report.words.network import network_rows
@@ -208,6 +209,7 @@ class PathTables:
         caption = self._caption(
             f"Share of the payload, {self._share_time([group for group, _ in found])}; the fair share is the same for "
             "every flow."
+            + f" {starts_sentence(self.model.interval_s)}".rstrip()
             + (" Harm: the part of the throughput alone that is lost beside the others." if harmed else "")
         )
         return Table(caption, groups(3, (*metrics, *harmed)), columns, tuple(rows), "ll")

@@ -27,7 +27,7 @@ def sentences(model: ReportModel, most_paths: int | None = None) -> list[str]:
             if rest
             else []
         ),
-        repeated(len(model.schemes), model.runs_per_scheme),
+        repeated(len(model.schemes) - len(model.mixes), len(model.mixes), model.runs_per_scheme),
         lasted(model.duration_s, model.flows, model.interval_s, model.even_flows),
     ]
     if any(run.times.local_offset_ms is not None for run in model.runs):

@@ -79,7 +79,8 @@ class Across:
         found = []
         for path in bases.values():
             if len(alone) <= FEW and panels <= _MOST_PANELS:
-                found += self._drawn("sweep", path, x=numeric[0], group_by=by, schemes=chosen)
+                one = path if len(bases) > 1 else None
+                found += self._drawn("sweep", one, x=numeric[0], group_by=by, schemes=chosen)
             elif by and len(alone) <= _MOST_MAPS:
                 metric = self.model.shown.throughput.key
                 found += self._drawn("grid", path, x=numeric[0], y=by, metric=metric, schemes=chosen)

@@ -95,14 +95,15 @@ class ShortTables:
     def _caption(self, rows: list[Repetitions], flows: int) -> str:
         model, shown = self.model, self.model.shown
         several = " All flows of a run together." if flows > 1 else ""
-        front = (
-            f" In bold: schemes that no other scheme beats in both {shown.throughput.title} and {shown.delay.title}."
-            if self.in_front.intersection(group.scheme for group in rows)
-            else ""
-        )
+        front = self.bold_sentence(bool(self.in_front.intersection(group.scheme for group in rows)))
         order = f"Means over the runs, most {shown.throughput.title} first."
         sentence = f"{order}{several} {shown.sentence(model.warmup_s)}{front} {_legend(rows)}"
         return sentence.strip()
+
+    def bold_sentence(self, is_used: bool) -> str:
+        """Say what is bold, if anything is."""
+        both = f"{self.model.shown.throughput.title} and {self.model.shown.delay.title}"
+        return f" In bold: schemes that no other scheme beats in both {both}." if is_used else ""
 
     def shares(self) -> Table:
         """What each flow got in runs of several flows; of too many rows those of runs of several schemes."""
@@ -148,6 +149,7 @@ def all_cells(tables: Sequence[ShortTables], cells: Cells) -> Iterator[tuple[str
     for heading in dict.fromkeys(heading for _, heading, _ in means):
         of_cells = {path: table for path, name, table in means if name == heading}
         order = f"Means over the runs, in each cell most {shown.throughput.title} first."
+        order += tables[0].bold_sentence(any(each.in_front for each in tables))
         caption = f"{order} {shown.sentence(tables[0].model.warmup_s)} {_legend(groups)}"
         yield heading, _merged(of_cells, cells, caption)
 

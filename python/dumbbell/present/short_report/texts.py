@@ -41,8 +41,8 @@ def opening(model: ReportModel) -> str:
         else f"{good} of {total} runs count, the others are listed below ({FAILED})"
     )
     runs = "the run counts" if good == total == 1 else runs
-    schemes = [scheme.name for scheme in model.schemes if not _is_mix(scheme.name)]
-    mixes = [scheme.name for scheme in model.schemes if _is_mix(scheme.name)]
+    mixes = model.mixes
+    schemes = [scheme.name for scheme in model.schemes if scheme.name not in mixes]
     kinds = [f"{len(schemes)} scheme{_s(schemes)}"] * bool(schemes)
     kinds += [f"{len(mixes)} {'mix' if len(mixes) == 1 else 'mixes'} of schemes"] * bool(mixes)
     what = [
@@ -75,7 +75,7 @@ def _names(model: ReportModel) -> list[str]:
     told = [
         f"{model.scheme_title(scheme.name)} is {scheme.name}"
         for scheme in model.schemes
-        if not _is_mix(scheme.name) and _letters(scheme.title) != _letters(scheme.name)
+        if scheme.name not in model.mixes and _letters(scheme.title) != _letters(scheme.name)
     ]
     return [f"In findings and commands {', '.join(told[:_MOST_TOLD])}."] if told else []
 
@@ -112,10 +112,6 @@ def rest_sentence(shown: RunList, most: int) -> str:
     """Say how many runs of a list are left out when it has `most` rows; empty if none is."""
     rest = len(shown.rows) - most
     return f"And {rest} more, of which `dumbbell show` has the reasons." if rest > 0 else ""
-
-
-def _is_mix(name: str) -> bool:
-    return "+" in name or "*" in name
 
 
 def _s(things: Sequence[object]) -> str:

@@ -22,6 +22,7 @@ _SHUFFLES = 40
 _OVERLAP, _PER_AREA = 120.0, 5.0
 _OUTSIDE = 200.0
 _OTHER_NEARER = 70.0
+_CLEARLY = 5.0  # points that the next point is further from a name than its own; less where the two almost touch
 _ACROSS = 12.0  # for each line that a name covers
 _THROUGH = 60.0
 _STEPS = numpy.linspace(0.15, 1.0, 8)
@@ -120,7 +121,7 @@ def place_what_fits(
     """A place for each name of `sizes` (width, height) near its point, inside `bounds`; None for those without one.
 
     Names cover no other name and no dot of `radius`: points beyond those with a name are dots without one. The first
-    names are the most important. They avoid `lines` if they can, and are close to their own point, closer than to any
+    names are the most important. They avoid `lines` if they can, and are clearly closer to their own point than to any
     other; the first `leading` ones may be further away, at the end of a line.
     """
     kept = list(range(len(sizes)))
@@ -148,8 +149,14 @@ def _is_astray(label: Label, own: Point, spots: Sequence[Point], may_lead: bool)
     """Whether a reader could take the name for that of another point."""
     if may_lead and label.distance > LEADER:
         return False  # the line tells
-    nearest = min((math.dist(nearest_on(label.box, spot), spot) for spot in spots if spot != own), default=math.inf)
-    return label.distance > _NEAR or nearest < label.distance
+    others = [spot for spot in spots if spot != own]
+    lead = min((math.dist(nearest_on(label.box, spot), spot) - _margin(spot, own) for spot in others), default=math.inf)
+    return label.distance > _NEAR or lead < label.distance
+
+
+def _margin(one: Point, other: Point) -> float:
+    """Return how much further a name has to be from another point than from its own."""
+    return min(_CLEARLY, 0.5 * math.dist(one, other))
 
 
 def _places(point: Point, size: Point) -> tuple[Array, Array]:
@@ -183,7 +190,8 @@ def _fixed_cost(boxes: Array, own: int, points: Sequence[Point], dots: Array, bo
     distance = _distance(boxes, points[own])
     for other, point in enumerate(points):
         if other != own:
-            cost += _OTHER_NEARER * (_distance(boxes, point) < distance)
+            unclear = _distance(boxes, point) < distance + _margin(point, points[own])
+            cost += _OTHER_NEARER * unclear * (1 + (distance <= LEADER))  # a line tells
     others = numpy.delete(dots, own, axis=0)
     cost += _THROUGH * _crossings(_lines(boxes, points[own]), others).sum(axis=1)
     return cost

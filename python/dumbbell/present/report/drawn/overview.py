@@ -122,30 +122,39 @@ class Overview:
         return is_crowd(self.points("runs", path))
 
     def caption(self, path: str) -> str:
-        """Return what readers of the figures have to know, or why there are no figures."""
-        points = self.points("runs", path)
-        if not points:
+        """Return what readers of the figures on a page have to know, or why there are no figures."""
+        if not self.points("runs", path):
             return f"No figure: none of the runs that count has both {self.y.title} and {self.x.title}."
+        return f"{self.model.shown.sentence()} {self.explained(path)}"
+
+    def explained(self, path: str) -> str:
+        """Return what the lines, bars and axes of the figures are, in sentences."""
+        points = self.points("runs", path)
         limits = self._drawn_limits(path)
         mixes = () if self.schemes else self.model.mixes_beside_singles[path]
-        alone = ["Schemes by themselves, without mixes."] if mixes else []
-        parts = [*alone, self.model.shown.sentence(), "Up and right is better."]
+        parts = ["Schemes by themselves, without mixes."] if mixes else []
+        if all(metric.better != "neutral" for metric in (self.x, self.y)):
+            parts.append("Up and right is better.")
         if any(run.late for run in self.model.of(path)):
             parts.append(LATE)
         if limits.capacity_mbps and not limits.steady:
             parts.append(
-                "The dashed line is the mean capacity of the whole run: in the counted seconds it may be more or less."
+                "The dashed line is the mean capacity of the whole run, headers included: the counted seconds may have "
+                "more or less."
             )
         elif limits.capacity_mbps and limits.least_delay_ms is not None:
-            parts.append("No scheme can get beyond the dashed line (capacity) and the dotted one (least delay).")
-        if any(mean.in_front for mean in self.means[path]):
+            lines = "the dashed line (capacity, headers included) and the dotted one (least delay)"
+            parts.append(f"No scheme can get beyond {lines}.")
+        front = [mean.scheme for mean in self.means[path] if mean.in_front]
+        if front:
             names = (
                 "; they have their names, the other schemes are grey, with an edge in the colour of their family"
                 if is_crowd(points)
                 else ""
             )
             both = f"{self.y.title} and {self.x.title}"
-            parts.append(f"No scheme beats those on the thin line in both {both} (Pareto front){names}.")
+            who = "those on the pale line" if len(front) > 1 else self.model.scheme_title(front[0])
+            parts.append(f"No scheme beats {who} in both {both} (Pareto front){names}.")
         if self.bars(path):
             parts.append(f"Bars: {self.bars(path)}.")
         parts += self._clocks(path)

@@ -74,6 +74,12 @@ def _rate(rate_mbps: float | None) -> str:
     return f"{_plain(rate_mbps / 1000)} Gbit/s" if rate_mbps >= 1000 else f"{_plain(round(rate_mbps, 3))} Mbit/s"
 
 
+def _framing(element: Element) -> str:
+    """Say how many bytes a link adds to each packet."""
+    framing = element.get("framing_bytes")
+    return f" with {_plain(framing)} bytes of framing per packet" if framing else ""
+
+
 def is_even(trace: Element) -> bool:
     """Return whether the opportunities of a trace are at equal distances: it is a link of constant rate then."""
     return "even" in trace or len(set(trace.get("times_ms", ()))) == 1
@@ -86,7 +92,7 @@ def _trace(element: Element, rate_mbps: float | None) -> str:
 
 
 _KINDS: dict[str, Callable[[Element, float | None], str]] = {
-    "link": lambda _, rate: _rate(rate),
+    "link": lambda element, rate: f"{_rate(rate)}{_framing(element)}",
     "trace": _trace,
     "poisson": lambda _, rate: f"{_rate(rate)} in Poisson opportunities",
     "cellular": lambda _, rate: f"a cellular link of {_rate(rate)} on average",

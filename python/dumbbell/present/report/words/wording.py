@@ -23,10 +23,12 @@ def plain(value: float) -> str:
     return f"{value:.10g}"
 
 
-def repeated(schemes: int, runs: int) -> str:
-    """How often."""
+def repeated(schemes: int, mixes: int, runs: int) -> str:
+    """How often; a mix is several schemes that compete."""
     noun = "scheme" if schemes == 1 else "schemes"
-    return f"Repeated the test of {schemes} congestion control {noun} {times(runs)}."
+    what = [f"{schemes} congestion control {noun}"] * bool(schemes)
+    what += [f"{mixes} {'mix' if mixes == 1 else 'mixes'} of schemes"] * bool(mixes)
+    return f"Repeated the test of {' and '.join(what)} {times(runs)}."
 
 
 def lasted(duration_s: float, flows: int, interval_s: float, even: bool) -> str:

@@ -74,6 +74,8 @@ def _who(evidence: Evidence, groups: Sequence[Repetitions]) -> str:
     if len({group.path for group in evidence.groups}) == 1:
         return listing(schemes[groups[0].path])
     sets = {frozenset(each) for each in schemes.values()}
+    if len(sets) == 1 and 1 < len(schemes) <= _MOST_PLACES:
+        return f"{listing(schemes[groups[0].path])} {listing([evidence.at(path) for path in schemes])}"
     if len(sets) == 1 and len(schemes) > 1:
         return f"{listing(schemes[groups[0].path])} on {len(schemes)} {evidence.place_noun}s"
     if len(schemes) <= _MOST_PLACES:

@@ -34,10 +34,8 @@ def headers(evidence: Evidence) -> Iterator[Sentence]:
         text = f"{name(best.scheme)} has more goodput than {name(after.scheme)} {where} by its smaller headers only: "
         text += f"{parts[0]} % of its bytes are payload, and {parts[1]} % of those of {name(after.scheme)}"
     else:
-        text = (
-            f"the scheme with the most goodput leads by its smaller headers only {where}: with headers, the next one "
-        )
-        text += "carries as many bytes"
+        text = f"{where} the scheme with the most goodput owes its lead to smaller headers: with headers, the next one "
+        text += "carries as many bytes or more"
     yield Sentence(3, f"{evidence.alone(text)}.")
 
 

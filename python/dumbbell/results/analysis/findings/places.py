@@ -42,7 +42,9 @@ def along(evidence: Evidence) -> Iterator[Sentence]:
                 among = evidence.among(evidence.by_path, key)
                 best = f"By the means {name(before)} has the {'most' if sign < 0 else 'least'} {metric.title}{among}"
                 one, other = (name(axis_phrase(axis, value)) for value in (last, first))
-                where = f"up to {one}, and {name(after)} from {other} on, in all cells"
+                values = sorted({float(axes[axis]) for axes in evidence.axes.values() if is_number(axes.get(axis))})
+                where = f"{'at' if last == values[0] else 'up to'} {one}, and {name(after)} "
+                where += f"{f'at {other}' if first == values[-1] else f'from {other} on'}, in all cells"
                 yield Sentence(4, f"{best} {where}.")
     whose = "for every scheme " if len({group.scheme for group in evidence.uniform}) > 1 else ""
     for key, _, metric in asked:
@@ -80,6 +82,7 @@ def _winners(evidence: Evidence, key: MetricKey, sign: float, metric: MainMetric
     """Return `most goodput of 9 cells: bbr on 5 and cubic on 4`. Few places have their names. Empty without rivals."""
     best: list[tuple[list[str], str, float]] = []
     pairs: list[Pair] = []
+    places: list[str] = []
     for path in evidence.by_path:
         known = _known(evidence, path, key)
         if len(known) < 2:
@@ -88,13 +91,14 @@ def _winners(evidence: Evidence, key: MetricKey, sign: float, metric: MainMetric
         best.append(([name(group.scheme) for group, mean in known if mean == first], path, first))
         if first != second:
             pairs.append((following, leader, key))
+            places.append(evidence.at(path))
     if not best:
         return ""
     most = f"{'most' if sign < 0 else 'least'} {metric.title}{evidence.among(evidence.by_path, key)}"
     if len(best) <= _MOST_PLACES:
         number = number_of(metric)
         said = [f"{listing(who)} {evidence.at(path)} ({number(value)} {metric.unit})" for who, path, value in best]
-        return f"{most}: {listing(said)}{_noise(pairs, len(best))}"
+        return f"{most}: {listing(said)}{_noise(pairs, len(best), places)}"
     winners = [who[0] if len(who) == 1 else _ALIKE for who, *_ in best]
     return f"{most} of {len(best)} {evidence.place_noun}s: {_counts(winners)}{_noise(pairs, len(best))}"
 
@@ -116,8 +120,11 @@ def _known(evidence: Evidence, path: str, key: MetricKey) -> list[tuple[Repetiti
     return [(group, mean) for group, mean in found if mean is not None]
 
 
-def _noise(pairs: Sequence[Pair], places: int) -> str:
-    """Return in how many of the places without a tie the runs tell the best from the next."""
+def _noise(pairs: Sequence[Pair], places: int, names: Sequence[str] = ()) -> str:
+    """Return in how many of the places without a tie the runs tell the best from the next, and in which they do not.
+
+    `names` are those of the places; without them it does not say which.
+    """
     if not pairs:
         return ""
     verdicts = judged(pairs)
@@ -128,6 +135,8 @@ def _noise(pairs: Sequence[Pair], places: int) -> str:
     counts = {verdict.runs for verdict in verdicts}
     runs = f"{counts.pop()} runs" if len(counts) == 1 else ""
     where = f"on {clear} of {len(verdicts)}" + (" without a tie" if len(verdicts) < places else "")
+    unclear = [place for place, verdict in zip(names, verdicts, strict=False) if not verdict.clear]
+    where += f", not {listing(unclear)}" if unclear and clear else ""
     if kinds[Noise.APART] + kinds[Noise.OVERLAP] > 0:
         each = f", each of {runs}," if runs else ""
         return f" (the ranges of the best and the next{each} do not overlap {where})"
