@@ -43,6 +43,7 @@ from .api.records.metrics import check_metrics as check_metrics
 from .api.records.one_run import RunResults as RunResults
 from .api.records.results import Results as Results
 from .api.remote_check import check_remote as check_remote
+from .api.reproducing import Reproduction as Reproduction, reproduce as reproduce
 from .api.running import (
     ControllerCost as ControllerCost,
     Interrupted as Interrupted,

@@ -20,6 +20,7 @@ from dumbbell.experiment import Experiment, pin, resolve
 from dumbbell.results import open_results
 from dumbbell.results.analysis.counterparts import counterparts
 from dumbbell.results.analysis.summary import repetitions
+from dumbbell.studies.stand_ins import stand_in
 
 PLACE = "calibrated"
 """The name of the path in the experiment that is simulated: seeds follow from it."""
@@ -154,7 +155,7 @@ def _simulated(raw: _Raw, options: TargetOptions) -> Target:
     for point in raw.points:
         if options.schemes and point.scheme not in options.schemes:
             continue
-        scheme, reason = _stand_in(raw, options, point.scheme)
+        scheme, reason = stand_in(point.scheme, options.stands_for, raw.counterparts, raw.experiment_file.own_schemes)
         reason = reason or _unusable(point)
         if scheme is None or reason:
             left.append(f"{point.label}: {reason}")
@@ -173,29 +174,6 @@ def _simulated(raw: _Raw, options: TargetOptions) -> Target:
         )
     experiment = _experiment(raw, options, used)
     return Target(raw.source, tuple(fitted), experiment, tuple(dict.fromkeys(left)), tuple(unfitted))
-
-
-def _stand_in(raw: _Raw, options: TargetOptions, name: str) -> tuple[Scheme | None, str]:
-    """Return the scheme that simulates what was measured as `name`: as asked, by Pantheon's table, or of that name."""
-    known = raw.counterparts.get(name)
-    if name in options.stands_for or known is None:
-        return _ours(raw.experiment_file, options.stands_for.get(name, name))
-    if known.scheme is None:
-        return None, f"nothing simulates it: {known.note}"
-    return catalog.schemes().find(known.scheme), ""
-
-
-def _ours(experiment_file: ExperimentFile, name: str) -> tuple[Scheme | None, str]:
-    """The scheme that simulates what was measured as `name`, or why there is none."""
-    known = catalog.schemes()
-    scheme = experiment_file.own_schemes.get(name)
-    if scheme is None or scheme.status == "imported":
-        scheme = known.find(name) if name in known.names() else None  # a file of that name may be somebody else's
-    if scheme is None:
-        return None, "not one of ours: --as NAME=OURS says which is"
-    if scheme.kind != "core":
-        return None, "cannot be simulated here: --as NAME=OURS says which of ours stands for it"
-    return scheme, ""
 
 
 def _unusable(point: Point) -> str:

@@ -1,0 +1,59 @@
+"""Compare measured runs with simulated ones on their path."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import dumbbell
+from dumbbell.base.errors import printable
+from dumbbell.base.json_text import to_json
+from dumbbell.catalog.options.values import count, names, pair, seed
+from dumbbell.present.tables import terminal
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds its arguments."""
+    add = parser.add_argument
+    add("source", metavar="DIR", help="measured runs: Pantheon's data directories, or results of `dumbbell import`")
+    add("--out", type=Path, metavar="DIR", required=True, help="a new directory: page, table, and all runs as results")
+    add("--runs", type=count, metavar="N", help="simulated repetitions of each run; default: 5")
+    told = "a scheme of DIR, and ours that simulates it; repeatable"
+    add("--as", dest="stands_for", action="append", type=pair, default=[], metavar="NAME=OURS", help=told)
+    told = "schemes that the host profile is used for, as all others tell it; default: each half of the runs in turn"
+    add("--hold-out", type=names, default=(), metavar="A,B", help=told)
+    add("--seed", type=seed, default=1, metavar="N")
+    add("--jobs", type=count, metavar="N", help="processes; default: one per processor")
+    add("--json", action="store_true", help="everything, for programs")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Simulates what was measured, prints how well that went, and writes the page; 1 if runs could not be simulated."""
+    given = {name: getattr(arguments, name) for name in ("hold_out", "seed", "jobs")}
+    given |= {} if arguments.runs is None else {"runs": arguments.runs}
+    out = arguments.out
+    try:
+        found = dumbbell.reproduce(
+            arguments.source, out, stands_for=dict(arguments.stands_for), command=sys.argv, **given
+        )
+    except dumbbell.Interrupted as stopped:
+        print(printable(f"dumbbell: {stopped}"), file=sys.stderr)
+        return 1
+    written = found.save(out)
+    if arguments.json:
+        sys.stdout.write(to_json(found.as_json()))
+    else:
+        _print(found)
+    for text in found.left_out:
+        print(printable(f"left out: {text}"), file=sys.stderr)
+    for file in written:
+        print(printable(f"wrote {file}"), file=sys.stderr)
+    return 1 if found.left_out else 0
+
+
+def _print(found: dumbbell.Reproduction) -> None:
+    for sentence in found.findings():
+        print(printable(sentence))
+    print()
+    print(terminal.fit(found.table()))

@@ -1,0 +1,215 @@
+"""Why a measured run is not as the simulated ones, where its log tells that."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dumbbell.base.digits import decimal
+from dumbbell.studies.reproduce.host import HostEstimate, is_tcp
+from dumbbell.studies.reproduce.measured import MeasuredRun
+from dumbbell.studies.reproduce.measured_path import MeasuredPath
+from dumbbell.studies.reproduce.packets import Numbers, RunPackets
+from dumbbell.studies.reproduce.score import TOLERANCES, Cause, Compared
+from dumbbell.studies.reproduce.simulated import MODULES, Simulated
+
+CUBIC, CARRY, SILENT, BUFFER, JITTER, PROGRAM, SCATTER, CHANCE = (
+    *("cubic", "host-rate", "silent", "buffer", "jitter"),
+    *("program", "measured-scatter", "simulated-scatter"),
+)
+"""Kinds of causes. Of the first three a run is no run of what it is called."""
+
+PACKET_BYTES = 1500
+FULL = 0.93
+"""Share of a window's top from which on the socket counts as full."""
+LEAST_FULL = 0.2
+"""Least part of a run that is left when the top is reached first: growth that has just arrived there is no limit."""
+BEYOND = 1.15
+"""How many times as far the window of the simulated scheme goes, whose socket has no limit."""
+LEAST_LIMIT_BYTES = 100_000
+FEW_LOSSES = 0.001
+"""Share of packets lost before the end above which a window's top is the queue's, not the socket's."""
+LATE_MS = 20.0
+"""Mean lateness from which on a host did not carry what the link offered."""
+QUIET = 0.02
+"""Share of the simulated throughput below which a program hardly sent."""
+SHAPE = (5.0, 25.0, 50.0, 75.0, 95.0)
+"""Percentiles of the window, which are its shape whatever its phase."""
+ALIKE = 0.25
+"""Mean distance, in logarithms, up to which two shapes are one."""
+APART = 2.5
+"""How many times as far the scheme that the run is called has to be."""
+LEAST_APART = 0.4
+WIDER = 2.0
+"""How many times as wide gaps between ACKs are that a host has made uneven."""
+LEAST_WIDER_MS = 0.4
+_FLOOR_BYTES = 3000.0
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What causes are told from: a measured run, the simulated ones beside it, and CUBIC's if it may be one."""
+
+    run: MeasuredRun
+    path: MeasuredPath
+    beside: Simulated
+    cubic: Simulated | None = None
+    siblings: Sequence[MeasuredRun] = ()
+    """Other measured runs of the same scheme on the same path."""
+
+
+def estimate(evidence: Evidence) -> HostEstimate:
+    """Return what a measured run tells of its host."""
+    if not evidence.run.has_packets:
+        return HostEstimate()
+    packets, delay_ms = evidence.run.packets, evidence.path.delay_ms
+    logged = evidence.path.has_link_log
+    return HostEstimate(
+        data=packets.lateness(delay_ms) if logged else None,
+        ack=packets.lateness(delay_ms, ack=True) if logged else None,
+        buffer_packets=full_socket(evidence),
+    )
+
+
+def full_socket(evidence: Evidence) -> int | None:
+    """Return how many packets the sender's socket held, if that was the limit of the window; else None.
+
+    The window's top is reached again and again without a loss, and the simulated scheme goes beyond it.
+    """
+    if not is_tcp(evidence.run.scheme):
+        return None
+    packets = evidence.run.packets
+    window = packets.window()
+    if len(window) < 50:
+        return None
+    top = float(np.percentile(window, 99.5))
+    if top < LEAST_LIMIT_BYTES or len(packets.lost_beside()) > FEW_LOSSES * packets.sent:
+        return None
+    if int(np.argmax(window >= FULL * top)) > (1.0 - LEAST_FULL) * len(window):
+        return None
+    simulated = evidence.beside.packets()
+    if simulated is None or not len(other := simulated.window()):
+        return None
+    if float(np.percentile(other, 99.5)) < BEYOND * top:
+        return None
+    return round(top / PACKET_BYTES)
+
+
+def causes(
+    evidence: Evidence,
+    told: HostEstimate,
+    exact: dict[str, Compared | None],
+    host: dict[str, Compared | None] | None,
+) -> tuple[Cause, ...]:
+    """Return the likely causes: those by which a run does not count first, then why its metrics are off."""
+    found = [_other_scheme(evidence), _overloaded(told), _silent(exact)]
+    known = [each for each in found if each is not None]
+    if not any(each.excludes for each in known) and _is_off(exact):
+        known += _of_difference(evidence, told, exact, host)
+    return tuple(known)
+
+
+def _of_difference(
+    evidence: Evidence,
+    told: HostEstimate,
+    exact: dict[str, Compared | None],
+    host: dict[str, Compared | None] | None,
+) -> list[Cause]:
+    found = []
+    if told.buffer_packets is not None:
+        size = decimal(told.buffer_packets * PACKET_BYTES / 1e6, 1)
+        found.append(Cause(BUFFER, f"the sender's buffer limited it (a plateau at {size} MB)"))
+    jitter = _uneven(evidence)
+    if jitter is not None and (host is None or _is_closer(host, exact)):
+        found.append(jitter)
+    if evidence.run.note:
+        found.append(Cause(PROGRAM, f"{evidence.run.scheme.name} is {evidence.run.note}"))
+    spread = _scatter(evidence, exact)
+    return [*found, *([] if spread is None else [spread])]
+
+
+def _is_off(compared: dict[str, Compared | None]) -> bool:
+    return any(abs(each.relative) > TOLERANCES[name] for name in TOLERANCES if (each := compared[name]) is not None)
+
+
+def _is_closer(host: dict[str, Compared | None], exact: dict[str, Compared | None]) -> bool:
+    """Whether the host profile brings the metric that was farthest off closer."""
+    errors = {name: abs(each.relative) / TOLERANCES[name] for name in TOLERANCES if (each := exact[name]) is not None}
+    worst = max(errors, key=lambda name: errors[name])
+    with_host = host[worst]
+    return with_host is not None and abs(with_host.relative) / TOLERANCES[worst] < errors[worst]
+
+
+def shape(packets: RunPackets) -> Numbers | None:
+    """Return the logarithms of the window's percentiles; None of a run without a window."""
+    window = packets.window()
+    if len(window) < 50:
+        return None
+    found: Numbers = np.log(np.maximum(np.percentile(window, SHAPE), _FLOOR_BYTES))
+    return found
+
+
+def _distance(measured: Numbers, beside: Simulated | None) -> float | None:
+    """Return how far the shape of a simulated run is from a measured one; the closest counts."""
+    if beside is None:
+        return None
+    shapes = [found for folder in beside.folders if (found := shape(RunPackets(folder))) is not None]
+    return min((float(np.abs(each - measured).mean()) for each in shapes), default=None)
+
+
+def _other_scheme(evidence: Evidence) -> Cause | None:
+    if evidence.run.name not in MODULES or not evidence.run.has_packets:
+        return None
+    measured = shape(evidence.run.packets)
+    if measured is None:
+        return None
+    own, cubic = _distance(measured, evidence.beside), _distance(measured, evidence.cubic)
+    if own is None or cubic is None or cubic > ALIKE or own < max(LEAST_APART, APART * cubic):
+        return None
+    text = f"it was really CUBIC: its window has CUBIC's shape (the kernel module of {evidence.run.name} was missing)"
+    return Cause(CUBIC, text, excludes=True)
+
+
+def _overloaded(told: HostEstimate) -> Cause | None:
+    if told.data is None or told.data.mean_ms <= LATE_MS:
+        return None
+    late = f"packets left {told.data.mean_ms:.0f} ms after the link let them, on average"
+    text = f"the host could not carry the rate: {late}"
+    return Cause(CARRY, text, excludes=True)
+
+
+def _silent(exact: dict[str, Compared | None]) -> Cause | None:
+    rate = exact["throughput_mbps"]
+    if rate is None or rate.measured >= QUIET * rate.mean:
+        return None
+    text = f"the program hardly sent: {rate.measured:.3g} Mbit/s, simulated {rate.mean:.3g}"
+    return Cause(SILENT, text, excludes=True)
+
+
+def _uneven(evidence: Evidence) -> Cause | None:
+    if not evidence.run.has_packets:
+        return None
+    simulated = evidence.beside.packets()
+    gaps, exact = evidence.run.packets.ack_gaps_ms, None if simulated is None else simulated.ack_gaps_ms
+    if gaps is None or exact is None:
+        return None
+    width, exact_width = gaps[1] - gaps[0], exact[1] - exact[0]
+    if width < max(WIDER * exact_width, exact_width + LEAST_WIDER_MS):
+        return None
+    text = f"host jitter: ACK gaps {gaps[0]:.2f} to {gaps[1]:.2f} ms against {exact[0]:.2f} to {exact[1]:.2f}"
+    return Cause(JITTER, text)
+
+
+def _scatter(evidence: Evidence, exact: dict[str, Compared | None]) -> Cause | None:
+    """Runs of a scheme that differ among themselves by more than they differ from the other side."""
+    for name, words in (("throughput_mbps", "throughput"), ("delay_p95_ms", "p95")):
+        each = exact[name]
+        if each is None or abs(each.relative) <= TOLERANCES[name]:
+            continue
+        values = [value for run in (evidence.run, *evidence.siblings) if (value := run.metrics(0)[name]) is not None]
+        low, high = min(values), max(values)
+        if low <= each.mean <= high:
+            return Cause(SCATTER, f"measured runs differ among themselves: {words} {low:.3g} to {high:.3g}")
+        if each.low <= each.measured <= each.high:
+            return Cause(CHANCE, f"simulated runs differ among themselves: {words} {each.low:.3g} to {each.high:.3g}")
+    return None

@@ -1,0 +1,181 @@
+"""A measured set: its runs, the schemes that simulate them, and what the files say of the path."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.catalog.outside.pantheon_names import Counterpart
+from dumbbell.catalog.scheme import Scheme
+from dumbbell.experiment import Run
+from dumbbell.formats.pantheon_files import PACKED
+from dumbbell.formats.pantheon_metadata import METADATA
+from dumbbell.results import ResultsDirectory
+from dumbbell.results.analysis.counterparts import counterparts
+from dumbbell.results.series.run_files import PACKETS, kept_files
+from dumbbell.studies.reproduce.mahimahi_command import MahimahiCommand, header_queue, read_command
+from dumbbell.studies.reproduce.packets import RunPackets
+from dumbbell.studies.stand_ins import stand_in
+
+TUNNEL_BYTES = 36
+"""What Pantheon's tunnel adds to each datagram."""
+METRICS = ("throughput_mbps", "delay_p95_ms", "loss_rate")
+_HEAD_BYTES = 8192
+_MOST_LOG_BYTES = 1 << 33
+
+
+@dataclass(frozen=True)
+class MeasuredRun:
+    """One run that was measured, and the scheme that simulates it."""
+
+    place: str
+    """The set that it is of."""
+    name: str
+    """What its scheme is called there."""
+    number: int
+    scheme: Scheme
+    folder: Path
+    statistics: Mapping[str, Any] = field(repr=False)
+    note: str = ""
+    """What the scheme does otherwise than the program that was measured."""
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """Which it is."""
+        return (self.place, self.name, self.number)
+
+    @property
+    def label(self) -> str:
+        """For people."""
+        return f"{self.name}, run {self.number}"
+
+    @property
+    def has_packets(self) -> bool:
+        """Whether its packets are known, not its numbers alone."""
+        return PACKETS in kept_files(self.folder)
+
+    @cached_property
+    def packets(self) -> RunPackets:
+        """Its packet log."""
+        return RunPackets(self.folder)
+
+    def metrics(self, flow: int) -> dict[str, float | None]:
+        """What was measured of one flow, or of all together (0)."""
+        return metrics_of(self.statistics, flow)
+
+    @property
+    def flows(self) -> list[int]:
+        """Its flows, all of them together (0) first; of one flow alone there is no other."""
+        numbers = [int(each["flow"]) for each in self.statistics["flows"]]
+        return [0, *numbers] if len(numbers) > 1 else [0]
+
+
+def metrics_of(statistics: Mapping[str, Any], flow: int) -> dict[str, float | None]:
+    """Return the metrics of one flow in the statistics of a run, or of all together (0); None where not measured."""
+    if flow == 0:
+        table = statistics["network"]
+    else:
+        table = next((each for each in statistics["flows"] if each["flow"] == flow), {})
+    return {name: table.get(name) for name in METRICS}
+
+
+@dataclass(frozen=True)
+class MeasuredSet:
+    """The runs of one data directory, and what its files say of the path."""
+
+    name: str
+    source: Path
+    content: ResultsDirectory
+    runs: tuple[MeasuredRun, ...]
+    left_out: tuple[str, ...]
+    command: MahimahiCommand | None
+    """What mahimahi was told, of a local test by Pantheon."""
+    metadata: Mapping[str, Any]
+
+    @property
+    def overhead_bytes(self) -> int:
+        """What the measured path added to each datagram."""
+        return TUNNEL_BYTES if self.metadata and self.metadata.get("flows", 1) else 0
+
+
+def measured_set(content: ResultsDirectory, name: str, source: Path, stands_for: Mapping[str, str]) -> MeasuredSet:
+    """Return the runs of an import that can be simulated; `stands_for` are schemes of the set by ours.
+
+    Raises:
+        UserError: `stands_for` names a scheme that the set does not have, or its metadata say what mahimahi is not.
+    """
+    known = counterparts(content)
+    runs, left = [], []
+    for run in content.planned():
+        label = f"{run.scheme}, run {run.run}"
+        try:
+            statistics = content.run(run)
+        except UserError as error:
+            left.append(f"{label}: {error}")
+            continue
+        scheme, reason = _stand_in(content, run, stands_for, known)
+        if statistics["status"] != "done":
+            left.append(f"{label}: {statistics['reason']}")
+        elif scheme is None:
+            left.append(f"{run.scheme}: {reason}")
+        elif not statistics["network"].get("throughput_mbps"):
+            left.append(f"{label}: nothing arrived")
+        else:
+            note = known[run.scheme].note if run.scheme in known and run.scheme not in stands_for else ""
+            runs.append(MeasuredRun(name, run.scheme, run.run, scheme, content.folder(run), statistics, note))
+    metadata = (content.shown_environment().get("imported") or {}).get("metadata") or {}
+    is_local = metadata.get("mode", "local" if "uplink_trace" in metadata else "remote") == "local"
+    command = _command(source, metadata) if metadata and is_local else None
+    return MeasuredSet(name, source, content, tuple(runs), tuple(dict.fromkeys(left)), command, metadata)
+
+
+def require_known(sets: list[MeasuredSet], stands_for: Mapping[str, str]) -> None:
+    """Refuse names that no set has.
+
+    Raises:
+        UserError: there is such a name.
+    """
+    known = sorted({label for each in sets for label in each.content.experiment.labels})
+    for name in stands_for:
+        if name not in known:
+            raise UserError(f"--as {name}: no run is of `{name}`{nearest(name, known)}: there are {listed(known)}")
+
+
+def _stand_in(
+    content: ResultsDirectory, run: Run, stands_for: Mapping[str, str], known: Mapping[str, Counterpart]
+) -> tuple[Scheme | None, str]:
+    if run.scheme not in content.experiment.labels:
+        return None, "a mix of schemes: those are compared by `dumbbell diff`"
+    return stand_in(run.scheme, stands_for, known, {})
+
+
+def _command(source: Path, metadata: Mapping[str, Any]) -> MahimahiCommand:
+    """What mahimahi was told: the metadata, and the queue by the head of a log of mm-link where there is one."""
+    command = read_command(metadata, str(source / METADATA))
+    data, ack = (_logged_queue(source, way) for way in ("datalink", "acklink"))
+    if data is not None:
+        command = replace(command, queue=data[0])
+    return command if ack is None else replace(command, ack_queue=ack[0])
+
+
+def _logged_queue(source: Path, way: str) -> tuple[dict[str, Any] | None] | None:
+    """Return the queue that a log of mm-link names; None where there is no such log."""
+    for file in sorted(each for end in PACKED for each in source.glob(f"*_mm_{way}_run*.log{end}")):
+        told, queue = header_queue(_head(file), str(file))
+        if told:
+            return (queue,)
+    return None
+
+
+def _head(file: Path) -> str:
+    """The first lines of a log; empty if it cannot be read."""
+    try:
+        if file.suffix == ".log":
+            with file.open("rb") as opened:
+                return opened.read(_HEAD_BYTES).decode(errors="replace")
+        return bytes(_core.read_compressed(str(file), _MOST_LOG_BYTES))[:_HEAD_BYTES].decode(errors="replace")
+    except (OSError, _core.Error):
+        return ""

@@ -1,0 +1,194 @@
+"""The path of measured runs: as mahimahi was told and logged, else as the packets show it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dumbbell.base.errors import UserError
+from dumbbell.base.names import fitted
+from dumbbell.catalog.path import PathModel
+from dumbbell.studies.reproduce.link import period
+from dumbbell.studies.reproduce.mahimahi_command import MahimahiCommand
+from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet
+from dumbbell.studies.reproduce.packets import RunPackets
+
+Numbers = NDArray[Any]
+
+_BIN_MS = 500.0
+_FULL = 0.9
+"""Share of the longest wait from which on a queue counts as full."""
+_CALM = 0.3
+"""Share of the longest wait below which a loss is not the queue's."""
+_LEAST_SENT = 1000
+_NAMED_RATE = re.compile(r"(\d{1,5}(?:\.\d{1,3})?)mbps(?:[._-]?trace)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class MeasuredPath:
+    """A path with the runs that were measured over it, and how it is known."""
+
+    model: PathModel
+    runs: tuple[MeasuredRun, ...]
+    how: str
+    delay_ms: float
+    """One-way delay outside of the link."""
+    has_link_log: bool
+    """Whether the link's delivery opportunities are known."""
+
+
+def measured_paths(measured: MeasuredSet) -> tuple[list[MeasuredPath], list[str]]:
+    """Return the paths of a set, each with its runs; and the runs of which no path is known, with the reason.
+
+    Runs share a path where nothing tells theirs apart: a trace that repeats itself within seconds.
+    """
+    if measured.command is not None:
+        return _of_mahimahi(measured, measured.command)
+    runs = [run for run in measured.runs if run.has_packets]
+    left = [
+        f"{run.label}: its path is not known: its packets are in no log" for run in measured.runs if run not in runs
+    ]
+    if not runs:
+        return [], left
+    found = _of_packets(measured, runs)
+    return ([found] if found else []), left + ([] if found else ["no run sent enough to tell the path"])
+
+
+def _of_mahimahi(measured: MeasuredSet, command: MahimahiCommand) -> tuple[list[MeasuredPath], list[str]]:
+    shared: dict[str, tuple[dict[str, Any], dict[str, Any], str, bool, list[MeasuredRun]]] = {}
+    left = []
+    for run in measured.runs:
+        links = [_link(measured, run, ack) for ack in (False, True)]
+        if links[0] is None or links[1] is None:
+            trace = measured.metadata.get("uplink_trace")
+            left.append(f"{run.label}: its path is not known: no log has the link's opportunities, nor says `{trace}`")
+            continue
+        (data, is_shared, is_logged), (ack_link, ack_shared, _) = links[0], links[1]
+        key = repr((data, ack_link)) if is_shared and ack_shared else run.label
+        name = measured.name if is_shared and ack_shared else f"{measured.name}-{run.name}-{run.number}"
+        shared.setdefault(key, (data, ack_link, name, is_logged, []))[4].append(run)
+    paths: list[MeasuredPath] = []
+    for data, ack_link, name, is_logged, runs in shared.values():
+        number = f"-{len(paths) + 1}" if any(each.model.name == fitted(name, "measured") for each in paths) else ""
+        paths.append(_mahimahi_path(measured, command, data, ack_link, f"{name}{number}", is_logged, runs))
+    return paths, left
+
+
+def _mahimahi_path(
+    measured: MeasuredSet,
+    command: MahimahiCommand,
+    data: dict[str, Any],
+    ack: dict[str, Any],
+    name: str,
+    is_logged: bool,
+    runs: Sequence[MeasuredRun],
+) -> MeasuredPath:
+    """Link, loss and delay, as shells of mahimahi have them: `mm-delay D mm-loss uplink P mm-link` (docs/paths.md)."""
+    delay: list[dict[str, Any]] = [{"kind": "delay", "delay_ms": command.delay_ms}] if command.delay_ms else []
+    losses = [[{"kind": "loss", "probability": rate}] if rate else [] for rate in (command.loss, command.ack_loss)]
+    queues = [{} if queue is None else {"queue": queue} for queue in (command.queue, command.ack_queue)]
+    how = "the link's log" if is_logged else "the name of the trace"
+    model = PathModel(
+        name=fitted(name, "measured"),
+        title=measured.content.experiment.title,
+        provenance=f"measured: mahimahi, opportunities from {how}",
+        overhead_bytes=measured.overhead_bytes,
+        data=[data | {"name": "bottleneck"} | queues[0], *losses[0], *delay],
+        ack=[*delay, *losses[1], ack | {"name": "return"} | queues[1]],
+        file=str(measured.source),
+    )
+    return MeasuredPath(model, tuple(runs), how, command.delay_ms, is_logged)
+
+
+def _link(measured: MeasuredSet, run: MeasuredRun, ack: bool) -> tuple[dict[str, Any], bool, bool] | None:
+    """Return the trace of a direction, whether other runs may share it, and whether it is of a log."""
+    link: dict[str, Any] = {"kind": "trace", "mode": "mahimahi"}
+    times = run.packets.opportunities(ack) if run.has_packets else np.zeros(0)
+    if len(times) < 2:
+        named = str(measured.metadata.get("downlink_trace" if ack else "uplink_trace", ""))
+        rate = _NAMED_RATE.fullmatch(named)
+        if rate is None or float(rate[1]) <= 0.0:
+            return None
+        lines = max(round(float(rate[1]) * 1e6 / 8.0 / 1500.0 * 60.0), 1)
+        return link | {"even": {"lines": lines, "period_ms": 60000}}, True, False
+    one = period(times + run.packets.zero_ms)
+    if one is not None:
+        return link | {"times_ms": one}, True, True
+    # as it was from the first packet on; what was before the run cannot have mattered
+    during = np.floor(times[times >= 0.0]) + 1.0
+    return link | {"times_ms": during.tolist()}, False, True
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What one run shows of its path."""
+
+    rate_mbps: float
+    data_ms: float
+    ack_ms: float
+    wait_ms: float
+    calm_sent: int
+    calm_lost: int
+    lost: int
+
+
+def _of_packets(measured: MeasuredSet, runs: Sequence[MeasuredRun]) -> MeasuredPath | None:
+    """One link with the rate of the busiest run, a queue as long as packets waited at most, random loss beside it."""
+    seen = [found for run in runs if (found := _seen(run.packets)) is not None]
+    if not seen:
+        return None
+    data_ms, ack_ms = min(each.data_ms for each in seen), min(each.ack_ms for each in seen)
+    if data_ms < 0.0 or ack_ms < 0.0:  # two clocks: only the sum is known
+        data_ms = ack_ms = max(data_ms + ack_ms, 0.0) / 2.0
+    rate = max(each.rate_mbps for each in seen)
+    wait = max((each.wait_ms for each in seen if each.lost), default=0.0)
+    sent, lost = sum(each.calm_sent for each in seen), sum(each.calm_lost for each in seen)
+    queue: dict[str, Any] = {"kind": "droptail", "bytes": max(round(wait * rate * 125.0), 3000)} if wait else {}
+    link = {"kind": "link", "name": "bottleneck", "rate_mbps": round(rate, 4)} | ({"queue": queue} if queue else {})
+    chance = lost / sent if sent >= _LEAST_SENT else 0.0
+    loss = [{"kind": "loss", "probability": round(chance, 6)}] if round(chance, 6) > 0.0 else []
+    model = PathModel(
+        name=fitted(measured.name, "measured"),
+        title=measured.content.experiment.title,
+        provenance="measured: rate, delay, queue and loss from the packets",
+        overhead_bytes=measured.overhead_bytes,
+        data=[link, *loss, {"kind": "delay", "delay_ms": round(data_ms, 3)}],
+        ack=[{"kind": "delay", "delay_ms": round(ack_ms, 3)}],
+        file=str(measured.source),
+    )
+    return MeasuredPath(model, tuple(runs), "the packets", data_ms, False)
+
+
+def _seen(packets: RunPackets) -> _Seen | None:
+    way, back = packets.way(), packets.way(ack=True)
+    if len(way.sizes) < 100:
+        return None
+    bins = np.bincount(np.maximum(way.arrived_ms / _BIN_MS, 0.0).astype(np.int64), weights=way.sizes)
+    delays = way.delays_ms
+    least = float(np.percentile(delays, 0.1))
+    wait = float(np.percentile(delays, 99.5)) - least
+    calm = delays - least < _CALM * wait if wait > 1.0 else np.ones(len(delays), bool)
+    lost = packets.lost_beside()
+    calm_lost = int(np.count_nonzero(calm[lost])) if len(lost) else 0
+    return _Seen(
+        rate_mbps=float(np.percentile(bins, 95.0)) * 8.0 / _BIN_MS / 1e3,
+        data_ms=float(delays.min()),
+        ack_ms=float(back.delays_ms.min()) if len(back.sizes) else float(delays.min()),
+        wait_ms=wait,
+        calm_sent=int(np.count_nonzero(calm)),
+        calm_lost=calm_lost,
+        lost=len(lost),
+    )
+
+
+def require_paths(paths: Sequence[MeasuredPath], source: str, reasons: Sequence[str]) -> None:
+    """Refuse a set of which nothing can be simulated.
+
+    Raises:
+        UserError: there is no path.
+    """
+    if not paths:
+        raise UserError(f"{source}: no run can be simulated: {'; '.join(reasons[:3]) or 'there is none'}")

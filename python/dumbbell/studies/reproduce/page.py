@@ -1,0 +1,163 @@
+"""The files of a reproduction: a page, everything for programs, and a table."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import dumbbell.present.report
+from dumbbell.base.digits import decimal
+from dumbbell.base.json_text import to_json
+from dumbbell.present.markup import tag, text
+from dumbbell.present.tables import Field, Table, html
+from dumbbell.results.files import write_atomically
+from dumbbell.results.series.table import Table as Columns
+from dumbbell.studies.reproduce.reproduction import Found
+from dumbbell.studies.reproduce.score import LOSS_TOLERANCE, TOLERANCES, Compared
+
+PAGE, EVERYTHING, ROWS = "reproduce.html", "reproduce.json", "reproduce.csv"
+_STYLE = Path(dumbbell.present.report.__file__).parent / "page.css"
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_SIDES = ("exact", "host")
+_METRICS = (
+    ("throughput_mbps", "Mbit/s", 1.0, 2),
+    ("delay_p95_ms", "p95 ms", 1.0, 1),
+    ("loss_rate", "loss %", 100.0, 2),
+)
+
+
+def write(found: Found, out: Path) -> list[Path]:
+    """Write the files into the directory `out`; what was written, the page first.
+
+    Raises:
+        OSError: one cannot be written.
+    """
+    write_atomically(out / PAGE, page(found))
+    write_atomically(out / EVERYTHING, to_json(found.as_json()))
+    columns(found).save(out / ROWS)
+    return [out / PAGE, out / EVERYTHING, out / ROWS]
+
+
+def columns(found: Found) -> Columns:
+    """One row for each flow of each run, in the order of surprise."""
+    kinds = {"set": "text", "scheme": "text", "simulated_by": "text", "run": "integer", "flow": "integer"}
+    kinds |= {"path": "text", "counts": "text", "surprise": "number"}
+    for name in (each[0] for each in _METRICS):
+        kinds |= {f"{name}_measured": "number"}
+        kinds |= {f"{name}_{side}{part}": "number" for side in _SIDES for part in ("", "_low", "_high", "_error")}
+    rows = []
+    for row in found.rows:
+        run = row.run
+        values: list[object] = [run.place, run.name, run.scheme.name, run.number, row.flow, row.path]
+        values += ["yes" if row.counts else "no", row.surprise]
+        for name, *_ in _METRICS:
+            values.append(run.metrics(row.flow)[name])
+            for of in (row.exact, row.host):
+                each = None if of is None else of[name]
+                known = None if each is None else (each.mean, each.low, each.high, each.relative)
+                values += [None] * 4 if known is None else known
+        rows.append([*values, "; ".join(cause.text for cause in row.causes)])
+    return Columns.of(kinds | {"causes": "text"}, rows)
+
+
+def table(found: Found, ranges: bool = False) -> Table:
+    """The measured runs beside the simulated ones; with `ranges` of the simulated runs."""
+    has_host = any(row.host is not None for row in found.rows)
+    several = len({row.run.place for row in found.rows}) > 1
+    heads = [word for _, word, _, _ in _METRICS]
+    columns, groups = ["run", *heads, "errors"], [("", 1), ("measured / simulated", len(heads)), ("", 1)]
+    if has_host:
+        columns += [*heads, "errors"]
+        groups += [("with the host profile", len(heads)), ("", 1)]
+    rows = []
+    for row in found.rows:
+        label = f"{row.run.place}: {row.label}" if several else row.label
+        fields = [Field(label, note="" if row.counts else "not counted"), *_fields(row.exact, True, ranges)]
+        if has_host:
+            absent = [Field("-")] * (len(heads) + 1)
+            fields += absent if row.host is None else _fields(row.host, False, ranges)
+        rows.append((*fields, Field("; ".join(cause.text for cause in row.causes))))
+    caption = (
+        "Most surprising first: the largest error of throughput, p95 one-way delay and loss, in tolerances "
+        f"({100 * TOLERANCES['throughput_mbps']:.0f} %, {100 * TOLERANCES['delay_p95_ms']:.0f} % and "
+        f"{100 * LOSS_TOLERANCE:.0f} point). In brackets: the range of the simulated runs. Pantheon's convention."
+    )
+    align = "l" + "r" * (len(columns) - 1) + "w"
+    return Table(caption, (*groups, ("", 1)), (*columns, "likely cause"), tuple(rows), align, name="runs")
+
+
+def _fields(compared: dict[str, Compared | None], beside: bool, ranges: bool) -> list[Field]:
+    """The metrics of one side, `beside` what was measured, and their errors."""
+    fields, errors = [], []
+    for name, _, factor, places in _METRICS:
+        each = compared[name]
+        if each is None:
+            fields.append(Field("-"))
+            continue
+        low, mean, high = (decimal(value * factor, places) for value in (each.low, each.mean, each.high))
+        told = f"{decimal(each.measured * factor, places)} / {mean}" if beside else mean
+        note = f"[{low}, {high}]" if ranges and low != high else ""
+        off = name in TOLERANCES and abs(each.relative) > TOLERANCES[name]
+        fields.append(Field(told, note=note, bad=off))
+        if name in TOLERANCES:
+            errors.append(f"{100 * each.relative:+.0f}%")
+    return [*fields, Field(" ".join(errors) or "-")]
+
+
+def page(found: Found) -> str:
+    """The page, which is one file that asks for nothing else."""
+    title = f"dumbbell reproduce: {found.source.name or found.source}"
+    head = [
+        '<meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+        '<link rel="icon" href="data:,">',
+        tag("title", text(title)),
+        tag("style", _STYLE.read_text(encoding="utf-8")),
+    ]
+    body = tag("main", "\n".join(_main(found, title)))
+    whole = tag("html", tag("head", "\n".join(head)), "\n", tag("body", body), lang="en")
+    return f"<!DOCTYPE html>\n{whole}\n"
+
+
+def _main(found: Found, title: str) -> Iterator[str]:
+    yield tag("h1", text(title))
+    for sentence in found.findings():
+        yield tag("p", text(sentence))
+    runs = table(found, ranges=True)
+    yield tag("h2", "Runs", id="results")
+    yield tag("p", text(runs.caption), class_="note")
+    yield html.render(runs, "Runs")
+    yield tag("h2", "Paths")
+    yield html.render(_paths(found), "Paths")
+    if found.hosts:
+        yield tag("h2", "Host profiles")
+        yield tag("p", "Each was told by some runs, and used for others.", class_="note")
+        yield html.render(_hosts(found), "Host profiles")
+    if found.left_out:
+        yield tag("h2", "Not simulated")
+        yield tag("ul", *(tag("li", text(each)) for each in found.left_out))
+
+
+def _paths(found: Found) -> Table:
+    rows = []
+    for each in found.paths:
+        elements = [", ".join(_element(element) for element in way) or "-" for way in (each.model.data, each.model.ack)]
+        rows.append([each.model.name, each.how, len(each.runs), *elements])
+    return Table.of(["path", "known by", "runs", "data", "ACKs"], rows, "llrww")
+
+
+def _element(element: dict[str, object]) -> str:
+    values = [f"{key} {_value(value)}" for key, value in element.items() if key not in ("kind", "name", "mode")]
+    return f"{element['kind']} ({'; '.join(values)})" if values else str(element["kind"])
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {each}" for key, each in value.items())
+    if isinstance(value, list) and len(value) > 4:
+        return f"{len(value)} in {value[-1]:g} ms"
+    return str(value)
+
+
+def _hosts(found: Found) -> Table:
+    rows = [[each.profile.text(), each.told_by, each.used_for] for each in found.hosts]
+    return Table.of(["host", "told by runs", "used for runs"], rows, "wrr")

@@ -1,0 +1,176 @@
+"""Measured beside simulated: how far each metric of each flow is off, and how many runs are within tolerance."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from dumbbell.studies.reproduce.measured import METRICS, MeasuredRun, metrics_of
+from dumbbell.studies.reproduce.simulated import Simulated
+
+TOLERANCES = {"throughput_mbps": 0.05, "delay_p95_ms": 0.10}
+"""Relative error up to which a metric counts as reproduced."""
+LOSS_TOLERANCE = 0.01
+"""The same of a loss rate, which is compared in absolute terms."""
+FAILED = 100.0
+"""Surprise of a run that the simulator could not make."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One metric: measured, and the mean and the range of the simulated runs."""
+
+    measured: float
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def relative(self) -> float:
+        """Error of the mean, relative to what was measured."""
+        return (self.mean - self.measured) / self.measured if self.measured else 0.0
+
+    def as_json(self) -> dict[str, float]:
+        """For programs."""
+        return {
+            "measured": self.measured,
+            "simulated": self.mean,
+            "low": self.low,
+            "high": self.high,
+            "relative_error": self.relative,
+        }
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why a measured run is not as the simulated ones. `excludes`: it is no run of what it is called."""
+
+    kind: str
+    text: str
+    excludes: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """One flow of one measured run, or all of its flows together (`flow` 0), beside the simulated runs."""
+
+    run: MeasuredRun
+    flow: int
+    path: str
+    exact: dict[str, Compared | None]
+    """Between exact hosts."""
+    host: dict[str, Compared | None] | None = None
+    """Between hosts as other runs tell them; None where none does."""
+    causes: tuple[Cause, ...] = ()
+
+    @property
+    def counts(self) -> bool:
+        """Whether it counts in the score."""
+        return not any(cause.excludes for cause in self.causes)
+
+    @property
+    def compared(self) -> dict[str, Compared | None]:
+        """With the host profile where there is one."""
+        return self.host or self.exact
+
+    @property
+    def surprise(self) -> float:
+        """The largest error in tolerances."""
+        return surprise(self.compared)
+
+    @property
+    def label(self) -> str:
+        """For people."""
+        return self.run.label if self.flow == 0 else f"{self.run.label}, flow {self.flow}"
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs."""
+        sides = {"exact": self.exact, "host": self.host}
+        return {
+            "set": self.run.place,
+            "scheme": self.run.name,
+            "simulated_by": self.run.scheme.name,
+            "run": self.run.number,
+            "flow": self.flow,
+            "path": self.path,
+            "surprise": self.surprise,
+            "counts": self.counts,
+            "causes": [{"kind": each.kind, "text": each.text, "excludes": each.excludes} for each in self.causes],
+        } | {
+            side: None if of is None else {name: None if each is None else each.as_json() for name, each in of.items()}
+            for side, of in sides.items()
+        }
+
+
+def surprise(compared: dict[str, Compared | None]) -> float:
+    """Return the largest error in tolerances; `FAILED` where nothing was simulated."""
+    found = [abs(each.relative) / TOLERANCES[name] for name in TOLERANCES if (each := compared[name]) is not None]
+    loss = compared["loss_rate"]
+    found += [] if loss is None else [abs(loss.mean - loss.measured) / LOSS_TOLERANCE]
+    return max(found, default=FAILED)
+
+
+def compare(run: MeasuredRun, flow: int, beside: Simulated) -> dict[str, Compared | None]:
+    """Return each metric of a flow beside the simulated runs; None where either side does not tell it."""
+    found: dict[str, Compared | None] = {}
+    measured = run.metrics(flow)
+    made = [metrics_of(statistics, flow) for statistics in beside.statistics]
+    for name in METRICS:
+        value, values = measured[name], [each[name] for each in made]
+        known = [each for each in values if each is not None]
+        found[name] = (
+            None if value is None or not known else Compared(value, sum(known) / len(known), min(known), max(known))
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class Score:
+    """How many rows are within tolerance, and the median errors."""
+
+    rows: int
+    throughput: int
+    delay: int
+    both: int
+    delays: int
+    """Rows with a delay above zero that both sides tell."""
+    median_throughput: float | None
+    median_delay: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "rows": self.rows,
+            "throughput_within_5_percent": self.throughput,
+            "rows_with_delay": self.delays,
+            "delay_p95_within_10_percent": self.delay,
+            "both": self.both,
+            "median_error_throughput": self.median_throughput,
+            "median_error_delay_p95": self.median_delay,
+        }
+
+
+def score(compared: Iterable[dict[str, Compared | None]]) -> Score:
+    """Return the score of rows."""
+    rows = list(compared)
+    errors = {
+        name: [abs(each.relative) if (each := row[name]) is not None and each.measured > 0.0 else None for row in rows]
+        for name in TOLERANCES
+    }
+    good = {name: [error is not None and error <= TOLERANCES[name] for error in errors[name]] for name in TOLERANCES}
+    known = {name: [error for error in errors[name] if error is not None] for name in TOLERANCES}
+    has_delay = [error is not None for error in errors["delay_p95_ms"]]
+    both = [rate and (delay or not told) for rate, delay, told in zip(*good.values(), has_delay, strict=True)]
+    return Score(
+        rows=len(rows),
+        throughput=sum(good["throughput_mbps"]),
+        delay=sum(good["delay_p95_ms"]),
+        both=sum(both),
+        delays=sum(has_delay),
+        median_throughput=_median(known["throughput_mbps"]),
+        median_delay=_median(known["delay_p95_ms"]),
+    )
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return median(values) if values else None
