@@ -1,5 +1,6 @@
 """How well the simulator reproduces runs that were measured elsewhere."""
 
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from os import PathLike
@@ -85,16 +86,17 @@ def reproduce(
     """
     place, names = Path(out), listed_names(hold_out)
     refuse_used(place)
-    sets = _measured(Path(source), place / MEASURED, stands_for or {}, list(command))
-    require_known(sets, stands_for or {})
-    _require_held(sets, names)
-    left = [f"{each.name}: {reason}" for each in sets for reason in each.left_out]
-    paths: list[tuple[MeasuredSet, MeasuredPath]] = []
-    for each in sets:
-        known, unknown = measured_paths(each)
-        paths += [(each, path) for path in known]
-        left += [f"{each.name}: {reason}" for reason in unknown]
-    require_paths([path for _, path in paths], str(source), left)
+    with _removed_if_refused(place):
+        sets = _measured(Path(source), place / MEASURED, stands_for or {}, list(command))
+        require_known(sets, stands_for or {})
+        _require_held(sets, names)
+        left = [f"{each.name}: {reason}" for each in sets for reason in each.left_out]
+        paths: list[tuple[MeasuredSet, MeasuredPath]] = []
+        for each in sets:
+            known, unknown = measured_paths(each)
+            paths += [(each, path) for path in known]
+            left += [f"{each.name}: {reason}" for reason in unknown]
+        require_paths([path for _, path in paths], str(source), left)
     how = Execution(jobs=jobs, command=command)
     with interruptible(), Progress() as progress:
         exact = _performed([plan(of, path, runs, seed) for of, path in paths], place / SIMULATED, how, progress)
@@ -118,6 +120,17 @@ def reproduce(
         left_out=tuple(left),
         runs=runs,
     )
+
+
+@contextmanager
+def _removed_if_refused(out: Path) -> Iterator[None]:
+    """Nothing that was imported is left where it turns out that there is nothing to simulate."""
+    was_there = out.exists()
+    try:
+        yield
+    except (UserError, KeyboardInterrupt):
+        shutil.rmtree(out / MEASURED if was_there else out, ignore_errors=True)
+        raise
 
 
 def _measured(source: Path, out: Path, stands_for: Mapping[str, str], command: list[str]) -> list[MeasuredSet]:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from dumbbell.base.digits import decimal
+from dumbbell.catalog.families import family
 from dumbbell.studies.reproduce.host import HostEstimate, is_tcp
 from dumbbell.studies.reproduce.measured import MeasuredRun
 from dumbbell.studies.reproduce.measured_path import MeasuredPath
 from dumbbell.studies.reproduce.packets import Numbers, RunPackets
-from dumbbell.studies.reproduce.score import TOLERANCES, Cause, Compared
+from dumbbell.studies.reproduce.score import TOLERANCES, Cause, Compared, surprise
 from dumbbell.studies.reproduce.simulated import MODULES, Simulated
 
 CUBIC, CARRY, SILENT, BUFFER, JITTER, PROGRAM, SCATTER, CHANCE = (
@@ -43,6 +44,8 @@ LEAST_APART = 0.4
 WIDER = 2.0
 """How many times as wide gaps between ACKs are that a host has made uneven."""
 LEAST_WIDER_MS = 0.4
+CLOSER = 0.7
+"""Part of the error that is left with the host profile, at most, if the host's jitter is the cause."""
 _FLOOR_BYTES = 3000.0
 
 
@@ -76,8 +79,9 @@ def full_socket(evidence: Evidence) -> int | None:
 
     The window's top is reached again and again without a loss, and the simulated scheme goes beyond it.
     """
-    if not is_tcp(evidence.run.scheme):
-        return None
+    scheme = evidence.run.scheme
+    if not is_tcp(scheme) or family(scheme.name) != "loss":
+        return None  # what goes by delay or by a model stops by itself
     packets = evidence.run.packets
     window = packets.window()
     if len(window) < 50:
@@ -119,8 +123,8 @@ def _of_difference(
     if told.buffer_packets is not None:
         size = decimal(told.buffer_packets * PACKET_BYTES / 1e6, 1)
         found.append(Cause(BUFFER, f"the sender's buffer limited it (a plateau at {size} MB)"))
-    jitter = _uneven(evidence)
-    if jitter is not None and (host is None or _is_closer(host, exact)):
+    jitter = None if found else _uneven(evidence)
+    if jitter is not None and (host is None or surprise(host) <= CLOSER * surprise(exact)):
         found.append(jitter)
     if evidence.run.note:
         found.append(Cause(PROGRAM, f"{evidence.run.scheme.name} is {evidence.run.note}"))
@@ -130,14 +134,6 @@ def _of_difference(
 
 def _is_off(compared: dict[str, Compared | None]) -> bool:
     return any(abs(each.relative) > TOLERANCES[name] for name in TOLERANCES if (each := compared[name]) is not None)
-
-
-def _is_closer(host: dict[str, Compared | None], exact: dict[str, Compared | None]) -> bool:
-    """Whether the host profile brings the metric that was farthest off closer."""
-    errors = {name: abs(each.relative) / TOLERANCES[name] for name in TOLERANCES if (each := exact[name]) is not None}
-    worst = max(errors, key=lambda name: errors[name])
-    with_host = host[worst]
-    return with_host is not None and abs(with_host.relative) / TOLERANCES[worst] < errors[worst]
 
 
 def shape(packets: RunPackets) -> Numbers | None:

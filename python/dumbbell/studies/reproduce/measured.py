@@ -14,7 +14,7 @@ from dumbbell.experiment import Run
 from dumbbell.formats.pantheon_files import PACKED
 from dumbbell.formats.pantheon_metadata import METADATA
 from dumbbell.results import ResultsDirectory
-from dumbbell.results.analysis.counterparts import counterparts
+from dumbbell.results.analysis.counterparts import WRITTEN_BY, counterparts
 from dumbbell.results.series.run_files import PACKETS, kept_files
 from dumbbell.studies.reproduce.mahimahi_command import MahimahiCommand, header_queue, read_command
 from dumbbell.studies.reproduce.packets import RunPackets
@@ -128,7 +128,8 @@ def measured_set(content: ResultsDirectory, name: str, source: Path, stands_for:
             runs.append(MeasuredRun(name, run.scheme, run.run, scheme, content.folder(run), statistics, note))
     metadata = (content.shown_environment().get("imported") or {}).get("metadata") or {}
     is_local = metadata.get("mode", "local" if "uplink_trace" in metadata else "remote") == "local"
-    command = _command(source, metadata) if metadata and is_local else None
+    # dumbbell's own exports do not say what mahimahi would be told
+    command = _command(source, metadata) if metadata and is_local and WRITTEN_BY not in metadata else None
     return MeasuredSet(name, source, content, tuple(runs), tuple(dict.fromkeys(left)), command, metadata)
 
 

@@ -1,0 +1,229 @@
+"""`dumbbell reproduce`: paths of measured runs, simulated runs beside them, and causes that are there, or are not."""
+
+import json
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dumbbell
+from conftest import COMMAND
+from dumbbell.base.errors import UserError
+from dumbbell.studies.reproduce.link import departures, period
+from dumbbell.studies.reproduce.mahimahi_command import header_queue, read_command
+from studies.reproduce_sets import LATE, SLOW, mahimahi_path, write_set
+
+CUBIC = dumbbell.catalog.schemes().find("cubic")
+LIMITED = replace(CUBIC, transport={"profile": "linux"})
+
+
+def reproduced(place: Path, tmp_path: Path, runs: int = 2, **more: object) -> dumbbell.Reproduction:
+    return dumbbell.reproduce(place, tmp_path / "out", runs=runs, jobs=1, **more)  # type: ignore[arg-type]
+
+
+def kinds(found: dumbbell.Reproduction) -> dict[str, list[str]]:
+    return {row.run.name: [cause.kind for cause in row.causes] for row in found.rows if row.flow == 0}
+
+
+def test_packets_leave_the_link_as_mahimahi_lets_them() -> None:
+    # by hand: 1504 bytes an opportunity, 4 more a packet; an opportunity at the instant of an arrival has passed
+    assert departures([0.2, 0.3], [1500, 1500], [0.0, 1.0, 2.0]) == [1.0, 2.0]
+    assert departures([0.2, 0.3, 0.4], [700, 700, 700], [1.0, 2.0]) == [1.0, 1.0, 2.0]
+    # what an opportunity has left is lost when nobody waits, and a packet may straddle several
+    assert departures([0.2, 1.5], [100, 1500], [1.0, 2.0]) == [1.0, 2.0]
+    assert departures([0.0], [2000], [1.0, 2.0, 3.0]) == [2.0]
+    assert departures([0.0, 5.0], [1500, 1500], [1.0, 2.0]) == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "length"), [([1.0], 1), ([1.0, 1.0, 3.0], 3), ([100.0], 100), ([200.0] * 10, 200), ([1500.0] * 5, 1500)]
+)
+def test_a_trace_that_repeats_itself_is_found(pattern: list[float], length: int) -> None:
+    times = np.array([start + each for start in range(0, 20 * length, length) for each in pattern])
+    found = period(times)
+    assert found is not None
+    assert (found[-1], len(found)) == (length, len(pattern))
+    again = np.array([start + each for start in range(0, 20 * length, length) for each in found])
+    assert set(np.diff(again)) == set(np.diff(times))
+
+
+def test_a_random_trace_has_no_period() -> None:
+    drawn = np.cumsum(np.random.default_rng(1).exponential(5.0, 5000))
+    assert period(drawn) is None
+
+
+def test_mahimahis_shells_are_a_path() -> None:
+    metadata = {
+        "prepend_mm_cmds": "mm-delay 28 mm-loss uplink 0.0477",
+        "extra_mm_link_args": "--uplink-queue=droptail --uplink-queue-args=packets=14 --downlink-queue pie "
+        '--downlink-queue-args "packets=100, qdelay_ref=20, max_burst=1"',
+    }
+    found = read_command(metadata, "here")
+    assert (found.delay_ms, round(found.loss, 6), found.ack_loss) == (28.0, 0.0477, 0.0)
+    assert found.queue == {"kind": "droptail", "packets": 14}
+    pie = {"kind": "pie", "packets": 100, "target_ms": 20.0, "max_burst_ms": 1.0, "quirk": "mahimahi"}
+    assert found.ack_queue == pie
+    assert header_queue("# mahimahi\n# queue: droptail [bytes=9000]\n", "log") == (
+        True,
+        {"kind": "droptail", "bytes": 9000},
+    )
+    assert header_queue("# queue: infinite\n", "log") == (True, None)
+    assert header_queue("1 # 1504\n", "log") == (False, None)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "message"),
+    [
+        ({"prepend_mm_cmds": "mm-delay"}, "`mm-delay`: its value is missing"),
+        ({"prepend_mm_cmds": "mm-delay -1"}, "allowed is a number, 0 to 3.6e+06"),
+        ({"prepend_mm_cmds": "mm-loss up 0.1"}, "`up`: allowed are uplink and downlink"),
+        ({"prepend_mm_cmds": "mm-loss uplink 2"}, "allowed is a number, 0 to 1"),
+        ({"prepend_mm_cmds": "mm-delay '"}, "No closing quotation"),
+        ({"extra_mm_link_args": "--uplink-queue=red"}, "queue `red`: allowed are infinite"),
+        ({"extra_mm_link_args": "--uplink-queue=droptail"}, "needed is packets=N or bytes=N"),
+        ({"extra_mm_link_args": "--uplink-queue=droptail --uplink-queue-args=packets=x"}, "with a whole number each"),
+    ],
+)
+def test_what_mahimahi_does_not_take_is_refused(metadata: dict[str, str], message: str) -> None:
+    with pytest.raises(UserError, match="here: ") as refused:
+        read_command(metadata, "here")
+    assert message in str(refused.value)
+
+
+def test_runs_of_our_own_are_reproduced_without_causes(tmp_path: Path) -> None:
+    queue = {"kind": "droptail", "packets": 100}
+    schemes = {"cubic": "cubic", "vegas": "vegas", "bbr": "bbr"}
+    place = write_set(tmp_path, schemes, mahimahi_path(queue=queue), packets=100, runs=2)
+    found = reproduced(place, tmp_path)
+    assert kinds(found) == {"cubic": [], "vegas": [], "bbr": []}
+    score = found.scores["exact"]
+    assert (score.rows, score.both) == (6, 6)
+    (path,) = found.paths
+    assert path.model.data[0]["times_ms"] == [1.0]
+    assert path.model.data[0]["queue"] == queue
+    assert found.findings()[0].startswith(
+        "6 of 6 runs are within 5 % of throughput and 10 % of p95, between exact hosts"
+    )
+    page, everything, table = found.save(tmp_path / "out")
+    content = json.loads(everything.read_text())
+    assert content["scores"]["exact"]["both"] == 6
+    assert len(content["rows"]) == len(table.read_text().splitlines()) - 1 == 6
+    assert content["findings"][0] in page.read_text().replace("&amp;", "&")
+    # both sides are results like any others
+    assert dumbbell.open(tmp_path / "out" / "simulated" / "set").good
+    assert dumbbell.open(tmp_path / "out" / "measured" / "set").good
+
+
+def test_a_senders_buffer_is_found_and_used_on_other_runs(tmp_path: Path) -> None:
+    place = write_set(tmp_path, {"cubic": LIMITED, "vegas": "vegas"}, mahimahi_path(), runs=2, duration_s=30.0)
+    found = reproduced(place, tmp_path)
+    assert kinds(found) == {"cubic": ["buffer"], "vegas": []}
+    cubic = next(row for row in found.rows if row.run.name == "cubic")
+    assert "the sender's buffer limited it (a plateau at 2." in cubic.causes[0].text
+    delays = [each["delay_p95_ms"] for each in (cubic.exact, cubic.host) if each]
+    assert all(delays)
+    exact, host = (abs(each.relative) for each in delays if each)
+    assert exact > 0.5
+    assert host < 0.10
+    assert found.scores["host"].both > found.scores["exact"].both
+
+
+def test_cubic_by_another_name_does_not_count(tmp_path: Path) -> None:
+    queue = {"kind": "droptail", "packets": 200}
+    schemes = {"bbr": "cubic", "vegas": "cubic", "cubic": "cubic"}
+    place = write_set(tmp_path, schemes, mahimahi_path(queue=queue), packets=200)
+    found = reproduced(place, tmp_path)
+    assert kinds(found) == {"bbr": ["cubic"], "vegas": ["cubic"], "cubic": []}
+    assert found.scores["exact"].rows == 1
+    told = found.findings()
+    assert "2 runs left out of the score." in told
+    assert any("it was really CUBIC" in each for each in told)
+
+
+def test_a_late_host_is_told_by_ack_gaps_and_its_profile_helps(tmp_path: Path) -> None:
+    place = write_set(tmp_path, {"bbr": "bbr", "vegas": "vegas"}, mahimahi_path(0.0, after=[LATE]), 0.0, runs=2)
+    found = reproduced(place, tmp_path)
+    bbr = [row for row in found.rows if row.run.name == "bbr"]
+    assert all([cause.kind for cause in row.causes] == ["jitter"] for row in bbr)
+    assert all("host jitter: ACK gaps" in row.causes[0].text for row in bbr)
+    assert found.scores["host"].delay > found.scores["exact"].delay
+    (one, other) = found.hosts
+    for each in (one.profile, other.profile):
+        assert each.data is not None
+        assert each.data.mean_ms == pytest.approx(0.75, abs=0.3)
+        assert each.buffer_packets is None
+
+
+def test_a_host_that_does_not_carry_the_rate_does_not_count(tmp_path: Path) -> None:
+    place = write_set(tmp_path, {"cubic": LIMITED, "vegas": "vegas"}, mahimahi_path(after=[SLOW]))
+    found = reproduced(place, tmp_path)
+    assert kinds(found)["cubic"] == ["host-rate"]
+    assert "the host could not carry the rate" in " ".join(found.findings())
+
+
+def test_a_program_that_hardly_sent_does_not_count(tmp_path: Path) -> None:
+    idle = replace(CUBIC, application={"kind": "on-off", "on_ms": 5.0, "off_ms": 4000.0})
+    place = write_set(tmp_path, {"cubic": idle, "vegas": "vegas"}, mahimahi_path(200.0), 200.0)
+    found = reproduced(place, tmp_path)
+    assert kinds(found)["cubic"] == ["silent"]
+
+
+def test_an_export_has_its_path_from_the_packets(tmp_path: Path) -> None:
+    dumbbell.run(
+        schemes=["cubic", "bbr"],
+        path=dumbbell.make_path(rate="20mbit", rtt="40ms", queue="1bdp"),
+        duration=15,
+        log="packets",
+        convention="pantheon",
+        out=tmp_path / "truth",
+        jobs=1,
+    )
+    dumbbell.export_pantheon(tmp_path / "truth", tmp_path / "set")
+    found = reproduced(tmp_path / "set", tmp_path)
+    (path,) = found.paths
+    link, *_ = path.model.data
+    assert link["rate_mbps"] == pytest.approx(20.0, rel=0.02)
+    assert link["queue"]["bytes"] == pytest.approx(100_000, rel=0.1)
+    assert path.delay_ms == pytest.approx(20.0, abs=0.1)  # of a packet without data
+    assert found.scores["exact"].both == 2
+
+
+def test_single_flows_are_compared_too(tmp_path: Path) -> None:
+    queue = {"kind": "droptail", "packets": 100}
+    place = write_set(
+        tmp_path, {"cubic": "cubic", "bbr": "bbr"}, mahimahi_path(queue=queue), packets=100, flows=2, interval=2
+    )
+    found = reproduced(place, tmp_path)
+    assert [row.flow for row in found.rows if row.run.name == "bbr"] == [0, 1, 2]
+    assert found.scores["exact-flows"].rows == 4
+    assert any(each.startswith("Single flows of several") for each in found.findings())
+
+
+def refused(*arguments: str) -> str:
+    done = subprocess.run([*COMMAND, "reproduce", *arguments], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, ""), done
+    (line,) = done.stderr.strip().splitlines()[-1:]
+    return line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{}/nothing", "--out", "{}/out"], "no such directory"),
+        (["{}/empty", "--out", "{}/out"], "no measured runs: needed is pantheon_metadata.json"),
+        (["{}/set", "--out", "{}/set"], "exists already: choose another --out"),
+        (["{}/set", "--out", "{}/out", "--as", "bbrr=bbr"], "--as bbrr: no run is of `bbrr`"),
+        (["{}/set", "--out", "{}/out", "--as", "cubic=nosuch"], "no run can be simulated"),
+        (["{}/set", "--out", "{}/out", "--hold-out", "copa"], "--hold-out copa: no run is of `copa`"),
+        (["{}/set", "--out", "{}/out", "--hold-out", "cubic"], "--hold-out: all schemes"),
+        (["{}/set", "--out", "{}/out", "--runs", "0"], "--runs"),
+    ],
+)
+def test_what_cannot_be_reproduced_is_one_line(tmp_path: Path, arguments: Sequence[str], message: str) -> None:
+    (tmp_path / "empty").mkdir()
+    write_set(tmp_path, {"cubic": "cubic"}, mahimahi_path(), duration_s=1.0)
+    assert message in refused(*(each.format(tmp_path) for each in arguments))
+    assert not (tmp_path / "out").exists()
