@@ -14,10 +14,10 @@ from conftest import COMMAND
 from dumbbell.base.errors import UserError
 from dumbbell.studies.reproduce.link import departures, period
 from dumbbell.studies.reproduce.mahimahi_command import header_queue, read_command
-from studies.reproduce_sets import LATE, SLOW, mahimahi_path, write_set
+from validation.reproduction import LATE, limited, mahimahi_path, slow, write_set
 
 CUBIC = dumbbell.catalog.schemes().find("cubic")
-LIMITED = replace(CUBIC, transport={"profile": "linux"})
+LIMITED = limited("cubic")
 
 
 def reproduced(place: Path, tmp_path: Path, runs: int = 2, **more: object) -> dumbbell.Reproduction:
@@ -158,7 +158,7 @@ def test_a_late_host_is_told_by_ack_gaps_and_its_profile_helps(tmp_path: Path) -
 
 
 def test_a_host_that_does_not_carry_the_rate_does_not_count(tmp_path: Path) -> None:
-    place = write_set(tmp_path, {"cubic": LIMITED, "vegas": "vegas"}, mahimahi_path(after=[SLOW]))
+    place = write_set(tmp_path, {"cubic": LIMITED, "vegas": "vegas"}, mahimahi_path(after=[slow(8.0)]))
     found = reproduced(place, tmp_path)
     assert kinds(found)["cubic"] == ["host-rate"]
     assert "the host could not carry the rate" in " ".join(found.findings())

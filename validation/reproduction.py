@@ -1,0 +1,215 @@
+"""`dumbbell reproduce` on measured sets whose truth is known: which causes it finds, and which it invents.
+
+Usage: python -m validation.reproduction [--quick]. Runs of our own simulator over mahimahi's links are written as
+Pantheon writes them: plain ones, and ones with a cause: Linux's socket buffers, a late host, a host that does not carry
+the rate, CUBIC by the name of BBR and Vegas. Writes its table into docs/reproduce.md. Takes about five minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import dumbbell
+from dumbbell import catalog
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.scheme import Scheme
+from dumbbell.present.tables import Table, markdown
+from dumbbell.studies.reproduce.causes import BUFFER, CARRY, CUBIC, JITTER, SILENT
+from dumbbell.studies.reproduce.score import Row, surprise
+from scripts.blocks import replace_block
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "reproduce.md"
+OVERHEAD_BYTES = 36
+LATE = {"kind": "jitter", "distribution": "uniform", "mean_ms": 0.75, "deviation_ms": 0.55}
+"""How late a host was that ran mahimahi, in each direction."""
+ONE_A_MS = (1.0,)
+TOLD = (BUFFER, JITTER, CUBIC, CARRY, SILENT)
+"""Causes that are planted, or must not be found."""
+
+
+def mahimahi_path(
+    delay_ms: float = 20.0,
+    queue: Mapping[str, Any] | None = None,
+    after: Sequence[Mapping[str, Any]] = (),
+    times_ms: Sequence[float] = ONE_A_MS,
+) -> PathModel:
+    """`mm-delay DELAY mm-link TRACE TRACE`, and what the host adds `after` either link."""
+    link: dict[str, Any] = {"kind": "trace", "mode": "mahimahi", "times_ms": list(times_ms)}
+    delay = [{"kind": "delay", "delay_ms": delay_ms}] if delay_ms else []
+    late = [dict(each) for each in after]
+    data = [link | ({"queue": dict(queue)} if queue else {}), *delay, *late]
+    return PathModel("truth", "truth", overhead_bytes=OVERHEAD_BYTES, data=data, ack=[*delay, link, *late])
+
+
+def slow(rate_mbps: float) -> dict[str, Any]:
+    """A host that carries so much behind the link."""
+    return {"kind": "link", "rate_mbps": rate_mbps}
+
+
+def limited(scheme: str) -> Scheme:
+    """A scheme of the kernel's TCP, with Linux's socket buffers."""
+    found = catalog.schemes().find(scheme)
+    return replace(found, transport=found.transport | {"profile": "linux"})
+
+
+def write_set(
+    folder: Path,
+    schemes: Mapping[str, Scheme | str],
+    path: PathModel,
+    delay_ms: float = 20.0,
+    packets: int | None = None,
+    runs: int = 1,
+    duration_s: float = 20.0,
+    seed: int = 7,
+    **more: object,
+) -> Path:
+    """Write a data directory into `folder / "set"`; `schemes` are those that ran, by the key that lists them.
+
+    `delay_ms` and the `packets` of the queue are what the metadata say of the path; `more` are settings of the run.
+    """
+    known = catalog.schemes()
+    ran = {key: known.find(each) if isinstance(each, str) else each for key, each in schemes.items()}
+    # what is called bbr there may be anything here: the files are renamed below
+    own = {key: replace(each, name=f"ran-{key}", title=key) for key, each in ran.items()}
+    dumbbell.run(
+        schemes=list(own.values()),
+        path=path,
+        runs=runs,
+        duration=duration_s,
+        seed=seed,
+        log="packets",
+        convention="pantheon",
+        out=folder / "truth",
+        jobs=1,
+        **more,  # type: ignore[arg-type]
+    )
+    place = folder / "set"
+    dumbbell.export_pantheon(folder / "truth", place)
+    for file in sorted(place.glob("ran-*")):
+        file.rename(place / file.name.removeprefix("ran-"))
+    metadata = json.loads((place / "pantheon_metadata.json").read_text())
+    del metadata["written_by"]
+    metadata |= {"cc_schemes": sorted(schemes), "uplink_trace": "12mbps.trace", "downlink_trace": "12mbps.trace"}
+    if delay_ms:
+        metadata["prepend_mm_cmds"] = f"mm-delay {delay_ms:g}"
+    if packets:
+        metadata["extra_mm_link_args"] = f"--uplink-queue=droptail --uplink-queue-args=packets={packets}"
+    (place / "pantheon_metadata.json").write_text(json.dumps(metadata))
+    performance = json.loads((place / "pantheon_perf.json").read_text())
+    renamed = {key.removeprefix("ran-"): value for key, value in performance.items()}
+    (place / "pantheon_perf.json").write_text(json.dumps(renamed))
+    return place
+
+
+SCHEMES = ("cubic", "bbr", "vegas", "verus", "sprout", "vivace")
+"""Pantheon's keys."""
+LINKS = ((1.0,), (1.0, 1.0, 1.0))
+"""12 and 36 Mbit/s."""
+DELAYS_MS = (0.0, 20.0, 100.0)
+QUEUES = (None, 200)
+
+
+@dataclass
+class Count:
+    """Of the runs with a cause: how many are off by it, and were told so; and how often it was told of other runs."""
+
+    planted: int = 0
+    off: int = 0
+    found: int = 0
+    alone: int = 0
+    false: int = 0
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A cause, the schemes that it is planted in, and what it does to schemes and path."""
+
+    kind: str
+    keys: tuple[str, ...]
+    schemes: Mapping[str, Scheme | str] = field(default_factory=dict)
+    late: bool = False
+    carried: float | None = None
+    """Part of the link's rate that the host carries."""
+
+
+TCP = ("cubic", "bbr", "vegas")
+PLANTED = (
+    Planted("", ()),
+    Planted(BUFFER, ("cubic",), {"cubic": limited("cubic")}),
+    Planted(JITTER, SCHEMES, late=True),
+    Planted(CUBIC, ("bbr", "vegas"), {"bbr": limited("cubic"), "vegas": limited("cubic")}),
+    Planted(CARRY, SCHEMES, carried=0.6),
+)
+
+
+def reproduced(
+    folder: Path, planted: Planted, link: Sequence[float], delay_ms: float, packets: int | None, runs: int
+) -> list[Row]:
+    """The rows of one set with a cause."""
+    rate = 12.0 * len(link) / link[-1]
+    after = [LATE] if planted.late else [slow(planted.carried * rate)] if planted.carried else []
+    queue = {"kind": "droptail", "packets": packets} if packets else None
+    path = mahimahi_path(delay_ms, queue, after, link)
+    keys = {"sprout": "sprout", "verus": "verus", "vivace": "vivace"} | {key: key for key in TCP}
+    place = write_set(folder, keys | dict(planted.schemes), path, delay_ms, packets, runs=1, duration_s=30.0)
+    return list(dumbbell.reproduce(place, folder / "out", runs=runs, jobs=1).rows)
+
+
+def main() -> None:
+    """Plant, reproduce, count, and write the table."""
+    parser = argparse.ArgumentParser(description="Which causes `dumbbell reproduce` finds, and which it invents.")
+    parser.add_argument("--quick", action="store_true", help="one path; the page stays as it is")
+    parser.add_argument("--runs", type=int, default=3)
+    options = parser.parse_args()
+    counts = {kind: Count() for kind in TOLD}
+    cells = [(link, delay, queue) for link in LINKS for delay in DELAYS_MS for queue in QUEUES]
+    total, missed = 0, Counter[str]()
+    for planted in PLANTED:
+        for link, delay_ms, packets in cells[3:4] if options.quick else cells:
+            with tempfile.TemporaryDirectory() as folder:
+                rows = reproduced(Path(folder), planted, link, delay_ms, packets, options.runs)
+            for row in rows:
+                total += 1
+                kinds = {cause.kind for cause in row.causes}
+                is_planted = row.run.name in planted.keys
+                for kind in kinds & set(TOLD):
+                    # a host that carries less is late, too
+                    if not (is_planted and kind == planted.kind):
+                        counts[kind].false += 1
+                        missed[f"{kind} told of {row.run.name} ({planted.kind or 'plain'})"] += 1
+                if is_planted and planted.kind:
+                    count = counts[planted.kind]
+                    count.planted += 1
+                    off = surprise({**row.exact, "loss_rate": None}) > 1.0
+                    count.off += off
+                    count.found += off and planted.kind in kinds
+                    count.alone += planted.kind in kinds and not off
+        print(f"{planted.kind or 'plain'}: {counts}", file=sys.stderr)
+    rows_of = [[kind, each.planted, each.off, each.found, each.alone, each.false] for kind, each in counts.items()]
+    head = [
+        "cause",
+        "planted in runs",
+        "off by more than a tolerance",
+        "found of these",
+        "told of others of them",
+        "false",
+    ]
+    text = markdown.render(Table.of(head, rows_of))
+    print(text)
+    for what, often in missed.most_common():
+        print(f"{often} times: {what}")
+    print(f"{total} runs")
+    if not options.quick:
+        replace_block(PAGE, "planted", f"{text}\n\n{total} runs in all, {len(cells)} paths.")
+
+
+if __name__ == "__main__":
+    main()
