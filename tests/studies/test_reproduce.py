@@ -13,7 +13,7 @@ import dumbbell
 from conftest import COMMAND
 from dumbbell.base.errors import UserError
 from dumbbell.studies.reproduce.link import departures, period
-from dumbbell.studies.reproduce.mahimahi_command import header_queue, read_command
+from dumbbell.studies.reproduce.mahimahi_command import LogHead, read_command, read_head
 from validation.reproduction import LATE, limited, mahimahi_path, slow, write_set
 
 CUBIC = dumbbell.catalog.schemes().find("cubic")
@@ -66,12 +66,15 @@ def test_mahimahis_shells_are_a_path() -> None:
     assert found.queue == {"kind": "droptail", "packets": 14}
     pie = {"kind": "pie", "packets": 100, "target_ms": 20.0, "max_burst_ms": 1.0, "quirk": "mahimahi"}
     assert found.ack_queue == pie
-    assert header_queue("# mahimahi\n# queue: droptail [bytes=9000]\n", "log") == (
-        True,
-        {"kind": "droptail", "bytes": 9000},
-    )
-    assert header_queue("# queue: infinite\n", "log") == (True, None)
-    assert header_queue("1 # 1504\n", "log") == (False, None)
+
+
+def test_the_head_of_a_log_says_what_the_run_had() -> None:
+    lines = "# queue: droptail [bytes=9000]\n# mahimahi config: [delay 100 ms] [delay 5 ms]\n96 + 40\n"
+    assert read_head(lines, "log") == LogHead(({"kind": "droptail", "bytes": 9000},), 105.0)
+    assert read_head("# queue: infinite\n# mahimahi config: \n", "log") == LogHead((None,), 0.0)
+    assert read_head("1 # 1504\n", "log") == LogHead()
+    with pytest.raises(UserError, match="log: `# queue:`: queue `red`"):
+        read_head("# queue: red [packets=1]\n", "log")
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet, measur
 from dumbbell.studies.reproduce.measured_path import MeasuredPath, measured_paths, require_paths
 from dumbbell.studies.reproduce.reproduction import Found, Held, ranked
 from dumbbell.studies.reproduce.score import Row, compare
-from dumbbell.studies.reproduce.simulated import SUSPECT, Plan, Simulated, plan, simulated
+from dumbbell.studies.reproduce.simulated import MODULES, SUSPECT, Plan, Simulated, plan, simulated
 
 RUNS = 5
 """Simulated repetitions unless asked for others."""
@@ -109,9 +109,10 @@ def reproduce(
             for each, results in hosted
             for run in each.runs
         }
+        buffers = {run.key: each.host.buffer_packets for each, _ in hosted if each.host for run in each.runs}
         rows = []
         for key, one in evidence.items():
-            rows += _rows(one, estimates[key], beside.get(key))
+            rows += _rows(one, estimates[key], beside.get(key), buffers.get(key))
     return Reproduction(
         source=Path(source),
         rows=ranked(rows),
@@ -201,12 +202,15 @@ def _evidence(exact: list[tuple[Plan, ResultsDirectory]], progress: Progress) ->
     runs = [(each, results, run) for each, results in exact for run in each.runs]
     stage = progress.expect("measured runs", [Piece(run.label, 0.5) for _, _, run in runs])
     for each, results, run in stage.each(runs):
-        cubic: Simulated | None = None
-        if SUSPECT in each.experiment.schemes:
-            cubic = simulated(results, each.experiment.name, SUSPECT)
+        own, cubic = [
+            tuple(simulated(results, each.experiment.name, name) for name in (first, f"{first}-buffered"))
+            if run.name in MODULES
+            else ()
+            for first in (run.scheme.name, SUSPECT)
+        ]
         siblings = [other for other in each.runs if other.name == run.name and other.key != run.key]
         beside = simulated(results, each.experiment.name, run.scheme.name)
-        found[run.key] = Evidence(run, each.path, beside, cubic, siblings)
+        found[run.key] = Evidence(run, each.path, beside, own, cubic, siblings)
     return found
 
 
@@ -240,13 +244,13 @@ def _groups(everything: list[MeasuredRun], names: tuple[str, ...]) -> list[list[
     return [everything[::2], everything[1::2]] if len(everything) > 1 else []
 
 
-def _rows(evidence: Evidence, told: HostEstimate, hosted: Simulated | None) -> list[Row]:
+def _rows(evidence: Evidence, told: HostEstimate, hosted: Simulated | None, buffer_packets: int | None) -> list[Row]:
     """The flows of a measured run; causes are told of all together."""
     run, path = evidence.run, evidence.path.model.name
     rows: list[Row] = []
     for flow in run.flows:
         exact = compare(run, flow, evidence.beside)
         host = None if hosted is None else compare(run, flow, hosted)
-        found = causes(evidence, told, exact, host) if flow == 0 else rows[0].causes
+        found = causes(evidence, told, exact, host, buffer_packets) if flow == 0 else rows[0].causes
         rows.append(Row(run, flow, path, exact, host, found))
     return rows

@@ -14,9 +14,9 @@ from dumbbell.studies.reproduce.packets import Numbers, RunPackets
 from dumbbell.studies.reproduce.score import TOLERANCES, Cause, Compared, surprise
 from dumbbell.studies.reproduce.simulated import MODULES, Simulated
 
-CUBIC, CARRY, SILENT, BUFFER, JITTER, PROGRAM, SCATTER, CHANCE = (
-    *("cubic", "host-rate", "silent", "buffer", "jitter"),
-    *("program", "measured-scatter", "simulated-scatter"),
+CUBIC, CARRY, SILENT, BUFFER, JITTER = "cubic", "host-rate", "silent", "buffer", "jitter"
+PROGRAM, APPLICATION, STEP, SCATTER, CHANCE = (
+    *("program", "application", "step", "measured-scatter", "simulated-scatter"),
 )
 """Kinds of causes. Of the first three a run is no run of what it is called."""
 
@@ -46,17 +46,26 @@ WIDER = 2.0
 LEAST_WIDER_MS = 0.4
 CLOSER = 0.7
 """Part of the error that is left with the host profile, at most, if the host's jitter is the cause."""
+IDLE = 0.5
+"""Part of the capacity below which a link is idle."""
+NO_QUEUE_MS = 5.0
+"""What delays without a queue span, at most."""
+AROUND = (93.0, 97.0)
+"""Percentiles around the 95th: values between them differ by two packets of 100."""
 _FLOOR_BYTES = 3000.0
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What causes are told from: a measured run, the simulated ones beside it, and CUBIC's if it may be one."""
+    """What causes are told from: a measured run, and the simulated ones beside it."""
 
     run: MeasuredRun
     path: MeasuredPath
     beside: Simulated
-    cubic: Simulated | None = None
+    own: tuple[Simulated, ...] = ()
+    """Of schemes whose kernel module may be missing: the scheme itself, with and without socket buffers,"""
+    cubic: tuple[Simulated, ...] = ()
+    """and CUBIC, with and without."""
     siblings: Sequence[MeasuredRun] = ()
     """Other measured runs of the same scheme on the same path."""
 
@@ -99,17 +108,33 @@ def full_socket(evidence: Evidence) -> int | None:
     return round(top / PACKET_BYTES)
 
 
+def _as_full(evidence: Evidence, buffer_packets: int | None) -> int | None:
+    """Return how many packets the socket held, if it held as many as other runs' at most, and would have held more."""
+    if buffer_packets is None or not evidence.run.has_packets or not is_tcp(evidence.run.scheme):
+        return None
+    window, simulated = evidence.run.packets.window(), evidence.beside.packets()
+    if not len(window) or simulated is None or not len(other := simulated.window()):
+        return None
+    top, limit = float(np.percentile(window, 99.5)), buffer_packets * PACKET_BYTES
+    is_full = FULL * limit <= top <= limit / FULL
+    return round(top / PACKET_BYTES) if is_full and float(np.percentile(other, 99.5)) >= BEYOND * top else None
+
+
 def causes(
     evidence: Evidence,
     told: HostEstimate,
     exact: dict[str, Compared | None],
     host: dict[str, Compared | None] | None,
+    buffer_packets: int | None = None,
 ) -> tuple[Cause, ...]:
-    """Return the likely causes: those by which a run does not count first, then why its metrics are off."""
+    """Return the likely causes: those by which a run does not count first, then why its metrics are off.
+
+    `buffer_packets` is what other runs told of the sockets of their host.
+    """
     found = [_other_scheme(evidence), _overloaded(told), _silent(exact)]
     known = [each for each in found if each is not None]
     if not any(each.excludes for each in known) and _is_off(exact):
-        known += _of_difference(evidence, told, exact, host)
+        known += _of_difference(evidence, told, exact, host, buffer_packets)
     return tuple(known)
 
 
@@ -118,18 +143,20 @@ def _of_difference(
     told: HostEstimate,
     exact: dict[str, Compared | None],
     host: dict[str, Compared | None] | None,
+    buffer_packets: int | None,
 ) -> list[Cause]:
     found = []
-    if told.buffer_packets is not None:
-        size = decimal(told.buffer_packets * PACKET_BYTES / 1e6, 1)
+    full = told.buffer_packets or _as_full(evidence, buffer_packets)
+    if full is not None:
+        size = decimal(full * PACKET_BYTES / 1e6, 1)
         found.append(Cause(BUFFER, f"the sender's buffer limited it (a plateau at {size} MB)"))
     jitter = None if found else _uneven(evidence)
     if jitter is not None and (host is None or surprise(host) <= CLOSER * surprise(exact)):
         found.append(jitter)
     if evidence.run.note:
         found.append(Cause(PROGRAM, f"{evidence.run.scheme.name} is {evidence.run.note}"))
-    spread = _scatter(evidence, exact)
-    return [*found, *([] if spread is None else [spread])]
+    more = (_application(evidence), _step(evidence, exact), _scatter(evidence, exact))
+    return [*found, *(each for each in more if each is not None)]
 
 
 def _is_off(compared: dict[str, Compared | None]) -> bool:
@@ -145,11 +172,10 @@ def shape(packets: RunPackets) -> Numbers | None:
     return found
 
 
-def _distance(measured: Numbers, beside: Simulated | None) -> float | None:
-    """Return how far the shape of a simulated run is from a measured one; the closest counts."""
-    if beside is None:
-        return None
-    shapes = [found for folder in beside.folders if (found := shape(RunPackets(folder))) is not None]
+def _distance(measured: Numbers, beside: Sequence[Simulated]) -> float | None:
+    """Return how far the shapes of simulated runs are from a measured one; the closest counts."""
+    folders = [folder for each in beside for folder in each.folders]
+    shapes = [found for folder in folders if (found := shape(RunPackets(folder))) is not None]
     return min((float(np.abs(each - measured).mean()) for each in shapes), default=None)
 
 
@@ -159,7 +185,7 @@ def _other_scheme(evidence: Evidence) -> Cause | None:
     measured = shape(evidence.run.packets)
     if measured is None:
         return None
-    own, cubic = _distance(measured, evidence.beside), _distance(measured, evidence.cubic)
+    own, cubic = _distance(measured, evidence.own), _distance(measured, evidence.cubic)
     if own is None or cubic is None or cubic > ALIKE or own < max(LEAST_APART, APART * cubic):
         return None
     text = f"it was really CUBIC: its window has CUBIC's shape (the kernel module of {evidence.run.name} was missing)"
@@ -194,6 +220,39 @@ def _uneven(evidence: Evidence) -> Cause | None:
         return None
     text = f"host jitter: ACK gaps {gaps[0]:.2f} to {gaps[1]:.2f} ms against {exact[0]:.2f} to {exact[1]:.2f}"
     return Cause(JITTER, text)
+
+
+def _application(evidence: Evidence) -> Cause | None:
+    """A program with a source of its own that left the link idle, and no queue."""
+    network, run = evidence.run.statistics["network"], evidence.run
+    if family(run.scheme.name) != "media" or not run.has_packets:
+        return None
+    rate, capacity = network["throughput_mbps"], network.get("capacity_mbps")
+    delays = run.packets.way().delays_ms
+    if not capacity or rate > IDLE * capacity or not len(delays):
+        return None
+    if float(np.percentile(delays, 95.0)) > float(np.percentile(delays, 5.0)) + NO_QUEUE_MS:
+        return None
+    text = f"its application was the limit: {rate:.2g} of {capacity:.3g} Mbit/s, without a queue"
+    return Cause(APPLICATION, text)
+
+
+def _step(evidence: Evidence, exact: dict[str, Compared | None]) -> Cause | None:
+    """A 95th percentile where few packets more or less make a large difference."""
+    each = exact["delay_p95_ms"]
+    if each is None or abs(each.relative) <= TOLERANCES["delay_p95_ms"] or not evidence.run.has_packets:
+        return None
+    simulated = evidence.beside.packets()
+    sides = (("measured", evidence.run.packets, each.mean), ("simulated", simulated, each.measured))
+    for words, packets, other in sides:
+        delays = np.zeros(0) if packets is None else packets.way().delays_ms
+        if len(delays) < 100:
+            continue
+        low, high = (float(value) for value in np.percentile(delays, AROUND))
+        if low <= other <= high:
+            share = f"{AROUND[0]:.0f} % of packets are below {low:.3g} ms, {AROUND[1]:.0f} % below {high:.3g}"
+            return Cause(STEP, f"p95 is at a step of the {words} delays: {share}")
+    return None
 
 
 def _scatter(evidence: Evidence, exact: dict[str, Compared | None]) -> Cause | None:

@@ -69,19 +69,34 @@ def read_command(metadata: Mapping[str, Any], where: str) -> MahimahiCommand:
     )
 
 
-_HEADER = re.compile(r"# queue: (\w+)(?: \[(.*)\])?\s*")
+_QUEUE_LINE = re.compile(r"# queue: (\w+)(?: \[(.*)\])?\s*")
+_CONFIG_LINE = re.compile(r"# mahimahi config:(.*)")
+_DELAY = re.compile(r"\[delay (\d{1,7}) ms\]")
 
 
-def header_queue(head: str, where: str) -> tuple[bool, dict[str, Any] | None]:
-    """Return whether the first lines of a log of mm-link name the queue, and that queue (None: without a limit).
+@dataclass(frozen=True)
+class LogHead:
+    """What the first lines of a log of mm-link say. None is what they do not say."""
+
+    queue: tuple[dict[str, Any] | None] | None = None
+    """The queue of the link, which may be one without a limit."""
+    delay_ms: float | None = None
+    """What the shells of mm-delay around it add up to."""
+
+
+def read_head(head: str, where: str) -> LogHead:
+    """Return what the first lines of a log of mm-link say.
 
     Raises:
-        UserError: it is a queue that mm-link does not have.
+        UserError: they name a queue that mm-link does not have.
     """
+    queue, delay = None, None
     for line in head.splitlines():
-        if match := _HEADER.fullmatch(line):
-            return True, _made(match[1], match[2] or "", f"{where}: `# queue:`")
-    return False, None
+        if match := _QUEUE_LINE.fullmatch(line):
+            queue = (_made(match[1], match[2] or "", f"{where}: `# queue:`"),)
+        elif match := _CONFIG_LINE.fullmatch(line):
+            delay = float(sum(map(int, _DELAY.findall(match[1]))))
+    return LogHead(queue, delay)
 
 
 def _words(value: object, told: str) -> list[str]:

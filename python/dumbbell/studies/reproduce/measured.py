@@ -1,6 +1,6 @@
 """A measured set: its runs, the schemes that simulate them, and what the files say of the path."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from dumbbell.formats.pantheon_metadata import METADATA
 from dumbbell.results import ResultsDirectory
 from dumbbell.results.analysis.counterparts import WRITTEN_BY, counterparts
 from dumbbell.results.series.run_files import PACKETS, kept_files
-from dumbbell.studies.reproduce.mahimahi_command import MahimahiCommand, header_queue, read_command
+from dumbbell.studies.reproduce.mahimahi_command import MahimahiCommand, read_command, read_head
 from dumbbell.studies.reproduce.packets import RunPackets
 from dumbbell.studies.stand_ins import stand_in
 
@@ -95,6 +95,35 @@ class MeasuredSet:
     """What mahimahi was told, of a local test by Pantheon."""
     metadata: Mapping[str, Any]
 
+    def command_of(self, run: MeasuredRun) -> MahimahiCommand | None:
+        """What mahimahi was told for a run: the heads of its own logs say more than the metadata, which others share.
+
+        Raises:
+            UserError: a log names a queue that mm-link does not have.
+        """
+        command = self.command
+        if command is None:
+            return None
+        for way, key in (("datalink", "queue"), ("acklink", "ack_queue")):
+            stem = f"{run.name}_mm_{way}_run{run.number}.log"
+            file = next((each for end in PACKED if (each := self.source / f"{stem}{end}").is_file()), None)
+            if file is None:
+                continue
+            head = read_head(_head(file), str(file))
+            if head.queue is not None:
+                command = replace(command, **{key: head.queue[0]})  # type: ignore[arg-type]
+            if head.delay_ms is not None:
+                command = replace(command, delay_ms=head.delay_ms)
+                if run.name not in self._listed:  # another test's metadata: its log is all that is known
+                    command = replace(command, loss=0.0, ack_loss=0.0, unknown=())
+        return command
+
+    @property
+    def _listed(self) -> Collection[str]:
+        """The schemes that the metadata are of."""
+        given = self.metadata.get("cc_schemes", ())
+        return given.split() if isinstance(given, str) else given
+
     @property
     def overhead_bytes(self) -> int:
         """What the measured path added to each datagram."""
@@ -129,7 +158,8 @@ def measured_set(content: ResultsDirectory, name: str, source: Path, stands_for:
     metadata = (content.shown_environment().get("imported") or {}).get("metadata") or {}
     is_local = metadata.get("mode", "local" if "uplink_trace" in metadata else "remote") == "local"
     # dumbbell's own exports do not say what mahimahi would be told
-    command = _command(source, metadata) if metadata and is_local and WRITTEN_BY not in metadata else None
+    is_told = bool(metadata) and is_local and WRITTEN_BY not in metadata
+    command = read_command(metadata, str(source / METADATA)) if is_told else None
     return MeasuredSet(name, source, content, tuple(runs), tuple(dict.fromkeys(left)), command, metadata)
 
 
@@ -151,24 +181,6 @@ def _stand_in(
     if run.scheme not in content.experiment.labels:
         return None, "a mix of schemes: those are compared by `dumbbell diff`"
     return stand_in(run.scheme, stands_for, known, {})
-
-
-def _command(source: Path, metadata: Mapping[str, Any]) -> MahimahiCommand:
-    """What mahimahi was told: the metadata, and the queue by the head of a log of mm-link where there is one."""
-    command = read_command(metadata, str(source / METADATA))
-    data, ack = (_logged_queue(source, way) for way in ("datalink", "acklink"))
-    if data is not None:
-        command = replace(command, queue=data[0])
-    return command if ack is None else replace(command, ack_queue=ack[0])
-
-
-def _logged_queue(source: Path, way: str) -> tuple[dict[str, Any] | None] | None:
-    """Return the queue that a log of mm-link names; None where there is no such log."""
-    for file in sorted(each for end in PACKED for each in source.glob(f"*_mm_{way}_run*.log{end}")):
-        told, queue = header_queue(_head(file), str(file))
-        if told:
-            return (queue,)
-    return None
 
 
 def _head(file: Path) -> str:

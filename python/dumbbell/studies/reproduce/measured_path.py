@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dumbbell.base.errors import UserError
-from dumbbell.base.names import fitted
+from dumbbell.base.errors import UserError, listed
+from dumbbell.base.names import fitted, unlike
 from dumbbell.catalog.path import PathModel
 from dumbbell.studies.reproduce.link import period
 from dumbbell.studies.reproduce.mahimahi_command import MahimahiCommand
@@ -24,7 +24,7 @@ _FULL = 0.9
 _CALM = 0.3
 """Share of the longest wait below which a loss is not the queue's."""
 _LEAST_SENT = 1000
-_NAMED_RATE = re.compile(r"(\d{1,5}(?:\.\d{1,3})?)mbps(?:[._-]?trace)?", re.IGNORECASE)
+_NAMED_RATE = re.compile(r"(\d{1,5}(?:\.\d{1,3})?)mbps(?:[._-]trace)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def measured_paths(measured: MeasuredSet) -> tuple[list[MeasuredPath], list[str]
     Runs share a path where nothing tells theirs apart: a trace that repeats itself within seconds.
     """
     if measured.command is not None:
-        return _of_mahimahi(measured, measured.command)
+        return _of_mahimahi(measured)
     runs = [run for run in measured.runs if run.has_packets]
     left = [
         f"{run.label}: its path is not known: its packets are in no log" for run in measured.runs if run not in runs
@@ -57,54 +57,69 @@ def measured_paths(measured: MeasuredSet) -> tuple[list[MeasuredPath], list[str]
     return ([found] if found else []), left + ([] if found else ["no run sent enough to tell the path"])
 
 
-def _of_mahimahi(measured: MeasuredSet, command: MahimahiCommand) -> tuple[list[MeasuredPath], list[str]]:
-    shared: dict[str, tuple[dict[str, Any], dict[str, Any], str, bool, list[MeasuredRun]]] = {}
+def _of_mahimahi(measured: MeasuredSet) -> tuple[list[MeasuredPath], list[str]]:
+    shared: dict[str, _Told] = {}
     left = []
     for run in measured.runs:
-        links = [_link(measured, run, ack) for ack in (False, True)]
-        if links[0] is None or links[1] is None:
+        command, links = measured.command_of(run), [_link(measured, run, ack) for ack in (False, True)]
+        if command is None or links[0] is None or links[1] is None:
             trace = measured.metadata.get("uplink_trace")
             left.append(f"{run.label}: its path is not known: no log has the link's opportunities, nor says `{trace}`")
             continue
-        (data, is_shared, is_logged), (ack_link, ack_shared, _) = links[0], links[1]
-        key = repr((data, ack_link)) if is_shared and ack_shared else run.label
-        name = measured.name if is_shared and ack_shared else f"{measured.name}-{run.name}-{run.number}"
-        shared.setdefault(key, (data, ack_link, name, is_logged, []))[4].append(run)
+        if command.unknown:
+            left.append(f"{run.label}: its path is not known: nothing simulates {listed(command.unknown)} around it")
+            continue
+        data, ack = links[0], links[1]
+        key = repr((command, data.element, ack.element)) if data.is_shared and ack.is_shared else run.label
+        name = measured.name if data.is_shared and ack.is_shared else f"{measured.name}-{run.name}-{run.number}"
+        shared.setdefault(key, _Told(command, data, ack, name, [])).runs.append(run)
     paths: list[MeasuredPath] = []
-    for data, ack_link, name, is_logged, runs in shared.values():
-        number = f"-{len(paths) + 1}" if any(each.model.name == fitted(name, "measured") for each in paths) else ""
-        paths.append(_mahimahi_path(measured, command, data, ack_link, f"{name}{number}", is_logged, runs))
+    for each in shared.values():
+        names = [path.model.name for path in paths]
+        paths.append(_mahimahi_path(measured, each, unlike(fitted(each.name, "measured"), names)))
     return paths, left
 
 
-def _mahimahi_path(
-    measured: MeasuredSet,
-    command: MahimahiCommand,
-    data: dict[str, Any],
-    ack: dict[str, Any],
-    name: str,
-    is_logged: bool,
-    runs: Sequence[MeasuredRun],
-) -> MeasuredPath:
+def _mahimahi_path(measured: MeasuredSet, told: "_Told", name: str) -> MeasuredPath:
     """Link, loss and delay, as shells of mahimahi have them: `mm-delay D mm-loss uplink P mm-link` (docs/paths.md)."""
+    command = told.command
     delay: list[dict[str, Any]] = [{"kind": "delay", "delay_ms": command.delay_ms}] if command.delay_ms else []
     losses = [[{"kind": "loss", "probability": rate}] if rate else [] for rate in (command.loss, command.ack_loss)]
     queues = [{} if queue is None else {"queue": queue} for queue in (command.queue, command.ack_queue)]
-    how = "the link's log" if is_logged else "the name of the trace"
+    how = "the link's log" if told.data.is_logged else "the name of the trace"
     model = PathModel(
-        name=fitted(name, "measured"),
+        name=name,
         title=measured.content.experiment.title,
         provenance=f"measured: mahimahi, opportunities from {how}",
         overhead_bytes=measured.overhead_bytes,
-        data=[data | {"name": "bottleneck"} | queues[0], *losses[0], *delay],
-        ack=[*delay, *losses[1], ack | {"name": "return"} | queues[1]],
+        data=[told.data.element | {"name": "bottleneck"} | queues[0], *losses[0], *delay],
+        ack=[*delay, *losses[1], told.ack.element | {"name": "return"} | queues[1]],
         file=str(measured.source),
     )
-    return MeasuredPath(model, tuple(runs), how, command.delay_ms, is_logged)
+    return MeasuredPath(model, tuple(told.runs), how, command.delay_ms, told.data.is_logged)
 
 
-def _link(measured: MeasuredSet, run: MeasuredRun, ack: bool) -> tuple[dict[str, Any], bool, bool] | None:
-    """Return the trace of a direction, whether other runs may share it, and whether it is of a log."""
+@dataclass(frozen=True)
+class _Link:
+    """The trace of a direction, whether other runs may share it, and whether it is of a log."""
+
+    element: dict[str, Any]
+    is_shared: bool
+    is_logged: bool
+
+
+@dataclass(frozen=True)
+class _Told:
+    """A path as mahimahi was told, and the runs over it."""
+
+    command: MahimahiCommand
+    data: _Link
+    ack: _Link
+    name: str
+    runs: list[MeasuredRun]
+
+
+def _link(measured: MeasuredSet, run: MeasuredRun, ack: bool) -> _Link | None:
     link: dict[str, Any] = {"kind": "trace", "mode": "mahimahi"}
     times = run.packets.opportunities(ack) if run.has_packets else np.zeros(0)
     if len(times) < 2:
@@ -113,13 +128,13 @@ def _link(measured: MeasuredSet, run: MeasuredRun, ack: bool) -> tuple[dict[str,
         if rate is None or float(rate[1]) <= 0.0:
             return None
         lines = max(round(float(rate[1]) * 1e6 / 8.0 / 1500.0 * 60.0), 1)
-        return link | {"even": {"lines": lines, "period_ms": 60000}}, True, False
+        return _Link(link | {"even": {"lines": lines, "period_ms": 60000}}, True, False)
     one = period(times + run.packets.zero_ms)
     if one is not None:
-        return link | {"times_ms": one}, True, True
+        return _Link(link | {"times_ms": one}, True, True)
     # as it was from the first packet on; what was before the run cannot have mattered
     during = np.floor(times[times >= 0.0]) + 1.0
-    return link | {"times_ms": during.tolist()}, False, True
+    return _Link(link | {"times_ms": during.tolist()}, False, True)
 
 
 @dataclass(frozen=True)

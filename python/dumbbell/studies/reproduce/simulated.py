@@ -11,13 +11,13 @@ from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import Experiment, pin, resolve
 from dumbbell.results import ACCEPTED, ResultsDirectory
-from dumbbell.studies.reproduce.host import HostProfile
+from dumbbell.studies.reproduce.host import HostProfile, is_tcp
 from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet
 from dumbbell.studies.reproduce.measured_path import MeasuredPath
 from dumbbell.studies.reproduce.packets import RunPackets
 
-SUSPECT = "cubic-linux-buffers"
-"""CUBIC with Linux's socket buffers, which may have run in place of a scheme that needs a kernel module."""
+SUSPECT = "cubic"
+"""What runs in place of a scheme whose kernel module is missing."""
 MODULES = ("bbr", "vegas")
 """Pantheon's keys of schemes whose kernel module a host may lack."""
 
@@ -63,8 +63,9 @@ def plan(
     schemes = {run.scheme.name: run.scheme for run in wanted}
     if host is not None:
         schemes = {name: host.scheme(scheme) for name, scheme in schemes.items()}
-    elif any(run.name in MODULES for run in wanted):
-        schemes[SUSPECT] = suspect()
+    elif suspected := [run.scheme for run in wanted if run.name in MODULES]:
+        cubic = catalog.schemes().find(SUSPECT)
+        schemes |= {each.name: each for each in (cubic, *map(buffered, (cubic, *suspected)))}
     planned = measured.content.experiment
     experiment_file = ExperimentFile(
         name=model.name,
@@ -86,10 +87,10 @@ def plan(
     return Plan(path, pin(resolve(experiment_file)), wanted, host)
 
 
-def suspect() -> Scheme:
-    """CUBIC as a host without another kernel module runs it."""
-    cubic = catalog.schemes().find("cubic")
-    return replace(cubic, name=SUSPECT, title="TCP CUBIC, Linux's buffers", transport={"profile": "linux"})
+def buffered(scheme: Scheme) -> Scheme:
+    """A scheme of the kernel's TCP with Linux's socket buffers, which limit its window on long paths."""
+    transport = scheme.transport | {"profile": "linux"} if is_tcp(scheme) else scheme.transport
+    return replace(scheme, name=f"{scheme.name}-buffered", title=f"{scheme.title}, socket buffers", transport=transport)
 
 
 def simulated(results: ResultsDirectory, path: str, scheme: str) -> Simulated:
