@@ -111,8 +111,8 @@ def write_set(
 
 SCHEMES = ("cubic", "bbr", "vegas", "verus", "sprout", "vivace")
 """Pantheon's keys."""
-LINKS = ((1.0,), (1.0, 1.0, 1.0))
-"""12 and 36 Mbit/s."""
+LINKS = ((1.0,),)
+"""12 Mbit/s."""
 DELAYS_MS = (0.0, 20.0, 100.0)
 QUEUES = (None, 200)
 

@@ -79,6 +79,7 @@ REPEATABLE = {
     ("run", "--set"),
     ("figure", "--beside"),
     ("calibrate", "--as"),
+    ("reproduce", "--as"),
 }
 
 

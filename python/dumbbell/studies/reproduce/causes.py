@@ -108,16 +108,22 @@ def full_socket(evidence: Evidence) -> int | None:
     return round(top / PACKET_BYTES)
 
 
-def _as_full(evidence: Evidence, buffer_packets: int | None) -> int | None:
-    """Return how many packets the socket held, if it held as many as other runs' at most, and would have held more."""
-    if buffer_packets is None or not evidence.run.has_packets or not is_tcp(evidence.run.scheme):
+def _as_full(
+    evidence: Evidence,
+    buffer_packets: int | None,
+    exact: dict[str, Compared | None],
+    host: dict[str, Compared | None] | None,
+) -> int | None:
+    """Return how many packets sockets of this host hold, if the simulated window goes beyond and the profile helps."""
+    if buffer_packets is None or host is None or not evidence.run.has_packets or not is_tcp(evidence.run.scheme):
         return None
     window, simulated = evidence.run.packets.window(), evidence.beside.packets()
     if not len(window) or simulated is None or not len(other := simulated.window()):
         return None
-    top, limit = float(np.percentile(window, 99.5)), buffer_packets * PACKET_BYTES
-    is_full = FULL * limit <= top <= limit / FULL
-    return round(top / PACKET_BYTES) if is_full and float(np.percentile(other, 99.5)) >= BEYOND * top else None
+    limit = buffer_packets * PACKET_BYTES
+    is_within = float(np.percentile(window, 99.5)) <= limit / FULL
+    is_beyond = float(np.percentile(other, 99.5)) >= BEYOND * limit
+    return buffer_packets if is_within and is_beyond and surprise(host) <= CLOSER * surprise(exact) else None
 
 
 def causes(
@@ -146,16 +152,18 @@ def _of_difference(
     buffer_packets: int | None,
 ) -> list[Cause]:
     found = []
-    full = told.buffer_packets or _as_full(evidence, buffer_packets)
+    full = told.buffer_packets or _as_full(evidence, buffer_packets, exact, host)
     if full is not None:
         size = decimal(full * PACKET_BYTES / 1e6, 1)
         found.append(Cause(BUFFER, f"the sender's buffer limited it (a plateau at {size} MB)"))
     jitter = None if found else _uneven(evidence)
     if jitter is not None and (host is None or surprise(host) <= CLOSER * surprise(exact)):
         found.append(jitter)
+    elif not found and (late := _late(told, exact)) is not None:
+        found.append(late)
     if evidence.run.note:
         found.append(Cause(PROGRAM, f"{evidence.run.scheme.name} is {evidence.run.note}"))
-    more = (_application(evidence), _step(evidence, exact), _scatter(evidence, exact))
+    more = (_application(evidence, exact), _step(evidence, exact), _scatter(evidence, exact))
     return [*found, *(each for each in more if each is not None)]
 
 
@@ -222,10 +230,24 @@ def _uneven(evidence: Evidence) -> Cause | None:
     return Cause(JITTER, text)
 
 
-def _application(evidence: Evidence) -> Cause | None:
-    """A program with a source of its own that left the link idle, and no queue."""
-    network, run = evidence.run.statistics["network"], evidence.run
+def _late(told: HostEstimate, exact: dict[str, Compared | None]) -> Cause | None:
+    """A delay that differs by no more than the host was late."""
+    delay, rate, late = exact["delay_p95_ms"], exact["throughput_mbps"], told.data
+    if delay is None or late is None or (rate and abs(rate.relative) > TOLERANCES["throughput_mbps"]):
+        return None
+    more_ms = delay.measured - delay.mean
+    if not 0.0 < more_ms <= late.mean_ms + 2.0 * late.deviation_ms:
+        return None
+    text = f"host jitter: packets were {late.mean_ms:.2g} ms late on average, p95 is {more_ms:.2g} ms higher"
+    return Cause(JITTER, text)
+
+
+def _application(evidence: Evidence, exact: dict[str, Compared | None]) -> Cause | None:
+    """A program with a source of its own that offered less than the simulated one, and left the link idle."""
+    network, run, rates = evidence.run.statistics["network"], evidence.run, exact["throughput_mbps"]
     if family(run.scheme.name) != "media" or not run.has_packets:
+        return None
+    if rates is None or rates.relative <= TOLERANCES["throughput_mbps"]:
         return None
     rate, capacity = network["throughput_mbps"], network.get("capacity_mbps")
     delays = run.packets.way().delays_ms

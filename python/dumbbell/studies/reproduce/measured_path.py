@@ -24,6 +24,8 @@ _FULL = 0.9
 _CALM = 0.3
 """Share of the longest wait below which a loss is not the queue's."""
 _LEAST_SENT = 1000
+_CLOCK_MS = 1.5
+"""What mm-delay, whose clock has whole milliseconds, may be short of its delay."""
 _NAMED_RATE = re.compile(r"(\d{1,5}(?:\.\d{1,3})?)mbps(?:[._-]trace)?", re.IGNORECASE)
 
 
@@ -69,6 +71,10 @@ def _of_mahimahi(measured: MeasuredSet) -> tuple[list[MeasuredPath], list[str]]:
         if command.unknown:
             left.append(f"{run.label}: its path is not known: nothing simulates {listed(command.unknown)} around it")
             continue
+        if (least := _least_delay(run)) is not None and least < command.delay_ms - _CLOCK_MS:
+            why = f"packets took {least:.1f} ms, with mm-delay {command.delay_ms:g}: its logs are of another test"
+            left.append(f"{run.label}: {why}")
+            continue
         data, ack = links[0], links[1]
         key = repr((command, data.element, ack.element)) if data.is_shared and ack.is_shared else run.label
         name = measured.name if data.is_shared and ack.is_shared else f"{measured.name}-{run.name}-{run.number}"
@@ -78,6 +84,12 @@ def _of_mahimahi(measured: MeasuredSet) -> tuple[list[MeasuredPath], list[str]]:
         names = [path.model.name for path in paths]
         paths.append(_mahimahi_path(measured, each, unlike(fitted(each.name, "measured"), names)))
     return paths, left
+
+
+def _least_delay(run: MeasuredRun) -> float | None:
+    """Return the least one-way delay of a run's data."""
+    delays = run.packets.way().delays_ms if run.has_packets else np.zeros(0)
+    return float(delays.min()) if len(delays) else None
 
 
 def _mahimahi_path(measured: MeasuredSet, told: "_Told", name: str) -> MeasuredPath:
