@@ -230,3 +230,37 @@ def test_what_cannot_be_reproduced_is_one_line(tmp_path: Path, arguments: Sequen
     write_set(tmp_path, {"cubic": "cubic"}, mahimahi_path(), duration_s=1.0)
     assert message in refused(*(each.format(tmp_path) for each in arguments))
     assert not (tmp_path / "out").exists()
+
+
+def without_packets(place: Path, numbers: dict[str, tuple[float, float]]) -> None:
+    """Leave of a set what Pantheon's analysis wrote, with other numbers."""
+    for file in place.glob("*.log"):
+        if "link_run" in file.name:
+            file.unlink()
+    run = {key: {"tput": rate, "delay": delay, "loss": 0.05} for key, (rate, delay) in numbers.items()}
+    performance = {key: {"1": {"1": each, "all": each}} for key, each in run.items()}
+    (place / "pantheon_perf.json").write_text(json.dumps(performance))
+
+
+def test_without_packets_cubics_numbers_by_another_name_do_not_count(tmp_path: Path) -> None:
+    place = write_set(tmp_path, {"cubic": "cubic", "bbr": "bbr", "vegas": "vegas"}, mahimahi_path(), duration_s=1.0)
+    without_packets(place, {"cubic": (11.94, 1823.0), "bbr": (11.99, 1900.0), "vegas": (11.8, 45.0)})
+    found = reproduced(place, tmp_path)
+    assert kinds(found)["bbr"] == ["cubic"]
+    assert "cubic" not in kinds(found)["vegas"]
+    assert [path.how for path in found.paths] == ["the name of the trace"]
+    assert "throughput and p95 are those of cubic, run 1" in " ".join(found.findings())
+
+
+def test_a_trace_that_is_not_what_it_is_called_is_no_path(tmp_path: Path) -> None:
+    place = write_set(tmp_path, {"cubic": "cubic"}, mahimahi_path(), duration_s=1.0)
+    without_packets(place, {"cubic": (0.65, 1517.0)})
+    with pytest.raises(UserError, match="its trace cannot have 12 Mbit/s, as its name says"):
+        reproduced(place, tmp_path)
+    assert not (tmp_path / "out").exists()
+
+
+def test_logs_that_are_faster_than_mm_delay_are_of_another_test(tmp_path: Path) -> None:
+    place = write_set(tmp_path, {"cubic": "cubic"}, mahimahi_path(20.0), 100.0, duration_s=3.0)
+    with pytest.raises(UserError, match="with mm-delay 100: its logs are of another test"):
+        reproduced(place, tmp_path)

@@ -209,8 +209,9 @@ def _evidence(exact: list[tuple[Plan, ResultsDirectory]], progress: Progress) ->
             for first in (run.scheme.name, SUSPECT)
         ]
         siblings = [other for other in each.runs if other.name == run.name and other.key != run.key]
+        measured = [other for other in each.runs if other.scheme.name == SUSPECT] if run.name in MODULES else []
         beside = simulated(results, each.experiment.name, run.scheme.name)
-        found[run.key] = Evidence(run, each.path, beside, own, cubic, siblings)
+        found[run.key] = Evidence(run, each.path, beside, own, cubic, siblings, measured)
     return found
 
 
@@ -221,18 +222,23 @@ def _held(
     runs: int,
     seed: int,
 ) -> tuple[list[Held], list[Plan]]:
-    """Host profiles, and what is simulated with each: the runs that did not tell it."""
+    """Host profiles, and what is simulated with each: the runs on a path that did not tell it."""
     everything = sorted((run for _, path in paths for run in path.runs), key=lambda run: (run.name, run.key))
     held, plans = [], []
     for number, used in enumerate(_groups(everything, names), 1):
         keys = {run.key for run in used}
-        told = [estimates[run.key] for run in everything if run.key not in keys]
-        profile = HostProfile.of(told)
-        if profile.is_empty or not used:
-            continue
-        held.append(Held(profile, len(told), len(used)))
         for of, path in paths:
-            if only := [run for run in path.runs if run.key in keys]:
+            only = [run for run in path.runs if run.key in keys]
+            same_path = [estimates[run.key] for run in path.runs if run.key not in keys]
+            same_host = [
+                estimates[run.key]
+                for other, beside in paths
+                for run in beside.runs
+                if other.host == of.host and run.key not in keys
+            ]
+            profile = HostProfile.of(same_path, same_host)
+            if only and not profile.is_empty:
+                held.append(Held(path.model.name, profile, len(same_path), len(only)))
                 plans.append(plan(of, path, runs, seed, profile, only, f"-host-{number}"))
     return held, plans
 

@@ -41,6 +41,10 @@ ALIKE = 0.25
 APART = 2.5
 """How many times as far the scheme that the run is called has to be."""
 LEAST_APART = 0.4
+TWIN_RATE, TWIN_DELAY = 0.02, 0.15
+"""Relative differences up to which two measured runs have the same throughput and the same p95."""
+FAR = 3.0
+"""How many times larger or smaller p95 is than that of the scheme that the run is called."""
 WIDER = 2.0
 """How many times as wide gaps between ACKs are that a host has made uneven."""
 LEAST_WIDER_MS = 0.4
@@ -68,6 +72,8 @@ class Evidence:
     """and CUBIC, with and without."""
     siblings: Sequence[MeasuredRun] = ()
     """Other measured runs of the same scheme on the same path."""
+    measured_cubic: Sequence[MeasuredRun] = ()
+    """Measured runs of CUBIC on the same path, of schemes whose kernel module may be missing."""
 
 
 def estimate(evidence: Evidence) -> HostEstimate:
@@ -115,13 +121,14 @@ def _as_full(
     host: dict[str, Compared | None] | None,
 ) -> int | None:
     """Return how many packets sockets of this host hold, if the simulated window goes beyond and the profile helps."""
-    if buffer_packets is None or host is None or not evidence.run.has_packets or not is_tcp(evidence.run.scheme):
+    if buffer_packets is None or host is None or not is_tcp(evidence.run.scheme):
         return None
-    window, simulated = evidence.run.packets.window(), evidence.beside.packets()
-    if not len(window) or simulated is None or not len(other := simulated.window()):
+    simulated = evidence.beside.packets()
+    if simulated is None or not len(other := simulated.window()):
         return None
-    limit = buffer_packets * PACKET_BYTES
-    is_within = float(np.percentile(window, 99.5)) <= limit / FULL
+    limit, is_within = buffer_packets * PACKET_BYTES, True
+    if evidence.run.has_packets and len(window := evidence.run.packets.window()):
+        is_within = float(np.percentile(window, 99.5)) <= limit / FULL
     is_beyond = float(np.percentile(other, 99.5)) >= BEYOND * limit
     return buffer_packets if is_within and is_beyond and surprise(host) <= CLOSER * surprise(exact) else None
 
@@ -137,7 +144,7 @@ def causes(
 
     `buffer_packets` is what other runs told of the sockets of their host.
     """
-    found = [_other_scheme(evidence), _overloaded(told), _silent(exact)]
+    found = [_other_scheme(evidence, exact), _overloaded(told), _silent(exact)]
     known = [each for each in found if each is not None]
     if not any(each.excludes for each in known) and _is_off(exact):
         known += _of_difference(evidence, told, exact, host, buffer_packets)
@@ -187,17 +194,41 @@ def _distance(measured: Numbers, beside: Sequence[Simulated]) -> float | None:
     return min((float(np.abs(each - measured).mean()) for each in shapes), default=None)
 
 
-def _other_scheme(evidence: Evidence) -> Cause | None:
-    if evidence.run.name not in MODULES or not evidence.run.has_packets:
+def _other_scheme(evidence: Evidence, exact: dict[str, Compared | None]) -> Cause | None:
+    """CUBIC in place of a scheme whose kernel module was missing: by the window's shape, without packets by numbers."""
+    name = evidence.run.name
+    if name not in MODULES:
         return None
-    measured = shape(evidence.run.packets)
-    if measured is None:
+    measured = shape(evidence.run.packets) if evidence.run.has_packets else None
+    if measured is not None:
+        own, cubic = _distance(measured, evidence.own), _distance(measured, evidence.cubic)
+        if own is None or cubic is None or cubic > ALIKE or own < max(LEAST_APART, APART * cubic):
+            return None
+        how = "its window has CUBIC's shape"
+    else:
+        twin = _twin(evidence, exact)
+        if twin is None:
+            return None
+        how = f"throughput and p95 are those of {twin.label}, p95 is not {name}'s"
+    return Cause(CUBIC, f"it was really CUBIC: {how} (the kernel module of {name} was missing)", excludes=True)
+
+
+def _twin(evidence: Evidence, exact: dict[str, Compared | None]) -> MeasuredRun | None:
+    """Return a measured run of CUBIC with the same numbers, where the simulated scheme has a p95 that is far away."""
+    delay, rate = exact["delay_p95_ms"], exact["throughput_mbps"]
+    if delay is None or rate is None or not min(delay.measured, delay.mean) > 0.0:
         return None
-    own, cubic = _distance(measured, evidence.own), _distance(measured, evidence.cubic)
-    if own is None or cubic is None or cubic > ALIKE or own < max(LEAST_APART, APART * cubic):
+    if max(delay.mean / delay.measured, delay.measured / delay.mean) < FAR:
         return None
-    text = f"it was really CUBIC: its window has CUBIC's shape (the kernel module of {evidence.run.name} was missing)"
-    return Cause(CUBIC, text, excludes=True)
+    for other in evidence.measured_cubic:
+        others = other.metrics(0)
+        same = [
+            (each, others[name], tolerance)
+            for name, each, tolerance in (("throughput_mbps", rate, TWIN_RATE), ("delay_p95_ms", delay, TWIN_DELAY))
+        ]
+        if all(value is not None and abs(value - each.measured) <= part * each.measured for each, value, part in same):
+            return other
+    return None
 
 
 def _overloaded(told: HostEstimate) -> Cause | None:

@@ -62,10 +62,13 @@ class HostProfile:
     buffer_packets: int | None = None
 
     @classmethod
-    def of(cls, estimates: Iterable[HostEstimate]) -> "HostProfile":
-        """The medians of what some runs tell; of the buffer the median of those that were limited by it."""
-        known = list(estimates)
-        buffers = [each.buffer_packets for each in known if each.buffer_packets is not None]
+    def of(cls, same_path: Iterable[HostEstimate], same_host: Iterable[HostEstimate]) -> "HostProfile":
+        """The medians of what some runs tell: of lateness those on the same path, whose bursts make a host late.
+
+        Of the buffer it is all that were limited by it.
+        """
+        known = list(same_path)
+        buffers = [each.buffer_packets for each in same_host if each.buffer_packets is not None]
         return cls(
             Late.of(each.data for each in known),
             Late.of(each.ack for each in known),

@@ -1,5 +1,6 @@
 """A measured set: its runs, the schemes that simulate them, and what the files say of the path."""
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,6 +25,8 @@ TUNNEL_BYTES = 36
 """What Pantheon's tunnel adds to each datagram."""
 METRICS = ("throughput_mbps", "delay_p95_ms", "loss_rate")
 _HEAD_BYTES = 8192
+_PLACE = re.compile(r"> (/\S+?)/src/experiments/")
+"""Pantheon's folder in the first line of a log of mm-link."""
 _MOST_LOG_BYTES = 1 << 33
 
 
@@ -117,6 +120,14 @@ class MeasuredSet:
                 if run.name not in self._listed:  # another test's metadata: its log is all that is known
                     command = replace(command, loss=0.0, ack_loss=0.0, unknown=())
         return command
+
+    @cached_property
+    def host(self) -> str:
+        """What tells the host from others: where its logs of mm-link say that Pantheon was; else the set alone."""
+        for file in sorted(self.source.glob("*_mm_datalink_run*.log*")):
+            if match := _PLACE.search(_head(file)):
+                return match[1]
+        return self.name
 
     @property
     def _listed(self) -> Collection[str]:

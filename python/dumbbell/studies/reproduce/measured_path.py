@@ -24,6 +24,8 @@ _FULL = 0.9
 _CALM = 0.3
 """Share of the longest wait below which a loss is not the queue's."""
 _LEAST_SENT = 1000
+_BELIEVED = 0.5
+"""Part of the rate in the name of a trace that the fastest run has, at least, if the name is to be believed."""
 _CLOCK_MS = 1.5
 """What mm-delay, whose clock has whole milliseconds, may be short of its delay."""
 _NAMED_RATE = re.compile(r"(\d{1,5}(?:\.\d{1,3})?)mbps(?:[._-]trace)?", re.IGNORECASE)
@@ -68,6 +70,10 @@ def _of_mahimahi(measured: MeasuredSet) -> tuple[list[MeasuredPath], list[str]]:
             trace = measured.metadata.get("uplink_trace")
             left.append(f"{run.label}: its path is not known: no log has the link's opportunities, nor says `{trace}`")
             continue
+        if not links[0].is_logged and (most := _most_mbps(measured)) < _BELIEVED * (rate := links[0].named_mbps):
+            why = f"its trace cannot have {rate:g} Mbit/s, as its name says: no run has more than {most:.2g}"
+            left.append(f"{run.label}: {why}")
+            continue
         if command.unknown:
             left.append(f"{run.label}: its path is not known: nothing simulates {listed(command.unknown)} around it")
             continue
@@ -84,6 +90,11 @@ def _of_mahimahi(measured: MeasuredSet) -> tuple[list[MeasuredPath], list[str]]:
         names = [path.model.name for path in paths]
         paths.append(_mahimahi_path(measured, each, unlike(fitted(each.name, "measured"), names)))
     return paths, left
+
+
+def _most_mbps(measured: MeasuredSet) -> float:
+    """Return the throughput of the fastest run of a set."""
+    return max(float(run.statistics["network"]["throughput_mbps"]) for run in measured.runs)
 
 
 def _least_delay(run: MeasuredRun) -> float | None:
@@ -118,6 +129,8 @@ class _Link:
     element: dict[str, Any]
     is_shared: bool
     is_logged: bool
+    named_mbps: float = 0.0
+    """The rate by the name of the trace, where no log has it."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +153,7 @@ def _link(measured: MeasuredSet, run: MeasuredRun, ack: bool) -> _Link | None:
         if rate is None or float(rate[1]) <= 0.0:
             return None
         lines = max(round(float(rate[1]) * 1e6 / 8.0 / 1500.0 * 60.0), 1)
-        return _Link(link | {"even": {"lines": lines, "period_ms": 60000}}, True, False)
+        return _Link(link | {"even": {"lines": lines, "period_ms": 60000}}, True, False, float(rate[1]))
     one = period(times + run.packets.zero_ms)
     if one is not None:
         return _Link(link | {"times_ms": one}, True, True)

@@ -159,5 +159,5 @@ def _value(value: object) -> str:
 
 
 def _hosts(found: Found) -> Table:
-    rows = [[each.profile.text(), each.told_by, each.used_for] for each in found.hosts]
-    return Table.of(["host", "told by runs", "used for runs"], rows, "wrr")
+    rows = [[each.path, each.profile.text(), each.told_by, each.used_for] for each in found.hosts]
+    return Table.of(["path", "host", "told by runs", "used for runs"], rows, "lwrr")

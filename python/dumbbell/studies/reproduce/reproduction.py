@@ -16,8 +16,9 @@ WORDS = {"throughput_mbps": "throughput", "delay_p95_ms": "p95"}
 
 @dataclass(frozen=True)
 class Held:
-    """A host profile, the runs that told it, and those that it was used for."""
+    """A host profile: its path, how many runs on that told its lateness, and how many it was used for."""
 
+    path: str
     profile: HostProfile
     told_by: int
     used_for: int
@@ -76,7 +77,9 @@ class Found:
             "findings": self.findings(),
             "scores": {name: each.as_json() for name, each in self.scores.items()},
             "hosts": [
-                each.profile.as_json() | {"told_by_runs": each.told_by, "used_for_runs": each.used_for}
+                {"path": each.path}
+                | each.profile.as_json()
+                | {"told_by_runs": each.told_by, "used_for_runs": each.used_for}
                 for each in self.hosts
             ],
             "paths": [
