@@ -1,6 +1,7 @@
 """`dumbbell reproduce`: paths of measured runs, simulated runs beside them, and causes that are there, or are not."""
 
 import json
+import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
@@ -264,3 +265,15 @@ def test_logs_that_are_faster_than_mm_delay_are_of_another_test(tmp_path: Path) 
     place = write_set(tmp_path, {"cubic": "cubic"}, mahimahi_path(20.0), 100.0, duration_s=3.0)
     with pytest.raises(UserError, match="with mm-delay 100: its logs are of another test"):
         reproduced(place, tmp_path)
+
+
+def test_a_log_that_is_in_two_sets_counts_once(tmp_path: Path) -> None:
+    write_set(tmp_path, {"cubic": "cubic", "vegas": "vegas"}, mahimahi_path(), duration_s=3.0)
+    both = tmp_path / "both"
+    for name in ("first", "second"):
+        shutil.copytree(tmp_path / "set", both / name)
+    found = reproduced(both, tmp_path, runs=1)
+    assert [row.run.place for row in found.rows] == ["first", "first"]
+    assert found.left_out == tuple(
+        f"second: {scheme}, run 1: its log is the one in first" for scheme in ("cubic", "vegas")
+    )

@@ -19,7 +19,7 @@ from dumbbell.present.tables import Table
 from dumbbell.results import ResultsDirectory, locked, open_results, prepare
 from dumbbell.studies.reproduce.causes import Evidence, causes, estimate
 from dumbbell.studies.reproduce.host import HostEstimate, HostProfile
-from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet, measured_set, require_known
+from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet, measured_set, require_known, without_copies
 from dumbbell.studies.reproduce.measured_path import MeasuredPath, measured_paths, require_paths
 from dumbbell.studies.reproduce.reproduction import Found, Held, ranked
 from dumbbell.studies.reproduce.score import Row, compare
@@ -87,7 +87,7 @@ def reproduce(
     place, names = Path(out), listed_names(hold_out)
     refuse_used(place)
     with _removed_if_refused(place):
-        sets = _measured(Path(source), place / MEASURED, stands_for or {}, list(command))
+        sets = without_copies(_measured(Path(source), place / MEASURED, stands_for or {}, list(command)))
         require_known(sets, stands_for or {})
         _require_held(sets, names)
         left = [f"{each.name}: {reason}" for each in sets for reason in each.left_out]

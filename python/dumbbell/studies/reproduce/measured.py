@@ -174,6 +174,23 @@ def measured_set(content: ResultsDirectory, name: str, source: Path, stands_for:
     return MeasuredSet(name, source, content, tuple(runs), tuple(dict.fromkeys(left)), command, metadata)
 
 
+def without_copies(sets: list[MeasuredSet]) -> list[MeasuredSet]:
+    """Return the sets without runs whose log is also in an earlier set: later tests leave it where it was."""
+    first: dict[tuple[object, ...], str] = {}
+    found = []
+    for each in sets:
+        kept, left = [], list(each.left_out)
+        for run in each.runs:
+            made = tuple(run.statistics.get(key) for key in ("init_us", "events"))
+            place = each.name if None in made else first.setdefault((run.name, *made), each.name)
+            if place == each.name:
+                kept.append(run)
+            else:
+                left.append(f"{run.label}: its log is the one in {place}")
+        found.append(replace(each, runs=tuple(kept), left_out=tuple(left)))
+    return found
+
+
 def require_known(sets: list[MeasuredSet], stands_for: Mapping[str, str]) -> None:
     """Refuse names that no set has.
 
