@@ -195,6 +195,23 @@ def test_an_export_has_its_path_from_the_packets(tmp_path: Path) -> None:
     assert found.scores["exact"].both == 2
 
 
+def test_a_link_without_a_log_is_not_called_a_late_host(tmp_path: Path) -> None:
+    path = mahimahi_path(20.0, times_ms=[1.0, 1.0, 8.0, 8.0, 8.0, 20.0])
+    dumbbell.run(
+        schemes=["cubic", "bbr", "vegas"],
+        path=path,
+        duration=15,
+        log="packets",
+        convention="pantheon",
+        out=tmp_path / "truth",
+        jobs=1,
+    )
+    dumbbell.export_pantheon(tmp_path / "truth", tmp_path / "set")
+    found = reproduced(tmp_path / "set", tmp_path)
+    assert any(row.surprise > 1.0 for row in found.rows)
+    assert not any("jitter" in each for each in kinds(found).values())
+
+
 def test_single_flows_are_compared_too(tmp_path: Path) -> None:
     queue = {"kind": "droptail", "packets": 100}
     place = write_set(

@@ -248,7 +248,8 @@ def _silent(exact: dict[str, Compared | None]) -> Cause | None:
 
 
 def _uneven(evidence: Evidence) -> Cause | None:
-    if not evidence.run.has_packets:
+    """Gaps between ACKs that the link's own opportunities, which have to be known, do not explain."""
+    if not evidence.run.has_packets or not evidence.path.has_link_log:
         return None
     simulated = evidence.beside.packets()
     gaps, exact = evidence.run.packets.ack_gaps_ms, None if simulated is None else simulated.ack_gaps_ms
