@@ -187,8 +187,7 @@ statistics! {
             => |known| Some(known.in_flight_segments()? / known.bdp_packets()?);
         mean_utilization_bdp_l4: Option<f64> = metric("", Neutral, Ccperf,
             "mean_in_flight_bdp x bytes of a full packet / payload bytes: what fits the values that ccperf prints",
-            CCPERF)
-            => |known| known.utilization_bdp();
+            CCPERF) => KnownFlow::utilization_bdp;
         cov_throughput_l4: Option<f64> = metric("", Less, Ccperf,
             "sample standard deviation / mean of the throughput of the samples", CCPERF).sampled().needs(&[Payload])
             => |known| known.flow.samples.throughput_mbps.variation();
