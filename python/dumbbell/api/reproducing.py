@@ -1,4 +1,4 @@
-"""How well the simulator reproduces runs that were measured elsewhere."""
+"""Simulate runs that were measured elsewhere, and compare both: `dumbbell reproduce`."""
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence

@@ -138,7 +138,7 @@ class Stage:
             self._progress.at(self, piece.label)
 
     def left_s(self, now: float) -> float:
-        """How long the rest takes unless time is up before: all workers share it, one does the longest piece."""
+        """Return the time that the rest takes, s. All workers share it; it ends at `until` at the latest."""
         left_s = self._work_left_s(now)
         return left_s if self.until is None else min(left_s, max(self.until - now, 0.0))
 

@@ -177,14 +177,15 @@ def _has_harm(parts: Parts) -> bool:
 
 def _rules(results: dumbbell.Results, parts: Parts) -> list[str]:
     """Return the rules of the main tables: the convention, the warm-up, when flows start, and harm if it is shown."""
-    starts = (
-        starts_sentence(results.experiment.starts_apart_s, "of the column `flows of`")
-        if any(shares for _, shares in parts)
-        else ""
-    )
-    harm = "Harm: what a flow lost of the throughput that its scheme had alone on the path; 50 % is half of it lost."
-    convention = results.experiment.shown.sentence(results.experiment.warmup_s)
-    return [convention, *([starts] if starts else []), *([harm] if _has_harm(parts) else [])]
+    rules = [results.experiment.shown.sentence(results.experiment.warmup_s)]
+    starts = starts_sentence(results.experiment.starts_apart_s, "of the column `flows of`")
+    if starts and any(shares for _, shares in parts):
+        rules.append(starts)
+    if _has_harm(parts):
+        rules.append(
+            "Harm: what a flow lost of the throughput that its scheme had alone on the path; 50 % is half of it lost."
+        )
+    return rules
 
 
 def _without_first(table: Table) -> Table:

@@ -22,7 +22,7 @@ LEAST_OF_MODE = 5
 
 @dataclass(frozen=True)
 class Until:
-    """What `--until` asks for.
+    """The conditions of `--until`, under which no more runs are made.
 
     `ci` is how far a 95 % interval may reach to either side of its mean, as a fraction of the mean; None if the option
     does not ask for it. `modes` asks for enough runs to see a second mode.

@@ -42,10 +42,6 @@ class Cells:
             for path, axes in self.axes.items()
         }
 
-    def place_of(self, path: str) -> str:
-        """Return the cell of this name in words."""
-        return self.places[path]
-
     def along(self, path: str | None, free: Sequence[str], group_by: bool = False) -> list[RunEntry]:
         """Return the good runs in the cells that differ from `path` in `free` axes only.
 

@@ -1,4 +1,4 @@
-"""What captions say of the runs behind the numbers: how many they are, how long, and when their flows start."""
+"""Sentences of captions about the runs: their number, their length, and when their flows start."""
 
 from collections.abc import Collection
 

@@ -306,5 +306,5 @@ class OfResults:
         """
         if not drawing:
             raise UserError(f"figure `{self.kind}`: {why}")
-        numbers = lambda: Table.of(columns, rows())  # noqa: E731
-        return Drawn(of, drawing, numbers, convention_note(metrics), shows, paper, self.made(metrics, starts))
+        note, made = convention_note(metrics), self.made(metrics, starts)
+        return Drawn(of, drawing, lambda: Table.of(columns, rows()), note, shows, paper, made)

@@ -41,7 +41,7 @@ class Figure:
     name: str = ""
     """Kind and subject, for the label of that table."""
     caption: str = ""
-    """What a paper says below it: the title, and how many runs it is of, how long they are, and what is counted."""
+    """Text for below the figure in a paper: its title, the number and length of its runs, and what is counted."""
 
     @property
     def svg(self) -> str:

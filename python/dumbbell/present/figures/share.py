@@ -48,15 +48,16 @@ def draw(of: OfResults) -> Drawn:
     """
     all_schemes(of.kind, of.scheme)
     cells, wanted = Cells(of.model, of.kind), of.options.schemes
-    shown = dict.fromkeys(cells.places.values()) if of.path is None else {cells.place_of(of.path): None}
-    found = {
-        place: pairs([run for run in of.model.runs if run.good and cells.places[run.path] == place], wanted)
-        for place in shown
-    }
+    places = list(dict.fromkeys(cells.places.values()))
     rival = common_rival(of.model.runs)
-    if rival is None or (of.path is None and len(shown) == 1) or not any(found.values()):
-        return _beside_each(of, pairs(cells.along(of.path, WHO), wanted))
-    return _beside_one(of, rival, found)
+    if rival is not None and (of.path is not None or len(places) > 1):
+        found = {
+            place: pairs([run for run in of.model.runs if run.good and cells.places[run.path] == place], wanted)
+            for place in (places if of.path is None else [cells.places[of.path]])
+        }
+        if any(found.values()):
+            return _beside_one(of, rival, found)
+    return _beside_each(of, pairs(cells.along(of.path, WHO), wanted))
 
 
 def pairs(runs: Iterable[RunEntry], wanted: Sequence[str] = ()) -> dict[Pair, Got]:

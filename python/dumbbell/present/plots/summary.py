@@ -134,8 +134,8 @@ def _bars(axes: Axes, point: Point) -> bool:
         other = (point.x if upwards else point.y,) * 2
         axes.plot(*((other, shown) if upwards else (shown, other)), color=color, linewidth=1.1, zorder=2)
         turned = axes.yaxis_inverted() if upwards else axes.xaxis_inverted()
-        for end, limit, ahead in ((bar[0], low, turned), (bar[1], high, not turned)):
-            if end == shown[0] or end == shown[1]:
+        for beyond, limit, ahead in ((bar[0] < low, low, turned), (bar[1] > high, high, not turned)):
+            if not beyond:
                 continue
             cut = True
             marker = ("^" if ahead else "v") if upwards else (">" if ahead else "<")

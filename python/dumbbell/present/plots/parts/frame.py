@@ -119,9 +119,9 @@ class PlotFrame:
         self.heights = [scale * height for height in self.heights]
 
     def finish(self, y_labels: Sequence[str], legend: Legend, x_labels: Sequence[str] = ("Time (s)",)) -> None:
-        """Labels, one of `y_labels` for each row, and a legend of what is in any plot, as wide as the figure at most.
+        """Writes the labels of the axes, and a legend of what is in any plot that is no wider than the figure.
 
-        One of `x_labels` stands for all plots, below the lowest.
+        `y_labels` has one for each row. A single one of `x_labels` stands for all plots, below the lowest.
         """
         for plot in self.plots:
             for axis in (plot.xaxis, plot.yaxis):
@@ -166,21 +166,19 @@ class PlotFrame:
             written.set_bbox_to_anchor(self._middle(), self.plots[-1].transAxes)
         self._lay_out(below)
         if self.columns > 1:
-            self._write(x_labels[0], self.left + self._inside / 2, self.box(len(self.plots) - 1), _X_BELOW)
+            _, top, _, lowest = self.box(len(self.plots) - 1)
+            middle, size = self.left + self._inside / 2, float(self.plots[0].xaxis.label.get_fontsize())
+            self._write(x_labels[0], middle, top + lowest + _X_BELOW, size)
         if self.note:
-            height = self.figure.get_figheight() * 72
-            middle, top = 0.5, 1 - 4 / height
-            self.figure.text(middle, top, self.note, ha="center", va="top", fontsize=sheet().letters(8.0))
+            self._write(self.note, self.width / 2, 4.0, sheet().letters(8.0))
 
-    def _write(self, text: str, middle: float, box: tuple[float, float, float, float], below: float) -> None:
-        """Writes a text below a plot, around a place across the figure."""
-        height = self.figure.get_figheight() * 72
-        y = 1 - (box[1] + box[3] + below) / height
-        size = self.plots[0].xaxis.label.get_fontsize()
-        self.figure.text(middle / self.width, y, text, ha="center", va="top", fontsize=size)
+    def _write(self, text: str, middle: float, top: float, size: float) -> None:
+        """Writes a text around a place across the figure, `top` points below its upper edge."""
+        place = (middle / self.width, 1 - top / (self.figure.get_figheight() * 72))
+        self.figure.text(*place, text, ha="center", va="top", fontsize=size)
 
     def _middle(self) -> tuple[float, float]:
-        """Where the legend begins: below the middle of the figure, in parts of the last plot."""
+        """Return where the legend begins: below the middle of the figure, as fractions of the last plot's sides."""
         left, _, width, height = self.box(len(self.plots) - 1)
         return ((self.width / 2 - left) / width, -_LEGEND_BELOW / height)
 
