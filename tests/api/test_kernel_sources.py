@@ -183,11 +183,11 @@ def test_a_compiler_ends_with_the_command(folder: Path, number: signal.Signals) 
     with subprocess.Popen(
         command, cwd=folder, env=environment, stdin=subprocess.PIPE, stderr=subprocess.PIPE
     ) as running:
-        until = time.monotonic() + 30.0
+        until = time.monotonic() + 120.0
         while not ((folder / "pid").exists() and (folder / "pid").read_text()) and time.monotonic() < until:
             time.sleep(0.02)
         running.send_signal(number)
-        running.wait(20)
+        running.wait(120)
         left = Path("/proc") / (folder / "pid").read_text().strip()
         while left.exists() and time.monotonic() < until:
             time.sleep(0.02)

@@ -174,7 +174,7 @@ def test_ctrl_c_keeps_finished_runs_and_says_how_to_go_on(
     process = start("run", *LONG, "--out", "out")
     _wait_for_runs(folder / "out", 2)
     os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 1
     assert "Traceback" not in errors
     assert "--resume" in errors

@@ -32,7 +32,7 @@ def _checkout(tmp_path: Path) -> Path:
 def ask(checkout: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     wrapper = checkout / "src" / "wrappers" / f"{name}.py"
     return subprocess.run(
-        [*SHIM, str(wrapper), *arguments], capture_output=True, text=True, timeout=30, check=False, cwd=checkout.parent
+        [*SHIM, str(wrapper), *arguments], capture_output=True, text=True, timeout=300, check=False, cwd=checkout.parent
     )
 
 
@@ -69,7 +69,7 @@ def _sides(checkout: Path) -> Iterator[Sides]:
 
 def connect(port: int, process: "subprocess.Popen[bytes]") -> socket.socket:
     """A connection to the side, once it listens."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline and process.poll() is None:
         try:
             return socket.create_connection(("127.0.0.1", port), 10)

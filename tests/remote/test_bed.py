@@ -85,7 +85,7 @@ def test_a_machine_behind_a_nat_is_seen_with_another_port_after_it_was_rebound(m
         asking.stdin.write("\n")
         asking.stdin.flush()
         ports.append(asking.stdout.readline().split(")")[0])
-    asking.communicate(timeout=30)
+    asking.communicate(timeout=300)
     assert all("'10.77.0.1'" in port for port in ports)
     assert ports[0] == ports[1] != ports[2]
 

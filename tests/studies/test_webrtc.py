@@ -139,7 +139,7 @@ def test_a_page_answers_its_own_request_and_reports_what_breaks() -> None:
     with contextlib.closing(fake_page()) as fake:
         page = Page(fake.devtools)
         fake.say({"method": "Fetch.requestPaused", "sessionId": "S", "params": {"requestId": "R"}})
-        end = time.monotonic() + 5
+        end = time.monotonic() + 60
         while fake.heard[-1]["method"] != "Fetch.fulfillRequest" and time.monotonic() < end:
             time.sleep(0.01)
         fulfilled = fake.heard[-1]["params"]
@@ -492,7 +492,7 @@ def test_a_killed_driver_leaves_no_browser(tmp_path: Path) -> None:
     driver.send_signal(signal.SIGKILL)
     driver.wait()
     driver.stdout.close()
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while descendants(mark) and time.monotonic() < end:
         time.sleep(0.05)
     assert descendants(mark) == []

@@ -132,7 +132,10 @@ def _bpf() -> list[Check]:
     program = find_program(LOADER)
     if program is None:
         return [Check("BPF controllers", False, f"{LOADER} is not found", how_to_add(LOADER), needed=False)]
-    done = subprocess.run([program, "check", "--json"], capture_output=True, text=True, check=False, timeout=30)
+    try:
+        done = subprocess.run([program, "check", "--json"], capture_output=True, text=True, check=False, timeout=60)
+    except subprocess.TimeoutExpired:
+        return [Check("BPF controllers", False, f"{program} did not answer in 60 s", "run it alone", needed=False)]
     return [_reported(check, check["passed"], "BPF: ") for check in json.loads(done.stdout)]
 
 

@@ -100,7 +100,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
     options = ("--no-optional-locks", "-c", "status.relativePaths=false")
     command = ["git", *options, "-C", str(folder), *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.rstrip("\n") if done.returncode == 0 else None
