@@ -44,6 +44,7 @@ from .api.records.one_run import RunResults as RunResults
 from .api.records.results import Results as Results
 from .api.remote_check import check_remote as check_remote
 from .api.reproducing import Reproduction as Reproduction, reproduce as reproduce
+from .api.run_arguments import Budget as Budget, Campaign as Campaign, Remote as Remote
 from .api.running import (
     ControllerCost as ControllerCost,
     Interrupted as Interrupted,
@@ -53,6 +54,7 @@ from .api.running import (
     simulate_async as simulate_async,
     specification as specification,
 )
+from .api.schemas import export_schema as export_schema, schema as schema, schema_file as schema_file
 from .base.version import __version__ as __version__
 from .catalog.experiment_file import ExperimentFile as ExperimentFile, Plan as Plan
 from .catalog.grids.flows import FlowPlan as FlowPlan

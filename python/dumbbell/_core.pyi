@@ -60,6 +60,9 @@ def controllers() -> str:
     `help`.
     """
 
+def run_schema() -> str:
+    """JSON Schema (draft-07) of a run specification."""
+
 def needed_files() -> dict[str, list[str]]: ...
 def check_parameters(controller: str, parameters: dict[str, str]) -> None:
     """Refuses parameters that `controller` does not have or whose values are not allowed."""

@@ -1,15 +1,19 @@
 //! How the settings of an element change during a run: on a schedule, or in a random walk.
 
 use crate::element_settings::{not_negative, probability, refuse};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use units::Time;
 
 /// A scheduled change of an element: new values of any of its numeric settings, and of its queue's.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 pub struct Change {
-    /// When, s. NaN if absent: the check of the path refuses it, after what is wrong with the other keys.
+    /// When, s.
+    // NaN if absent: the check of the path refuses it, after what is wrong with the other keys.
     #[serde(default = "never")]
+    #[schemars(required, !default)]
+    #[schemars(range(min = 0))]
     pub at_s: f64,
     /// Settings of the queue.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -35,10 +39,11 @@ const SHORTEST_INTERVAL_MS: f64 = 0.1;
 const LONGEST_INTERVAL_MS: f64 = 3_600_000.0;
 
 /// The walks of one element: which of its numeric settings wander, and how often they move.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 pub struct WalkSpec {
     /// Time between steps, ms.
     #[serde(default = "hundred")]
+    #[schemars(range(min = 0.1, max = 3_600_000))]
     pub interval_ms: f64,
     /// How each setting walks.
     #[serde(flatten)]
@@ -50,12 +55,14 @@ fn hundred() -> f64 {
 }
 
 /// The walk of one setting, in its unit.
-#[derive(Deserialize, Serialize, Clone, Copy, Debug)]
+#[derive(Deserialize, Serialize, Clone, Copy, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KeyWalk {
     /// Share of the last step that the next one keeps, 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
     pub corr: f64,
     /// Standard deviation of what is added to it.
+    #[schemars(range(min = 0))]
     pub std: f64,
     /// Lowest value.
     pub min: f64,

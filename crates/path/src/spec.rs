@@ -4,6 +4,7 @@ use crate::change::{Change, WalkSpec};
 use crate::element::Table;
 use crate::elements::{element_kinds, tables};
 use crate::encapsulation::Encapsulation;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -11,7 +12,7 @@ use std::borrow::Cow;
 macro_rules! define {
     ($($(#[$doc:meta])* $name:literal => $module:ident::$kind:ident($table:ident),)+) => {
         /// One element of a path. Packets pass the elements of a direction in the order listed.
-        #[derive(Deserialize, Serialize, Clone, Debug)]
+        #[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
         #[serde(tag = "kind")]
         pub enum ElementSpec {
             $($(#[$doc])* #[serde(rename = $name)] $kind(tables::$table),)+
@@ -90,7 +91,7 @@ pub(crate) fn names(elements: &[ElementSpec]) -> impl Iterator<Item = String> {
 }
 
 /// A path: what data passes one way and ACKs the other, and how datagrams become packets.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PathSpec {
     /// Elements from sender to receiver.

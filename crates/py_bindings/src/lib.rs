@@ -63,7 +63,8 @@ fn commit() -> Option<&'static str> {
 mod _core {
     #[pymodule_export]
     use crate::catalog::{
-        check_application, check_parameters, controllers, is_name, name_rule, needed_files, transport,
+        check_application, check_parameters, controllers, is_name, name_rule, needed_files, run_schema,
+        transport,
     };
     #[cfg(feature = "real")]
     #[pymodule_export]

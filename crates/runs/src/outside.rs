@@ -2,11 +2,12 @@
 //! drives a run loads them and adds them to its registry by [`FlowSpec::controller_name`].
 
 use crate::FlowSpec;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// A library with the C interface of crate `plugin`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PluginSpec {
     /// Its file.
@@ -17,7 +18,7 @@ pub struct PluginSpec {
 }
 
 /// A class in Python.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PythonSpec {
     /// The file that defines it.

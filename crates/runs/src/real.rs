@@ -1,10 +1,12 @@
 //! Flows of real programs and of the kernel's own TCP: what runs them with real packets.
 
+use schemars::JsonSchema;
+
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A flow of the kernel's TCP.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KernelSpec {
     /// What `TCP_CONGESTION` is set to.
@@ -18,7 +20,7 @@ pub struct KernelSpec {
 }
 
 /// Which side of a program flow listens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowEnd {
     /// The sender of the data.
@@ -29,7 +31,7 @@ pub enum FlowEnd {
 }
 
 /// A flow of two programs. Words may hold `{ip}`, `{port}`, `{duration}`, `{duration_s}`, `{flow}` and `{directory}`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramSpec {
     /// Command of the sending side.

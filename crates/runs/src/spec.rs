@@ -4,6 +4,7 @@ use crate::outside::{PluginSpec, PythonSpec};
 use crate::real::{KernelSpec, ProgramSpec};
 use congestion::{Files, Parameters, Registry, Start};
 use path::{PathSpec, Subpath, Until};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use strict_input::{NAME_RULE, is_name};
@@ -31,7 +32,7 @@ pub struct Ends {
 }
 
 /// What goes into the packet log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LogLevel {
     /// No packet log; metrics are computed all the same.
@@ -44,7 +45,7 @@ pub enum LogLevel {
 }
 
 /// One flow.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSpec {
     /// Name of the scheme, for labels.
@@ -66,6 +67,7 @@ pub struct FlowSpec {
     pub files: Files,
     /// Transport table: `profile` and whatever differs from it.
     #[serde(default)]
+    #[schemars(with = "Config")]
     pub transport: serde_json::Map<String, serde_json::Value>,
     /// The kernel's TCP instead of our transport: real packets only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,6 +80,7 @@ pub struct FlowSpec {
     pub application: ApplicationSpec,
     /// Start, s.
     #[serde(default)]
+    #[schemars(range(min = 0))]
     pub start_s: f64,
     /// Stop, s; the end of the run if absent.
     #[serde(default)]
@@ -97,34 +100,41 @@ pub struct FlowSpec {
 }
 
 /// One run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunSpec {
     /// Seed of every random stream.
     pub seed: u64,
     /// Length, s.
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1_000_000))]
     pub duration_s: f64,
     /// Spacing of sampled time series, s.
     #[serde(default = "default_sample_interval")]
+    #[schemars(range(min = 0.000_01, max = 1_000_000))]
     pub sample_interval_s: f64,
     /// Start-up time that the corrected metrics leave out, s.
     #[serde(default)]
+    #[schemars(range(min = 0))]
     pub warmup_s: f64,
     /// How far from its fair share a flow may be, as a fraction of it, and count as converged.
     #[serde(default = "default_convergence_delta")]
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub convergence_delta: f64,
     /// Length of the windows of Jain's index over time, s.
     #[serde(default = "default_jain_window")]
+    #[schemars(range(min = 0.000_01, max = 1_000_000))]
     pub jain_window_s: f64,
     /// What goes into the packet log.
     #[serde(default)]
     pub log: LogLevel,
     /// Most events in one simulated second: a run that needs more is stopped. Simulated runs only.
     #[serde(default = "default_most_events")]
+    #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
     pub most_events_per_s: u64,
     /// Most packets on the path or unacknowledged at a time, likewise. Of real packets as many may be on the path as have
     /// room in the same memory.
     #[serde(default = "default_most_packets")]
+    #[schemars(range(min = 1, max = 1_000_000_000))]
     pub most_packets: u64,
     /// The path.
     pub path: PathSpec,

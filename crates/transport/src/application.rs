@@ -4,11 +4,12 @@ use crate::config::ms;
 use crate::encoder::{Encoder, EncoderSpec, EncoderStats};
 use crate::wire::FrameMark;
 use congestion::Frame;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Span, Time};
 
 /// An application as written in an experiment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ApplicationSpec {
     /// Always has data.
@@ -17,35 +18,44 @@ pub enum ApplicationSpec {
     /// A transfer of a fixed size.
     Fixed {
         /// Size of the transfer.
+        #[schemars(range(min = 0, max = 1_000_000_000_000_000_u64))]
         bytes: u64,
     },
     /// A constant bit rate, one packet at a time.
     Constant {
         /// Payload rate.
+        #[schemars(extend("exclusiveMinimum" = 0), range(max = 1_000_000))]
         rate_mbps: f64,
         /// Bytes in all; 0: no end.
         #[serde(default)]
+        #[schemars(range(min = 0, max = 1_000_000_000_000_000_u64))]
         bytes: u64,
     },
     /// Packets at exponentially distributed distances.
     Poisson {
         /// Mean payload rate.
+        #[schemars(extend("exclusiveMinimum" = 0), range(max = 1_000_000))]
         rate_mbps: f64,
         /// Bytes in all; 0: no end.
         #[serde(default)]
+        #[schemars(range(min = 0, max = 1_000_000_000_000_000_u64))]
         bytes: u64,
         /// Payload of a packet; 0: a full one.
         #[serde(default)]
+        #[schemars(range(min = 0, max = 1_000_000_000_000_000_u64))]
         packet_bytes: u64,
     },
     /// Files of uniformly distributed sizes, one after the other, with exponentially distributed pauses between the last
     /// byte of one leaving and the next (RFC 8867 5.7).
     Files {
         /// Smallest file.
+        #[schemars(range(min = 1))]
         least_bytes: u64,
         /// Largest file.
+        #[schemars(range(min = 1, max = 1_000_000_000_000_000_u64))]
         most_bytes: u64,
         /// Mean pause.
+        #[schemars(extend("exclusiveMinimum" = 0), range(max = 1_000_000_000))]
         idle_ms: f64,
         /// Whether it begins with a pause.
         #[serde(default)]
@@ -54,8 +64,10 @@ pub enum ApplicationSpec {
     /// Greedy for a while, silent for a while; durations are fixed or exponential.
     OnOff {
         /// (Mean) length of the greedy phases.
+        #[schemars(range(min = 0.001, max = 1_000_000_000))]
         on_ms: f64,
         /// (Mean) length of the silent phases.
+        #[schemars(range(min = 0.001, max = 1_000_000_000))]
         off_ms: f64,
         /// Draw both from exponential distributions.
         #[serde(default)]

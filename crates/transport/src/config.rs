@@ -1,11 +1,12 @@
 //! What differs between TCP-like, QUIC-like and plain datagram transports, as data.
 
 use crate::receiver_behavior::ReceiverBehavior;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use units::Span;
 
 /// Which timer watches over outstanding packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimerKind {
     /// TCP's retransmission timeout (RFC 6298): everything outstanding is lost.
@@ -19,7 +20,7 @@ pub enum TimerKind {
 }
 
 /// What tells that a packet was lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossDetection {
     /// Later packet numbers that were acknowledged, or time; retransmissions are packets like others (RFC 9002 6.1,
@@ -44,7 +45,7 @@ impl LossDetection {
 }
 
 /// Which ACKs restart the retransmission timer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimerRestart {
     /// Every ACK that acknowledges something new.
@@ -54,7 +55,7 @@ pub enum TimerRestart {
 }
 
 /// What limits sending during a loss episode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reduction {
     /// Proportional rate reduction down to the controller's window (RFC 6937, safe-ACK bound of RFC 9937).
@@ -67,7 +68,7 @@ pub enum Reduction {
 }
 
 /// Where the minimum RTO applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RtoFloor {
     /// To the whole timeout (RFC 6298).
@@ -77,7 +78,7 @@ pub enum RtoFloor {
 }
 
 /// How a window that is not a whole number of packets counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowRounding {
     /// A packet may leave if it fits completely.
@@ -87,7 +88,7 @@ pub enum WindowRounding {
 }
 
 /// ECN codepoint of data packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnMode {
     /// Not ECN-capable.
@@ -99,19 +100,24 @@ pub enum EcnMode {
 }
 
 /// Configuration of one flow's transport. Times are in ms, sizes in bytes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(transform = partial)]
 pub struct Config {
     /// Name of the profile the other values started from: `linux-like` (also called `tcp`), `linux`, `linux-offload`, `ns3-compat`, `quic` or
     /// `datagram`.
     pub profile: String,
     /// Payload bytes of a full packet: the segment size that windows and rates count.
+    #[schemars(range(min = 1, max = 65_000))]
     pub payload_bytes: u32,
     /// Size of the application's messages: no packet carries bytes of two. 0: it writes a stream without messages.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
     pub message_bytes: u32,
     /// Header bytes of a data packet: IP, transport, options.
+    #[schemars(range(min = 0, max = 500))]
     pub header_bytes: u32,
     /// IP datagram size of a pure ACK.
+    #[schemars(range(min = 1, max = 65_000))]
     pub ack_bytes: u32,
     /// Additional ACK bytes for each range beyond the first.
     pub ack_range_bytes: u32,
@@ -122,38 +128,48 @@ pub struct Config {
     /// The connection is set up before data leave.
     pub handshake: bool,
     /// Round trips that connection set-up takes.
+    #[schemars(range(min = 1, max = 10))]
     pub handshake_rounds: u32,
     /// The opener is repeated after this time without an answer; 0: when the timer says so.
+    #[schemars(range(min = 0, max = 600_000))]
     pub handshake_repeat_ms: f64,
     /// An ACK at the latest after this many packets.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub ack_every: u32,
     /// An ACK at the latest after this time.
+    #[schemars(range(min = 0, max = 10_000))]
     pub ack_delay_ms: f64,
     /// So many packets at the start are acknowledged one by one (Linux v5.15, `net/ipv4/tcp_input.c`: `TCP_MAX_QUICKACKS`, 16).
+    #[schemars(range(min = 0, max = 1_000_000))]
     pub quick_acks: u32,
     /// An ACK at once for a packet out of order; off: only by count and time, and when the scheme's receiver-side half wants.
     pub ack_on_gap: bool,
     /// Most packet ranges an ACK carries (TCP: the cumulative point and its SACK blocks).
+    #[schemars(range(min = 1, max = 1024))]
     pub ack_ranges: usize,
     /// Selective acknowledgement; off: only what is complete up to the first hole is acknowledged.
     pub sack: bool,
     /// Packets above the first missing one, and the one behind it, that an ACK can name (uTP: a mask of 30); those beyond
     /// are acknowledged when it has arrived. 0: any number.
+    #[schemars(range(min = 0, max = 1_000_000))]
     pub sack_packets: u32,
     /// What tells that a packet was lost.
     pub loss_detection: LossDetection,
     /// With `utp`: the number that the connection's first packet has; none: drawn for each run.
     pub first_number: Option<u16>,
     /// Packets acknowledged above one that counts as lost.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub packet_threshold: u64,
     /// Lost after this multiple of the RTT once something later is acknowledged; 0 turns it off. By age: whether or not
     /// something is.
+    #[schemars(range(min = 0, max = 100))]
     pub time_threshold: f64,
     /// An episode whose losses all turn out to have arrived is undone.
     pub undo: bool,
     /// New data may leave on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
     /// Clock tick of the timestamps that RTTs are taken from; 0: exact.
+    #[schemars(range(min = 0, max = 1000))]
     pub timestamp_ms: f64,
     /// The controller is given the smoothed RTT for every sample, as in ns-3 before 3.43.
     pub smoothed_samples: bool,
@@ -164,25 +180,32 @@ pub struct Config {
     /// Which ACKs restart it.
     pub timer_restart: TimerRestart,
     /// Timeout before the first RTT sample; the fixed one of `silence`.
+    #[schemars(range(min = 1, max = 600_000))]
     pub timeout_initial_ms: f64,
     /// Smallest timeout.
+    #[schemars(range(min = 0, max = 600_000))]
     pub timeout_min_ms: f64,
     /// Largest timeout after backing off.
+    #[schemars(range(min = 1, max = 6_000_000))]
     pub timeout_max_ms: f64,
     /// Where `timeout_min_ms` applies.
     pub timeout_floor: RtoFloor,
     /// The timer is looked at this often and expires at the next look; 0: at its time.
+    #[schemars(range(min = 0, max = 600_000))]
     pub timeout_check_ms: f64,
     /// With `rto`: one probe after two RTTs before the timeout itself (RFC 8985 7).
     pub tail_loss_probe: bool,
     /// What limits sending during a loss episode.
     pub recovery: Reduction,
     /// Initial window, packets.
+    #[schemars(range(min = 1, max = 100_000))]
     pub initial_window: u32,
     /// Most bytes in flight whatever the controller says: receive window and socket buffers.
+    #[schemars(range(min = 1))]
     pub max_window_bytes: u64,
     /// Bytes the sending socket holds until they are acknowledged: applications write ahead into it. 0: what is written
     /// is sent at once, applications write when something may be sent.
+    #[schemars(range(min = 0, max = 1_000_000_000_000_u64))]
     pub send_buffer_bytes: u64,
     /// Most bytes above the first that is missing at the receiver (TCP's receive window); 0: any number.
     pub receive_window_bytes: u64,
@@ -196,10 +219,13 @@ pub struct Config {
     /// How a fractional window counts.
     pub window_rounding: WindowRounding,
     /// For controllers without a pacing rate: pace at this multiple of window / srtt; 0 sends unpaced.
+    #[schemars(range(min = 0, max = 100))]
     pub pacing_gain: f64,
     /// Segmentation offload: what leaves in this time at the pacing rate leaves at once; 0: packets leave one by one.
+    #[schemars(range(min = 0, max = 1000))]
     pub burst_ms: f64,
     /// Most payload bytes of such a burst.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
     pub burst_bytes: u64,
     /// Quirk of genericCC: the ACK that opens a full window releases the next packet one pacing gap later.
     pub quirk_pace_after_block: bool,
@@ -209,11 +235,13 @@ pub struct Config {
     /// alone counts (Linux v4.11, `net/ipv4/tcp_bbr.c`, whose first comment asks for `fq`).
     pub quirk_unpaced: bool,
     /// One packet leaves regardless of the window after this time without any event; 0 turns it off.
+    #[schemars(range(min = 0, max = 60_000))]
     pub keepalive_ms: f64,
     /// ECN codepoint of data packets.
     pub ecn: EcnMode,
     /// What the receiver makes of its duty to give feedback: `honest`, or a table with a `kind`.
     #[serde(deserialize_with = "ReceiverBehavior::read")]
+    #[schemars(schema_with = "ReceiverBehavior::schema_of_either")]
     pub receiver: ReceiverBehavior,
 }
 
@@ -522,6 +550,11 @@ impl Config {
     pub(crate) fn ack_delay(&self) -> Span {
         ms(self.ack_delay_ms)
     }
+}
+
+/// What is written of a configuration is what differs from its profile: no key is needed.
+fn partial(schema: &mut Schema) {
+    schema.remove("required");
 }
 
 /// `ms` milliseconds as a span.

@@ -3,6 +3,7 @@
 use crate::config::ms;
 use crate::wire::FrameMark;
 use congestion::Frame;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Rate, Rng, Span, Time};
@@ -21,32 +22,43 @@ const REMEMBERED_FRAMES: usize = 512;
 
 /// A live encoder as written in an experiment (its defaults for rates: libwebrtc M150,
 /// `api/transport/bitrate_settings.h` and `video/config/encoder_stream_factory.cc`).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EncoderSpec {
     /// Frames per second.
+    #[schemars(range(min = 1, max = 1000))]
     pub fps: f64,
     /// Lowest bitrate.
+    #[schemars(range(min = 0.001, max = 100_000))]
     pub min_rate_mbps: f64,
     /// Bitrate before the controller names one.
+    #[schemars(range(min = 0.001, max = 100_000))]
     pub start_rate_mbps: f64,
     /// Highest bitrate.
+    #[schemars(range(min = 0.001, max = 100_000))]
     pub max_rate_mbps: f64,
     /// Time from one key frame to the next; 0: only the first frame, and after losses.
+    #[schemars(range(min = 0, max = 100_000))]
     pub key_interval_s: f64,
     /// Size of a key frame relative to the others.
+    #[schemars(range(min = 1, max = 100))]
     pub key_factor: f64,
     /// Standard deviation of frame sizes relative to their mean.
+    #[schemars(range(min = 0, max = 1))]
     pub deviation: f64,
     /// Time constant with which the bitrate follows its target.
+    #[schemars(range(min = 0, max = 10_000))]
     pub reaction_ms: f64,
     /// Fastest rise of the bitrate, Mbit/s per second; 0: no limit.
+    #[schemars(range(min = 0, max = 100_000))]
     pub ramp_mbps_per_s: f64,
     /// A frame is skipped while the oldest unsent one has waited longer than this.
+    #[schemars(range(min = 1, max = 100_000))]
     pub skip_queue_ms: f64,
     /// Packets lost for good are answered by a key frame.
     pub key_after_loss: bool,
     /// Lost packets of frames captured longer ago are not sent again (libwebrtc keeps them for a second); 0: always sent again.
+    #[schemars(range(min = 0, max = 100_000))]
     pub resend_within_ms: f64,
     /// Times at which the source is paused by plan, s since its start: beginning and end of each.
     pub pauses: Vec<(f64, f64)>,

@@ -1,10 +1,12 @@
 //! What a receiver makes of its duty to give feedback: the honest one, and those that misbehave (RFC 9743 7.6; Savage et
 //! al. 1999, "TCP congestion control with a misbehaving receiver").
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// How a receiver behaves, as the transport's key `receiver`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ReceiverBehavior {
     /// Says what arrived, when it is due.
@@ -13,24 +15,29 @@ pub enum ReceiverBehavior {
     /// Makes several ACKs out of each, each of which acknowledges an equal part of every packet in it.
     AckDivision {
         /// ACKs sent for one that is due.
+        #[schemars(range(min = 1, max = 1000))]
         parts: u32,
     },
     /// Acknowledges packets before they arrive, and hides that any are missing below.
     Optimistic {
         /// How far beyond the highest number that arrived.
+        #[schemars(range(min = 1, max = 1000))]
         ahead_packets: u32,
     },
     /// Sends no feedback at all for a while.
     Silent {
         /// Beginning, s after the first packet arrived.
+        #[schemars(range(min = 0, max = 1_000_000))]
         after_s: f64,
         /// Length, s; absent: to the end.
         #[serde(default)]
+        #[schemars(range(min = 0, max = 1_000_000))]
         for_s: Option<f64>,
     },
     /// Leaves out ACKs at random.
     DropFeedback {
         /// Probability of each.
+        #[schemars(range(min = 0, max = 1))]
         probability: f64,
     },
 }
@@ -44,6 +51,14 @@ impl ReceiverBehavior {
         let given = serde_json::Value::deserialize(deserializer)?;
         let table = if given.is_string() { serde_json::json!({ "kind": given }) } else { given };
         Self::deserialize(table).map_err(serde::de::Error::custom)
+    }
+
+    /// The schema of what [`Self::read`] takes.
+    pub(crate) fn schema_of_either(generator: &mut SchemaGenerator) -> Schema {
+        let table = generator.subschema_for::<Self>();
+        json_schema!({
+            "anyOf": [table, {"type": "string", "enum": ["honest"]}]
+        })
     }
 
     /// Checks all values.

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any
 
 from dumbbell.api.benchmarking import benchmark_request, run_benchmark
+from dumbbell.api.run_arguments import RunArguments
 from dumbbell.api.running import run, run_request
 from dumbbell.api.selection import Schemes
 from dumbbell.base.progress import Progress, span
@@ -54,7 +55,7 @@ def preview(experiment: str | PathLike[str] | ExperimentFile | None = None, **ar
     given.apply_defaults()
     with Progress() as progress:
         progress.doing("reading the experiment")
-        experiment_file, overrides, how = run_request(given.arguments)
+        experiment_file, overrides, how = run_request(RunArguments(**{"former": {}} | given.arguments))
         resolved = trusted(experiment_file, overrides, how.trust)
         return _preview([resolved], examine([resolved], how, progress))
 

@@ -7,11 +7,20 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Unpack
 
 from dumbbell import _core, catalog
 from dumbbell.api.records.one_run import RunResults
 from dumbbell.api.records.results import Results
+from dumbbell.api.run_arguments import (
+    OF_NETWORKS,
+    Budget,
+    Campaign,
+    FormerArguments,
+    Remote,
+    RunArguments,
+    settings_of,
+)
 from dumbbell.api.selection import (
     DEFAULT,
     Assignments,
@@ -72,18 +81,11 @@ def run(
     seed: int | None = None,
     log: str | None = None,
     convention: str | None = None,
-    sender: str | None = None,
-    tunnel: str | None = None,
-    ntp: str | None = None,
-    remote_address: str | None = None,
-    udp_ports: str | None = None,
-    every: float | None = None,
-    lasts: float | None = None,
     random_order: bool | None = None,
     exact: bool = False,
-    disk_quota: int | None = None,
-    bandwidth_cap: float | None = None,
-    data_cap: int | None = None,
+    remote: Remote | None = None,
+    campaign: Campaign | None = None,
+    budget: Budget | None = None,
     settings: Assignments = (),
     jobs: int | None = None,
     out: str | PathLike[str] | None = None,
@@ -94,6 +96,7 @@ def run(
     pantheon_dir: str | PathLike[str] | None = None,
     trust: bool = False,
     command: Sequence[str] = (),
+    **former: Unpack[FormerArguments],
 ) -> Results:
     """Runs an experiment and keeps its results in a directory, as `dumbbell run` does. Progress goes to stderr.
 
@@ -116,18 +119,11 @@ def run(
         seed: what every random draw follows from.
         log: `none`, `packets` or `full`: what is kept of packets.
         convention: `corrected` or `pantheon`: which metrics tables and figures show (docs/metrics.md).
-        sender: `local` (default) or `remote`: where data leaves, between two machines.
-        tunnel: `auto`: around what is not ours; `sealed`: around all packets; `pantheon`: as Pantheon's, around all.
-        ntp: a server that both machines compare their clocks with.
-        remote_address: where datagrams to the other machine go, if not where ssh goes.
-        udp_ports: `FROM-TO`: those that a firewall lets pass.
-        every: a campaign: one run of each scheme every so many seconds,
-        lasts: for so many seconds.
         random_order: schemes in random order, in a campaign another one in each round.
         exact: simulated hosts answer in no time, and flows start when they are told.
-        disk_quota: bytes that the results may take: no run begins that could exceed them.
-        bandwidth_cap: most that a run over a network sends, averaged over a second, Mbit/s.
-        data_cap: most that all runs over a network send, bytes.
+        remote: how runs between two machines are made.
+        campaign: runs at their times: a run of each scheme every so many seconds, for so many seconds.
+        budget: what runs may use up: disk, bandwidth, data.
         settings: anything else, by name: `copa.delta`, `reno.transport.ack_every`, `warmup_s`; or texts KEY=VALUE.
         jobs: processes; one per processor unless given, one with real packets.
         out: the results directory; unless given a new one below `results`.
@@ -138,6 +134,7 @@ def run(
         pantheon_dir: a Pantheon checkout: its wrappers become schemes `pantheon-NAME`.
         trust: run the programs and plug-ins that an experiment file names, also new ones (SECURITY.md).
         command: the words of the command line that this call comes from; recorded.
+        former: names of the fields of `remote`, `campaign` and `budget` before these; they go with the next release.
 
     Returns:
         All results; failed runs are among them, with their reasons.
@@ -147,81 +144,82 @@ def run(
         dumbbell.Untrusted: an experiment file would execute what this user has not run before.
         dumbbell.Interrupted: by Ctrl-C, SIGTERM or SIGHUP.
     """
-    content, outcome = perform_experiment_file(*run_request(locals()))
+    given = RunArguments(
+        experiment=experiment,
+        schemes=schemes,
+        path=path,
+        mixes=mixes,
+        cells=cells,
+        backend=backend,
+        runs=runs,
+        until=until,
+        duration=duration,
+        flows=flows,
+        interval=interval,
+        warmup=warmup,
+        seed=seed,
+        log=log,
+        convention=convention,
+        random_order=random_order,
+        exact=exact,
+        remote=remote,
+        campaign=campaign,
+        budget=budget,
+        settings=settings,
+        jobs=jobs,
+        out=out,
+        resume=resume,
+        cluster=cluster,
+        database=database,
+        plugins=plugins,
+        pantheon_dir=pantheon_dir,
+        trust=trust,
+        command=command,
+        former=former,
+    )
+    content, outcome = perform_experiment_file(*run_request(given))
     if outcome.interrupted:
         raise Interrupted(content.directory, outcome)
     return Results(content, outcome)
 
 
-def run_request(given: Mapping[str, Any]) -> tuple[ExperimentFile, Overrides, Execution]:
-    """What the arguments of `run`, by their names, ask for.
+def run_request(given: RunArguments) -> tuple[ExperimentFile, Overrides, Execution]:
+    """What the arguments of `run` ask for.
 
     Raises:
         UserError: an unknown name or a value that is not allowed.
+        TypeError: a name that is no argument.
     """
-    out, database, backend = given["out"], given["database"], given["backend"]
     how = Execution(
-        jobs=given["jobs"],
-        out=None if out is None else Path(out),
-        resume=given["resume"],
-        cluster=given["cluster"],
-        database=None if database is None else Path(database),
-        command=given["command"],
-        trust=given["trust"],
-        until=None if given.get("until") is None else Until.parse(given["until"]),
+        jobs=given.jobs,
+        out=None if given.out is None else Path(given.out),
+        resume=given.resume,
+        cluster=given.cluster,
+        database=None if given.database is None else Path(given.database),
+        command=given.command,
+        trust=given.trust,
+        until=None if given.until is None else Until.parse(given.until),
     )
     if how.resume and how.out is None:
         raise UserError("--resume needs --out DIR: the results to continue")
-    if backend is not None:
-        executing_backend(backend)
-    values = ("runs", "duration", "flows", "interval", "warmup", "seed", "log")
-    chosen = {"backend": backend} | _given(*(given[name] for name in values))
-    chosen |= {name: given[name] for name in ("convention", *OF_NETWORKS)}
-    chosen |= {setting: given[name] for name, setting in _OF_CAMPAIGNS.items()}
-    if given["exact"]:
+    if given.backend is not None:
+        executing_backend(given.backend)
+    chosen = given.chosen()
+    if given.exact:
         chosen |= Settings.EXACT
-    named = given["schemes"], given["path"], given["mixes"], given["cells"]
-    selection = select(*named, chosen, given["settings"], given["plugins"])
+    named = given.schemes, given.path, given.mixes, given.cells
+    selection = select(*named, chosen, given.settings, given.plugins)
     experiment_file = selection.of(
-        chosen_experiment_file(given["experiment"], selection.overrides, how.out if how.resume else None)
+        chosen_experiment_file(given.experiment, selection.overrides, how.out if how.resume else None)
     )
-    used = executing_backend(backend or experiment_file.backend)
+    used = given.backend or experiment_file.backend
     for name in OF_NETWORKS:
-        if given[name] is not None and not used.capabilities.shared_link:
+        if chosen[name] is not None and not executing_backend(used).capabilities.shared_link:
             option = name.replace("_", "-")
-            raise UserError(
-                f"--{option}: allowed with --backend remote:HOST only, not {backend or experiment_file.backend}"
-            )
-    if given["pantheon_dir"] is not None:
-        experiment_file = with_pantheon(experiment_file, selection.overrides, Path(given["pantheon_dir"]))
+            raise UserError(f"--{option}: allowed with --backend remote:HOST only, not {used}")
+    if given.pantheon_dir is not None:
+        experiment_file = with_pantheon(experiment_file, selection.overrides, Path(given.pantheon_dir))
     return experiment_file, selection.overrides, how
-
-
-OF_NETWORKS = ("sender", "tunnel", "ntp", "remote_address", "udp_ports")
-"""Arguments of `run` that are settings of runs between two machines."""
-_OF_CAMPAIGNS = {
-    "every": "every_s",
-    "lasts": "for_s",
-    "random_order": "random_order",
-    "disk_quota": "disk_quota_bytes",
-    "bandwidth_cap": "bandwidth_cap_mbps",
-    "data_cap": "data_cap_bytes",
-}
-"""Arguments of `run` by the settings that they are."""
-
-
-def _given(
-    runs: int | None,
-    duration: float | None,
-    flows: int | None,
-    interval: float | None,
-    warmup: float | None,
-    seed: int | None,
-    log: str | None,
-) -> dict[str, object]:
-    """Arguments as settings of an experiment, whose names have units."""
-    times = {"duration_s": duration, "interval_s": interval, "warmup_s": warmup}
-    return times | {"runs": runs, "flows": flows, "seed": seed, "log": log}
 
 
 def specification(
@@ -246,7 +244,7 @@ def specification(
     Raises:
         dumbbell.Error: something that cannot be run, in one line.
     """
-    given = _given(run, duration, flows, interval, warmup, seed, log)
+    given = settings_of(run, duration, flows, interval, warmup, seed, log)
     selection = select(() if scheme is None else scheme, path, () if mix is None else mix, (), given, settings)
     experiment = pin(resolve(selection.of(DEFAULT), selection.overrides))
     check(experiment)

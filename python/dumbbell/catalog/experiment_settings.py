@@ -25,9 +25,9 @@ LEAST_SECONDS = 1e-3
 Read = Callable[[TomlTable, str], object]
 
 
-def _setting(default: object, read: Read) -> Any:  # noqa: ANN401 (a field of any type)
-    """A setting that is `default` unless given, and how it is read from a table."""
-    return field(default=default, metadata={"read": read})
+def _setting(default: object, read: Read, means: str) -> Any:  # noqa: ANN401 (a field of any type)
+    """A setting that is `default` unless given, how it is read from a table, and what it means."""
+    return field(default=default, metadata={"read": read, "means": means})
 
 
 def _backend(table: TomlTable, key: str) -> str:
@@ -100,34 +100,102 @@ class Settings:
     `udp_ports` those that a firewall lets pass.
     """
 
-    backend: str = _setting("sim", _backend)
-    runs: int = _setting(1, lambda table, key: table.integer(key, least=1))
-    duration_s: float = _setting(30.0, _duration)
-    flows: int = _setting(1, lambda table, key: table.integer(key, least=1, most=MOST_FLOWS))
-    interval_s: float = _setting(0.0, _not_negative)
-    start_spread_ms: float = _setting(100.0, _not_negative)
-    host_jitter_us: float = _setting(20.0, lambda table, key: table.number(key, least=0.0, most=1e6))
-    warmup_s: float | None = _setting(None, _not_negative)
-    seed: int = _setting(1, lambda table, key: table.integer(key))
-    random_order: bool = _setting(False, lambda table, key: table.flag(key))
-    sample_interval_s: float = _setting(0.1, lambda table, key: table.number(key, least=LEAST_SECONDS))
-    convergence_delta: float = _setting(0.2, lambda table, key: table.number(key, least=1e-3, most=0.999))
-    jain_window_s: float = _setting(0.1, lambda table, key: table.number(key, least=LEAST_SECONDS))
-    most_events_per_s: int = _setting(100_000_000, lambda table, key: table.integer(key, least=1, most=10**12))
-    most_packets: int = _setting(4_000_000, lambda table, key: table.integer(key, least=1, most=10**9))
-    log: str = _setting("packets", lambda table, key: table.text(key, choices=LOGS))
-    convention: str = _setting(CORRECTED.name, lambda table, key: table.text(key, choices=tuple(CONVENTIONS)))
-    intervals_s: float | None = _setting(None, _duration)
-    sender: str | None = _setting(None, lambda table, key: table.text(key, choices=SIDES))
-    tunnel: str | None = _setting(None, lambda table, key: table.text(key, choices=TUNNELS))
-    ntp: str | None = _setting(None, _server)
-    remote_address: str | None = _setting(None, lambda table, key: table.text(key))
-    udp_ports: str | None = _setting(None, _ports)
-    every_s: float | None = _setting(None, _campaign_time)
-    for_s: float | None = _setting(None, _campaign_time)
-    disk_quota_bytes: int | None = _setting(None, _bytes)
-    bandwidth_cap_mbps: float | None = _setting(None, lambda table, key: table.number(key, least=1e-3, most=1e6))
-    data_cap_bytes: int | None = _setting(None, _bytes)
+    backend: str = _setting(
+        "sim",
+        _backend,
+        "`sim`, `emu` (real packets, an emulated path), `remote:HOST` (two machines); imported results: `import`.",
+    )
+    runs: int = _setting(
+        1, lambda table, key: table.integer(key, least=1), "Repetitions of each scheme or mix on each path."
+    )
+    duration_s: float = _setting(30.0, _duration, "Length of a run, s.")
+    flows: int = _setting(
+        1, lambda table, key: table.integer(key, least=1, most=MOST_FLOWS), "Flows of a scheme in a run."
+    )
+    interval_s: float = _setting(0.0, _not_negative, "Time between the starts of flows, s.")
+    start_spread_ms: float = _setting(
+        100.0, _not_negative, "Each flow starts up to so much later, ms, drawn from the run's seed."
+    )
+    host_jitter_us: float = _setting(
+        20.0,
+        lambda table, key: table.number(key, least=0.0, most=1e6),
+        "How late a simulated host notices ACKs, on average, us.",
+    )
+    warmup_s: float | None = _setting(
+        None, _not_negative, "Time that the corrected metrics leave out, s; a sixth of the duration if absent."
+    )
+    seed: int = _setting(
+        1, lambda table, key: table.integer(key), "The runs' seeds derive from it, from path and repetition."
+    )
+    random_order: bool = _setting(
+        False, lambda table, key: table.flag(key), "Schemes in random order within a repetition."
+    )
+    sample_interval_s: float = _setting(
+        0.1,
+        lambda table, key: table.number(key, least=LEAST_SECONDS),
+        "Spacing of the time series and of sampled metrics, s.",
+    )
+    convergence_delta: float = _setting(
+        0.2,
+        lambda table, key: table.number(key, least=1e-3, most=0.999),
+        "Distance from the fair share that counts as converged, a fraction of it.",
+    )
+    jain_window_s: float = _setting(
+        0.1,
+        lambda table, key: table.number(key, least=LEAST_SECONDS),
+        "Length of the windows of Jain's index over time, s.",
+    )
+    most_events_per_s: int = _setting(
+        100_000_000,
+        lambda table, key: table.integer(key, least=1, most=10**12),
+        "A simulated run that needs more events in one simulated second is stopped.",
+    )
+    most_packets: int = _setting(
+        4_000_000,
+        lambda table, key: table.integer(key, least=1, most=10**9),
+        "A simulated run that holds more packets at a time is stopped.",
+    )
+    log: str = _setting(
+        "packets",
+        lambda table, key: table.text(key, choices=LOGS),
+        "Packet log: `none`, `packets`, or `full` (also entering and leaving queues, and the sender's view).",
+    )
+    convention: str = _setting(
+        CORRECTED.name,
+        lambda table, key: table.text(key, choices=tuple(CONVENTIONS)),
+        "Which throughput, delay and loss tables and figures show: `corrected` or `pantheon`.",
+    )
+    intervals_s: float | None = _setting(
+        None, _duration, "Reports list what was transferred in each interval of this length, s."
+    )
+    sender: str | None = _setting(
+        None, lambda table, key: table.text(key, choices=SIDES), "Between two machines: where data leave."
+    )
+    tunnel: str | None = _setting(
+        None,
+        lambda table, key: table.text(key, choices=TUNNELS),
+        "Between two machines: the tunnel: `auto` (where one is needed), `sealed` (ours) or `pantheon` (as its).",
+    )
+    ntp: str | None = _setting(
+        None, _server, "Between two machines: a time server that both compare their clocks with."
+    )
+    remote_address: str | None = _setting(
+        None, lambda table, key: table.text(key), "Between two machines: where datagrams to the other one go."
+    )
+    udp_ports: str | None = _setting(
+        None, _ports, "Between two machines: the UDP ports that a firewall lets pass, FROM-TO."
+    )
+    every_s: float | None = _setting(
+        None, _campaign_time, "A campaign: a round, one run of each scheme on each path, begins every so many seconds."
+    )
+    for_s: float | None = _setting(None, _campaign_time, "How long the campaign goes on, s.")
+    disk_quota_bytes: int | None = _setting(None, _bytes, "No run begins that could take the results beyond it.")
+    bandwidth_cap_mbps: float | None = _setting(
+        None,
+        lambda table, key: table.number(key, least=1e-3, most=1e6),
+        "What a run may send over a link that others use, Mbit/s on average over a second.",
+    )
+    data_cap_bytes: int | None = _setting(None, _bytes, "What all runs together may send over such a link.")
 
     EXACT: ClassVar[Mapping[str, float]] = {"host_jitter_us": 0.0, "start_spread_ms": 0.0}
     """Hosts that answer in no time, and flows that start when they are told."""
@@ -170,3 +238,7 @@ _FORMER_SPREAD = "repetition_spread_ms"
 
 It counts where `start_spread_ms` is 0 or is not given.
 """
+
+DESCRIPTIONS: dict[str, str] = {each.name: each.metadata["means"] for each in fields(Settings)}
+"""What each setting means, one sentence."""
+DESCRIPTIONS[_FORMER_SPREAD] = "Former name of `start_spread_ms`, which counts where that is 0 or absent."

@@ -68,13 +68,6 @@ def execution(arguments: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(arguments, name) for name in same} | {"database": arguments.db_path}
 
 
-def network_choices(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return what was given of the options for runs between two machines."""
-    from dumbbell.api.running import OF_NETWORKS
-
-    return {name: getattr(arguments, name) for name in OF_NETWORKS}
-
-
 def chosen_path(arguments: argparse.Namespace, both_ways: bool = False) -> Any:  # noqa: ANN401 (as each command takes it)
     """The path that is named, or the one that the words of `path_options` make; `both_ways`: `--rate` is of each."""
     from dumbbell.catalog.options.path_options import OPTIONS

@@ -30,8 +30,8 @@ def write_atomically(file: Path, content: str | bytes) -> None:
         temporary.replace(file)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:
-            error.filename = str(file)  # a full disk says nothing of itself
+        if isinstance(error, OSError):
+            error.filename = str(file)  # the temporary name says nothing to whoever asked for the file
         raise
     sync(file.parent)
 

@@ -7,22 +7,26 @@ use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{milliseconds, milliseconds_above_zero, refuse};
 use crate::{Packet, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Span, Time};
 
 /// Settings of slotted delivery.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AggregateSpec {
     /// Name, for the reader.
     pub name: Option<String>,
     /// Distance of the slots, ms.
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub slot_ms: f64,
     /// Most packets of one slot.
+    #[schemars(range(min = 1))]
     pub max_packets: Option<u32>,
     /// Time of the first slot, ms.
     #[serde(default)]
+    #[schemars(range(min = 0, max = 3_600_000))]
     pub phase_ms: f64,
     /// Changes during the run.
     #[serde(default)]

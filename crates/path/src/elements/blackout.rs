@@ -9,23 +9,27 @@ use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{milliseconds, milliseconds_above_zero, refuse};
 use crate::store::Line;
 use crate::{Packet, PacketEvent, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Span, Time};
 
 /// Settings of blackouts.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BlackoutSpec {
     /// Name, for the reader.
     pub name: Option<String>,
     /// From the beginning of a blackout to that of the next, ms.
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub every_ms: f64,
     /// Length of a blackout, ms; below `every_ms`.
+    #[schemars(range(min = 0, max = 3_600_000))]
     pub lasts_ms: f64,
     /// When the first begins, ms.
     #[serde(default)]
+    #[schemars(range(min = 0, max = 3_600_000))]
     pub first_ms: f64,
-    /// What arrives meanwhile is held until the end; without, it is lost.
+    /// What arrives meanwhile is held until the end; false: it is lost.
     #[serde(default)]
     pub hold: bool,
     /// Changes during the run.

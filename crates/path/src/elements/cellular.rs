@@ -13,6 +13,7 @@ use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, ElementTable, Streams, Table, settings};
 use crate::element_settings::{above_zero, full_packet, packet_bytes, rate, refuse};
 use crate::opportunity_link::{Drawn, OpportunityLink, Process};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Span, Time};
 use wander::{Shape, Stationary, TICK_S, Wander};
@@ -24,25 +25,31 @@ const MAX_OF_MEAN: f64 = 2.0;
 const FASTEST: f64 = 50.0;
 
 /// Settings of a cellular link.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CellularSpec {
     /// Name in statistics.
     pub name: Option<String>,
     /// Mean rate, outages included, Mbit/s.
+    #[schemars(range(min = 0.000_001, max = 1_000_000))]
     pub mean_mbps: f64,
     /// How fast the rate wanders, opportunities/s per sqrt(s); 0.4 times the mean if absent.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub sigma: Option<f64>,
-    /// How fast deviations from the level fade, 1/s.
+    /// How fast deviations from the level fade, 1/s; the slower, the more outages.
     #[serde(default = "one")]
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 50))]
     pub reversion_per_s: f64,
     /// Rate at which outages end, 1/s.
     #[serde(default = "one")]
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 50))]
     pub outage_escape_per_s: f64,
     /// Highest rate, Mbit/s; twice the mean if absent.
+    #[schemars(range(min = 0.000_001, max = 1_000_000))]
     pub max_mbps: Option<f64>,
     /// Bytes that an opportunity serves.
-    #[serde(default = "full_packet")]
+    #[serde(default = "full_packet::<u32>")]
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub opportunity_bytes: u32,
     /// What waits.
     #[serde(default)]

@@ -7,21 +7,24 @@ use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{milliseconds, milliseconds_above_zero};
 use crate::store::Store;
 use crate::{Packet, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Span, Time};
 
 /// Settings of a delay.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DelaySpec {
     /// Name, for the reader.
     pub name: Option<String>,
     /// Delay, ms.
+    #[schemars(range(min = 0, max = 3_600_000))]
     pub delay_ms: f64,
-    /// Round times of arrival down to multiples of this, ms; 1 is the clock of Mahimahi's `mm-delay`
-    /// (`src/frontend/delay_queue.cc` of ravinet/mahimahi@ae477d4). The delay is then up to one tick shorter.
+    /// Quirk: times of arrival are rounded down to multiples of this, ms; 1 is the clock of mm-delay
+    /// (`src/frontend/delay_queue.cc` of ravinet/mahimahi@ae477d4), and the delay is then up to 1 ms shorter.
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub tick_ms: Option<f64>,
-    /// Packets wait for those before them; without, they overtake after a decrease.
+    /// After a decrease packets wait for those before them; false: they overtake.
     #[serde(default = "yes")]
     pub preserve_order: bool,
     /// Changes during the run.

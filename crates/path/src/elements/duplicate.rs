@@ -4,16 +4,18 @@ use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::probability;
 use crate::{Packet, PacketEvent, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rng, Time};
 
 /// Settings of duplication.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DuplicateSpec {
     /// Name, for the reader.
     pub name: Option<String>,
     /// Probability of duplicating a packet.
+    #[schemars(range(min = 0, max = 1))]
     pub probability: f64,
     /// Changes during the run.
     #[serde(default)]

@@ -8,24 +8,29 @@ use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::probability;
 use crate::{Packet, PacketEvent, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rng, Time};
 
 /// Settings of the Gilbert-Elliott model.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliottSpec {
     /// Name, for the reader.
     pub name: Option<String>,
     /// Probability of going from good to bad.
+    #[schemars(range(min = 0, max = 1))]
     pub p: f64,
     /// Probability of going from bad to good.
+    #[schemars(range(min = 0, max = 1))]
     pub r: f64,
     /// Probability of delivery in the bad state.
     #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
     pub h: f64,
     /// Probability of delivery in the good state.
     #[serde(default = "one")]
+    #[schemars(range(min = 0, max = 1))]
     pub k: f64,
     /// Changes during the run.
     #[serde(default)]

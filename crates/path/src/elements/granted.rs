@@ -10,27 +10,34 @@ use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{full_packet, milliseconds, milliseconds_above_zero, packet_bytes};
 use crate::{Packet, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Rng, Span, Time};
 
 /// Settings of granted deliveries.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GrantedSpec {
     /// Name, for the reader.
     pub name: Option<String>,
-    /// Distance of the opportunities to ask, ms.
+    /// Distance of the opportunities to ask, ms; where they lie is drawn once.
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub request_ms: f64,
-    /// From asking to sending, ms.
+    /// From asking to sending, ms; part of the base RTT.
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub grant_ms: f64,
-    /// Most that a grant comes later, ms.
+    /// Most that a grant comes later, ms, uniform.
     #[serde(default)]
+    #[schemars(range(min = 0, max = 3_600_000))]
     pub spread_ms: f64,
     /// What the first grant carries, bytes.
-    #[serde(default = "full_packet")]
+    #[serde(default = "full_packet::<u32>")]
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub first_bytes: u32,
-    /// Most that a later one carries, bytes; no limit if absent.
+    /// Most that a later grant carries, bytes: a rate of `grant_bytes` per `grant_ms` and half of `spread_ms`; no limit
+    /// if absent.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub grant_bytes: Option<u32>,
     /// Changes during the run.
     #[serde(default)]

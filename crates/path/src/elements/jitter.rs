@@ -8,27 +8,32 @@ use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{milliseconds, milliseconds_above_zero, refuse};
 use crate::store::Store;
 use crate::{Packet, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rng, Span, Time};
 
 /// Settings of jitter.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JitterSpec {
     /// Name, for the reader.
     pub name: Option<String>,
-    /// How the delay is distributed.
+    /// Distribution of the delay.
     pub distribution: Distribution,
     /// Mean, ms.
+    #[schemars(range(min = 0, max = 3_600_000))]
     pub mean_ms: f64,
-    /// Half the width (uniform) or the standard deviation (normal, Pareto), ms. None for exponential.
+    /// Half the width (uniform) or the standard deviation (normal, Pareto), ms; `exponential` has none.
+    #[schemars(range(min = 0, max = 3_600_000))]
     pub deviation_ms: Option<f64>,
-    /// Packets wait for those before them; without, they overtake.
+    /// Packets wait for those before them; false: they overtake.
     #[serde(default = "yes")]
     pub preserve_order: bool,
-    /// Shortest time that a delay holds, ms.
+    /// The delay is drawn anew, whatever the traffic, after a time of at least this, ms; needs `redraw_max_ms`.
+    #[schemars(range(min = 0.001, max = 3_600_000))]
     pub redraw_min_ms: Option<f64>,
-    /// Longest time that a delay holds, ms.
+    /// The same: at most this, ms.
+    #[schemars(range(min = 0.001, max = 3_600_000))]
     pub redraw_max_ms: Option<f64>,
     /// Changes during the run.
     #[serde(default)]
@@ -42,7 +47,7 @@ fn yes() -> bool {
 }
 
 /// The distribution of a random delay.
-#[derive(Deserialize, Serialize, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Deserialize, Serialize, Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {
     /// Mean plus or minus up to the deviation.

@@ -14,6 +14,7 @@ use crate::element::{Capacity, Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{not_negative, rate, refuse};
 use crate::fast_link::{FastLink, Terms};
 use crate::{LinkTally, Packet, QueueSpec, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Rate, Span, Time};
@@ -24,20 +25,24 @@ const MOST_FRAMING: f64 = 10_000.0;
 const MOST_DEVICE_PACKETS: u32 = 1_000_000;
 
 /// Settings of a link.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
     /// Name in statistics.
     pub name: Option<String>,
-    /// Rate, Mbit/s.
+    /// Rate, Mbit/s; a scheduled 0 stops the link, the packet being sent included, until the next change.
+    #[schemars(range(min = 0.000_001, max = 1_000_000))]
     pub rate_mbps: f64,
     /// Bytes added to every packet on the wire; the queue does not count them.
     #[serde(default)]
+    #[schemars(range(min = 0, max = 10_000))]
     pub framing_bytes: u32,
-    /// Packets in the device's own queue, below the queue discipline.
+    /// The device's own queue below the queue discipline, packets, as in ns-3: only packets above it count for the
+    /// limit.
     #[serde(default)]
+    #[schemars(range(min = 0, max = 1_000_000))]
     pub device_packets: u32,
-    /// Whether the packet being sent counts for the queue's limits (droptail only).
+    /// Quirk: the packet being sent counts for the queue's limits (droptail only).
     #[serde(default)]
     pub count_in_service: bool,
     /// What waits.

@@ -6,21 +6,24 @@ use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{probability, refuse};
 use crate::{Packet, PacketEvent, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rng, Time};
 
 /// Settings of loss; exactly one of `probability`, `every` and `packets`. Packets are counted from 1, all flows
 /// together.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LossSpec {
     /// Name, for the reader.
     pub name: Option<String>,
-    /// Probability of losing a packet.
+    /// Probability of losing a packet; one draw per packet.
+    #[schemars(range(min = 0, max = 1))]
     pub probability: Option<f64>,
     /// Lose every so many-th packet.
+    #[schemars(range(min = 1))]
     pub every: Option<u64>,
-    /// Lose these packets; ascending.
+    /// Lose these packets: ascending numbers from 1.
     pub packets: Option<Vec<u64>>,
     /// Changes during the run.
     #[serde(default)]

@@ -14,26 +14,31 @@ use crate::element::{Capacity, Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{burst, milliseconds, rate, refuse};
 use crate::link_counters::Gauge;
 use crate::{LinkTally, Packet, PacketEvent, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Rate, Span, Time};
 
 /// Settings of netem below a shaper.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetemSpec {
     /// Name in statistics.
     pub name: Option<String>,
-    /// Delay, ms.
+    /// Delay before the shaper, ms.
+    #[schemars(range(min = 0, max = 3_600_000))]
     pub delay_ms: f64,
     /// Most packets inside, delayed and waiting together; netem's default is 1000.
     #[serde(default = "thousand")]
+    #[schemars(range(min = 1))]
     pub limit_packets: u64,
-    /// Rate of the shaper, Mbit/s; none if absent.
+    /// Rate of the shaper, Mbit/s; needs `burst_bytes`; no shaper if absent.
+    #[schemars(range(min = 0.000_001, max = 1_000_000))]
     pub rate_mbps: Option<f64>,
-    /// Depth of its bucket, bytes; needed with `rate_mbps`.
+    /// Depth of the shaper's bucket, bytes; needs `rate_mbps`.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
     pub burst_bytes: Option<u64>,
-    /// Let a packet leave on any level that is not negative, as htb does.
+    /// A packet leaves on any level that is not negative, as htb does.
     #[serde(default = "yes")]
     pub deficit: bool,
     /// Changes during the run.

@@ -9,25 +9,30 @@ use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, ElementTable, Streams, Table, settings};
 use crate::element_settings::{full_packet, milliseconds_above_zero, not_negative, packet_bytes, rate};
 use crate::opportunity_link::{Drawn, OpportunityLink, Process};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Span, Time};
 
 /// Settings of a Poisson link.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoissonSpec {
     /// Name in statistics.
     pub name: Option<String>,
     /// Mean rate, Mbit/s.
+    #[schemars(range(min = 0.000_001, max = 1_000_000))]
     pub rate_mbps: f64,
     /// Bytes that an opportunity serves.
-    #[serde(default = "full_packet")]
+    #[serde(default = "full_packet::<u32>")]
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub opportunity_bytes: u32,
-    /// Length of the sparse head, s.
+    /// Length of a head of evenly spaced opportunities, s.
     #[serde(default)]
+    #[schemars(range(min = 0, max = 86_400))]
     pub head_s: f64,
     /// Distance of the opportunities in the head, ms.
     #[serde(default = "tenth")]
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub head_gap_ms: f64,
     /// What waits.
     #[serde(default)]

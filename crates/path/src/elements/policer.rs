@@ -6,20 +6,24 @@ use crate::element::{Capacity, Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{burst, rate};
 use crate::link_counters::Gauge;
 use crate::{Ecn, LinkTally, Packet, PacketEvent, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Time};
 
 /// Settings of a policer.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicerSpec {
     /// Name in statistics.
     pub name: Option<String>,
     /// Rate of the tokens, Mbit/s.
+    #[schemars(range(min = 0.000_001, max = 1_000_000))]
     pub rate_mbps: f64,
     /// Depth of the bucket, bytes; it is full at the start.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
     pub burst_bytes: u64,
-    /// What happens to a packet in excess.
+    /// What happens to a packet in excess: `drop`, or `mark` (set CE and pass without tokens; packets that are not ECN-
+    /// capable are dropped).
     #[serde(default)]
     pub action: PolicerAction,
     /// Changes during the run.
@@ -30,7 +34,7 @@ pub struct PolicerSpec {
 }
 
 /// What a policer does with a packet in excess.
-#[derive(Deserialize, Serialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Deserialize, Serialize, Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PolicerAction {
     /// Drop it.

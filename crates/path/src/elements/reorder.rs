@@ -7,21 +7,25 @@ use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{milliseconds_above_zero, probability, refuse};
 use crate::{Packet, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Rng, Span, Time};
 
 /// Settings of reordering; `delay_ms`, `gap` or both.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReorderSpec {
     /// Name, for the reader.
     pub name: Option<String>,
     /// Probability of holding a packet back.
+    #[schemars(range(min = 0, max = 1))]
     pub probability: f64,
-    /// Time a packet is held, ms.
+    /// Time that a packet is held, ms.
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub delay_ms: Option<f64>,
-    /// Packets that overtake it.
+    /// Later packets that overtake it; with `gap` alone a packet that nothing follows stays.
+    #[schemars(range(min = 1))]
     pub gap: Option<u64>,
     /// Changes during the run.
     #[serde(default)]

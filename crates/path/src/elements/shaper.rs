@@ -11,20 +11,23 @@ use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{burst, rate};
 use crate::{LinkTally, Packet, QueueSpec, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Time};
 
 /// Settings of a shaper.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShaperSpec {
     /// Name in statistics.
     pub name: Option<String>,
     /// Rate of the tokens, Mbit/s.
+    #[schemars(range(min = 0.000_001, max = 1_000_000))]
     pub rate_mbps: f64,
     /// Depth of the bucket, bytes; it is full at the start.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
     pub burst_bytes: u64,
-    /// Let a packet leave on any level that is not negative.
+    /// A packet leaves on any level that is not negative and takes it into debt, as htb does.
     #[serde(default)]
     pub deficit: bool,
     /// What waits.

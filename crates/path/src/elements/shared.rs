@@ -9,18 +9,21 @@ use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{rate, refuse};
 use crate::{LinkTally, Packet, QueueSpec, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Span, Time};
 
 /// Settings of a link that serves by backlog.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SharedSpec {
     /// Name in statistics.
     pub name: Option<String>,
     /// Rate with a backlog of `full_bytes` or more, Mbit/s.
+    #[schemars(range(min = 0.000_001, max = 1_000_000))]
     pub rate_mbps: f64,
-    /// Rate with next to nothing waiting, Mbit/s.
+    /// Rate with next to nothing waiting, Mbit/s; at most `rate_mbps`.
+    #[schemars(range(min = 0.000_001, max = 1_000_000))]
     pub least_mbps: f64,
     /// Backlog from which on the rate is the whole one, bytes.
     pub full_bytes: u64,

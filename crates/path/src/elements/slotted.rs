@@ -9,6 +9,7 @@ use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{milliseconds, refuse};
 use crate::store::Line;
 use crate::{Packet, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rng, Span, Time};
 
@@ -16,12 +17,13 @@ use units::{Rng, Span, Time};
 const SHORTEST_SLOT_MS: f64 = 0.001;
 
 /// Settings of bursty deliveries.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SlottedSpec {
     /// Name, for the reader.
     pub name: Option<String>,
     /// Distance of the slots, and range of their offsets, ms.
+    #[schemars(range(min = 0.001, max = 3_600_000))]
     pub slot_ms: f64,
     /// Changes during the run.
     #[serde(default)]

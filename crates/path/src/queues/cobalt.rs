@@ -17,6 +17,7 @@ use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits, mark};
 use super::settings::{milliseconds, unknown};
 use crate::{Packet, PacketEvent, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Span, Time};
 
@@ -26,18 +27,22 @@ const BLUE_RISE: f64 = 1.0 / 256.0;
 const BLUE_FALL: f64 = 1.0 / 4096.0;
 
 /// CoDel and BLUE, as in CAKE.
-#[derive(Deserialize, Serialize, Clone, Debug, PartialEq)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CobaltSpec {
     /// Limit, packets.
+    #[schemars(range(min = 1))]
     pub packets: Option<u64>,
     /// Limit, bytes.
+    #[schemars(range(min = 1))]
     pub bytes: Option<u64>,
     /// Acceptable standing delay, ms.
     #[serde(default = "five")]
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub target_ms: f64,
     /// Time over target before the first signal, ms.
     #[serde(default = "hundred")]
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub interval_ms: f64,
     /// CoDel marks instead of dropping.
     #[serde(default)]

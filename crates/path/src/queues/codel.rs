@@ -13,22 +13,27 @@ use super::fifo::{Fifo, Limits};
 use super::quirk::{MAHIMAHI_PACKET_BYTES, QueueQuirk};
 use super::settings::{milliseconds, unknown};
 use crate::{Packet, PacketEvent, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rng, Span, Time};
 
 /// Controlled delay, RFC 8289.
-#[derive(Deserialize, Serialize, Clone, Debug, PartialEq)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CodelSpec {
     /// Limit, packets.
+    #[schemars(range(min = 1))]
     pub packets: Option<u64>,
     /// Limit, bytes.
+    #[schemars(range(min = 1))]
     pub bytes: Option<u64>,
     /// Acceptable standing delay, ms.
     #[serde(default = "five")]
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub target_ms: f64,
     /// Width of the estimator's window, ms.
     #[serde(default = "hundred")]
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub interval_ms: f64,
     /// Mark instead of drop.
     #[serde(default)]

@@ -17,6 +17,7 @@ use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits, mark};
 use super::settings::{fraction, milliseconds, milliseconds_or_zero, refuse, unknown, whole};
 use crate::{Ecn, Packet, PacketEvent, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rng, Span, Time};
 
@@ -24,39 +25,49 @@ use units::{Rng, Span, Time};
 const HIGHEST: f64 = 1000.0;
 
 /// Dual-queue coupled AQM for L4S, RFC 9332. Defaults are those of RFC 9332 appendix A.1 except the share, Linux's (tc-dualpi2(8)).
-#[derive(Deserialize, Serialize, Clone, Debug, PartialEq)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dualpi2Spec {
     /// Limit over both queues, packets.
+    #[schemars(range(min = 1))]
     pub packets: Option<u64>,
     /// Limit over both queues, bytes.
+    #[schemars(range(min = 1))]
     pub bytes: Option<u64>,
     /// Delay to hold in the classic queue, ms.
     #[serde(default = "target")]
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub target_ms: f64,
     /// Time between updates of the probability, ms.
     #[serde(default = "t_update")]
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub t_update_ms: f64,
     /// Integral gain: change of p' per update and second off target, Hz.
     #[serde(default = "alpha")]
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1000))]
     pub alpha_hz: f64,
     /// Proportional gain: change of p' per second the delay has grown, Hz.
     #[serde(default = "beta")]
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1000))]
     pub beta_hz: f64,
     /// L4S packets are marked with this times p'.
     #[serde(default = "coupling")]
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1000))]
     pub coupling: f64,
     /// Delay from which on L4S packets are marked by the ramp, ms.
     #[serde(default = "l4s_min")]
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub l4s_min_ms: f64,
     /// Width of the ramp, ms; 0 makes it a step.
     #[serde(default = "l4s_range")]
+    #[schemars(range(min = 0, max = 3_600_000))]
     pub l4s_range_ms: f64,
     /// The ramp does nothing while at most so many L4S packets wait.
     #[serde(default = "l4s_spared")]
     pub l4s_spared_packets: u64,
     /// Share of the link for the classic queue while both wait.
     #[serde(default = "classic_share")]
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub classic_share: f64,
 }
 

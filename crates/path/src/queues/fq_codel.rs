@@ -11,6 +11,7 @@ use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits};
 use super::settings::{milliseconds, refuse, unknown, whole};
 use crate::{Packet, PacketEvent, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rng, Time};
 
@@ -24,25 +25,31 @@ const MIN_QUANTUM_BYTES: u64 = 64;
 const MOST_FLOWS: u64 = 65_536;
 
 /// Fair queueing with CoDel per flow, RFC 8290.
-#[derive(Deserialize, Serialize, Clone, Debug, PartialEq)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FqCodelSpec {
     /// Number of queues.
     #[serde(default = "flows")]
+    #[schemars(range(min = 1, max = 65_536))]
     pub flows: u64,
     /// Bytes per round and flow.
     #[serde(default = "full_frame")]
+    #[schemars(range(min = 64, max = 1_073_741_824))]
     pub quantum_bytes: u64,
     /// Acceptable standing delay, ms.
     #[serde(default = "five")]
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub target_ms: f64,
     /// Width of the estimator's window, ms.
     #[serde(default = "hundred")]
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub interval_ms: f64,
     /// Limit over all flows, packets.
     #[serde(default = "packets")]
+    #[schemars(range(min = 1))]
     pub packets: u64,
     /// Limit over all flows, bytes (the role of Linux's memory limit).
+    #[schemars(range(min = 1))]
     pub bytes: Option<u64>,
     /// Mark instead of drop.
     #[serde(default)]

@@ -4,11 +4,12 @@ use super::discipline::{Discipline, QueueTable};
 use super::fifo::Fifo;
 use super::settings::unknown;
 use crate::{Packet, PacketEvent, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rng, Time};
 
 /// A queue without limits; it has no settings.
-#[derive(Deserialize, Serialize, Clone, Debug, Default, PartialEq)]
+#[derive(Deserialize, Serialize, Clone, Debug, Default, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InfiniteSpec {}
 

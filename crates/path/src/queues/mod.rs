@@ -18,6 +18,7 @@ pub use quirk::QueueQuirk;
 
 use crate::{Packet, PacketEvent, Tap};
 use discipline::{Discipline, QueueTable};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Time};
 
@@ -36,7 +37,7 @@ macro_rules! kinds {
         /// A queue discipline with its settings. `packets` and `bytes` limit the backlog; a backlog equal to a limit is
         /// allowed, an absent limit is none. With `ecn`, ECN-capable packets are marked where others are dropped, except
         /// when a size limit drops them.
-        #[derive(Deserialize, Serialize, Clone, Debug, PartialEq)]
+        #[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
         #[serde(tag = "kind")]
         pub enum QueueSpec {
             $($(#[$doc])* #[serde(rename = $name)] $kind($table),)+
@@ -115,23 +116,23 @@ macro_rules! kinds {
 kinds! {
     /// Keeps everything.
     "infinite" => infinite::Infinite(InfiniteSpec),
-    /// Refuses arrivals that do not fit.
+    /// Refuses arrivals that do not fit; one of `packets` and `bytes` is needed.
     "droptail" => droptail::Droptail(DroptailSpec),
-    /// Drops the oldest packets for arrivals that do not fit.
+    /// Accepts, then drops the oldest until the limits hold; one of `packets` and `bytes` is needed.
     "drophead" => drophead::Drophead(DropheadSpec),
     /// Controlled delay, RFC 8289.
     "codel" => codel::Codel(CodelSpec),
     /// Proportional integral controller enhanced, RFC 8033.
     "pie" => pie::Pie(PieSpec),
-    /// Random early detection.
+    /// Random early detection (Floyd and Jacobson 1993), with the gentle slope of 2000.
     "red" => red::Red(RedSpec),
     /// Fair queueing with CoDel per flow, RFC 8290.
     "fq-codel" => fq_codel::FqCodel(FqCodelSpec),
-    /// Marks every ECN-capable packet beyond one threshold.
+    /// Marks every ECN-capable packet beyond the threshold, drops nothing below the limits.
     "step" => step::Step(StepSpec),
-    /// CoDel and BLUE, as in CAKE.
+    /// CoDel and BLUE side by side, the AQM of CAKE (`sch_cake`).
     "cobalt" => cobalt::Cobalt(CobaltSpec),
-    /// Dual-queue coupled AQM for L4S, RFC 9332.
+    /// Dual-queue coupled AQM for L4S, RFC 9332, appendix A.
     "dualpi2" => dualpi2::Dualpi2(Dualpi2Spec),
 }
 

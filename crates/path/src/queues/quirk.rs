@@ -1,13 +1,14 @@
 //! Differences of other systems' CoDel and PIE to the RFCs.
 
 use super::settings::refuse;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of one packet to Mahimahi: MTU plus its TUN header.
 pub(super) const MAHIMAHI_PACKET_BYTES: u64 = 1504;
 
 /// Known differences to a discipline's RFC, kept for comparison with results measured with them.
-#[derive(Deserialize, Serialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Deserialize, Serialize, Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueQuirk {
     /// None: the RFC.

@@ -14,33 +14,43 @@ use super::fifo::{Fifo, Limits, mark};
 use super::settings::{fraction, refuse, unknown, whole};
 use crate::element_settings::full_packet;
 use crate::{Packet, PacketEvent, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng, Time};
 
 /// Random early detection. Both thresholds are needed, both in packets or both in bytes.
-#[derive(Deserialize, Serialize, Clone, Debug, PartialEq)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RedSpec {
     /// Limit, packets.
+    #[schemars(range(min = 1))]
     pub packets: Option<u64>,
     /// Limit, bytes.
+    #[schemars(range(min = 1))]
     pub bytes: Option<u64>,
     /// Average backlog below which nothing is dropped, packets.
+    #[schemars(range(min = 1))]
     pub min_threshold_packets: Option<u64>,
     /// Average backlog at which the probability reaches its maximum, packets.
+    #[schemars(range(min = 1))]
     pub max_threshold_packets: Option<u64>,
     /// The lower threshold in bytes.
+    #[schemars(range(min = 1))]
     pub min_threshold_bytes: Option<u64>,
     /// The upper threshold in bytes.
+    #[schemars(range(min = 1))]
     pub max_threshold_bytes: Option<u64>,
     /// Probability at the upper threshold.
     #[serde(default = "tenth")]
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
     pub max_probability: f64,
     /// Weight of a new sample in the average.
     #[serde(default = "usual_weight")]
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
     pub weight: f64,
     /// Usual packet size, bytes; ages the average in idle times.
-    #[serde(default = "full_packet")]
+    #[serde(default = "full_packet::<u64>")]
+    #[schemars(range(min = 1))]
     pub packet_bytes: u64,
     /// Raise the probability to 1 between once and twice the upper threshold instead of at once.
     #[serde(default = "yes")]

@@ -9,20 +9,25 @@ use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits, mark};
 use super::settings::{milliseconds, unknown, whole};
 use crate::{Packet, PacketEvent, Tap};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rng, Span, Time};
 
 /// Marks every ECN-capable packet beyond one threshold. Exactly one threshold is needed.
-#[derive(Deserialize, Serialize, Clone, Debug, PartialEq)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StepSpec {
     /// Limit, packets.
+    #[schemars(range(min = 1))]
     pub packets: Option<u64>,
     /// Limit, bytes.
+    #[schemars(range(min = 1))]
     pub bytes: Option<u64>,
     /// Backlog, arrival included, beyond which arrivals are marked (DCTCP's K), packets.
+    #[schemars(range(min = 1))]
     pub threshold_packets: Option<u64>,
     /// Time in the queue beyond which departures are marked (L4S), ms.
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub threshold_ms: Option<f64>,
 }
 

@@ -259,7 +259,7 @@ def _pulse(value: TomlTable) -> tuple[str, float, float, float, int]:
 @axis
 @grows(lambda size, value: _more_changes(size, value.table("pulse"), _pulse(value)[-1]))
 def pulse(cell: Cell, value: TomlTable) -> Cell:
-    """The same alternate until `until_s`, `lower` first (ccperf: `responsiveness_pulse_wave`)."""
+    """Rate, RTT or loss alternates until `until_s`, `lower` first (ccperf: `responsiveness_pulse_wave`)."""
     target, lower, upper, half_s, halves = _pulse(value)
     changes = [(half * half_s, upper if half % 2 else lower) for half in range(1, halves + 1)]
     return _changing(cell, target, lower, changes)

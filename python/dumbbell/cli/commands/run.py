@@ -24,7 +24,6 @@ from dumbbell.cli.options import (
     convention_option,
     execution,
     execution_options,
-    network_choices,
     path_options,
     plugin_option,
 )
@@ -110,9 +109,18 @@ def main(arguments: argparse.Namespace) -> int:
     same = ("experiment", "schemes", *values, "pantheon_dir")
     given = {name: getattr(arguments, name) for name in same} | {"path": chosen_path(arguments)}
     given |= {"mixes": arguments.mix, "cells": arguments.cell, "settings": arguments.set}
-    given |= {"plugins": arguments.plugin} | network_choices(arguments)
-    campaign = ("every", "lasts", "disk_quota", "bandwidth_cap", "data_cap")
-    given |= {name: getattr(arguments, name) for name in campaign}
+    given |= {"plugins": arguments.plugin}
+    given["remote"] = dumbbell.Remote(
+        sender=arguments.sender,
+        tunnel=arguments.tunnel,
+        ntp=arguments.ntp,
+        address=arguments.remote_address,
+        udp_ports=arguments.udp_ports,
+    )
+    given["campaign"] = dumbbell.Campaign(every=arguments.every, lasts=arguments.lasts)
+    given["budget"] = dumbbell.Budget(
+        disk_bytes=arguments.disk_quota, bandwidth_mbps=arguments.bandwidth_cap, data_bytes=arguments.data_cap
+    )
     given |= {"random_order": arguments.random_order or None, "exact": arguments.exact}
     how = execution(arguments)
     as_json = how.pop("json")

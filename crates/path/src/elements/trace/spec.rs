@@ -8,6 +8,7 @@ use crate::element::{Capacity, Table, settings};
 use crate::element_settings::{
     HIGHEST_MBPS, above_zero, milliseconds, milliseconds_above_zero, not_negative, packet_bytes, rate, refuse,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Rng};
 
@@ -26,22 +27,22 @@ const MOST_DRAWN: u64 = 20_000_000;
 
 /// Settings of a trace link. Exactly one of `times_ms`, `even` and `poisson` says when its opportunities are; they
 /// repeat with the last one's time as the period.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceSpec {
     /// Name in statistics.
     pub name: Option<String>,
-    /// Times, ms since the start, not decreasing.
+    /// Times of the opportunities, ms since the start, not decreasing. The last one is the period.
     pub times_ms: Option<Vec<f64>>,
     /// File that `times_ms` were read from, for whoever reads the specification. It is not opened here.
     pub file: Option<String>,
-    /// SHA-256 of that file, hexadecimal.
+    /// SHA-256 of `file`, hexadecimal; another one is refused.
     pub sha256: Option<String>,
-    /// Evenly spread.
+    /// Opportunities spread evenly, instead of `times_ms`.
     pub even: Option<EvenSpec>,
-    /// Random, drawn once.
+    /// Opportunities at exponential gaps, drawn once, instead of `times_ms`.
     pub poisson: Option<PoissonTraceSpec>,
-    /// How packets are counted and times rounded.
+    /// How packets are counted and times rounded: `precise`, or `mahimahi` as mm-link does.
     #[serde(default)]
     pub mode: TraceMode,
     /// Nothing passes after the last opportunity, instead of starting over.
@@ -49,10 +50,12 @@ pub struct TraceSpec {
     pub once: bool,
     /// Where on the run's clock the trace starts, ms.
     #[serde(default)]
+    #[schemars(range(min = 0, max = 3_600_000))]
     pub base_ms: f64,
     /// Bytes that an opportunity serves: 1500 if absent. Fixed in mode `mahimahi`.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub opportunity_bytes: Option<u32>,
-    /// Whether a packet that is served in part counts for the queue's limits (droptail only).
+    /// Quirk: a packet that is served in part counts for the queue's limits (droptail only).
     #[serde(default)]
     pub count_in_service: bool,
     /// What waits.
@@ -66,7 +69,7 @@ pub struct TraceSpec {
 }
 
 /// How a trace link counts and rounds.
-#[derive(Deserialize, Serialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Deserialize, Serialize, Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceMode {
     /// Packet sizes as they are, times in ns.
@@ -82,31 +85,37 @@ pub enum TraceMode {
 /// at 0, and their last time, up to one step short of `period_ms`, is the period of repetition
 /// (StanfordSNR/observatory@84f9454, `traces/`).
 /// Mode `precise`: number i = 1, 2, ..., in ns, so the period is exact.
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EvenSpec {
-    /// Opportunities.
+    /// Number of opportunities.
+    #[schemars(range(min = 1, max = 100_000_000))]
     pub lines: u64,
-    /// Time they are spread over, ms.
+    /// Time that they are spread over, ms.
+    #[schemars(range(min = 0.000_001, max = 86_400_000))]
     pub period_ms: f64,
 }
 
 /// Exponential gaps, after an optional head of opportunities at fixed distance (Pantheon's calibrated traces begin so).
-#[derive(Deserialize, Serialize, Clone, Debug)]
+#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoissonTraceSpec {
     /// Mean rate after the head, Mbit/s of opportunity bytes.
+    #[schemars(range(min = 0.000_001, max = 1_000_000))]
     pub rate_mbps: f64,
     /// The first opportunity at or after this time is the last of the trace, s.
     #[serde(default = "minute")]
+    #[schemars(range(min = 0.001, max = 86_400))]
     pub period_s: f64,
-    /// Seed; the run's if absent.
+    /// Seed of the draw; the run's if absent.
     pub seed: Option<u64>,
     /// Length of the head, s.
     #[serde(default)]
+    #[schemars(range(min = 0, max = 86_400))]
     pub head_s: f64,
     /// Distance of the opportunities in the head, ms.
     #[serde(default = "tenth")]
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub head_gap_ms: f64,
 }
 

@@ -2,6 +2,7 @@
 
 use crate::queues::quirk::QueueQuirk;
 use crate::queues::settings::{milliseconds, milliseconds_or_zero};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Span;
 
@@ -9,20 +10,25 @@ use units::Span;
 const MAHIMAHI_T_UPDATE_MS: f64 = 30.0;
 
 /// Proportional integral controller enhanced, RFC 8033.
-#[derive(Deserialize, Serialize, Clone, Debug, PartialEq)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PieSpec {
     /// Limit, packets.
+    #[schemars(range(min = 1))]
     pub packets: Option<u64>,
     /// Limit, bytes.
+    #[schemars(range(min = 1))]
     pub bytes: Option<u64>,
     /// Delay to hold, ms.
     #[serde(default = "fifteen")]
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub target_ms: f64,
     /// Time between updates of the probability, ms: 15 if absent, 30 with quirk `mahimahi`.
+    #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub t_update_ms: Option<f64>,
     /// Burst let in unharmed after calm, ms.
     #[serde(default = "hundred_fifty")]
+    #[schemars(range(min = 0, max = 3_600_000))]
     pub max_burst_ms: f64,
     /// Mark instead of drop while the probability is at most 10 %.
     #[serde(default)]

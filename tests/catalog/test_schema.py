@@ -1,0 +1,315 @@
+"""The schemas of TOML files say what their readers say."""
+
+import copy
+import json
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from jsonschema import Draft7Validator
+
+import dumbbell
+from dumbbell import _core
+from dumbbell.catalog.experiment_file import ExperimentFile
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.scheme import Scheme
+
+ROOT = Path(__file__).parents[2]
+CATALOG = Path(dumbbell.__file__).parent / "catalog"
+KINDS = ("experiment", "path", "scheme")
+READERS: dict[str, Any] = {"experiment": ExperimentFile, "path": PathModel, "scheme": Scheme}
+SCHEMAS = {kind: dumbbell.schema(kind) for kind in KINDS}
+VALIDATORS = {kind: Draft7Validator(schema) for kind, schema in SCHEMAS.items()}
+
+
+def shipped(kind: str) -> list[Path]:
+    return sorted((CATALOG / f"{kind}s").rglob("*.toml"))
+
+
+def faults(kind: str, table: object) -> list[str]:
+    return [f"{error.json_path}: {error.message}" for error in VALIDATORS[kind].iter_errors(table)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_shipped_file_is_valid(kind: str) -> None:
+    Draft7Validator.check_schema(SCHEMAS[kind])
+    files = shipped(kind)
+    assert len(files) > 30
+    assert {file.name: found for file in files if (found := faults(kind, tomllib.loads(file.read_text())))} == {}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_written_of_every_listed_one_is_valid(kind: str) -> None:
+    listed = {"experiment": dumbbell.experiments, "path": dumbbell.paths, "scheme": dumbbell.schemes}[kind]()
+    for each in listed:
+        assert faults(kind, json.loads(json.dumps(tomllib.loads(each.to_toml())))) == [], each.name
+
+
+def test_files_and_pages_are_written_from_the_readers() -> None:
+    command = [sys.executable, "-m", "scripts.schemas", "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+LINK = {"kind": "link", "rate_mbps": 10.0}
+TABLES: dict[str, dict[str, Any]] = {
+    "link": {"rate_mbps": 10.0},
+    "trace": {"even": {"lines": 10, "period_ms": 100.0}},
+    "poisson": {"rate_mbps": 10.0},
+    "cellular": {"mean_mbps": 10.0},
+    "shared": {"rate_mbps": 10.0, "least_mbps": 1e-6, "full_bytes": 10},
+    "shaper": {"rate_mbps": 10.0, "burst_bytes": 9000},
+    "policer": {"rate_mbps": 10.0, "burst_bytes": 9000},
+    "delay": {"delay_ms": 10.0},
+    "jitter": {"distribution": "uniform", "mean_ms": 1.0, "deviation_ms": 1.0},
+    "aggregate": {"slot_ms": 1.0},
+    "slotted": {"slot_ms": 1.0},
+    "granted": {"request_ms": 5.0, "grant_ms": 4.0},
+    "loss": {"probability": 0.1},
+    "gilbert-elliott": {"p": 0.1, "r": 0.1},
+    "blackout": {"every_ms": 3_600_000.0, "lasts_ms": 0.0},
+    "reorder": {"probability": 0.1, "gap": 2},
+    "duplicate": {"probability": 0.1},
+    "netem": {"delay_ms": 1.0, "rate_mbps": 1.0, "burst_bytes": 9000},
+}
+"""A valid element of each kind, in which each number may go to its limits."""
+QUEUES: dict[str, dict[str, Any]] = {
+    "infinite": {},
+    "droptail": {"packets": 10},
+    "drophead": {"packets": 10},
+    "codel": {},
+    "pie": {},
+    "red": {"min_threshold_packets": 1, "max_threshold_packets": 1 << 40},
+    "fq-codel": {},
+    "cobalt": {},
+    "dualpi2": {},
+    "step": {"threshold_packets": 10},
+}
+OTHERS: dict[tuple[str, str], dict[str, Any]] = {
+    ("trace", "opportunity_bytes"): {"even": {"lines": 1, "period_ms": 1e6}},
+    ("loss", "every"): {"probability": None},
+    ("jitter", "redraw_min_ms"): {"redraw_max_ms": 3.6e6},
+    ("jitter", "redraw_max_ms"): {"redraw_min_ms": 0.001},
+    ("shared", "rate_mbps"): {"least_mbps": 1e-6},
+    ("shared", "least_mbps"): {"rate_mbps": 1e6},
+    ("blackout", "every_ms"): {"lasts_ms": 0.0},
+    ("cellular", "opportunity_bytes"): {"mean_mbps": 1000.0},
+    ("step", "threshold_ms"): {"threshold_packets": None},
+    ("red", "max_threshold_packets"): {},
+}
+"""Beside which other keys a number may go to its limits."""
+BEYOND = {
+    ("cellular", "mean_mbps"): "the highest rate is above it",
+    ("cellular", "max_mbps"): "it is above the mean",
+    ("cellular", "opportunity_bytes"): "the least wandering depends on it",
+    ("cellular", "sigma"): "its limits depend on the highest rate",
+    ("cellular", "reversion_per_s"): "how much it may wander depends on it",
+    ("cellular", "outage_escape_per_s"): "how much it may wander depends on it",
+    ("blackout", "lasts_ms"): "it is below `every_ms`",
+    ("blackout", "every_ms"): "it is above `lasts_ms`",
+    ("red", "min_threshold_packets"): "it is below the other threshold",
+    ("red", "max_threshold_packets"): "it is above the other threshold",
+    ("red", "min_threshold_bytes"): "it is below the other threshold",
+    ("red", "max_threshold_bytes"): "it is above the other threshold",
+    ("trace", "opportunity_bytes"): "the rate depends on it",
+}
+"""Numbers that cannot go to both limits, and why; what is beyond these is refused all the same."""
+
+
+def numbers_of(name: str, places: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    definition = SCHEMAS["path"]["definitions"][name]
+    for table in definition[places]:
+        kind = table.get("properties", {}).get("kind", {}).get("const")
+        for key, one in table.get("properties", {}).items() if kind else ():
+            if one.get("type") in ("number", "integer") and key not in ("bdp", "ms"):
+                yield kind, key, one
+
+
+def accepted(path: dict[str, Any]) -> bool:
+    try:
+        _core.check_path(json.dumps(path))
+    except dumbbell.Error:
+        return False
+    return True
+
+
+def with_element(kind: str, key: str, value: float) -> dict[str, Any]:
+    element = {"kind": kind} | TABLES[kind] | OTHERS.get((kind, key), {}) | {key: value}
+    return {"data": [{name: each for name, each in element.items() if each is not None}], "ack": []}
+
+
+def with_queue(kind: str, key: str, value: float) -> dict[str, Any]:
+    queue = {"kind": kind} | QUEUES[kind] | OTHERS.get((kind, key), {}) | {key: value}
+    if key.endswith("threshold_bytes"):
+        queue = {"kind": kind, "min_threshold_bytes": 10, "max_threshold_bytes": 20} | {key: value}
+    link = LINK | {"queue": {name: each for name, each in queue.items() if each is not None}}
+    return {"data": [link], "ack": []}
+
+
+Made = Callable[[str, str, float], dict[str, Any]]
+NUMBERS = [
+    *((with_element, *each) for each in numbers_of("ElementSpec", "oneOf")),
+    *((with_queue, *each) for each in numbers_of("QueueSpec", "anyOf")),
+]
+
+
+@pytest.mark.parametrize(("made", "kind", "key", "one"), NUMBERS, ids=[f"{kind}-{key}" for _, kind, key, _ in NUMBERS])
+def test_limits_are_those_of_the_core(made: Made, kind: str, key: str, one: dict[str, Any]) -> None:
+    """What a limit names is accepted, what is beyond it is refused, and a number without a limit takes all."""
+    whole = one["type"] == "integer"
+    for limit, sign in (("minimum", -1), ("maximum", 1), ("exclusiveMinimum", 0)):
+        if limit in one:
+            step = 1 if whole else abs(one[limit]) * 0.6 or 1e-9  # rates are rounded to whole bits per second
+            assert not accepted(made(kind, key, one[limit] + sign * step)), limit
+            if (kind, key) not in BEYOND and limit != "exclusiveMinimum":
+                assert accepted(made(kind, key, one[limit])), limit
+    if (kind, key) not in BEYOND and "maximum" not in one:
+        assert accepted(made(kind, key, (1 << 32) - 1))
+    if "minimum" not in one and "exclusiveMinimum" not in one:
+        assert accepted(made(kind, key, -1))
+
+
+def transport_accepted(table: dict[str, Any]) -> bool:
+    try:
+        _core.transport(json.dumps(table))
+    except dumbbell.Error:
+        return False
+    return True
+
+
+TRANSPORT = SCHEMAS["scheme"]["definitions"]["Config"]["properties"]
+SOME = {  # numbers below which there is none, or that are at least another one
+    "keepalive_ms": "0 is none, and else it is at least 0.1",
+    "send_buffer_bytes": "0 is none, and else it holds a packet",
+    "skb_truesize_bytes": "0 is worked out, and else it is a packet's",
+    "burst_bytes": "at least a packet",
+    "max_window_bytes": "at least a packet",
+    "timeout_max_ms": "at least the smallest",
+}
+
+
+@pytest.mark.parametrize("key", [key for key, one in TRANSPORT.items() if one.get("type") in ("number", "integer")])
+def test_limits_of_transports_are_those_of_the_core(key: str) -> None:
+    one = TRANSPORT[key]
+    step = 1 if one["type"] == "integer" else 1e-9
+    others = {"payload_bytes": 1, "timeout_min_ms": 0.0, "timeout_max_ms": 600_000.0, "burst_bytes": 65_000}
+    assert not transport_accepted(others | {key: one["minimum"] - step})
+    if key not in SOME:
+        assert transport_accepted(others | {key: one["minimum"]})
+    if "maximum" in one:
+        assert transport_accepted(others | {key: one["maximum"]})
+        assert not transport_accepted(others | {key: one["maximum"] + step * one["maximum"]})
+
+
+def places(value: object, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where numbers, texts and switches stand."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from places(each, (*place, key))
+    elif isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from places(each, (*place, index))
+    else:
+        yield place
+
+
+def changed(table: dict[str, Any], place: tuple[Any, ...], value: object) -> dict[str, Any]:
+    made = copy.deepcopy(table)
+    inner: Any = made
+    for part in place[:-1]:
+        inner = inner[part]
+    inner[place[-1]] = value
+    return made
+
+
+FILES = [(kind, file) for kind in KINDS for file in shipped(kind)]
+VALUES = st.one_of(
+    st.floats(-10, 1e7, allow_nan=False), st.integers(-2, 10_000), st.booleans(), st.sampled_from(["", "x", "none"])
+)
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(FILES), st.data())
+def test_no_file_that_can_be_read_is_invalid(kind_and_file: tuple[str, Path], data: st.DataObject) -> None:
+    """The schema refuses nothing that the reader takes: one value of a shipped file is another one."""
+    import tomli_w
+
+    kind, file = kind_and_file
+    table = tomllib.loads(file.read_text())
+    place = data.draw(st.sampled_from(list(places(table))))
+    made = changed(table, place, data.draw(VALUES))
+    try:
+        one = READERS[kind].from_toml(tomli_w.dumps(made))
+        if kind == "path":
+            one.describe()
+    except dumbbell.Error:
+        return
+    if kind == "scheme":
+        try:
+            _core.transport(json.dumps(one.transport))
+            _core.check_application(json.dumps(one.application))
+            _core.check_parameters(one.controller, one.parameters)
+        except dumbbell.Error:
+            return
+    if kind != "experiment":  # the values of its grid and its schemes are read when it is resolved
+        assert faults(kind, made) == []
+
+
+TYPOS: list[tuple[str, str, str]] = [
+    ("path", "[[data]]\nkind = 'link'\nrate_mpbs = 1.0", "'rate_mpbs' was unexpected"),
+    ("path", "[[data]]\nkind = 'lonk'", "data[0]"),
+    ("path", "[[data]]\nkind = 'delay'\ndelay_ms = -1", "-1 is less than the minimum"),
+    ("path", "mtu_bytes = 60", "60 is less than the minimum of 68"),
+    ("path", "[[data]]\nkind = 'link'\nrate_mbps = 1.0\nqueue = { kind = 'codel', target = 5 }", "queue"),
+    ("scheme", "kind = 'cor'", "'cor' is not one of"),
+    ("scheme", "controller = 'cubic'\nparameters = { beto = 0.5 }", "'beto' was unexpected"),
+    ("scheme", "controller = 'cubic'\nparameters = { beta = 1.5 }", "beta"),
+    ("scheme", "transport = { ack_evry = 2 }", "'ack_evry' was unexpected"),
+    ("scheme", "application = { kind = 'fixed' }", "application"),
+    ("experiment", "durations_s = 3", "'durations_s' was unexpected"),
+    ("experiment", "runs = 0", "0 is less than the minimum of 1"),
+    ("experiment", "log = 'all'", "'all' is not one of"),
+    ("experiment", "[grid]\nqlen = 3", "'qlen' was unexpected"),
+    ("experiment", "[scheme.mine]\ncontroller = 'copa'\nparameters = { dleta = 0.5 }", "'dleta' was unexpected"),
+    ("experiment", "[[flow]]\nschema = 'cubic'", "'schema' was unexpected"),
+]
+
+
+@pytest.mark.parametrize(("kind", "text", "said"), TYPOS)
+def test_a_typo_is_found(kind: str, text: str, said: str) -> None:
+    found = [
+        f"{each.json_path}: {each.message}"
+        for error in VALIDATORS[kind].iter_errors(tomllib.loads(text))
+        for each in (error, *(error.context or ()))
+    ]
+    assert any(said in line for line in found), found
+
+
+def test_every_key_is_described() -> None:
+    def lacking(schema: object, place: str) -> Iterator[str]:
+        if isinstance(schema, list):
+            for each in schema:
+                yield from lacking(each, place)
+        elif isinstance(schema, dict):
+            for key, one in schema.get("properties", {}).items() if not place.endswith((".if", ".then")) else ():
+                if not one.get("description") and key != "kind" and "const" not in one:
+                    yield f"{place}.{key}"
+            for key, each in schema.items():
+                yield from lacking(each, f"{place}.{key}")
+
+    for kind in KINDS:
+        assert list(lacking(SCHEMAS[kind], kind)) == []
+
+
+def test_a_kind_that_is_none() -> None:
+    with pytest.raises(
+        dumbbell.Error, match=r"schema `paths` \(did you mean `path`\?\): allowed are experiment, path, scheme"
+    ):
+        dumbbell.schema("paths")
+    with pytest.raises(dumbbell.Error, match="schema `x`"):
+        dumbbell.schema_file("x")
