@@ -24,6 +24,7 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.present.tables import Table, markdown
 from dumbbell.studies.reproduce.causes import BUFFER, CARRY, CUBIC, JITTER, SILENT
 from dumbbell.studies.reproduce.score import Row, surprise
+from dumbbell.studies.reproduce.view import LOSS
 from scripts.blocks import replace_block
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reproduce.md"
@@ -188,7 +189,7 @@ def main() -> None:
                 if is_planted and planted.kind:
                     count = counts[planted.kind]
                     count.planted += 1
-                    off = surprise({**row.exact, "loss_rate": None}) > 1.0
+                    off = surprise({**row.exact, LOSS: None}) > 1.0
                     count.off += off
                     count.found += off and planted.kind in kinds
                     count.alone += planted.kind in kinds and not off

@@ -15,6 +15,7 @@ from conftest import COMMAND
 from dumbbell.base.errors import UserError
 from dumbbell.studies.reproduce.link import departures, period
 from dumbbell.studies.reproduce.mahimahi_command import LogHead, read_command, read_head
+from dumbbell.studies.reproduce.view import DELAY
 from validation.reproduction import LATE, limited, mahimahi_path, slow, write_set
 
 CUBIC = dumbbell.catalog.schemes().find("cubic")
@@ -127,7 +128,7 @@ def test_a_senders_buffer_is_found_and_used_on_other_runs(tmp_path: Path) -> Non
     assert kinds(found) == {"cubic": ["buffer"], "vegas": []}
     cubic = next(row for row in found.rows if row.run.name == "cubic")
     assert "the sender's buffer limited it (a plateau at 2." in cubic.causes[0].text
-    delays = [each["delay_p95_ms"] for each in (cubic.exact, cubic.host) if each]
+    delays = [each[DELAY] for each in (cubic.exact, cubic.host) if each]
     assert all(delays)
     exact, host = (abs(each.relative) for each in delays if each)
     assert exact > 0.5

@@ -1,34 +1,41 @@
 """Simulate runs that were measured elsewhere, and compare both: `dumbbell reproduce`."""
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
 
-from dumbbell.api.convert import import_pantheon, pantheon_sets
+from dumbbell import catalog
+from dumbbell.api.convert import import_iperf3, import_pantheon, import_pcap, import_qlog, pantheon_sets
+from dumbbell.api.records.results import Results
 from dumbbell.api.running import Interrupted
 from dumbbell.api.selection import Names, listed_names
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.interrupts import interruptible
-from dumbbell.base.names import fitted
+from dumbbell.base.names import fitted, unlike
 from dumbbell.base.progress import Piece, Progress
+from dumbbell.catalog.path import PathModel
 from dumbbell.execution.perform import Execution, perform
+from dumbbell.formats.log_sets import SUFFIXES, log_sets
 from dumbbell.formats.staging import refuse_used
 from dumbbell.present.tables import Table
 from dumbbell.results import ResultsDirectory, locked, open_results, prepare
 from dumbbell.studies.reproduce.causes import Evidence, causes, estimate
 from dumbbell.studies.reproduce.host import HostEstimate, HostProfile
 from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet, measured_set, require_known, without_copies
-from dumbbell.studies.reproduce.measured_path import MeasuredPath, measured_paths, require_paths
+from dumbbell.studies.reproduce.measured_path import MeasuredPath, given_paths, measured_paths, require_paths
 from dumbbell.studies.reproduce.reproduction import Found, Held, ranked
 from dumbbell.studies.reproduce.score import Row, compare
-from dumbbell.studies.reproduce.simulated import MODULES, SUSPECT, Plan, Simulated, plan, simulated
+from dumbbell.studies.reproduce.sides import seen_by_senders
+from dumbbell.studies.reproduce.simulated import SUSPECT, Made, Plan, Simulated, is_suspected, plan
 
 RUNS = 5
 """Simulated repetitions unless asked for others."""
 MEASURED, SIMULATED, HOSTED = "measured", "simulated", "simulated-hosts"
 """Folders of the results directories."""
+SEEN = "-seen"
+"""Ending of the folders with the same simulated runs as their senders saw them."""
 
 Key = tuple[str, str, int]
 
@@ -60,8 +67,10 @@ def reproduce(
     runs: int = RUNS,
     stands_for: Mapping[str, str] | None = None,
     hold_out: Names = (),
+    path: str | PathLike[str] | PathModel | None = None,
     seed: int = 1,
     jobs: int | None = None,
+    resume: bool = False,
     command: Sequence[str] = (),
 ) -> Reproduction:
     """Simulates measured runs on the paths that their logs tell, as `dumbbell reproduce` does; progress goes to stderr.
@@ -70,14 +79,17 @@ def reproduce(
     and `simulated-hosts` with host profiles) as results directories.
 
     Args:
-        source: a data directory of Pantheon, one with several of them below it, or results of `dumbbell import`.
+        source: data directories of Pantheon, captures, qlogs or JSON of iperf3, in it or below it; or results of
+            `dumbbell import`.
         out: a new directory.
         runs: simulated repetitions.
         stands_for: schemes of the measured runs by the name of ours that simulates each.
         hold_out: schemes for whose runs the host profile is used, as all others tell it; unless given each half of all
             runs has the profile that the other half tells.
+        path: over which all runs are simulated, by name or file, whatever the logs tell.
         seed: what every random draw follows from.
         jobs: processes; one per processor unless given.
+        resume: go on with what is in `out`.
         command: the words of the command line that this call comes from; recorded.
 
     Raises:
@@ -85,31 +97,34 @@ def reproduce(
         dumbbell.Interrupted: by Ctrl-C, SIGTERM or SIGHUP.
     """
     place, names = Path(out), listed_names(hold_out)
-    refuse_used(place)
+    given = None if path is None else path if isinstance(path, PathModel) else catalog.paths().find(str(path))
+    if not resume:
+        refuse_used(place, ", or add --resume to go on")
+    elif place.exists() and any(place.iterdir()) and not any((place / each).is_dir() for each in (MEASURED, SIMULATED)):
+        raise UserError(f"{place}: is neither empty nor a reproduction's directory: choose another --out")
     with _removed_if_refused(place):
-        sets = without_copies(_measured(Path(source), place / MEASURED, stands_for or {}, list(command)))
+        sets, left = _measured(Path(source), place / MEASURED, stands_for or {}, list(command))
+        sets = without_copies(sets)
         require_known(sets, stands_for or {})
         _require_held(sets, names)
-        left = [f"{each.name}: {reason}" for each in sets for reason in each.left_out]
+        left += [f"{each.name}: {reason}" for each in sets for reason in each.left_out]
         paths: list[tuple[MeasuredSet, MeasuredPath]] = []
         for each in sets:
-            known, unknown = measured_paths(each)
+            known, unknown = measured_paths(each) if given is None else (given_paths(each, given), [])
             paths += [(each, path) for path in known]
             left += [f"{each.name}: {reason}" for reason in unknown]
         require_paths([path for _, path in paths], str(source), left)
-    how = Execution(jobs=jobs, command=command)
-    with interruptible(), Progress() as progress:
-        exact = _performed([plan(of, path, runs, seed) for of, path in paths], place / SIMULATED, how, progress)
-        evidence = _evidence(exact, progress)
+    how = Execution(jobs=jobs, command=command, resume=resume)
+    with interruptible():
+        exact = _performed([plan(of, path, runs, seed) for of, path in paths], place / SIMULATED, how)
+        evidence = _evidence(exact)
         estimates = {key: estimate(each) for key, each in evidence.items()}
         held, plans = _held([(of, path) for of, path in paths], estimates, names, runs, seed)
-        hosted = _performed(plans, place / HOSTED, how, progress) if plans else []
-        beside = {
-            run.key: simulated(results, each.experiment.name, run.scheme.name)
-            for each, results in hosted
-            for run in each.runs
+        hosted = _performed(plans, place / HOSTED, how) if plans else []
+        beside = {run.key: each.beside(run) for each in hosted for run in each.plan.runs}
+        buffers = {
+            run.key: each.plan.host.buffer_packets for each in hosted if each.plan.host for run in each.plan.runs
         }
-        buffers = {run.key: each.host.buffer_packets for each, _ in hosted if each.host for run in each.runs}
         rows = []
         for key, one in evidence.items():
             rows += _rows(one, estimates[key], beside.get(key), buffers.get(key))
@@ -126,32 +141,86 @@ def reproduce(
 @contextmanager
 def _removed_if_refused(out: Path) -> Iterator[None]:
     """Nothing that was imported is left where it turns out that there is nothing to simulate."""
-    was_there = out.exists()
+    was_there, was_used = out.exists(), (out / MEASURED).exists()
     try:
         yield
-    except (UserError, KeyboardInterrupt):
-        shutil.rmtree(out / MEASURED if was_there else out, ignore_errors=True)
+    except UserError:
+        if not was_used:
+            shutil.rmtree(out / MEASURED if was_there else out, ignore_errors=True)
         raise
 
 
-def _measured(source: Path, out: Path, stands_for: Mapping[str, str], command: list[str]) -> list[MeasuredSet]:
-    """The measured runs as results: imported into `out`, unless they are results already."""
+def _measured(
+    source: Path, out: Path, stands_for: Mapping[str, str], command: list[str]
+) -> tuple[list[MeasuredSet], list[str]]:
+    """The measured runs as results: imported into `out`, unless they are results already; and what is unusable."""
     if not source.is_dir():
         raise UserError(f"{source}: no such directory")
     if (source / "experiment.toml").is_file():
-        return [_of_results(source, stands_for)]
-    places = pantheon_sets(source)
-    if not places:
-        raise UserError(f"{source}: no measured runs: needed is pantheon_metadata.json, in it or below it")
+        return [_of_results(source, stands_for)], []
     found: list[MeasuredSet] = []
-    for place in places:
-        relative = "-".join(place.relative_to(source).parts) or source.resolve().name
-        name = fitted(relative, "measured")
-        if any(each.name == name for each in found):
-            name = fitted(f"{name}-{len(found) + 1}", "measured")
-        results = import_pantheon(place, out / name, command=command)
-        found.append(measured_set(open_results(results.directory), name, place, stands_for))
+    unusable: list[str] = []
+    for place, kind, name in _named_sets(source):
+        try:
+            content = _imported(place, kind, out / name, command)
+        except UserError as error:
+            if kind == PANTHEON:
+                raise
+            unusable.append(str(error))
+        else:
+            found.append(measured_set(content, name, place, stands_for))
+    if not found:
+        raise UserError("; ".join(unusable))
+    return found, unusable
+
+
+PANTHEON = "pantheon"
+_IMPORTS: Mapping[str, Callable[..., Results]] = {
+    PANTHEON: import_pantheon,
+    "pcap": import_pcap,
+    "qlog": import_qlog,
+    "iperf3": import_iperf3,
+}
+"""How each kind of set is imported."""
+
+
+def _named_sets(source: Path) -> list[tuple[Path, str, str]]:
+    """The sets at or below `source`: directory, kind, and a name for each. What Pantheon left is Pantheon's.
+
+    Raises:
+        UserError: there is none.
+    """
+    pantheon = pantheon_sets(source)
+    others = [
+        (place, kind)
+        for place, kind in log_sets(source)
+        if not any(each in (place, *place.parents) for each in pantheon)
+    ]
+    if not pantheon and not others:
+        ends = ", ".join(f"*{each}" for suffixes in SUFFIXES.values() for each in suffixes)
+        raise UserError(f"{source}: no measured runs: needed is pantheon_metadata.json, or {ends}, in it or below it")
+    found: list[tuple[Path, str, str]] = []
+    for place, kind in [*((place, PANTHEON) for place in pantheon), *others]:
+        name = "-".join(place.relative_to(source).parts) or source.resolve().name
+        several = len({each for of, each in others if of == place}) > 1
+        name = fitted(f"{name}-{kind}" if several else name, "measured")
+        found.append((place, kind, unlike(name, [each for _, _, each in found])))
     return found
+
+
+def _imported(place: Path, kind: str, out: Path, command: list[str]) -> ResultsDirectory:
+    """The results of an import, which may have been made before.
+
+    Raises:
+        UserError: nothing can be imported, or what is there is of other files.
+    """
+    if (out / "experiment.toml").is_file():
+        content = open_results(out)
+        source = (content.shown_environment().get("imported") or {}).get("source")
+        if source != str(place.resolve()):
+            raise UserError(f"{out}: cannot resume: it is an import of {source}, not of {place}")
+        return content
+    return open_results(_IMPORTS[kind](place, out, command=command).directory)
 
 
 def _of_results(source: Path, stands_for: Mapping[str, str]) -> MeasuredSet:
@@ -175,9 +244,7 @@ def _require_held(sets: list[MeasuredSet], names: tuple[str, ...]) -> None:
         raise UserError("--hold-out: all schemes: some have to tell the host profile")
 
 
-def _performed(
-    plans: list[Plan], place: Path, how: Execution, progress: Progress
-) -> list[tuple[Plan, ResultsDirectory]]:
+def _performed(plans: list[Plan], place: Path, how: Execution) -> list[Made]:
     """Every plan with its results, which are below `place` in a directory of its path's name."""
 
     @contextmanager
@@ -187,31 +254,38 @@ def _performed(
             for each in plans:
                 directory = place / each.experiment.name
                 held.enter_context(locked(directory))
-                found.append(prepare(directory, each.experiment, resume=False))
+                # one that was stopped may have begun some of them
+                found.append(prepare(directory, each.experiment, how.resume))
             yield found
 
-    results, outcome = perform([each.experiment for each in plans], how, hold, None, progress)
+    with Progress() as progress:
+        parts, outcome = perform([each.experiment for each in plans], how, hold, None, progress)
     if outcome.interrupted:
         raise Interrupted(place, outcome)
-    return list(zip(plans, results, strict=True))
+    return [_seen(each, results, place) for each, results in zip(plans, parts, strict=True)]
 
 
-def _evidence(exact: list[tuple[Plan, ResultsDirectory]], progress: Progress) -> dict[Key, Evidence]:
+def _seen(of: Plan, results: ResultsDirectory, place: Path) -> Made:
+    if not any(run.view.sees_sender for run in of.runs):
+        return Made(of, results)
+    return Made(of, results, seen_by_senders(results, place.with_name(place.name + SEEN) / of.experiment.name))
+
+
+def _evidence(exact: list[Made]) -> dict[Key, Evidence]:
     """Each measured run with the simulated ones beside it."""
     found: dict[Key, Evidence] = {}
-    runs = [(each, results, run) for each, results in exact for run in each.runs]
-    stage = progress.expect("measured runs", [Piece(run.label, 0.5) for _, _, run in runs])
-    for each, results, run in stage.each(runs):
-        own, cubic = [
-            tuple(simulated(results, each.experiment.name, name) for name in (first, f"{first}-buffered"))
-            if run.name in MODULES
-            else ()
-            for first in (run.scheme.name, SUSPECT)
-        ]
-        siblings = [other for other in each.runs if other.name == run.name and other.key != run.key]
-        measured = [other for other in each.runs if other.scheme.name == SUSPECT] if run.name in MODULES else []
-        beside = simulated(results, each.experiment.name, run.scheme.name)
-        found[run.key] = Evidence(run, each.path, beside, own, cubic, siblings, measured)
+    runs = [(each, run) for each in exact for run in each.plan.runs]
+    with Progress() as progress:
+        stage = progress.expect("measured runs", [Piece(run.label, 0.5) for _, run in runs])
+        for each, run in stage.each(runs):
+            own, cubic = [
+                tuple(each.beside(run, name) for name in (first, f"{first}-buffered")) if is_suspected(run) else ()
+                for first in (run.scheme.name, SUSPECT)
+            ]
+            others = each.plan.runs
+            siblings = [other for other in others if other.name == run.name and other.key != run.key]
+            measured = [other for other in others if other.scheme.name == SUSPECT] if is_suspected(run) else []
+            found[run.key] = Evidence(run, each.plan.path, each.beside(run), own, cubic, siblings, measured)
     return found
 
 

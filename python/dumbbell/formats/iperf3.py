@@ -143,6 +143,7 @@ def _measured(
         "protocol": protocol,
         "streams": len(streams),
         "reverse": bool(test.get("reverse", 0)),
+        "bidirectional": bool(test.get("bidir", 0)),
         "version": start.get("version"),
         "sender_tcp_congestion": end.get("sender_tcp_congestion"),
         "receiver_tcp_congestion": end.get("receiver_tcp_congestion"),

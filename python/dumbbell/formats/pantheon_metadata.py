@@ -16,7 +16,7 @@ from dumbbell.formats.pantheon_text import read_text
 from dumbbell.results.numbers import is_number
 
 METADATA = "pantheon_metadata.json"
-_MOST_LEVELS = 4
+MOST_LEVELS = 4
 
 
 def data_directories(source: Path) -> list[Path]:
@@ -26,7 +26,7 @@ def data_directories(source: Path) -> list[Path]:
         inside.sort()
         if METADATA in names:
             found.append(Path(place))
-        if METADATA in names or len(Path(place).relative_to(source).parts) == _MOST_LEVELS:
+        if METADATA in names or len(Path(place).relative_to(source).parts) == MOST_LEVELS:
             inside.clear()
     return sorted(found)
 

@@ -16,29 +16,33 @@ from dumbbell.present.tables import terminal
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds its arguments."""
     add = parser.add_argument
-    add("source", metavar="DIR", help="measured runs: Pantheon's data directories, or results of `dumbbell import`")
+    told = "measured runs: data of Pantheon, captures, qlogs, iperf3's JSON, or results of `dumbbell import`"
+    add("source", metavar="DIR", help=told)
     add("--out", type=Path, metavar="DIR", required=True, help="a new directory: page, table, and all runs as results")
     add("--runs", type=count, metavar="N", help="simulated repetitions of each run; default: 5")
     told = "a scheme of DIR, and ours that simulates it; repeatable"
     add("--as", dest="stands_for", action="append", type=pair, default=[], metavar="NAME=OURS", help=told)
     told = "schemes that the host profile is used for, as all others tell it; default: each half of the runs in turn"
     add("--hold-out", type=names, default=(), metavar="A,B", help=told)
+    add("--path", metavar="PATH", help="simulate on this path, by name or file; default: what the logs tell")
     add("--seed", type=seed, default=1, metavar="N")
     add("--jobs", type=count, metavar="N", help="processes; default: one per processor")
+    add("--resume", action="store_true", help="go on with what is in the directory of --out")
     add("--json", action="store_true", help="everything, for programs")
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Simulates what was measured, prints how well that went, and writes the page; 1 if runs could not be simulated."""
-    given = {name: getattr(arguments, name) for name in ("hold_out", "seed", "jobs")}
+    given = {name: getattr(arguments, name) for name in ("hold_out", "path", "seed", "jobs", "resume")}
     given |= {} if arguments.runs is None else {"runs": arguments.runs}
     out = arguments.out
     try:
         found = dumbbell.reproduce(
             arguments.source, out, stands_for=dict(arguments.stands_for), command=sys.argv, **given
         )
-    except dumbbell.Interrupted as stopped:
-        print(printable(f"dumbbell: {stopped}"), file=sys.stderr)
+    except KeyboardInterrupt as stopped:
+        why = str(stopped) or "interrupted"
+        print(printable(f"dumbbell: {why}: the same command with --resume goes on ({out})"), file=sys.stderr)
         return 1
     written = found.save(out)
     if arguments.json:

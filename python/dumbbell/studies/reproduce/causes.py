@@ -12,7 +12,8 @@ from dumbbell.studies.reproduce.measured import MeasuredRun
 from dumbbell.studies.reproduce.measured_path import MeasuredPath
 from dumbbell.studies.reproduce.packets import Numbers, RunPackets
 from dumbbell.studies.reproduce.score import TOLERANCES, Cause, Compared, surprise
-from dumbbell.studies.reproduce.simulated import MODULES, Simulated
+from dumbbell.studies.reproduce.simulated import Simulated, is_suspected
+from dumbbell.studies.reproduce.view import DELAY, RATE
 
 CUBIC, CARRY, SILENT, BUFFER, JITTER = "cubic", "host-rate", "silent", "buffer", "jitter"
 PROGRAM, APPLICATION, STEP, SCATTER, CHANCE = (
@@ -197,7 +198,7 @@ def _distance(measured: Numbers, beside: Sequence[Simulated]) -> float | None:
 def _other_scheme(evidence: Evidence, exact: dict[str, Compared | None]) -> Cause | None:
     """CUBIC in place of a scheme whose kernel module was missing: by the window's shape, without packets by numbers."""
     name = evidence.run.name
-    if name not in MODULES:
+    if not is_suspected(evidence.run):
         return None
     measured = shape(evidence.run.packets) if evidence.run.has_packets else None
     if measured is not None:
@@ -215,7 +216,7 @@ def _other_scheme(evidence: Evidence, exact: dict[str, Compared | None]) -> Caus
 
 def _twin(evidence: Evidence, exact: dict[str, Compared | None]) -> MeasuredRun | None:
     """Return a measured run of CUBIC with the same numbers, where the simulated scheme has a p95 that is far away."""
-    delay, rate = exact["delay_p95_ms"], exact["throughput_mbps"]
+    delay, rate = exact[DELAY], exact[RATE]
     if delay is None or rate is None or not min(delay.measured, delay.mean) > 0.0:
         return None
     if max(delay.mean / delay.measured, delay.measured / delay.mean) < FAR:
@@ -224,7 +225,7 @@ def _twin(evidence: Evidence, exact: dict[str, Compared | None]) -> MeasuredRun 
         others = other.metrics(0)
         same = [
             (each, others[name], tolerance)
-            for name, each, tolerance in (("throughput_mbps", rate, TWIN_RATE), ("delay_p95_ms", delay, TWIN_DELAY))
+            for name, each, tolerance in ((RATE, rate, TWIN_RATE), (DELAY, delay, TWIN_DELAY))
         ]
         if all(value is not None and abs(value - each.measured) <= part * each.measured for each, value, part in same):
             return other
@@ -240,7 +241,7 @@ def _overloaded(told: HostEstimate) -> Cause | None:
 
 
 def _silent(exact: dict[str, Compared | None]) -> Cause | None:
-    rate = exact["throughput_mbps"]
+    rate = exact[RATE]
     if rate is None or rate.measured >= QUIET * rate.mean:
         return None
     text = f"the program hardly sent: {rate.measured:.3g} Mbit/s, simulated {rate.mean:.3g}"
@@ -264,8 +265,8 @@ def _uneven(evidence: Evidence) -> Cause | None:
 
 def _late(told: HostEstimate, exact: dict[str, Compared | None]) -> Cause | None:
     """A delay that differs by no more than the host was late."""
-    delay, rate, late = exact["delay_p95_ms"], exact["throughput_mbps"], told.data
-    if delay is None or late is None or (rate and abs(rate.relative) > TOLERANCES["throughput_mbps"]):
+    delay, rate, late = exact[DELAY], exact[RATE], told.data
+    if delay is None or late is None or (rate and abs(rate.relative) > TOLERANCES[RATE]):
         return None
     more_ms = delay.measured - delay.mean
     if not 0.0 < more_ms <= late.mean_ms + 2.0 * late.deviation_ms:
@@ -276,10 +277,10 @@ def _late(told: HostEstimate, exact: dict[str, Compared | None]) -> Cause | None
 
 def _application(evidence: Evidence, exact: dict[str, Compared | None]) -> Cause | None:
     """A program with a source of its own that offered less than the simulated one, and left the link idle."""
-    network, run, rates = evidence.run.statistics["network"], evidence.run, exact["throughput_mbps"]
+    network, run, rates = evidence.run.statistics["network"], evidence.run, exact[RATE]
     if family(run.scheme.name) != "media" or not run.has_packets:
         return None
-    if rates is None or rates.relative <= TOLERANCES["throughput_mbps"]:
+    if rates is None or rates.relative <= TOLERANCES[RATE]:
         return None
     rate, capacity = network["throughput_mbps"], network.get("capacity_mbps")
     delays = run.packets.way().delays_ms
@@ -293,8 +294,8 @@ def _application(evidence: Evidence, exact: dict[str, Compared | None]) -> Cause
 
 def _step(evidence: Evidence, exact: dict[str, Compared | None]) -> Cause | None:
     """A 95th percentile where few packets more or less make a large difference."""
-    each = exact["delay_p95_ms"]
-    if each is None or abs(each.relative) <= TOLERANCES["delay_p95_ms"] or not evidence.run.has_packets:
+    each = exact[DELAY]
+    if each is None or abs(each.relative) <= TOLERANCES[DELAY] or not evidence.run.has_packets:
         return None
     simulated = evidence.beside.packets()
     sides = (("measured", evidence.run.packets, each.mean), ("simulated", simulated, each.measured))
@@ -311,7 +312,7 @@ def _step(evidence: Evidence, exact: dict[str, Compared | None]) -> Cause | None
 
 def _scatter(evidence: Evidence, exact: dict[str, Compared | None]) -> Cause | None:
     """Runs of a scheme that differ among themselves by more than they differ from the other side."""
-    for name, words in (("throughput_mbps", "throughput"), ("delay_p95_ms", "p95")):
+    for name, words in ((RATE, "throughput"), (DELAY, evidence.run.view.delay)):
         each = exact[name]
         if each is None or abs(each.relative) <= TOLERANCES[name]:
             continue

@@ -1,6 +1,7 @@
 """A measured set: its runs, the schemes that simulate them, and what the files say of the path."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,12 +19,13 @@ from dumbbell.results import ResultsDirectory
 from dumbbell.results.analysis.counterparts import WRITTEN_BY, counterparts
 from dumbbell.results.series.run_files import PACKETS, kept_files
 from dumbbell.studies.reproduce.mahimahi_command import MahimahiCommand, read_command, read_head
+from dumbbell.studies.reproduce.named import recorded_scheme
 from dumbbell.studies.reproduce.packets import RunPackets
+from dumbbell.studies.reproduce.view import BOTH_ENDS, RATE, View, view_of
 from dumbbell.studies.stand_ins import stand_in
 
 TUNNEL_BYTES = 36
 """What Pantheon's tunnel adds to each datagram."""
-METRICS = ("throughput_mbps", "delay_p95_ms", "loss_rate")
 _HEAD_BYTES = 8192
 _PLACE = re.compile(r"> (/\S+?)/src/experiments/")
 """Pantheon's folder in the first line of a log of mm-link."""
@@ -44,6 +46,10 @@ class MeasuredRun:
     statistics: Mapping[str, Any] = field(repr=False)
     note: str = ""
     """What the scheme does otherwise than the program that was measured."""
+    view: View = BOTH_ENDS
+    """From where it was seen."""
+    file: str = ""
+    """What its file is called, where that is not the name of its scheme."""
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -53,7 +59,7 @@ class MeasuredRun:
     @property
     def label(self) -> str:
         """For people."""
-        return f"{self.name}, run {self.number}"
+        return f"{self.name}, run {self.number}" + (f" ({self.file})" if self.file else "")
 
     @property
     def has_packets(self) -> bool:
@@ -66,23 +72,14 @@ class MeasuredRun:
         return RunPackets(self.folder)
 
     def metrics(self, flow: int) -> dict[str, float | None]:
-        """What was measured of one flow, or of all together (0)."""
-        return metrics_of(self.statistics, flow)
+        """What was measured of one flow, or of all together (0), by measure."""
+        return self.view.of(self.statistics, flow)
 
     @property
     def flows(self) -> list[int]:
         """Its flows, all of them together (0) first; of one flow alone there is no other."""
         numbers = [int(each["flow"]) for each in self.statistics["flows"]]
         return [0, *numbers] if len(numbers) > 1 else [0]
-
-
-def metrics_of(statistics: Mapping[str, Any], flow: int) -> dict[str, float | None]:
-    """Return the metrics of one flow in the statistics of a run, or of all together (0); None where not measured."""
-    if flow == 0:
-        table = statistics["network"]
-    else:
-        table = next((each for each in statistics["flows"] if each["flow"] == flow), {})
-    return {name: table.get(name) for name in METRICS}
 
 
 @dataclass(frozen=True)
@@ -148,25 +145,34 @@ def measured_set(content: ResultsDirectory, name: str, source: Path, stands_for:
         UserError: `stands_for` names a scheme that the set does not have, or its metadata say what mahimahi is not.
     """
     known = counterparts(content)
+    metadata = (content.shown_environment().get("imported") or {}).get("metadata") or {}
+    counts: Counter[str] = Counter()
     runs, left = [], []
     for run in content.planned():
-        label = f"{run.scheme}, run {run.run}"
+        label = f"{run.scheme}, run {run.run}" if metadata else run.scheme
         try:
             statistics = content.run(run)
         except UserError as error:
             left.append(f"{label}: {error}")
             continue
-        scheme, reason = _stand_in(content, run, stands_for, known)
         if statistics["status"] != "done":
             left.append(f"{label}: {statistics['reason']}")
-        elif scheme is None:
+            continue
+        called = run.scheme if metadata else recorded_scheme(run.scheme, statistics)
+        scheme, reason = _stand_in(content, run, called, stands_for, known)
+        view = BOTH_ENDS if metadata else view_of(statistics)
+        if scheme is None:
             left.append(f"{run.scheme}: {reason}")
-        elif not statistics["network"].get("throughput_mbps"):
-            left.append(f"{label}: nothing arrived")
+        elif (unfit := _unfit(statistics)) is not None:
+            left.append(f"{label}: {unfit}")
+        elif view is None or not statistics["network"].get(view.metrics[RATE]):
+            left.append(f"{label}: nothing arrived" if metadata else f"{label}: it does not tell what arrived")
         else:
             note = known[run.scheme].note if run.scheme in known and run.scheme not in stands_for else ""
-            runs.append(MeasuredRun(name, run.scheme, run.run, scheme, content.folder(run), statistics, note))
-    metadata = (content.shown_environment().get("imported") or {}).get("metadata") or {}
+            counts[called] += 1
+            number, file = (run.run, "") if metadata else (counts[called], run.scheme if run.scheme != called else "")
+            folder = content.folder(run)
+            runs.append(MeasuredRun(name, called, number, scheme, folder, statistics, note, view, file))
     is_local = metadata.get("mode", "local" if "uplink_trace" in metadata else "remote") == "local"
     # dumbbell's own exports do not say what mahimahi would be told
     is_told = bool(metadata) and is_local and WRITTEN_BY not in metadata
@@ -197,18 +203,30 @@ def require_known(sets: list[MeasuredSet], stands_for: Mapping[str, str]) -> Non
     Raises:
         UserError: there is such a name.
     """
-    known = sorted({label for each in sets for label in each.content.experiment.labels})
+    labels = {label for each in sets for label in each.content.experiment.labels}
+    known = sorted(labels | {run.name for each in sets for run in each.runs})
     for name in stands_for:
         if name not in known:
             raise UserError(f"--as {name}: no run is of `{name}`{nearest(name, known)}: there are {listed(known)}")
 
 
 def _stand_in(
-    content: ResultsDirectory, run: Run, stands_for: Mapping[str, str], known: Mapping[str, Counterpart]
+    content: ResultsDirectory, run: Run, called: str, stands_for: Mapping[str, str], known: Mapping[str, Counterpart]
 ) -> tuple[Scheme | None, str]:
+    """The scheme that simulates a run: `--as` may name what its file is called, or what made its traffic."""
     if run.scheme not in content.experiment.labels:
         return None, "a mix of schemes: those are compared by `dumbbell diff`"
-    return stand_in(run.scheme, stands_for, known, {})
+    return stand_in(run.scheme if run.scheme in stands_for else called, stands_for, known, {})
+
+
+def _unfit(statistics: Mapping[str, Any]) -> str | None:
+    """Why nothing simulates what iperf3 did, if nothing does."""
+    facts = statistics.get("iperf3") or {}
+    if facts.get("protocol", "TCP") != "TCP":
+        return f"a test by {facts['protocol']}, which no congestion control sends"
+    if facts.get("bidirectional"):
+        return "data of both directions (--bidir): flows of one direction are simulated"
+    return None
 
 
 def _head(file: Path) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,15 +14,13 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.studies.reproduce.link import period
 from dumbbell.studies.reproduce.mahimahi_command import MahimahiCommand
 from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet
-from dumbbell.studies.reproduce.packets import RunPackets
+from dumbbell.studies.reproduce.schedule import Schedule, schedule_of
+from dumbbell.studies.reproduce.seen import Seen, seen_in_packets
+from dumbbell.studies.reproduce.totals import seen_in_totals
+from dumbbell.studies.reproduce.view import RECEIVER, TOTALS
 
 Numbers = NDArray[Any]
 
-_BIN_MS = 500.0
-_FULL = 0.9
-"""Share of the longest wait from which on a queue counts as full."""
-_CALM = 0.3
-"""Share of the longest wait below which a loss is not the queue's."""
 _LEAST_SENT = 1000
 _BELIEVED = 0.5
 """Part of the rate in the name of a trace that the fastest run has, at least, if the name is to be believed."""
@@ -42,6 +40,8 @@ class MeasuredPath:
     """One-way delay outside of the link."""
     has_link_log: bool
     """Whether the link's delivery opportunities are known."""
+    schedule: Schedule | None = None
+    """How long the runs took, and when their flows started; None: as the set says."""
 
 
 def measured_paths(measured: MeasuredSet) -> tuple[list[MeasuredPath], list[str]]:
@@ -51,14 +51,48 @@ def measured_paths(measured: MeasuredSet) -> tuple[list[MeasuredPath], list[str]
     """
     if measured.command is not None:
         return _of_mahimahi(measured)
-    runs = [run for run in measured.runs if run.has_packets]
+    runs = [run for run in measured.runs if run.has_packets or run.view is TOTALS]
     left = [
         f"{run.label}: its path is not known: its packets are in no log" for run in measured.runs if run not in runs
     ]
-    if not runs:
-        return [], left
-    found = _of_packets(measured, runs)
-    return ([found] if found else []), left + ([] if found else ["no run sent enough to tell the path"])
+    seen = [found for run in runs if (found := _seen(run)) is not None]
+    if not seen:
+        return [], left + [f"{run.label}: its path is not known: {_why_unseen(run)}: --path gives one" for run in runs]
+    model = _seen_path(measured, seen)
+    how = "intervals" if all(run.view is TOTALS for run in runs) else "the packets"
+    return _scheduled(MeasuredPath(model, tuple(runs), how, _data_ms(model), False), measured), left
+
+
+def given_paths(measured: MeasuredSet, given: PathModel) -> list[MeasuredPath]:
+    """Return the path that somebody gave, with all runs of a set."""
+    model = replace(given, name=fitted(measured.name, "measured"), aliases=())
+    return _scheduled(MeasuredPath(model, measured.runs, f"as given ({given.name})", 0.0, False), measured)
+
+
+def _scheduled(path: MeasuredPath, measured: MeasuredSet) -> list[MeasuredPath]:
+    """The same path for each schedule that its runs have."""
+    if measured.metadata:
+        return [path]
+    groups: dict[Schedule, list[MeasuredRun]] = {}
+    for run in path.runs:
+        groups.setdefault(schedule_of(run), []).append(run)
+    found: list[MeasuredPath] = []
+    for schedule, runs in groups.items():
+        name = unlike(path.model.name, [each.model.name for each in found])
+        found.append(replace(path, model=replace(path.model, name=name), runs=tuple(runs), schedule=schedule))
+    return found
+
+
+def _seen(run: MeasuredRun) -> Seen | None:
+    if run.view is TOTALS:
+        return seen_in_totals(run.folder)
+    return None if run.view is RECEIVER else seen_in_packets(run.packets, by_sender=run.view.sees_sender)
+
+
+def _why_unseen(run: MeasuredRun) -> str:
+    if run.view is RECEIVER:
+        return "a capture at the receiver has no round trips"
+    return "its intervals have no RTT, or are too few" if run.view is TOTALS else "it did not send enough to tell it"
 
 
 def _of_mahimahi(measured: MeasuredSet) -> tuple[list[MeasuredPath], list[str]]:
@@ -162,24 +196,8 @@ def _link(measured: MeasuredSet, run: MeasuredRun, ack: bool) -> _Link | None:
     return _Link(link | {"times_ms": during.tolist()}, False, True)
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """What one run shows of its path."""
-
-    rate_mbps: float
-    data_ms: float
-    ack_ms: float
-    wait_ms: float
-    calm_sent: int
-    calm_lost: int
-    lost: int
-
-
-def _of_packets(measured: MeasuredSet, runs: Sequence[MeasuredRun]) -> MeasuredPath | None:
+def _seen_path(measured: MeasuredSet, seen: Sequence[Seen]) -> PathModel:
     """One link with the rate of the busiest run, a queue as long as packets waited at most, random loss beside it."""
-    seen = [found for run in runs if (found := _seen(run.packets)) is not None]
-    if not seen:
-        return None
     data_ms, ack_ms = min(each.data_ms for each in seen), min(each.ack_ms for each in seen)
     if data_ms < 0.0 or ack_ms < 0.0:  # two clocks: only the sum is known
         data_ms = ack_ms = max(data_ms + ack_ms, 0.0) / 2.0
@@ -190,38 +208,19 @@ def _of_packets(measured: MeasuredSet, runs: Sequence[MeasuredRun]) -> MeasuredP
     link = {"kind": "link", "name": "bottleneck", "rate_mbps": round(rate, 4)} | ({"queue": queue} if queue else {})
     chance = lost / sent if sent >= _LEAST_SENT else 0.0
     loss = [{"kind": "loss", "probability": round(chance, 6)}] if round(chance, 6) > 0.0 else []
-    model = PathModel(
+    return PathModel(
         name=fitted(measured.name, "measured"),
         title=measured.content.experiment.title,
-        provenance="measured: rate, delay, queue and loss from the packets",
+        provenance="measured: rate, delay, queue and loss as the runs show them",
         overhead_bytes=measured.overhead_bytes,
         data=[link, *loss, {"kind": "delay", "delay_ms": round(data_ms, 3)}],
         ack=[{"kind": "delay", "delay_ms": round(ack_ms, 3)}],
         file=str(measured.source),
     )
-    return MeasuredPath(model, tuple(runs), "the packets", data_ms, False)
 
 
-def _seen(packets: RunPackets) -> _Seen | None:
-    way, back = packets.way(), packets.way(ack=True)
-    if len(way.sizes) < 100:
-        return None
-    bins = np.bincount(np.maximum(way.arrived_ms / _BIN_MS, 0.0).astype(np.int64), weights=way.sizes)
-    delays = way.delays_ms
-    least = float(np.percentile(delays, 0.1))
-    wait = float(np.percentile(delays, 99.5)) - least
-    calm = delays - least < _CALM * wait if wait > 1.0 else np.ones(len(delays), bool)
-    lost = packets.lost_beside()
-    calm_lost = int(np.count_nonzero(calm[lost])) if len(lost) else 0
-    return _Seen(
-        rate_mbps=float(np.percentile(bins, 95.0)) * 8.0 / _BIN_MS / 1e3,
-        data_ms=float(delays.min()),
-        ack_ms=float(back.delays_ms.min()) if len(back.sizes) else float(delays.min()),
-        wait_ms=wait,
-        calm_sent=int(np.count_nonzero(calm)),
-        calm_lost=calm_lost,
-        lost=len(lost),
-    )
+def _data_ms(model: PathModel) -> float:
+    return float(sum(element["delay_ms"] for element in model.data if element["kind"] == "delay"))
 
 
 def require_paths(paths: Sequence[MeasuredPath], source: str, reasons: Sequence[str]) -> None:

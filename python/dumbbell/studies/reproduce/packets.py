@@ -72,6 +72,14 @@ class RunPackets:
         sent = self._time[self._event == _SEND]
         return float(sent.max()) if len(sent) else 0.0
 
+    def span_ms(self, flow: int) -> tuple[float, float]:
+        """When a flow sent its first and its last data packet; where sending is not told, when they arrived."""
+        of = self._flow == flow
+        times = self._time[of & (self._event == _SEND)]
+        if not len(times):
+            times = self._time[of & (self._event == _DELIVER)]
+        return (float(times.min()), float(times.max())) if len(times) else (0.0, 0.0)
+
     def opportunities(self, ack: bool = False) -> Numbers:
         """Delivery opportunities of a direction; none where the log has none."""
         found: Numbers = np.sort(self._time[self._event == (_ACK_OPPORTUNITY if ack else _OPPORTUNITY)])

@@ -11,17 +11,15 @@ from dumbbell.present.tables import Field, Table, html
 from dumbbell.results.files import write_atomically
 from dumbbell.results.series.table import Table as Columns
 from dumbbell.studies.reproduce.reproduction import Found
-from dumbbell.studies.reproduce.score import LOSS_TOLERANCE, TOLERANCES, Compared
+from dumbbell.studies.reproduce.score import LOSS_TOLERANCE, TOLERANCES, Compared, Row
+from dumbbell.studies.reproduce.view import BOTH_ENDS, DELAY, LOSS, RATE
 
 PAGE, EVERYTHING, ROWS = "reproduce.html", "reproduce.json", "reproduce.csv"
 _STYLE = Path(dumbbell.present.report.__file__).parent / "page.css"
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _SIDES = ("exact", "host")
-_METRICS = (
-    ("throughput_mbps", "Mbit/s", 1.0, 2),
-    ("delay_p95_ms", "p95 ms", 1.0, 1),
-    ("loss_rate", "loss %", 100.0, 2),
-)
+_MEASURES = ((RATE, "Mbit/s", 1.0, 2), (DELAY, "ms", 1.0, 1), (LOSS, "loss %", 100.0, 2))
+"""What is compared: unit, factor, and digits."""
 
 
 def write(found: Found, out: Path) -> list[Path]:
@@ -40,29 +38,38 @@ def columns(found: Found) -> Columns:
     """One row for each flow of each run, in the order of surprise."""
     kinds = {"set": "text", "scheme": "text", "simulated_by": "text", "run": "integer", "flow": "integer"}
     kinds |= {"path": "text", "counts": "text", "surprise": "number"}
-    for name in (each[0] for each in _METRICS):
-        kinds |= {f"{name}_measured": "number"}
-        kinds |= {f"{name}_{side}{part}": "number" for side in _SIDES for part in ("", "_low", "_high", "_error")}
+    metrics = dict.fromkeys(metric for row in found.rows for metric in row.run.view.metrics.values())
+    for metric in metrics:
+        kinds |= {f"{metric}_measured": "number"}
+        kinds |= {f"{metric}_{side}{part}": "number" for side in _SIDES for part in ("", "_low", "_high", "_error")}
     rows = []
     for row in found.rows:
         run = row.run
         values: list[object] = [run.place, run.name, run.scheme.name, run.number, row.flow, row.path]
         values += ["yes" if row.counts else "no", row.surprise]
-        for name, *_ in _METRICS:
-            values.append(run.metrics(row.flow)[name])
-            for of in (row.exact, row.host):
-                each = None if of is None else of[name]
-                known = None if each is None else (each.mean, each.low, each.high, each.relative)
-                values += [None] * 4 if known is None else known
+        measures = {metric: measure for measure, metric in run.view.metrics.items()}
+        for metric in metrics:
+            values += _values(row, measures.get(metric))
         rows.append([*values, "; ".join(cause.text for cause in row.causes)])
     return Columns.of(kinds | {"causes": "text"}, rows)
+
+
+def _values(row: Row, measure: str | None) -> list[float | None]:
+    """A measure of one row: as measured, and as simulated by each side; `None` is one that the run does not tell."""
+    if measure is None:
+        return [None] * (1 + 4 * len(_SIDES))
+    values = [row.run.metrics(row.flow)[measure]]
+    for of in (row.exact, row.host):
+        each = None if of is None else of[measure]
+        values += [None] * 4 if each is None else [each.mean, each.low, each.high, each.relative]
+    return values
 
 
 def table(found: Found, ranges: bool = False) -> Table:
     """The measured runs beside the simulated ones; with `ranges` of the simulated runs."""
     has_host = any(row.host is not None for row in found.rows)
     several = len({row.run.place for row in found.rows}) > 1
-    heads = [word for _, word, _, _ in _METRICS]
+    heads = [f"{found.delay} {unit}" if measure == DELAY else unit for measure, unit, _, _ in _MEASURES]
     columns, groups = ["run", *heads, "errors"], [("", 1), ("measured / simulated", len(heads)), ("", 1)]
     if has_host:
         columns += [*heads, "errors"]
@@ -75,10 +82,12 @@ def table(found: Found, ranges: bool = False) -> Table:
             absent = [Field("-")] * (len(heads) + 1)
             fields += absent if row.host is None else _fields(row.host, False, ranges)
         rows.append((*fields, Field("; ".join(cause.text for cause in row.causes))))
+    pantheon = " Pantheon's convention." if all(row.run.view is BOTH_ENDS for row in found.rows) else ""
     caption = (
-        "Most surprising first: the largest error of throughput, p95 one-way delay and loss, in tolerances "
-        f"({100 * TOLERANCES['throughput_mbps']:.0f} %, {100 * TOLERANCES['delay_p95_ms']:.0f} % and "
-        f"{100 * LOSS_TOLERANCE:.0f} point). In brackets: the range of the simulated runs. Pantheon's convention."
+        f"Most surprising first: the largest error of throughput, {found.delay} and loss, in tolerances "
+        f"({100 * TOLERANCES[RATE]:.0f} %, {100 * TOLERANCES[DELAY]:.0f} % and "
+        f"{100 * LOSS_TOLERANCE:.0f} point). In brackets: the range of the simulated runs."
+        f"{pantheon}"
     )
     align = "l" + "r" * (len(columns) - 1) + "w"
     return Table(caption, (*groups, ("", 1)), (*columns, "likely cause"), tuple(rows), align, name="runs")
@@ -87,7 +96,7 @@ def table(found: Found, ranges: bool = False) -> Table:
 def _fields(compared: dict[str, Compared | None], beside: bool, ranges: bool) -> list[Field]:
     """The metrics of one side, `beside` what was measured, and their errors."""
     fields, errors = [], []
-    for name, _, factor, places in _METRICS:
+    for name, _, factor, places in _MEASURES:
         each = compared[name]
         if each is None:
             fields.append(Field("-"))

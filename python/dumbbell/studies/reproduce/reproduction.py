@@ -8,10 +8,10 @@ from typing import Any
 from dumbbell.studies.reproduce.host import HostProfile
 from dumbbell.studies.reproduce.measured_path import MeasuredPath
 from dumbbell.studies.reproduce.score import TOLERANCES, Row, Score, score
+from dumbbell.studies.reproduce.view import DELAY, LOSS, RATE
 
 MOST_TOLD = 5
 """Surprises that the first lines name."""
-WORDS = {"throughput_mbps": "throughput", "delay_p95_ms": "p95"}
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,13 @@ class Found:
         return found
 
     @property
+    def delay(self) -> str:
+        """What the delay is that was compared, in words."""
+        rows = self.rows
+        words = dict.fromkeys(row.run.view.delay for row in rows if DELAY in row.run.view.metrics)
+        return " or ".join(words) or "delay"
+
+    @property
     def excluded(self) -> list[Row]:
         """Runs that do not count, for they are none of what they are called."""
         return [row for row in self.rows if not row.counts and row.flow == 0]
@@ -58,7 +65,7 @@ class Found:
     def findings(self) -> list[str]:
         """Sentences that say what was found, the score first."""
         scores = self.scores
-        found = list(_told(scores))
+        found = list(_told(scores, self.delay))
         excluded = self.excluded
         if excluded:
             found.append(f"{_count(len(excluded), 'run')} left out of the score.")
@@ -97,29 +104,29 @@ def ranked(rows: Sequence[Row]) -> tuple[Row, ...]:
     return tuple(sorted(rows, key=lambda row: (-whole.get(row.run.key, row.surprise), row.run.key, row.flow)))
 
 
-def _told(scores: dict[str, Score]) -> Iterator[str]:
+def _told(scores: dict[str, Score], delay: str) -> Iterator[str]:
     exact, host = scores.get("exact"), scores.get("host")
     if exact is None:
         yield "No run counts in the score."
         return
     verb = "is" if exact.both == 1 else "are"
     yield (
-        f"{exact.both} of {_count(exact.rows, 'run')} {verb} within {_percent('throughput_mbps')} of throughput and "
-        f"{_percent('delay_p95_ms')} of p95, between exact hosts "
-        f"(throughput {exact.throughput} of {exact.rows}, p95 {exact.delay} of {exact.delays})."
+        f"{exact.both} of {_count(exact.rows, 'run')} {verb} within {_percent(RATE)} of throughput and "
+        f"{_percent(DELAY)} of {delay}, between exact hosts "
+        f"(throughput {exact.throughput} of {exact.rows}, {delay} {exact.delay} of {exact.delays})."
     )
     if host is not None:
         yield (
             f"With the host profile, which other runs told: {host.both} of {host.rows} "
-            f"(throughput {host.throughput} of {host.rows}, p95 {host.delay} of {host.delays})."
+            f"(throughput {host.throughput} of {host.rows}, {delay} {host.delay} of {host.delays})."
         )
     for name, words in (("exact-flows", "between exact hosts"), ("host-flows", "with the host profile")):
         each = scores.get(name)
         if each is not None and each.median_throughput is not None:
-            p95 = "" if each.median_delay is None else f", {100 * each.median_delay:.0f} % of p95"
+            late = "" if each.median_delay is None else f", {100 * each.median_delay:.0f} % of {delay}"
             yield (
                 f"Single flows of several, {words}: median error {100 * each.median_throughput:.0f} % of "
-                f"throughput{p95} ({each.rows} flows)."
+                f"throughput{late} ({each.rows} flows)."
             )
 
 
@@ -143,12 +150,12 @@ def _sentence(row: Row) -> str:
 def off_by(row: Row) -> str:
     """Return in words which metrics of a row are outside of their tolerance."""
     parts = []
-    for name, words in WORDS.items():
+    for name, words in ((RATE, "throughput"), (DELAY, row.run.view.delay)):
         each = row.compared[name]
         if each is not None and abs(each.relative) > TOLERANCES[name]:
             way = "above" if each.relative > 0 else "below"
             parts.append(f"simulated {words} {100 * abs(each.relative):.0f} % {way} the measured one")
-    loss = row.compared["loss_rate"]
+    loss = row.compared[LOSS]
     if not parts and loss is not None:
         parts.append(f"simulated loss {100 * loss.mean:.2f} %, measured {100 * loss.measured:.2f} %")
     return ", ".join(parts) or "nothing was simulated"

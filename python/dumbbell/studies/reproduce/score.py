@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from dumbbell.studies.reproduce.measured import METRICS, MeasuredRun, metrics_of
+from dumbbell.studies.reproduce.measured import MeasuredRun
 from dumbbell.studies.reproduce.simulated import Simulated
+from dumbbell.studies.reproduce.view import DELAY, LOSS, MEASURES, RATE
 
-TOLERANCES = {"throughput_mbps": 0.05, "delay_p95_ms": 0.10}
+TOLERANCES = {RATE: 0.05, DELAY: 0.10}
 """Relative error up to which a metric counts as reproduced."""
 LOSS_TOLERANCE = 0.01
 """The same of a loss rate, which is compared in absolute terms."""
@@ -18,7 +19,7 @@ FAILED = 100.0
 
 @dataclass(frozen=True)
 class Compared:
-    """One metric: measured, and the mean and the range of the simulated runs."""
+    """One measure: measured, and the mean and the range of the simulated runs."""
 
     measured: float
     mean: float
@@ -96,26 +97,27 @@ class Row:
             "surprise": self.surprise,
             "counts": self.counts,
             "causes": [{"kind": each.kind, "text": each.text, "excludes": each.excludes} for each in self.causes],
-        } | {
-            side: None if of is None else {name: None if each is None else each.as_json() for name, each in of.items()}
-            for side, of in sides.items()
-        }
+        } | {side: None if of is None else self._side(of) for side, of in sides.items()}
+
+    def _side(self, of: dict[str, Compared | None]) -> dict[str, Any]:
+        names = self.run.view.metrics
+        return {name: None if (each := of[measure]) is None else each.as_json() for measure, name in names.items()}
 
 
 def surprise(compared: dict[str, Compared | None]) -> float:
     """Return the largest error in tolerances; `FAILED` where nothing was simulated."""
     found = [abs(each.relative) / TOLERANCES[name] for name in TOLERANCES if (each := compared[name]) is not None]
-    loss = compared["loss_rate"]
+    loss = compared[LOSS]
     found += [] if loss is None else [abs(loss.mean - loss.measured) / LOSS_TOLERANCE]
     return max(found, default=FAILED)
 
 
 def compare(run: MeasuredRun, flow: int, beside: Simulated) -> dict[str, Compared | None]:
-    """Return each metric of a flow beside the simulated runs; None where either side does not tell it."""
+    """Return each measure of a flow beside the simulated runs; None where either side does not tell it."""
     found: dict[str, Compared | None] = {}
     measured = run.metrics(flow)
-    made = [metrics_of(statistics, flow) for statistics in beside.statistics]
-    for name in METRICS:
+    made = [run.view.of(statistics, flow) for statistics in beside.statistics]
+    for name in MEASURES:
         value, values = measured[name], [each[name] for each in made]
         known = [each for each in values if each is not None]
         found[name] = (
@@ -159,16 +161,16 @@ def score(compared: Iterable[dict[str, Compared | None]]) -> Score:
     }
     good = {name: [error is not None and error <= TOLERANCES[name] for error in errors[name]] for name in TOLERANCES}
     known = {name: [error for error in errors[name] if error is not None] for name in TOLERANCES}
-    has_delay = [error is not None for error in errors["delay_p95_ms"]]
+    has_delay = [error is not None for error in errors[DELAY]]
     both = [rate and (delay or not told) for rate, delay, told in zip(*good.values(), has_delay, strict=True)]
     return Score(
         rows=len(rows),
-        throughput=sum(good["throughput_mbps"]),
-        delay=sum(good["delay_p95_ms"]),
+        throughput=sum(good[RATE]),
+        delay=sum(good[DELAY]),
         both=sum(both),
         delays=sum(has_delay),
-        median_throughput=_median(known["throughput_mbps"]),
-        median_delay=_median(known["delay_p95_ms"]),
+        median_throughput=_median(known[RATE]),
+        median_delay=_median(known[DELAY]),
     )
 
 

@@ -1,7 +1,7 @@
 """The simulated runs beside measured ones: an experiment for each path, in a results directory of its own."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from dumbbell.studies.reproduce.host import HostProfile, is_tcp
 from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet
 from dumbbell.studies.reproduce.measured_path import MeasuredPath
 from dumbbell.studies.reproduce.packets import RunPackets
+from dumbbell.studies.reproduce.view import TOTALS
 
 SUSPECT = "cubic"
 """What runs in place of a scheme whose kernel module is missing."""
@@ -44,6 +45,11 @@ class Simulated:
         return RunPackets(self.folders[0]) if self.folders else None
 
 
+def is_suspected(run: MeasuredRun) -> bool:
+    """Whether a run may be CUBIC by another name. Counters are told by the kernel, which knows what it ran."""
+    return run.name in MODULES and run.view is not TOTALS
+
+
 def plan(
     measured: MeasuredSet,
     path: MeasuredPath,
@@ -63,10 +69,10 @@ def plan(
     schemes = {run.scheme.name: run.scheme for run in wanted}
     if host is not None:
         schemes = {name: host.scheme(scheme) for name, scheme in schemes.items()}
-    elif suspected := [run.scheme for run in wanted if run.name in MODULES]:
+    elif suspected := [run.scheme for run in wanted if is_suspected(run)]:
         cubic = catalog.schemes().find(SUSPECT)
         schemes |= {each.name: each for each in (cubic, *map(buffered, (cubic, *suspected)))}
-    planned = measured.content.experiment
+    planned, schedule = measured.content.experiment, path.schedule
     experiment_file = ExperimentFile(
         name=model.name,
         title=f"{planned.title}, simulated",
@@ -76,12 +82,13 @@ def plan(
         own_paths={model.name: model},
         runs=runs,
         seed=seed,
-        duration_s=planned.duration_s,
+        duration_s=planned.duration_s if schedule is None else schedule.duration_s,
         flows=planned.flows,
         interval_s=planned.interval_s,
+        flow=() if schedule is None else schedule.flows,
         warmup_s=planned.warmup_s,
         convention=PANTHEON.name,
-        log="packets",
+        log="full" if any(run.view.sees_sender for run in wanted) else "packets",
         file=str(measured.source),
     )
     return Plan(path, pin(resolve(experiment_file)), wanted, host)
@@ -93,13 +100,24 @@ def buffered(scheme: Scheme) -> Scheme:
     return replace(scheme, name=f"{scheme.name}-buffered", title=f"{scheme.title}, socket buffers", transport=transport)
 
 
-def simulated(results: ResultsDirectory, path: str, scheme: str) -> Simulated:
-    """The good runs of a scheme on a path."""
-    statistics, folders = [], []
-    for run in results.planned():
-        if (run.path, run.scheme) == (path, scheme):
-            found = results.readable(run)
-            if found["status"] in ACCEPTED:
-                statistics.append(found)
-                folders.append(results.folder(run))
-    return Simulated(tuple(statistics), tuple(folders))
+@dataclass(frozen=True)
+class Made:
+    """A plan and its results; where senders were seen, the runs of each scheme as they saw them."""
+
+    plan: Plan
+    results: ResultsDirectory
+    by_senders: Mapping[str, Simulated] = field(default_factory=dict)
+
+    def beside(self, run: MeasuredRun, scheme: str | None = None) -> Simulated:
+        """The good simulated runs of `scheme`, or of the run's own, as the measured run was seen."""
+        name = scheme or run.scheme.name
+        if run.view.sees_sender:
+            return self.by_senders.get(name, Simulated((), ()))
+        statistics, folders = [], []
+        for each in self.results.planned():
+            if each.scheme == name:
+                found = self.results.readable(each)
+                if found["status"] in ACCEPTED:
+                    statistics.append(found)
+                    folders.append(self.results.folder(each))
+        return Simulated(tuple(statistics), tuple(folders))

@@ -1,0 +1,29 @@
+"""What made the traffic of a run that was recorded without Pantheon: as the recording says, else by its file."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from dumbbell import catalog
+
+_ROLE = re.compile(r"-(?:tcp|udp)-(?:sent|received)$")
+"""What an import adds where the flows of one capture are several runs."""
+_COUNT = re.compile(r"[-_.]?(?:run|flow)?[-_.]?[0-9]+$", re.IGNORECASE)
+
+
+def recorded_scheme(label: str, statistics: Mapping[str, Any]) -> str:
+    """Return what a run's traffic was made by: iperf3 says it, else the name of a scheme in its file's, else all of it.
+
+    `cubic_1`, `site-a_cubic_run2` and `cubic` are of `cubic`.
+    """
+    told = (statistics.get("iperf3") or {}).get("sender_tcp_congestion")
+    if told:
+        return str(told)
+    known = catalog.schemes().names()
+    whole = _ROLE.sub("", label)
+    shortened = _COUNT.sub("", whole)
+    for name in (whole, shortened):
+        if name in known:
+            return name
+    parts = {part for text in (whole, shortened) for part in text.split("_") if part in known}
+    return parts.pop() if len(parts) == 1 else whole

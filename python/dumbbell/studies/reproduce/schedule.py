@@ -1,0 +1,42 @@
+"""When the flows of a run that was recorded without Pantheon started and ended."""
+
+from dataclasses import dataclass
+
+from dumbbell.catalog.grids.flows import FlowPlan
+from dumbbell.studies.reproduce.measured import MeasuredRun
+
+_SHORT_S = 5.0
+"""Runs that are shorter differ by tenths of seconds, others by seconds: what is alike is simulated once."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long a run took, s, and when each of its flows started and stopped."""
+
+    duration_s: float
+    spans_s: tuple[tuple[float, float], ...]
+
+    @property
+    def flows(self) -> tuple[FlowPlan, ...]:
+        """Its flows as an experiment lists them; those that stopped at the end have no end of their own."""
+        return tuple(
+            FlowPlan(start_s=start, stop_s=stop if stop < self.duration_s else None) for start, stop in self.spans_s
+        )
+
+
+def schedule_of(run: MeasuredRun) -> Schedule:
+    """Return the schedule of a run: by its packets where they are known, else as its flows say."""
+    if run.has_packets:
+        spans = [run.packets.span_ms(int(flow["flow"])) for flow in run.statistics["flows"]]
+        times = [(start / 1e3, stop / 1e3) for start, stop in spans]
+    else:
+        times = [(float(flow["start_s"]), float(flow["stop_s"])) for flow in run.statistics["flows"]]
+    first, last = min(start for start, _ in times), max(stop for _, stop in times)
+    digits = 0 if last - first >= _SHORT_S else 1
+    duration = max(round(last - first, digits), 0.1)
+    # who stops within a second of the last one stops with it: nobody ends two programs at once
+    late = duration - max(1.0, 0.02 * duration)
+    spans = [
+        (round(start - first, 1), duration if stop - first > late else round(stop - first, 1)) for start, stop in times
+    ]
+    return Schedule(duration, tuple(spans))

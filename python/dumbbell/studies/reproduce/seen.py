@@ -1,0 +1,60 @@
+"""What one run shows of its path, where nobody says how it was built."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dumbbell.studies.reproduce.packets import RunPackets, Way
+
+_BIN_MS = 500.0
+_CALM = 0.3
+"""Share of the longest wait below which a loss is not the queue's."""
+_LEAST_PACKETS = 100
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one run shows of its path. Delays are those of a packet of no size."""
+
+    rate_mbps: float
+    data_ms: float
+    ack_ms: float
+    wait_ms: float
+    """How much longer than the shortest delay packets took, at most."""
+    calm_sent: int
+    """Packets that hardly waited, and those of them that were lost."""
+    calm_lost: int
+    lost: int
+
+
+def seen_in_packets(packets: RunPackets, by_sender: bool = False) -> Seen | None:
+    """Return what packets show; None of a run that hardly sent. `by_sender`: delays are round trips."""
+    way = packets.way()
+    if len(way.sizes) < _LEAST_PACKETS:
+        return None
+    bins = np.bincount(np.maximum(way.arrived_ms / _BIN_MS, 0.0).astype(np.int64), weights=way.sizes)
+    rate_mbps = float(np.percentile(bins, 95.0)) * 8.0 / _BIN_MS / 1e3
+    delays = way.delays_ms
+    least = float(np.percentile(delays, 0.1))
+    wait = float(np.percentile(delays, 99.5)) - least
+    calm = delays - least < _CALM * wait if wait > 1.0 else np.ones(len(delays), bool)
+    lost = packets.lost_beside()
+    data_ms, ack_ms = _delays_ms(packets, way, by_sender)
+    return Seen(
+        rate_mbps=rate_mbps,
+        data_ms=data_ms,
+        ack_ms=ack_ms,
+        wait_ms=wait,
+        calm_sent=int(np.count_nonzero(calm)),
+        calm_lost=int(np.count_nonzero(calm[lost])) if len(lost) else 0,
+        lost=len(lost),
+    )
+
+
+def _delays_ms(packets: RunPackets, way: Way, by_sender: bool) -> tuple[float, float]:
+    """The shortest delay of each direction."""
+    least = float(way.delays_ms.min())
+    if by_sender:
+        return least / 2.0, least / 2.0
+    back = packets.way(ack=True)
+    return least, float(back.delays_ms.min()) if len(back.sizes) else least

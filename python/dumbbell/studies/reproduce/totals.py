@@ -1,0 +1,59 @@
+"""What counters in intervals show of a path: iperf3's JSON and logs of `ss`, which have no packets."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dumbbell.results.series.run_files import FLOWS, kept_files
+from dumbbell.results.series.samples import Series, read_samples
+from dumbbell.studies.reproduce.seen import Seen
+
+Numbers = NDArray[Any]
+
+PACKET_BYTES, PAYLOAD_BYTES = 1500, 1448
+"""A full packet of TCP with timestamps, and its payload, which is what counters count."""
+_LEAST_INTERVALS = 4
+_RATE_PERCENTILE = 75.0
+_FIELDS = ("transferred", "delivered")
+"""What was handed to the kernel, and what was acknowledged, which `ss` tells."""
+
+
+def seen_in_totals(folder: Path) -> Seen | None:
+    """Return what the samples of a run show of its path; None if they have no RTT, or too few intervals."""
+    samples = read_samples(kept_files(folder).get(FLOWS))
+    rtts = [values for _, values in samples.get("srtt", {}).values()]
+    rates = _rates_mbps(samples)
+    if not rtts or len(rates) < _LEAST_INTERVALS:
+        return None
+    rtt = np.concatenate(rtts)
+    least = float(rtt.min())
+    lost = sum(int(values[-1]) for _, values in samples.get("retransmissions", {}).values() if len(values))
+    return Seen(
+        # the first interval has what filled the sender's buffer
+        rate_mbps=float(np.percentile(rates[1:], _RATE_PERCENTILE)) * PACKET_BYTES / PAYLOAD_BYTES,
+        data_ms=least / 2.0,
+        ack_ms=least / 2.0,
+        wait_ms=float(rtt.max()) - least,
+        calm_sent=0,
+        calm_lost=0,
+        lost=lost,
+    )
+
+
+def _rates_mbps(samples: dict[str, dict[str, Series]]) -> Numbers:
+    """The rate of all flows together in each interval; of the field that has most of them."""
+    counted = max((samples.get(name, {}) for name in _FIELDS), key=_points)
+    if not counted:
+        return np.zeros(0)
+    ends = np.unique(np.concatenate([time_s for time_s, _ in counted.values()]))
+    total: Numbers = np.zeros(len(ends))
+    for time_s, values in counted.values():
+        total += np.interp(ends, time_s, values)
+    found: Numbers = np.diff(total) * 8.0 / np.maximum(np.diff(ends), 1e-9) / 1e6
+    return found
+
+
+def _points(counted: dict[str, Series]) -> int:
+    return sum(len(time_s) for time_s, _ in counted.values())

@@ -1,0 +1,55 @@
+"""What a measured run tells, by where it was seen from: the metrics that are compared with simulated runs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+RATE, DELAY, LOSS = "throughput", "delay", "loss"
+"""What is compared, whichever metrics tell it."""
+MEASURES = (RATE, DELAY, LOSS)
+
+
+@dataclass(frozen=True)
+class View:
+    """The metric of each measure, and what people call the delay."""
+
+    metrics: Mapping[str, str]
+    delay: str
+    sees_sender: bool = False
+    """Whether simulated runs have to be seen from the sender too: their packet logs know both ends."""
+
+    def of(self, statistics: Mapping[str, Any], flow: int) -> dict[str, float | None]:
+        """Return each measure of one flow in the statistics of a run, or of all flows (0); None if it is not told.
+
+        Of a single flow, all flows have what the flow has.
+        """
+        flows = statistics["flows"]
+        if flow:
+            tables = [each for each in flows if each["flow"] == flow]
+        else:
+            tables = [statistics["network"], *(flows if len(flows) == 1 else ())]
+        found: dict[str, float | None] = {}
+        for measure in MEASURES:
+            name = self.metrics.get(measure, "")
+            found[measure] = next((each[name] for each in tables if each.get(name) is not None), None)
+        return found
+
+
+BOTH_ENDS = View({RATE: "throughput_mbps", DELAY: "delay_p95_ms", LOSS: "loss_rate"}, "p95")
+"""One-way delays, by Pantheon's convention."""
+SENDER = View({RATE: "throughput_mbps", DELAY: "rtt_p95_ms", LOSS: "packet_loss_rate"}, "p95 of RTT", sees_sender=True)
+"""Packets and what acknowledged them."""
+RECEIVER = View({RATE: "throughput_mbps"}, "p95")
+"""Arrivals alone."""
+TOTALS = View({RATE: "goodput_mbps", DELAY: "mean_srtt_ms"}, "mean RTT")
+"""Counters in intervals, without packets."""
+
+
+def view_of(statistics: Mapping[str, Any]) -> View | None:
+    """Return from where a run was seen that another tool than Pantheon recorded; None if it has no rate."""
+    for view, needed in ((BOTH_ENDS, DELAY), (SENDER, DELAY), (RECEIVER, RATE), (TOTALS, RATE)):
+        numbers = statistics["flows"][0]["flow"] if statistics["flows"] else 0
+        found = view.of(statistics, numbers)
+        if found[needed] is not None and found[RATE]:
+            return view
+    return None
