@@ -71,7 +71,7 @@ def framed(data: bytes, link: int, vlan: int | None = None) -> bytes:
 
 @dataclass(frozen=True)
 class Tcp:
-    """A segment from one of two ends, A (sends data, port 1000) to B (port 2000)."""
+    """A segment from one of two ends, A (sends data, from its `port`) to B (port 2000)."""
 
     from_a: bool
     seq: int
@@ -84,6 +84,7 @@ class Tcp:
     sacks: tuple[tuple[int, int], ...] = ()
     ident: int = 0
     ce: bool = False
+    port: int = 1000
 
 
 def ip_header(protocol: int, length: int, from_a: bool, version: int, ident: int = 0, ce: bool = False) -> bytes:
@@ -106,7 +107,7 @@ def tcp(segment: Tcp, version: int = 4) -> bytes:
     if segment.sacks:
         blocks = b"".join(struct.pack("!II", *sack) for sack in segment.sacks)
         options += b"\1\1" + struct.pack("!BB", 5, 2 + len(blocks)) + blocks
-    ports = (1000, 2000) if segment.from_a else (2000, 1000)
+    ports = (segment.port, 2000) if segment.from_a else (2000, segment.port)
     flags = 0x10 * (segment.ack is not None) | 0x02 * segment.syn | 0x01 * segment.fin
     offset = (20 + len(options)) // 4 << 4
     header = struct.pack(

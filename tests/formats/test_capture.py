@@ -2,7 +2,6 @@
 
 import random
 import struct
-from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +28,9 @@ from captures import (
     write_pcapng,
 )
 from conftest import Dumbbell, show
+from tests.sender_capture import SenderOnTcp
 
-SEND, DELIVER, ACK_DELIVER, LOST, ACKED = 0, 5, 10, 12, 13
+SEND, DELIVER, ACK_DELIVER, ACKED = 0, 5, 10, 13
 
 
 def flow_of(dumbbell: Dumbbell, *arguments: object) -> dict[str, Any]:
@@ -45,72 +45,6 @@ def flow_of(dumbbell: Dumbbell, *arguments: object) -> dict[str, Any]:
 def percentile(values: list[float], percent: float) -> float:
     """By nearest rank."""
     return sorted(values)[round(percent / 100 * (len(values) - 1))]
-
-
-class SenderOnTcp:
-    """What tcpdump would have seen at the sender of a run of ours, had it spoken TCP: written without our code.
-
-    A packet that was declared lost is sent again before anything new, as our reliable transport does.
-    """
-
-    def __init__(self, log: polars.DataFrame, base: int, stamps: bool) -> None:
-        self.packets: list[Packet] = []
-        self.base = base
-        self.stamps = stamps
-        self.next = 0
-        self.start: dict[int, int] = {}
-        self.sent_ns: dict[int, int] = {}
-        self.lost: deque[int] = deque()
-        self.acked: set[int] = set()
-        self.unacked = 0
-        self.retransmissions = 0
-        self.rtts_ms: list[float] = []
-        self.put(0, Tcp(True, base - 1, syn=True, mss=1460, stamps=self.clock(0)))
-        self.put(1, Tcp(False, 99, base, syn=True, mss=1460, stamps=self.clock(1)))
-        self.put(2, Tcp(True, base, 100, stamps=self.clock(2)))
-        by_time = log.sort("time_ns", maintain_order=True).partition_by("time_ns", maintain_order=True)
-        for rows in by_time:
-            at_ns, events = int(rows["time_ns"][0]), list(rows.iter_rows(named=True))
-            newly = [row["seq"] for row in events if row["event"] == ACKED and row["data_bytes"]]
-            for number in newly:
-                self.rtts_ms.append((at_ns - self.sent_ns[number]) / 1e6)
-            if newly:
-                self.acknowledge(at_ns, newly)
-            for row in events:
-                if row["event"] == LOST and self.start[row["seq"]] not in self.acked:
-                    self.lost.append(self.start[row["seq"]])
-                elif row["event"] == SEND and row["data_bytes"]:
-                    self.send(at_ns, row["seq"])
-
-    def clock(self, at_ns: int, echo_ns: int = 0) -> tuple[int, int] | None:
-        """Timestamps in units of 100 us, so that packets of a burst share one."""
-        return (at_ns // 100_000 + 1, echo_ns // 100_000 + 1) if self.stamps else None
-
-    def put(self, at_ns: int, segment: Tcp) -> None:
-        self.packets.append((START_NS + at_ns + 10 * MS, tcp(segment)))
-
-    def send(self, at_ns: int, number: int) -> None:
-        while self.lost and self.lost[0] in self.acked:
-            self.lost.popleft()
-        if self.lost:
-            start = self.lost.popleft()
-            self.retransmissions += 1
-        else:
-            start, self.next = self.next, self.next + MSS
-        self.start[number], self.sent_ns[number] = start, at_ns
-        self.put(at_ns, Tcp(True, self.base + start, 100, MSS, stamps=self.clock(at_ns)))
-
-    def acknowledge(self, at_ns: int, numbers: list[int]) -> None:
-        starts = [self.start[number] for number in numbers]
-        self.acked.update(starts)
-        while self.unacked in self.acked:
-            self.unacked += MSS
-        stamps = self.clock(at_ns, self.sent_ns[max(numbers)])
-        above = [start for start in starts if start > self.unacked]
-        for first in range(0, max(len(above), 1), 3):
-            sacks = tuple((self.base + start, self.base + start + MSS) for start in above[first : first + 3])
-            wrapped = tuple((left % 2**32, right % 2**32) for left, right in sacks)
-            self.put(at_ns, Tcp(False, 100, self.base + self.unacked, stamps=stamps, sacks=wrapped))
 
 
 @pytest.mark.parametrize(("stamps", "base"), [(True, 1_000_000), (False, 2**32 - 300_000)])

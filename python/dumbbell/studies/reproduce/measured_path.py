@@ -198,11 +198,15 @@ def _link(measured: MeasuredSet, run: MeasuredRun, ack: bool) -> _Link | None:
 
 def _seen_path(measured: MeasuredSet, seen: Sequence[Seen]) -> PathModel:
     """One link with the rate of the busiest run, a queue as long as packets waited at most, random loss beside it."""
-    data_ms, ack_ms = min(each.data_ms for each in seen), min(each.ack_ms for each in seen)
+    rate = max(each.rate_mbps for each in seen)
+    data_ms = min(each.data_ms - each.data_bytes * 8e-3 / rate for each in seen)
+    ack_ms = min(each.ack_ms for each in seen)
     if data_ms < 0.0 or ack_ms < 0.0:  # two clocks: only the sum is known
         data_ms = ack_ms = max(data_ms + ack_ms, 0.0) / 2.0
-    rate = max(each.rate_mbps for each in seen)
-    wait = max((each.wait_ms for each in seen if each.lost), default=0.0)
+    least_ms = min(each.data_ms + each.ack_ms for each in seen)
+    # in a run that always kept the queue filled, another one says how short a round trip is
+    more_ms = [each.data_ms + each.ack_ms - least_ms if each.is_round_trip else 0.0 for each in seen]
+    wait = max((each.wait_ms + more for each, more in zip(seen, more_ms, strict=True) if each.lost), default=0.0)
     sent, lost = sum(each.calm_sent for each in seen), sum(each.calm_lost for each in seen)
     queue: dict[str, Any] = {"kind": "droptail", "bytes": max(round(wait * rate * 125.0), 3000)} if wait else {}
     link = {"kind": "link", "name": "bottleneck", "rate_mbps": round(rate, 4)} | ({"queue": queue} if queue else {})

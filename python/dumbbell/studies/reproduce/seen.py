@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dumbbell.studies.reproduce.packets import RunPackets, Way
+from dumbbell.studies.reproduce.packets import RunPackets
 
 _BIN_MS = 500.0
 _CALM = 0.3
@@ -14,17 +14,21 @@ _LEAST_PACKETS = 100
 
 @dataclass(frozen=True)
 class Seen:
-    """What one run shows of its path. Delays are those of a packet of no size."""
+    """What one run shows of its path: its rate, and the shortest delay of each direction, which a packet had."""
 
     rate_mbps: float
     data_ms: float
     ack_ms: float
+    data_bytes: int
+    """Size of the packet with the shortest delay, which the link took its time for."""
     wait_ms: float
     """How much longer than the shortest delay packets took, at most."""
     calm_sent: int
     """Packets that hardly waited, and those of them that were lost."""
     calm_lost: int
     lost: int
+    is_round_trip: bool = False
+    """Whether delays are of one clock, and can be compared with those of other runs."""
 
 
 def seen_in_packets(packets: RunPackets, by_sender: bool = False) -> Seen | None:
@@ -39,22 +43,20 @@ def seen_in_packets(packets: RunPackets, by_sender: bool = False) -> Seen | None
     wait = float(np.percentile(delays, 99.5)) - least
     calm = delays - least < _CALM * wait if wait > 1.0 else np.ones(len(delays), bool)
     lost = packets.lost_beside()
-    data_ms, ack_ms = _delays_ms(packets, way, by_sender)
+    shortest = int(np.argmin(delays))
+    data_ms = ack_ms = float(delays[shortest])
+    if by_sender:
+        data_ms = ack_ms = data_ms / 2.0
+    elif len((back := packets.way(ack=True)).sizes):
+        ack_ms = float(back.delays_ms.min())
     return Seen(
         rate_mbps=rate_mbps,
         data_ms=data_ms,
         ack_ms=ack_ms,
+        data_bytes=int(way.sizes[shortest]),
         wait_ms=wait,
         calm_sent=int(np.count_nonzero(calm)),
         calm_lost=int(np.count_nonzero(calm[lost])) if len(lost) else 0,
         lost=len(lost),
+        is_round_trip=by_sender,
     )
-
-
-def _delays_ms(packets: RunPackets, way: Way, by_sender: bool) -> tuple[float, float]:
-    """The shortest delay of each direction."""
-    least = float(way.delays_ms.min())
-    if by_sender:
-        return least / 2.0, least / 2.0
-    back = packets.way(ack=True)
-    return least, float(back.delays_ms.min()) if len(back.sizes) else least

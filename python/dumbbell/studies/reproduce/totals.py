@@ -35,10 +35,12 @@ def seen_in_totals(folder: Path) -> Seen | None:
         rate_mbps=float(np.percentile(rates[1:], _RATE_PERCENTILE)) * PACKET_BYTES / PAYLOAD_BYTES,
         data_ms=least / 2.0,
         ack_ms=least / 2.0,
+        data_bytes=PACKET_BYTES,
         wait_ms=float(rtt.max()) - least,
         calm_sent=0,
         calm_lost=0,
         lost=lost,
+        is_round_trip=True,
     )
 
 

@@ -1,0 +1,90 @@
+"""Runs of our own simulator as other tools would have recorded them: captures of senders, qlogs, iperf3's JSON."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+
+import dumbbell
+from dumbbell.catalog.path import PathModel
+from dumbbell.results.series.samples import Series, read_samples
+from tests.captures import write_pcap
+from tests.sender_capture import ACKED, LOST, SenderOnTcp
+
+HEADERS = 120
+"""Bytes of each packet that a capture keeps."""
+
+
+def recorded_sets(folder: Path, path: PathModel, schemes: tuple[str, ...], duration_s: float, **more: Any) -> Path:
+    """Simulate schemes on `path`, and write a set of each kind into `folder`: `pcap`, `qlog` and `iperf3`."""
+    truth = folder / "truth"
+    dumbbell.run(schemes=list(schemes), path=path, duration=duration_s, log="full", warmup=0, out=truth, jobs=1, **more)
+    dumbbell.export_qlog(truth, folder / "qlog")
+    for kind in ("pcap", "iperf3"):
+        (folder / kind).mkdir()
+    for run in sorted((truth / "runs").glob("*/*/*")):
+        name = f"{run.parent.name}_{run.name}"
+        write_capture(run, folder / "pcap" / f"{name}.pcap")
+        (folder / "iperf3" / f"{name}.json").write_text(json.dumps(iperf3_report(run, run.parent.name, duration_s)))
+    return folder
+
+
+def flows_of(run: Path) -> list[dict[str, Any]]:
+    """The statistics of a run's flows."""
+    found: list[dict[str, Any]] = json.loads((run / "stats.json").read_text())["flows"]
+    return found
+
+
+def write_capture(run: Path, file: Path) -> None:
+    """What tcpdump would have seen at the senders of a run."""
+    log = polars.read_parquet(run / "packets.parquet")
+    packets = []
+    for flow in flows_of(run):
+        number = int(flow["flow"])
+        wire = SenderOnTcp(log.filter(polars.col("flow") == number), 1_000_000, True, 1000 + number)
+        packets += wire.packets
+    write_pcap(file, sorted(packets, key=lambda packet: packet[0]), snaplen=HEADERS)
+
+
+def iperf3_report(run: Path, congestion: str, duration_s: float) -> dict[str, Any]:
+    """What iperf3 would have written at the sender of a run: intervals of a second."""
+    log, samples, flows = (
+        polars.read_parquet(run / "packets.parquet"),
+        read_samples(run / "flows.parquet"),
+        flows_of(run),
+    )
+    numbers = [int(flow["flow"]) for flow in flows]
+    intervals = []
+    for second in range(round(duration_s)):
+        during = log.filter(polars.col("time_ns").is_between(second * 10**9, (second + 1) * 10**9, closed="left"))
+        streams = []
+        for number in numbers:
+            of = during.filter(polars.col("flow") == number)
+            stream = {"socket": number, "start": second, "end": second + 1, "omitted": False, "sender": True}
+            stream |= {"bytes": int(of.filter(polars.col("event") == ACKED)["data_bytes"].sum())}
+            stream |= {"retransmits": len(of.filter(polars.col("event") == LOST))}
+            stream |= {"rtt": round(1e3 * _at(samples["srtt"][str(number)], second + 1.0))}
+            streams.append(stream | {"snd_cwnd": round(_at(samples["window"][str(number)], second + 1.0))})
+        intervals.append({"streams": streams, "sum": {}})
+    ends = [
+        {
+            "sender": {"socket": number, "bytes": 1},
+            "receiver": {"socket": number, "bytes": flow["data_bytes_delivered"]},
+        }
+        for number, flow in zip(numbers, flows, strict=True)
+    ]
+    start = {"connected": [{"socket": number} for number in numbers], "test_start": {"protocol": "TCP", "reverse": 0}}
+    return {
+        "start": start | {"version": "iperf 3.18"},
+        "intervals": intervals,
+        "end": {"streams": ends, "sender_tcp_congestion": congestion},
+    }
+
+
+def _at(series: Series, time_s: float) -> float:
+    """What was sampled last; zero before the first sample."""
+    times, values = series
+    index = int(np.searchsorted(times, time_s, "right")) - 1
+    return float(values[index]) if index >= 0 else 0.0

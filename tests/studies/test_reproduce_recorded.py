@@ -1,0 +1,249 @@
+"""`dumbbell reproduce` on captures, qlogs and iperf3's JSON: of runs whose path is known, and of what cannot be used."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dumbbell
+from captures import quic, transfer, write_pcap
+from conftest import COMMAND
+from dumbbell.catalog.path import PathModel
+from dumbbell.studies.reproduce.named import recorded_scheme
+from dumbbell.studies.reproduce.view import DELAY, RATE
+from tests.recorded_sets import recorded_sets
+from transfer_logs import REPORT
+
+SCHEMES = ("cubic", "bbr", "vegas")
+PATHS = {
+    "deep": {"rate": "12mbit", "rtt": "60ms", "queue": "1.5bdp"},
+    "shallow": {"rate": "30mbit", "rtt": "80ms", "queue": "0.5bdp"},
+}
+TOLERANCES = {"pcap": (0.01, 0.02, 0.08), "qlog": (0.01, 0.02, 0.08), "iperf3": (0.02, 0.10, 0.15)}
+"""Relative, of rate, round trip and queue: packets tell each; counters are smoothed, and there is one each second."""
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Sets of every kind by the name of the path; made once."""
+    made: dict[str, Path] = {}
+
+    def of(name: str) -> Path:
+        if name not in made:
+            path = dumbbell.make_path(**PATHS[name])
+            made[name] = recorded_sets(tmp_path_factory.mktemp(name), path, SCHEMES, 20.0, seed=5)
+        return made[name]
+
+    return of
+
+
+def reproduced(place: Path, tmp_path: Path, **more: Any) -> dumbbell.Reproduction:
+    return dumbbell.reproduce(place, tmp_path / "out", **{"runs": 2, "jobs": 1} | more)
+
+
+def elements(path: PathModel) -> dict[str, dict[str, Any]]:
+    """The elements of the data direction, by kind."""
+    return {element["kind"]: element for element in path.data}
+
+
+@pytest.mark.parametrize("kind", ["pcap", "qlog", "iperf3"])
+@pytest.mark.parametrize("name", list(PATHS))
+def test_a_path_is_found_again(recorded: Callable[[str], Path], tmp_path: Path, name: str, kind: str) -> None:
+    found = reproduced(recorded(name) / kind, tmp_path)
+    truth, (path,) = dumbbell.make_path(**PATHS[name]), found.paths
+    rate, rtt, queue = TOLERANCES[kind]
+    link, true_link = elements(path.model)["link"], elements(truth)["link"]
+    described = truth.describe()
+    assert link["rate_mbps"] == pytest.approx(true_link["rate_mbps"], rel=rate)
+    assert 2.0 * path.delay_ms == pytest.approx(described.base_rtt_ms, rel=rtt)
+    assert link["queue"]["bytes"] == pytest.approx(true_link["queue"]["bytes"], rel=queue)
+    assert elements(path.model).get("loss", {"probability": 0.0})["probability"] < 1e-3
+    assert [row.run.name for row in sorted(found.rows, key=lambda row: row.run.name)] == sorted(SCHEMES)
+    score = found.scores["exact"]
+    assert score.throughput == len(SCHEMES)
+    assert score.delay >= (2 if kind == "iperf3" else 3)
+    assert not any(cause.excludes for row in found.rows for cause in row.causes)
+    assert found.left_out == ()
+
+
+def test_random_loss_is_told_by_packets(tmp_path: Path) -> None:
+    path = dumbbell.make_path(rate="8mbit", rtt="50ms", queue="2bdp", loss="0.5%")
+    place = recorded_sets(tmp_path, path, ("bbr", "vegas"), 20.0)
+    found = reproduced(place / "pcap", tmp_path)
+    loss = elements(found.paths[0].model)["loss"]["probability"]
+    assert 0.003 < loss < 0.0075
+
+
+def test_flows_of_one_capture_compete(tmp_path: Path) -> None:
+    path = dumbbell.make_path(rate="12mbit", rtt="40ms", queue="1bdp")
+    place = recorded_sets(tmp_path, path, ("cubic", "vegas"), 25.0, flows=3, interval=5)
+    found = reproduced(place / "pcap", tmp_path)
+    rows = [row for row in found.rows if row.run.name == "cubic"]
+    assert [row.flow for row in rows] == [0, 1, 2, 3]
+    schedules = [each.schedule for each in found.paths]
+    assert all(each is not None for each in schedules)
+    for each in schedules:
+        starts = [start for start, _ in each.spans_s] if each else []
+        assert starts == pytest.approx([0.0, 5.0, 10.0], abs=0.2)
+    whole = rows[0].exact[RATE]
+    assert whole is not None
+    assert abs(whole.relative) < 0.02
+    assert all(row.exact[DELAY] is not None for row in rows[1:])
+    assert found.scores["exact-flows"].rows == 6
+    page, _, table = found.save(tmp_path / "out")
+    assert "p95 of RTT" in page.read_text()
+    assert "rtt_p95_ms_measured" in table.read_text().splitlines()[0]
+
+
+def test_iperf3s_streams_compete(tmp_path: Path) -> None:
+    path = dumbbell.make_path(rate="12mbit", rtt="40ms", queue="1bdp")
+    place = recorded_sets(tmp_path, path, ("cubic", "bbr"), 20.0, flows=2)
+    found = reproduced(place / "iperf3", tmp_path)
+    assert {row.run.name: 0 for row in found.rows} == {"cubic": 0, "bbr": 0}
+    assert sorted(row.flow for row in found.rows) == [0, 0, 1, 1, 2, 2]
+    assert found.scores["exact"].throughput == 2
+
+
+def test_a_path_that_is_given_is_used(recorded: Callable[[str], Path], tmp_path: Path) -> None:
+    given = dumbbell.make_path(rate="6mbit", rtt="60ms", queue="1bdp")
+    file = tmp_path / "given.toml"
+    file.write_text(given.to_toml())
+    found = reproduced(recorded("deep") / "iperf3", tmp_path, path=file)
+    (path,) = found.paths
+    assert path.model.data == given.data
+    assert path.how == f"as given ({given.name})"
+    half = [row.exact[RATE] for row in found.rows]
+    assert all(each is not None and each.relative == pytest.approx(-0.5, abs=0.05) for each in half)
+
+
+def test_kinds_may_be_mixed_and_what_is_broken_is_left_out(recorded: Callable[[str], Path], tmp_path: Path) -> None:
+    mixed, below = tmp_path / "mixed", tmp_path / "mixed" / "more"
+    below.mkdir(parents=True)
+    source = recorded("deep")
+    shutil.copy(source / "pcap" / "cubic_1.pcap", mixed)
+    (mixed / "broken.pcap").write_bytes(b"no capture")
+    shutil.copy(source / "iperf3" / "vegas_1.json", mixed)
+    (mixed / "notes.json").write_text("{}")
+    (below / "damaged.qlog").write_text("{")
+    done = subprocess.run(
+        [*COMMAND, "reproduce", mixed, "--out", tmp_path / "out", "--runs", "1", "--jobs", "1"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done
+    left = [line for line in done.stderr.splitlines() if line.startswith("left out: ")]
+    assert len(left) == 3
+    for name, what in (("broken", "pcap"), ("notes.json", "is no report of iperf3"), ("damaged.qlog", ":1:")):
+        assert any(name in line and what in line for line in left), left
+    content = json.loads((tmp_path / "out" / "reproduce.json").read_text())
+    assert sorted((row["set"], row["scheme"]) for row in content["rows"]) == [
+        ("mixed-iperf3", "vegas"),
+        ("mixed-pcap", "cubic"),
+    ]
+    (rates,) = [row["exact"] for row in content["rows"] if row["scheme"] == "vegas"]
+    assert set(rates) == {"goodput_mbps", "mean_srtt_ms"}
+
+
+def udp_report(folder: Path) -> None:
+    start = REPORT["start"] | {"test_start": {"protocol": "UDP", "reverse": 0}}
+    (folder / "test.json").write_text(json.dumps(REPORT | {"start": start}))
+
+
+def without_rtt(folder: Path) -> None:
+    streams = [[part | {"rtt": 0} for part in each["streams"]] for each in REPORT["intervals"]]
+    report = REPORT | {"intervals": [{"streams": each, "sum": {}} for each in streams]}
+    end = REPORT["end"] | {"sender_tcp_congestion": "cubic"}
+    (folder / "test.json").write_text(json.dumps(report | {"end": end}))
+
+
+def arrivals(folder: Path) -> None:
+    write_pcap(folder / "cubic.pcap", transfer(40_000_000, 200))
+
+
+def unknown_scheme(folder: Path) -> None:
+    write_pcap(folder / "mystery.pcap", transfer(0, 200))
+
+
+def encrypted(folder: Path) -> None:
+    write_pcap(folder / "cubic.pcap", quic(200, 0, 10_000_000))
+
+
+@pytest.mark.parametrize(
+    ("write", "arguments", "message"),
+    [
+        (udp_report, (), "a test by UDP, which no congestion control sends"),
+        (without_rtt, (), "its intervals have no RTT, or are too few: --path gives one"),
+        (arrivals, (), "a capture at the receiver has no round trips: --path gives one"),
+        (unknown_scheme, (), "mystery: not one of ours: --as NAME=OURS says which is"),
+        (encrypted, (), "it does not tell what arrived"),
+        (arrivals, ("--path", "nosuch"), "unknown path `nosuch`"),
+        (arrivals, ("--as", "cubi=cubic"), "--as cubi: no run is of `cubi`"),
+        (lambda _: None, (), "no measured runs: needed is pantheon_metadata.json, or *.pcap"),
+        (lambda folder: (folder / "cubic.pcap").write_bytes(b""), (), "cubic.pcap"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line(
+    tmp_path: Path, write: Callable[[Path], object], arguments: Sequence[str], message: str
+) -> None:
+    (tmp_path / "set").mkdir()
+    write(tmp_path / "set")
+    command = [*COMMAND, "reproduce", tmp_path / "set", "--out", tmp_path / "out", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, ""), done
+    (line,) = done.stderr.strip().splitlines()
+    assert message in line
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("label", "scheme"),
+    [
+        ("cubic", "cubic"),
+        ("cubic_1", "cubic"),
+        ("bbr-run2", "bbr"),
+        ("site-a_vegas_3", "vegas"),
+        ("default_cubic_1_flow1", "cubic"),
+        ("cubic-tcp-sent", "cubic"),
+        ("copa-gcc2018", "copa-gcc2018"),
+        ("cubic_bbr", "cubic_bbr"),
+        ("mystery_1", "mystery_1"),
+    ],
+)
+def test_a_file_says_by_its_name_what_made_its_traffic(label: str, scheme: str) -> None:
+    assert recorded_scheme(label, {}) == scheme
+    assert recorded_scheme(label, {"iperf3": {"sender_tcp_congestion": "reno"}}) == "reno"
+
+
+def test_what_was_stopped_goes_on(recorded: Callable[[str], Path], tmp_path: Path) -> None:
+    source, out = recorded("deep") / "qlog", tmp_path / "out"
+    first = dumbbell.reproduce(source, out, runs=2, jobs=1)
+    kept = sorted(out.glob("simulated/*/runs/*/*/*/stats.json"))
+    assert kept
+    made = {file: file.stat().st_mtime_ns for file in kept[1:]}
+    shutil.rmtree(kept[0].parent)  # as if it had been stopped before this one
+    with pytest.raises(dumbbell.Error, match="exists already: choose another --out, or add --resume to go on"):
+        dumbbell.reproduce(source, out, runs=2, jobs=1)
+    again = dumbbell.reproduce(source, out, runs=2, jobs=1, resume=True)
+    assert {file: file.stat().st_mtime_ns for file in kept[1:]} == made
+    assert kept[0].exists()
+    assert [row.as_json() for row in again.rows] == [row.as_json() for row in first.rows]
+    with pytest.raises(dumbbell.Error, match="cannot resume: it has results of another experiment"):
+        dumbbell.reproduce(source, out, runs=2, jobs=1, seed=2, resume=True)
+    assert kept[0].exists()
+    copied = tmp_path / "copied" / "qlog"
+    shutil.copytree(source, copied)
+    with pytest.raises(dumbbell.Error, match="cannot resume: it is an import of"):
+        dumbbell.reproduce(copied, out, runs=2, jobs=1, resume=True)
+
+
+def test_a_directory_of_something_else_is_not_resumed(recorded: Callable[[str], Path], tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "letter.txt").write_text("keep")
+    with pytest.raises(dumbbell.Error, match="is neither empty nor a reproduction's directory"):
+        reproduced(recorded("deep") / "qlog", tmp_path, resume=True)
+    assert (tmp_path / "out" / "letter.txt").read_text() == "keep"
