@@ -17,7 +17,7 @@ HEADERS = 120
 """Bytes of each packet that a capture keeps."""
 
 
-def recorded_sets(folder: Path, path: PathModel, schemes: tuple[str, ...], duration_s: float, **more: Any) -> Path:
+def recorded_sets(folder: Path, path: PathModel, schemes: tuple[str, ...], duration_s: float, **more: object) -> Path:
     """Simulate schemes on `path`, and write a set of each kind into `folder`: `pcap`, `qlog` and `iperf3`."""
     truth = folder / "truth"
     dumbbell.run(schemes=list(schemes), path=path, duration=duration_s, log="full", warmup=0, out=truth, jobs=1, **more)

@@ -161,10 +161,10 @@ def measured_set(content: ResultsDirectory, name: str, source: Path, stands_for:
         called = run.scheme if metadata else recorded_scheme(run.scheme, statistics)
         scheme, reason = _stand_in(content, run, called, stands_for, known)
         view = BOTH_ENDS if metadata else view_of(statistics)
-        if scheme is None:
-            left.append(f"{run.scheme}: {reason}")
-        elif (unfit := _unfit(statistics)) is not None:
+        if (unfit := _unfit(statistics)) is not None:
             left.append(f"{label}: {unfit}")
+        elif scheme is None:
+            left.append(f"{run.scheme}: {reason}")
         elif view is None or not statistics["network"].get(view.metrics[RATE]):
             left.append(f"{label}: nothing arrived" if metadata else f"{label}: it does not tell what arrived")
         else:
