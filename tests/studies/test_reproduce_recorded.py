@@ -52,7 +52,7 @@ def elements(path: PathModel) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("kind", ["pcap", "qlog", "iperf3"])
-@pytest.mark.parametrize("name", list(PATHS))
+@pytest.mark.parametrize("name", ["deep", pytest.param("shallow", marks=pytest.mark.slow)])
 def test_a_path_is_found_again(recorded: Callable[[str], Path], tmp_path: Path, name: str, kind: str) -> None:
     found = reproduced(recorded(name) / kind, tmp_path)
     truth, (path,) = dumbbell.make_path(**PATHS[name]), found.paths
@@ -221,7 +221,7 @@ def test_a_file_says_by_its_name_what_made_its_traffic(label: str, scheme: str) 
 
 
 def test_what_was_stopped_goes_on(recorded: Callable[[str], Path], tmp_path: Path) -> None:
-    source, out = recorded("deep") / "qlog", tmp_path / "out"
+    source, out = recorded("deep") / "iperf3", tmp_path / "out"
     first = dumbbell.reproduce(source, out, runs=1, jobs=1)
     kept = sorted(out.glob("simulated/*/runs/*/*/*/stats.json"))
     assert kept
@@ -236,7 +236,7 @@ def test_what_was_stopped_goes_on(recorded: Callable[[str], Path], tmp_path: Pat
     with pytest.raises(dumbbell.Error, match="cannot resume: it has results of another experiment"):
         dumbbell.reproduce(source, out, runs=1, jobs=1, seed=2, resume=True)
     assert kept[0].exists()
-    copied = tmp_path / "copied" / "qlog"
+    copied = tmp_path / "copied" / "iperf3"
     shutil.copytree(source, copied)
     with pytest.raises(dumbbell.Error, match="cannot resume: it is an import of"):
         dumbbell.reproduce(copied, out, runs=1, jobs=1, resume=True)
@@ -246,5 +246,5 @@ def test_a_directory_of_something_else_is_not_resumed(recorded: Callable[[str], 
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letter.txt").write_text("keep")
     with pytest.raises(dumbbell.Error, match="is neither empty nor a reproduction's directory"):
-        reproduced(recorded("deep") / "qlog", tmp_path, resume=True)
+        reproduced(recorded("deep") / "iperf3", tmp_path, resume=True)
     assert (tmp_path / "out" / "letter.txt").read_text() == "keep"

@@ -14,7 +14,7 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.studies.reproduce.link import period
 from dumbbell.studies.reproduce.mahimahi_command import MahimahiCommand
 from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet
-from dumbbell.studies.reproduce.schedule import Schedule, schedule_of
+from dumbbell.studies.reproduce.schedule import Schedule, own_schedule
 from dumbbell.studies.reproduce.seen import Seen, seen_in_packets
 from dumbbell.studies.reproduce.totals import seen_in_totals
 from dumbbell.studies.reproduce.view import RECEIVER, TOTALS
@@ -69,16 +69,14 @@ def given_paths(measured: MeasuredSet, given: PathModel) -> list[MeasuredPath]:
     return _scheduled(MeasuredPath(model, measured.runs, f"as given ({given.name})", 0.0, False), measured)
 
 
-def _scheduled(path: MeasuredPath, measured: MeasuredSet) -> list[MeasuredPath]:
-    """The same path for each schedule that its runs have."""
-    if measured.metadata:
-        return [path]
-    groups: dict[Schedule, list[MeasuredRun]] = {}
+def _scheduled(path: MeasuredPath, measured: MeasuredSet, used: Sequence[str] = ()) -> list[MeasuredPath]:
+    """The same path for each schedule that its runs have; `None` is the one of the set."""
+    groups: dict[Schedule | None, list[MeasuredRun]] = {}
     for run in path.runs:
-        groups.setdefault(schedule_of(run), []).append(run)
+        groups.setdefault(own_schedule(run, measured), []).append(run)
     found: list[MeasuredPath] = []
     for schedule, runs in groups.items():
-        name = unlike(path.model.name, [each.model.name for each in found])
+        name = unlike(path.model.name, [*used, *(each.model.name for each in found)])
         found.append(replace(path, model=replace(path.model, name=name), runs=tuple(runs), schedule=schedule))
     return found
 
@@ -122,7 +120,8 @@ def _of_mahimahi(measured: MeasuredSet) -> tuple[list[MeasuredPath], list[str]]:
     paths: list[MeasuredPath] = []
     for each in shared.values():
         names = [path.model.name for path in paths]
-        paths.append(_mahimahi_path(measured, each, unlike(fitted(each.name, "measured"), names)))
+        path = _mahimahi_path(measured, each, unlike(fitted(each.name, "measured"), names))
+        paths += _scheduled(path, measured, names)
     return paths, left
 
 

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 from dumbbell.catalog.grids.flows import FlowPlan
-from dumbbell.studies.reproduce.measured import MeasuredRun
+from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet
 
 _SHORT_S = 5.0
 """Runs that are shorter differ by tenths of seconds, others by seconds: what is alike is simulated once."""
+_LATE_S = 0.3
+"""How much later than planned a flow starts at most that started as planned."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,22 @@ def schedule_of(run: MeasuredRun) -> Schedule:
     duration = max(round(last - first, digits), 0.1)
     # who stops within a second of the last one stops with it: nobody ends two programs at once
     late = duration - max(1.0, 0.02 * duration)
-    spans = [
-        (round(start - first, 1), duration if stop - first > late else round(stop - first, 1)) for start, stop in times
-    ]
+    spans = []
+    for start, stop in ((start - first, stop - first) for start, stop in times):
+        begun = round(start, 1)
+        spans.append((begun, duration if stop > late else max(round(stop, 1), begun + 0.1)))
     return Schedule(duration, tuple(spans))
+
+
+def own_schedule(run: MeasuredRun, measured: MeasuredSet) -> Schedule | None:
+    """Return the schedule of a run; None of one whose flows started as its set planned it."""
+    planned = measured.content.experiment
+    if not measured.metadata:
+        return schedule_of(run)
+    if planned.flows < 2 or not run.has_packets:
+        return None
+    schedule = schedule_of(run)
+    starts = [start for start, _ in schedule.spans_s]
+    late = [abs(start - number * planned.interval_s) for number, start in enumerate(starts)]
+    has_all = len(starts) == planned.flows and all(stop > start for start, stop in schedule.spans_s)
+    return schedule if has_all and max(late) > _LATE_S else None

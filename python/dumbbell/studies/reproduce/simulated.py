@@ -15,7 +15,7 @@ from dumbbell.studies.reproduce.host import HostProfile, is_tcp
 from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet
 from dumbbell.studies.reproduce.measured_path import MeasuredPath
 from dumbbell.studies.reproduce.packets import RunPackets
-from dumbbell.studies.reproduce.view import TOTALS
+from dumbbell.studies.reproduce.view import BOTH_ENDS, SENDER
 
 SUSPECT = "cubic"
 """What runs in place of a scheme whose kernel module is missing."""
@@ -46,8 +46,8 @@ class Simulated:
 
 
 def is_suspected(run: MeasuredRun) -> bool:
-    """Whether a run may be CUBIC by another name. Counters are told by the kernel, which knows what it ran."""
-    return run.name in MODULES and run.view is not TOTALS
+    """Whether a run may be CUBIC by another name, and its window can tell."""
+    return run.name in MODULES and run.view in (BOTH_ENDS, SENDER)
 
 
 def plan(
