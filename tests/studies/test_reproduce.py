@@ -224,6 +224,20 @@ def test_single_flows_are_compared_too(tmp_path: Path) -> None:
     assert any(each.startswith("Single flows of several") for each in found.findings())
 
 
+def test_flows_start_when_their_log_says(tmp_path: Path) -> None:
+    queue = {"kind": "droptail", "packets": 100}
+    place = write_set(tmp_path, {"cubic": "cubic"}, mahimahi_path(queue=queue), packets=100, flows=2, interval=4)
+    metadata = json.loads((place / "pantheon_metadata.json").read_text())
+    (place / "pantheon_metadata.json").write_text(json.dumps(metadata | {"interval": 1}))
+    found = reproduced(place, tmp_path)
+    (path,) = found.paths
+    assert path.schedule is not None
+    assert path.schedule.spans_s == ((0.0, 20.0), (pytest.approx(4.0, abs=0.15), 20.0))
+    score = found.scores["exact-flows"]
+    assert score.median_throughput is not None
+    assert score.median_throughput < 0.05
+
+
 def refused(*arguments: str) -> str:
     done = subprocess.run([*COMMAND, "reproduce", *arguments], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, ""), done
