@@ -13,6 +13,8 @@ from dumbbell.results.series.samples import Series, read_samples
 from tests.captures import write_pcap
 from tests.sender_capture import ACKED, LOST, SenderOnTcp
 
+KERNEL = {"cubic-linux": "cubic"}
+"""What the kernel calls a scheme."""
 HEADERS = 120
 """Bytes of each packet that a capture keeps."""
 
@@ -25,9 +27,10 @@ def recorded_sets(folder: Path, path: PathModel, schemes: tuple[str, ...], durat
     for kind in ("pcap", "iperf3"):
         (folder / kind).mkdir()
     for run in sorted((truth / "runs").glob("*/*/*")):
-        name = f"{run.parent.name}_{run.name}"
+        congestion = KERNEL.get(run.parent.name, run.parent.name)
+        name = f"{congestion}_{run.name}"
         write_capture(run, folder / "pcap" / f"{name}.pcap")
-        (folder / "iperf3" / f"{name}.json").write_text(json.dumps(iperf3_report(run, run.parent.name, duration_s)))
+        (folder / "iperf3" / f"{name}.json").write_text(json.dumps(iperf3_report(run, congestion, duration_s)))
     return folder
 
 

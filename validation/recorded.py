@@ -21,7 +21,7 @@ from scripts.blocks import replace_block
 from tests.recorded_sets import recorded_sets
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reproduce.md"
-SCHEMES = ("cubic", "bbr", "vegas")
+SCHEMES = ("cubic-linux", "bbr", "vegas")
 KINDS = ("pcap", "qlog", "iperf3")
 
 

@@ -18,7 +18,7 @@ from dumbbell.studies.reproduce.view import DELAY, RATE
 from tests.recorded_sets import recorded_sets
 from transfer_logs import REPORT
 
-SCHEMES = ("cubic", "bbr", "vegas")
+SCHEMES = ("cubic-linux", "bbr", "vegas")
 PATHS = {
     "deep": {"rate": "12mbit", "rtt": "60ms", "queue": "1.5bdp"},
     "shallow": {"rate": "30mbit", "rtt": "80ms", "queue": "0.5bdp"},
@@ -63,7 +63,7 @@ def test_a_path_is_found_again(recorded: Callable[[str], Path], tmp_path: Path, 
     assert 2.0 * path.delay_ms == pytest.approx(described.base_rtt_ms, rel=rtt)
     assert link["queue"]["bytes"] == pytest.approx(QUEUES_BYTES[name], rel=queue)
     assert elements(path.model).get("loss", {"probability": 0.0})["probability"] < 1e-3
-    assert [row.run.name for row in sorted(found.rows, key=lambda row: row.run.name)] == sorted(SCHEMES)
+    assert sorted(row.run.scheme.name for row in found.rows) == sorted(SCHEMES)
     score = found.scores["exact"]
     assert score.throughput == len(SCHEMES)
     assert score.delay >= (2 if kind == "iperf3" else 3)
@@ -81,7 +81,7 @@ def test_random_loss_is_told_by_packets(tmp_path: Path) -> None:
 
 def test_flows_of_one_capture_compete(tmp_path: Path) -> None:
     path = dumbbell.make_path(rate="12mbit", rtt="40ms", queue="1bdp")
-    place = recorded_sets(tmp_path, path, ("cubic", "vegas"), 12.0, flows=3, interval=3)
+    place = recorded_sets(tmp_path, path, ("cubic-linux", "vegas"), 12.0, flows=3, interval=3)
     found = reproduced(place / "pcap", tmp_path)
     rows = [row for row in found.rows if row.run.name == "cubic"]
     assert [row.flow for row in rows] == [0, 1, 2, 3]
@@ -102,7 +102,7 @@ def test_flows_of_one_capture_compete(tmp_path: Path) -> None:
 
 def test_iperf3s_streams_compete(tmp_path: Path) -> None:
     path = dumbbell.make_path(rate="12mbit", rtt="40ms", queue="1bdp")
-    place = recorded_sets(tmp_path, path, ("cubic", "bbr"), 12.0, flows=2)
+    place = recorded_sets(tmp_path, path, ("cubic-linux", "bbr"), 12.0, flows=2)
     found = reproduced(place / "iperf3", tmp_path)
     assert {row.run.name: 0 for row in found.rows} == {"cubic": 0, "bbr": 0}
     assert sorted(row.flow for row in found.rows) == [0, 0, 1, 1, 2, 2]

@@ -19,7 +19,7 @@ from dumbbell.results import ResultsDirectory
 from dumbbell.results.analysis.counterparts import WRITTEN_BY, counterparts
 from dumbbell.results.series.run_files import PACKETS, kept_files
 from dumbbell.studies.reproduce.mahimahi_command import MahimahiCommand, read_command, read_head
-from dumbbell.studies.reproduce.named import recorded_scheme
+from dumbbell.studies.reproduce.named import kernel_counterparts, recorded_scheme
 from dumbbell.studies.reproduce.packets import RunPackets
 from dumbbell.studies.reproduce.view import BOTH_ENDS, RATE, View, view_of
 from dumbbell.studies.stand_ins import stand_in
@@ -159,7 +159,8 @@ def measured_set(content: ResultsDirectory, name: str, source: Path, stands_for:
             left.append(f"{label}: {statistics['reason']}")
             continue
         called = run.scheme if metadata else recorded_scheme(run.scheme, statistics)
-        scheme, reason = _stand_in(content, run, called, stands_for, known)
+        stand_ins = known if metadata else kernel_counterparts(statistics)
+        scheme, reason = _stand_in(content, run, called, stands_for, stand_ins)
         view = BOTH_ENDS if metadata else view_of(statistics)
         if (unfit := _unfit(statistics)) is not None:
             left.append(f"{label}: {unfit}")

@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from dumbbell import catalog
+from dumbbell.catalog.outside.pantheon_names import Counterpart
 
+_KERNEL = {"cubic": Counterpart("cubic-linux")}
+"""Congestion controls of Linux's TCP whose name is that of another scheme here: its CUBIC has HyStart."""
 _ROLE = re.compile(r"-(?:tcp|udp)-(?:sent|received)$")
 """What an import adds where the flows of one capture are several runs."""
 _COUNT = re.compile(r"[-_.]?(?:run|flow)?[-_.]?[0-9]+$", re.IGNORECASE)
@@ -27,3 +30,10 @@ def recorded_scheme(label: str, statistics: Mapping[str, Any]) -> str:
             return name
     parts = {part for text in (whole, shortened) for part in text.split("_") if part in known}
     return parts.pop() if len(parts) == 1 else whole
+
+
+def kernel_counterparts(statistics: Mapping[str, Any]) -> Mapping[str, Counterpart]:
+    """Return which schemes stand for the kernel's congestion controls, of a run over the kernel's TCP."""
+    flows = (statistics.get("capture") or {}).get("flows", ())
+    is_tcp = "iperf3" in statistics or "ss" in statistics or any(flow["protocol"] == "TCP" for flow in flows)
+    return _KERNEL if is_tcp else {}
