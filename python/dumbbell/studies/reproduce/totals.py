@@ -15,6 +15,8 @@ Numbers = NDArray[Any]
 PACKET_BYTES, PAYLOAD_BYTES = 1500, 1448
 """A full packet of TCP with timestamps, and its payload, which is what counters count."""
 _LEAST_INTERVALS = 4
+_SPAN = 5
+"""Intervals over which a rate is a mean: iperf3 counts writes of 128 KiB, which intervals of slow links have few of."""
 _RATE_PERCENTILE = 75.0
 _FIELDS = ("transferred", "delivered")
 """What was handed to the kernel, and what was acknowledged, which `ss` tells."""
@@ -25,14 +27,13 @@ def seen_in_totals(folder: Path) -> Seen | None:
     samples = read_samples(kept_files(folder).get(FLOWS))
     rtts = [values for _, values in samples.get("srtt", {}).values()]
     rates = _rates_mbps(samples)
-    if not rtts or len(rates) < _LEAST_INTERVALS:
+    if not rtts or not len(rates):
         return None
     rtt = np.concatenate(rtts)
     least = float(rtt.min())
     lost = sum(int(values[-1]) for _, values in samples.get("retransmissions", {}).values() if len(values))
     return Seen(
-        # the first interval has what filled the sender's buffer
-        rate_mbps=float(np.percentile(rates[1:], _RATE_PERCENTILE)) * PACKET_BYTES / PAYLOAD_BYTES,
+        rate_mbps=float(np.percentile(rates, _RATE_PERCENTILE)) * PACKET_BYTES / PAYLOAD_BYTES,
         data_ms=least / 2.0,
         ack_ms=least / 2.0,
         data_bytes=PACKET_BYTES,
@@ -45,7 +46,7 @@ def seen_in_totals(folder: Path) -> Seen | None:
 
 
 def _rates_mbps(samples: dict[str, dict[str, Series]]) -> Numbers:
-    """The rate of all flows together in each interval; of the field that has most of them."""
+    """The rate of all flows together over some intervals; of the field that has most of them. None of too few."""
     counted = max((samples.get(name, {}) for name in _FIELDS), key=_points)
     if not counted:
         return np.zeros(0)
@@ -53,7 +54,12 @@ def _rates_mbps(samples: dict[str, dict[str, Series]]) -> Numbers:
     total: Numbers = np.zeros(len(ends))
     for time_s, values in counted.values():
         total += np.interp(ends, time_s, values)
-    found: Numbers = np.diff(total) * 8.0 / np.maximum(np.diff(ends), 1e-9) / 1e6
+    if len(ends) <= _LEAST_INTERVALS:
+        return np.zeros(0)
+    # the first interval has what filled the sender's buffer
+    total, ends = total[1:], ends[1:]
+    span = min(_SPAN, len(ends) - 1)
+    found: Numbers = (total[span:] - total[:-span]) * 8e-6 / (ends[span:] - ends[:-span])
     return found
 
 
