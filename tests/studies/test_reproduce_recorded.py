@@ -13,7 +13,10 @@ import dumbbell
 from captures import quic, transfer, write_pcap
 from conftest import COMMAND
 from dumbbell.catalog.path import PathModel
+from dumbbell.studies.reproduce.measured import MeasuredRun
 from dumbbell.studies.reproduce.named import recorded_scheme
+from dumbbell.studies.reproduce.score import compare
+from dumbbell.studies.reproduce.simulated import Simulated
 from dumbbell.studies.reproduce.view import DELAY, RATE
 from tests.recorded_sets import recorded_sets
 from transfer_logs import REPORT
@@ -107,6 +110,18 @@ def test_iperf3s_streams_compete(tmp_path: Path) -> None:
     assert {row.run.name: 0 for row in found.rows} == {"cubic": 0, "bbr": 0}
     assert sorted(row.flow for row in found.rows) == [0, 0, 1, 1, 2, 2]
     assert found.scores["exact"].throughput == 2
+
+
+def test_flows_that_start_together_stand_beside_each_other_by_rate() -> None:
+    def flows(*rates: float, starts: Sequence[float] = (0.0, 0.1, 5.0)) -> dict[str, Any]:
+        pairs = enumerate(zip(rates, starts, strict=True), 1)
+        listed = [{"flow": number, "start_s": start, "throughput_mbps": rate} for number, (rate, start) in pairs]
+        return {"flows": listed, "network": {}}
+
+    run = MeasuredRun("set", "cubic", 1, dumbbell.catalog.schemes().find("cubic"), Path(), flows(2.0, 6.0, 9.0))
+    beside = Simulated((flows(7.0, 1.0, 3.0), flows(3.0, 5.0, 3.0)), ())
+    means = [found.mean if (found := compare(run, flow, beside)[RATE]) else None for flow in (1, 2, 3)]
+    assert means == [2.0, 6.0, 3.0]
 
 
 def test_a_path_that_is_given_is_used(recorded: Callable[[str], Path], tmp_path: Path) -> None:

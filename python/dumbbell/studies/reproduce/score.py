@@ -1,18 +1,20 @@
 """Measured beside simulated: how far each metric of each flow is off, and how many runs are within tolerance."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
 from dumbbell.studies.reproduce.measured import MeasuredRun
 from dumbbell.studies.reproduce.simulated import Simulated
-from dumbbell.studies.reproduce.view import DELAY, LOSS, MEASURES, RATE
+from dumbbell.studies.reproduce.view import DELAY, LOSS, MEASURES, RATE, View
 
 TOLERANCES = {RATE: 0.05, DELAY: 0.10}
 """Relative error up to which a metric counts as reproduced."""
 LOSS_TOLERANCE = 0.01
 """The same of a loss rate, which is compared in absolute terms."""
+TOGETHER_S = 0.3
+"""How far apart flows start at most that start together."""
 FAILED = 100.0
 """Surprise of a run that the simulator could not make."""
 
@@ -113,10 +115,15 @@ def surprise(compared: dict[str, Compared | None]) -> float:
 
 
 def compare(run: MeasuredRun, flow: int, beside: Simulated) -> dict[str, Compared | None]:
-    """Return each measure of a flow beside the simulated runs; None where either side does not tell it."""
+    """Return each measure of a flow beside the simulated runs; None where either side does not tell it.
+
+    Which of several flows that started together gets most is chance: the fastest stands beside the fastest.
+    """
     found: dict[str, Compared | None] = {}
     measured = run.metrics(flow)
-    made = [run.view.of(statistics, flow) for statistics in beside.statistics]
+    together = _together(run, flow)
+    rank = _by_rate(run.view, run.statistics, together).index(flow)
+    made = [run.view.of(statistics, _by_rate(run.view, statistics, together)[rank]) for statistics in beside.statistics]
     for name in MEASURES:
         value, values = measured[name], [each[name] for each in made]
         known = [each for each in values if each is not None]
@@ -124,6 +131,19 @@ def compare(run: MeasuredRun, flow: int, beside: Simulated) -> dict[str, Compare
             None if value is None or not known else Compared(value, sum(known) / len(known), min(known), max(known))
         )
     return found
+
+
+def _together(run: MeasuredRun, flow: int) -> list[int]:
+    """The flows of a run that started together with one, itself among them."""
+    starts = {int(each["flow"]): float(each["start_s"] or 0.0) for each in run.statistics["flows"]}
+    if flow not in starts:
+        return [flow]
+    return [number for number, start in starts.items() if abs(start - starts[flow]) <= TOGETHER_S]
+
+
+def _by_rate(view: View, statistics: Mapping[str, Any], flows: Sequence[int]) -> list[int]:
+    """These flows, the fastest first."""
+    return sorted(flows, key=lambda number: -(view.of(statistics, number)[RATE] or 0.0))
 
 
 @dataclass(frozen=True)
