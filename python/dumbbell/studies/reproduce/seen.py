@@ -11,8 +11,6 @@ _CALM = 0.3
 """Share of the longest wait below which a loss is not the queue's."""
 _LEAST_PACKETS = 100
 _LEAST_LOST = 5
-_OF_QUEUE = 0.5
-"""Share of the longest wait from which on losses are the queue's."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ def seen_in_packets(packets: RunPackets, by_sender: bool = False) -> Seen | None
     if by_sender and len(lost) >= _LEAST_LOST:
         # an ACK may wait 40 ms for a second packet: of a full queue those tell that were sent just before lost ones
         full = float(np.percentile(delays[lost], 75.0)) - least
-        wait = min(wait, full) if full >= _OF_QUEUE * wait else wait
+        wait = min(wait, full) if full >= _CALM * wait else wait
     shortest = int(np.argmin(delays))
     data_ms = ack_ms = float(delays[shortest])
     if by_sender:
