@@ -421,6 +421,12 @@ def describe_plugin(file: str, sha256: str) -> str:
     of `controllers`) and `fields`. The code runs in this process: ask in one that may end.
     """
 
+def log_to(descriptor: int | None, levels: list[tuple[str, str]] = ..., before: str = "") -> None:
+    """Writes events of this thread, and of threads that Rust starts, to `descriptor` from now on; `None` ends that.
+
+    `levels` are names of loggers, the empty one for all, and the most detailed level of each. `before` begins a line.
+    """
+
 def guard_process(file: str) -> None:
     """From now on a plug-in that ends this process, or does not answer within 5 s, leaves a line about it in `file`.
 

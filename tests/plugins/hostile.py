@@ -104,7 +104,7 @@ class Hostile:
         for tell in gc.get_objects():
             # the process that this one is a copy of has one too, whose connection is closed here
             if isinstance(tell, Telling) and Path(f"/proc/self/fd/{tell._connection.fileno()}").is_symlink():
-                tell(Attempt({"status": 5, "reason": [], "flows": 7}, []))
+                tell(Attempt({"status": 5, "reason": [], "flows": 7}))
 
     def _remove(self) -> None:
         import shutil

@@ -216,6 +216,9 @@ impl DirectionThread {
         let end = session.end;
         let mut readable = vec![false; self.inlets.len()];
         let punctual = Scheduled::punctual(Urgency::Path);
+        let direction = ["data", "ack"][self.config.number];
+        let (thread, real_time) = (nix::unistd::gettid().as_raw(), punctual.is_granted());
+        tracing::info!(direction, flows = self.inlets.len(), thread, real_time, "direction begins");
         let mut pace = Pace::new(self.config.clock.now());
         loop {
             let now = self.config.clock.now();
@@ -239,7 +242,12 @@ impl DirectionThread {
         let finished = self.config.clock.now().min(end);
         self.sample(finished);
         self.direction.settle(finished);
+        let (name, handled) = (direction, self.handled);
         let Self { direction, log, lateness, samples, refused, refusal, .. } = self;
+        tracing::info!(direction = name, handled, refused, "direction is over");
+        if let Some(why) = &refusal {
+            tracing::warn!(direction = name, refused, %why, "the receiving device refused packets");
+        }
         let real_time = punctual.is_granted();
         Ok(DirectionReport { direction, log, lateness, samples, refused, refusal, real_time })
     }

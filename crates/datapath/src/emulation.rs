@@ -46,6 +46,7 @@ impl End {
     /// An end in a namespace of its own.
     pub(crate) fn create(device: &TunConfig) -> Result<Self, String> {
         let (namespace, tun) = Namespace::create(|| Tun::create(device))?;
+        tracing::debug!(address = %device.address, peer = %device.peer, device = device.name, "network namespace made");
         Ok(Self { namespace, address: device.address, tun: Arc::new(tun) })
     }
 

@@ -148,7 +148,8 @@ fn spawn<'scope, T: Send + 'scope>(
             let _punctual = Scheduled::punctual(Urgency::End);
             task.store(gettid().as_raw(), Ordering::Relaxed);
             let result = work().map_err(|error| format!("{label}: {error}"));
-            if result.is_err() {
+            if let Err(why) = &result {
+                tracing::error!("{why}");
                 stop.store(true, Ordering::Relaxed);
             }
             result

@@ -90,6 +90,7 @@ impl Program {
             let tail = Arc::clone(&tail);
             thread::spawn(move || drain(stream, &tail))
         });
+        tracing::info!(pid = child.id(), command = launch.words.join(" "), "{}: started", launch.label);
         let watched = Watched::new(Who::Program(child.id() as i32), launch.programs);
         Ok(Self {
             label: launch.label,
@@ -107,6 +108,7 @@ impl Program {
         if self.status.is_none() && self.has_ended() {
             let _unhurried = Scheduled::unhurried();
             self.status = self.child.try_wait().ok().flatten();
+            self.tell_end();
         }
         self.status
     }
@@ -139,7 +141,18 @@ impl Program {
                 thread::sleep(Duration::from_millis(5));
             }
         }
+        let before = self.status;
         self.status = self.enclosure.end(&mut self.child).ok().or(self.status);
+        if before.is_none() {
+            self.tell_end();
+        }
+    }
+
+    /// Says how it ended.
+    fn tell_end(&self) {
+        if let Some(status) = self.status {
+            tracing::info!(pid = self.child.id(), "{}: ended with {}", self.label, describe(status));
+        }
     }
 
     /// Waits for the rest of its output. What it has started may go on and hold its output open: that ends the wait.

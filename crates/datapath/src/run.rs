@@ -81,10 +81,12 @@ pub fn run(
     clean_up();
     let owner = Owner::next();
     let scratch = Scratch::create(owner.mark_text())?;
+    tracing::info!(flows = spec.flows.len(), seed = spec.seed, scratch = %scratch.path().display(), "emulation begins");
     let outcome = carry_out(Planned { spec, registry }, scratch.path(), &stop);
     // Also what follows would disturb the next run.
     let told = outcome.and_then(|outcome| tell_all(spec, outcome, observer));
     drop(lock);
+    tracing::info!("emulation is over: its lock is given back");
     told
 }
 
@@ -116,12 +118,14 @@ fn carry_out(planned: Planned<'_>, scratch: &Path, stop: &dyn Fn() -> bool) -> R
     let mtu_bytes = device_mtu(&spec.path);
     let mut pairs: Vec<Pair> =
         (0..spec.flows.len()).map(|index| Pair::create(index, mtu_bytes)).collect::<Result<_, _>>()?;
+    tracing::info!(pairs = pairs.len(), mtu_bytes, "network namespaces made");
     let outcome = with_pairs(planned, &pairs, scratch, stop);
     let tx_dropped = pairs.iter_mut().map(Pair::dropped).sum::<Result<u64, String>>();
     // What a program does not read in time is its own affair.
     let ours = spec.flows.iter().zip(&pairs).filter(|(flow, _)| flow.program.is_none());
     let socket_dropped = ours.map(|(_, pair)| pair.dropped_at_sockets()).sum::<Result<u64, String>>();
     close(pairs);
+    tracing::info!("network namespaces closed");
     Ok(Outcome { tx_dropped: tx_dropped?, socket_dropped: socket_dropped?, ..outcome? })
 }
 
@@ -150,6 +154,7 @@ fn with_pairs(
     });
     let traffic: Vec<Traffic> = traffic.collect::<Result<_, String>>()?;
     let clock = Clock::starting_at(monotonic_ns() + LEAD_NS);
+    tracing::info!(duration_s = spec.duration().as_secs_f64(), "the clock of the run starts");
     let outcome = with_programs(planned, pairs, sockets, &traffic, &mut programs, clock, stop);
     programs.iter_mut().flatten().for_each(ProgramFlow::end);
     let mut outcome = outcome?;
@@ -202,7 +207,8 @@ fn with_programs(
             Ok((_, flows)) => watch(session, programs, flows, &gauges, stop),
             Err(error) => Err(String::clone(error)),
         };
-        if watched.is_err() {
+        if let Err(why) = &watched {
+            tracing::warn!(%why, "all threads of the run are stopped");
             stopped.store(true, Ordering::Relaxed);
         }
         let ([data, ack], flows) = started?;
@@ -355,5 +361,10 @@ fn tell_all(spec: &RunSpec, outcome: Outcome, observer: &mut dyn Observer) -> Re
         ends,
         programs,
     };
+    let LatenessReport { packets, p50, p99, max, .. } = emulation.lateness_us;
+    tracing::info!(packets, p50_us = p50, p99_us = p99, max_us = max, "lateness of departures");
+    if let Some(why) = emulation.invalid.as_ref().or(emulation.degraded.as_ref()) {
+        tracing::warn!(%why, "the run is not as it should be");
+    }
     Ok(Emulated { totals, emulation })
 }

@@ -46,7 +46,8 @@ pub(crate) fn remove_orphaned(is_orphaned: impl Fn(&str) -> bool) {
     for entry in fs::read_dir(home).into_iter().flatten().flatten() {
         if entry.file_name().to_str().is_some_and(&is_orphaned) {
             // What cannot be removed is tried again the next time.
-            let _removed = fs::remove_dir_all(entry.path());
+            let removed = fs::remove_dir_all(entry.path());
+            tracing::info!(directory = %entry.path().display(), ?removed, "removes what a run left that was killed");
         }
     }
 }

@@ -85,6 +85,7 @@ pub fn run_shell(spec: &ShellSpec) -> Result<i32, String> {
         full_log: false,
         gauges: &gauges,
     };
+    tracing::info!(seed = spec.seed, command = spec.command.join(" "), "emulation begins");
     let traffic = Traffic { data: Reading::Foreign, ack: Reading::Acks, extra: Span::ZERO };
     let pairs = [pair];
     let (status, directions) = thread::scope(|scope| {
@@ -107,6 +108,7 @@ pub fn run_shell(spec: &ShellSpec) -> Result<i32, String> {
         writer.finish().map_err(text)?;
     }
     close(pairs.into());
+    tracing::info!(status, "network namespaces closed");
     Ok(status)
 }
 

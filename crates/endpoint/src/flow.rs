@@ -110,9 +110,11 @@ pub fn send_udp(
     mut journal: Journal,
 ) -> Result<SenderReport, String> {
     let mut samples = Samples::every(Span::from_secs_f64(spec.sample_interval_s));
+    tell_begin(spec, index, "UDP");
     let punctuality = run_sender(socket, &mut wire, &mut sender, session, &mut samples, &mut journal)
         .map_err(|error| sending(&error))?;
     let counters = sender_counters(spec, index, &sender);
+    tell_end(index, &counters);
     let (guarded, punctuality) = (wire.guarded(), Some(punctuality));
     Ok(SenderReport { counters, samples, journal, frames: Vec::new(), guarded, punctuality })
 }
@@ -155,6 +157,7 @@ pub fn send_tcp(
         thread::sleep(POLL.min(Duration::from_nanos((start - session.clock.now()).as_ns())));
     }
     let mut samples = Samples::every(Span::from_secs_f64(spec.sample_interval_s));
+    tell_begin(spec, index, congestion_control);
     let payload_bytes = Config::tcp().payload_bytes;
     let application = Application::new(flow.application.clone(), start, payload_bytes, spec.flow_seed(index));
     let stream = connect_tcp(address, congestion_control, session)?;
@@ -162,6 +165,7 @@ pub fn send_tcp(
         .map_err(|error| sending(&error))?;
     let media = outcome.encoder.map(|stats| media_counters(flow, &stats));
     let counters = outcome.counters(index, media);
+    tell_end(index, &counters);
     let (journal, guarded) = (Journal::default(), Guarded::default());
     Ok(SenderReport { counters, samples, journal, frames: outcome.frames, guarded, punctuality: None })
 }
@@ -181,6 +185,20 @@ pub fn receive_tcp(
         .map_err(|error| receiving(&error))?;
     let (journal, guarded) = (Journal::default(), Guarded::default());
     Ok(ReceiverReport { media: ReceivedMedia::Stream(arrived), journal, guarded, punctuality: None })
+}
+
+/// Says that the sending end of flow number `index` (from 0) is at work.
+fn tell_begin(spec: &RunSpec, index: usize, over: &str) {
+    let flow = &spec.flows[index];
+    let (start_s, stop_s) = (flow.start().as_secs_f64(), flow.stop(spec.duration()).as_secs_f64());
+    tracing::info!(flow = index + 1, scheme = %flow.scheme, over, start_s, stop_s, "flow begins");
+}
+
+/// Says that it is over.
+fn tell_end(index: usize, counters: &SenderCounters) {
+    let (active_s, completed_s) = (counters.active.as_secs_f64(), counters.completed.map(Time::as_secs_f64));
+    let (retransmissions, timeouts) = (counters.retransmissions, counters.timeouts);
+    tracing::info!(flow = index + 1, active_s, ?completed_s, ?retransmissions, ?timeouts, "flow is over");
 }
 
 fn sending(error: &io::Error) -> String {

@@ -61,6 +61,8 @@ impl Library {
         }
         let declared = code.in_memory().and_then(|name| load(&name, &code.file)).and_then(read);
         let controllers = declared.map_err(|why| format!("{}: {why}", code.file.display()))?;
+        let names: Vec<&str> = controllers.iter().map(|declared| declared.name).collect();
+        tracing::info!(file = %code.file.display(), sha256 = code.sha256, controllers = names.join(","), "library loaded");
         let library = Arc::new(Self { file: code.file.clone(), controllers });
         loaded.insert(key, Arc::clone(&library));
         Ok(library)

@@ -23,6 +23,7 @@ impl Watch {
 
     /// Notes what went wrong, unless something has before.
     pub(crate) fn fail(&self, message: String) {
+        tracing::error!("{message}");
         // Whatever follows a failure follows from it.
         let _first = self.failure.set(message);
     }

@@ -46,6 +46,7 @@ impl Class {
     /// One line naming the file and what is wrong with it.
     pub(crate) fn load(py: Python<'_>, file: &str, code: &Code, class: &str) -> PyResult<Self> {
         let loaded = py.import(LOADER)?.call_method1("load", (file, code.bytes(), class))?;
+        tracing::info!(target: "plugin", file, class, "class loaded");
         let (class, text): (Py<PyAny>, String) = loaded.extract()?;
         let declaration: Declaration = serde_json::from_str(&text).map_err(crate::text)?;
         let mut fields = Vec::new();
@@ -236,6 +237,12 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
 fn raised(py: Python<'_>, error: &PyErr) -> String {
     // With its traceback, which `value` does not have.
     let exception = error.clone_ref(py).into_value(py);
+    if let Ok(lines) =
+        py.import("traceback").and_then(|module| module.call_method1("format_exception", (&exception,)))
+        && let Ok(lines) = lines.extract::<Vec<String>>()
+    {
+        tracing::error!(target: "plugin", "{}", lines.concat());
+    }
     let describe = || py.import(LOADER)?.call_method1("describe", (exception,))?.extract::<String>();
     format!("raised {}", describe().unwrap_or_else(|_| error.to_string()))
 }

@@ -17,6 +17,7 @@ mod environments;
 mod events;
 mod exchange;
 mod interpreter;
+mod log_sink;
 mod logs;
 mod outside;
 mod parameter;
@@ -82,6 +83,8 @@ mod _core {
         export_pantheon, export_qlog, import_capture, import_mahimahi, import_merged_log, import_qlog,
         import_raw_logs, read_compressed, write_samples,
     };
+    #[pymodule_export]
+    use crate::log_sink::log_to;
     #[pymodule_export]
     use crate::logs::{
         confidence_interval, delay_points, delay_steps, difference, harm, holm, jain_index, jain_series,

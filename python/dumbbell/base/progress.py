@@ -190,10 +190,12 @@ class Progress:
 
     def __enter__(self) -> "Progress":
         self._speaker.start()
+        _shown.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
+        _shown.remove(self)
         with self.speaking:
             self._erase()
 
@@ -270,6 +272,18 @@ class Progress:
     def _erase(self) -> None:
         if self._terminal:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+_shown: list[Progress] = []
+"""What says on stderr how far the work is, the newest last."""
+
+
+def print_line(text: str) -> None:
+    """Print a line to stderr, whole, wherever a line of progress stands."""
+    if _shown:
+        _shown[-1].line(text)
+    else:
+        print(text, file=sys.stderr, flush=True)
 
 
 def started_s(now_s: float) -> float:

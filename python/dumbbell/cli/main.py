@@ -6,7 +6,7 @@ import sys
 
 from dumbbell._core import Error
 from dumbbell.base.errors import one_line, option_words, require_text, with_hint
-from dumbbell.cli.parser import command, command_parser
+from dumbbell.cli.parser import command, command_parser, take_verbosity
 
 GOOD, SOME_FAILED, BAD_USAGE = 0, 1, 2
 
@@ -23,6 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
             for argument in sys.argv[1:] if arguments is None else arguments:
                 require_text("argument", argument)
             parsed = command_parser().parse_args(arguments)
+            _write_logs(take_verbosity(parsed))
             status: int = command(parsed.command).main(parsed)
         sys.stdout.flush()
         return status
@@ -39,6 +40,21 @@ def main(arguments: list[str] | None = None) -> int:
     except (Error, OSError) as error:
         print(f"dumbbell: {with_hint(one_line(error))}", file=sys.stderr)
         return BAD_USAGE
+
+
+def _write_logs(verbosity: int) -> None:
+    """Write to stderr what `-v` and `DUMBBELL_LOG` ask for.
+
+    Without them it is warnings, and who could warn of something imports what writes them: most commands need it not.
+
+    Raises:
+        UserError: the variable has another form.
+    """
+    variable = os.environ.get("DUMBBELL_LOG")
+    if verbosity or variable or "dumbbell.base.logs" in sys.modules:
+        from dumbbell.base import logs
+
+        logs.configure(logs.asked_for(verbosity, variable))
 
 
 def _hold_standard_descriptors() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,7 @@ def tell_outcome(directory: Path, outcome: dumbbell.Outcome | None) -> int:
 
 def tell_failures(outcome: dumbbell.Outcome) -> None:
     """Lists what failed, is degraded, or is not in a database."""
-    _list_runs("failed", outcome.failed)
+    _list_runs("failed", outcome.failed, outcome.logs)
     _list_runs("are degraded and stay out of averages", outcome.degraded)
     for missed in outcome.missed:
         print(printable(f"missed: {missed}"), file=sys.stderr)
@@ -113,14 +114,14 @@ def tell_failures(outcome: dumbbell.Outcome) -> None:
         print(f"not all runs are in the database, the same command with --resume adds them: {failure}", file=sys.stderr)
 
 
-def _list_runs(what: str, runs: list[tuple[dumbbell.Run, str]]) -> None:
+def _list_runs(what: str, runs: list[tuple[dumbbell.Run, str]], logs: Sequence[Path | None] = ()) -> None:
     if runs:
         print(f"{len(runs)} runs {what}:", file=sys.stderr)
-    alike: dict[str, list[dumbbell.Run]] = {}
-    for run, reason in runs:
-        alike.setdefault(reason, []).append(run)
+    alike: dict[str, list[tuple[dumbbell.Run, str]]] = {}
+    for (run, reason), log in itertools.zip_longest(runs, logs):
+        alike.setdefault(reason, []).append((run, "" if log is None else f" (log: {log})"))
     for reason, those in alike.items():
         listed = those if len(those) <= MOST_ALIKE else those[:1]
         more = f" and {len(those) - 1} more runs" if listed != those else ""
-        for run in listed:
-            print(f"  {printable(f'{run.label}{more}: {reason}')}", file=sys.stderr)
+        for run, log in listed:
+            print(f"  {printable(f'{run.label}{more}: {reason}{log}')}", file=sys.stderr)

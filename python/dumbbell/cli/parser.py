@@ -66,6 +66,7 @@ class _Command(StrictParser):
         fill, self._fill = self._fill, None
         if fill is not None:
             fill(self)
+            _add_verbose(self, 1)
 
     def parse_known_args(self, *words: Any, **settings: Any) -> Any:  # noqa: ANN401 (as argparse has it)
         """Parses, with the command's arguments added first."""
@@ -77,12 +78,34 @@ def command_parser(whole: bool = False) -> argparse.ArgumentParser:
     """The parser of everything after `dumbbell`; a `whole` one has the arguments of all commands from the start."""
     parser = StrictParser(prog="dumbbell", description="Weighs congestion control.", allow_abbrev=False)
     parser.add_argument("-V", "--version", action=_Version, nargs=0, help="version, commit and what is installed")
+    _add_verbose(parser, 0)
     choices = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Command)
     for name, meaning in commands().items():
         made = choices.add_parser(name, help=meaning, fill=partial(_fill, name), allow_abbrev=False)
         if whole:
             made.fill()
     return parser
+
+
+_VERBOSE = "verbose"
+
+
+def _add_verbose(parser: argparse.ArgumentParser, depth: int) -> None:
+    """Adds `-v` to a parser, and to those of what it can be told to do: argparse counts each place by itself."""
+    text = "say on stderr what happens; -vv: details too (docs/logs.md)"
+    parser.add_argument(
+        "-v", "--verbose", dest=f"{_VERBOSE}{depth}", action="count", default=argparse.SUPPRESS, help=text
+    )
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for inner in action.choices.values():
+                _add_verbose(inner, depth + 1)
+
+
+def take_verbosity(parsed: argparse.Namespace) -> int:
+    """Return how often `-v` was given, wherever, and take it away: it is of no command."""
+    found = [name for name in vars(parsed) if name.startswith(_VERBOSE)]
+    return sum(vars(parsed).pop(name) for name in found)
 
 
 def _fill(name: str, parser: argparse.ArgumentParser) -> None:

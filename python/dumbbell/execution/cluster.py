@@ -16,12 +16,15 @@ from typing import Any
 
 from dumbbell.backends import Executor
 from dumbbell.base.errors import UserError, one_line
+from dumbbell.base.logs import append, line_of, logger
 from dumbbell.base.progress import Stage
 from dumbbell.base.version import __version__
 from dumbbell.execution.worker import Task, execute, failed, keep, require_places
-from dumbbell.results import publish, unsuccessful
+from dumbbell.results import publish
 from dumbbell.results.integrity import damage
 from dumbbell.results.series.run_files import RUN_FILES
+
+log = logger(__name__)
 
 QUEUED_PER_THREAD = 2
 """Tasks handed out per thread of the cluster, so that none waits for the next."""
@@ -41,10 +44,13 @@ class Parcel:
 
 def perform(task: Task) -> Parcel:
     """Executes one task in a directory of the worker's own."""
+    from distributed import get_worker
+
     started = time.monotonic()
     with TemporaryDirectory(prefix="dumbbell-") as folder:
         final = Path(folder) / "final"
-        statistics = execute(replace(task, out=Path(folder), temporary=Path(folder) / "run", final=final))
+        maker, run = get_worker().address, Path(folder) / "run"
+        statistics = execute(replace(task, out=Path(folder), temporary=run, final=final, maker=maker))
         files = {file.name: file.read_bytes() for file in sorted(final.iterdir())} if final.is_dir() else {}
     return Parcel(task.number, statistics, time.monotonic() - started, files)
 
@@ -89,7 +95,9 @@ class Cluster:
         if not self.threads:
             self.stop()
             raise UserError(f"--cluster {address}: the scheduler has no workers")
+        self._address = address
         self._check_versions(address)
+        log.info("cluster address=%s threads=%d", address, self.threads)
 
     def _check_versions(self, address: str) -> None:
         for worker, version in self.client.run(_version).items():
@@ -118,7 +126,9 @@ class Cluster:
                 statistics, seconds = _received(task, parcel), parcel.seconds
             else:
                 reason = f"the cluster lost the run: {one_line(failure)}"
-                statistics = unsuccessful(self.executor.backend.full_name, "failed", reason)
+                told = f"was given to the cluster {self._address}, which says {type(failure).__name__}"
+                append(task.log, [task.label, line_of(__name__, "error", told, failure)])
+                statistics = keep(task, failed(task, reason))
             future.release()
             yield task.number, statistics, seconds
             self._hand_out(tasks, handed, running, stage)
@@ -152,7 +162,7 @@ def _received(task: Task, parcel: Parcel) -> dict[str, Any]:
         _store(task, parcel)
     except OSError as error:
         shutil.rmtree(task.temporary, ignore_errors=True)
-        return keep(task, failed(task, [task.label], one_line(error)))
+        return keep(task, failed(task, one_line(error)))
     return parcel.statistics
 
 

@@ -17,11 +17,13 @@ from dumbbell.backends import Executor, find_executor
 from dumbbell.base.guardian import LET_GO_S, Bounds, machine_memory_bytes
 from dumbbell.base.inbox import TOKEN_BYTES, Garbled, Inbox
 from dumbbell.base.interrupts import Undisturbed
+from dumbbell.base.logs import append, levels, logger
 from dumbbell.base.processes import Connected, cause_of_death, end_connected, start_connected
 from dumbbell.base.progress import Piece, Progress, Stage
 from dumbbell.execution.budget import Budget, budgets
 from dumbbell.execution.cluster import Cluster
 from dumbbell.execution.estimate import START_S, pieces
+from dumbbell.execution.following import Following
 from dumbbell.execution.worker import (
     PUBLISHING,
     Done,
@@ -38,6 +40,9 @@ from dumbbell.execution.worker import (
 from dumbbell.experiment import Run
 from dumbbell.results import Gathering, Recording, ResultsDirectory
 from dumbbell.results.files import remove_left, require_beneath
+from dumbbell.results.series.run_files import LOG
+
+log = logger(__name__)
 
 NOT_RUN = "not run: "
 """Before the reason of a run that was not made because a plug-in of it has ended a process."""
@@ -51,6 +56,8 @@ class Outcome:
 
     finished: int = 0
     failed: list[tuple[Run, str]] = field(default_factory=list)
+    logs: list[Path | None] = field(default_factory=list)
+    """Of each that failed, its log; None where nothing could be written."""
     degraded: list[tuple[Run, str]] = field(default_factory=list)
     interrupted: bool = False
     full: str = ""
@@ -64,6 +71,7 @@ class Outcome:
         return Outcome(
             self.finished + later.finished,
             self.failed + later.failed,
+            self.logs + later.logs,
             self.degraded + later.degraded,
             self.interrupted or later.interrupted,
             self.full or later.full,
@@ -103,7 +111,7 @@ def execute(
     executor = find_executor(work[0].results.experiment.backend)
     todo = [(part.results, run) for part in work for run in part.runs]
     limits = {part.results.directory: budgets(part.results) for part in work}
-    recording = Recording([part.results for part in work], gathering)
+    recording, following = Recording([part.results for part in work], gathering), Following()
     outcome.unrecorded = recording.failures
     try:
         for part in work:
@@ -121,16 +129,20 @@ def execute(
             stage = progress.expect(RUNS, _pieces(work), pool.side_by_side, START_S)
             # a plug-in may leave the working directory, and takes the other runs of its process along
             here = Path.cwd() if has_plugins else Path()
-            tasks = _Tasks(_tasks(todo, executor, here), todo, limits)
+            tasks = _Tasks(map(following.begin, _tasks(todo, executor, here)), todo, limits)
+            log.info("%d runs begin on %d places backend=%s", len(todo), pool.side_by_side, executor.backend.full_name)
             for done, statistics, seconds in pool.map(tasks, stage):
                 results, run = todo[done]
                 for budget in limits[results.directory]:
                     budget.made(run, statistics)
+                following.end(done)
                 recording.record(results, results.complete(run, statistics))
-                _note(outcome, run, statistics)
+                kept_log = _note(outcome, run, statistics, results.folder(run) / LOG)
                 told = statistics["reason"]
                 if told is not None and told.startswith(NOT_RUN):
                     told = None  # why is told already
+                if told is not None and kept_log is not None:
+                    told = f"{told} (log: {kept_log})"
                 stage.step(done, statistics["status"], told, seconds)
                 tell(run, statistics)
                 if _tells_of_full_disk(statistics["reason"]):
@@ -143,12 +155,14 @@ def execute(
         finally:
             progress.doing("finishing")
             with Undisturbed() as cleaning:
+                log.info("processes of runs are ended, and what they have left is removed")
                 if pool is not None:
                     pool.stop()
                 executor.clean_up()
             outcome.interrupted |= cleaning.was_interrupted
     finally:
         with Undisturbed() as cleaning:
+            following.close()
             recording.close()
             for part in work:
                 shutil.rmtree(part.results.unfinished, ignore_errors=True)
@@ -165,7 +179,8 @@ def _pieces(work: list[Work]) -> list[Piece]:
     return [piece for part in work for piece in pieces(part.results.experiment, part.runs)]
 
 
-def _note(outcome: Outcome, run: Run, statistics: dict[str, Any]) -> None:
+def _note(outcome: Outcome, run: Run, statistics: dict[str, Any], log_file: Path) -> Path | None:
+    """Adds what became of a run to the outcome; the log of one that failed."""
     status, reason = statistics["status"], statistics["reason"]
     if status == "done":
         outcome.finished += 1
@@ -173,6 +188,9 @@ def _note(outcome: Outcome, run: Run, statistics: dict[str, Any]) -> None:
         outcome.degraded.append((run, reason))
     else:
         outcome.failed.append((run, reason if status == "failed" else f"{status}: {reason}"))
+        outcome.logs.append(log_file if log_file.is_file() else None)
+        return outcome.logs[-1]
+    return None
 
 
 class _Tasks(Iterator[Task]):
@@ -208,6 +226,7 @@ class _Tasks(Iterator[Task]):
 
 def _tasks(todo: list[tuple[ResultsDirectory, Run]], executor: Executor, here: Path) -> Iterator[Task]:
     """Yield the tasks of `todo`, with places below `here`."""
+    wanted = levels().of_runs()
     for place, (results, run) in enumerate(todo):
         yield Task(
             number=place,
@@ -219,6 +238,7 @@ def _tasks(todo: list[tuple[ResultsDirectory, Run]], executor: Executor, here: P
             out=here / results.directory,
             temporary=here / results.unfinished / str(place),
             final=here / results.folder(run),
+            levels=wanted,
         )
 
 
@@ -302,6 +322,7 @@ class Pool:
             bounds = Bounds(words, output, most, self._memory_bytes)
         token = os.urandom(TOKEN_BYTES)
         process, connection = start_connected(serve, Post(self.executor, token, bounds))
+        log.info("a process that makes runs has started pid=%s plug-ins=%s", process.pid, self._has_plugins)
         return _Worker(process, connection, Inbox(connection, token), bounds)
 
     @property
@@ -383,12 +404,12 @@ class Pool:
         culprits = next((each for each in self._ended if each.issubset(task.outside)), None)
         if culprits is not None:
             reason = f"{NOT_RUN}{' or '.join(sorted(culprits))} ended the process of {self._ended[culprits]}"
-            self._skipped.append(Done(task.number, keep(task, failed(task, [task.label], reason))))
+            self._skipped.append(Done(task.number, keep(task, failed(task, reason))))
         return culprits is not None
 
     def _replace(self, worker: _Worker, what: str = "") -> list[Done]:
         """Replaces a process that died, or that did `what`. Its run has failed; a new one makes the others."""
-        code = worker.end(0.0 if what else LET_GO_S)
+        code, pid = worker.end(0.0 if what else LET_GO_S), worker.process.pid
         bounds, waiting, kept = worker.bounds, list(worker.waiting.values()), list(worker.kept.values())
         fresh = self._start()
         worker.process, worker.connection, worker.inbox, worker.bounds = (
@@ -402,9 +423,16 @@ class Pool:
         culprits, again = (waiting[:1], kept) if waiting or not bounds else (kept, [])
         over: list[Done] = []
         printed = take_output(bounds)
+        log.info(
+            "a process that makes runs has ended pid=%s exit=%s runs=%d; another one takes its place",
+            pid,
+            code,
+            len(again),
+        )
         for culprit in culprits:
             reason = cause_of_death(code, bounds.last_words if bounds else None, culprit.outside, what)
-            over.append(Done(culprit.number, keep(culprit, failed(culprit, [culprit.label, *printed], reason))))
+            append(culprit.log, printed)
+            over.append(Done(culprit.number, keep(culprit, failed(culprit, reason))))
             named = [each for each in culprit.outside if f"scheme {each.removesuffix(')')}" in reason]
             if culprit.outside:
                 self._ended[frozenset(named or culprit.outside)] = culprit.label

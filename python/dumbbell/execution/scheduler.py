@@ -149,6 +149,7 @@ class _Campaign:
         whole = self.outcome
         whole.finished += made.finished
         whole.failed += made.failed
+        whole.logs += made.logs
         whole.degraded += made.degraded
         whole.unrecorded += [each for each in made.unrecorded if each not in whole.unrecorded]
         whole.interrupted, whole.full = made.interrupted, made.full

@@ -5,12 +5,13 @@ import ctypes
 import errno
 import faulthandler
 import os
+import platform
 import shutil
 import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from multiprocessing import Pipe, parent_process
 from multiprocessing.connection import Connection
@@ -24,6 +25,7 @@ from dumbbell.base.errors import UserError, one_line, printable
 from dumbbell.base.guardian import KEPT_OUTPUT_BYTES, Bounds, apart, end_like, was_copied
 from dumbbell.base.inbox import Garbled, Inbox, send
 from dumbbell.base.json_text import to_json
+from dumbbell.base.logs import RUNS, Levels, RunLog, append, line_of, logger
 from dumbbell.base.processes import belong_to_parent, die_with_parent
 from dumbbell.base.version import __version__
 from dumbbell.catalog.trace_files import without_times
@@ -31,8 +33,11 @@ from dumbbell.results.directory import unsuccessful
 from dumbbell.results.environment import now
 from dumbbell.results.files import publish, publish_all, require_beneath
 from dumbbell.results.integrity import FILES, recorded
+from dumbbell.results.series.run_files import LOG
 from dumbbell.results.shape import require_statistics
 from dumbbell.results.sql.rows import read_sampled
+
+log = logger(__name__)
 
 PUBLISHING = 32
 """Most runs of one process that wait to be durable."""
@@ -54,6 +59,15 @@ class Task:
     """The directory that both are below."""
     temporary: Path
     final: Path
+    levels: Levels = RUNS
+    """What is wanted in its log."""
+    maker: str = ""
+    """Which worker of a cluster makes it."""
+
+    @property
+    def log(self) -> Path:
+        """Its log until it is durable: beside its directory, which a backend may empty and a failure removes."""
+        return self.temporary.with_name(f"{self.temporary.name}.log")
 
 
 @dataclass(frozen=True)
@@ -86,7 +100,6 @@ class Attempt:
     """A run that was made, or the reason why not; its files are in the task's temporary directory."""
 
     statistics: dict[str, Any]
-    log: list[str]
     failed: bool = False
 
 
@@ -103,7 +116,6 @@ _TYPES = {
     "text": str,
     "stands_still": bool,
     "statistics": dict,
-    "log": list,
     "failed": bool,
 }
 
@@ -183,14 +195,14 @@ def _serve_apart(connection: Connection, token: bytes, obstacle: str | None, bou
             status = apart(work, lifeline, bounds, theirs, heard)
         except OSError as error:  # a full disk
             theirs.close()
-            heard.attempt = failed(task, [task.label], one_line(error))
+            heard.attempt = failed(task, one_line(error))
         heard.rest()
         ours.close()
         if heard.attempt is None:
             _keep_all(made, tell)
             end_like(status)
         else:
-            heard.attempt.log += take_output(bounds)
+            append(task.log, take_output(bounds))
             tell(Made(task.number, time.monotonic() - started))
             made.append((task, heard.attempt))
 
@@ -203,7 +215,7 @@ def _make_apart(task: "Task", obstacle: str | None, tell: "Telling", bounds: Bou
     try:
         _core.guard_process(str(bounds.last_words))
     except _core.Error as error:  # a full disk
-        tell(failed(task, [task.label], one_line(error)))
+        tell(failed(task, one_line(error)))
         return
     faulthandler.enable(2, all_threads=False)  # adds what Python was doing to what is said of a crash
     _begin(_beat, tell)
@@ -250,7 +262,7 @@ class _Heard:
         for message in map(read_message, self._inbox.take()):
             if isinstance(message, Attempt):
                 require_statistics("told", message.statistics)
-                self.attempt = replace(message, log=[*map(str, message.log)])
+                self.attempt = message
             elif isinstance(message, (Said, Beat)):
                 self._tell(message)
             else:
@@ -348,33 +360,56 @@ def execute(task: Task) -> dict[str, Any]:
 def make(task: Task, obstacle: str | None = None, say: Callable[[str, bool], None] = lambda *_: None) -> Attempt:
     """Runs one task. Whatever goes wrong becomes the reason of a failed run, `obstacle` from the start.
 
-    What the backend notes is in the run's log; what it says at once goes to `say`.
+    What happens is in the run's log; what the backend says at once goes to `say` too.
+    """
+    try:
+        require_places(task)
+        task.log.parent.mkdir(parents=True, exist_ok=True)
+        opened = RunLog(task.log, task.levels)
+    except OSError as error:
+        return failed(task, one_line(error))
+    with opened as run_log:
+        try:
+            return _made(task, run_log, obstacle, say)
+        except (KeyboardInterrupt, SystemExit):
+            shutil.rmtree(task.temporary, ignore_errors=True)
+            raise
+        except BaseException as error:  # a panic of the core is no Exception
+            return failed(task, one_line(error), error)
+
+
+def _made(task: Task, run_log: RunLog, obstacle: str | None, say: Callable[[str, bool], None]) -> Attempt:
+    """Runs one task.
+
+    Raises:
+        BaseException: why it failed.
     """
     started_at = now()
-    log = [f"{started_at} dumbbell {__version__}: {task.label}", f"specification: {without_times(task.specification)}"]
-    try:
-        if obstacle is not None:
-            raise _core.Error(obstacle)
-        require_places(task)
-        task.temporary.mkdir(parents=True)
+    run_log.write(f"{started_at} dumbbell {__version__}: {task.label}")
+    run_log.write(f"specification: {without_times(task.specification)}")
+    maker = f" worker={task.maker}" if task.maker else ""
+    outside = f" plug-ins={','.join(task.outside)}" if task.outside else ""
+    machine = f"host={platform.node()} pid={os.getpid()}{maker} python={platform.python_version()}"
+    log.info(
+        "begins backend=%s seed=%s %s%s", task.executor.backend.full_name, task.identity.get("seed"), machine, outside
+    )
+    if obstacle is not None:
+        raise _core.Error(obstacle)
+    task.temporary.mkdir(parents=True)
 
-        def note(line: str, stands_still: bool | None = None) -> None:
-            log.append(f"{now()} {line}")
-            if stands_still is not None:
-                say(line, stands_still)
+    def note(line: str, stands_still: bool | None = None) -> None:
+        log.info("%s", line)
+        if stands_still is not None:
+            say(line, stands_still)
 
-        statistics = task.executor.run_one(task.specification, task.temporary, note)
-        statistics |= {"samples": read_sampled(task.temporary), FILES: recorded(task.temporary)}
-        times = {"started_at": started_at, "ended_at": now()}
-        state = {"backend": task.executor.backend.full_name, "status": "done", "reason": None}
-        statistics = state | times | statistics
-        require_statistics("what came of it", statistics)  # another machine may have had its part in it
-        return Attempt(statistics, log)
-    except (KeyboardInterrupt, SystemExit):
-        shutil.rmtree(task.temporary, ignore_errors=True)
-        raise
-    except BaseException as error:  # a panic of the core is no Exception
-        return failed(task, log, one_line(error))
+    statistics = task.executor.run_one(task.specification, task.temporary, note)
+    statistics |= {"samples": read_sampled(task.temporary), FILES: recorded(task.temporary)}
+    times = {"started_at": started_at, "ended_at": now()}
+    state = {"backend": task.executor.backend.full_name, "status": "done", "reason": None}
+    statistics = state | times | statistics
+    require_statistics("what came of it", statistics)  # another machine may have had its part in it
+    log.debug("kept files=%s", ",".join(statistics[FILES]))
+    return Attempt(statistics)
 
 
 def keep(task: Task, attempt: Attempt) -> dict[str, Any]:
@@ -383,9 +418,9 @@ def keep(task: Task, attempt: Attempt) -> dict[str, Any]:
         _write(task, attempt)
         publish(task.temporary, task.final)
     except OSError as error:
-        shutil.rmtree(task.temporary, ignore_errors=True)
+        again = failed(task, one_line(error))
         if not attempt.failed:
-            return keep(task, failed(task, attempt.log, one_line(error)))
+            return keep(task, again)
     return attempt.statistics
 
 
@@ -405,11 +440,20 @@ def _settled(task: Task, attempt: Attempt) -> dict[str, Any]:
     return keep(task, attempt) if attempt.failed or task.temporary.exists() else attempt.statistics
 
 
-def failed(task: Task, log: list[str], reason: str) -> Attempt:
-    """What is kept of a run that failed, on disk if the disk takes it; the parent reports it in any case."""
+def failed(task: Task, reason: str, error: BaseException | None = None) -> Attempt:
+    """What is kept of a run that failed, on disk if the disk takes it; the parent reports it in any case.
+
+    Its log says what `error` followed from, and where in the program it came up if that is no refusal.
+    """
+    with contextlib.suppress(OSError):  # it may be half durable
+        (task.temporary / LOG).replace(task.log)
     shutil.rmtree(task.temporary, ignore_errors=True)
-    statistics = unsuccessful(task.executor.backend.full_name, "failed", reason)
-    return Attempt(statistics, [*log, f"{now()} failed: {reason}"], failed=True)
+    is_refusal = error is None or isinstance(error, (_core.Error, OSError))
+    lines = [line_of(__name__, "error", f"failed: {reason}", None if is_refusal else error)]
+    while is_refusal and error is not None and (error := error.__cause__ or error.__context__) is not None:
+        lines.append(line_of(__name__, "error", f"which followed from {type(error).__name__}: {one_line(error)}"))
+    append(task.log, lines)
+    return Attempt(unsuccessful(task.executor.backend.full_name, "failed", reason), failed=True)
 
 
 def require_places(task: Task) -> None:
@@ -428,5 +472,6 @@ def _write(task: Task, attempt: Attempt) -> None:
     require_places(task)
     if attempt.failed:
         task.temporary.mkdir(parents=True, exist_ok=True)
-    (task.temporary / "log.txt").write_text("\n".join(attempt.log) + "\n", encoding="utf-8")
+    with contextlib.suppress(FileNotFoundError):  # it is there already, or the disk took none
+        task.log.replace(task.temporary / LOG)
     (task.temporary / "stats.json").write_text(to_json(task.identity | attempt.statistics), encoding="utf-8")

@@ -11,6 +11,7 @@ from typing import Any
 from dumbbell import _core
 from dumbbell._core import Error
 from dumbbell.base.addresses import addresses, mtu_towards
+from dumbbell.base.logs import logger, read_words, send_to
 from dumbbell.base.version import __version__
 from dumbbell.catalog.outside.availability import LOADER, find_program, kernel_controllers
 from dumbbell.machine import emulation
@@ -21,11 +22,23 @@ from dumbbell.remote.installation import installation
 from dumbbell.remote.messages import PROTOCOL, Message
 from dumbbell.remote.serve import Reply, State
 
+log = logger(__name__)
+
+MAX_LOG_LINE = 2500
+"""Characters of a line of the log that are told: with everything escaped it is no longer than what may be told."""
 BUFFERS = ("rmem_default", "rmem_max", "wmem_default", "wmem_max")
 
 
-def hello(state: State, _message: Message, _payload: bytes) -> Reply:
-    """What runs with this side have to know, and `dumbbell remote check` shows."""
+def hello(state: State, message: Message, _payload: bytes) -> Reply:
+    """What runs with this side have to know, and `dumbbell remote check` shows. Who asks is told the log from now on."""
+    wanted = read_words(message.get("levels", ()))
+
+    def send(text: str) -> None:
+        for line in text.split("\n"):
+            state.tell(log=line[:MAX_LOG_LINE])
+
+    send_to(send, wanted)
+    log.info("peer process pid=%d user=%d host=%s", os.getpid(), os.geteuid(), platform.node())
     return {
         "version": __version__,
         "commit": installation().commit,

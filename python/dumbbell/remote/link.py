@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shlex
 import signal
 import subprocess
 import threading
@@ -14,11 +15,14 @@ from typing import IO, Any, Self
 
 from dumbbell.base.errors import UserError, one_line, printable
 from dumbbell.base.interrupts import Undisturbed
+from dumbbell.base.logs import VARIABLE, Others, levels, logger
 from dumbbell.base.starting import PYTHON
 from dumbbell.base.version import __version__
 from dumbbell.machine.host import Host
 from dumbbell.remote.messages import Beats, Message, Messages, Noise, Silence, framed
 from dumbbell.remote.ssh import keep_lines, ssh_command, why_ssh_failed
+
+log = logger(__name__)
 
 GREETED_WITHIN_S = 30.0
 """So long a peer process may take to start: name look-up, ssh, a slow machine's Python."""
@@ -29,6 +33,8 @@ ANSWERS_WITHIN_S = 60.0
 MAX_TOLD_BYTES = 2**14
 """Maximum length of what a peer process tells without being asked, bytes."""
 _LOCAL = [*PYTHON, "-m", "dumbbell", "remote", "serve", "--own"]
+MAX_LOG_LINES = 10_000
+"""Maximum number of lines that are kept of what a peer process says of its work."""
 _LAST_WORDS = 200
 """Lines of stderr that are kept."""
 _NEVER_BEGUN_S = 1.0
@@ -76,6 +82,8 @@ class Peer:
         self.name = str(host) if host else "this machine"
         self._host = host
         self._told = told
+        self._log = Others(self.name)
+        self._log_lines = 0
         self._waiting: deque[Question] = deque()
         self._asking = threading.Lock()
         """Held while a question is written, which may take its time: answers come in the order of questions."""
@@ -97,7 +105,9 @@ class Peer:
             self._beats = Beats(self._messages, {"do": "beat"})
             self._threads.append(threading.Thread(target=self._read, name=f"link {self.name}", daemon=True))
             self._threads[1].start()
-            self.hello = self.ask("hello")[0]
+            self.hello = self.ask("hello", levels=levels().words())[0]
+            said = (self.hello.get(key) for key in ("version", "commit", "python", "kernel"))
+            log.info("%s: dumbbell %s commit=%s python=%s kernel=%s", self.name, *said)
             self.other_version = self._other_version()
             if self.other_version and not any_version:
                 raise LinkLost(f"{self.name}: has {self.other_version}{self._mend()}")
@@ -108,9 +118,13 @@ class Peer:
 
     def _start(self) -> None:
         """Start the process and the thread that reads what it complains of."""
+        command = ssh_command(self._host) if self._host else _LOCAL
+        # what the peer process says of its work comes over the link
+        environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
         try:
             self._process = subprocess.Popen(
-                ssh_command(self._host) if self._host else _LOCAL,
+                command,
+                env=environment,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -119,6 +133,7 @@ class Peer:
         except OSError as error:
             what = "ssh" if self._host else "a peer process"
             raise LinkLost(f"{self.name}: cannot start {what}: {one_line(error)}") from None
+        log.info("%s: a peer process is started pid=%d command=%s", self.name, self._process.pid, shlex.join(command))
         source, sink, errors = self._process.stdout, self._process.stdin, self._process.stderr
         assert source is not None
         assert sink is not None
@@ -176,6 +191,7 @@ class Peer:
             max_payload_bytes: Maximum length of the payload of the answer, bytes.
             **arguments: Arguments of the command.
         """
+        log.debug("%s: is asked to %s within_s=%g", self.name, do, within_s)
         question = Question(do, Future(), time.monotonic() + within_s, max_payload_bytes)
         head = framed({"do": do} | arguments, payload)
         with self._asking:
@@ -265,12 +281,15 @@ class Peer:
                     self._give(message, payload)
                 elif payload:
                     raise Noise("sent a payload that nobody asked for")
-                elif "tell" in message and self._told is not None:
+                elif "tell" in message:
                     if self._messages.object_bytes > MAX_TOLD_BYTES:
                         raise Noise(f"tells {self._messages.object_bytes} bytes at once: at most {MAX_TOLD_BYTES}")
                     if not isinstance(message["tell"], dict):
                         raise Noise("tells what is no object")
-                    self._told(message["tell"])
+                    if "log" in message["tell"]:
+                        self._take_log(str(message["tell"]["log"]))
+                    elif self._told is not None:
+                        self._told(message["tell"])
         except EOFError:
             self._lose(f"{self.name}: {self._why_ended()}")
         except Silence as error:
@@ -280,6 +299,14 @@ class Peer:
         finally:
             if not self._over:
                 self._kill()  # or who is writing to it would wait for ever
+
+    def _take_log(self, text: str) -> None:
+        """Make records of what the peer process says of its work."""
+        self._log_lines += 1
+        if self._log_lines <= MAX_LOG_LINES:
+            self._log.take(text)
+        elif self._log_lines == MAX_LOG_LINES + 1:
+            log.warning("%s: its log is longer than %d lines: the rest is dropped", self.name, MAX_LOG_LINES)
 
     def _require_in_time(self) -> None:
         """Raises if the link is closed, or the peer process has not answered in time."""
@@ -308,6 +335,7 @@ class Peer:
                 raise Noise("answered what it was not asked")
             future = self._waiting.popleft().answer
         if "error" in message:
+            log.info("%s: refuses: %s", self.name, message["error"])
             future.set_exception(Refused(f"{self.name}: {printable(str(message['error']))}"))
         elif isinstance(message["ok"], dict):
             future.set_result((message["ok"], payload))
@@ -316,6 +344,8 @@ class Peer:
 
     def _lose(self, why: str) -> None:
         """Nobody waits any longer."""
+        if self._lost is None and not self._over:
+            log.info("the link has ended: %s", why)
         with self._knowing:
             self._lost = self._lost or why
             while self._waiting:
@@ -328,6 +358,7 @@ class Peer:
             status = self._process.wait(GONE_WITHIN_S)
         self._threads[0].join(1.0)  # somebody else may hold stderr open
         said = "".join(self._last_words)
+        log.info("%s: the peer process has ended status=%s stderr:\n%s", self.name, status, said or "(nothing)")
         if self._host and not (status is not None and status < 0):
             if self._greeted and not said.strip():
                 return "its peer process was killed, or the connection was closed"

@@ -18,6 +18,7 @@ from dumbbell import _core
 from dumbbell.base.backend import Note
 from dumbbell.base.errors import UserError, one_line, printable
 from dumbbell.base.json_shape import Each, Table
+from dumbbell.base.logs import logger
 from dumbbell.machine.host import Host
 from dumbbell.machine.load import Counters, difference, own_losses
 from dumbbell.remote.link import LinkLost, Peer
@@ -25,6 +26,8 @@ from dumbbell.remote.reference import references
 from dumbbell.remote.run_commands import LOCK_WITHIN_S
 from dumbbell.remote.shipped import files, portable
 from dumbbell.remote.understanding import shaped, understanding
+
+log = logger(__name__)
 
 OVERHEAD_BYTES = 60
 """What our tunnel adds to a packet: IP and UDP (28), number and time stamp (16), tag (16)."""
@@ -158,6 +161,7 @@ class Pair:
 
     def close(self) -> None:
         """Ends both peer processes with all that they started."""
+        log.info("both peer processes are ended")
         self.remote.peer.close()
         self.local.peer.close()
 
@@ -192,6 +196,7 @@ class Pair:
         local, remote = (
             side.peer.ask("finish", within_s=2 * MARGIN_S, max_payload_bytes=most)[1] for side in self._sides
         )
+        log.info("both machines have reported local_bytes=%d remote_bytes=%d", len(local), len(remote))
         joined = _core.join_sides(
             json.dumps(specification), options.local_sends, local, remote, most, json.dumps(known), str(directory)
         )
@@ -321,7 +326,8 @@ class Pair:
             starts_ns = self.local.hear("starts_ns", 10.0, work[0])
             self.remote.peer.say(start_ns=starts_ns + theta_ns)
             self._wait(work, work_s)
-        except BaseException:
+        except BaseException as error:
+            log.info("both machines are told to stop: %s", one_line(error))
             for side in self._sides:
                 side.peer.stop()
             raise

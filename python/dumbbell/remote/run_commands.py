@@ -9,11 +9,14 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError
+from dumbbell.base.logs import logger
 from dumbbell.machine.emulation_lock import lock_holder
 from dumbbell.remote.allowed import require
 from dumbbell.remote.messages import Message
 from dumbbell.remote.serve import Reply, State
 from dumbbell.remote.shipped import found
+
+log = logger(__name__)
 
 TEST_CLOCK = "DUMBBELL_TEST_CLOCK"
 """Makes this peer's clock wrong, to try that out with one machine: `offset=37ms,drift=100ppm,step=+20ms@5s`."""
@@ -63,6 +66,8 @@ def run(state: State, message: Message, _payload: bytes) -> Reply:
     if not state.is_own:
         _require_allowed(specification, bool(part["sends"]))
     specification = found(specification, only_shipped=not state.is_own)
+    flows = ", ".join(f"{number} {flow['scheme']}" for number, flow in enumerate(specification["flows"], 1))
+    log.info("run begins seed=%s duration_s=%s flows=%s", specification["seed"], specification["duration_s"], flows)
 
     def begins() -> int:
         state.tell(ready=True)
@@ -95,6 +100,7 @@ def _take_lock(state: State) -> _core.EmulationLock:
     def waits(*holder: int) -> None:
         nonlocal whom
         whom = lock_holder(*holder)
+        log.info("waits for the emulation lock%s", whom)
         state.tell(waits=f"another run goes on{whom}")
 
     try:

@@ -21,7 +21,10 @@ from dumbbell._core import Error
 from dumbbell.base.errors import UserError, nearest, one_line
 from dumbbell.base.guardian import guarded
 from dumbbell.base.interrupts import Undisturbed, interruptible
+from dumbbell.base.logs import logger
 from dumbbell.remote.messages import Beats, Message, Messages, Silence, framed
+
+log = logger(__name__)
 
 ENDS_WITHIN_S = 8.0
 """So long the command at work may take to end when the peer process does."""
@@ -126,7 +129,7 @@ def serve(is_own: bool = False) -> NoReturn:
             worker.start()
             _read(messages, state, work)
         except (KeyboardInterrupt, EOFError, BrokenPipeError):
-            pass  # the usual ends
+            pass  # the usual ends, of which nobody would read
         except (Error, OSError) as error:
             print(f"dumbbell remote serve: the other side {one_line(error)}", file=sys.stderr)
             status = 1
@@ -198,12 +201,16 @@ def _carry_out(state: State, message: Message, payload: bytes) -> Reply:
         if not isinstance(name, str) or name not in COMMANDS:
             hint = nearest(str(name), COMMANDS)
             return {"error": f"unknown command `{name}`{hint}: allowed are {', '.join(COMMANDS)}"}, b""
+        log.debug("%s begins", name)
         module, _, function = COMMANDS[name].rpartition(".")
         answer, out = getattr(import_module(f"dumbbell.remote.{module}"), function)(state, message, payload)
     except (Error, OSError) as error:
+        log.error("%s failed: %s", name, one_line(error))
         return {"error": one_line(error)}, b""
     except BaseException as error:  # a mistake of ours, or a panic of the core, must not end the peer process
+        log.exception("%s failed", name)
         return {"error": f"{name}: {type(error).__name__}: {one_line(error)}"}, b""
+    log.debug("%s is done", name)
     return {"ok": answer}, out
 
 

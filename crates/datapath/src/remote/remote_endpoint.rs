@@ -150,6 +150,7 @@ impl RemoteEndpoint {
         let ports: Result<_, _> = ports.collect();
         let ports = ports.map_err(|error| format!("UDP socket: {error}"))?;
         self.sockets = sockets;
+        tracing::info!(?ports, "UDP sockets opened");
         Ok(Opened { ports })
     }
 
@@ -175,6 +176,7 @@ impl RemoteEndpoint {
         });
         let mut ports = ports.collect::<Result<Vec<_>, String>>()?;
         let patience = Duration::from_secs_f64(request.patience_s.clamp(0.1, 600.0));
+        tracing::info!(address = %request.address, ports = ?request.ports, "looks for the other side");
         let heard = meet(&mut ports, !request.asks, patience, stop).map_err(text)?;
         let peers = ports.iter().map(|port| port.guard.peer().to_string()).collect();
         let mut channel = ports.remove(0);
@@ -187,6 +189,7 @@ impl RemoteEndpoint {
                 hops = trace(&mut channel, Duration::from_millis(500)).unwrap_or_default();
             }
         }
+        tracing::info!(met, ?heard, ?peers, mtu = ?mtu, hops = hops.len(), "looked for the other side");
         (self.ports, self.asks, self.channel) = (ports, request.asks, Some(Channel::start(channel)?));
         Ok(Met { heard: heard.iter().map(|heard| (heard.peer, heard.by_peer)).collect(), peers, mtu, hops })
     }
@@ -251,9 +254,14 @@ impl RemoteEndpoint {
         let channel = self.channel.as_ref().ok_or("the other side was not met")?;
         let sent = Arc::default();
         let work = Work { spec, part, registry, directory, stop, sent: &sent };
+        tracing::info!(flows = spec.flows.len(), sends = part.sends, tunnels = ?part.tunnels, "run begins");
         let outcome = work.carry_out(ports, &ends, ready, channel, self.asks);
         channel.ask_every(None);
+        if let Err(why) = &outcome {
+            tracing::error!(%why, "run failed");
+        }
         let mut report = outcome?;
+        tracing::info!(real_time = report.real_time, "run is over");
         for end in ends.iter_mut().flatten() {
             report.lost_at_ends += end.lost()?;
         }
@@ -368,6 +376,7 @@ impl<'a> Work<'a> {
                 }
             }
         }
+        tracing::info!("ready: waits for the time to start");
         let start_ns = ready()?;
         if asks {
             channel.ask_every(interval(self.part.asks_per_s));
@@ -582,7 +591,8 @@ impl<'a> Work<'a> {
             .spawn_scoped(scope, move || {
                 let _punctual = Scheduled::punctual(Urgency::End);
                 let result = work().map_err(|error| format!("{label}: {error}"));
-                if result.is_err() {
+                if let Err(why) = &result {
+                    tracing::error!("{why}");
                     session.stop.store(true, Ordering::Relaxed);
                 }
                 result

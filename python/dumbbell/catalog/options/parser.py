@@ -47,7 +47,7 @@ class StrictParser(argparse.ArgumentParser):
             if word.startswith("--") and action is None:
                 hint = nearest(name, self._option_string_actions)
                 self.error(f"unknown option {name}{hint}")
-            if action is not None and not isinstance(action, argparse._AppendAction):
+            if action is not None and not isinstance(action, (argparse._AppendAction, argparse._CountAction)):
                 value = "" if action.nargs == 0 else value or "".join(words[place + 1 : place + 2])
                 if action in values:
                     raise _given_twice(name, action, values[action], value)

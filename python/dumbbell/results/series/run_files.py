@@ -6,7 +6,9 @@ from dumbbell import _core
 
 PACKETS, FLOWS, LINKS = "packets", "flows", "links"
 
-RUN_FILES = ("stats.json", "log.txt", "packets.parquet", "flows.parquet", "links.parquet")
+LOG = "log.txt"
+"""What happened in a run. Two runs of the same bytes have different logs."""
+RUN_FILES = ("stats.json", LOG, "packets.parquet", "flows.parquet", "links.parquet")
 """All that is in the directory of a run."""
 
 Source = Path | _core.Table

@@ -1,0 +1,211 @@
+//! Writes events of the core ([`tracing`]) as lines of text to a descriptor of Python's: the log of a run, or a pipe.
+//!
+//! A run is made by one thread of Python. Its events, and those of the threads that it starts in Rust, belong to the log
+//! that this thread has named. A process that makes several runs at once (the threads of a Dask worker) makes simulated
+//! ones, which start no threads: each has its own log. No event is raised for a packet. While no log is open, an event
+//! costs one comparison.
+#![allow(clippy::disallowed_methods, reason = "a line begins with the time")]
+
+use crate::error;
+use pyo3::prelude::*;
+use std::cell::RefCell;
+use std::fmt::{self, Write as _};
+use std::fs::File;
+use std::io::Write as _;
+use std::os::fd::{BorrowedFd, RawFd};
+use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::Interest;
+use tracing::{Event, Level, Metadata, Subscriber};
+
+/// Where lines go, and which.
+struct Sink {
+    file: File,
+    /// Logger and most detailed level, the longest names first: the first that fits counts.
+    levels: Vec<(String, LevelFilter)>,
+    /// What stands before each line.
+    before: String,
+}
+
+/// Sinks that are open, the newest last.
+static OPEN: Mutex<Vec<Arc<Sink>>> = Mutex::new(Vec::new());
+
+thread_local! {
+    /// The sink that this thread has opened.
+    static OWN: RefCell<Option<Arc<Sink>>> = const { RefCell::new(None) };
+}
+
+impl Sink {
+    fn takes(&self, metadata: &Metadata<'_>) -> bool {
+        let logger = logger(metadata);
+        let found = self.levels.iter().find(|(name, _)| {
+            name.is_empty()
+                || logger
+                    .strip_prefix(name.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        });
+        found.is_some_and(|(_, most)| metadata.level() <= most)
+    }
+}
+
+/// The name of an event's logger: its module, as Python writes it.
+fn logger(metadata: &Metadata<'_>) -> String {
+    metadata.target().replace("::", ".")
+}
+
+/// The sink of this thread: its own, or for a thread of Rust's the newest.
+fn sink() -> Option<Arc<Sink>> {
+    OWN.with_borrow(Clone::clone)
+        .or_else(|| OPEN.lock().unwrap_or_else(PoisonError::into_inner).last().map(Arc::clone))
+}
+
+/// Passes events on to the sinks. Spans are not kept.
+struct Lines;
+
+impl Subscriber for Lines {
+    fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
+        Interest::sometimes()
+    }
+
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.is_event() && sink().is_some_and(|sink| sink.takes(metadata))
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let levels = open.iter().flat_map(|sink| sink.levels.iter().map(|(_, level)| *level));
+        Some(levels.max().unwrap_or(LevelFilter::OFF))
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let Some(sink) = sink() else { return };
+        // One write: lines of other threads and of Python stay whole. A full disk is told by what the run writes itself.
+        let _written = (&sink.file).write_all(format!("{}{}", sink.before, line(event)).as_bytes());
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// `12:03:04.123 info  datapath.run: text key=value`, as `dumbbell.base.logs` has it.
+fn line(event: &Event<'_>) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let s = now.as_secs() % 86_400;
+    let level = match *event.metadata().level() {
+        Level::ERROR => "error",
+        Level::WARN => "warn",
+        Level::INFO => "info",
+        _ => "debug",
+    };
+    let mut text = Text::default();
+    event.record(&mut text);
+    format!(
+        "{:02}:{:02}:{:02}.{:03} {level:<5} {}: {}{}\n",
+        s / 3600,
+        s / 60 % 60,
+        s % 60,
+        now.subsec_millis(),
+        logger(event.metadata()),
+        text.message,
+        text.values
+    )
+}
+
+/// The text of an event, and its values.
+#[derive(Default)]
+struct Text {
+    message: String,
+    values: String,
+}
+
+impl Visit for Text {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.record_debug(field, &format_args!("{value}"));
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        let text = escaped(&format!("{value:?}"));
+        if field.name() == "message" {
+            self.message = text;
+        } else if text.is_empty() || text.contains([' ', '"']) {
+            let _infallible = write!(self.values, " {}=\"{}\"", field.name(), text.replace('"', "\\\""));
+        } else {
+            let _infallible = write!(self.values, " {}={text}", field.name());
+        }
+    }
+}
+
+/// The text without what a terminal acts upon; further lines are indented.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for char in text.trim_end().chars() {
+        match char {
+            '\n' => out.push_str("\n  "),
+            char if char.is_control() => out.extend(char.escape_default()),
+            char => out.push(char),
+        }
+    }
+    out
+}
+
+/// Writes events of this thread, and of threads that Rust starts, to `descriptor` from now on; `None` ends that.
+/// `levels` are names of loggers, the empty one for all, and the most detailed level of each. `before` begins each line.
+#[pyfunction]
+#[pyo3(signature = (descriptor, levels=Vec::new(), before=String::new()))]
+#[allow(unsafe_code, reason = "borrows a descriptor that Python holds open during the call")]
+pub(crate) fn log_to(
+    descriptor: Option<RawFd>,
+    levels: Vec<(String, String)>,
+    before: String,
+) -> PyResult<()> {
+    static INSTALLED: Once = Once::new();
+    let fresh = descriptor
+        .map(|descriptor| {
+            // SAFETY: Python holds it open, and it is copied before this returns.
+            let owned = unsafe { BorrowedFd::borrow_raw(descriptor) }.try_clone_to_owned();
+            let file = File::from(owned.map_err(|cause| error(format!("log: {cause}")))?);
+            let mut levels: Vec<_> =
+                levels.into_iter().map(|(name, level)| (name, level_filter(&level))).collect();
+            levels.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+            Ok::<_, PyErr>(Arc::new(Sink { file, levels, before }))
+        })
+        .transpose()?;
+    let last = OWN.replace(fresh.clone());
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    open.retain(|sink| last.as_ref().is_none_or(|last| !Arc::ptr_eq(sink, last)));
+    open.extend(fresh);
+    drop(open);
+    INSTALLED.call_once(|| {
+        // Who has installed another one in this process keeps it.
+        let _installed = tracing::subscriber::set_global_default(Lines);
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            let thread = std::thread::current();
+            tracing::error!(thread = thread.name().unwrap_or("?"), "{info}");
+            hook(info);
+        }));
+    });
+    tracing::callsite::rebuild_interest_cache();
+    Ok(())
+}
+
+fn level_filter(level: &str) -> LevelFilter {
+    match level {
+        "error" => LevelFilter::ERROR,
+        "warn" => LevelFilter::WARN,
+        "info" => LevelFilter::INFO,
+        _ => LevelFilter::DEBUG,
+    }
+}
