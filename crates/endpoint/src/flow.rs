@@ -198,7 +198,7 @@ fn tell_begin(spec: &RunSpec, index: usize, over: &str) {
 fn tell_end(index: usize, counters: &SenderCounters) {
     let (active_s, completed_s) = (counters.active.as_secs_f64(), counters.completed.map(Time::as_secs_f64));
     let (retransmissions, timeouts) = (counters.retransmissions, counters.timeouts);
-    tracing::info!(flow = index + 1, active_s, ?completed_s, ?retransmissions, ?timeouts, "flow is over");
+    tracing::info!(flow = index + 1, active_s, completed_s, retransmissions, timeouts, "flow is over");
 }
 
 fn sending(error: &io::Error) -> String {

@@ -451,7 +451,8 @@ def failed(task: Task, reason: str, error: BaseException | None = None) -> Attem
     is_refusal = error is None or isinstance(error, (_core.Error, OSError))
     lines = [line_of(__name__, "error", f"failed: {reason}", None if is_refusal else error)]
     while is_refusal and error is not None and (error := error.__cause__ or error.__context__) is not None:
-        lines.append(line_of(__name__, "error", f"which followed from {type(error).__name__}: {one_line(error)}"))
+        if one_line(error) not in reason:
+            lines.append(line_of(__name__, "error", f"which followed from {type(error).__name__}: {one_line(error)}"))
     append(task.log, lines)
     return Attempt(unsuccessful(task.executor.backend.full_name, "failed", reason), failed=True)
 

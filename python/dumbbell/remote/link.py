@@ -204,7 +204,7 @@ class Peer:
             except OSError:
                 pass  # the thread that reads says why
             except Silence as error:
-                self._lose(f"{self.name}: {one_line(error)}")
+                self._break(f"{self.name}: {one_line(error)}")
                 self._kill()
             except BaseException:  # Ctrl-C: half a question can be followed by nothing
                 self._kill()
@@ -291,11 +291,11 @@ class Peer:
                     elif self._told is not None:
                         self._told(message["tell"])
         except EOFError:
-            self._lose(f"{self.name}: {self._why_ended()}")
+            self._break(f"{self.name}: {self._why_ended()}")
         except Silence as error:
-            self._lose(f"{self.name}: {one_line(error)}: the connection was lost")
+            self._break(f"{self.name}: {one_line(error)}: the connection was lost")
         except Exception as error:  # noise, or of who is told
-            self._lose(f"{self.name}: {one_line(error)}")
+            self._break(f"{self.name}: {one_line(error)}")
         finally:
             if not self._over:
                 self._kill()  # or who is writing to it would wait for ever
@@ -342,10 +342,14 @@ class Peer:
         else:
             future.set_exception(LinkLost(f"{self.name}: its answer is no object"))
 
+    def _break(self, why: str) -> None:
+        """The link has ended by itself, unless it was closed."""
+        if self._lost is None:
+            log.warning("the link has ended: %s", why)
+        self._lose(why)
+
     def _lose(self, why: str) -> None:
         """Nobody waits any longer."""
-        if self._lost is None and not self._over:
-            log.info("the link has ended: %s", why)
         with self._knowing:
             self._lost = self._lost or why
             while self._waiting:
