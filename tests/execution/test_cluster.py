@@ -1,10 +1,14 @@
 """Runs on a Dask cluster: a scheduler and workers of its own on loopback, as a user starts them."""
 
 import json
+import re
+import resource
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,8 +20,9 @@ pytest.importorskip("distributed", reason="distributed is not installed: `make t
 LEAST = ["run", "--schemes", "reno,cubic", "--path", "lossy.toml", "--duration", "2", "--runs", "2"]
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[str]:
+@contextmanager
+def running(tmp_path: Path, before_worker: Callable[[], None] | None = None) -> Iterator[str]:
+    """A scheduler with one worker, whose process begins with `before_worker`."""
     note = tmp_path / "scheduler.json"
     common = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
@@ -34,7 +39,7 @@ def cluster(tmp_path: Path) -> Iterator[str]:
         address = json.loads(note.read_text())["address"]
         worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--host", "127.0.0.1"]
         worker += ["--nthreads", "1", "--nworkers", "1", "--no-dashboard", "--no-nanny"]
-        processes.append(subprocess.Popen(worker, **quiet))
+        processes.append(subprocess.Popen(worker, preexec_fn=before_worker, **quiet))
         # the client refuses a scheduler without workers: wait for the first
         from distributed import Client
 
@@ -45,6 +50,29 @@ def cluster(tmp_path: Path) -> Iterator[str]:
         for process in reversed(processes):
             process.terminate()
             process.wait(30)
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[str]:
+    with running(tmp_path) as address:
+        yield address
+
+
+def test_the_log_of_a_run_that_fails_in_a_worker_comes_back(dumbbell: Dumbbell, folder: Path) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))  # its disk is full, as it were
+
+    with running(folder, limit) as address:
+        words = ["-v", "run", "--schemes", "reno", "--path", "lossy.toml", "--duration", "2", "--out", "out"]
+        done = dumbbell(*words, "--cluster", address, expect=1)
+    log = (folder / "out/runs/lossy/reno/1/log.txt").read_text()
+    assert "(log: out/runs/lossy/reno/1/log.txt)" in done.stderr
+    begins = rf" begins backend=sim seed=\d+ host={socket.gethostname()} pid=\d+ worker=tcp://127.0.0.1:\d+ python="
+    assert re.search(begins, log), log
+    assert "specification: {" in log
+    assert re.search(r"error execution.worker: failed: .*File too large", log.splitlines()[-1]), log
+    # as it came back, by `-v`
+    assert re.search(rf"info  execution.worker: \[reno on lossy, run 1\]{begins}", done.stderr)
 
 
 def test_a_cluster_gives_the_same_bytes_as_this_machine(cluster: str, dumbbell: Dumbbell, folder: Path) -> None:

@@ -241,7 +241,8 @@ def test_a_run_that_waits_for_another_one_says_so(start: Callable[..., subproces
     waiting = r"reno on small, run 1: waiting for another run \(pid \d+, since \d\d:\d\d:\d\d\)"
     assert re.search(rf"^0/1 runs, \d+ s gone, about \d s left: {waiting}$", said, re.MULTILINE), said
     log = (folder / "second/runs/small/reno/1/log.txt").read_text()
-XX
+    said = [line.partition(" execution.worker: ")[2] for line in log.splitlines() if " execution.worker: " in line]
+    lines = [text.partition(":")[0] for text in said[1:]]
     begins = lines.index("attempt 1 of 3 begins")
     assert begins > 0
     assert all(line.startswith("waiting for another run") for line in lines[:begins])

@@ -184,13 +184,17 @@ _ours: list[logging.Handler] = []
 
 
 def _handle_by(handler: logging.Handler, wanted: Levels) -> None:
+    _drop_ours()
+    _ours.append(handler)
     package = logging.getLogger(PACKAGE)
-    for each in _ours:
-        package.removeHandler(each)
-    _ours[:] = [handler]
     package.addHandler(handler)
     package.propagate = False
     wanted.apply()
+
+
+def _drop_ours() -> None:
+    while _ours:
+        logging.getLogger(PACKAGE).removeHandler(_ours.pop())
 
 
 def configure(wanted: Levels) -> None:
@@ -298,6 +302,7 @@ class _Runs(logging.Handler):
         """A run begins in this thread."""
         with _changing:
             if not self._open:
+                _drop_ours()  # a copy of the command's process says in the log what it does
                 self._before = Levels(tuple((name, logging.getLogger(name).level) for name, _ in log.levels.by_name))
                 logging.getLogger(PACKAGE).addHandler(self)
             self._open.append(log)

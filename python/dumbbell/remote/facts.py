@@ -30,7 +30,7 @@ BUFFERS = ("rmem_default", "rmem_max", "wmem_default", "wmem_max")
 
 
 def hello(state: State, message: Message, _payload: bytes) -> Reply:
-    """What runs with this side have to know, and `dumbbell remote check` shows. Who asks is told the log from now on."""
+    """What runs with this side have to know, and `dumbbell remote check` shows. Who asks is told the log, too."""
     wanted = read_words(message.get("levels", ()))
 
     def send(text: str) -> None:
