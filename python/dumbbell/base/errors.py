@@ -90,15 +90,21 @@ def capitalized(text: str) -> str:
 
 def printable(text: object) -> str:
     """Return the text with everything escaped that a terminal would act upon, and with very long words cut."""
-    return _ENDLESS.sub(lambda word: f"{word[0][:80]}...", printable_whole(text))
+    whole = printable_whole(text)
+    return whole if len(whole) < MOST_IN_A_WORD else _ENDLESS.sub(lambda word: f"{word[0][:80]}...", whole)
 
 
 def printable_whole(text: object) -> str:
     """Return the text with everything escaped that a terminal would act upon, and nothing left out."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in str(text))
+    whole = str(text)
+    return (
+        whole if whole.isprintable() else "".join(char if char.isprintable() else ascii(char)[1:-1] for char in whole)
+    )
 
 
-_ENDLESS = re.compile(r"\S{1500,}")
+MOST_IN_A_WORD = 1500
+"""Letters of a word that is not cut."""
+_ENDLESS = re.compile(rf"\S{{{MOST_IN_A_WORD},}}")
 
 
 def require_text(what: str, text: str) -> None:

@@ -25,6 +25,7 @@ from dumbbell.base.progress import print_line
 
 PACKAGE = "dumbbell"
 """The logger above all others."""
+_BELOW = f"{PACKAGE}."
 VARIABLE = "DUMBBELL_LOG"
 """The variable that says what the command writes to stderr, whatever `-v` says."""
 LEVELS = {"error": logging.ERROR, "warn": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
@@ -129,26 +130,39 @@ def levels() -> Levels:
     """Return the levels that loggers of this package were given, by the command or a program that uses the library."""
     found = {PACKAGE: logging.getLogger(PACKAGE).level or logging.WARNING}
     for name, each in logging.getLogger().manager.loggerDict.copy().items():
-        if name.startswith(f"{PACKAGE}.") and isinstance(each, logging.Logger) and each.level:
+        if name.startswith(_BELOW) and isinstance(each, logging.Logger) and each.level:
             found[name] = each.level
     known = sorted(_WORDS)  # a program may have others between these
     return Levels(tuple((name, next((at for at in known if at >= level), known[-1])) for name, level in found.items()))
 
 
 class _Lines(logging.Formatter):
-    """Makes a line of a record. Further lines, of a traceback say, are indented."""
+    """Makes a line of a record."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line without its end."""
         text = record.getMessage()
-        if record.exc_info and record.exc_info[0]:
-            text += "\n" + "".join(traceback.format_exception(*record.exc_info))
-        lines = [printable(line) for line in text.rstrip()[:MAX_TEXT].split("\n")]
         if getattr(record, "is_continued", False):
-            return "\n".join(f"{_INDENT}{line}" for line in lines)
-        stamp = getattr(record, "stamp", None) or _stamp(record.created)
+            return f"{_INDENT}{printable(text)}"
+        if record.exc_info and record.exc_info[1]:
+            text += _traceback(record.exc_info[1])
         level = next((word for number, word in _WORDS.items() if record.levelno >= number), "debug")
-        return f"{stamp} {level:<5} {record.name.removeprefix(f'{PACKAGE}.')}: " + f"\n{_INDENT}".join(lines)
+        return _line(getattr(record, "stamp", None) or _stamp(record.created), level, record.name, text)
+
+
+def _line(stamp: str, level: str, name: str, text: str) -> str:
+    """Return the line of a record. Further lines, of a traceback say, are indented."""
+    lines = map(printable, text.rstrip()[:MAX_TEXT].split("\n"))
+    return f"{stamp} {level:<5} {name.removeprefix(_BELOW)}: " + f"\n{_INDENT}".join(lines)
+
+
+def line_of(name: str, level: str, text: str, error: BaseException | None = None) -> str:
+    """Return the line of a record that no logger makes; with the traceback of `error`, if there is one."""
+    return _line(_stamp(time.time()), level, name, text if error is None else text + _traceback(error))
+
+
+def _traceback(error: BaseException) -> str:
+    return "\n" + "".join(traceback.format_exception(error))
 
 
 def _stamp(created: float) -> str:
@@ -158,12 +172,6 @@ def _stamp(created: float) -> str:
 
 _FORMATTER = _Lines()
 _LINE = re.compile(r"(\d\d:\d\d:\d\d\.\d{3}) (error|warn|info|debug) +([a-z0-9_.]{1,100}): (.*)", re.DOTALL)
-
-
-def line_of(name: str, level: str, text: str, error: BaseException | None = None) -> str:
-    """Return the line of a record that no logger makes; with the traceback of `error`, if there is one."""
-    info = None if error is None else (type(error), error, error.__traceback__)
-    return _FORMATTER.format(logging.LogRecord(name, LEVELS[level], "", 0, text, None, info))
 
 
 class _Written(logging.Handler):
@@ -277,10 +285,10 @@ class RunLog:
         with contextlib.suppress(OSError):  # a plug-in may have closed it
             os.close(self._descriptor)
 
-    def write(self, line: str) -> None:
-        """Add a line as it is."""
+    def write(self, *lines: str) -> None:
+        """Add lines as they are."""
         with contextlib.suppress(OSError):
-            os.write(self._descriptor, f"{line}\n".encode(errors="replace"))
+            os.write(self._descriptor, "".join(f"{line}\n" for line in lines).encode(errors="replace"))
 
 
 class _Runs(logging.Handler):
@@ -290,7 +298,7 @@ class _Runs(logging.Handler):
         super().__init__()
         self._open: list[RunLog] = []
         self._own = threading.local()
-        self._before: Levels | None = None
+        self._levels: Levels | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record to the log of this thread's run, or of the newest."""
@@ -299,24 +307,20 @@ class _Runs(logging.Handler):
             log.write(_FORMATTER.format(record))
 
     def begin(self, log: RunLog) -> None:
-        """A run begins in this thread."""
-        with _changing:
-            if not self._open:
+        """A run begins in this thread. Once a process makes runs, its loggers have their levels."""
+        self._own.log = log
+        self._open.append(log)
+        if self._levels != log.levels:
+            with _changing:
                 _drop_ours()  # a copy of the command's process says in the log what it does
-                self._before = Levels(tuple((name, logging.getLogger(name).level) for name, _ in log.levels.by_name))
                 logging.getLogger(PACKAGE).addHandler(self)
-            self._open.append(log)
-            self._own.log = log
-            log.levels.apply()
+                log.levels.apply()
+                self._levels = log.levels
 
     def end(self, log: RunLog) -> None:
-        """The run of this thread is over. With the last one the loggers are as they were before the first."""
-        with _changing:
-            self._own.log = None
-            self._open.remove(log)
-            if not self._open and self._before is not None:
-                logging.getLogger(PACKAGE).removeHandler(self)
-                self._before.apply()
+        """The run of this thread is over."""
+        self._own.log = None
+        self._open.remove(log)
 
 
 _runs = _Runs()

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from multiprocessing import Pipe, parent_process
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -64,10 +64,10 @@ class Task:
     maker: str = ""
     """Which worker of a cluster makes it."""
 
-    @property
+    @cached_property
     def log(self) -> Path:
         """Its log until it is durable: beside its directory, which a backend may empty and a failure removes."""
-        return self.temporary.with_name(f"{self.temporary.name}.log")
+        return Path(f"{self.temporary}.log")
 
 
 @dataclass(frozen=True)
@@ -364,8 +364,11 @@ def make(task: Task, obstacle: str | None = None, say: Callable[[str, bool], Non
     """
     try:
         require_places(task)
-        task.log.parent.mkdir(parents=True, exist_ok=True)
-        opened = RunLog(task.log, task.levels)
+        try:
+            opened = RunLog(task.log, task.levels)
+        except FileNotFoundError:
+            task.log.parent.mkdir(parents=True)
+            opened = RunLog(task.log, task.levels)
     except OSError as error:
         return failed(task, one_line(error))
     with opened as run_log:
@@ -385,20 +388,21 @@ def _made(task: Task, run_log: RunLog, obstacle: str | None, say: Callable[[str,
         BaseException: why it failed.
     """
     started_at = now()
-    run_log.write(f"{started_at} dumbbell {__version__}: {task.label}")
-    run_log.write(f"specification: {without_times(task.specification)}")
     maker = f" worker={task.maker}" if task.maker else ""
     outside = f" plug-ins={','.join(task.outside)}" if task.outside else ""
-    machine = f"host={platform.node()} pid={os.getpid()}{maker} python={platform.python_version()}"
-    log.info(
-        "begins backend=%s seed=%s %s%s", task.executor.backend.full_name, task.identity.get("seed"), machine, outside
+    where = f"host={platform.node()} pid={os.getpid()}{maker} python={platform.python_version()}{outside}"
+    what = f"begins backend={task.executor.backend.full_name} seed={task.identity.get('seed')} {where}"
+    run_log.write(
+        f"{started_at} dumbbell {__version__}: {task.label}",
+        f"specification: {without_times(task.specification)}",
+        line_of(__name__, "info", what),
     )
     if obstacle is not None:
         raise _core.Error(obstacle)
     task.temporary.mkdir(parents=True)
 
     def note(line: str, stands_still: bool | None = None) -> None:
-        log.info("%s", line)
+        run_log.write(line_of(__name__, "info", line))
         if stands_still is not None:
             say(line, stands_still)
 

@@ -1,0 +1,109 @@
+"""The log of a run that fails on the other machine: there is an ssh here that leads to this machine."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import COMMAND, PATIENCE_S
+from dumbbell.base.errors import UserError
+from dumbbell.remote import link
+from dumbbell.remote.link import Peer
+
+from .test_mute import ssh
+
+HOST = "far.example"
+RUN = ("run", "--backend", f"remote:{HOST}", "--schemes", "copa", "--duration", "2", "--out", "out")
+FAR = "export DUMBBELL_TEST_CLOCK=\n[ \"$1\" = -G ] && {{ echo 'hostname 127.0.0.1'; exit; }}\nexec {python} -P {does}"
+SERVES = "-m dumbbell remote serve"
+BROKEN = """
+import sys
+from dumbbell.cli.main import main
+from dumbbell.remote import run_commands
+def open_sockets(*_): return 1 // 0
+run_commands.open_sockets = open_sockets
+sys.exit(main(["remote", "serve"]))
+"""
+"""Another machine's process with a mistake in it."""
+DIES = BROKEN.replace("return 1 // 0", "import os; print('no room left', file=sys.stderr, flush=True); os.abort()")
+
+
+def made(folder: Path, serves: str, *words: str) -> tuple[str, str]:
+    """What is said of a run that fails with another machine that does this, and the run's log."""
+    (folder / "far.py").write_text(serves)
+    environment = ssh(folder, FAR.format(python=sys.executable, does=folder / "far.py"))
+    command = [*COMMAND, *words, *RUN]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert done.returncode == 1, done.stderr
+    (file,) = (folder / "out").glob("runs/*/copa/1/log.txt")
+    assert f"(log: {file.relative_to(folder)})" in done.stderr
+    return done.stderr, file.read_text()
+
+
+@pytest.mark.real
+def test_the_log_tells_of_a_mistake_on_the_other_machine(tmp_path: Path) -> None:
+    _, log = made(tmp_path, BROKEN)
+    assert re.search(rf"info  remote.link: {HOST}: a peer process is started pid=\d+ command=ssh ", log)
+    assert re.search(rf"info  remote.facts: \[{HOST}\] peer process pid=\d+ user=\d+ host=", log)
+    assert re.search(r"info  datapath.remote.remote_endpoint: \[this machine\] UDP sockets opened ports=", log)
+    assert f"error remote.serve: [{HOST}] open failed\n  Traceback (most recent call last):\n" in log
+    assert f'  File "{tmp_path}/far.py", line 5, in open_sockets' in log
+    assert "\n  ZeroDivisionError: integer division or modulo by zero\n" in log
+    assert f"failed: {HOST}: open: ZeroDivisionError: integer" in log.splitlines()[-1]
+
+
+@pytest.mark.real
+def test_the_log_tells_of_a_process_that_dies_on_the_other_machine(tmp_path: Path) -> None:
+    said, log = made(tmp_path, DIES, "-v")
+    assert re.search(rf"info  remote.link: {HOST}: the peer process has ended status=\S+ stderr:\n  no room left", log)
+    assert f"warn  remote.link: the link has ended: {HOST}: " in log
+    assert f"error execution.worker: failed: {HOST}: " in log.splitlines()[-1]
+    # while it was made
+    assert re.search(rf"info  remote.facts: \[copa on \S+, run 1\] \[{HOST}\] peer process pid=", said)
+
+
+FLOODS = """
+import sys
+from dumbbell.cli.main import main
+from dumbbell.remote import facts
+hello = facts.hello
+def flood(state, message, payload):
+    answer = hello(state, message, payload)
+    for number in range(500):
+        state.tell(log=f"12:00:00.000 warn  stranger.x{number}: again \\x1b[31m")
+    return answer
+facts.hello = flood
+sys.exit(main(["remote", "serve"]))
+"""
+
+
+def test_what_another_machine_says_of_its_work_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "far.py").write_text(FLOODS)
+    for name, value in ssh(tmp_path, FAR.format(python=sys.executable, does=tmp_path / "far.py")).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(link, "MAX_LOG_LINES", 100)
+    with Peer(link.Host(HOST)):
+        pass
+    said = [record.getMessage() for record in caplog.records]
+    assert said.count(f"[{HOST}] again \x1b[31m") == 100
+    assert said[-1] == f"{HOST}: its log is longer than 100 lines: the rest is dropped"
+
+
+def test_levels_that_are_none_are_refused() -> None:
+    with Peer() as peer, pytest.raises(UserError, match="levels of logs: `remote=loud`: allowed are error, warn, info"):
+        peer.ask("hello", levels=[["remote", "loud"]])
+
+
+def test_a_peer_process_has_no_log_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DUMBBELL_LOG", "debug")
+    with Peer() as peer:
+        pass
+    assert not "".join(peer._last_words)
+    assert os.environ["DUMBBELL_LOG"] == "debug"
