@@ -80,8 +80,8 @@ def guarded(
         end_like(status)
 
 
-def apart(work: Callable[[], None], lifeline: int, bounds: Bounds, given: "Given", hearing: "Hearing") -> int:
-    """Do a piece of work in a child process; return the status with which the child ended, as `os.waitpid` has it.
+def apart(work: Callable[[], None], lifeline: int, bounds: Bounds, given: "Given", hearing: "Hearing") -> "Ended":
+    """Do a piece of work in a child process; return how the child ended.
 
     The calling process must have one thread only.
 
@@ -104,11 +104,23 @@ def apart(work: Callable[[], None], lifeline: int, bounds: Bounds, given: "Given
         finally:
             os._exit(status)  # whatever its threads and destructors are about to do
     given.close()
+    left: set[int] = set()
     try:
-        return _watch(process, lifeline, 0.0, bounds, hearing)
+        status = _watch(process, lifeline, 0.0, bounds, hearing)
     finally:
-        _end_rest(process)
+        left |= _end_rest(process)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)  # who was asked to end does so now
+    return Ended(status, len(left))
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a child process ended."""
+
+    status: int
+    """As `os.waitpid` has it."""
+    left: int
+    """Number of processes that it had started and left, which were ended."""
 
 
 class Given(Protocol):
@@ -379,14 +391,21 @@ def _resident_bytes(process: int) -> int:
         return 0
 
 
-def _end_rest(group: int) -> None:
-    """Ends all processes below this one, first those of a process group, which the kernel ends at one blow."""
+def _end_rest(group: int) -> set[int]:
+    """Ends all processes below this one, and returns their numbers.
+
+    First are those of a process group, which the kernel ends at one blow.
+    """
+    ended: set[int] = set()
     until = time.monotonic() + SWEEP_S
     while _reap() and time.monotonic() < until:
+        found = descendants(os.getpid())
         with contextlib.suppress(OSError):
             os.killpg(group, signal.SIGKILL)
         _kill(descendants(os.getpid()))
+        ended.update(found)
         time.sleep(0.002)
+    return ended
 
 
 def _kill(processes: Iterable[int]) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.backends import Executor
 from dumbbell.base.errors import UserError, one_line, printable
-from dumbbell.base.guardian import KEPT_OUTPUT_BYTES, Bounds, apart, end_like, was_copied
+from dumbbell.base.guardian import KEPT_OUTPUT_BYTES, Bounds, Ended, apart, end_like, was_copied
 from dumbbell.base.inbox import Garbled, Inbox, send
 from dumbbell.base.json_text import to_json
 from dumbbell.base.logs import RUNS, Levels, RunLog, append, line_of, logger
@@ -190,9 +190,9 @@ def _serve_apart(connection: Connection, token: bytes, obstacle: str | None, bou
         ours, theirs = Pipe()
         heard = _Heard(ours, token, tell)
         work = partial(_make_apart, task, obstacle, Telling(theirs, token), bounds)
-        status = 0
+        ended = Ended(0, 0)
         try:
-            status = apart(work, lifeline, bounds, theirs, heard)
+            ended = apart(work, lifeline, bounds, theirs, heard)
         except OSError as error:  # a full disk
             theirs.close()
             heard.attempt = failed(task, one_line(error))
@@ -200,9 +200,12 @@ def _serve_apart(connection: Connection, token: bytes, obstacle: str | None, bou
         ours.close()
         if heard.attempt is None:
             _keep_all(made, tell)
-            end_like(status)
+            end_like(ended.status)
         else:
             append(task.log, take_output(bounds))
+            if ended.left:
+                left = f"{ended.left} processes that the run had started and left were ended"
+                append(task.log, [line_of(__name__, "info", left)])
             tell(Made(task.number, time.monotonic() - started))
             made.append((task, heard.attempt))
 

@@ -189,7 +189,19 @@ impl RemoteEndpoint {
                 hops = trace(&mut channel, Duration::from_millis(500)).unwrap_or_default();
             }
         }
-        tracing::info!(met, ?heard, ?peers, mtu = ?mtu, hops = hops.len(), "looked for the other side");
+        let (peer, by_peer) = heard.iter().fold((0, 0), |(peer, by_peer), each| {
+            (peer + u32::from(each.peer), by_peer + u32::from(each.by_peer))
+        });
+        tracing::info!(
+            met,
+            sockets = heard.len(),
+            heard = peer,
+            heard_by_peer = by_peer,
+            ?peers,
+            ?mtu,
+            hops = hops.len(),
+            "looked for the other side"
+        );
         (self.ports, self.asks, self.channel) = (ports, request.asks, Some(Channel::start(channel)?));
         Ok(Met { heard: heard.iter().map(|heard| (heard.peer, heard.by_peer)).collect(), peers, mtu, hops })
     }
