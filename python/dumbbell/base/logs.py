@@ -332,15 +332,16 @@ def _opened(file: Path) -> int:
 
 
 def append(file: Path, lines: Iterable[str]) -> None:
-    """Add lines to a log that no process writes to any more, as far as the disk takes them."""
-    text = "".join(f"{line}\n" for line in lines)
-    if text:
-        with contextlib.suppress(OSError):
-            descriptor = _opened(file)
-            try:
-                os.write(descriptor, text.encode(errors="replace"))
-            finally:
-                os.close(descriptor)
+    """Add lines to a log that no process writes to any more.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    descriptor = _opened(file)
+    try:
+        os.write(descriptor, "".join(f"{line}\n" for line in lines).encode(errors="replace"))
+    finally:
+        os.close(descriptor)
 
 
 # a library says nothing unless the program that uses it asks for it

@@ -16,10 +16,10 @@ from typing import Any
 
 from dumbbell.backends import Executor
 from dumbbell.base.errors import UserError, one_line
-from dumbbell.base.logs import append, line_of, logger
+from dumbbell.base.logs import line_of, logger
 from dumbbell.base.progress import Stage
 from dumbbell.base.version import __version__
-from dumbbell.execution.worker import Task, execute, failed, keep, require_places
+from dumbbell.execution.worker import Task, add_to_log, execute, failed, keep, require_places
 from dumbbell.results import publish
 from dumbbell.results.integrity import damage
 from dumbbell.results.series.run_files import RUN_FILES
@@ -127,7 +127,7 @@ class Cluster:
             else:
                 reason = f"the cluster lost the run: {one_line(failure)}"
                 told = f"was given to the cluster {self._address}, which says {type(failure).__name__}"
-                append(task.log, [task.label, line_of(__name__, "error", told, failure)])
+                add_to_log(task, [task.label, line_of(__name__, "error", told, failure)])
                 statistics = keep(task, failed(task, reason))
             future.release()
             yield task.number, statistics, seconds

@@ -17,7 +17,7 @@ from dumbbell.backends import Executor, find_executor
 from dumbbell.base.guardian import LET_GO_S, Bounds, machine_memory_bytes
 from dumbbell.base.inbox import TOKEN_BYTES, Garbled, Inbox
 from dumbbell.base.interrupts import Undisturbed
-from dumbbell.base.logs import append, levels, logger
+from dumbbell.base.logs import levels, logger
 from dumbbell.base.processes import Connected, cause_of_death, end_connected, start_connected
 from dumbbell.base.progress import Piece, Progress, Stage
 from dumbbell.execution.budget import Budget, budgets
@@ -31,6 +31,7 @@ from dumbbell.execution.worker import (
     Post,
     Said,
     Task,
+    add_to_log,
     failed,
     keep,
     read_message,
@@ -431,7 +432,7 @@ class Pool:
         )
         for culprit in culprits:
             reason = cause_of_death(code, bounds.last_words if bounds else None, culprit.outside, what)
-            append(culprit.log, printed)
+            add_to_log(culprit, printed)
             over.append(Done(culprit.number, keep(culprit, failed(culprit, reason))))
             named = [each for each in culprit.outside if f"scheme {each.removesuffix(')')}" in reason]
             if culprit.outside:

@@ -202,10 +202,10 @@ def _serve_apart(connection: Connection, token: bytes, obstacle: str | None, bou
             _keep_all(made, tell)
             end_like(ended.status)
         else:
-            append(task.log, take_output(bounds))
+            add_to_log(task, take_output(bounds))
             if ended.left:
                 left = f"{ended.left} processes that the run had started and left were ended"
-                append(task.log, [line_of(__name__, "info", left)])
+                add_to_log(task, [line_of(__name__, "info", left)])
             tell(Made(task.number, time.monotonic() - started))
             made.append((task, heard.attempt))
 
@@ -453,6 +453,7 @@ def failed(task: Task, reason: str, error: BaseException | None = None) -> Attem
     Its log says what `error` followed from, and where in the program it came up if that is no refusal.
     """
     with contextlib.suppress(OSError):  # it may be half durable
+        require_places(task)
         (task.temporary / LOG).replace(task.log)
     shutil.rmtree(task.temporary, ignore_errors=True)
     is_refusal = error is None or isinstance(error, (_core.Error, OSError))
@@ -460,8 +461,17 @@ def failed(task: Task, reason: str, error: BaseException | None = None) -> Attem
     while is_refusal and error is not None and (error := error.__cause__ or error.__context__) is not None:
         if one_line(error) not in reason:
             lines.append(line_of(__name__, "error", f"which followed from {type(error).__name__}: {one_line(error)}"))
-    append(task.log, lines)
+    add_to_log(task, lines)
     return Attempt(unsuccessful(task.executor.backend.full_name, "failed", reason), failed=True)
+
+
+def add_to_log(task: Task, lines: list[str]) -> None:
+    """Adds lines to the log of a task that is not being made, in its place only, and as far as the disk takes them."""
+    if lines:
+        with contextlib.suppress(OSError):
+            require_places(task)
+            task.log.parent.mkdir(parents=True, exist_ok=True)
+            append(task.log, lines)
 
 
 def require_places(task: Task) -> None:
