@@ -23,7 +23,9 @@ use tracing::{Event, Level, Metadata, Subscriber};
 
 /// Where lines go, and which.
 struct Sink {
-    file: File,
+    file: Option<File>,
+    /// The process that has opened it. In a copy of that the descriptor may be another file's.
+    process: u32,
     /// Logger and most detailed level, the longest names first: the first that fits counts.
     levels: Vec<(String, LevelFilter)>,
     /// What stands before each line.
@@ -40,6 +42,9 @@ thread_local! {
 
 impl Sink {
     fn takes(&self, metadata: &Metadata<'_>) -> bool {
+        if self.process != std::process::id() {
+            return false;
+        }
         let logger = logger(metadata);
         let found = self.levels.iter().find(|(name, _)| {
             name.is_empty()
@@ -48,6 +53,14 @@ impl Sink {
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         });
         found.is_some_and(|(_, most)| metadata.level() <= most)
+    }
+}
+
+impl Drop for Sink {
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            std::mem::forget(self.file.take());
+        }
     }
 }
 
@@ -90,8 +103,9 @@ impl Subscriber for Lines {
 
     fn event(&self, event: &Event<'_>) {
         let Some(sink) = sink() else { return };
+        let Some(mut file) = sink.file.as_ref() else { return };
         // One write: lines of other threads and of Python stay whole. A full disk is told by what the run writes itself.
-        let _written = (&sink.file).write_all(format!("{}{}", sink.before, line(event)).as_bytes());
+        let _written = file.write_all(format!("{}{}", sink.before, line(event)).as_bytes());
     }
 
     fn enter(&self, _: &Id) {}
@@ -179,7 +193,7 @@ pub(crate) fn log_to(
             let mut levels: Vec<_> =
                 levels.into_iter().map(|(name, level)| (name, level_filter(&level))).collect();
             levels.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
-            Ok::<_, PyErr>(Arc::new(Sink { file, levels, before }))
+            Ok::<_, PyErr>(Arc::new(Sink { file: Some(file), process: std::process::id(), levels, before }))
         })
         .transpose()?;
     let last = OWN.replace(fresh.clone());
