@@ -21,7 +21,7 @@ IN_THE_BROWSER = {
 }
 """What `make wasm-check` builds: no file, no socket, no clock."""
 
-LIBRARIES = {"libm", "rand_xoshiro", "safetensors", "serde", "serde_json", "smallvec", "statrs"}
+LIBRARIES = {"libm", "rand_xoshiro", "safetensors", "serde", "serde_json", "smallvec", "statrs", "thiserror"}
 """What those may take from others, all without an operating system below."""
 
 

@@ -1,5 +1,6 @@
 //! The fit with the interval that packets and references leave.
 
+use crate::error::ReferenceFault;
 use crate::jumps::shifts;
 use crate::levels::Level;
 use crate::series::{Jump, SIGN, Series};
@@ -98,7 +99,7 @@ fn narrow(fit: &mut Fit, references: &[Reference], error: f64) {
     let mut judged: Vec<Option<Judged>> = vec![None; references.len()];
     for index in order {
         let reference = &references[index];
-        let refused = taken(fit, reference, error).err();
+        let refused = taken(fit, reference, error).err().map(|fault| fault.to_string());
         judged[index] = Some(Judged { source: reference.source.clone(), refused });
     }
     fit.references = judged.into_iter().flatten().collect();
@@ -110,25 +111,22 @@ fn narrow(fit: &mut Fit, references: &[Reference], error: f64) {
     fit.high_ns -= middle;
 }
 
-fn taken(fit: &mut Fit, reference: &Reference, error: f64) -> Result<(), String> {
+fn taken(fit: &mut Fit, reference: &Reference, error: f64) -> Result<(), ReferenceFault> {
     let Reference { at_ns, offset_ns, error_ns, .. } = *reference;
     if error_ns < 0 || [at_ns, offset_ns, error_ns].iter().any(|ns| !minima::within(*ns)) {
-        return Err("its error is negative, or a time further than 36 years from zero".to_owned());
+        return Err(ReferenceFault::Impossible);
     }
     let (first, last) = (fit.pieces[0].from_ns, fit.pieces[fit.pieces.len() - 1].until_ns);
     let outside = (first - at_ns).max(at_ns - last).max(0);
     if outside > last - first {
-        return Err(format!("it is of {:.1} s before or after the packets", outside as f64 / 1e9));
+        return Err(ReferenceFault::Outside(outside as f64 / 1e9));
     }
     let wide = error_ns + fit.residual_ns + (ERRORS * error * outside as f64).ceil() as i64;
     let off = offset_ns.saturating_sub(fit.theta_ns(at_ns));
     let (low, high) = (off.saturating_sub(wide), off.saturating_add(wide));
     if low > fit.high_ns || high < fit.low_ns {
         let by = (low - fit.high_ns).max(fit.low_ns.saturating_sub(high));
-        return Err(format!(
-            "it contradicts what packets and better references prove by {:.3} ms",
-            by as f64 / 1e6
-        ));
+        return Err(ReferenceFault::Contradicts(by as f64 / 1e6));
     }
     fit.low_ns = fit.low_ns.max(low);
     fit.high_ns = fit.high_ns.min(high);

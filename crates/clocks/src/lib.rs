@@ -32,6 +32,7 @@
 #![forbid(unsafe_code)]
 
 mod bounds;
+mod error;
 mod jumps;
 mod levels;
 mod line;
@@ -46,6 +47,7 @@ use serde::Serialize;
 use levels::Level;
 use series::{Jump, Series};
 
+pub use error::Error;
 pub use minima::Minima;
 
 /// Clocks differ in rate by at most this (ns per ns): what the kernel lets a clock be slewed by.
@@ -214,7 +216,7 @@ fn theta(piece: &Piece, local_ns: i64) -> i64 {
 /// # Errors
 ///
 /// One line where a direction has no packet, or a time is further than 36 years from zero.
-pub fn fit(observed: &Observed, references: &[Reference]) -> Result<Fit, String> {
+pub fn fit(observed: &Observed, references: &[Reference]) -> Result<Fit, Error> {
     let [mut forward, mut backward] = [Minima::default(), Minima::default()];
     forward.extend(observed.forward.iter().copied());
     backward.extend(observed.backward.iter().copied());
@@ -226,7 +228,7 @@ pub fn fit(observed: &Observed, references: &[Reference]) -> Result<Fit, String>
 /// # Errors
 ///
 /// Those of [`fit`].
-pub fn fit_minima(forward: &Minima, backward: &Minima, references: &[Reference]) -> Result<Fit, String> {
+pub fn fit_minima(forward: &Minima, backward: &Minima, references: &[Reference]) -> Result<Fit, Error> {
     let original = Series::new([forward, backward])?;
     let level = skew::level(&original);
     let mut now = State { series: original.clone(), level, jumps: Vec::new() };

@@ -1,5 +1,6 @@
 //! What was kept of both directions, as numbers relative to the first packet.
 
+use crate::Error;
 use crate::Minima;
 
 /// See [`Series::fine_count`].
@@ -32,13 +33,13 @@ pub(crate) struct Series {
 pub(crate) const SIGN: [f64; 2] = [1.0, -1.0];
 
 impl Series {
-    pub(crate) fn new(minima: [&Minima; 2]) -> Result<Self, String> {
+    pub(crate) fn new(minima: [&Minima; 2]) -> Result<Self, Error> {
         for (name, each) in ["forward", "backward"].iter().zip(minima) {
             if each.beyond() {
-                return Err(format!("{name} packets: a time is further than 36 years from zero"));
+                return Err(Error::Far(name));
             }
             if each.packets() == 0 {
-                return Err(format!("no {name} packet was seen: clocks cannot be compared"));
+                return Err(Error::Unseen(name));
             }
         }
         let first = |minima: &Minima| minima.points().next().unwrap_or_default();

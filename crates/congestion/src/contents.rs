@@ -4,6 +4,7 @@ use core::any::Any;
 use core::fmt::{self, Debug, Formatter};
 use core::ops::Deref;
 use std::sync::{Arc, OnceLock};
+use strict_input::Refusal;
 
 /// The contents of a file. Clones share them and what was made of them: a thousand flows that one file tells what to do
 /// hold it once.
@@ -22,8 +23,8 @@ impl Contents {
     /// The error that `make` returns.
     pub(crate) fn made<T: Any + Send + Sync>(
         &self,
-        make: impl FnOnce(&[u8]) -> Result<T, String>,
-    ) -> Result<Arc<T>, String> {
+        make: impl FnOnce(&[u8]) -> Result<T, Refusal>,
+    ) -> Result<Arc<T>, Refusal> {
         let before = self.0.made.get().map(Arc::clone);
         if let Some(Ok(made)) = before.map(Arc::downcast) {
             return Ok(made);
@@ -68,12 +69,12 @@ mod tests {
     #[test]
     fn what_is_made_of_contents_is_made_once_for_all_that_share_them() {
         let contents = Contents::from(&[1, 2, 3][..]);
-        assert_eq!(contents.made::<usize>(|_| Err("no".to_owned())).unwrap_err(), "no");
+        assert_eq!(contents.made::<usize>(|_| Err(Refusal::new("no"))).unwrap_err().to_string(), "no");
         let first = contents.made(|bytes| Ok(bytes.len())).unwrap();
-        let again = contents.clone().made::<usize>(|_| Err("made twice".to_owned())).unwrap();
+        let again = contents.clone().made::<usize>(|_| Err(Refusal::new("made twice"))).unwrap();
         assert!(Arc::ptr_eq(&first, &again));
         let other = contents.made(|bytes| Ok(bytes[0])).unwrap();
         assert_eq!((*first, *other), (3, 1));
-        assert!(contents.made::<usize>(|_| Err("made twice".to_owned())).is_ok());
+        assert!(contents.made::<usize>(|_| Err(Refusal::new("made twice"))).is_ok());
     }
 }

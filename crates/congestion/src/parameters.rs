@@ -4,6 +4,7 @@ use crate::Contents;
 use core::fmt::{self, Debug, Formatter};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use strict_input::Refusal;
 
 /// What values a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -144,9 +145,15 @@ impl Parameter {
     ///
     /// # Errors
     /// One line with the parameter's name, the offending value and what is allowed.
-    pub fn parse(&self, text: &str) -> Result<Value, String> {
+    pub fn parse(&self, text: &str) -> Result<Value, Refusal> {
         let allowed = self.allowed();
-        let refuse = || format!("`{}` = `{text}`: allowed is {allowed}", self.name);
+        let refuse = || {
+            Refusal::of_value(
+                format!("`{}`", self.name),
+                format_args!("`{text}`"),
+                format!("allowed is {allowed}"),
+            )
+        };
         match self.kind {
             ParameterKind::Number { min, max } => text
                 .parse::<f64>()
@@ -214,11 +221,11 @@ impl Parameters {
     ///
     /// # Errors
     /// One line: unknown name (with the declared ones) or a value that is not allowed.
-    pub fn set(&mut self, name: &str, text: &str) -> Result<(), String> {
+    pub fn set(&mut self, name: &str, text: &str) -> Result<(), Refusal> {
         let Some(index) = self.declared.iter().position(|parameter| parameter.name == name) else {
             let names: Vec<&str> = self.declared.iter().map(|parameter| parameter.name).collect();
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            return Err(format!("unknown parameter `{name}`: allowed are {known}"));
+            return Err(Refusal::new(format!("unknown parameter `{name}`: allowed are {known}")));
         };
         let file = self.files.get(text).filter(|_| self.declared[index].kind == ParameterKind::File);
         self.values[index] = match file {
@@ -278,8 +285,9 @@ impl Parameters {
     ///
     /// # Errors
     /// One line: none was named; `what` says what it is to hold.
-    pub fn needed_file(&self, name: &str, what: &str) -> Result<&File, String> {
-        self.file(name).ok_or_else(|| format!("`{name}`: no file named: allowed is {what}"))
+    pub fn needed_file(&self, name: &str, what: &str) -> Result<&File, Refusal> {
+        self.file(name)
+            .ok_or_else(|| Refusal::of_key(format!("`{name}`"), format!("no file named: allowed is {what}")))
     }
 
     /// Name and value of every parameter, in declaration order.
@@ -302,11 +310,13 @@ mod tests {
     #[test]
     fn values_outside_the_range_are_refused_with_what_is_allowed() {
         let mut parameters = Parameters::defaults(DECLARED);
-        let refusal = parameters.set("delta", "-1").unwrap_err();
+        let refusal = parameters.set("delta", "-1").unwrap_err().to_string();
         assert_eq!(refusal, "`delta` = `-1`: allowed is a number from 0.001 to 10 1/packet");
         assert!(parameters.set("delta", "NaN").is_err());
-        assert!(parameters.set("mode", "other").unwrap_err().contains("auto, fixed"));
-        assert!(parameters.set("dleta", "1").unwrap_err().contains("delta, pacing, mode, weights"));
+        assert!(parameters.set("mode", "other").unwrap_err().to_string().contains("auto, fixed"));
+        assert!(
+            parameters.set("dleta", "1").unwrap_err().to_string().contains("delta, pacing, mode, weights")
+        );
         assert_eq!(parameters.number("delta"), 0.5);
     }
 
@@ -326,7 +336,7 @@ mod tests {
         let files = Files::from([("w.bin".to_owned(), [1, 2, 3].into())]);
         let mut parameters = Parameters::defaults(DECLARED).with_files(files);
         assert_eq!(parameters.file("weights"), None);
-        let refusal = parameters.set("weights", "v.bin").unwrap_err();
+        let refusal = parameters.set("weights", "v.bin").unwrap_err().to_string();
         assert_eq!(refusal, "`weights` = `v.bin`: allowed is the name of a file that can be read");
         parameters.set("weights", "w.bin").unwrap();
         let file = parameters.file("weights").unwrap();

@@ -5,15 +5,16 @@ use crate::{Controller, Parameter, Parameters, ReceiverHalf, Start, learned, sch
 use core::fmt::{self, Debug, Formatter};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use strict_input::Refusal;
 
 /// Builds the receiver-side half of a scheme. An error is one line: what a file that a parameter names has wrong.
-pub type BuildReceiver = fn(&Parameters, &Start) -> Result<Box<dyn ReceiverHalf>, String>;
+pub type BuildReceiver = fn(&Parameters, &Start) -> Result<Box<dyn ReceiverHalf>, Refusal>;
 
 /// Builds a controller.
 pub type BuildFunction = fn(&Parameters, &Start) -> Box<dyn Controller>;
 
 /// Builds a controller, or says in one line what a file that a parameter names has wrong.
-pub type BuildFallible = fn(&Parameters, &Start) -> Result<Box<dyn Controller>, String>;
+pub type BuildFallible = fn(&Parameters, &Start) -> Result<Box<dyn Controller>, Refusal>;
 
 /// Builds the policy of a learned controller.
 pub type BuildPolicy = fn(&Parameters, &Start) -> Box<dyn Policy>;
@@ -79,7 +80,7 @@ impl Entry {
     ///
     /// # Errors
     /// One line: what a file that a parameter names has wrong.
-    pub fn build(&self, parameters: &Parameters, start: &Start) -> Result<Box<dyn Controller>, String> {
+    pub fn build(&self, parameters: &Parameters, start: &Start) -> Result<Box<dyn Controller>, Refusal> {
         match &self.build {
             Build::Function(build) => Ok(build(parameters, start)),
             Build::Fallible(build) => build(parameters, start),
@@ -95,7 +96,7 @@ impl Entry {
         &self,
         parameters: &Parameters,
         start: &Start,
-    ) -> Result<Option<Box<dyn ReceiverHalf>>, String> {
+    ) -> Result<Option<Box<dyn ReceiverHalf>>, Refusal> {
         self.receiver.map(|build| build(parameters, start)).transpose()
     }
 
@@ -103,7 +104,7 @@ impl Entry {
     ///
     /// # Errors
     /// As of [`build`](Self::build).
-    pub fn check(&self, parameters: &Parameters, start: &Start) -> Result<(), String> {
+    pub fn check(&self, parameters: &Parameters, start: &Start) -> Result<(), Refusal> {
         if let Build::Fallible(build) = &self.build {
             build(parameters, start)?;
             self.build_receiver(parameters, start)?;
@@ -134,10 +135,10 @@ impl Registry {
     ///
     /// # Errors
     /// One line: there is one of this name already.
-    pub fn add(&mut self, entry: Entry) -> Result<(), String> {
+    pub fn add(&mut self, entry: Entry) -> Result<(), Refusal> {
         let name = entry.name;
         if self.entries.contains_key(name) {
-            return Err(format!("there is a controller `{name}` already: choose another name"));
+            return Err(Refusal::new(format!("there is a controller `{name}` already: choose another name")));
         }
         self.entries.insert(name, entry);
         Ok(())
@@ -147,10 +148,10 @@ impl Registry {
     ///
     /// # Errors
     /// One line with the names that there are.
-    pub fn find(&self, name: &str) -> Result<&Entry, String> {
+    pub fn find(&self, name: &str) -> Result<&Entry, Refusal> {
         self.entries.get(name).ok_or_else(|| {
             let known: Vec<&str> = self.entries.keys().copied().collect();
-            format!("unknown controller `{name}`: allowed are {}", known.join(", "))
+            Refusal::new(format!("unknown controller `{name}`: allowed are {}", known.join(", ")))
         })
     }
 
@@ -205,13 +206,14 @@ mod tests {
             registry
                 .find("mine")
                 .unwrap_err()
+                .to_string()
                 .starts_with("unknown controller `mine`: allowed are astraea, aurora, bbr,")
         );
         registry.add(entry.clone()).unwrap();
         let start = Start { now: units::Time::ZERO, mss_bytes: 1000, initial_window_bytes: 7000, seed: 1 };
         let controller = registry.find("mine").unwrap().build(&Parameters::defaults(&[]), &start).unwrap();
         assert_eq!(controller.control().window_bytes, 7000);
-        assert!(registry.add(entry).unwrap_err().contains("a controller `mine` already"));
+        assert!(registry.add(entry).unwrap_err().to_string().contains("a controller `mine` already"));
     }
 
     fn registry_test_controller(start: &Start) -> Box<dyn Controller> {
@@ -248,7 +250,8 @@ mod tests {
                     assert!(window > 0, "{} starts with an empty window", entry.name);
                 }
                 // One that a file makes: it says which.
-                Err(why) => {
+                Err(refusal) => {
+                    let why = refusal.to_string();
                     let needed = entry.parameters.iter().find(|parameter| parameter.is_needed);
                     let file = needed.unwrap_or_else(|| panic!("{}: {why}", entry.name));
                     assert!(why.starts_with(&format!("`{}`: ", file.name)), "{}: {why}", entry.name);

@@ -5,12 +5,16 @@
 //! It reads the wall clock, which the crates that it measures do not, and no file.
 
 mod closed_loop;
+mod error;
 mod tape;
+
+pub use error::Error;
 
 use congestion::{Controller, Entry, Parameters, ReceiverHalf, Start};
 use runs::FlowSpec;
 use serde_json::{Value, json};
 use std::time::Duration;
+use strict_input::Refusal;
 use tape::{HalfTape, Idle, IdleHalf, PerCall, Recording, RecordingHalf, Shared, Tape, open};
 use transport::{Application, Config, Receiver, Sender};
 use units::Time;
@@ -29,7 +33,7 @@ struct Scheme {
 }
 
 impl Scheme {
-    fn of(flow: &FlowSpec, entry: Entry) -> Result<Self, String> {
+    fn of(flow: &FlowSpec, entry: Entry) -> Result<Self, Refusal> {
         let mut parameters = Parameters::defaults(entry.parameters).with_files(flow.files.clone());
         for (name, text) in &flow.parameters {
             parameters.set(name, text)?;
@@ -60,7 +64,7 @@ impl Scheme {
 /// # Errors
 /// One line: a value that is not allowed, a run without ACKs, or a controller that does not do the same when it is told the
 /// same.
-pub fn measure(flow: &FlowSpec, entry: Entry) -> Result<Value, String> {
+pub fn measure(flow: &FlowSpec, entry: Entry) -> Result<Value, Error> {
     let scheme = Scheme::of(flow, entry)?;
     let (tape, half_tape) = (Shared::<Tape>::default(), Shared::<HalfTape>::default());
     let (start, end) = (scheme.start.now, Time::from_secs_f64(DURATION_S));
@@ -74,14 +78,14 @@ pub fn measure(flow: &FlowSpec, entry: Entry) -> Result<Value, String> {
 
     let tape = open(&tape);
     if tape.acks() == 0 {
-        return Err(format!("{}: no ACK in {DURATION_S} s", flow.scheme));
+        return Err(Error::NoAck { scheme: flow.scheme.clone(), duration_s: DURATION_S });
     }
     let busy = fastest(|| tape.replay(scheme.controller().as_mut()));
     let idle = fastest(|| tape.replay(&mut Idle));
     let mut replayed = scheme.controller();
     tape.replay(replayed.as_mut());
     if tape.last_control() != Some(replayed.control()) {
-        return Err(format!("{}: the replay ended elsewhere than the run", flow.scheme));
+        return Err(Error::Diverged { scheme: flow.scheme.clone() });
     }
     Ok(json!({
         "scheme": flow.scheme,

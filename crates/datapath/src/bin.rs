@@ -6,8 +6,13 @@ use congestion::Registry;
 use datapath::EmulationLock;
 use measure::RunMeter;
 use runs::{Backend, RunSpec, meter_config};
+use std::error::Error;
 
 fn main() -> Result<(), String> {
+    run().map_err(|error| error.to_string())
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let file = std::env::args().nth(1).ok_or("usage: datapath-run SPEC.json")?;
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
     let spec: RunSpec = strict_input::parse(&text).map_err(|error| format!("{file}: {error}"))?;
@@ -17,6 +22,6 @@ fn main() -> Result<(), String> {
     let lock = EmulationLock::wait(&|| false, &|_| {})?;
     let emulated = datapath::run(&spec, &registry, lock, &mut meter)?;
     let stats = emulated.totals.stats(meter)?;
-    println!("{}", serde_json::to_string(&stats).map_err(|error| error.to_string())?);
+    println!("{}", serde_json::to_string(&stats)?);
     Ok(())
 }

@@ -3,6 +3,7 @@
 //! Departures are computed on the path's own clock, so a late wake-up delays the packets that were due but never lowers a
 //! rate; how late each one was is recorded.
 
+use crate::Error;
 use crate::buffers::Buffers;
 use crate::inspect::{Arrived, Inspector, Reading, mark_congestion};
 use crate::lateness::Lateness;
@@ -42,9 +43,9 @@ impl Gauges {
     ///
     /// # Errors
     /// One has; its thread tells why.
-    pub(crate) fn require_room(directions: &[Arc<Self>; 2]) -> Result<(), String> {
+    pub(crate) fn require_room(directions: &[Arc<Self>; 2]) -> Result<(), Error> {
         if directions.iter().any(|direction| direction.is_full.load(Ordering::Relaxed)) {
-            return Err("the path is full".to_owned());
+            return Err(Error::Full);
         }
         Ok(())
     }

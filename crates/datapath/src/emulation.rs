@@ -1,5 +1,6 @@
 //! The emulated path of a run: a pair of namespaces for each flow, and two threads that carry packets between them.
 
+use crate::Error;
 use crate::direction_thread::{DirectionConfig, DirectionReport, DirectionThread, Gauges, Port};
 use crate::inspect::Reading;
 use crate::namespace::Namespace;
@@ -44,33 +45,33 @@ pub(crate) fn device_mtu(path: &PathSpec) -> u32 {
 
 impl End {
     /// An end in a namespace of its own.
-    pub(crate) fn create(device: &TunConfig) -> Result<Self, String> {
+    pub(crate) fn create(device: &TunConfig) -> Result<Self, Error> {
         let (namespace, tun) = Namespace::create(|| Tun::create(device))?;
         tracing::debug!(address = %device.address, peer = %device.peer, device = device.name, "network namespace made");
         Ok(Self { namespace, address: device.address, tun: Arc::new(tun) })
     }
 
     /// Packets that its device lost in silence.
-    fn dropped(&mut self) -> Result<u64, String> {
-        let tun = Arc::get_mut(&mut self.tun).ok_or("a device is still in use")?;
-        tun.dropped().map_err(|error| error.to_string())
+    fn dropped(&mut self) -> Result<u64, Error> {
+        let tun = Arc::get_mut(&mut self.tun).ok_or(Error::DeviceInUse)?;
+        tun.dropped().map_err(Error::Counters)
     }
 
     /// The same, and those that sockets behind it had no room for.
-    pub(crate) fn lost(&mut self) -> Result<u64, String> {
+    pub(crate) fn lost(&mut self) -> Result<u64, Error> {
         Ok(self.dropped()? + self.namespace.dropped_at_sockets()?)
     }
 
     /// An end in the namespace of the calling thread.
-    pub(crate) fn here(device: &TunConfig) -> Result<Self, String> {
-        let namespace = Namespace::current().map_err(|error| format!("/proc: {error}"))?;
+    pub(crate) fn here(device: &TunConfig) -> Result<Self, Error> {
+        let namespace = Namespace::current().map_err(|error| Error::system("/proc", error))?;
         Ok(Self { namespace, address: device.address, tun: Arc::new(Tun::create(device)?) })
     }
 }
 
 impl Pair {
     /// Pair number `index`, each end in its own namespace.
-    pub(crate) fn create(index: usize, mtu_bytes: u32) -> Result<Self, String> {
+    pub(crate) fn create(index: usize, mtu_bytes: u32) -> Result<Self, Error> {
         let (left, right) = addresses(index);
         let device = |address, peer| TunConfig {
             name: DEVICE.to_owned(),
@@ -83,12 +84,12 @@ impl Pair {
     }
 
     /// Packets that the devices lost in silence, in all.
-    pub(crate) fn dropped(&mut self) -> Result<u64, String> {
+    pub(crate) fn dropped(&mut self) -> Result<u64, Error> {
         Ok(self.left.dropped()? + self.right.dropped()?)
     }
 
     /// Packets that sockets at either end had no room for.
-    pub(crate) fn dropped_at_sockets(&self) -> Result<u64, String> {
+    pub(crate) fn dropped_at_sockets(&self) -> Result<u64, Error> {
         Ok(self.left.namespace.dropped_at_sockets()? + self.right.namespace.dropped_at_sockets()?)
     }
 }
@@ -133,7 +134,7 @@ pub(crate) struct Work<'a> {
 }
 
 /// A direction at work in its thread.
-pub(crate) type DirectionHandle<'scope> = ScopedJoinHandle<'scope, Result<DirectionReport, String>>;
+pub(crate) type DirectionHandle<'scope> = ScopedJoinHandle<'scope, Result<DirectionReport, Error>>;
 
 /// Starts the two directions.
 ///
@@ -144,8 +145,8 @@ pub(crate) fn start_directions<'scope, 'env>(
     work: Work<'env>,
     pairs: &[Pair],
     traffic: &[Traffic],
-) -> Result<[DirectionHandle<'scope>; 2], String> {
-    let start = |number: usize| -> Result<DirectionHandle<'scope>, String> {
+) -> Result<[DirectionHandle<'scope>; 2], Error> {
+    let start = |number: usize| -> Result<DirectionHandle<'scope>, Error> {
         let (elements, name) = [(&work.path.data, "data"), (&work.path.ack, "ack")][number];
         let mut direction = Direction::build(elements, name, work.seed)?;
         if let Some(at) = work.path.last_change(work.session.end) {
@@ -168,13 +169,13 @@ pub(crate) fn start_directions<'scope, 'env>(
         };
         let direction =
             DirectionThread::new(config, direction, ports.collect(), Arc::clone(&work.gauges[number]))
-                .map_err(|error| format!("the emulator cannot start: {error}"))?;
+                .map_err(|error| Error::system("the emulator cannot start", error))?;
         thread::Builder::new()
             .name(format!("path-{name}"))
             .spawn_scoped(scope, move || {
-                direction.run(work.session).map_err(|error| format!("the emulator failed: {error}"))
+                direction.run(work.session).map_err(|error| Error::system("the emulator failed", error))
             })
-            .map_err(|error| format!("cannot start a thread: {error}"))
+            .map_err(|error| Error::system("cannot start a thread", error))
     };
     Ok([start(0)?, start(1)?])
 }
@@ -188,6 +189,6 @@ fn real_packets(simulated: u64, mtu_bytes: u32) -> usize {
 }
 
 /// What a thread gave; a panic in it is an error too.
-pub(crate) fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, String>>) -> Result<T, String> {
-    thread.join().unwrap_or_else(|_| Err("a thread of the emulator panicked".to_owned()))
+pub(crate) fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, Error>>) -> Result<T, Error> {
+    thread.join().unwrap_or_else(|_| Err(Error::Panicked("a thread of the emulator")))
 }

@@ -3,6 +3,7 @@
 //! its own kind (an abstract one: no file, which could be a link, be somebody else's or be left behind). Whoever has the
 //! socket holds the lock; who gives it back hands the socket, and with it the queue, to the first in line.
 
+use crate::Error;
 use nix::cmsg_space;
 use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, getsockopt, recvmsg, sendmsg, sockopt::AcceptConn,
@@ -75,7 +76,7 @@ impl EmulationLock {
     ///
     /// # Errors
     /// That the run was stopped meanwhile, or the queue has no possible name.
-    pub fn wait(stop: &dyn Fn() -> bool, waits: &dyn Fn(Option<Holder>)) -> Result<Self, String> {
+    pub fn wait(stop: &dyn Fn() -> bool, waits: &dyn Fn(Option<Holder>)) -> Result<Self, Error> {
         let queue = match std::env::var(OTHER) {
             Ok(name) if !name.is_empty() => format!("{NAME}/{name}"),
             _ => NAME.to_owned(),
@@ -83,9 +84,9 @@ impl EmulationLock {
         Self::wait_in(&queue, stop, waits)
     }
 
-    fn wait_in(queue: &str, stop: &dyn Fn() -> bool, waits: &dyn Fn(Option<Holder>)) -> Result<Self, String> {
-        let address =
-            SocketAddr::from_abstract_name(queue).map_err(|error| format!("{OTHER}: `{queue}`: {error}"))?;
+    fn wait_in(queue: &str, stop: &dyn Fn() -> bool, waits: &dyn Fn(Option<Holder>)) -> Result<Self, Error> {
+        let address = SocketAddr::from_abstract_name(queue)
+            .map_err(|error| Error::system(format!("{OTHER}: `{queue}`"), error))?;
         let mut news = News { queue, waits, told: None, looked: None };
         loop {
             match UnixListener::bind_addr(&address) {
@@ -101,7 +102,7 @@ impl EmulationLock {
                 return Ok(Self::of(listener, queue));
             }
             if stop() {
-                return Err("stopped".to_owned());
+                return Err(Error::Stopped);
             }
             thread::sleep(POLL);
         }
@@ -239,7 +240,7 @@ mod tests {
         };
         let holders = RefCell::new(Vec::new());
         let told = |holder| holders.borrow_mut().push(holder);
-        assert_eq!(EmulationLock::wait_in(&queue, &impatient, &told).unwrap_err(), "stopped");
+        assert_eq!(EmulationLock::wait_in(&queue, &impatient, &told).unwrap_err().to_string(), "stopped");
         let [Some(holder)] = holders.take()[..] else { panic!("told of one holder, once") };
         assert_eq!(holder.process, process::id());
         assert!(holder.since_s.abs_diff(Holder::now().since_s) < 60);

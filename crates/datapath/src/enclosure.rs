@@ -6,6 +6,7 @@
 //! (Linux v6.12, `kernel/pid_namespace.c`, `zap_pid_ns_processes`).
 #![allow(unsafe_code, reason = "between fork and exec only system calls are made, no memory is allocated")]
 
+use crate::Error;
 use crate::namespace::{Namespace, in_thread};
 use endpoint::Scheduled;
 use nix::sched::{CloneFlags, unshare};
@@ -53,7 +54,7 @@ impl Enclosure {
         command: &mut Command,
         network: &Namespace,
         inherits: Inherits,
-    ) -> Result<(Self, Child), String> {
+    ) -> Result<(Self, Child), Error> {
         let descriptor = network.raw();
         let prepare = move || {
             // SAFETY: plain system calls on numbers; the descriptor is open until the program has started.
@@ -75,7 +76,7 @@ impl Enclosure {
             // Programs that spin already would keep this thread from starting another.
             let watchful = (inherits == Inherits::Nothing).then(Scheduled::watchful);
             unshare(CloneFlags::CLONE_NEWPID)
-                .map_err(|error| format!("cannot create a PID namespace: {error}: {FIX}"))?;
+                .map_err(|error| Error::not_permitted("cannot create a PID namespace", error, FIX))?;
             let mut enclosure = Self::empty()?;
             let started = command.spawn();
             drop(watchful);
@@ -83,7 +84,7 @@ impl Enclosure {
                 Ok(child) => Ok((enclosure, child)),
                 Err(error) => {
                     let _ended = enclosure.keeper.kill().and_then(|()| enclosure.keeper.wait());
-                    Err(format!("cannot start `{name}`: {error}"))
+                    Err(Error::system(format!("cannot start `{name}`"), error))
                 }
             }
         })
@@ -91,9 +92,9 @@ impl Enclosure {
 
     /// The PID namespace that the children of this thread begin, with its keeper. What others leave to that is reaped by the
     /// kernel.
-    fn empty() -> Result<Self, String> {
+    fn empty() -> Result<Self, Error> {
         let (lifeline, input) =
-            UnixStream::pair().map_err(|error| format!("cannot make a socket: {error}"))?;
+            UnixStream::pair().map_err(|error| Error::system("cannot make a socket", error))?;
         let mut command = Command::new(KEEPER);
         command.stdin(OwnedFd::from(input)).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         let prepare = || {
@@ -105,7 +106,10 @@ impl Enclosure {
         // SAFETY: system calls only.
         unsafe { command.pre_exec(prepare) };
         let keeper = command.spawn().map_err(|error| {
-            format!("cannot start `{KEEPER}`, which keeps a program's processes together: {error}")
+            Error::system(
+                format!("cannot start `{KEEPER}`, which keeps a program's processes together"),
+                error,
+            )
         })?;
         Ok(Self { keeper, _lifeline: lifeline })
     }

@@ -1,6 +1,7 @@
 //! The two ends of one flow in their namespaces: our transport or the kernel's TCP. Flows of programs are in
 //! `program_flow.rs`.
 
+use crate::Error;
 use crate::emulation::{End, Pair, joined};
 use crate::inspect::Reading;
 use crate::scheduling::{Watched, Who};
@@ -15,12 +16,13 @@ use std::net::{SocketAddrV4, TcpListener, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread::{self, Scope, ScopedJoinHandle};
+use strict_input::Refusal;
 
 /// Port of every flow: each has namespaces of its own. Some programs know no other.
 pub(crate) const PORT: u16 = 9000;
 
 /// How the packets of a flow are to be read, from left to right and back.
-pub(crate) fn readings(flow: &FlowSpec) -> Result<(Reading, Reading), String> {
+pub(crate) fn readings(flow: &FlowSpec) -> Result<(Reading, Reading), Refusal> {
     let data =
         if flow.is_core() { Reading::Ours { reliable: flow.config()?.reliable } } else { Reading::Foreign };
     Ok(if flow.reverse { (Reading::Acks, data) } else { (data, Reading::Acks) })
@@ -44,7 +46,7 @@ pub(crate) enum Sockets {
 
 impl Sockets {
     /// Opens what flow number `index` needs.
-    pub(crate) fn open(flow: &FlowSpec, pair: &Pair) -> Result<Self, String> {
+    pub(crate) fn open(flow: &FlowSpec, pair: &Pair) -> Result<Self, Error> {
         let (sender, receiver) = ends(flow, pair);
         let (from, to) = (SocketAddrV4::new(sender.address, PORT), SocketAddrV4::new(receiver.address, PORT));
         if flow.program.is_some() {
@@ -53,12 +55,12 @@ impl Sockets {
         if let Some(kernel) = &flow.kernel {
             sender.namespace.set_buffers(kernel)?;
             receiver.namespace.set_buffers(kernel)?;
-            let listen = || TcpListener::bind(to).map_err(|error| format!("{to}: {error}"));
+            let listen = || TcpListener::bind(to).map_err(|error| Error::system(format!("{to}"), error));
             return Ok(Self::Tcp { listener: receiver.namespace.run(listen)? });
         }
         let open = |local: SocketAddrV4, remote: SocketAddrV4| {
-            let socket = UdpSocket::bind(local).map_err(|error| format!("{local}: {error}"))?;
-            socket.connect(remote).map_err(|error| format!("{remote}: {error}"))?;
+            let socket = UdpSocket::bind(local).map_err(|error| Error::system(format!("{local}"), error))?;
+            socket.connect(remote).map_err(|error| Error::system(format!("{remote}"), error))?;
             Ok(socket)
         };
         Ok(Self::Udp {
@@ -70,8 +72,8 @@ impl Sockets {
 
 /// The ends of a flow in their threads.
 pub(crate) struct FlowThreads<'scope> {
-    sender: ScopedJoinHandle<'scope, Result<SenderReport, String>>,
-    receiver: ScopedJoinHandle<'scope, Result<ReceiverReport, String>>,
+    sender: ScopedJoinHandle<'scope, Result<SenderReport, Error>>,
+    receiver: ScopedJoinHandle<'scope, Result<ReceiverReport, Error>>,
     /// What both have of the processors.
     pub(crate) watched: [Watched; 2],
 }
@@ -81,7 +83,7 @@ impl FlowThreads<'_> {
     ///
     /// # Errors
     /// One line: the end that failed, and how.
-    pub(crate) fn join(self) -> Result<FlowReport, String> {
+    pub(crate) fn join(self) -> Result<FlowReport, Error> {
         let (sent, received) = (joined(self.sender), joined(self.receiver));
         // Both have gone by the same clock.
         Ok(FlowReport::of((sent?, Correction::NONE), (received?, Correction::NONE)))
@@ -97,7 +99,7 @@ pub(crate) fn start<'scope, 'env>(
     index: usize,
     pair: &'env Pair,
     sockets: Sockets,
-) -> Result<Option<FlowThreads<'scope>>, String> {
+) -> Result<Option<FlowThreads<'scope>>, Error> {
     let flow = &spec.flows[index];
     let label = |end| format!("flow {} ({}) {end}", index + 1, flow.scheme);
     let tasks = [0; 2].map(|_| Arc::new(AtomicI32::new(0)));
@@ -122,7 +124,7 @@ pub(crate) fn start<'scope, 'env>(
             let address = SocketAddrV4::new(to.address, PORT);
             let send = move || {
                 from.namespace.enter()?;
-                send_tcp(spec, index, &kernel.congestion_control, address, session)
+                Ok::<_, Error>(send_tcp(spec, index, &kernel.congestion_control, address, session)?)
             };
             let receive = move || receive_tcp(flow, &listener, session);
             FlowThreads {
@@ -136,23 +138,23 @@ pub(crate) fn start<'scope, 'env>(
     Ok(Some(threads))
 }
 
-fn spawn<'scope, T: Send + 'scope>(
+fn spawn<'scope, T: Send + 'scope, E: Into<Error>>(
     scope: &'scope Scope<'scope, '_>,
     stop: &'scope AtomicBool,
     (label, task): (String, Arc<AtomicI32>),
-    work: impl FnOnce() -> Result<T, String> + Send + 'scope,
-) -> Result<ScopedJoinHandle<'scope, Result<T, String>>, String> {
+    work: impl FnOnce() -> Result<T, E> + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, Result<T, Error>>, Error> {
     thread::Builder::new()
         .name(label.clone())
         .spawn_scoped(scope, move || {
             let _punctual = Scheduled::punctual(Urgency::End);
             task.store(gettid().as_raw(), Ordering::Relaxed);
-            let result = work().map_err(|error| format!("{label}: {error}"));
+            let result = work().map_err(|error| error.into().at(label));
             if let Err(why) = &result {
                 tracing::error!("{why}");
                 stop.store(true, Ordering::Relaxed);
             }
             result
         })
-        .map_err(|error| format!("cannot start a thread: {error}"))
+        .map_err(|error| Error::system("cannot start a thread", error))
 }

@@ -9,6 +9,7 @@ mod direction_thread;
 mod emulation;
 mod emulation_lock;
 mod enclosure;
+mod error;
 mod few;
 mod flow;
 mod inspect;
@@ -29,6 +30,7 @@ mod sysctl;
 mod tun;
 
 pub use emulation_lock::{EmulationLock, Holder};
+pub use error::{Cause, Error, ReportFault};
 pub use lateness::LatenessReport;
 pub use owner::clean_up;
 pub use preflight::{Check, check_emulation, enter_user_namespace};

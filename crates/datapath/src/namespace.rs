@@ -1,6 +1,7 @@
 //! Network namespaces: one for each end of a flow. They have no name; they vanish with the last descriptor, thread or
 //! process that holds them, however this process ends.
 
+use crate::Error;
 use crate::sysctl::set;
 use nix::sched::{CloneFlags, setns, unshare};
 use runs::KernelSpec;
@@ -21,14 +22,16 @@ impl Namespace {
     /// # Errors
     /// One line with the fix if namespaces are not permitted.
     pub(crate) fn create<T: Send>(
-        prepare: impl FnOnce() -> Result<T, String> + Send,
-    ) -> Result<(Self, T), String> {
+        prepare: impl FnOnce() -> Result<T, Error> + Send,
+    ) -> Result<(Self, T), Error> {
         in_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET)
-                .map_err(|error| format!("cannot create a network namespace: {error}: {FIX}"))?;
-            settle().map_err(|error| format!("cannot prepare a network namespace: {error}: run as root"))?;
+                .map_err(|error| Error::not_permitted("cannot create a network namespace", error, FIX))?;
+            settle().map_err(|error| {
+                Error::not_permitted("cannot prepare a network namespace", error, "run as root")
+            })?;
             let prepared = prepare()?;
-            let namespace = Self::current().map_err(|error| format!("/proc: {error}"))?;
+            let namespace = Self::current().map_err(|error| Error::system("/proc", error))?;
             Ok((namespace, prepared))
         })
     }
@@ -39,13 +42,13 @@ impl Namespace {
     }
 
     /// Moves the calling thread into the namespace.
-    pub(crate) fn enter(&self) -> Result<(), String> {
+    pub(crate) fn enter(&self) -> Result<(), Error> {
         setns(&self.descriptor, CloneFlags::CLONE_NEWNET)
-            .map_err(|error| format!("cannot enter a network namespace: {error}: {FIX}"))
+            .map_err(|error| Error::not_permitted("cannot enter a network namespace", error, FIX))
     }
 
     /// What `work` gives in a thread of its own inside the namespace.
-    pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> Result<T, String> + Send) -> Result<T, String> {
+    pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
         in_thread(|| self.enter().and_then(|()| work()))
     }
 
@@ -53,7 +56,7 @@ impl Namespace {
     ///
     /// # Errors
     /// If the namespace cannot be entered.
-    pub(crate) fn dropped_at_sockets(&self) -> Result<u64, String> {
+    pub(crate) fn dropped_at_sockets(&self) -> Result<u64, Error> {
         self.run(|| {
             let read = |table: &str| {
                 fs::read_to_string(format!("/proc/thread-self/net/{table}")).unwrap_or_default()
@@ -66,10 +69,10 @@ impl Namespace {
     }
 
     /// Gives sockets of TCP that are opened from now on the buffers that `kernel` asks for.
-    pub(crate) fn set_buffers(&self, kernel: &KernelSpec) -> Result<(), String> {
+    pub(crate) fn set_buffers(&self, kernel: &KernelSpec) -> Result<(), Error> {
         self.run(|| {
             set_buffers(kernel).map_err(|error| {
-                format!("cannot set the sysctls of a network namespace: {error}: run as root")
+                Error::not_permitted("cannot set the sysctls of a network namespace", error, "run as root")
             })
         })
     }
@@ -91,14 +94,14 @@ fn counter(table: &str, protocol: &str, name: &str) -> u64 {
 const FIX: &str = "run as root, or allow user namespaces (see `dumbbell doctor`)";
 
 /// Threads of their own, because a namespace belongs to a thread and cannot be left again reliably.
-pub(crate) fn in_thread<T: Send>(work: impl FnOnce() -> Result<T, String> + Send) -> Result<T, String> {
+pub(crate) fn in_thread<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
     thread::scope(|scope| {
         thread::Builder::new()
             .name("namespace".to_owned())
             .spawn_scoped(scope, work)
-            .map_err(|error| format!("cannot start a thread: {error}"))?
+            .map_err(|error| Error::system("cannot start a thread", error))?
             .join()
-            .unwrap_or_else(|_| Err("a thread in a network namespace panicked".to_owned()))
+            .unwrap_or_else(|_| Err(Error::Panicked("a thread in a network namespace")))
     })
 }
 

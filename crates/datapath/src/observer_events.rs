@@ -1,5 +1,6 @@
 //! What an observer is told of flows after a run with real packets, whatever was between their ends.
 
+use crate::Error;
 use crate::program_samples::ProgramSample;
 use endpoint::{FlowReport, is_plain};
 use record::{Event, Record};
@@ -26,11 +27,11 @@ impl Delivered {
     ///
     /// # Errors
     /// That.
-    pub(crate) fn require(self, silences: Vec<Option<String>>) -> Result<(), String> {
+    pub(crate) fn require(self, silences: Vec<Option<String>>) -> Result<(), Error> {
         // Handshakes carry nothing: a program that only connects is silent too.
         let silent =
             self.0.into_iter().zip(silences).find_map(|(bytes, silence)| silence.filter(|_| bytes == 0));
-        silent.map_or(Ok(()), Err)
+        silent.map_or(Ok(()), |silence| Err(Error::Silent(silence)))
     }
 }
 

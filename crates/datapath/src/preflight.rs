@@ -1,5 +1,6 @@
 //! What this machine permits, with the fix for each miss; and how to do without root.
 
+use crate::Error;
 use crate::emulation::Pair;
 use crate::enclosure::{Enclosure, Inherits};
 use crate::namespace::Namespace;
@@ -29,15 +30,16 @@ pub fn check_emulation() -> Vec<Check> {
     let enclosed = Namespace::create(|| Ok(())).and_then(|(namespace, ())| {
         let (mut enclosure, mut child) =
             Enclosure::start(&mut Command::new("true"), &namespace, Inherits::Nothing)?;
-        enclosure.end(&mut child).map(drop).map_err(|error| format!("true: {error}"))
+        enclosure.end(&mut child).map(drop).map_err(|error| Error::system("true", error))
     });
-    let of = |name, result: Result<(), String>, found: &str| match result {
+    let of = |name, result: Result<(), Error>, found: &str| match result {
         Ok(()) => Check { name, good: true, found: found.to_owned(), fix: String::new() },
         Err(error) => {
-            let (found, fix) = match error.rsplit_once(": ") {
-                Some((found, fix)) => (found.to_owned(), fix.to_owned()),
-                None => (error, "run as root".to_owned()),
+            let (found, fix) = match error {
+                Error::NotPermitted { what, source, fix } => (format!("{what}: {source}"), fix),
+                other => (other.to_string(), "run as root"),
             };
+            let fix = fix.to_owned();
             Check { name, good: false, found, fix }
         }
     };
@@ -57,12 +59,14 @@ pub fn check_emulation() -> Vec<Check> {
 ///
 /// # Errors
 /// One line with the fix if the kernel does not permit it.
-pub fn enter_user_namespace() -> Result<(), String> {
+pub fn enter_user_namespace() -> Result<(), Error> {
     let (user, group) = (geteuid(), getegid());
     unshare(CloneFlags::CLONE_NEWUSER).map_err(|error| {
-        format!(
-            "cannot create a user namespace: {error}: run as root, or set user.max_user_namespaces above 0 \
-             (kernel.unprivileged_userns_clone = 1, kernel.apparmor_restrict_unprivileged_userns = 0 where they exist)"
+        Error::not_permitted(
+            "cannot create a user namespace",
+            error,
+            "run as root, or set user.max_user_namespaces above 0 \
+             (kernel.unprivileged_userns_clone = 1, kernel.apparmor_restrict_unprivileged_userns = 0 where they exist)",
         )
     })?;
     for (file, text) in [
@@ -71,7 +75,7 @@ pub fn enter_user_namespace() -> Result<(), String> {
         ("gid_map", format!("0 {group} 1")),
     ] {
         fs::write(format!("/proc/self/{file}"), text)
-            .map_err(|error| format!("/proc/self/{file}: {error}"))?;
+            .map_err(|error| Error::system(format!("/proc/self/{file}"), error))?;
     }
     Ok(())
 }

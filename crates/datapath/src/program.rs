@@ -1,5 +1,6 @@
 //! Programs of a run: started inside a namespace, their output drained, ended with everything they started.
 
+use crate::Error;
 use crate::enclosure::{Enclosure, Inherits};
 use crate::namespace::Namespace;
 use crate::scheduling::{Watched, Who};
@@ -67,7 +68,7 @@ impl Program {
     ///
     /// # Errors
     /// One line naming the command that cannot be started.
-    pub(crate) fn start(launch: Launch<'_>) -> Result<Self, String> {
+    pub(crate) fn start(launch: Launch<'_>) -> Result<Self, Error> {
         let mut command = Command::new(&launch.words[0]);
         command
             .args(&launch.words[1..])
@@ -79,7 +80,7 @@ impl Program {
             .stderr(Stdio::piped());
         hurry(&mut command);
         let (enclosure, mut child) = Enclosure::start(&mut command, launch.namespace, Inherits::Nothing)
-            .map_err(|error| format!("{}: {error}", launch.label))?;
+            .map_err(|error| error.at(&launch.label))?;
         let awaited = launch.awaited.map(|text| (text, false));
         let tail = Arc::new(Mutex::new(Tail { lines: VecDeque::new(), awaited }));
         let streams: [Option<Box<dyn Read + Send>>; 2] = [
@@ -175,11 +176,11 @@ impl Program {
     }
 
     /// Why the program counts as failed: its status and its last lines.
-    pub(crate) fn failure(&self, what: &str) -> String {
+    pub(crate) fn failure(&self, what: impl Into<String>) -> Error {
         let lines = self.output();
         let last = &lines[lines.len().saturating_sub(3)..];
         let printed = if last.is_empty() { "it printed nothing".to_owned() } else { last.join(" | ") };
-        format!("{}: {what}; last output: {printed}", self.label)
+        Error::Program { program: self.label.clone(), what: what.into(), printed }
     }
 }
 

@@ -1,5 +1,6 @@
 //! A flow of two programs: starting them in their namespaces, waiting for the first to be ready, ending both.
 
+use crate::Error;
 use crate::emulation::{End, Pair};
 use crate::few::few;
 use crate::flow::{PORT, ends};
@@ -14,6 +15,7 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
+use strict_input::Refusal;
 use units::Time;
 
 /// Time that programs are told to go on beyond the length of their flow.
@@ -81,7 +83,7 @@ struct Place<'a> {
 
 impl Place<'_> {
     /// Starts a side if it is here.
-    fn launch(&self, side: FlowEnd, awaited: Option<String>) -> Result<Option<Program>, String> {
+    fn launch(&self, side: FlowEnd, awaited: Option<String>) -> Result<Option<Program>, Error> {
         let Some(end) = self.ends.of(side) else { return Ok(None) };
         let (words, name) = match side {
             FlowEnd::Sender => (&self.commands[0], "sender"),
@@ -127,7 +129,7 @@ impl<'a> ProgramFlow<'a> {
         index: usize,
         ends: impl FnOnce(&FlowSpec, &ProgramSpec) -> EndsHere<'a>,
         directory: &'a Path,
-    ) -> Result<Option<Self>, String> {
+    ) -> Result<Option<Self>, Error> {
         let flow = &spec.flows[index];
         let Some(program) = &flow.program else { return Ok(None) };
         let ends = ends(flow, program);
@@ -146,7 +148,7 @@ impl<'a> ProgramFlow<'a> {
                 ("samples", samples.display().to_string()),
             ]
         };
-        let words = |words: &[String], samples: &Path| -> Result<Vec<String>, String> {
+        let words = |words: &[String], samples: &Path| -> Result<Vec<String>, Refusal> {
             let values = values(samples);
             words.iter().map(|word| substitute(word, &values)).collect()
         };
@@ -173,7 +175,7 @@ impl<'a> ProgramFlow<'a> {
     ///
     /// # Errors
     /// One line: a program that ends or does not get ready, with its last output.
-    pub(crate) fn wait_until_ready(&mut self, stop: &dyn Fn() -> bool) -> Result<(), String> {
+    pub(crate) fn wait_until_ready(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Error> {
         let timeout = Duration::from_secs_f64(self.spec.ready_timeout_s);
         let (Some(first), Some(end)) = (&mut self.first, self.place.ends.of(self.spec.first)) else {
             return Ok(());
@@ -181,7 +183,7 @@ impl<'a> ProgramFlow<'a> {
         loop {
             if let Some(status) = first.ended() {
                 first.finish_output();
-                return Err(first.failure(&format!("ended before it was ready, with {}", describe(status))));
+                return Err(first.failure(format!("ended before it was ready, with {}", describe(status))));
             }
             let ready = match &self.readiness {
                 Readiness::Listening => end.namespace.run(|| Ok(is_listening(PORT)))?,
@@ -194,10 +196,10 @@ impl<'a> ProgramFlow<'a> {
             let waits = !matches!(self.readiness, Readiness::After(_));
             if waits && self.begun.elapsed() > timeout {
                 let what = format!("not ready ({}) after {} s", self.spec.ready, self.spec.ready_timeout_s);
-                return Err(first.failure(&what));
+                return Err(first.failure(what));
             }
             if stop() {
-                return Err("stopped".to_owned());
+                return Err(Error::Stopped);
             }
             first.watched.look(false);
             thread::sleep(READY_POLL);
@@ -208,7 +210,7 @@ impl<'a> ProgramFlow<'a> {
     ///
     /// # Errors
     /// One line: a program that failed, with its last output.
-    pub(crate) fn step(&mut self, now: Time) -> Result<(), String> {
+    pub(crate) fn step(&mut self, now: Time) -> Result<(), Error> {
         if now >= self.stop {
             self.end();
             return Ok(());
@@ -222,7 +224,7 @@ impl<'a> ProgramFlow<'a> {
             program.watched.look(now >= self.start);
             if let Some(status) = program.ended().filter(|status| !status.success()) {
                 program.finish_output();
-                return Err(program.failure(&format!("ended early, with {}", describe(status))));
+                return Err(program.failure(format!("ended early, with {}", describe(status))));
             }
         }
         Ok(())
@@ -239,12 +241,11 @@ impl<'a> ProgramFlow<'a> {
     ///
     /// # Errors
     /// One line: a line of a file that is no sample.
-    pub(crate) fn samples(&self, clock: Clock) -> Result<Vec<ProgramSample>, String> {
+    pub(crate) fn samples(&self, clock: Clock) -> Result<Vec<ProgramSample>, Error> {
         let mut samples = Vec::new();
         for (file, side) in self.place.samples.iter().zip(["sender", "receiver"]) {
             let label = format!("flow {} ({}) {side}", self.place.index + 1, self.place.flow.scheme);
-            samples
-                .extend(read_samples(file, clock, self.stop).map_err(|error| format!("{label}: {error}"))?);
+            samples.extend(read_samples(file, clock, self.stop).map_err(|error| error.at(label))?);
         }
         samples.sort_by_key(|sample| sample.at);
         Ok(samples)
@@ -258,7 +259,7 @@ impl<'a> ProgramFlow<'a> {
     /// Why the flow counts as failed although nothing was delivered.
     pub(crate) fn silence(&self) -> String {
         let programs = self.second.iter().chain(&self.first);
-        let told: Vec<String> = programs.map(|program| program.failure("sent no data")).collect();
+        let told: Vec<String> = programs.map(|program| program.failure("sent no data").to_string()).collect();
         told.join("; ")
     }
 
@@ -294,7 +295,7 @@ impl<'a> ProgramFlow<'a> {
 }
 
 /// Replaces `{name}` by its value; `{{` and `}}` are braces.
-fn substitute(word: &str, values: &[(&str, String)]) -> Result<String, String> {
+fn substitute(word: &str, values: &[(&str, String)]) -> Result<String, Refusal> {
     let mut result = String::with_capacity(word.len());
     let mut rest = word;
     while let Some(at) = rest.find(['{', '}']) {
@@ -310,9 +311,9 @@ fn substitute(word: &str, values: &[(&str, String)]) -> Result<String, String> {
         let value = name.and_then(|name| values.iter().find(|(known, _)| *known == name));
         let (Some(name), Some((_, value))) = (name, value) else {
             let known: Vec<String> = values.iter().map(|(name, _)| format!("{{{name}}}")).collect();
-            return Err(format!(
-                "`{word}`: unknown placeholder: allowed are {}; {{{{ and }}}} for braces",
-                known.join(", ")
+            return Err(Refusal::of_key(
+                format!("`{word}`"),
+                format!("unknown placeholder: allowed are {}; {{{{ and }}}} for braces", known.join(", ")),
             ));
         };
         result.push_str(value);
@@ -332,7 +333,7 @@ mod tests {
         assert_eq!(substitute("{ip}:{port}", &values).unwrap(), "10.0.0.1:9");
         assert_eq!(substitute("a{{b}}{port}", &values).unwrap(), "a{b}9");
         for wrong in ["{prot}", "{ip", "}x", "{}"] {
-            let error = substitute(wrong, &values).unwrap_err();
+            let error = substitute(wrong, &values).unwrap_err().to_string();
             assert!(error.contains("allowed are {ip}, {port}"), "{error}");
         }
     }

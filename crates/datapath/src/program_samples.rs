@@ -1,12 +1,14 @@
 //! What programs write about themselves: a file with a line of JSON for each value of a time series. The run's
 //! `flows.parquet` gets them.
 
+use crate::Error;
 use endpoint::{Clock, Correction, is_plain};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use strict_input::Refusal;
 use units::Time;
 
 /// Maximum number of bytes of a program's samples: some million lines.
@@ -45,25 +47,28 @@ struct Line {
 ///
 /// # Errors
 /// One line: the number of a line that is no sample, what is no plain file or is too long, and what is allowed.
-pub(crate) fn read_samples(file: &Path, clock: Clock, end: Time) -> Result<Vec<ProgramSample>, String> {
+pub(crate) fn read_samples(file: &Path, clock: Clock, end: Time) -> Result<Vec<ProgramSample>, Error> {
     let mut reader = match open(file) {
         Ok(file) => BufReader::new(file.take(MAX_BYTES)),
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(format!("samples: {error}")),
+        Err(error) => return Err(Error::system("samples", error)),
     };
     let mut samples = Vec::new();
     let mut bytes = Vec::new();
     for number in 1.. {
         bytes.clear();
-        reader.read_until(b'\n', &mut bytes).map_err(|error| format!("samples: {error}"))?;
+        reader.read_until(b'\n', &mut bytes).map_err(|error| Error::system("samples", error))?;
         if bytes.last() != Some(&b'\n') {
             break;
         }
         let refused = |why: &dyn std::fmt::Display| {
             let shown: String = String::from_utf8_lossy(&bytes).trim_end().chars().take(80).collect();
-            format!(
-                "samples: line {number}: `{shown}`: {why}: allowed is \
+            Refusal::of_key(
+                "samples",
+                format!(
+                    "line {number}: `{shown}`: {why}: allowed is \
                  {{\"monotonic_ns\": 1, \"field\": \"name\", \"unit\": \"ms\", \"value\": 1.0}}"
+                ),
             )
         };
         let Line { monotonic_ns, field, unit, value } =
@@ -71,7 +76,8 @@ pub(crate) fn read_samples(file: &Path, clock: Clock, end: Time) -> Result<Vec<P
         if !is_plain(&field, &unit, value) {
             return Err(refused(
                 &"a name or a unit that is empty, longer than 64 letters or not printable ASCII",
-            ));
+            )
+            .into());
         }
         if let Some(at) = clock.time_of(monotonic_ns).filter(|at| *at <= end) {
             samples.push(ProgramSample { at, field, unit, value });
@@ -100,7 +106,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    fn read(name: &str, content: &str) -> Result<Vec<ProgramSample>, String> {
+    fn read(name: &str, content: &str) -> Result<Vec<ProgramSample>, Error> {
         let file = std::env::temp_dir().join(format!("program-samples-{}-{name}", std::process::id()));
         fs::write(&file, content).unwrap();
         let samples = read_samples(&file, Clock::starting_at(1000), Time::from_ns(500));
@@ -129,8 +135,9 @@ mod tests {
         nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
         std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
         File::create(&sparse).unwrap().set_len(MAX_BYTES + 1).unwrap();
-        let refusal =
-            |file: &Path| read_samples(file, Clock::starting_at(0), Time::ZERO).expect_err("it is refused");
+        let refusal = |file: &Path| {
+            read_samples(file, Clock::starting_at(0), Time::ZERO).expect_err("it is refused").to_string()
+        };
         assert_eq!(refusal(&pipe), "samples: is no plain file");
         assert_eq!(refusal(&folder), "samples: is no plain file");
         assert!(refusal(&link).starts_with("samples: "), "{}", refusal(&link));
@@ -147,11 +154,11 @@ mod tests {
             "{\"monotonic_ns\": 1, \"field\": \"x\", \"value\": null}",
             "{\"field\": \"x\"}",
         ] {
-            let error = read("bad", &format!("{good}{bad}\n")).unwrap_err();
+            let error = read("bad", &format!("{good}{bad}\n")).unwrap_err().to_string();
             assert!(error.starts_with(&format!("samples: line 2: `{bad}`: ")), "{error}");
             assert!(error.contains("allowed is {\"monotonic_ns\": 1"), "{error}");
         }
         let absent = std::env::temp_dir().join(format!("program-samples-{}-absent", std::process::id()));
-        assert_eq!(read_samples(&absent, Clock::starting_at(0), Time::ZERO), Ok(Vec::new()));
+        assert_eq!(read_samples(&absent, Clock::starting_at(0), Time::ZERO).unwrap(), []);
     }
 }

@@ -1,5 +1,6 @@
 //! One run with real packets, from specification to statistics.
 
+use crate::Error;
 use crate::direction_thread::{DirectionReport, Gauges};
 use crate::emulation::{Pair, Traffic, Work, close, device_mtu, joined, start_directions};
 use crate::emulation_lock::EmulationLock;
@@ -72,10 +73,10 @@ pub fn run(
     registry: &Registry,
     lock: EmulationLock,
     observer: &mut dyn Observer,
-) -> Result<Emulated, String> {
+) -> Result<Emulated, Error> {
     spec.validate(Backend::Emulation, registry)?;
     if spec.flows.len() > MOST_FLOWS {
-        return Err(format!("flows: {}: an emulated run takes at most {MOST_FLOWS}", spec.flows.len()));
+        return Err(Error::TooManyFlows(spec.flows.len()));
     }
     let stop = || observer.stop().is_some();
     clean_up();
@@ -113,17 +114,17 @@ struct Outcome {
     socket_dropped: u64,
 }
 
-fn carry_out(planned: Planned<'_>, scratch: &Path, stop: &dyn Fn() -> bool) -> Result<Outcome, String> {
+fn carry_out(planned: Planned<'_>, scratch: &Path, stop: &dyn Fn() -> bool) -> Result<Outcome, Error> {
     let spec = planned.spec;
     let mtu_bytes = device_mtu(&spec.path);
     let mut pairs: Vec<Pair> =
         (0..spec.flows.len()).map(|index| Pair::create(index, mtu_bytes)).collect::<Result<_, _>>()?;
     tracing::info!(pairs = pairs.len(), mtu_bytes, "network namespaces made");
     let outcome = with_pairs(planned, &pairs, scratch, stop);
-    let tx_dropped = pairs.iter_mut().map(Pair::dropped).sum::<Result<u64, String>>();
+    let tx_dropped = pairs.iter_mut().map(Pair::dropped).sum::<Result<u64, Error>>();
     // What a program does not read in time is its own affair.
     let ours = spec.flows.iter().zip(&pairs).filter(|(flow, _)| flow.program.is_none());
-    let socket_dropped = ours.map(|(_, pair)| pair.dropped_at_sockets()).sum::<Result<u64, String>>();
+    let socket_dropped = ours.map(|(_, pair)| pair.dropped_at_sockets()).sum::<Result<u64, Error>>();
     close(pairs);
     tracing::info!("network namespaces closed");
     Ok(Outcome { tx_dropped: tx_dropped?, socket_dropped: socket_dropped?, ..outcome? })
@@ -134,7 +135,7 @@ fn with_pairs(
     pairs: &[Pair],
     scratch: &Path,
     stop: &dyn Fn() -> bool,
-) -> Result<Outcome, String> {
+) -> Result<Outcome, Error> {
     let spec = planned.spec;
     // Who lowers programs that spin has to come before them.
     let _watchful = spec.flows.iter().any(|flow| flow.program.is_some()).then(Scheduled::watchful);
@@ -152,7 +153,7 @@ fn with_pairs(
         let (data, ack) = readings(flow)?;
         Ok(Traffic { data, ack, extra: spec.extra_delay(flow) })
     });
-    let traffic: Vec<Traffic> = traffic.collect::<Result<_, String>>()?;
+    let traffic: Vec<Traffic> = traffic.collect::<Result<_, Error>>()?;
     let clock = Clock::starting_at(monotonic_ns() + LEAD_NS);
     tracing::info!(duration_s = spec.duration().as_secs_f64(), "the clock of the run starts");
     let outcome = with_programs(planned, pairs, sockets, &traffic, &mut programs, clock, stop);
@@ -176,7 +177,7 @@ fn with_programs(
     programs: &mut [Option<ProgramFlow<'_>>],
     clock: Clock,
     stop: &dyn Fn() -> bool,
-) -> Result<Outcome, String> {
+) -> Result<Outcome, Error> {
     let stopped = AtomicBool::new(false);
     let session = Session { clock, end: Time::ZERO + spec.duration(), stop: &stopped };
     let gauges = [Arc::new(Gauges::default()), Arc::new(Gauges::default())];
@@ -200,12 +201,12 @@ fn with_programs(
                     flow::start(scope, spec, registry, session, index, pair, sockets)
                 })
                 .collect::<Result<_, _>>()?;
-            Ok((directions, flows))
+            Ok::<_, Error>((directions, flows))
         })();
         let mut started = started;
         let watched = match &mut started {
             Ok((_, flows)) => watch(session, programs, flows, &gauges, stop),
-            Err(error) => Err(String::clone(error)),
+            Err(_) => Err(Error::Stopped),
         };
         if let Err(why) = &watched {
             tracing::warn!(%why, "all threads of the run are stopped");
@@ -250,7 +251,7 @@ fn watch(
     flows: &mut [Option<FlowThreads<'_>>],
     gauges: &[Arc<Gauges>; 2],
     stop: &dyn Fn() -> bool,
-) -> Result<(), String> {
+) -> Result<(), Error> {
     loop {
         let now = session.clock.now();
         if session.is_over(now) {
@@ -263,14 +264,14 @@ fn watch(
         ours.for_each(|end| end.look(true));
         Gauges::require_room(gauges)?;
         if stop() {
-            return Err("stopped".to_owned());
+            return Err(Error::Stopped);
         }
         thread::sleep(POLL);
     }
 }
 
 /// Tells the observer what the threads left behind, and sums it up.
-fn tell_all(spec: &RunSpec, outcome: Outcome, observer: &mut dyn Observer) -> Result<Emulated, String> {
+fn tell_all(spec: &RunSpec, outcome: Outcome, observer: &mut dyn Observer) -> Result<Emulated, Error> {
     let Outcome {
         directions: [data, ack],
         flows,

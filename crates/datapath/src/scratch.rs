@@ -1,5 +1,6 @@
 //! Private directories for the programs of runs, in a place where nobody else can make or exchange them.
 
+use crate::Error;
 use nix::unistd::geteuid;
 use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
@@ -20,10 +21,10 @@ impl Scratch {
     ///
     /// # Errors
     /// One line: where no directory could be made, and why.
-    pub(crate) fn create(mark: &str) -> Result<Self, String> {
+    pub(crate) fn create(mark: &str) -> Result<Self, Error> {
         let path = home()?.join(mark);
         // Not recursive: it has to be new.
-        make(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        make(&path).map_err(|error| Error::system(format!("{}", path.display()), error))?;
         Ok(Self(path))
     }
 
@@ -53,7 +54,7 @@ pub(crate) fn remove_orphaned(is_orphaned: impl Fn(&str) -> bool) {
 }
 
 /// The directory that has them: root's, or the user's own.
-fn home() -> Result<PathBuf, String> {
+fn home() -> Result<PathBuf, Error> {
     let own = std::env::temp_dir().join(format!("dumbbell-{}", user()));
     let given = std::env::var_os(OF_USER).map(PathBuf::from).filter(|path| path.is_absolute());
     let places = [Some(PathBuf::from(OF_ROOT)), given.map(|path| path.join("dumbbell")), Some(own)];
@@ -64,24 +65,37 @@ fn home() -> Result<PathBuf, String> {
             Err(why) => refusals.push(format!("{}: {why}", place.display())),
         }
     }
-    Err(format!("there is no private directory for programs: {}: set {OF_USER} to one", refusals.join("; ")))
+    Err(Error::NoDirectory { refusals: refusals.join("; "), variable: OF_USER })
+}
+
+/// Why a directory is not safe for what programs write.
+#[derive(Debug, thiserror::Error)]
+enum NotPrivate {
+    #[error(transparent)]
+    System(#[from] io::Error),
+    #[error("is no directory")]
+    NoDirectory,
+    #[error("belongs to somebody else")]
+    OfAnother,
+    #[error("others can write to it")]
+    Writable,
 }
 
 /// Makes a directory that nobody else can write to, or sees that it is one.
-fn require_private(path: &Path) -> Result<(), String> {
+fn require_private(path: &Path) -> Result<(), NotPrivate> {
     match make(path) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error.to_string()),
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error.into()),
         _ => {}
     }
-    let found = fs::symlink_metadata(path).map_err(|error| error.to_string())?;
+    let found = fs::symlink_metadata(path)?;
     if !found.is_dir() {
-        return Err("is no directory".to_owned());
+        return Err(NotPrivate::NoDirectory);
     }
     if found.uid() != geteuid().as_raw() {
-        return Err("belongs to somebody else".to_owned());
+        return Err(NotPrivate::OfAnother);
     }
     if found.mode() & 0o022 != 0 {
-        return Err("others can write to it".to_owned());
+        return Err(NotPrivate::Writable);
     }
     Ok(())
 }
@@ -114,18 +128,18 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         let (good, link, file, open) =
             (folder.join("good"), folder.join("link"), folder.join("file"), folder.join("open"));
-        assert_eq!(require_private(&good), Ok(()));
+        require_private(&good).unwrap();
         assert_eq!(fs::metadata(&good).unwrap().mode() & 0o777, 0o700);
-        assert_eq!(require_private(&good), Ok(()));
+        require_private(&good).unwrap();
         symlink(&good, &link).unwrap();
         fs::write(&file, "").unwrap();
         fs::create_dir(&open).unwrap();
         fs::set_permissions(&open, PermissionsExt::from_mode(0o777)).unwrap();
-        assert_eq!(require_private(&link), Err("is no directory".to_owned()));
-        assert_eq!(require_private(&file), Err("is no directory".to_owned()));
-        assert_eq!(require_private(&open), Err("others can write to it".to_owned()));
+        assert!(matches!(require_private(&link), Err(NotPrivate::NoDirectory)));
+        assert!(matches!(require_private(&file), Err(NotPrivate::NoDirectory)));
+        assert!(matches!(require_private(&open), Err(NotPrivate::Writable)));
         if geteuid().is_root() && std::os::unix::fs::chown(&good, Some(1), None).is_ok() {
-            assert_eq!(require_private(&good), Err("belongs to somebody else".to_owned()));
+            assert!(matches!(require_private(&good), Err(NotPrivate::OfAnother)));
         }
         fs::remove_dir_all(&folder).unwrap();
     }
@@ -134,7 +148,7 @@ mod tests {
     fn what_was_made_beforehand_is_not_taken() {
         let owner = Owner::next();
         let first = Scratch::create(owner.mark_text()).unwrap();
-        let refusal = Scratch::create(owner.mark_text()).unwrap_err();
+        let refusal = Scratch::create(owner.mark_text()).unwrap_err().to_string();
         assert!(refusal.contains(&first.path().display().to_string()), "{refusal}");
         let path = first.path().to_owned();
         drop(first);

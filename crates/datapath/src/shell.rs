@@ -1,5 +1,6 @@
 //! A command inside a path: what `dumbbell emulate` does.
 
+use crate::Error;
 use crate::direction_thread::{DirectionReport, Gauges};
 use crate::emulation::{
     DEVICE, End, Pair, Traffic, Work, addresses, close, device_mtu, joined, start_directions,
@@ -24,6 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+use strict_input::Refusal;
 use units::{Span, Time};
 
 /// Between two lines of statistics.
@@ -63,15 +65,14 @@ pub struct ShellSpec {
 ///
 /// # Errors
 /// One line: what is wrong with the specification, what this machine does not permit, or what cannot be written.
-pub fn run_shell(spec: &ShellSpec) -> Result<i32, String> {
+pub fn run_shell(spec: &ShellSpec) -> Result<i32, Error> {
     spec.path.validate()?;
     if spec.command.is_empty() {
-        return Err("command: must not be empty".to_owned());
+        return Err(Refusal::of_key("command", "must not be empty").into());
     }
     clean_up();
     // Opened first: a log that cannot be written should not cost the user a session.
-    let writer =
-        spec.log.as_ref().map(PacketLogWriter::create).transpose().map_err(|error| error.to_string())?;
+    let writer = spec.log.as_ref().map(PacketLogWriter::create).transpose()?;
     let pair = create_pair(spec)?;
     let stop = AtomicBool::new(false);
     let gauges = [Arc::new(Gauges::default()), Arc::new(Gauges::default())];
@@ -90,29 +91,26 @@ pub fn run_shell(spec: &ShellSpec) -> Result<i32, String> {
     let pairs = [pair];
     let (status, directions) = thread::scope(|scope| {
         let directions = start_directions(scope, work, &pairs, &[traffic]);
-        let status =
-            directions.as_ref().map_err(String::clone).and_then(|_| commands(spec, &pairs[0], &gauges));
+        let status = directions.as_ref().map_or(Err(Error::Stopped), |_| commands(spec, &pairs[0], &gauges));
         stop.store(true, Ordering::Relaxed);
         let [data, ack] = directions?;
         let directions = [joined(data)?, joined(ack)?];
-        Ok::<_, String>((status?, directions))
+        Ok::<_, Error>((status?, directions))
     })?;
     if !spec.quiet {
         summarize(&directions, &spec.path, work.session.clock.now() - Time::ZERO);
     }
     if let Some(mut writer) = writer {
-        let text = |error: packetlog::Error| error.to_string();
         merged(directions.iter().map(|direction| ClockedLog::from(&direction.log)))
-            .try_for_each(|record| writer.write(&record))
-            .map_err(text)?;
-        writer.finish().map_err(text)?;
+            .try_for_each(|record| writer.write(&record))?;
+        writer.finish()?;
     }
     close(pairs.into());
     tracing::info!(status, "network namespaces closed");
     Ok(status)
 }
 
-fn create_pair(spec: &ShellSpec) -> Result<Pair, String> {
+fn create_pair(spec: &ShellSpec) -> Result<Pair, Error> {
     let mtu_bytes = device_mtu(&spec.path);
     let device = |name: String, address: Ipv4Addr, peer: Ipv4Addr, default_route| TunConfig {
         name,
@@ -126,24 +124,23 @@ fn create_pair(spec: &ShellSpec) -> Result<Pair, String> {
     }
     // Inside of another one of these the addresses of that one are taken.
     let taken: Vec<Ipv4Addr> = getifaddrs()
-        .map_err(|error| format!("cannot list the addresses of this namespace: {error}"))?
+        .map_err(|error| Error::system("cannot list the addresses of this namespace", error))?
         .filter_map(|interface| Some(interface.address?.as_sockaddr_in()?.ip()))
         .collect();
     for index in 0..=u8::MAX {
         let (inside, outside) = addresses(usize::from(index));
         if !taken.contains(&inside) && !taken.contains(&outside) {
-            let right = End::here(&device(format!("dumbbell-{index}"), outside, inside, false)).map_err(|error| {
-                format!("{error}; without rights over this network namespace give --server COMMAND, or start `unshare -Urn` first")
-            })?;
+            let right = End::here(&device(format!("dumbbell-{index}"), outside, inside, false))
+                .map_err(|error| Error::NoDevice(Box::new(error)))?;
             let left = End::create(&device(DEVICE.to_owned(), inside, outside, true))?;
             return Ok(Pair { left, right });
         }
     }
-    Err("no free addresses for a path: all of 10.77.0.0/16 are in use here".to_owned())
+    Err(Error::NoAddress)
 }
 
 /// Runs the commands; the exit status of the one inside.
-fn commands(spec: &ShellSpec, pair: &Pair, gauges: &[Arc<Gauges>; 2]) -> Result<i32, String> {
+fn commands(spec: &ShellSpec, pair: &Pair, gauges: &[Arc<Gauges>; 2]) -> Result<i32, Error> {
     if !spec.quiet {
         introduce(spec, pair.right.address);
     }
@@ -181,8 +178,8 @@ fn introduce(spec: &ShellSpec, peer: Ipv4Addr) {
     }
 }
 
-fn start_server(words: &[String], pair: &Pair) -> Result<(Enclosure, Child), String> {
-    let program = words.first().ok_or("server: must not be empty")?;
+fn start_server(words: &[String], pair: &Pair) -> Result<(Enclosure, Child), Error> {
+    let program = words.first().ok_or_else(|| Refusal::of_key("server", "must not be empty"))?;
     let mut command = Command::new(program);
     command
         .args(&words[1..])
@@ -197,10 +194,10 @@ fn start_server(words: &[String], pair: &Pair) -> Result<(Enclosure, Child), Str
 }
 
 /// Waits for the command and tells what happens meanwhile.
-fn attend(child: &mut Child, spec: &ShellSpec, gauges: &[Arc<Gauges>; 2]) -> Result<i32, String> {
+fn attend(child: &mut Child, spec: &ShellSpec, gauges: &[Arc<Gauges>; 2]) -> Result<i32, Error> {
     let (mut told, mut before) = (Instant::now(), [Counts::default(); 2]);
     loop {
-        if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
+        if let Some(status) = child.try_wait().map_err(Error::Wait)? {
             return Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)));
         }
         if !spec.quiet && !spec.interactive && told.elapsed() >= TELL {

@@ -5,6 +5,7 @@
 //! limit, loss or mark could treat packet by packet (Linux, `Documentation/networking/tuntap.rst`).
 #![allow(unsafe_code, reason = "interface ioctls; each call passes a zeroed, fully sized structure")]
 
+use crate::Error;
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, socket};
 use std::fs::File;
@@ -51,21 +52,34 @@ impl Tun {
     ///
     /// # Errors
     /// One line with the fix if TUN devices are not permitted.
-    pub(crate) fn create(config: &TunConfig) -> Result<Self, String> {
+    pub(crate) fn create(config: &TunConfig) -> Result<Self, Error> {
         let device = File::options()
             .read(true)
             .write(true)
             .custom_flags(libc::O_NONBLOCK)
             .open("/dev/net/tun")
-            .map_err(|error| format!("/dev/net/tun: {error}: {}", fix(&error)))?;
+            .map_err(|error| {
+                let fix = fix(&error);
+                Error::not_permitted("/dev/net/tun", error, fix)
+            })?;
         let mut request = named(&config.name);
         request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as i16;
-        unsafe { ioctl::tun_set_interface(device.as_raw_fd(), &raw const request) }
-            .map_err(|error| format!("cannot create the TUN device {}: {error}: run as root", config.name))?;
-        configure(config)
-            .map_err(|error| format!("cannot set up the TUN device {}: {error}: run as root", config.name))?;
+        unsafe { ioctl::tun_set_interface(device.as_raw_fd(), &raw const request) }.map_err(|error| {
+            Error::not_permitted(
+                format!("cannot create the TUN device {}", config.name),
+                error,
+                "run as root",
+            )
+        })?;
+        configure(config).map_err(|error| {
+            Error::not_permitted(
+                format!("cannot set up the TUN device {}", config.name),
+                error,
+                "run as root",
+            )
+        })?;
         let counters =
-            File::open("/proc/thread-self/net/dev").map_err(|error| format!("/proc/net/dev: {error}"))?;
+            File::open("/proc/thread-self/net/dev").map_err(|error| Error::system("/proc/net/dev", error))?;
         Ok(Self { device, name: config.name.clone(), counters })
     }
 

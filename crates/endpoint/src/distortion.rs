@@ -1,6 +1,7 @@
 //! A clock that is wrong on purpose: how corrections of clocks are tried out with one machine.
 
 use std::sync::OnceLock;
+use strict_input::Refusal;
 
 /// What a clock shows, as a function of what it would show: an offset, a drift and a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -27,8 +28,8 @@ impl Distortion {
     ///
     /// # Errors
     /// One line with the form that is allowed.
-    pub fn parse(text: &str, now_ns: u64) -> Result<Self, String> {
-        let refused = || format!("clock `{text}`: allowed is {FORM}");
+    pub fn parse(text: &str, now_ns: u64) -> Result<Self, Refusal> {
+        let refused = || Refusal::of_key(format!("clock `{text}`"), format!("allowed is {FORM}"));
         let mut distortion = Self { base_ns: now_ns, ..Self::default() };
         for part in text.split(',') {
             let (name, value) = part.split_once('=').ok_or_else(refused)?;
@@ -121,7 +122,10 @@ mod tests {
         for text in
             ["", "offset", "offset=3", "drift=3", "drift=1e9ppm", "step=1s", "step=1s@-1s", "skew=1ppm"]
         {
-            assert!(Distortion::parse(text, 0).unwrap_err().contains("allowed is offset="), "{text}");
+            assert!(
+                Distortion::parse(text, 0).unwrap_err().to_string().contains("allowed is offset="),
+                "{text}"
+            );
         }
     }
 }

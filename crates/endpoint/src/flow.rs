@@ -1,6 +1,7 @@
 //! Both ends of a flow of a run: each at work in a thread of its own, or on a machine of its own; and what they know
 //! after it.
 
+use crate::Error;
 use crate::clock::Correction;
 use crate::guard::{Guarded, Wire};
 use crate::journal::Journal;
@@ -17,7 +18,6 @@ use crate::udp_sender::run_sender;
 use measure::{FlowState, SenderCounters};
 use runs::{FlowSpec, Observer, RunSpec, media_counters, sender_counters};
 use serde::{Deserialize, Serialize};
-use std::io;
 use std::net::{SocketAddrV4, TcpListener, UdpSocket};
 use std::thread;
 use std::time::Duration;
@@ -108,11 +108,11 @@ pub fn send_udp(
     (socket, mut wire): (&UdpSocket, Wire),
     session: Session<'_>,
     mut journal: Journal,
-) -> Result<SenderReport, String> {
+) -> Result<SenderReport, Error> {
     let mut samples = Samples::every(Span::from_secs_f64(spec.sample_interval_s));
     tell_begin(spec, index, "UDP");
     let punctuality = run_sender(socket, &mut wire, &mut sender, session, &mut samples, &mut journal)
-        .map_err(|error| sending(&error))?;
+        .map_err(Error::Sending)?;
     let counters = sender_counters(spec, index, &sender);
     tell_end(index, &counters);
     let (guarded, punctuality) = (wire.guarded(), Some(punctuality));
@@ -130,9 +130,9 @@ pub fn receive_udp(
     (socket, mut wire): (&UdpSocket, Wire),
     session: Session<'_>,
     mut journal: Journal,
-) -> Result<ReceiverReport, String> {
+) -> Result<ReceiverReport, Error> {
     let punctuality = run_receiver(socket, &mut wire, &mut receiver, config, session, &mut journal)
-        .map_err(|error| receiving(&error))?;
+        .map_err(Error::Receiving)?;
     let media = ReceivedMedia::Frames(std::iter::from_fn(|| receiver.take_frame()).collect());
     Ok(ReceiverReport { media, journal, guarded: wire.guarded(), punctuality: Some(punctuality) })
 }
@@ -149,7 +149,7 @@ pub fn send_tcp(
     congestion_control: &str,
     address: SocketAddrV4,
     session: Session<'_>,
-) -> Result<SenderReport, String> {
+) -> Result<SenderReport, Error> {
     let flow = &spec.flows[index];
     let (start, end) = (flow.start(), session.end.min(flow.stop(spec.duration())));
     let session = Session { end, ..session };
@@ -161,8 +161,8 @@ pub fn send_tcp(
     let payload_bytes = Config::tcp().payload_bytes;
     let application = Application::new(flow.application.clone(), start, payload_bytes, spec.flow_seed(index));
     let stream = connect_tcp(address, congestion_control, session)?;
-    let outcome = run_tcp_sender(&stream, application, start, session, &mut samples)
-        .map_err(|error| sending(&error))?;
+    let outcome =
+        run_tcp_sender(&stream, application, start, session, &mut samples).map_err(Error::Sending)?;
     let media = outcome.encoder.map(|stats| media_counters(flow, &stats));
     let counters = outcome.counters(index, media);
     tell_end(index, &counters);
@@ -178,11 +178,10 @@ pub fn receive_tcp(
     flow: &FlowSpec,
     listener: &TcpListener,
     session: Session<'_>,
-) -> Result<ReceiverReport, String> {
+) -> Result<ReceiverReport, Error> {
     let is_live = matches!(flow.application, ApplicationSpec::Encoder(_));
     let mut arrived = Vec::new();
-    run_tcp_receiver(listener, session, is_live.then_some(&mut arrived))
-        .map_err(|error| receiving(&error))?;
+    run_tcp_receiver(listener, session, is_live.then_some(&mut arrived)).map_err(Error::Receiving)?;
     let (journal, guarded) = (Journal::default(), Guarded::default());
     Ok(ReceiverReport { media: ReceivedMedia::Stream(arrived), journal, guarded, punctuality: None })
 }
@@ -199,14 +198,6 @@ fn tell_end(index: usize, counters: &SenderCounters) {
     let (active_s, completed_s) = (counters.active.as_secs_f64(), counters.completed.map(Time::as_secs_f64));
     let (retransmissions, timeouts) = (counters.retransmissions, counters.timeouts);
     tracing::info!(flow = index + 1, active_s, completed_s, retransmissions, timeouts, "flow is over");
-}
-
-fn sending(error: &io::Error) -> String {
-    format!("sending socket: {error}")
-}
-
-fn receiving(error: &io::Error) -> String {
-    format!("receiving socket: {error}")
 }
 
 /// What both ends of a flow know after a run.

@@ -3,6 +3,7 @@
 use chacha20poly1305::aead::AeadInOut;
 use chacha20poly1305::{ChaCha20Poly1305, KeyInit};
 use std::fmt;
+use strict_input::Refusal;
 
 /// Bytes that authentication adds to a datagram.
 pub const TAG_BYTES: usize = 16;
@@ -16,8 +17,8 @@ impl Key {
     ///
     /// # Errors
     /// One line that does not repeat them.
-    pub fn from_hex(text: &str) -> Result<Self, String> {
-        let refused = || "a key of the run is not 64 hexadecimal digits".to_owned();
+    pub fn from_hex(text: &str) -> Result<Self, Refusal> {
+        let refused = || Refusal::new("a key of the run is not 64 hexadecimal digits");
         let mut bytes = [0; 32];
         if text.len() != 64 || !text.is_ascii() {
             return Err(refused());
@@ -174,7 +175,7 @@ mod tests {
         let key = Key::from_hex(&"c0ffee01".repeat(8)).unwrap();
         assert_eq!(format!("{key:?} {:?}", Seal::new(&key)), "Key(..) Seal(..)");
         for wrong in ["", "5a", &"zz".repeat(32), &"5a".repeat(33)] {
-            let error = Key::from_hex(wrong).unwrap_err();
+            let error = Key::from_hex(wrong).unwrap_err().to_string();
             assert!(error.contains("64 hexadecimal digits") && !error.contains("5a"));
         }
     }

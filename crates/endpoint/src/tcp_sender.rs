@@ -1,5 +1,6 @@
 //! The sending end of a flow of the kernel's TCP: bulk data, or an application's writes.
 
+use crate::Error;
 use crate::live_tcp::{StreamedFrame, capture_frames};
 use crate::samples::Samples;
 use crate::session::Session;
@@ -92,15 +93,16 @@ pub(crate) fn connect_tcp(
     address: SocketAddrV4,
     congestion_control: &str,
     session: Session<'_>,
-) -> Result<TcpStream, String> {
-    let failed = |error: Errno| format!("cannot connect to {address}: {}", io::Error::from(error));
+) -> Result<TcpStream, Error> {
+    let failed = |source: io::Error| Error::Connect { address, source };
     let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-    let stream = socket(AddressFamily::Inet, SockType::Stream, flags, None).map_err(failed)?;
+    let stream =
+        socket(AddressFamily::Inet, SockType::Stream, flags, None).map_err(|error| failed(error.into()))?;
     setsockopt(&stream, sockopt::TcpCongestion, &OsString::from(congestion_control))
         .map_err(|error| refusal(congestion_control, error))?;
     match connect(stream.as_raw_fd(), &SockaddrIn::from(address)) {
         Ok(()) | Err(Errno::EINPROGRESS) => {}
-        Err(error) => return Err(failed(error)),
+        Err(error) => return Err(failed(error.into())),
     }
     let patience =
         PollTimeout::try_from(Duration::from_nanos(STOP_CHECK.as_ns())).unwrap_or(PollTimeout::ZERO);
@@ -109,29 +111,25 @@ pub(crate) fn connect_tcp(
         let mut descriptors = [PollFd::new(stream.as_fd(), PollFlags::POLLOUT)];
         match poll(&mut descriptors, patience) {
             Ok(0) | Err(Errno::EINTR) if !session.is_over(session.clock.now()) => {}
-            Ok(0) | Err(Errno::EINTR) => return Err(failed(Errno::ETIMEDOUT)),
+            Ok(0) | Err(Errno::EINTR) => return Err(failed(Errno::ETIMEDOUT.into())),
             Ok(_) => break,
-            Err(error) => return Err(failed(error)),
+            Err(error) => return Err(failed(error.into())),
         }
     }
     match stream.take_error() {
         Ok(None) => Ok(stream),
-        Ok(Some(error)) | Err(error) => Err(format!("cannot connect to {address}: {error}")),
+        Ok(Some(error)) | Err(error) => Err(failed(error)),
     }
 }
 
 /// Why a congestion control is not to be had.
-fn refusal(name: &str, error: Errno) -> String {
+fn refusal(name: &str, error: Errno) -> Error {
     let listed = |file: &str| std::fs::read_to_string(file).unwrap_or_default().trim().replace(' ', ", ");
+    let name = name.to_owned();
     match error {
-        Errno::ENOENT => {
-            format!("congestion control {name}: not offered by this kernel: it has {}", listed(AVAILABLE))
-        }
-        Errno::EPERM => format!(
-            "congestion control {name}: not permitted without CAP_NET_ADMIN: allowed are {}",
-            listed(ALLOWED)
-        ),
-        _ => format!("congestion control {name}: {}", io::Error::from(error)),
+        Errno::ENOENT => Error::NotOffered { name, available: listed(AVAILABLE) },
+        Errno::EPERM => Error::NotPermitted { name, allowed: listed(ALLOWED) },
+        _ => Error::CongestionControl { name, source: error.into() },
     }
 }
 

@@ -1,5 +1,6 @@
 //! Both ends of a flow over loopback, in two threads.
 
+use crate::Error;
 use crate::clock::Clock;
 use crate::guard::Wire;
 use crate::journal::Journal;
@@ -108,7 +109,7 @@ fn fixed_transfer_arrives(controller: &str, config: &Config) {
     assert!(done.samples.next() > Time::ZERO + length);
 }
 
-fn connect(address: SocketAddrV4, name: &str, seconds: u64) -> Result<TcpStream, String> {
+fn connect(address: SocketAddrV4, name: &str, seconds: u64) -> Result<TcpStream, Error> {
     let end = Time::from_ns(seconds * 1_000_000_000);
     let session = Session { clock: Clock::start(), end, stop: &AtomicBool::new(false) };
     connect_tcp(address, name, session)
@@ -299,7 +300,7 @@ fn frames_over_tcp_arrive_with_their_last_byte() {
 fn an_unknown_congestion_control_is_named_with_those_that_exist() {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let SocketAddr::V4(address) = listener.local_addr().unwrap() else { panic!("an IPv4 socket") };
-    let refusal = connect(address, "nonesuch", 1).unwrap_err();
+    let refusal = connect(address, "nonesuch", 1).unwrap_err().to_string();
     assert!(refusal.starts_with("congestion control nonesuch: not "), "{refusal}");
     assert!(refusal.contains("reno"), "{refusal}");
 }
@@ -308,6 +309,6 @@ fn an_unknown_congestion_control_is_named_with_those_that_exist() {
 fn nobody_listening_is_one_line() {
     let free = TcpListener::bind(LOOPBACK).unwrap().local_addr().unwrap();
     let SocketAddr::V4(address) = free else { panic!("an IPv4 socket") };
-    let refusal = connect(address, "reno", 1).unwrap_err();
+    let refusal = connect(address, "reno", 1).unwrap_err().to_string();
     assert!(refusal.starts_with(&format!("cannot connect to {address}: ")), "{refusal}");
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use strict_input::Refusal;
 use units::Rng;
 
 /// A random value.
@@ -41,30 +42,31 @@ impl Draw {
     ///
     /// # Errors
     /// One line naming what is wrong.
-    pub(crate) fn check(&self, name: &str) -> Result<(), String> {
+    pub(crate) fn check(&self, name: &str) -> Result<(), Refusal> {
         let bounds = |low: f64, high: f64, least: f64, zero: f64| {
             if !(low.is_finite() && high.is_finite() && low >= least && low <= high) {
-                return Err(format!(
-                    "{name}: from {low} to {high}: allowed are finite numbers, the lower one first"
+                return Err(Refusal::of_key(
+                    name,
+                    format!("from {low} to {high}: allowed are finite numbers, the lower one first"),
                 ));
             }
             if (0.0..=1.0).contains(&zero) {
                 Ok(())
             } else {
-                Err(format!("{name}: zero = {zero}: allowed is 0 to 1"))
+                Err(Refusal::of_key(name, format!("zero = {zero}: allowed is 0 to 1")))
             }
         };
         match self {
             Self::Uniform { low, high, zero } => bounds(*low, *high, f64::MIN, *zero),
             Self::LogUniform { low, high, zero } if *low > 0.0 => bounds(*low, *high, 0.0, *zero),
             Self::LogUniform { low, .. } => {
-                Err(format!("{name}: from {low}: allowed is above 0 for a logarithm"))
+                Err(Refusal::of_key(name, format!("from {low}: allowed is above 0 for a logarithm")))
             }
             Self::Choice { values } if values.is_empty() => {
-                Err(format!("{name}: values: at least one is needed"))
+                Err(Refusal::of_key(name, "values: at least one is needed"))
             }
             Self::Choice { values } if values.iter().all(|value| value.is_finite()) => Ok(()),
-            Self::Choice { .. } => Err(format!("{name}: values: allowed are finite numbers")),
+            Self::Choice { .. } => Err(Refusal::of_key(name, "values: allowed are finite numbers")),
         }
     }
 
@@ -132,7 +134,7 @@ pub(crate) fn apply(
     variations: &[Variation],
     rng: &mut Rng,
     run: &mut Value,
-) -> Result<BTreeMap<String, f64>, String> {
+) -> Result<BTreeMap<String, f64>, Refusal> {
     let drawn: BTreeMap<String, f64> =
         variations.iter().map(|variation| (variation.name.clone(), variation.draw.draw(rng))).collect();
     for variation in variations {
@@ -141,14 +143,15 @@ pub(crate) fn apply(
             for name in &target.by {
                 let other = drawn.get(name);
                 value *= other.ok_or_else(|| {
-                    format!("{}: by = `{name}`: nothing of that name varies", variation.name)
+                    Refusal::of_value("by", format_args!("`{name}`"), "nothing of that name varies")
+                        .at(variation.name.clone())
                 })?;
             }
             value += target.add;
             value = target.least.map_or(value, |least| value.max(least));
             let value = if target.whole { value.round() } else { value };
             let place = run.pointer_mut(&target.pointer).ok_or_else(|| {
-                format!("{}: {}: the run has no such place", variation.name, target.pointer)
+                Refusal::of_key(&*target.pointer, "the run has no such place").at(variation.name.clone())
             })?;
             *place = match (target.text, target.whole) {
                 (true, _) => Value::from(value.to_string()),
@@ -178,7 +181,7 @@ mod tests {
         let drawn = apply(&variations, &mut Rng::new(1, "x"), &mut run).unwrap();
         assert_eq!(run, json!({"rate": 10.0, "queue": 10, "text": "2"}));
         assert_eq!(drawn["bdp"], 2.0);
-        let error = apply(&variations, &mut Rng::new(1, "x"), &mut json!({})).unwrap_err();
+        let error = apply(&variations, &mut Rng::new(1, "x"), &mut json!({})).unwrap_err().to_string();
         assert_eq!(error, "rate: /rate: the run has no such place");
     }
 
@@ -201,7 +204,7 @@ mod tests {
             (Draw::Uniform { low: 1.0, high: 1.0, zero: 2.0 }, "x: zero = 2: allowed is 0 to 1"),
             (Draw::Choice { values: Vec::new() }, "x: values: at least one is needed"),
         ] {
-            assert!(draw.check("x").unwrap_err().starts_with(expected));
+            assert!(draw.check("x").unwrap_err().to_string().starts_with(expected));
         }
     }
 }

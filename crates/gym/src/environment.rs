@@ -1,5 +1,6 @@
 //! One episode after another.
 
+use crate::Error;
 use crate::oracle::{Oracle, OracleValues};
 use crate::task::Task;
 use congestion::{STEP_FIELDS, StepValues};
@@ -7,10 +8,11 @@ use runs::{LogLevel, Observer, RunSpec, Totals};
 use simulator::{Progress, Simulation};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use strict_input::Refusal;
 use units::Rng;
 
 /// Episodes that are tried until one has a decision.
-const ATTEMPTS: usize = 100;
+pub(crate) const ATTEMPTS: usize = 100;
 
 struct Nobody;
 
@@ -99,7 +101,7 @@ impl Environment {
     ///
     /// # Errors
     /// One line: the run cannot be built, or no decision falls due.
-    pub fn reset(&mut self, seed: Option<u64>) -> Result<(), String> {
+    pub fn reset(&mut self, seed: Option<u64>) -> Result<(), Error> {
         if let Some(seed) = seed {
             (self.base_seed, self.episode) = (seed, 0);
         }
@@ -112,10 +114,10 @@ impl Environment {
                 return Ok(());
             }
         }
-        Err(format!("no decision fell due in any of {ATTEMPTS} episodes"))
+        Err(Error::NoDecision)
     }
 
-    fn begin(&mut self) -> Result<bool, String> {
+    fn begin(&mut self) -> Result<bool, Error> {
         let drawn = self.task.draw(self.run_seed)?;
         self.drawn = drawn.values;
         self.oracle.begin(&drawn.spec, self.task.agents)?;
@@ -127,9 +129,11 @@ impl Environment {
         let mut simulation = Simulation::new(drawn.spec, &self.task.registry)?;
         for agent in 0..self.task.agents {
             if simulation.agent(agent).is_none() {
-                return Err(format!(
-                    "flows[{agent}]: allowed is an agent: a controller whose name begins with agent-"
-                ));
+                return Err(Refusal::of_key(
+                    format!("flows[{agent}]"),
+                    "allowed is an agent: a controller whose name begins with agent-",
+                )
+                .into());
             }
         }
         let goes_on = advance(&mut simulation, self.task.agents)?;
@@ -145,7 +149,7 @@ impl Environment {
     ///
     /// # Errors
     /// One line: the run cost more than its specification allows.
-    pub fn step(&mut self, actions: &[f32]) -> Result<(), String> {
+    pub fn step(&mut self, actions: &[f32]) -> Result<(), Error> {
         if self.is_over {
             return Ok(());
         }
@@ -225,9 +229,9 @@ impl Environment {
     ///
     /// # Errors
     /// One line: no episode has begun, or actions are not kept.
-    pub fn record(&self, log: LogLevel, sample_interval_s: f64) -> Result<Recording, String> {
+    pub fn record(&self, log: LogLevel, sample_interval_s: f64) -> Result<Recording, Error> {
         let (simulation, actions) =
-            self.simulation.as_ref().zip(self.actions.clone()).ok_or("no episode whose actions were kept")?;
+            self.simulation.as_ref().zip(self.actions.clone()).ok_or(Error::NoActions)?;
         let duration_s = simulation.now().as_secs_f64();
         let mut spec = simulation.spec().clone();
         (spec.duration_s, spec.log, spec.sample_interval_s) =
@@ -250,7 +254,7 @@ impl Recording {
     ///
     /// # Errors
     /// One line: what is wrong with the specification, or why the observer wanted the run to end early.
-    pub fn replay<O: Observer + ?Sized>(&self, observer: &mut O) -> Result<Totals, String> {
+    pub fn replay<O: Observer + ?Sized>(&self, observer: &mut O) -> Result<Totals, Error> {
         let mut simulation = Simulation::new(&self.spec, &self.task.registry)?;
         let agents = self.task.agents;
         let width = agents * simulation.agent(0).map_or(1, |agent| agent.outputs());
@@ -269,7 +273,7 @@ fn finish<O: Observer + ?Sized>(
     mut simulation: Simulation<&RunSpec>,
     agents: usize,
     observer: &mut O,
-) -> Result<Totals, String> {
+) -> Result<Totals, Error> {
     let width = agents * simulation.agent(0).map_or(1, |agent| agent.outputs());
     let nothing = vec![0.0; width];
     loop {
@@ -286,7 +290,7 @@ fn advance_telling<S: core::ops::Deref<Target = RunSpec>, O: Observer + ?Sized>(
     simulation: &mut Simulation<S>,
     agents: usize,
     observer: &mut O,
-) -> Result<bool, String> {
+) -> Result<bool, Error> {
     loop {
         match simulation.advance(observer)? {
             Progress::Due(_) if agents > 1 => {}
@@ -308,7 +312,7 @@ fn decide_telling<S: core::ops::Deref<Target = RunSpec>, O: Observer + ?Sized>(
     }
 }
 
-fn advance(simulation: &mut Simulation<Box<RunSpec>>, agents: usize) -> Result<bool, String> {
+fn advance(simulation: &mut Simulation<Box<RunSpec>>, agents: usize) -> Result<bool, Error> {
     advance_telling(simulation, agents, &mut Nobody)
 }
 

@@ -7,6 +7,7 @@
 
 mod draw;
 mod environment;
+mod error;
 mod oracle;
 mod reward;
 mod task;
@@ -16,6 +17,7 @@ mod vector;
 mod tests;
 
 pub use environment::{Environment, Recording, Shown};
+pub use error::Error;
 pub use oracle::ORACLE_FIELDS;
 pub use reward::REWARDS;
 pub use task::{Task, TaskSpec};

@@ -2,6 +2,7 @@
 
 use path::LinkTally;
 use runs::RunSpec;
+use strict_input::Refusal;
 use units::{Span, Time};
 
 /// Name, unit and meaning of what an oracle says, in order.
@@ -32,7 +33,7 @@ pub(crate) struct Oracle {
 
 impl Oracle {
     /// For a run of which the first `agents` flows are agents.
-    pub(crate) fn begin(&mut self, spec: &RunSpec, agents: usize) -> Result<(), String> {
+    pub(crate) fn begin(&mut self, spec: &RunSpec, agents: usize) -> Result<(), Refusal> {
         self.capacity_bits.clear();
         self.asked = Time::ZERO;
         self.base_rtts.clear();

@@ -4,6 +4,7 @@ use crate::oracle::OracleValues;
 use congestion::{STEP_FIELDS, StepField, StepValues, step_field};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use strict_input::Refusal;
 
 /// Name and meaning of every reward, for documents.
 pub const REWARDS: &[(&str, &str)] = &[
@@ -64,7 +65,7 @@ pub(crate) enum Reward {
 }
 
 impl Reward {
-    pub(crate) fn new(spec: &RewardSpec) -> Result<Self, String> {
+    pub(crate) fn new(spec: &RewardSpec) -> Result<Self, Refusal> {
         Ok(match spec {
             RewardSpec::Aurora {} => Self::Aurora,
             RewardSpec::Orca {} => Self::Orca,
@@ -75,15 +76,16 @@ impl Reward {
                 let places = weights.iter().map(|(name, weight)| {
                     let place = step_field(name).ok_or_else(|| {
                         let known: Vec<&str> = STEP_FIELDS.iter().map(|(name, ..)| *name).collect();
-                        format!("reward: `{name}`: allowed are {}", known.join(", "))
+                        Refusal::of_key("reward", format!("`{name}`: allowed are {}", known.join(", ")))
                     })?;
                     if weight.is_finite() {
                         Ok((place, *weight))
                     } else {
-                        Err(format!("reward: `{name}` = {weight}: allowed are finite numbers"))
+                        Err(Refusal::of_value(format!("`{name}`"), weight, "allowed are finite numbers")
+                            .at("reward"))
                     }
                 });
-                Self::Fields(places.collect::<Result<_, String>>()?)
+                Self::Fields(places.collect::<Result<_, Refusal>>()?)
             }
         })
     }
@@ -167,7 +169,7 @@ mod tests {
     #[test]
     fn an_unknown_field_is_refused() {
         let weights = [("ack".to_owned(), 1.0)].into();
-        let error = Reward::new(&RewardSpec::Fields { weights }).unwrap_err();
+        let error = Reward::new(&RewardSpec::Fields { weights }).unwrap_err().to_string();
         assert!(error.starts_with("reward: `ack`: allowed are t_s, dt_s,"), "{error}");
     }
 }

@@ -7,6 +7,7 @@ use runs::RunSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use strict_input::Refusal;
 use units::{Rng, Time};
 
 /// The name under which agents find the line that says what their policy is.
@@ -83,21 +84,22 @@ impl Task {
     ///
     /// # Errors
     /// One line naming what is wrong.
-    pub fn new(spec: TaskSpec, mut files: Vec<Vec<Files>>) -> Result<Self, String> {
+    pub fn new(spec: TaskSpec, mut files: Vec<Vec<Files>>) -> Result<Self, Refusal> {
         if spec.scenarios.is_empty() {
-            return Err("scenarios: at least one is needed".to_owned());
+            return Err(Refusal::of_key("scenarios", "at least one is needed"));
         }
         if spec.agents == 0 {
-            return Err("agents = 0: at least one is needed".to_owned());
+            return Err(Refusal::of_value("agents", 0, "at least one is needed"));
         }
         if !(spec.duration_s > 0.0 && spec.duration_s <= LONGEST_S) {
-            return Err(format!(
-                "duration_s = {}: allowed is a number above 0 up to {LONGEST_S}",
-                spec.duration_s
+            return Err(Refusal::of_value(
+                "duration_s",
+                spec.duration_s,
+                format!("allowed is a number above 0 up to {LONGEST_S}"),
             ));
         }
         if spec.most_steps == Some(0) {
-            return Err("most_steps = 0: allowed is a whole number from 1".to_owned());
+            return Err(Refusal::of_value("most_steps", 0, "allowed is a whole number from 1"));
         }
         files.resize(spec.scenarios.len(), Vec::new());
         let mut scenarios: Vec<(Scenario, Vec<Files>)> = spec.scenarios.into_iter().zip(files).collect();
@@ -105,7 +107,7 @@ impl Task {
             scenario.prepare(spec.duration_s)?;
             let flows = scenario.run["flows"].as_array().map_or(0, Vec::len);
             if flows < spec.agents {
-                return Err(format!("agents = {}: the run has {flows} flows", spec.agents));
+                return Err(Refusal::of_value("agents", spec.agents, format!("the run has {flows} flows")));
             }
             files.resize(flows, Files::new());
             if let Some(line) = &spec.policy {
@@ -133,7 +135,7 @@ impl Task {
     }
 
     /// The run that follows from `seed`.
-    pub(crate) fn draw(&self, seed: u64) -> Result<Drawn, String> {
+    pub(crate) fn draw(&self, seed: u64) -> Result<Drawn, Refusal> {
         let mut rng = Rng::new(seed, "gym/scenario");
         let (scenario, files) = &self.scenarios[rng.below(self.scenarios.len() as u64) as usize];
         let mut run = scenario.run.clone();
@@ -143,7 +145,8 @@ impl Task {
         {
             flows.truncate(self.agents + draw.draw(&mut rng).max(0.0) as usize);
         }
-        let mut spec: Box<RunSpec> = serde_json::from_value(run).map_err(|error| error.to_string())?;
+        let mut spec: Box<RunSpec> =
+            serde_json::from_value(run).map_err(|error| Refusal::new(error.to_string()))?;
         spec.seed = seed;
         for (flow, files) in spec.flows.iter_mut().zip(files) {
             flow.files.clone_from(files);
@@ -154,14 +157,14 @@ impl Task {
 
 impl Scenario {
     /// Checks it and sets what every run of an environment has.
-    fn prepare(&mut self, duration_s: f64) -> Result<(), String> {
+    fn prepare(&mut self, duration_s: f64) -> Result<(), Refusal> {
         for variation in &self.variations {
             variation.draw.check(&variation.name)?;
         }
         if let Some(background) = &self.background {
             background.check("background")?;
         }
-        let run = self.run.as_object_mut().ok_or("run: allowed is a table")?;
+        let run = self.run.as_object_mut().ok_or_else(|| Refusal::of_key("run", "allowed is a table"))?;
         // Episodes end with a decision: the run has to last longer.
         let guard_s = 2.0 * duration_s + 60.0;
         for (key, value) in [

@@ -1,3 +1,4 @@
+use crate::Error;
 use crate::{Arrays, Autoreset, Environment, Task, TaskSpec, Vector};
 use runs::{LogLevel, Observer};
 use serde_json::{Value, json};
@@ -119,13 +120,18 @@ fn more_environments_than_fit_into_memory_are_refused_in_one_line() {
     let made = |count, agents| Vector::new(task(agents, |_| {}), count, 2, Autoreset::NextStep, false);
     for count in [65_537, 1 << 40, 1 << 59, 1 << 63, usize::MAX] {
         let allowed = "allowed are up to 65536 where each has 1 flows that see 2 numbers";
-        assert_eq!(made(count, 1).unwrap_err(), format!("num_envs = {count}: {allowed}"));
+        assert_eq!(made(count, 1).unwrap_err().to_string(), format!("num_envs = {count}: {allowed}"));
     }
-    assert!(made(32_769, 2).unwrap_err().starts_with("num_envs = 32769: allowed are up to 32768 where"));
+    assert!(
+        made(32_769, 2)
+            .unwrap_err()
+            .to_string()
+            .starts_with("num_envs = 32769: allowed are up to 32768 where")
+    );
     let wide = |spec: &mut Value| {
         spec["policy"] = "sees=latency_ratio,acks history=1000 action=cwnd_mult2:1 step=time_ms:10".into();
     };
-    let why = Vector::new(task(1, wide), 65_536, 2, Autoreset::NextStep, false).unwrap_err();
+    let why = Vector::new(task(1, wide), 65_536, 2, Autoreset::NextStep, false).unwrap_err().to_string();
     assert!(why.ends_with("that see 2000 numbers"), "{why}");
 }
 
@@ -135,7 +141,7 @@ fn a_run_that_costs_too_much_ends_in_one_line() {
     let mut vector = Vector::new(task(1, greedy), 2, 2, Autoreset::NextStep, false).unwrap();
     vector.reset(&[Some(1), Some(2)], None).unwrap();
     vector.arrays.actions.fill(1.0);
-    let error = (0..60).find_map(|_| vector.step().err()).unwrap();
+    let error = (0..60).find_map(|_| vector.step().err()).unwrap().to_string();
     assert!(error.starts_with("most_packets = 5: ") && !error.contains('\n'), "{error}");
 }
 
@@ -143,7 +149,10 @@ fn a_run_that_costs_too_much_ends_in_one_line() {
 fn wrong_tasks_are_refused_in_one_line() {
     let refusal = |change: fn(&mut Value)| {
         let task = Task::new(spec(1, change), Vec::new());
-        task.and_then(|task| Environment::new(Arc::new(task), false).reset(Some(1))).unwrap_err()
+        task.map_err(Error::from)
+            .and_then(|task| Environment::new(Arc::new(task), false).reset(Some(1)))
+            .unwrap_err()
+            .to_string()
     };
     for (refused, expected) in [
         (refusal(|spec| spec["scenarios"] = json!([])), "scenarios: at least one is needed"),

@@ -1,11 +1,13 @@
 //! Many environments side by side, stepped in one call on several threads, and the arrays in which they show what they see.
 
+use crate::Error;
 use crate::environment::Environment;
 use crate::oracle::ORACLE_FIELDS;
 use crate::task::Task;
 use congestion::STEP_FIELDS;
 use rayon::prelude::*;
 use std::sync::Arc;
+use strict_input::Refusal;
 
 /// Most agents of all environments together: each has a simulated flow.
 const MOST_AGENTS: usize = 1 << 16;
@@ -73,21 +75,18 @@ struct Pool {
 }
 
 impl Pool {
-    fn new(threads: usize) -> Result<Self, String> {
+    fn new(threads: usize) -> Result<Self, Error> {
         let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let threads = built.map_err(|error| format!("threads = {threads}: {error}"))?;
+        let threads = built.map_err(|source| Error::Threads { threads, source })?;
         Ok(Self { threads, process: std::process::id() })
     }
 
-    fn threads(&self) -> Result<&rayon::ThreadPool, String> {
+    fn threads(&self) -> Result<&rayon::ThreadPool, Error> {
         let (made, here) = (self.process, std::process::id());
         if made == here {
             return Ok(&self.threads);
         }
-        Err(format!(
-            "process {here} is a fork of process {made}, whose threads step these environments: allowed is to make \
-             them after the fork, or with threads = 1"
-        ))
+        Err(Error::Forked { made, here })
     }
 }
 
@@ -117,9 +116,12 @@ impl Vector {
         threads: usize,
         autoreset: Autoreset,
         keeps: bool,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Error> {
         if count == 0 || threads == 0 {
-            return Err(format!("{count} environments on {threads} threads: at least one of each is needed"));
+            return Err(Refusal::new(format!(
+                "{count} environments on {threads} threads: at least one of each is needed"
+            ))
+            .into());
         }
         let mut first = Environment::new(Arc::clone(&task), keeps);
         first.reset(Some(0))?;
@@ -128,9 +130,12 @@ impl Vector {
         let most = MOST_AGENTS.min(MOST_SHOWN / shown) / task.agents();
         if count > most {
             let agents = task.agents();
-            return Err(format!(
-                "num_envs = {count}: allowed are up to {most} where each has {agents} flows that see {inputs} numbers"
-            ));
+            return Err(Refusal::of_value(
+                "num_envs",
+                count,
+                format!("allowed are up to {most} where each has {agents} flows that see {inputs} numbers"),
+            )
+            .into());
         }
         let rows = count * task.agents();
         let arrays = Arrays {
@@ -179,7 +184,7 @@ impl Vector {
     ///
     /// # Errors
     /// The first line of what went wrong.
-    pub fn reset(&mut self, seeds: &[Option<u64>], mask: Option<&[bool]>) -> Result<(), String> {
+    pub fn reset(&mut self, seeds: &[Option<u64>], mask: Option<&[bool]>) -> Result<(), Error> {
         self.each(|index, rows| {
             if mask.is_none_or(|mask| mask.get(index).copied().unwrap_or_default()) {
                 rows.environment.reset(seeds.get(index).copied().flatten())?;
@@ -194,7 +199,7 @@ impl Vector {
     ///
     /// # Errors
     /// The first line of what went wrong.
-    pub fn step(&mut self) -> Result<(), String> {
+    pub fn step(&mut self) -> Result<(), Error> {
         let autoreset = self.autoreset;
         self.each(|_, rows| {
             *rows.ended = 0;
@@ -219,10 +224,7 @@ impl Vector {
         })
     }
 
-    fn each(
-        &mut self,
-        work: impl Fn(usize, &mut Rows<'_>) -> Result<(), String> + Sync,
-    ) -> Result<(), String> {
+    fn each(&mut self, work: impl Fn(usize, &mut Rows<'_>) -> Result<(), Error> + Sync) -> Result<(), Error> {
         let agents = self.task.agents();
         let Arrays {
             observations,
@@ -266,7 +268,7 @@ impl Vector {
             Some(pool) => {
                 let (pool, mut rows) = (pool.threads()?, rows.collect::<Vec<Rows<'_>>>());
                 // The first of several errors, whichever thread is faster.
-                let errors: Vec<Option<String>> = pool.install(|| {
+                let errors: Vec<Option<Error>> = pool.install(|| {
                     rows.par_iter_mut().enumerate().map(|(index, rows)| work(index, rows).err()).collect()
                 });
                 errors.into_iter().flatten().next().map_or(Ok(()), Err)
@@ -314,7 +316,7 @@ mod tests {
         let pool = Pool::new(1).unwrap();
         assert_eq!(pool.threads().unwrap().current_num_threads(), 1);
         let forked = Pool { process: pool.process ^ 1, ..pool };
-        let why = forked.threads().unwrap_err();
+        let why = forked.threads().unwrap_err().to_string();
         assert!(why.contains("is a fork of process") && !why.contains('\n'), "{why}");
     }
 }

@@ -2,6 +2,7 @@
 
 use record::Record;
 use std::collections::BTreeSet;
+use thiserror::Error;
 use units::Span;
 
 /// Most flows of a log, and most intervals of all of them together.
@@ -15,17 +16,42 @@ const MOST_ROWS: u64 = 1 << 20;
 ///
 /// # Errors
 /// One line: there would be too many.
-pub(crate) fn check_rows(flows: usize, interval_ns: u64, end_ns: u64) -> Result<(), String> {
+pub(crate) fn check_rows(flows: usize, interval_ns: u64, end_ns: u64) -> Result<(), Error> {
     let intervals = end_ns.div_ceil(interval_ns).saturating_mul(flows as u64);
     if intervals <= MOST_ROWS { Ok(()) } else { Err(too_many(end_ns, MOST_ROWS, interval_ns, flows)) }
 }
 
-fn too_many(reaches_ns: u64, most: u64, interval_ns: u64, flows: usize) -> String {
-    format!(
+fn too_many(reaches_ns: u64, most: u64, interval_ns: u64, flows: usize) -> Error {
+    Error::TooManyIntervals {
+        reaches: Span::from_ns(reaches_ns),
+        most,
+        interval: Span::from_ns(interval_ns),
+        flows,
+    }
+}
+
+/// Why a log is not counted by flow and interval.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum Error {
+    /// There are too many flows.
+    #[error("has more than {MOST_FLOWS} flows, which is the most that is counted by time")]
+    TooManyFlows,
+    /// There are too many intervals of all flows together.
+    #[error(
         "reaches to {} s, which are more than {most} intervals of {} s of its {flows} flows: choose longer ones",
-        Span::from_ns(reaches_ns).as_secs_f64(),
-        Span::from_ns(interval_ns).as_secs_f64(),
-    )
+        .reaches.as_secs_f64(),
+        .interval.as_secs_f64()
+    )]
+    TooManyIntervals {
+        /// Time of its last record.
+        reaches: Span,
+        /// The most intervals that are allowed.
+        most: u64,
+        /// Length of an interval.
+        interval: Span,
+        /// Number of flows.
+        flows: usize,
+    },
 }
 
 /// Decides which records of a log may be counted by flow and interval.
@@ -35,7 +61,7 @@ pub struct MemoryBound {
     flows: BTreeSet<u32>,
     latest: Option<u32>,
     limit_ns: u64,
-    exceeded: Option<String>,
+    exceeded: Option<Error>,
 }
 
 impl MemoryBound {
@@ -60,15 +86,15 @@ impl MemoryBound {
         self.exceeded.is_none()
     }
 
-    /// Return in one line which bound the log has exceeded; `None` if it is within all of them.
-    pub fn exceeded(&self) -> Option<String> {
+    /// Return which bound the log has exceeded; `None` if it is within all of them.
+    pub fn exceeded(&self) -> Option<Error> {
         self.exceeded.clone()
     }
 
     #[cold]
     fn exceed(&mut self, time_ns: u64) {
         self.exceeded = Some(if self.flows.len() > MOST_FLOWS {
-            format!("has more than {MOST_FLOWS} flows, which is the most that is counted by time")
+            Error::TooManyFlows
         } else {
             too_many(time_ns, MOST_INTERVALS, self.interval_ns, self.flows.len())
         });
@@ -90,7 +116,7 @@ mod tests {
                 bound.takes(&record)
             })
             .count();
-        (taken as u64, bound.exceeded())
+        (taken as u64, bound.exceeded().map(|error| error.to_string()))
     }
 
     #[test]

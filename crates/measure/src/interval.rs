@@ -1,6 +1,6 @@
 //! Transfers per interval at both ends, as iperf reports them.
 
-use crate::bound::check_rows;
+use crate::bound::{Error, check_rows};
 use crate::flow_table::FlowTable;
 use crate::inputs::FlowInfo;
 use record::{Event, Record};
@@ -198,7 +198,7 @@ impl IntervalMeter {
     /// # Errors
     /// One line: the run lasts for more intervals than there can be rows of. How long it was to last, and its flows, may be
     /// stated by anybody, whatever the log has.
-    pub fn finish(mut self) -> Result<Transfers, String> {
+    pub fn finish(mut self) -> Result<Transfers, Error> {
         self.count_under_way();
         self.flows.sort_by_key(|flow| flow.info.flow);
         let mut rows = Vec::new();

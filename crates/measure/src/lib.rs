@@ -40,7 +40,7 @@ mod series;
 pub mod statistics;
 mod tally;
 
-pub use bound::MemoryBound;
+pub use bound::{Error, MemoryBound};
 pub use definitions::{
     AckLinkStats, Better, Completion, Convention, Definition, FlowStats, Label, Level, LinkStats, MediaStats,
     NetworkStats, OneWay, labels, metrics,

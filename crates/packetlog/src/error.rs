@@ -4,14 +4,16 @@ use parquet::errors::ParquetError;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
+use thiserror::Error;
 
 /// Longest part of a malformed line that a message repeats, bytes.
 const QUOTED_BYTES: usize = 80;
 
 /// Why a log could not be read or written.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum Error {
     /// The operating system refused: no such file, no permission, disk full, ...
+    #[error("cannot {doing} {}: {source}", .path.display())]
     Io {
         /// The file.
         path: PathBuf,
@@ -21,6 +23,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The file is damaged, cut off, or not of the kind that was asked for; or rows were offered that it cannot hold.
+    #[error("{}: {problem}", .path.display())]
     File {
         /// The file.
         path: PathBuf,
@@ -28,6 +31,7 @@ pub enum Error {
         problem: String,
     },
     /// A line of a text log breaks the log's grammar.
+    #[error("{log}:{line}: {problem}, found '{text}'")]
     Line {
         /// The log's name.
         log: String,
@@ -39,6 +43,7 @@ pub enum Error {
         problem: Cow<'static, str>,
     },
     /// A text log cannot be used as a whole.
+    #[error("{}: {problem}", place(.log, *.line))]
     Log {
         /// The log's name.
         log: String,
@@ -48,7 +53,16 @@ pub enum Error {
         problem: Cow<'static, str>,
     },
     /// Somebody wanted the work to end ([`Interrupts`](crate::Interrupts)).
+    #[error("interrupted")]
     Interrupted,
+    /// There are too many time series of samples.
+    #[error("has {series} time series or more: so many that {points} points do not show them")]
+    Series {
+        /// How many there are at least.
+        series: usize,
+        /// The most points that are kept.
+        points: usize,
+    },
 }
 
 impl Error {
@@ -83,26 +97,7 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io { path, doing, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
-            Self::File { path, problem } => write!(f, "{}: {problem}", path.display()),
-            Self::Line { log, line, text, problem } => {
-                write!(f, "{log}:{line}: {problem}, found '{text}'")
-            }
-            Self::Log { log, line: Some(line), problem } => write!(f, "{log}:{line}: {problem}"),
-            Self::Log { log, line: None, problem } => write!(f, "{log}: {problem}"),
-            Self::Interrupted => f.write_str("interrupted"),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io { source, .. } => Some(source),
-            _ => None,
-        }
-    }
+/// The place in a log: its name, and the line if one shows it.
+fn place(log: &str, line: Option<u64>) -> impl fmt::Display {
+    line.map_or_else(|| log.to_owned(), |line| format!("{log}:{line}"))
 }

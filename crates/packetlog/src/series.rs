@@ -1,5 +1,6 @@
 //! Samples as time series, in bounded memory: of more points than figures can show, the extremes stay.
 
+use crate::Error;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -56,7 +57,7 @@ impl<K: Eq + Hash> Gathered<K> {
     ///
     /// # Errors
     /// There are too many series: so many that even thinned they have more points than fit.
-    pub fn add(&mut self, key: K, time_ns: u64, value: f64) -> Result<(), String> {
+    pub fn add(&mut self, key: K, time_ns: u64, value: f64) -> Result<(), Error> {
         let series = self.series.entry(key).or_default();
         series.time_ns.push(time_ns);
         series.value.push(value);
@@ -70,7 +71,7 @@ impl<K: Eq + Hash> Gathered<K> {
     }
 
     #[cold]
-    fn thin(&mut self) -> Result<(), String> {
+    fn thin(&mut self) -> Result<(), Error> {
         for series in self.series.values_mut().filter(|series| series.value.len() >= LEAST_THINNED) {
             series.halve();
         }
@@ -80,7 +81,7 @@ impl<K: Eq + Hash> Gathered<K> {
             return Ok(());
         }
         let (series, points) = (self.series.len(), self.most);
-        Err(format!("has {series} time series or more: so many that {points} points do not show them"))
+        Err(Error::Series { series, points })
     }
 }
 
@@ -88,10 +89,7 @@ impl<K: Eq + Hash> Gathered<K> {
 mod tests {
     use super::*;
 
-    fn gathered(
-        most: usize,
-        samples: impl Iterator<Item = (u32, f64)>,
-    ) -> Result<Vec<(u32, Points)>, String> {
+    fn gathered(most: usize, samples: impl Iterator<Item = (u32, f64)>) -> Result<Vec<(u32, Points)>, Error> {
         let mut found = Gathered { most, ..Gathered::default() };
         for (time_ns, (key, value)) in samples.enumerate() {
             found.add(key, time_ns as u64, value)?;
@@ -130,7 +128,7 @@ mod tests {
     fn too_many_series_are_refused() {
         let found = gathered(4096, (0..1_000_000).map(|at| (at, 0.0)));
         assert_eq!(
-            found.unwrap_err(),
+            found.unwrap_err().to_string(),
             "has 4097 time series or more: so many that 4096 points do not show them"
         );
     }

@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
 use path::{Direction, ElementSpec, NoTap, Packet};
+use std::error::Error;
 use std::time::Instant;
 use units::{Span, Time};
 
@@ -14,15 +15,15 @@ const ROUNDS: u32 = 40;
 /// Packets kept in the path: those of a flow with a standing queue.
 const WINDOW: u64 = 300;
 
-fn direction(json: &str) -> Result<Direction, String> {
-    let elements: Vec<ElementSpec> = serde_json::from_str(json).map_err(|error| error.to_string())?;
+fn direction(json: &str) -> Result<Direction, Box<dyn Error>> {
+    let elements: Vec<ElementSpec> = serde_json::from_str(json)?;
     let mut direction = Direction::build(&elements, "data", 1)?;
     direction.work_ahead();
     Ok(direction)
 }
 
 /// ns per packet when every packet that leaves sends a new one, as an ACK-clocked sender does.
-fn closed_loop(json: &str) -> Result<f64, String> {
+fn closed_loop(json: &str) -> Result<f64, Box<dyn Error>> {
     let mut direction = direction(json)?;
     let (mut sent, mut left) = (0, 0);
     while sent < WINDOW {
@@ -44,7 +45,7 @@ fn closed_loop(json: &str) -> Result<f64, String> {
 }
 
 /// ns per packet when packets come at 90 % of the link's rate and find it idle.
-fn paced(json: &str, gap: Span) -> Result<f64, String> {
+fn paced(json: &str, gap: Span) -> Result<f64, Box<dyn Error>> {
     let mut direction = direction(json)?;
     let (mut now, mut left) = (Time::ZERO, 0u64);
     #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
@@ -62,11 +63,11 @@ fn paced(json: &str, gap: Span) -> Result<f64, String> {
     Ok(start.elapsed().as_secs_f64() * 1e9 / left as f64)
 }
 
-fn best(round: impl Fn() -> Result<f64, String>) -> Result<f64, String> {
+fn best(round: impl Fn() -> Result<f64, Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
     (0..ROUNDS).try_fold(f64::INFINITY, |best, _| Ok(best.min(round()?)))
 }
 
-fn main() -> Result<(), String> {
+fn main() -> Result<(), Box<dyn Error>> {
     let link = r#"[{"kind": "link", "rate_mbps": 100.42, "queue": {"kind": "droptail", "packets": 173}},
                    {"kind": "delay", "delay_ms": 20}]"#;
     let trace = r#"[{"kind": "trace", "even": {"lines": 502100, "period_ms": 60000}, "mode": "mahimahi",

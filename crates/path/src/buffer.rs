@@ -3,6 +3,7 @@
 use crate::link_counters::Gauge;
 use crate::queues::{Queue, QueueSpec};
 use crate::{Packet, Tap};
+use strict_input::Refusal;
 use units::{Rate, Rng, Time};
 
 /// A queue with its counters.
@@ -23,15 +24,15 @@ struct Limits {
 }
 
 impl Buffer {
-    pub(crate) fn build(spec: &QueueSpec, name: String, rng: Rng) -> Result<Self, String> {
+    pub(crate) fn build(spec: &QueueSpec, name: String, rng: Rng) -> Result<Self, Refusal> {
         let gauge = Gauge::new(name);
         Ok(Self { queue: Queue::build(spec, rng)?, header_bytes: 0, limits: None, gauge })
     }
 
     /// Whether the packet being sent may be made to count for the limits of such a queue.
-    pub(crate) fn check_in_service(count: bool, spec: &QueueSpec) -> Result<(), String> {
+    pub(crate) fn check_in_service(count: bool, spec: &QueueSpec) -> Result<(), Refusal> {
         if count && !matches!(spec, QueueSpec::Droptail(_)) {
-            return Err("count_in_service = true: allowed only with a `droptail` queue".to_owned());
+            return Err(Refusal::of_value("count_in_service", true, "allowed only with a `droptail` queue"));
         }
         Ok(())
     }
@@ -111,7 +112,7 @@ impl Buffer {
         self.queue.packets()
     }
 
-    pub(crate) fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    pub(crate) fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         self.queue.set(name, value)?;
         if let Some(limits) = &mut self.limits {
             *(if name == "packets" { &mut limits.packets } else { &mut limits.bytes }) = value as u64;

@@ -4,6 +4,7 @@ use crate::element_settings::{not_negative, probability, refuse};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use strict_input::Refusal;
 use units::Time;
 
 /// A scheduled change of an element: new values of any of its numeric settings, and of its queue's.
@@ -73,19 +74,19 @@ pub struct KeyWalk {
 }
 
 impl KeyWalk {
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
         probability("corr", self.corr)?;
         not_negative("std", self.std, f64::MAX)?;
         if !self.min.is_finite() {
             return Err(refuse("min", self.min, "must be a number"));
         }
         if !(self.max > self.min && self.max.is_finite()) {
-            return Err(refuse("max", self.max, &format!("must be above min = {}", self.min)));
+            return Err(refuse("max", self.max, format!("must be above min = {}", self.min)));
         }
         match self.start {
             Some(start) if !(self.min..=self.max).contains(&start) => {
                 let allowed = format!("must be from min = {} to max = {}", self.min, self.max);
-                Err(refuse("start", start, &allowed))
+                Err(refuse("start", start, allowed))
             }
             _ => Ok(()),
         }
@@ -98,13 +99,13 @@ impl KeyWalk {
 
 impl WalkSpec {
     /// Checks everything that does not depend on the element.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
         let interval = self.interval_ms;
         if !(SHORTEST_INTERVAL_MS..=LONGEST_INTERVAL_MS).contains(&interval) {
             return Err(refuse("interval_ms", interval, "must be from 0.1 to 3600000"));
         }
         if self.keys.is_empty() {
-            return Err("nothing walks: a setting of the element is missing".to_owned());
+            return Err(Refusal::new("nothing walks: a setting of the element is missing"));
         }
         Ok(())
     }

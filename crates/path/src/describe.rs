@@ -1,5 +1,6 @@
 //! What a path is: its base RTT, what it can carry, its loss, its links and its bottleneck, as specified and over time.
 
+use crate::Error;
 use crate::change::Change;
 use crate::element::Table;
 use crate::spec::{ElementSpec, PathSpec, names};
@@ -109,7 +110,7 @@ fn over_time<'a, T: PartialEq + Copy>(
     quantity: Quantity<T>,
     combine: impl Fn(&mut dyn Iterator<Item = T>) -> T,
     until: Until<'_>,
-) -> Result<Option<Vec<(Time, T)>>, String> {
+) -> Result<Option<Vec<(Time, T)>>, Error> {
     let mut values = Vec::new();
     let mut changes = Vec::new();
     for (index, element) in elements.enumerate() {
@@ -168,7 +169,7 @@ impl PathSpec {
     ///
     /// # Errors
     /// What [`PathSpec::validate`] refuses.
-    pub fn describe(&self) -> Result<Description, String> {
+    pub fn describe(&self) -> Result<Description, Error> {
         self.describe_until(&mut to_the_end)
     }
 
@@ -176,7 +177,7 @@ impl PathSpec {
     ///
     /// # Errors
     /// What [`PathSpec::validate`] refuses. What `until` says.
-    pub fn describe_until(&self, until: Until<'_>) -> Result<Description, String> {
+    pub fn describe_until(&self, until: Until<'_>) -> Result<Description, Error> {
         self.validate_until(until)?;
         let all = || self.data.iter().chain(&self.ack);
         let links: Vec<LinkDescription> =
@@ -194,12 +195,12 @@ impl PathSpec {
         })
     }
 
-    fn base_rtts(&self, until: Until<'_>) -> Result<Option<Steps>, String> {
+    fn base_rtts(&self, until: Until<'_>) -> Result<Option<Steps>, Error> {
         let found = over_time(self.data.iter().chain(&self.ack), delay_ms, |delays| delays.sum(), until)?;
         Ok(found.filter(|found| found.iter().any(|&(_, ms)| ms > 0.0)).map(steps))
     }
 
-    fn rates(&self, until: Until<'_>) -> Result<Option<Steps>, String> {
+    fn rates(&self, until: Until<'_>) -> Result<Option<Steps>, Error> {
         let links = || self.data.iter().filter(|element| element.table().capacity().is_some());
         let steady = links().all(|link| link.table().capacity().is_some_and(|capacity| capacity.steady));
         if !steady || links().next().is_none() {
@@ -209,7 +210,7 @@ impl PathSpec {
         Ok(over_time(links(), rate, |rates| rates.fold(f64::INFINITY, f64::min), until)?.map(steps))
     }
 
-    fn losses(&self, until: Until<'_>) -> Result<Option<Steps>, String> {
+    fn losses(&self, until: Until<'_>) -> Result<Option<Steps>, Error> {
         let lossy = || self.data.iter().filter(|element| element.table().loss().is_some());
         if lossy().next().is_none() {
             return Ok(None);
@@ -405,7 +406,7 @@ mod tests {
                 Ok(())
             });
             assert_eq!(found.unwrap().rates_mbps.map(|rates| rates.len()), Some(changes.len()));
-            let ended = path.describe_until(&mut |_| Err("interrupted".to_owned())).unwrap_err();
+            let ended = path.describe_until(&mut |_| Err(crate::Interrupted)).unwrap_err().to_string();
             assert!(ended.ends_with("interrupted"), "{ended}");
             steps
         };
@@ -415,7 +416,7 @@ mod tests {
 
     #[test]
     fn a_path_with_a_fault_is_not_described() {
-        let error = path(r#"{"kind": "link", "rate_mbps": 0}"#, "").describe().unwrap_err();
+        let error = path(r#"{"kind": "link", "rate_mbps": 0}"#, "").describe().unwrap_err().to_string();
         assert!(error.contains("data[0] (link): rate_mbps = 0"), "{error}");
     }
 

@@ -1,5 +1,6 @@
 //! One direction of a path: elements in order, and their common clock.
 
+use crate::Error;
 use crate::dispatch::Stage;
 use crate::element::Streams;
 use crate::link_counters::LinkTally;
@@ -76,7 +77,7 @@ impl Direction {
     ///
     /// # Errors
     /// One line naming the element, the key, its value and what is allowed.
-    pub fn build(elements: &[ElementSpec], name: &str, seed: u64) -> Result<Self, String> {
+    pub fn build(elements: &[ElementSpec], name: &str, seed: u64) -> Result<Self, Error> {
         validate_direction(elements, name, &mut to_the_end)?;
         let mut stages = Vec::with_capacity(elements.len());
         let mut changes = Vec::new();
@@ -84,9 +85,11 @@ impl Direction {
         for (index, (element, link)) in elements.iter().zip(names(elements)).enumerate() {
             let prefix = format!("{name}/{index}/{}", element.kind());
             let streams = Streams { seed, prefix: &prefix };
-            let explain = |why| format!("{name}[{index}] ({}): {why}", element.kind());
-            stages.push(Stage::build(&element.at_start(), link, &streams).map_err(explain)?);
-            plan(element, index, &mut changes).map_err(explain)?;
+            let place = |error: Error| error.at(format!("{name}[{index}] ({})", element.kind()));
+            stages.push(
+                Stage::build(&element.at_start(), link, &streams).map_err(|refusal| place(refusal.into()))?,
+            );
+            plan(element, index, &mut changes).map_err(place)?;
             walkers.extend(Walker::build(element, index, seed, &prefix));
         }
         // Sorting is stable, so changes at one time stay in the order of elements and schedules.
@@ -335,7 +338,7 @@ impl Direction {
     }
 }
 
-fn plan(element: &ElementSpec, stage: usize, changes: &mut Vec<Planned>) -> Result<(), String> {
+fn plan(element: &ElementSpec, stage: usize, changes: &mut Vec<Planned>) -> Result<(), Error> {
     for (change, state) in element.schedule().iter().zip(element.states(&mut to_the_end)?) {
         let at = change.at();
         if let Some(state) = state {
@@ -452,7 +455,7 @@ mod tests {
     #[test]
     fn bad_elements_are_refused_when_a_direction_is_built() {
         let elements = elements(r#"[{"kind": "delay", "delay_ms": 1}, {"kind": "link", "rate_mbps": 0}]"#);
-        let error = Direction::build(&elements, "ack", 1).unwrap_err();
+        let error = Direction::build(&elements, "ack", 1).unwrap_err().to_string();
         assert_eq!(error, "ack[1] (link): rate_mbps = 0: must be above 0");
     }
 }

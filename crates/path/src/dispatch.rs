@@ -6,6 +6,7 @@ use crate::fast_link::FastLink;
 use crate::link_counters::LinkTally;
 use crate::spec::ElementSpec;
 use crate::{Packet, Tap};
+use strict_input::Refusal;
 use units::{Span, Time};
 
 /// Makes [`Stage`] from the list of kinds.
@@ -21,7 +22,7 @@ macro_rules! define {
 
         impl Stage {
             /// The element that a checked `spec` asks for.
-            pub(crate) fn build(spec: &ElementSpec, name: String, streams: &Streams<'_>) -> Result<Self, String> {
+            pub(crate) fn build(spec: &ElementSpec, name: String, streams: &Streams<'_>) -> Result<Self, Refusal> {
                 Ok(match spec { $(ElementSpec::$kind(table) => Self::$kind(table.build(name, streams)?),)+ })
             }
 
@@ -52,7 +53,7 @@ macro_rules! define {
                 match self { $(Self::$kind(element) => element.packets(),)+ Self::FastLink(link) => link.packets(), }
             }
 
-            pub(crate) fn set_queue(&mut self, name: &str, value: f64) -> Result<(), String> {
+            pub(crate) fn set_queue(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
                 match self { $(Self::$kind(element) => element.set_queue(name, value),)+ Self::FastLink(_) => Err(no_queue(name)), }
             }
 

@@ -4,6 +4,7 @@ use crate::change::{Change, WalkSpec};
 use crate::link_counters::LinkTally;
 use crate::queues::QueueSpec;
 use crate::{Packet, Tap};
+use strict_input::Refusal;
 use units::{Rng, Time};
 
 /// One element at work. Calls come with times that do not decrease; `step` comes at the time of `next_event` and before
@@ -28,7 +29,7 @@ pub(crate) trait Element {
     /// Takes over the numeric settings of `table`.
     fn change(&mut self, now: Time, table: &Self::Table);
     /// Changes a setting of the queue, if it has one.
-    fn set_queue(&mut self, name: &str, _value: f64) -> Result<(), String> {
+    fn set_queue(&mut self, name: &str, _value: f64) -> Result<(), Refusal> {
         Err(no_queue(name))
     }
     /// The counters, if it is a link.
@@ -42,16 +43,16 @@ pub(crate) trait Element {
 }
 
 /// The error for a change of the queue of an element without one.
-pub(crate) fn no_queue(name: &str) -> String {
-    format!("queue: {name} cannot be changed, the element has no queue")
+pub(crate) fn no_queue(name: &str) -> Refusal {
+    Refusal::of_key("queue", format!("{name} cannot be changed, the element has no queue"))
 }
 
 /// The table of settings of an element.
 pub(crate) trait Table {
     /// Checks all settings; `running` if they are those after a scheduled change.
-    fn check(&self, running: bool) -> Result<(), String>;
+    fn check(&self, running: bool) -> Result<(), Refusal>;
     /// Sets the numeric setting `name`, without checking its range.
-    fn set(&mut self, name: &str, value: f64) -> Result<(), String>;
+    fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal>;
     /// The name it was given.
     fn name(&self) -> Option<&str>;
     /// Its changes during the run.
@@ -83,8 +84,11 @@ macro_rules! settings {
     () => {
         $crate::element::settings!(@common);
 
-        fn set(&mut self, name: &str, _value: f64) -> Result<(), String> {
-            Err(format!("{name}: nothing of this element can be changed during the run; only its queue can"))
+        fn set(&mut self, name: &str, _value: f64) -> Result<(), strict_input::Refusal> {
+            Err(strict_input::Refusal::of_key(
+                name,
+                "nothing of this element can be changed during the run; only its queue can",
+            ))
         }
     };
     (@common) => {
@@ -107,7 +111,7 @@ macro_rules! settings {
     ($($field:ident),+) => {
         $crate::element::settings!(@common);
 
-        fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+        fn set(&mut self, name: &str, value: f64) -> Result<(), strict_input::Refusal> {
             match name {
                 $(stringify!($field) => $crate::element_settings::assign(name, &mut self.$field, value),)+
                 _ => Err($crate::element_settings::unknown(name, &[$(stringify!($field)),+])),
@@ -150,7 +154,7 @@ pub(crate) trait ElementTable: Table {
     /// The element.
     type Element: Element<Table = Self>;
     /// The element that this table, which has been checked, asks for, with its name in statistics.
-    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Self::Element, String>;
+    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Self::Element, Refusal>;
 }
 
 /// Which random streams an element draws from.

@@ -1,5 +1,7 @@
 //! Checks of the settings of elements, and setting them by name.
 
+use std::borrow::Cow;
+use strict_input::Refusal;
 use units::Rate;
 
 /// Highest rate a setting takes, Mbit/s: keeps rate times time within the integers used.
@@ -45,27 +47,31 @@ impl<N: Numeric> Numeric for Option<N> {
     }
 }
 
-pub(crate) fn assign<N: Numeric>(name: &str, field: &mut N, value: f64) -> Result<(), String> {
+pub(crate) fn assign<N: Numeric>(name: &str, field: &mut N, value: f64) -> Result<(), Refusal> {
     *field = N::of(value).map_err(|allowed| refuse(name, value, allowed))?;
     Ok(())
 }
 
 /// The error for a setting that does not exist or cannot change during a run.
-pub(crate) fn unknown(name: &str, allowed: &[&str]) -> String {
-    format!("{name} cannot be changed; allowed: {}", allowed.join(", "))
+pub(crate) fn unknown(name: &str, allowed: &[&str]) -> Refusal {
+    Refusal::new(format!("{name} cannot be changed; allowed: {}", allowed.join(", ")))
 }
 
 /// The error for `name = value`.
-pub(crate) fn refuse(name: &str, value: impl core::fmt::Display, allowed: &str) -> String {
-    format!("{name} = {value}: {allowed}")
+pub(crate) fn refuse(
+    name: &str,
+    value: impl core::fmt::Display,
+    allowed: impl Into<Cow<'static, str>>,
+) -> Refusal {
+    Refusal::of_value(name, value, allowed)
 }
 
-fn within(name: &str, value: f64, highest: f64) -> Result<(), String> {
-    if value <= highest { Ok(()) } else { Err(refuse(name, value, &format!("must be at most {highest}"))) }
+fn within(name: &str, value: f64, highest: f64) -> Result<(), Refusal> {
+    if value <= highest { Ok(()) } else { Err(refuse(name, value, format!("must be at most {highest}"))) }
 }
 
 /// A number above 0 and at most `highest`.
-pub(crate) fn above_zero(name: &str, value: f64, highest: f64) -> Result<(), String> {
+pub(crate) fn above_zero(name: &str, value: f64, highest: f64) -> Result<(), Refusal> {
     if value.is_nan() || value <= 0.0 {
         return Err(refuse(name, value, "must be above 0"));
     }
@@ -73,7 +79,7 @@ pub(crate) fn above_zero(name: &str, value: f64, highest: f64) -> Result<(), Str
 }
 
 /// A number from 0 to `highest`.
-pub(crate) fn not_negative(name: &str, value: f64, highest: f64) -> Result<(), String> {
+pub(crate) fn not_negative(name: &str, value: f64, highest: f64) -> Result<(), Refusal> {
     if value.is_nan() || value < 0.0 {
         return Err(refuse(name, value, "must not be negative"));
     }
@@ -81,7 +87,7 @@ pub(crate) fn not_negative(name: &str, value: f64, highest: f64) -> Result<(), S
 }
 
 /// A rate of at least 1 bit/s.
-pub(crate) fn rate(name: &str, mbps: f64) -> Result<(), String> {
+pub(crate) fn rate(name: &str, mbps: f64) -> Result<(), Refusal> {
     above_zero(name, mbps, HIGHEST_MBPS)?;
     if Rate::from_mbps(mbps) == Rate::ZERO {
         return Err(refuse(name, mbps, "must be at least 0.000001 (1 bit/s)"));
@@ -90,31 +96,31 @@ pub(crate) fn rate(name: &str, mbps: f64) -> Result<(), String> {
 }
 
 /// A length of time, zero included.
-pub(crate) fn milliseconds(name: &str, ms: f64) -> Result<(), String> {
+pub(crate) fn milliseconds(name: &str, ms: f64) -> Result<(), Refusal> {
     not_negative(name, ms, LONGEST_MS)
 }
 
 /// A length of time above zero, at least 1 ns.
-pub(crate) fn milliseconds_above_zero(name: &str, ms: f64) -> Result<(), String> {
+pub(crate) fn milliseconds_above_zero(name: &str, ms: f64) -> Result<(), Refusal> {
     above_zero(name, ms, LONGEST_MS)?;
     if ms < 1e-6 { Err(refuse(name, ms, "must be at least 0.000001 (1 ns)")) } else { Ok(()) }
 }
 
 /// A probability.
-pub(crate) fn probability(name: &str, value: f64) -> Result<(), String> {
+pub(crate) fn probability(name: &str, value: f64) -> Result<(), Refusal> {
     if (0.0..=1.0).contains(&value) { Ok(()) } else { Err(refuse(name, value, "must be from 0 to 1")) }
 }
 
 /// A depth of a token bucket.
-pub(crate) fn burst(name: &str, bytes: u64) -> Result<(), String> {
+pub(crate) fn burst(name: &str, bytes: u64) -> Result<(), Refusal> {
     if (1..=DEEPEST_BYTES).contains(&bytes) {
         return Ok(());
     }
-    Err(refuse(name, bytes, &format!("must be from 1 to {DEEPEST_BYTES}")))
+    Err(refuse(name, bytes, format!("must be from 1 to {DEEPEST_BYTES}")))
 }
 
 /// A number of bytes of one packet or opportunity.
-pub(crate) fn packet_bytes(name: &str, bytes: u32) -> Result<(), String> {
+pub(crate) fn packet_bytes(name: &str, bytes: u32) -> Result<(), Refusal> {
     if (1..=1_000_000).contains(&bytes) {
         return Ok(());
     }
@@ -127,13 +133,22 @@ mod tests {
 
     #[test]
     fn numbers_outside_their_range_are_refused_in_one_line() {
-        assert_eq!(rate("rate_mbps", 0.0).unwrap_err(), "rate_mbps = 0: must be above 0");
-        assert_eq!(rate("rate_mbps", f64::NAN).unwrap_err(), "rate_mbps = NaN: must be above 0");
-        assert_eq!(rate("rate_mbps", f64::INFINITY).unwrap_err(), "rate_mbps = inf: must be at most 1000000");
-        assert!(rate("rate_mbps", 1e-7).unwrap_err().contains("0.000001"));
-        assert_eq!(milliseconds("delay_ms", -1.0).unwrap_err(), "delay_ms = -1: must not be negative");
+        assert_eq!(rate("rate_mbps", 0.0).unwrap_err().to_string(), "rate_mbps = 0: must be above 0");
+        assert_eq!(rate("rate_mbps", f64::NAN).unwrap_err().to_string(), "rate_mbps = NaN: must be above 0");
+        assert_eq!(
+            rate("rate_mbps", f64::INFINITY).unwrap_err().to_string(),
+            "rate_mbps = inf: must be at most 1000000"
+        );
+        assert!(rate("rate_mbps", 1e-7).unwrap_err().to_string().contains("0.000001"));
+        assert_eq!(
+            milliseconds("delay_ms", -1.0).unwrap_err().to_string(),
+            "delay_ms = -1: must not be negative"
+        );
         assert!(milliseconds("delay_ms", f64::NAN).is_err() && milliseconds("delay_ms", 3.7e6).is_err());
-        assert_eq!(probability("probability", 1.5).unwrap_err(), "probability = 1.5: must be from 0 to 1");
+        assert_eq!(
+            probability("probability", 1.5).unwrap_err().to_string(),
+            "probability = 1.5: must be from 0 to 1"
+        );
         assert!(probability("probability", f64::NAN).is_err());
         assert!(burst("burst_bytes", 0).is_err() && packet_bytes("opportunity_bytes", 0).is_err());
     }
@@ -144,7 +159,10 @@ mod tests {
         assert!(assign("packets", &mut field, 7.0).is_ok());
         assert_eq!(field, 7);
         assert!(
-            assign("packets", &mut field, 7.5).unwrap_err().contains("packets = 7.5: must be a whole number")
+            assign("packets", &mut field, 7.5)
+                .unwrap_err()
+                .to_string()
+                .contains("packets = 7.5: must be a whole number")
         );
         assert!(assign("packets", &mut field, -1.0).is_err() && assign("packets", &mut field, 5e9).is_err());
         let mut optional = None::<u64>;

@@ -1,7 +1,8 @@
 //! Datagrams to packets and back: overhead, IPv4 fragmentation (RFC 791), reassembly.
 
-use crate::Packet;
 use crate::element_settings::refuse;
+use crate::{Error, Packet};
+use strict_input::Refusal;
 
 /// IPv4 header without options, bytes.
 const IP_HEADER_BYTES: u32 = 20;
@@ -24,7 +25,7 @@ pub struct Encapsulation {
 }
 
 impl Encapsulation {
-    pub(crate) fn validate(&self) -> Result<(), String> {
+    pub(crate) fn validate(&self) -> Result<(), Refusal> {
         if self.overhead_bytes > LARGEST_OVERHEAD {
             return Err(refuse("overhead_bytes", self.overhead_bytes, "must be at most 10000"));
         }
@@ -33,7 +34,7 @@ impl Encapsulation {
             Some(mtu) if mtu < least => Err(refuse(
                 "mtu_bytes",
                 mtu,
-                &format!("must be at least {least} (overhead_bytes, 20 of IP header, 8 of payload)"),
+                format!("must be at least {least} (overhead_bytes, 20 of IP header, 8 of payload)"),
             )),
             _ => Ok(()),
         }
@@ -44,7 +45,7 @@ impl Encapsulation {
     /// # Errors
     /// One line if the datagram is too large and may not be fragmented, or would need more than 128 fragments.
     #[inline]
-    pub fn split(&self, datagram_bytes: u32) -> Result<FragmentSizes, String> {
+    pub fn split(&self, datagram_bytes: u32) -> Result<FragmentSizes, Error> {
         let whole = datagram_bytes + self.overhead_bytes;
         match self.mtu_bytes {
             Some(mtu) if whole > mtu => self.split_at(datagram_bytes, mtu),
@@ -52,21 +53,17 @@ impl Encapsulation {
         }
     }
 
-    fn split_at(&self, datagram_bytes: u32, mtu: u32) -> Result<FragmentSizes, String> {
-        let refused = |why: &str| {
-            let Self { overhead_bytes, .. } = self;
-            Err(format!(
-                "a datagram of {datagram_bytes} bytes and {overhead_bytes} of overhead exceeds mtu_bytes = {mtu}{why}"
-            ))
-        };
-        if !self.fragment {
-            return refused(": make it smaller or set fragment = true");
+    fn split_at(&self, datagram_bytes: u32, mtu: u32) -> Result<FragmentSizes, Error> {
+        let Self { overhead_bytes, fragment, .. } = *self;
+        let oversized = Error::Oversized { datagram_bytes, overhead_bytes, mtu_bytes: mtu, fragment };
+        if !fragment {
+            return Err(oversized);
         }
         let room = mtu.saturating_sub(self.overhead_bytes + IP_HEADER_BYTES) / FRAGMENT_UNIT_BYTES
             * FRAGMENT_UNIT_BYTES;
         let payload = datagram_bytes.saturating_sub(IP_HEADER_BYTES);
         if room == 0 || payload.div_ceil(room) > MOST_FRAGMENTS {
-            return refused(", even in 128 fragments");
+            return Err(oversized);
         }
         let extra = IP_HEADER_BYTES + self.overhead_bytes;
         let full = (payload - 1) / room;
@@ -198,12 +195,16 @@ mod tests {
 
     #[test]
     fn too_large_datagrams_are_refused() {
-        let error = Encapsulation { fragment: false, ..TUNNEL }.split(1468).unwrap_err();
+        let error = Encapsulation { fragment: false, ..TUNNEL }.split(1468).unwrap_err().to_string();
         assert!(error.contains("1468 bytes and 36 of overhead exceeds mtu_bytes = 1500"), "{error}");
         let narrow = Encapsulation { mtu_bytes: Some(64), ..TUNNEL };
-        assert!(narrow.split(1500).unwrap_err().contains("128 fragments"));
+        assert!(narrow.split(1500).unwrap_err().to_string().contains("128 fragments"));
         assert!(
-            Encapsulation { mtu_bytes: Some(63), ..TUNNEL }.validate().unwrap_err().contains("at least 64")
+            Encapsulation { mtu_bytes: Some(63), ..TUNNEL }
+                .validate()
+                .unwrap_err()
+                .to_string()
+                .contains("at least 64")
         );
         assert!(Encapsulation { overhead_bytes: 20_000, ..TUNNEL }.validate().is_err());
     }

@@ -1,6 +1,6 @@
 //! The delivery opportunities of a direction, without any traffic.
 
-use crate::{Direction, ElementSpec, Packet, PacketEvent, Tap, Until};
+use crate::{Direction, ElementSpec, Error, OpportunitiesFault, Packet, PacketEvent, Tap, Until};
 use units::{Span, Time};
 
 /// What opportunities serve if they are to be lines of a trace, bytes.
@@ -20,7 +20,7 @@ pub fn opportunities(
     seed: u64,
     length: Span,
     until: Until<'_>,
-) -> Result<Vec<Time>, String> {
+) -> Result<Vec<Time>, Error> {
     at_most(MOST_OPPORTUNITIES, elements, name, seed, length, until)
 }
 
@@ -31,14 +31,12 @@ fn at_most(
     seed: u64,
     length: Span,
     until: Until<'_>,
-) -> Result<Vec<Time>, String> {
+) -> Result<Vec<Time>, Error> {
     let offers =
         |element: &&ElementSpec| element.table().capacity().is_some_and(|capacity| capacity.opportunities);
     let links = elements.iter().filter(offers).count();
     if links != 1 {
-        return Err(format!(
-            "{name}: {links} elements with delivery opportunities (trace, poisson, cellular): exactly one is needed"
-        ));
+        return Err(refused(name, OpportunitiesFault::Elements(links)));
     }
     let mut direction = Direction::build(elements, name, seed)?;
     let mut times = Times { list: Vec::new(), most, fault: None };
@@ -48,16 +46,20 @@ fn at_most(
         until(direction.take_steps())?;
     }
     match times.fault {
-        Some(fault) => Err(format!("{name}: {fault}")),
+        Some(fault) => Err(refused(name, fault)),
         None => Ok(times.list),
     }
+}
+
+fn refused(direction: &str, fault: OpportunitiesFault) -> Error {
+    Error::Opportunities { direction: direction.to_owned(), fault }
 }
 
 struct Times {
     list: Vec<Time>,
     most: usize,
     /// Why these opportunities are no trace.
-    fault: Option<String>,
+    fault: Option<OpportunitiesFault>,
 }
 
 impl Tap for Times {
@@ -65,11 +67,10 @@ impl Tap for Times {
 
     fn opportunity(&mut self, now: Time, bytes: u32) {
         if bytes != PACKET_BYTES {
-            self.fault = Some(format!("opportunities of {bytes} bytes: must be {PACKET_BYTES} in a trace"));
+            self.fault = Some(OpportunitiesFault::Size { bytes, expected: PACKET_BYTES });
         } else if self.list.len() == self.most {
             let (most, now_s) = (self.most, now.as_secs_f64());
-            self.fault =
-                Some(format!("more than {most} opportunities in {now_s} s: allowed are at most {most}"));
+            self.fault = Some(OpportunitiesFault::TooMany { most, now_s });
         } else {
             self.list.push(now);
         }
@@ -85,7 +86,7 @@ impl Tap for Times {
 mod tests {
     use super::*;
     use crate::testing::{Bench, at_ms, elements};
-    use crate::until::to_the_end;
+    use crate::until::{Interrupted, to_the_end};
 
     #[test]
     fn they_are_those_of_a_run_with_the_same_seed() {
@@ -122,7 +123,8 @@ mod tests {
             ),
         ] {
             let length = Span::from_ms(100);
-            let error = opportunities(&elements(json), "data", 1, length, &mut to_the_end).unwrap_err();
+            let error =
+                opportunities(&elements(json), "data", 1, length, &mut to_the_end).unwrap_err().to_string();
             assert!(error.contains(part) && !error.contains('\n'), "{error}");
         }
     }
@@ -140,7 +142,10 @@ mod tests {
                 steps += more;
                 Ok(())
             });
-            assert_eq!(found.unwrap_err(), "data: opportunities of 1 bytes: must be 1500 in a trace");
+            assert_eq!(
+                found.unwrap_err().to_string(),
+                "data: opportunities of 1 bytes: must be 1500 in a trace"
+            );
             assert!(steps <= most, "{steps}");
         }
     }
@@ -154,7 +159,7 @@ mod tests {
         };
         assert_eq!(found(5), Ok(50));
         let why = "data: more than 50 opportunities in 0.0051 s: allowed are at most 50";
-        assert_eq!(found(6), Err(why.to_owned()));
+        assert_eq!(found(6).unwrap_err().to_string(), why);
     }
 
     #[test]
@@ -163,8 +168,8 @@ mod tests {
         let mut asked = 0;
         let found = opportunities(&elements(json), "data", 1, Span::from_secs(1_000_000), &mut |_| {
             asked += 1;
-            if asked < 1000 { Ok(()) } else { Err("interrupted".to_owned()) }
+            if asked < 1000 { Ok(()) } else { Err(Interrupted) }
         });
-        assert_eq!(found.unwrap_err(), "interrupted");
+        assert_eq!(found.unwrap_err().to_string(), "interrupted");
     }
 }

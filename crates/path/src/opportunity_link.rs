@@ -9,6 +9,7 @@ use crate::element::Element;
 use crate::link_counters::LinkTally;
 use crate::server::Server;
 use crate::{Packet, Tap};
+use strict_input::Refusal;
 use units::{Rate, Time};
 
 /// When the opportunities of a link are.
@@ -124,7 +125,7 @@ impl<O: Opportunities> Element for OpportunityLink<O> {
         }
     }
 
-    fn set_queue(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn set_queue(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         self.server.buffer.set(name, value)
     }
 

@@ -7,6 +7,7 @@ use crate::encapsulation::Encapsulation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use strict_input::Refusal;
 
 /// Makes [`ElementSpec`] from the list of kinds.
 macro_rules! define {
@@ -51,17 +52,17 @@ impl ElementSpec {
         self.table().walk()
     }
 
-    pub(crate) fn check(&self, running: bool) -> Result<(), String> {
+    pub(crate) fn check(&self, running: bool) -> Result<(), Refusal> {
         self.table().check(running)
     }
 
     /// Sets the numeric setting `name`, without checking its range.
-    pub(crate) fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    pub(crate) fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         self.table_mut().set(name, value)
     }
 
     /// The same to the nearest value that the setting takes: whole numbers are rounded.
-    pub(crate) fn set_nearest(&mut self, name: &str, value: f64) -> Result<(), String> {
+    pub(crate) fn set_nearest(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         self.set(name, value).or_else(|_| self.set(name, value.round()))
     }
 

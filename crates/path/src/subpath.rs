@@ -5,6 +5,7 @@
 //! it entered.
 
 use crate::spec::{ElementSpec, PathSpec};
+use strict_input::Refusal;
 
 /// Elements of a direction, from number `from` up to but without number `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ impl Subpath {
 }
 
 /// The number of the element that was named `name`, if there is one.
-fn position(elements: &[ElementSpec], name: &str, direction: &str) -> Result<Option<usize>, String> {
+fn position(elements: &[ElementSpec], name: &str, direction: &str) -> Result<Option<usize>, Refusal> {
     let mut found = elements
         .iter()
         .enumerate()
@@ -35,16 +36,17 @@ fn position(elements: &[ElementSpec], name: &str, direction: &str) -> Result<Opt
         .map(|(index, _)| index);
     match (found.next(), found.next()) {
         (Some(_), Some(_)) => {
-            Err(format!("two elements of the {direction} direction have the name `{name}`"))
+            Err(Refusal::new(format!("two elements of the {direction} direction have the name `{name}`")))
         }
         (first, _) => Ok(first),
     }
 }
 
-fn unknown(key: &str, name: &str, elements: &[ElementSpec], direction: &str) -> String {
+fn unknown(key: &str, name: &str, elements: &[ElementSpec], direction: &str) -> Refusal {
     let names: Vec<&str> = elements.iter().filter_map(ElementSpec::name).collect();
     let allowed = if names.is_empty() { "none has a name".to_owned() } else { names.join(", ") };
-    format!("{key} = `{name}`: must be the name of an element of the {direction} direction: {allowed}")
+    let allowed = format!("must be the name of an element of the {direction} direction: {allowed}");
+    Refusal::of_value(key, format_args!("`{name}`"), allowed)
 }
 
 impl PathSpec {
@@ -58,7 +60,7 @@ impl PathSpec {
         enter: Option<&str>,
         leave: Option<&str>,
         reverse: bool,
-    ) -> Result<[Subpath; 2], String> {
+    ) -> Result<[Subpath; 2], Refusal> {
         let (data, ack) = ((self.data.as_slice(), "data"), (self.ack.as_slice(), "ack"));
         let ((there, name), (back, back_name)) = if reverse { (ack, data) } else { (data, ack) };
         let named = |key, wanted: Option<&str>| match wanted {
@@ -70,10 +72,9 @@ impl PathSpec {
         let (first, last) = (named("enter", enter)?, named("leave", leave)?);
         let forward = Subpath { from: first.unwrap_or(0), to: last.map_or(there.len(), |last| last + 1) };
         if forward.from >= forward.to && first.is_some() {
-            return Err(format!(
-                "enter = `{}`, leave = `{}`: packets pass `leave` before `enter`",
-                enter.unwrap_or_default(),
-                leave.unwrap_or_default()
+            return Err(Refusal::of_key(
+                format!("enter = `{}`, leave = `{}`", enter.unwrap_or_default(), leave.unwrap_or_default()),
+                "packets pass `leave` before `enter`",
             ));
         }
         let mut backward = Subpath::whole(back);
@@ -84,9 +85,12 @@ impl PathSpec {
             backward.to = position(back, enter, back_name)?.map_or(back.len(), |index| index + 1);
         }
         if backward.from >= backward.to && !back.is_empty() {
-            return Err(format!(
-                "enter, leave: packets of the {back_name} direction pass the element named like `enter` first; it \
+            return Err(Refusal::of_key(
+                "enter, leave",
+                format!(
+                    "packets of the {back_name} direction pass the element named like `enter` first; it \
                  must be the last"
+                ),
             ));
         }
         Ok(if reverse { [backward, forward] } else { [forward, backward] })
@@ -177,7 +181,7 @@ mod tests {
             (&twice, Some("a"), None, "two elements of the ack direction have the name `a`"),
             (&disordered, Some("a"), Some("b"), "it must be the last"),
         ] {
-            let error = path.subpaths(enter, leave, false).unwrap_err();
+            let error = path.subpaths(enter, leave, false).unwrap_err().to_string();
             assert!(error.contains(expected) && !error.contains('\n'), "{error}");
         }
     }

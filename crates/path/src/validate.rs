@@ -1,11 +1,13 @@
 //! Checks of a path: the settings of its elements, and every state that schedules and walks bring them into.
 
+use crate::Error;
 use crate::change::{Change, WalkSpec};
 use crate::element::no_queue;
 use crate::element_settings::{not_negative, refuse};
 use crate::queues::Queue;
 use crate::spec::{ElementSpec, PathSpec};
 use crate::until::{Until, to_the_end};
+use strict_input::Refusal;
 use units::Rng;
 
 /// Most elements of a direction: every event looks at all of them.
@@ -18,7 +20,7 @@ const LATEST_S: f64 = 31_536_000.0;
 impl ElementSpec {
     /// The element as it is after each of its changes, in the order of the schedule; none for a change of the queue
     /// only.
-    pub(crate) fn states(&self, until: Until<'_>) -> Result<Vec<Option<Self>>, String> {
+    pub(crate) fn states(&self, until: Until<'_>) -> Result<Vec<Option<Self>>, Error> {
         let mut state = None;
         let mut last_s = 0.0;
         let changes = self.schedule().iter().enumerate();
@@ -26,7 +28,7 @@ impl ElementSpec {
             let result = self.state_after(&mut state, change, last_s);
             last_s = change.at_s;
             until(1)?;
-            result.map_err(|why| format!("schedule[{index}]: {why}"))
+            result.map_err(|refusal| refusal.at(format!("schedule[{index}]")).into())
         });
         states.collect()
     }
@@ -36,21 +38,21 @@ impl ElementSpec {
         state: &mut Option<Self>,
         change: &Change,
         last_s: f64,
-    ) -> Result<Option<Self>, String> {
+    ) -> Result<Option<Self>, Refusal> {
         if change.at_s.is_nan() {
-            return Err("missing field `at_s`".to_owned());
+            return Err(Refusal::new("missing field `at_s`"));
         }
         not_negative("at_s", change.at_s, LATEST_S)?;
         if change.at_s < last_s {
             return Err(refuse(
                 "at_s",
                 change.at_s,
-                &format!("must not be before {last_s}, the change before it"),
+                format!("must not be before {last_s}, the change before it"),
             ));
         }
         if change.settings.is_empty() {
             if change.queue.is_empty() {
-                return Err("nothing to change".to_owned());
+                return Err(Refusal::new("nothing to change"));
             }
             return Ok(None);
         }
@@ -72,24 +74,24 @@ impl ElementSpec {
     ///
     /// # Errors
     /// One line naming the key, its value and what is allowed.
-    pub fn validate(&self) -> Result<(), String> {
+    pub fn validate(&self) -> Result<(), Error> {
         self.validate_until(&mut to_the_end)
     }
 
-    fn validate_until(&self, until: Until<'_>) -> Result<(), String> {
+    fn validate_until(&self, until: Until<'_>) -> Result<(), Error> {
         self.check(false)?;
         let states = self.states(until)?;
         if let Some(walk) = self.walk() {
-            self.check_walk(walk, &states, until).map_err(|why| format!("walk: {why}"))?;
+            self.check_walk(walk, &states, until).map_err(|error| error.at("walk"))?;
         }
-        self.check_queue_changes()
+        Ok(self.check_queue_changes()?)
     }
 
-    fn check_queue_changes(&self) -> Result<(), String> {
+    fn check_queue_changes(&self) -> Result<(), Refusal> {
         let mut queue = None;
         for (index, change) in self.schedule().iter().enumerate() {
             for (name, &value) in &change.queue {
-                let place = |why| format!("schedule[{index}]: {why}");
+                let place = |refusal: Refusal| refusal.at(format!("schedule[{index}]"));
                 let spec = self.table().queue().ok_or_else(|| place(no_queue(name)))?;
                 if queue.is_none() {
                     queue = Some(Queue::build(spec, Rng::new(0, ""))?);
@@ -102,16 +104,18 @@ impl ElementSpec {
 
     /// Checks the walks of an element whose states after its scheduled changes are `states`: in each of them every
     /// combination of lowest and highest values must be allowed.
-    fn check_walk(&self, walk: &WalkSpec, states: &[Option<Self>], until: Until<'_>) -> Result<(), String> {
+    fn check_walk(&self, walk: &WalkSpec, states: &[Option<Self>], until: Until<'_>) -> Result<(), Error> {
         walk.check()?;
         for (name, key) in &walk.keys {
             self.clone().set(name, key.min)?;
-            key.check().map_err(|why| format!("{name}: {why}"))?;
+            key.check().map_err(|refusal| refusal.at(name.clone()))?;
             let mut changes = self.schedule().iter();
             if let Some(index) = changes.position(|change| change.settings.contains_key(name)) {
-                return Err(format!(
-                    "{name}: schedule[{index}] sets it too: allowed is one of walk and schedule"
-                ));
+                return Err(Refusal::of_key(
+                    name,
+                    format!("schedule[{index}] sets it too: allowed is one of walk and schedule"),
+                )
+                .into());
             }
         }
         self.at_start().check(false)?;
@@ -134,21 +138,22 @@ pub(crate) fn validate_direction(
     elements: &[ElementSpec],
     direction: &str,
     until: Until<'_>,
-) -> Result<(), String> {
+) -> Result<(), Error> {
     if elements.len() > MOST_ELEMENTS {
-        return Err(format!("{direction}: {} elements: allowed are at most {MOST_ELEMENTS}", elements.len()));
+        let reason = format!("{} elements: allowed are at most {MOST_ELEMENTS}", elements.len());
+        return Err(Refusal::of_key(direction, reason).into());
     }
     let copying = elements.iter().filter(|element| matches!(element, ElementSpec::Duplicate(_))).count();
     if copying > MOST_COPYING {
         let copies = "each may double what the one before lets pass";
-        return Err(format!(
-            "{direction}: {copying} elements of kind duplicate: allowed are at most {MOST_COPYING}, for {copies}"
-        ));
+        let reason =
+            format!("{copying} elements of kind duplicate: allowed are at most {MOST_COPYING}, for {copies}");
+        return Err(Refusal::of_key(direction, reason).into());
     }
     for (index, element) in elements.iter().enumerate() {
         element
             .validate_until(until)
-            .map_err(|why| format!("{direction}[{index}] ({}): {why}", element.kind()))?;
+            .map_err(|error| error.at(format!("{direction}[{index}] ({})", element.kind())))?;
     }
     Ok(())
 }
@@ -158,7 +163,7 @@ impl PathSpec {
     ///
     /// # Errors
     /// One line naming the element, the key, its value and what is allowed.
-    pub fn validate(&self) -> Result<(), String> {
+    pub fn validate(&self) -> Result<(), Error> {
         self.validate_until(&mut to_the_end)
     }
 
@@ -166,10 +171,10 @@ impl PathSpec {
     ///
     /// # Errors
     /// One line naming the element, the key, its value and what is allowed. What `until` says.
-    pub fn validate_until(&self, until: Until<'_>) -> Result<(), String> {
+    pub fn validate_until(&self, until: Until<'_>) -> Result<(), Error> {
         validate_direction(&self.data, "data", until)?;
         validate_direction(&self.ack, "ack", until)?;
-        self.encapsulation().validate()
+        Ok(self.encapsulation().validate()?)
     }
 }
 
@@ -180,7 +185,7 @@ mod tests {
     fn refusal(data: &str) -> String {
         let json = format!(r#"{{"data": [{data}], "ack": []}}"#);
         match serde_json::from_str::<PathSpec>(&json) {
-            Ok(spec) => spec.validate().unwrap_err(),
+            Ok(spec) => spec.validate().unwrap_err().to_string(),
             Err(error) => error.to_string(),
         }
     }
@@ -335,7 +340,7 @@ mod tests {
         let spec: PathSpec =
             serde_json::from_str(r#"{"data": [], "ack": [], "overhead_bytes": 36, "mtu_bytes": 50}"#)
                 .unwrap();
-        assert!(spec.validate().unwrap_err().contains("mtu_bytes = 50: must be at least 64"));
+        assert!(spec.validate().unwrap_err().to_string().contains("mtu_bytes = 50: must be at least 64"));
         assert!(serde_json::from_str::<PathSpec>(r#"{"data": [], "ack": [], "mtu": 50}"#).is_err());
     }
 }

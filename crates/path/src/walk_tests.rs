@@ -170,7 +170,7 @@ fn bad_walks_are_named_in_one_line() {
                 "queue": {{"kind": "droptail", "packets": 9}}}}]"#
         );
         let error = match serde_json::from_str::<Vec<ElementSpec>>(&json) {
-            Ok(elements) => Direction::build(&elements, "data", 1).unwrap_err(),
+            Ok(elements) => Direction::build(&elements, "data", 1).unwrap_err().to_string(),
             Err(error) => error.to_string(),
         };
         assert!(error.contains(expected) && !error.contains('\n'), "{walk}: {error}");

@@ -1,6 +1,7 @@
 //! The code of a plug-in, read once: a library or class is loaded from these bytes, whatever the file holds by then.
 #![allow(clippy::disallowed_methods, reason = "a plug-in is a file")]
 
+use crate::Error;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::io::{Read, Write as _};
@@ -23,18 +24,17 @@ impl Code {
     ///
     /// # Errors
     /// One line naming the file: it cannot be read, is no regular file or too large, or holds something else.
-    pub fn read(file: &Path, sha256: Option<&str>) -> Result<Self, String> {
-        let bytes = read_regular(file, MOST_BYTES).map_err(|why| format!("{}: {why}", file.display()))?;
+    pub fn read(file: &Path, sha256: Option<&str>) -> Result<Self, Error> {
+        let bytes = read_regular(file, MOST_BYTES).map_err(|error| error.at(file))?;
         let found = Sha256::digest(&bytes).iter().fold(String::new(), |mut text, byte| {
             // A String takes whatever is written.
             let _infallible = write!(text, "{byte:02x}");
             text
         });
         match sha256 {
-            Some(expected) if expected != found => Err(format!(
-                "{}: has changed: its SHA-256 is {found}, that of the code to load is {expected}",
-                file.display()
-            )),
+            Some(expected) if expected != found => {
+                Err(Error::Changed { found, expected: expected.to_owned() }.at(file))
+            }
             _ => Ok(Self { file: file.to_owned(), sha256: found, bytes }),
         }
     }
@@ -51,15 +51,15 @@ impl Code {
     /// # Errors
     /// What the system says.
     #[allow(unsafe_code, reason = "the standard library makes no files in memory")]
-    pub(crate) fn in_memory(&self) -> Result<PathBuf, String> {
+    pub(crate) fn in_memory(&self) -> Result<PathBuf, Error> {
         // SAFETY: the name is a text.
         let descriptor = unsafe { libc::memfd_create(c"plug-in".as_ptr(), libc::MFD_CLOEXEC) };
         if descriptor < 0 {
-            return Err(plain(&std::io::Error::last_os_error()));
+            return Err(Error::System(std::io::Error::last_os_error()));
         }
         // SAFETY: it is open, and nobody else's.
         let mut file = unsafe { std::fs::File::from_raw_fd(descriptor) };
-        file.write_all(&self.bytes).map_err(|error| plain(&error))?;
+        file.write_all(&self.bytes).map_err(Error::System)?;
         Ok(format!("/proc/self/fd/{}", file.into_raw_fd()).into())
     }
 }
@@ -68,23 +68,16 @@ impl Code {
 ///
 /// # Errors
 /// A clause for a message that names the file: what the system says, or what is allowed.
-pub fn read_regular(file: &Path, most_bytes: u64) -> Result<Vec<u8>, String> {
+pub fn read_regular(file: &Path, most_bytes: u64) -> Result<Vec<u8>, Error> {
     let mut options = std::fs::OpenOptions::new();
-    let opened =
-        options.read(true).custom_flags(libc::O_NONBLOCK).open(file).map_err(|error| plain(&error))?;
-    if !opened.metadata().map_err(|error| plain(&error))?.is_file() {
-        return Err("allowed is a regular file".to_owned());
+    let opened = options.read(true).custom_flags(libc::O_NONBLOCK).open(file).map_err(Error::System)?;
+    if !opened.metadata().map_err(Error::System)?.is_file() {
+        return Err(Error::NotRegular);
     }
     let mut bytes = Vec::new();
-    opened.take(most_bytes + 1).read_to_end(&mut bytes).map_err(|error| plain(&error))?;
+    opened.take(most_bytes + 1).read_to_end(&mut bytes).map_err(Error::System)?;
     if bytes.len() as u64 > most_bytes {
-        return Err(format!("allowed are at most {} MiB", most_bytes >> 20));
+        return Err(Error::TooLarge { most_bytes });
     }
     Ok(bytes)
-}
-
-/// Returns what the system says, without its number.
-fn plain(cause: &std::io::Error) -> String {
-    let text = cause.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
 }

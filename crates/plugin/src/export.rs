@@ -12,6 +12,7 @@ use core::mem::size_of;
 use core::ptr;
 use std::ffi::CString;
 use std::panic::{self, AssertUnwindSafe};
+use strict_input::Refusal;
 use units::{Rate, Span, Time};
 
 /// Makes a library that `dumbbell run --plugin` takes: `plugin::export!(ENTRY, ANOTHER);`, once in a crate of type
@@ -215,12 +216,12 @@ unsafe extern "C" fn create(
     // SAFETY: there are as many values as parameters were declared.
     let built = unsafe { parameters(entry, values) }.and_then(|parameters| {
         if entry.receiver.is_some() {
-            return Err(
-                "it has a half at the receiver, which the plug-in interface does not carry".to_owned()
-            );
+            return Err(Refusal::new(
+                "it has a half at the receiver, which the plug-in interface does not carry",
+            ));
         }
         let build = || entry.build(&parameters, &start);
-        panic::catch_unwind(AssertUnwindSafe(build)).unwrap_or_else(|_| Err(LAST_PANIC.take()))
+        panic::catch_unwind(AssertUnwindSafe(build)).unwrap_or_else(|_| Err(Refusal::new(LAST_PANIC.take())))
     });
     match built {
         Ok(controller) => {
@@ -229,7 +230,7 @@ unsafe extern "C" fn create(
         }
         Err(why) => {
             // SAFETY: the place is valid during the call.
-            unsafe { *refusal = leak(&why) };
+            unsafe { *refusal = leak(&why.to_string()) };
             ptr::null_mut()
         }
     }
@@ -239,7 +240,7 @@ unsafe extern "C" fn create(
 ///
 /// # Safety
 /// There are as many `values` as the entry has parameters, valid during the call.
-unsafe fn parameters(entry: &Entry, values: *const c::Value) -> Result<Parameters, String> {
+unsafe fn parameters(entry: &Entry, values: *const c::Value) -> Result<Parameters, Refusal> {
     let mut texts = Vec::new();
     let mut files = Files::new();
     for (index, parameter) in entry.parameters.iter().enumerate() {
@@ -494,6 +495,7 @@ unsafe extern "C" fn on_recovered(state: *mut c_void, now_ns: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Fault;
     use crate::guard::{Answer, Event, Foreign};
     use crate::library::read;
     use crate::native::Native;
@@ -554,7 +556,7 @@ mod tests {
     static HOOK: Mutex<()> = Mutex::new(());
 
     /// A flow of the exported entry, made as of a library that was loaded.
-    fn made(set: &[(&str, &str)]) -> Result<Native, String> {
+    fn made(set: &[(&str, &str)]) -> Result<Native, Fault> {
         let _alone = HOOK.lock().unwrap_or_else(PoisonError::into_inner);
         let before = panic::take_hook();
         let exported = Exported::new(vec![ENTRY]);
@@ -599,11 +601,11 @@ mod tests {
 
     #[test]
     fn a_panic_refuses_to_start_or_gives_up_with_its_message() {
-        let refused = made(&[("panics", "at once")]).err().unwrap();
+        let refused = made(&[("panics", "at once")]).err().unwrap().to_string();
         assert!(refused.starts_with("refused to start: "), "{refused}");
         assert!(refused.contains("it was to panic"), "{refused}");
         let mut native = made(&[("panics", "later")]).unwrap();
         native.on(&Event::Sent(&SENT)).unwrap();
-        assert!(native.control(&mut Answer::default()).unwrap_err().starts_with("gave up"));
+        assert!(native.control(&mut Answer::default()).unwrap_err().to_string().starts_with("gave up"));
     }
 }

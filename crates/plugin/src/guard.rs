@@ -1,9 +1,11 @@
 //! Stands between the transport and a controller that is not ours: asks it, checks what it answers, and ends the run
 //! with a line that names it when it answers something that cannot be. Built-in controllers pay nothing for this.
 
+use crate::Fault;
 use crate::callback::Callback;
 use crate::watch::{Place, Watch};
 use congestion::{Ack, Control, Controller, Ecn, FieldSink, Frame, Loss, Sent, Start, Timeout};
+use core::fmt::Display;
 use core::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 use units::{Rate, Span, Time};
@@ -19,19 +21,19 @@ pub trait Foreign: Send {
     ///
     /// # Errors
     /// What it did instead of returning.
-    fn on(&mut self, event: &Event<'_>) -> Result<(), String>;
+    fn on(&mut self, event: &Event<'_>) -> Result<(), Fault>;
 
     /// What it allows now; `answer` has the presets of [`Answer`].
     ///
     /// # Errors
     /// What it did instead.
-    fn control(&self, answer: &mut Answer) -> Result<(), String>;
+    fn control(&self, answer: &mut Answer) -> Result<(), Fault>;
 
     /// Writes its values for plots.
     ///
     /// # Errors
     /// What it did instead.
-    fn fields(&self, sink: &mut dyn FieldSink) -> Result<(), String>;
+    fn fields(&self, sink: &mut dyn FieldSink) -> Result<(), Fault>;
 }
 
 /// An event of the [`Controller`] trait.
@@ -174,7 +176,7 @@ impl<F: Foreign> Guarded<F> {
         label: String,
         watch: &Arc<Watch>,
         start: &Start,
-        create: impl FnOnce() -> Result<F, String>,
+        create: impl FnOnce() -> Result<F, Fault>,
     ) -> Self {
         let place = Place::register(label);
         let mut guarded = Self {
@@ -196,7 +198,7 @@ impl<F: Foreign> Guarded<F> {
         guarded.place.leave();
         match created {
             Ok(()) => guarded.accept(&answer, start.now, Callback::Control),
-            Err((callback, what)) => guarded.fail(callback, &what, start.now),
+            Err((callback, what)) => guarded.fail(callback, what, start.now),
         }
         guarded
     }
@@ -223,7 +225,7 @@ impl<F: Foreign> Guarded<F> {
         self.place.leave();
         match told {
             Ok(()) => self.accept(&answer, event.now(), callback),
-            Err(what) => self.fail(callback, &what, event.now()),
+            Err(what) => self.fail(callback, what, event.now()),
         }
     }
 
@@ -255,7 +257,7 @@ impl<F: Foreign> Guarded<F> {
     fn accept_all(&mut self, answer: Answer, now: Time, callback: Callback) {
         match self.checked(&answer, now) {
             Some(control) => self.control = control,
-            None => self.fail(callback, &self.objection(&answer), now),
+            None => self.fail(callback, self.objection(&answer), now),
         }
     }
 
@@ -324,7 +326,7 @@ impl<F: Foreign> Guarded<F> {
 
     /// Notes what it did; from now on it is not asked any more.
     #[cold]
-    fn fail(&mut self, callback: Callback, what: &str, now: Time) {
+    fn fail(&mut self, callback: Callback, what: impl Display, now: Time) {
         let (label, name) = (self.place.label(), callback.name());
         self.watch.fail(format!("{label}: {name} {what} (at {:.6} s)", now.as_secs_f64()));
         self.hears = 0;

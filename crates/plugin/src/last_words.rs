@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "signal handlers, and writing from them")]
 #![allow(clippy::disallowed_methods, reason = "a watchdog waits, a file is opened for the last words")]
 
+use crate::Error;
 use crate::callback::Callback;
 use crate::copies;
 use crate::saying::{LAST_WORDS, say};
@@ -36,13 +37,13 @@ const FATAL: [(c_int, &str); 5] = [
 ///
 /// # Errors
 /// One line: the file cannot be written, or this was called before.
-pub fn guard_process(file: &Path) -> Result<(), String> {
-    let refuse = |error: &dyn core::fmt::Display| format!("{}: {error}", file.display());
-    let descriptor = File::create(file).map_err(|error| refuse(&error))?.into_raw_fd();
+pub fn guard_process(file: &Path) -> Result<(), Error> {
+    let refuse = |error| Error::Guard(error).at(file);
+    let descriptor = File::create(file).map_err(refuse)?.into_raw_fd();
     if LAST_WORDS.compare_exchange(-1, descriptor, Ordering::SeqCst, Ordering::SeqCst).is_err() {
-        return Err(refuse(&"this process is guarded already"));
+        return Err(Error::GuardedAlready.at(file));
     }
-    copies::look_out().map_err(|error| refuse(&error))?;
+    copies::look_out().map_err(refuse)?;
     // The first call loads a library, which must not happen in a handler.
     print_backtrace(Stream::Nowhere);
     for (signal, _) in FATAL {
@@ -58,11 +59,7 @@ pub fn guard_process(file: &Path) -> Result<(), String> {
     unsafe {
         libc::atexit(on_exit);
     }
-    std::thread::Builder::new()
-        .name("plug-in watchdog".to_owned())
-        .spawn(watchdog)
-        .map(drop)
-        .map_err(|error| refuse(&error))
+    std::thread::Builder::new().name("plug-in watchdog".to_owned()).spawn(watchdog).map(drop).map_err(refuse)
 }
 
 /// Says what happened and lets it happen: the action is the default one by now.

@@ -8,6 +8,7 @@
 mod callback;
 mod code;
 mod copies;
+mod error;
 mod export;
 mod float;
 mod guard;
@@ -21,6 +22,7 @@ mod watch;
 
 pub use callback::Callback;
 pub use code::{Code, read_regular};
+pub use error::{Error, Fault};
 pub use export::Exported;
 pub use float::restore_rounding;
 pub use guard::{Answer, Event, Foreign, Guarded};

@@ -4,6 +4,7 @@
     reason = "loads a library and reads its declarations by the contract of `include/dumbbell.h`"
 )]
 
+use crate::Error;
 use crate::code::Code;
 use crate::guard::Guarded;
 use crate::interface as c;
@@ -19,6 +20,7 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use strict_input::Refusal;
 
 /// Most controllers, parameters and choices that a library may declare: beyond it is nonsense, not a declaration.
 const MOST: usize = 1000;
@@ -53,14 +55,15 @@ impl Library {
     ///
     /// # Errors
     /// One line naming the file and what is wrong with it.
-    pub fn open(code: &Code) -> Result<Arc<Self>, String> {
+    pub fn open(code: &Code) -> Result<Arc<Self>, Error> {
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (code.file.clone(), code.sha256.clone());
         if let Some(library) = loaded.get(&key) {
             return Ok(Arc::clone(library));
         }
-        let declared = code.in_memory().and_then(|name| load(&name, &code.file)).and_then(read);
-        let controllers = declared.map_err(|why| format!("{}: {why}", code.file.display()))?;
+        let declared =
+            code.in_memory().and_then(|name| load(&name, &code.file)).and_then(|plugin| Ok(read(plugin)?));
+        let controllers = declared.map_err(|error| error.at(&code.file))?;
         let names: Vec<&str> = controllers.iter().map(|declared| declared.name).collect();
         tracing::info!(file = %code.file.display(), sha256 = code.sha256, controllers = names.join(","), "library loaded");
         let library = Arc::new(Self { file: code.file.clone(), controllers });
@@ -83,15 +86,12 @@ impl Library {
     ///
     /// # Errors
     /// One line: there is no such controller, with those that there are.
-    pub fn entry(&self, controller: &str, label: &str, watch: &Arc<Watch>) -> Result<Entry, String> {
+    pub fn entry(&self, controller: &str, label: &str, watch: &Arc<Watch>) -> Result<Entry, Error> {
         let found = self.controllers.iter().find(|declared| declared.name == controller);
         let declared = Arc::clone(found.ok_or_else(|| {
             let known: Vec<&str> = self.controllers.iter().map(|declared| declared.name).collect();
-            format!(
-                "{}: unknown controller `{controller}`: allowed are {}",
-                self.file.display(),
-                known.join(", ")
-            )
+            let why = format!("unknown controller `{controller}`: allowed are {}", known.join(", "));
+            Error::from(Refusal::new(why)).at(&self.file)
         })?);
         let (name, watch) = (keep(label), Arc::clone(watch));
         let (summary, parameters) = (declared.summary, declared.parameters);
@@ -104,32 +104,27 @@ impl Library {
 }
 
 /// Loads the library that is in the file in memory `name`, and asks for its declaration. To the loader it is `file`.
-fn load(name: &Path, file: &Path) -> Result<*const c::Plugin, String> {
-    let text = |path: &Path| {
-        CString::new(path.as_os_str().as_bytes()).map_err(|_| "no file can have this name".to_owned())
-    };
+fn load(name: &Path, file: &Path) -> Result<*const c::Plugin, Error> {
+    let text = |path: &Path| CString::new(path.as_os_str().as_bytes()).map_err(|_| Error::Name);
     let (opened, shown) = (text(name)?, text(file)?);
     // SAFETY: the name is a text; what the library's constructors do is on its own account.
     let handle = unsafe { libc::dlopen(opened.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     if handle.is_null() {
         let why = last_error();
         let name = name.display().to_string();
-        return Err(format!("cannot be loaded: {}", why.trim_start_matches(&name).trim_start_matches(": ")));
+        return Err(Error::Loader(why.trim_start_matches(&name).trim_start_matches(": ").to_owned()));
     }
     rename(handle, shown);
     // SAFETY: the handle is one.
     let entrance: *mut c_void = unsafe { libc::dlsym(handle, c::ENTRANCE.as_ptr()) };
     if entrance.is_null() {
-        return Err(
-            "is no plug-in of dumbbell: it has no `dumbbell_plugin` (the macro DUMBBELL_PLUGIN makes it)"
-                .into(),
-        );
+        return Err(Error::NoEntrance);
     }
     // SAFETY: a function of this name has this type, by the interface.
     let entrance = unsafe { core::mem::transmute::<*mut c_void, c::Entrance>(entrance) };
     // SAFETY: it takes nothing and returns a declaration that lives as long as the library.
     let plugin = unsafe { entrance() };
-    if plugin.is_null() { Err("`dumbbell_plugin` returned NULL".to_owned()) } else { Ok(plugin) }
+    if plugin.is_null() { Err(Error::NoDeclaration) } else { Ok(plugin) }
 }
 
 /// The first fields of `struct link_map` (`<link.h>`), in which the loader keeps a library's address and name.
@@ -165,29 +160,32 @@ fn last_error() -> String {
 }
 
 /// Checks versions and sizes, then reads the declarations.
-pub(crate) fn read(plugin: *const c::Plugin) -> Result<Vec<Arc<Declared>>, String> {
+pub(crate) fn read(plugin: *const c::Plugin) -> Result<Vec<Arc<Declared>>, Refusal> {
     // SAFETY: the version is the first word of every version's declaration.
     let version = unsafe { plugin.cast::<u32>().read() };
     if version != c::VERSION {
-        return Err(format!(
+        return Err(Refusal::new(format!(
             "is made for version {version} of the plug-in interface: this dumbbell has version {}",
             c::VERSION
-        ));
+        )));
     }
     // SAFETY: since version 1 a declaration has at least this size.
     let plugin = unsafe { &*plugin };
     check_sizes(plugin)?;
     if plugin.controllers.is_null() || !(1..=MOST).contains(&plugin.controller_count) {
-        return Err(format!("declares {} controllers: allowed is 1 to {MOST}", plugin.controller_count));
+        return Err(Refusal::new(format!(
+            "declares {} controllers: allowed is 1 to {MOST}",
+            plugin.controller_count
+        )));
     }
     let mut found: Vec<Arc<Declared>> = Vec::new();
     for index in 0..plugin.controller_count {
         // SAFETY: there are as many pointers as the library says.
         let declaration = unsafe { plugin.controllers.add(index).read() };
         let declared =
-            declared(plugin, declaration).map_err(|why| format!("controller {}: {why}", index + 1))?;
+            declared(plugin, declaration).map_err(|error| error.at(format!("controller {}", index + 1)))?;
         if found.iter().any(|other| other.name == declared.name) {
-            return Err(format!("declares the controller `{}` twice", declared.name));
+            return Err(Refusal::new(format!("declares the controller `{}` twice", declared.name)));
         }
         found.push(Arc::new(declared));
     }
@@ -195,7 +193,7 @@ pub(crate) fn read(plugin: *const c::Plugin) -> Result<Vec<Arc<Declared>>, Strin
 }
 
 /// Structures only grow: a library's may be as small as they were when version 1 began, and not larger than those here.
-fn check_sizes(plugin: &c::Plugin) -> Result<(), String> {
+fn check_sizes(plugin: &c::Plugin) -> Result<(), Refusal> {
     // Of those that have grown, the first of what was added says how large they were.
     let sizes = [
         ("plugin", plugin.plugin_size, size_of::<c::Plugin>(), size_of::<c::Plugin>()),
@@ -222,27 +220,31 @@ fn check_sizes(plugin: &c::Plugin) -> Result<(), String> {
     for (name, theirs, least, most) in sizes {
         if !(least..=most).contains(&(theirs as usize)) {
             let allowed = if least == most { most.to_string() } else { format!("{least} to {most}") };
-            return Err(format!(
+            return Err(Refusal::new(format!(
                 "its `struct dumbbell_{name}` has {theirs} bytes, allowed is {allowed}: it was compiled with another \
                  dumbbell.h"
-            ));
+            )));
         }
     }
     Ok(())
 }
 
 /// One controller, its texts and ranges checked.
-fn declared(plugin: &c::Plugin, declaration: *const c::Controller) -> Result<Declared, String> {
+fn declared(plugin: &c::Plugin, declaration: *const c::Controller) -> Result<Declared, Refusal> {
     if declaration.is_null() {
-        return Err("is NULL".to_owned());
+        return Err(Refusal::new("is NULL"));
     }
     let functions: c::Controller = prefix(declaration, plugin.controller_size);
     let name = text(functions.name, "name")?;
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
     if name.is_empty() || !name.chars().all(is_name) {
-        return Err(format!("`name` = `{name}`: allowed are letters, digits and `._-`"));
+        return Err(Refusal::of_value(
+            "`name`",
+            format_args!("`{name}`"),
+            "allowed are letters, digits and `._-`",
+        ));
     }
-    let of = |why: String| format!("`{name}`: {why}");
+    let of = |refusal: Refusal| refusal.at(format!("`{name}`"));
     let needed = [
         ("create", functions.create.is_some()),
         ("destroy", functions.destroy.is_some()),
@@ -251,7 +253,7 @@ fn declared(plugin: &c::Plugin, declaration: *const c::Controller) -> Result<Dec
         ("fields", functions.fields.is_some() || functions.field_count == 0),
     ];
     if let Some((missing, _)) = needed.into_iter().find(|(_, is_there)| !is_there) {
-        return Err(of(format!("has no function `{missing}`")));
+        return Err(of(Refusal::new(format!("has no function `{missing}`"))));
     }
     let parameters = parameters(plugin, &functions).map_err(of)?;
     Ok(Declared {
@@ -267,7 +269,7 @@ fn declared(plugin: &c::Plugin, declaration: *const c::Controller) -> Result<Dec
 fn fields(
     plugin: &c::Plugin,
     functions: &c::Controller,
-) -> Result<Vec<(&'static str, &'static str)>, String> {
+) -> Result<Vec<(&'static str, &'static str)>, Refusal> {
     let list =
         array(functions.field_list, functions.field_count, plugin.field_size, c::MOST_FIELDS, "fields")?;
     let mut fields: Vec<(&str, &str)> = Vec::new();
@@ -276,7 +278,7 @@ fn fields(
         let name = text(field.name, "name of a field")?;
         check_field(name)?;
         if fields.iter().any(|(other, _)| *other == name) {
-            return Err(format!("declares the field `{name}` twice"));
+            return Err(Refusal::new(format!("declares the field `{name}` twice")));
         }
         fields.push((name, optional(field.unit)?));
     }
@@ -287,12 +289,14 @@ fn fields(
 ///
 /// # Errors
 /// What is allowed.
-pub fn check_field(name: &str) -> Result<(), String> {
+pub fn check_field(name: &str) -> Result<(), Refusal> {
     if TRANSPORT_FIELDS.contains(&name) {
-        return Err(format!("field `{name}`: the transport writes a field of this name itself"));
+        return Err(Refusal::new(format!(
+            "field `{name}`: the transport writes a field of this name itself"
+        )));
     }
     if name.is_empty() || !name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_') {
-        return Err(format!("field `{name}`: allowed are letters, digits and _"));
+        return Err(Refusal::new(format!("field `{name}`: allowed are letters, digits and _")));
     }
     Ok(())
 }
@@ -312,28 +316,35 @@ const TRANSPORT_FIELDS: [&str; 11] = [
     "recovery",
 ];
 
-fn parameters(plugin: &c::Plugin, functions: &c::Controller) -> Result<Vec<Parameter>, String> {
+fn parameters(plugin: &c::Plugin, functions: &c::Controller) -> Result<Vec<Parameter>, Refusal> {
     let list =
         array(functions.parameters, functions.parameter_count, plugin.parameter_size, MOST, "parameters")?;
     let mut parameters: Vec<Parameter> = Vec::new();
     for declared in list {
         let parameter = parameter(&declared)?;
         if parameters.iter().any(|other| other.name == parameter.name) {
-            return Err(format!("declares the parameter `{}` twice", parameter.name));
+            return Err(Refusal::new(format!("declares the parameter `{}` twice", parameter.name)));
         }
         parameters.push(parameter);
     }
     Ok(parameters)
 }
 
-fn parameter(declared: &c::Parameter) -> Result<Parameter, String> {
+fn parameter(declared: &c::Parameter) -> Result<Parameter, Refusal> {
     let name = text(declared.name, "name of a parameter")?;
     if name.is_empty() || name.contains(|letter: char| letter.is_whitespace() || "=.".contains(letter)) {
-        return Err(format!("parameter `{name}`: allowed is a name without spaces, `=` and `.`"));
+        return Err(Refusal::new(format!(
+            "parameter `{name}`: allowed is a name without spaces, `=` and `.`"
+        )));
     }
     let (unit, help) = (optional(declared.unit)?, optional(declared.help)?);
     let c::Parameter { preset, least, most, .. } = *declared;
-    let outside = format!("parameter `{name}`: its preset {preset} is not within {least} and {most}");
+    let outside = || {
+        Refusal::of_key(
+            format!("parameter `{name}`"),
+            format!("its preset {preset} is not within {least} and {most}"),
+        )
+    };
     let is_whole = |value: f64| value == value.trunc() && value.abs() <= 9_007_199_254_740_992.0;
     match declared.kind {
         c::KIND_NUMBER if preset >= least && preset <= most => {
@@ -343,17 +354,24 @@ fn parameter(declared: &c::Parameter) -> Result<Parameter, String> {
             if [preset, least, most].into_iter().all(is_whole) {
                 Ok(Parameter::integer(name, unit, preset as i64, (least as i64, most as i64), help))
             } else {
-                Err(format!("parameter `{name}`: preset and range are no whole numbers up to 2^53"))
+                Err(Refusal::new(format!(
+                    "parameter `{name}`: preset and range are no whole numbers up to 2^53"
+                )))
             }
         }
-        c::KIND_NUMBER | c::KIND_INTEGER => Err(outside),
+        c::KIND_NUMBER | c::KIND_INTEGER => Err(outside()),
         c::KIND_FLAG if preset == 0.0 || preset == 1.0 => Ok(Parameter::flag(name, preset == 1.0, help)),
-        c::KIND_FLAG => Err(format!("parameter `{name}`: its preset is {preset}: allowed is 0 or 1")),
+        c::KIND_FLAG => {
+            Err(Refusal::new(format!("parameter `{name}`: its preset is {preset}: allowed is 0 or 1")))
+        }
         c::KIND_CHOICE => {
             let choices: &'static [&'static str] = Vec::leak(choices(declared.choices, name)?);
             let chosen = choices.get(preset as usize).filter(|_| preset >= 0.0 && is_whole(preset));
             let default = chosen.ok_or_else(|| {
-                format!("parameter `{name}`: its preset is {preset}: allowed is 0 to {}", choices.len() - 1)
+                Refusal::new(format!(
+                    "parameter `{name}`: its preset is {preset}: allowed is 0 to {}",
+                    choices.len() - 1
+                ))
             })?;
             Ok(Parameter {
                 name,
@@ -365,14 +383,14 @@ fn parameter(declared: &c::Parameter) -> Result<Parameter, String> {
             })
         }
         c::KIND_FILE => Ok(Parameter::file(name, help)),
-        kind => Err(format!(
+        kind => Err(Refusal::new(format!(
             "parameter `{name}`: its kind is {kind}: allowed is DUMBBELL_NUMBER to DUMBBELL_FILE"
-        )),
+        ))),
     }
 }
 
 /// The names of a list that ends with NULL.
-fn choices(list: *const *const c_char, name: &str) -> Result<Vec<&'static str>, String> {
+fn choices(list: *const *const c_char, name: &str) -> Result<Vec<&'static str>, Refusal> {
     let mut choices = Vec::new();
     while !list.is_null() && choices.len() < MOST {
         // SAFETY: the list goes on until NULL, by the interface.
@@ -383,7 +401,7 @@ fn choices(list: *const *const c_char, name: &str) -> Result<Vec<&'static str>, 
         choices.push(text(choice, "name of a choice")?);
     }
     if choices.is_empty() {
-        Err(format!("parameter `{name}`: a choice needs `choices`"))
+        Err(Refusal::new(format!("parameter `{name}`: a choice needs `choices`")))
     } else {
         Ok(choices)
     }
@@ -396,9 +414,11 @@ fn array<T>(
     size: u32,
     most: usize,
     what: &str,
-) -> Result<impl Iterator<Item = T>, String> {
+) -> Result<impl Iterator<Item = T>, Refusal> {
     if count > most || (count > 0 && start.is_null()) {
-        return Err(format!("declares {count} {what}: allowed is 0 to {most}, and an array of them"));
+        return Err(Refusal::new(format!(
+            "declares {count} {what}: allowed is 0 to {most}, and an array of them"
+        )));
     }
     // SAFETY: the array has so many elements of this size, as the library says.
     Ok((0..count).map(move |index| prefix(unsafe { start.byte_add(index * size as usize) }, size)))
@@ -416,16 +436,16 @@ fn prefix<T>(theirs: *const T, size: u32) -> T {
 }
 
 /// A text of the library, which has it as long as the process lives.
-fn text(text: *const c_char, what: &str) -> Result<&'static str, String> {
+fn text(text: *const c_char, what: &str) -> Result<&'static str, Refusal> {
     if text.is_null() {
-        return Err(format!("{what}: is NULL"));
+        return Err(Refusal::of_key(what, "is NULL"));
     }
     // SAFETY: not NULL, and a text by the interface; the library is never unloaded.
     let text: &'static CStr = unsafe { CStr::from_ptr(text) };
-    text.to_str().map_err(|_| format!("{what}: is no UTF-8"))
+    text.to_str().map_err(|_| Refusal::of_key(what, "is no UTF-8"))
 }
 
 /// A text, or an empty one for NULL.
-fn optional(place: *const c_char) -> Result<&'static str, String> {
+fn optional(place: *const c_char) -> Result<&'static str, Refusal> {
     if place.is_null() { Ok("") } else { text(place, "a unit or help") }
 }

@@ -1,6 +1,7 @@
 //! A controller of a loaded library, asked through its functions.
 #![allow(unsafe_code, reason = "calls functions of a library by the contract of `include/dumbbell.h`")]
 
+use crate::Fault;
 use crate::callback::Callback;
 use crate::guard::{Answer, Event, Foreign};
 use crate::interface as c;
@@ -46,8 +47,8 @@ impl Native {
         declared: &Arc<Declared>,
         parameters: &Parameters,
         start: &Start,
-    ) -> Result<Self, String> {
-        let create = declared.functions.create.ok_or("is missing")?;
+    ) -> Result<Self, Fault> {
+        let create = declared.functions.create.ok_or(Fault::Missing)?;
         let texts: Vec<CString> = parameters.iter().map(|(_, value)| text(value)).collect();
         let values: Vec<c::Value> = parameters
             .iter()
@@ -67,7 +68,7 @@ impl Native {
         if state.is_null() {
             // SAFETY: the interface says that it is NULL or a text.
             let why = unsafe { lossy(refusal) };
-            return Err(why.map_or("returned NULL".to_owned(), |why| format!("refused to start: {why}")));
+            return Err(why.map_or(Fault::Null, Fault::RefusedToStart));
         }
         Ok(Self { declared: Arc::clone(declared), state })
     }
@@ -186,7 +187,7 @@ impl Foreign for Native {
 
     #[expect(clippy::inline_always, reason = "who calls it knows what event it is")]
     #[inline(always)]
-    fn on(&mut self, event: &Event<'_>) -> Result<(), String> {
+    fn on(&mut self, event: &Event<'_>) -> Result<(), Fault> {
         match *event {
             Event::Ack(event) => {
                 self.call(self.declared.functions.on_ack, &ack_event(event));
@@ -257,7 +258,7 @@ impl Foreign for Native {
 
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn control(&self, answer: &mut Answer) -> Result<(), String> {
+    fn control(&self, answer: &mut Answer) -> Result<(), Fault> {
         let mut control = c::Control {
             window_bytes: answer.window_bytes,
             pacing_bps: answer.pacing_bps,
@@ -268,7 +269,7 @@ impl Foreign for Native {
             failure: ptr::null(),
             max_frame_wait_ns: answer.max_frame_wait_ns,
         };
-        let Some(function) = self.declared.functions.control else { return Err(missing()) };
+        let Some(function) = self.declared.functions.control else { return Err(Fault::Missing) };
         // SAFETY: the state is the library's, the control valid during the call.
         unsafe { function(self.state, &raw mut control) }
         if !control.failure.is_null() {
@@ -287,7 +288,7 @@ impl Foreign for Native {
         Ok(())
     }
 
-    fn fields(&self, sink: &mut dyn FieldSink) -> Result<(), String> {
+    fn fields(&self, sink: &mut dyn FieldSink) -> Result<(), Fault> {
         let fields = &self.declared.fields;
         let Some(function) = self.declared.functions.fields.filter(|_| !fields.is_empty()) else {
             return Ok(());
@@ -311,21 +312,15 @@ impl Drop for Native {
     }
 }
 
-/// A library without a function that is needed; none such is loaded.
-#[cold]
-fn missing() -> String {
-    "is missing".to_owned()
-}
-
 /// Why the controller gives up.
 ///
 /// # Safety
 /// `why` points to a text that ends with a zero.
 #[cold]
-unsafe fn gave_up(why: *const c_char) -> String {
+unsafe fn gave_up(why: *const c_char) -> Fault {
     // SAFETY: the caller says so.
     let why = unsafe { CStr::from_ptr(why) };
-    format!("gave up: {}", why.to_string_lossy())
+    Fault::GaveUp(why.to_string_lossy().into_owned())
 }
 
 /// A text of the library, if it is one.

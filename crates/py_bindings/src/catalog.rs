@@ -1,8 +1,8 @@
 //! What the core knows by name: controllers and their parameters, transports, metrics.
 
+use crate::errors::error;
 use crate::outside::read_files;
 use crate::parameter::parameter_json;
-use crate::{error, text};
 use congestion::{Files, Parameters, Registry, Start};
 use pyo3::prelude::*;
 use runs::RunSpec;
@@ -71,7 +71,7 @@ pub(crate) fn check_parameters(controller: &str, parameters: BTreeMap<String, St
 /// Checks an application, given as JSON.
 #[pyfunction]
 pub(crate) fn check_application(table: &str) -> PyResult<()> {
-    let given: Json = serde_json::from_str(table).map_err(text)?;
+    let given: Json = serde_json::from_str(table).map_err(error)?;
     let application: ::transport::ApplicationSpec =
         strict_input::read(&given, "application").map_err(error)?;
     application.validate().map_err(error)
@@ -80,7 +80,7 @@ pub(crate) fn check_application(table: &str) -> PyResult<()> {
 /// The complete configuration that a transport table stands for, as JSON.
 #[pyfunction]
 pub(crate) fn transport(table: &str) -> PyResult<String> {
-    let given: Json = serde_json::from_str(table).map_err(text)?;
+    let given: Json = serde_json::from_str(table).map_err(error)?;
     let config = ::transport::Config::from_json(&given).map_err(error)?;
-    serde_json::to_string(&config).map_err(text)
+    serde_json::to_string(&config).map_err(error)
 }

@@ -89,7 +89,7 @@ impl Series {
 ///
 /// # Errors
 /// One line: it has too many series.
-pub(crate) fn series(table: &Table) -> Option<Result<Vec<Series>, String>> {
+pub(crate) fn series(table: &Table) -> Option<Result<Vec<Series>, packetlog::Error>> {
     use Values::{F64, U32, U64, WideCodes};
     let values: Vec<&Values> = table.columns().iter().map(|column| &column.values).collect();
     let &[

@@ -1,9 +1,10 @@
 //! A class in Python as a controller. The interpreter is entered once per event: for the event's method and for the
 //! question what is allowed afterwards.
 
-use crate::error;
+use crate::errors::error;
 use crate::events::{Ack, Control, Ecn, Frame, Loss, Sent, Start, Timeout};
 use congestion::{Entry, FieldSink, Parameter, ParameterKind, Parameters, Start as CoreStart, Value};
+use plugin::Fault;
 use plugin::{Answer, Callback, Code, Event, Foreign, Guarded, Watch, check_field, keep};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyTuple};
@@ -48,10 +49,10 @@ impl Class {
         let loaded = py.import(LOADER)?.call_method1("load", (file, code.bytes(), class))?;
         tracing::info!(target: "plugin", file, class, "class loaded");
         let (class, text): (Py<PyAny>, String) = loaded.extract()?;
-        let declaration: Declaration = serde_json::from_str(&text).map_err(crate::text)?;
+        let declaration: Declaration = serde_json::from_str(&text).map_err(error)?;
         let mut fields = Vec::new();
         for (name, unit) in &declaration.fields {
-            check_field(name).map_err(|why| error(format!("{file}: {why}")))?;
+            check_field(name).map_err(|why| error(format_args!("{file}: {why}")))?;
             fields.push((keep(name), keep(unit)));
         }
         let parameters = parameters(&text, &declaration.parameters);
@@ -118,7 +119,7 @@ impl Instance {
         class: &Arc<Class>,
         parameters: &Parameters,
         start: &CoreStart,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Fault> {
         let make = || -> PyResult<Self> {
             let keywords = PyDict::new(py);
             for (parameter, value) in parameters.iter() {
@@ -150,7 +151,7 @@ impl Instance {
     }
 
     /// What is allowed now.
-    fn ask(&self, py: Python<'_>) -> Result<Answer, String> {
+    fn ask(&self, py: Python<'_>) -> Result<Answer, Fault> {
         let answer = self.control.bind(py).call0().map_err(|error| raised_in(py, "control", &error))?;
         if let Ok(control) = answer.cast::<Control>() {
             return Ok(Answer::from(&*control.borrow()));
@@ -159,10 +160,10 @@ impl Instance {
             Ok(window_bytes) if !answer.is_instance_of::<PyBool>() => {
                 Ok(Answer { window_bytes, ..Answer::default() })
             }
-            _ => Err(format!(
+            _ => Err(foreign(format!(
                 "was followed by a control that is {}: allowed is a number of bytes or a Control",
                 shown(&answer)
-            )),
+            ))),
         }
     }
 }
@@ -172,7 +173,7 @@ impl Foreign for Instance {
         self.methods.get(callback as usize).is_some_and(Option::is_some)
     }
 
-    fn on(&mut self, event: &Event<'_>) -> Result<(), String> {
+    fn on(&mut self, event: &Event<'_>) -> Result<(), Fault> {
         let Some(method) = self.methods.get(event.callback() as usize).and_then(Option::as_ref) else {
             return Ok(());
         };
@@ -196,29 +197,38 @@ impl Foreign for Instance {
         Ok(())
     }
 
-    fn control(&self, answer: &mut Answer) -> Result<(), String> {
+    fn control(&self, answer: &mut Answer) -> Result<(), Fault> {
         *answer = self.answer;
         Ok(())
     }
 
-    fn fields(&self, sink: &mut dyn FieldSink) -> Result<(), String> {
+    fn fields(&self, sink: &mut dyn FieldSink) -> Result<(), Fault> {
         let Some(method) = self.fields.as_ref().filter(|_| !self.class.fields.is_empty()) else {
             return Ok(());
         };
         Python::attach(|py| {
             let values = method.bind(py).call0().map_err(|error| raised(py, &error))?;
             let Ok(values) = values.cast::<PyDict>() else {
-                return Err(format!("returned {}: allowed is a dict of names and numbers", shown(&values)));
+                return Err(foreign(format!(
+                    "returned {}: allowed is a dict of names and numbers",
+                    shown(&values)
+                )));
             };
             for (name, value) in values {
                 let known = self.class.fields.iter().find(|(known, _)| name.eq(*known).unwrap_or(false));
                 let Some((known, unit)) = known else {
-                    return Err(format!("returned a field {} that FIELDS does not declare", shown(&name)));
+                    return Err(foreign(format!(
+                        "returned a field {} that FIELDS does not declare",
+                        shown(&name)
+                    )));
                 };
                 match value.extract::<f64>() {
                     Ok(value) => sink.put(known, unit, value),
                     Err(_) => {
-                        return Err(format!("returned {} as `{known}`: allowed is a number", shown(&value)));
+                        return Err(foreign(format!(
+                            "returned {} as `{known}`: allowed is a number",
+                            shown(&value)
+                        )));
                     }
                 }
             }
@@ -233,8 +243,13 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
     text.chars().take(60).collect()
 }
 
+/// What only Python has, as a part of a sentence.
+fn foreign(what: String) -> Fault {
+    Fault::Foreign(what.into())
+}
+
 /// What was raised, where, as a part of a sentence.
-fn raised(py: Python<'_>, error: &PyErr) -> String {
+fn raised(py: Python<'_>, error: &PyErr) -> Fault {
     // With its traceback, which `value` does not have.
     let exception = error.clone_ref(py).into_value(py);
     if let Ok(lines) =
@@ -244,12 +259,12 @@ fn raised(py: Python<'_>, error: &PyErr) -> String {
         tracing::error!(target: "plugin", "{}", lines.concat());
     }
     let describe = || py.import(LOADER)?.call_method1("describe", (exception,))?.extract::<String>();
-    format!("raised {}", describe().unwrap_or_else(|_| error.to_string()))
+    foreign(format!("raised {}", describe().unwrap_or_else(|_| error.to_string())))
 }
 
 /// The same for a method that is called after another.
-fn raised_in(py: Python<'_>, method: &str, error: &PyErr) -> String {
-    format!("was followed by {method}, which {}", raised(py, error))
+fn raised_in(py: Python<'_>, method: &str, error: &PyErr) -> Fault {
+    foreign(format!("was followed by {method}, which {}", raised(py, error)))
 }
 
 /// The names of the classes in the code of a file that are controllers.

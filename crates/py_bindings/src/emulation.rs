@@ -1,9 +1,9 @@
 //! Runs with real packets, a command inside a path, and what they need of this machine.
 
+use crate::errors::error;
 use crate::interpreter::interruptible;
 use crate::outside::Loaded;
 use crate::run::parse;
-use crate::{error, text};
 use datapath::{Emulated, EmulationLock, EmulationReport, Holder};
 use measure::{RunMeter, RunStats};
 use pyo3::prelude::*;
@@ -62,7 +62,7 @@ pub(crate) fn emulate(
         let stats = totals.stats(meter)?;
         Ok(Report { stats, events: totals.events, emulation })
     })?;
-    serde_json::to_string(&report).map_err(text)
+    serde_json::to_string(&report).map_err(error)
 }
 
 /// Runs a command inside a path, given as JSON; returns its exit status.
@@ -75,7 +75,7 @@ pub(crate) fn emulate_shell(py: Python<'_>, specification: &str) -> PyResult<i32
 /// What emulation needs of this machine, as a JSON list of checks.
 #[pyfunction]
 pub(crate) fn check_emulation(py: Python<'_>) -> PyResult<String> {
-    serde_json::to_string(&py.detach(datapath::check_emulation)).map_err(text)
+    serde_json::to_string(&py.detach(datapath::check_emulation)).map_err(error)
 }
 
 /// Makes an ordinary user root in a user namespace; for a process with one thread.

@@ -1,7 +1,7 @@
 //! The lock of this machine for runs with real packets, for what runs without a path of ours.
 #![allow(clippy::disallowed_methods, reason = "whoever waits for the lock gives up after a while")]
 
-use crate::error;
+use crate::errors::error;
 use datapath::{EmulationLock, Holder};
 use pyo3::prelude::*;
 use std::time::{Duration, Instant};

@@ -1,9 +1,9 @@
 //! Environments for agents: `dumbbell.gym` over the crate `gym`. What environments show is memory of the core, which numpy
 //! reads and writes in place.
 
+use crate::errors::{Cause, error};
 use crate::outside::read_files;
 use crate::table::Table;
-use crate::{error, text};
 use congestion::{Files, Registry, SIGHTS, STEP_FIELDS};
 use gym::{Autoreset, ORACLE_FIELDS, REWARDS, Task, TaskSpec, Vector};
 use measure::RunMeter;
@@ -41,7 +41,7 @@ impl Environments {
             "same-step" => Autoreset::SameStep,
             "disabled" => Autoreset::Disabled,
             other => {
-                return Err(error(format!(
+                return Err(error(format_args!(
                     "autoreset = `{other}`: allowed are next-step, same-step, disabled"
                 )));
             }
@@ -97,7 +97,7 @@ impl Environments {
             "episodes" => place(&arrays.episodes, "f8"),
             "ended" => place(&arrays.ended, "b1"),
             "times" => place(&arrays.times, "f8"),
-            _ => return Err(error(format!("no array `{name}`"))),
+            _ => return Err(error(format_args!("no array `{name}`"))),
         };
         Ok(ArrayView { _owner: this.clone().unbind(), address, length, kind })
     }
@@ -106,8 +106,8 @@ impl Environments {
     fn drawn(&self, index: usize) -> PyResult<(u64, String)> {
         let vector = self.lock();
         let environment = vector.environments().get(index);
-        let environment = environment.ok_or_else(|| error(format!("no environment {index}")))?;
-        Ok((environment.run_seed(), serde_json::to_string(environment.drawn()).map_err(text)?))
+        let environment = environment.ok_or_else(|| error(format_args!("no environment {index}")))?;
+        Ok((environment.run_seed(), serde_json::to_string(environment.drawn()).map_err(error)?))
     }
 
     /// An environment's episode up to now, as a run: its specification and statistics as JSON, packet log, samples of flows
@@ -116,7 +116,7 @@ impl Environments {
     fn record(&self, py: Python<'_>, index: usize, sample_interval_s: f64) -> PyResult<Recorded> {
         let recording = match self.lock().environments().get(index) {
             Some(environment) => environment.record(LogLevel::Packets, sample_interval_s).map_err(error)?,
-            None => return Err(error(format!("no environment {index}"))),
+            None => return Err(error(format_args!("no environment {index}"))),
         };
         let spec = &recording.spec;
         let (stats, memory) = py
@@ -125,10 +125,10 @@ impl Environments {
                 let mut observers = (meter, Memory::new(spec));
                 let totals = recording.replay(&mut observers)?;
                 let (meter, memory) = observers;
-                Ok((totals.stats(meter)?, memory))
+                Ok::<_, Cause>((totals.stats(meter)?, memory))
             })
             .map_err(error)?;
-        let json = |value: serde_json::Result<String>| value.map_err(text);
+        let json = |value: serde_json::Result<String>| value.map_err(error);
         Ok((
             json(serde_json::to_string(spec))?,
             json(serde_json::to_string(&stats))?,
@@ -187,9 +187,9 @@ fn files(run: &serde_json::Value, read: &mut Files) -> PyResult<Vec<Files>> {
     let registry = Registry::with_agents();
     let flows = run["flows"].as_array().map_or(&[][..], Vec::as_slice);
     let of_flow = |flow: &serde_json::Value| {
-        let flow: FlowSpec = serde_json::from_value(flow.clone()).map_err(text)?;
+        let flow: FlowSpec = serde_json::from_value(flow.clone()).map_err(error)?;
         if flow.is_outside() || !flow.is_core() {
-            return Err(error(format!("{}: allowed are controllers of dumbbell's own", flow.scheme)));
+            return Err(error(format_args!("{}: allowed are controllers of dumbbell's own", flow.scheme)));
         }
         let entry = registry.find(&flow.controller_name()).map_err(error)?;
         if flow.controller.starts_with("agent-") {

@@ -1,7 +1,7 @@
 //! Logs of other tools: in and out.
 
+use crate::errors::{DamagedLog, error};
 use crate::source::interruptible;
-use crate::{DamagedLog, error, text};
 use packetlog::capture::{Clocks, Delays, ImportedCapture, Role, import_both as import_captures, import_one};
 use packetlog::pantheon::{
     ClockOffsets, Direction, FlowLog, Imported, Input, Log, MergedExport, RawPair, import, import_run,
@@ -74,7 +74,7 @@ pub(crate) fn import_raw_logs(
 /// The bytes of a file that may be compressed; refused if there are more than `most`.
 #[pyfunction]
 pub(crate) fn read_compressed(py: Python<'_>, file: PathBuf, most: u64) -> PyResult<Bound<'_, PyBytes>> {
-    let bytes = py.detach(|| Input::open(file)?.bytes(most)).map_err(|cause: Error| text(cause))?;
+    let bytes = py.detach(|| Input::open(file)?.bytes(most)).map_err(|cause: Error| error(cause))?;
     Ok(PyBytes::new(py, &bytes))
 }
 
@@ -168,8 +168,8 @@ pub(crate) fn export_pantheon(
     ack: PathBuf,
     init_us: i64,
 ) -> PyResult<()> {
-    let init_us =
-        u64::try_from(init_us).map_err(|_| error(format!("init_us = {init_us}: must not be negative")))?;
+    let init_us = u64::try_from(init_us)
+        .map_err(|_| error(format_args!("init_us = {init_us}: must not be negative")))?;
     interruptible(py, |until| {
         let mut until = until.clone();
         let mut data = MergedExport::create(data, Direction::Data, init_us)?;
@@ -204,9 +204,9 @@ pub(crate) fn export_qlog(
 ) -> PyResult<u64> {
     let draft = Draft::named(draft).ok_or_else(|| {
         let names: Vec<_> = Draft::NAMES.iter().map(|(_, name)| *name).collect();
-        error(format!("draft `{draft}`: allowed are {}", names.join(", ")))
+        error(format_args!("draft `{draft}`: allowed are {}", names.join(", ")))
     })?;
-    let trace: Trace = serde_json::from_str(trace).map_err(text)?;
+    let trace: Trace = serde_json::from_str(trace).map_err(error)?;
     let info = TraceInfo { title: trace.title, description: trace.description, name: trace.name };
     let written = interruptible(py, |until| {
         let export = QlogExport::create(out, draft, flow, &info)?.during(from_ns, to_ns);
@@ -266,13 +266,13 @@ pub(crate) fn import_capture(
         None => None,
         Some("sender") => Some(Role::Sender),
         Some("receiver") => Some(Role::Receiver),
-        Some(other) => return Err(error(format!("end `{other}`: allowed are sender, receiver"))),
+        Some(other) => return Err(error(format_args!("end `{other}`: allowed are sender, receiver"))),
     };
     let clocks = match clocks {
         "auto" => Clocks::Auto,
         "stamps" => Clocks::Stamps,
         "unknown" => Clocks::Unknown,
-        other => return Err(error(format!("clocks `{other}`: allowed are auto, stamps, unknown"))),
+        other => return Err(error(format_args!("clocks `{other}`: allowed are auto, stamps, unknown"))),
     };
     let found = interruptible(py, |until| match &receiver {
         Some(receiver) => {
@@ -333,5 +333,5 @@ pub(crate) fn write_samples(py: Python<'_>, file: PathBuf, rows: Vec<SampleRow>)
         }
         samples.finish().map(|_| ())
     })
-    .map_err(|cause: Error| text(cause))
+    .map_err(|cause: Error| error(cause))
 }

@@ -1,6 +1,7 @@
 //! Long work without the interpreter lock, and the interpreter at hand meanwhile: for signals, and for who watches a run.
 
-use crate::error;
+use crate::errors::Cause;
+use crate::errors::error;
 use crate::outside::Loaded;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -11,7 +12,7 @@ use std::cell::RefCell;
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     loaded: &Loaded,
-    work: impl FnOnce(&Interpreter<'_>) -> Result<T, String> + Send,
+    work: impl FnOnce(&Interpreter<'_>) -> Result<T, Cause> + Send,
 ) -> PyResult<T> {
     let (report, raised) = py.detach(|| {
         let interpreter = Interpreter { loaded, raised: RefCell::default() };

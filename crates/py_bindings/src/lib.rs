@@ -14,6 +14,7 @@ mod emulation;
 mod emulation_lock;
 #[cfg(feature = "training")]
 mod environments;
+mod errors;
 mod events;
 mod exchange;
 mod interpreter;
@@ -29,22 +30,8 @@ mod table;
 #[cfg(feature = "training")]
 mod train;
 
-use pyo3::create_exception;
-use pyo3::exceptions::PyValueError;
+use errors::{DamagedLog, Error};
 use pyo3::prelude::*;
-
-create_exception!(_core, Error, PyValueError, "Something the core refuses; the message is one line.");
-create_exception!(_core, DamagedLog, Error, "A log that is cut off, malformed, or not of its format.");
-
-/// A message of the core as a Python exception.
-pub(crate) fn error(message: String) -> PyErr {
-    Error::new_err(message)
-}
-
-/// Any error of a library as a Python exception.
-pub(crate) fn text(cause: impl std::fmt::Display) -> PyErr {
-    Error::new_err(cause.to_string())
-}
 
 /// The version of the core.
 #[pyfunction]

@@ -1,8 +1,8 @@
 //! Packet logs and samples: measured, drawn from, imported, exported.
 
 use crate::columns::Series;
+use crate::errors::error;
 use crate::source::{Source, each_record, each_sample};
-use crate::{error, text};
 use measure::{
     ActiveRule, DelayHistogram, Denominators, FlowInfo, FlowOfRun, IntervalMeter, JainMeter, MeterConfig,
     RunMeter, SeriesMeter, Tells, round_to_us, statistics,
@@ -19,13 +19,13 @@ use units::{Span, Time};
 /// The definitions of all metrics as JSON.
 #[pyfunction]
 pub(crate) fn metrics() -> PyResult<String> {
-    serde_json::to_string(&measure::metrics().collect::<Vec<_>>()).map_err(text)
+    serde_json::to_string(&measure::metrics().collect::<Vec<_>>()).map_err(error)
 }
 
 /// The keys of statistics that are no metrics, as JSON.
 #[pyfunction]
 pub(crate) fn labels() -> PyResult<String> {
-    serde_json::to_string(&measure::labels().collect::<Vec<_>>()).map_err(text)
+    serde_json::to_string(&measure::labels().collect::<Vec<_>>()).map_err(error)
 }
 
 #[derive(Deserialize)]
@@ -78,7 +78,7 @@ impl From<PlannedFlow> for FlowInfo {
 #[pyfunction]
 #[pyo3(signature = (packets, options))]
 pub(crate) fn measure_log(py: Python<'_>, packets: Option<PathBuf>, options: &str) -> PyResult<String> {
-    let options: MeasureOptions = serde_json::from_str(options).map_err(text)?;
+    let options: MeasureOptions = serde_json::from_str(options).map_err(error)?;
     let mut meter = RunMeter::new(MeterConfig {
         flows: options.flows.into_iter().map(FlowInfo::from).collect(),
         duration: Span::from_secs_f64(options.duration_s),
@@ -91,7 +91,7 @@ pub(crate) fn measure_log(py: Python<'_>, packets: Option<PathBuf>, options: &st
     });
     let stats = py.detach(|| {
         if let Some(packets) = packets {
-            each_record(PacketLogReader::open(packets).map_err(text)?, |record| {
+            each_record(PacketLogReader::open(packets).map_err(error)?, |record| {
                 meter.record(record);
                 Ok(())
             })?;
@@ -99,7 +99,7 @@ pub(crate) fn measure_log(py: Python<'_>, packets: Option<PathBuf>, options: &st
         let mut senders = Vec::new();
         if let Some(samples) = options.stated {
             let mut stated = meter.sampled_states();
-            let samples = SampleReader::open(samples, SampleTable::Flows).map_err(text)?;
+            let samples = SampleReader::open(samples, SampleTable::Flows).map_err(error)?;
             each_sample(samples, |Sample { time_ns, key, field, unit, value }| {
                 if let Key::Flow(flow) = key {
                     stated.state(Time::from_ns(time_ns), flow, &field, &unit, value);
@@ -110,7 +110,7 @@ pub(crate) fn measure_log(py: Python<'_>, packets: Option<PathBuf>, options: &st
         }
         PyResult::Ok(meter.finish(&[], &senders))
     })?;
-    serde_json::to_string(&stats).map_err(text)
+    serde_json::to_string(&stats).map_err(error)
 }
 
 #[derive(Serialize)]
@@ -125,7 +125,7 @@ struct RatesAndDelays {
 #[pyo3(signature = (packets, bin_s=0.5))]
 pub(crate) fn series(py: Python<'_>, packets: Source, bin_s: f64) -> PyResult<String> {
     if !(1e-6..=1e6).contains(&bin_s) {
-        return Err(error(format!("bin_s = {bin_s}: allowed is a number from 0.000001 to 1000000")));
+        return Err(error(format_args!("bin_s = {bin_s}: allowed is a number from 0.000001 to 1000000")));
     }
     let bin = Span::from_secs_f64(bin_s);
     let mut meter = SeriesMeter::new(bin);
@@ -139,7 +139,7 @@ pub(crate) fn series(py: Python<'_>, packets: Source, bin_s: f64) -> PyResult<St
         })?;
         PyResult::Ok(RatesAndDelays { rates: meter.finish(), delay_range_ms: extent.range_ms() })
     })?;
-    serde_json::to_string(&found).map_err(text)
+    serde_json::to_string(&found).map_err(error)
 }
 
 #[derive(Deserialize)]
@@ -156,9 +156,9 @@ struct JainOptions {
 /// Jain's index in windows of time, of the flows that a rule counts, as JSON.
 #[pyfunction]
 pub(crate) fn jain_series(py: Python<'_>, packets: Source, options: &str) -> PyResult<String> {
-    let options: JainOptions = serde_json::from_str(options).map_err(text)?;
+    let options: JainOptions = serde_json::from_str(options).map_err(error)?;
     if !(1e-6..=1e6).contains(&options.window_s) {
-        return Err(error(format!(
+        return Err(error(format_args!(
             "window_s = {}: allowed is a number from 0.000001 to 1000000",
             options.window_s
         )));
@@ -175,7 +175,7 @@ pub(crate) fn jain_series(py: Python<'_>, packets: Source, options: &str) -> PyR
         packets.records_by_interval(window, |record| meter.record(record))?;
         PyResult::Ok(meter.finish(Span::from_secs_f64(options.duration_s)))
     })?;
-    serde_json::to_string(&found).map_err(text)
+    serde_json::to_string(&found).map_err(error)
 }
 
 #[derive(Deserialize)]
@@ -191,10 +191,12 @@ struct TransferOptions {
 /// What the flows transferred per interval, at both ends, as JSON.
 #[pyfunction]
 pub(crate) fn transfers(py: Python<'_>, packets: Source, options: &str) -> PyResult<String> {
-    let options: TransferOptions = serde_json::from_str(options).map_err(text)?;
+    let options: TransferOptions = serde_json::from_str(options).map_err(error)?;
     if !(1e-3..=1e6).contains(&options.interval_s) {
         let interval_s = options.interval_s;
-        return Err(error(format!("interval_s = {interval_s}: allowed is a number from 0.001 to 1000000")));
+        return Err(error(format_args!(
+            "interval_s = {interval_s}: allowed is a number from 0.001 to 1000000"
+        )));
     }
     let interval = Span::from_secs_f64(options.interval_s);
     let mut meter = IntervalMeter::new(
@@ -206,7 +208,7 @@ pub(crate) fn transfers(py: Python<'_>, packets: Source, options: &str) -> PyRes
         packets.records_by_interval(interval, |record| meter.record(record))?;
         meter.finish().map_err(|why| packets.error(why))
     })?;
-    serde_json::to_string(&transfers).map_err(text)
+    serde_json::to_string(&transfers).map_err(error)
 }
 
 /// Flat arrays in native byte order.
@@ -227,7 +229,7 @@ pub(crate) fn delay_points<'py>(
     let wanted = match direction {
         "data" => Event::Deliver,
         "ack" => Event::AckDeliver,
-        _ => return Err(error(format!("direction `{direction}`: allowed are data, ack"))),
+        _ => return Err(error(format_args!("direction `{direction}`: allowed are data, ack"))),
     };
     let points = py.detach(|| -> PyResult<_> {
         let mut extent = Extent::new();
@@ -286,8 +288,7 @@ pub(crate) fn delay_steps(py: Python<'_>, packets: Source, most: usize) -> PyRes
         if fits {
             Ok(flows)
         } else {
-            Err(packets
-                .error("the delays differ so much that they take more than 1 GiB of memory".to_owned()))
+            Err(packets.error("the delays differ so much that they take more than 1 GiB of memory"))
         }
     })?;
     let array = |values: Vec<f64>| {
@@ -359,9 +360,9 @@ pub(crate) fn holm(probabilities: Vec<f64>) -> Vec<f64> {
 #[pyfunction]
 #[pyo3(signature = (flows, legacy, most_mbps=measure::MOST_MBPS))]
 pub(crate) fn normalised(flows: &str, legacy: bool, most_mbps: f64) -> PyResult<String> {
-    let flows: Vec<FlowOfRun> = serde_json::from_str(flows).map_err(text)?;
+    let flows: Vec<FlowOfRun> = serde_json::from_str(flows).map_err(error)?;
     let denominators = if legacy { Denominators::Legacy } else { Denominators::Own };
-    serde_json::to_string(&measure::normalised(&flows, most_mbps, denominators)).map_err(text)
+    serde_json::to_string(&measure::normalised(&flows, most_mbps, denominators)).map_err(error)
 }
 
 /// Jain's index of each list of rates; none where nothing moved.

@@ -1,7 +1,8 @@
 //! Controllers from outside: loaded for a run, described for people.
 
 use crate::controller::{Class, classes};
-use crate::{error, text};
+use crate::errors::Cause;
+use crate::errors::error;
 use congestion::{Files, Parameter, ParameterKind, Registry};
 use plugin::{Code, Library, Watch, read_regular};
 use pyo3::prelude::*;
@@ -46,9 +47,9 @@ impl Loaded {
     }
 
     /// What a run came to: what went wrong in a plug-in is the reason, whatever else is.
-    pub(crate) fn outcome<T>(&self, result: Result<T, String>) -> Result<T, String> {
+    pub(crate) fn outcome<T>(&self, result: Result<T, Cause>) -> Result<T, Cause> {
         match self.watch.failure() {
-            Some(failure) => Err(failure.to_owned()),
+            Some(failure) => Err(failure.into()),
             None => result,
         }
     }
@@ -65,7 +66,7 @@ fn entry(py: Python<'_>, flow: &FlowSpec, name: &str, watch: &Arc<Watch>) -> PyR
             let code = code(file, sha256).map_err(error)?;
             Ok(Class::load(py, file, &code, &flow.controller)?.entry(name, watch))
         }
-        (None, None) => Err(error(format!("{name}: no plug-in"))),
+        (None, None) => Err(error(format_args!("{name}: no plug-in"))),
     }
 }
 
@@ -83,7 +84,7 @@ pub(crate) fn read_files(
         let Some(name) = parameters.get(parameter.name) else { continue };
         if !read.contains_key(name) {
             let contents = read_regular(Path::new(name), MOST_FILE_BYTES)
-                .map_err(|why| error(format!("`{}` = `{name}`: {why}", parameter.name)))?;
+                .map_err(|why| error(format_args!("`{}` = `{name}`: {why}", parameter.name)))?;
             read.insert(name.clone(), contents.into());
         }
         files.insert(name.clone(), read[name].clone());
@@ -109,7 +110,7 @@ pub(crate) fn describe_plugin(py: Python<'_>, file: PathBuf, sha256: &str) -> Py
             description(controller.name, controller.summary, controller.parameters, controller.fields)
         }));
     }
-    serde_json::to_string(&list).map_err(text)
+    serde_json::to_string(&list).map_err(error)
 }
 
 fn description(name: &str, summary: &str, parameters: &[Parameter], fields: &[(&str, &str)]) -> Json {

@@ -1,7 +1,8 @@
 //! Runs between two machines: this one's side, and what joins the reports of both.
 
+use crate::errors::Cause;
+use crate::errors::error;
 use crate::outside::Loaded;
-use crate::{error, text};
 use clocks::Reference;
 use datapath::remote::{Compared, Exchange, Joined, Meet, Open, Probe, RunPart, SideReport, join};
 use endpoint::{Distortion, distort, monotonic_ns};
@@ -28,7 +29,7 @@ impl RemoteEndpoint {
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut datapath::remote::RemoteEndpoint) -> Result<T, String> + Send,
+        work: impl FnOnce(&mut datapath::remote::RemoteEndpoint) -> Result<T, datapath::Error> + Send,
     ) -> PyResult<T> {
         py.detach(|| work(&mut self.endpoint.lock().unwrap_or_else(PoisonError::into_inner))).map_err(error)
     }
@@ -49,29 +50,29 @@ impl RemoteEndpoint {
     fn open(&self, py: Python<'_>, request: &str) -> PyResult<String> {
         let request: Open = strict_input::parse(request).map_err(error)?;
         let opened = self.with(py, |endpoint| endpoint.open(&request))?;
-        serde_json::to_string(&opened).map_err(text)
+        serde_json::to_string(&opened).map_err(error)
     }
 
     /// Finds the other side; JSON in and out.
     fn meet(&self, py: Python<'_>, request: &str) -> PyResult<String> {
         // What is wrong with it may not be shown: there are keys in it.
-        let request: Meet = serde_json::from_str(request)
-            .map_err(|_| error("meet: not the request that is expected".into()))?;
+        let request: Meet =
+            serde_json::from_str(request).map_err(|_| error("meet: not the request that is expected"))?;
         let met = self.with(py, |endpoint| endpoint.meet(&request, &|| self.is_stopped()))?;
-        serde_json::to_string(&met).map_err(text)
+        serde_json::to_string(&met).map_err(error)
     }
 
     /// Asks the other side for the time; the exchanges as JSON.
     fn ask(&self, py: Python<'_>, seconds: f64, per_s: f64) -> PyResult<String> {
         let exchanges = self.with(py, |endpoint| endpoint.ask(seconds, per_s, &|| self.is_stopped()))?;
-        serde_json::to_string(&exchanges).map_err(text)
+        serde_json::to_string(&exchanges).map_err(error)
     }
 
     /// Sends bursts of packets and listens to those of the other side; JSON in and out.
     fn probe(&self, py: Python<'_>, request: &str) -> PyResult<String> {
         let request: Probe = strict_input::parse(request).map_err(error)?;
         let probed = self.with(py, |endpoint| endpoint.probe(&request, &|| self.is_stopped()))?;
-        serde_json::to_string(&probed).map_err(text)
+        serde_json::to_string(&probed).map_err(error)
     }
 
     /// Does this side's part in a run. When all is prepared `ready` is called, and says when to begin, ns of this
@@ -81,18 +82,18 @@ impl RemoteEndpoint {
         let part: RunPart = strict_input::parse(part).map_err(error)?;
         let loaded = Loaded::for_run(py, &mut spec)?;
         spec.validate(Backend::Emulation, &loaded.registry).map_err(error)?;
-        let when = || -> Result<u64, String> {
-            Python::attach(|py| ready.call0(py)?.extract::<u64>(py)).map_err(|raised| raised.to_string())
+        let when = || -> Result<u64, datapath::Cause> {
+            Python::attach(|py| ready.call0(py)?.extract::<u64>(py)).map_err(datapath::Cause::from)
         };
         let stop = || self.is_stopped() || loaded.watch.failure().is_some();
         let result =
             self.with(py, |endpoint| Ok(endpoint.run(&spec, &part, &loaded.registry, &when, &stop)))?;
-        loaded.outcome(result).map_err(error)
+        loaded.outcome(result.map_err(Cause::from)).map_err(error)
     }
 
     /// What this side knows of its run, for [`join_sides`].
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let report = self.with(py, |endpoint| endpoint.finish().and_then(|report| report.to_bytes()))?;
+        let report = self.with(py, |endpoint| Ok(endpoint.finish()?.to_bytes()?))?;
         Ok(PyBytes::new(py, &report))
     }
 
@@ -143,7 +144,7 @@ pub(crate) fn join_sides(
         .into_iter()
         .map(|Known { at_ns, offset_ns, error_ns, source }| Reference { at_ns, offset_ns, error_ns, source })
         .collect();
-    let report = py.detach(|| -> Result<Report, String> {
+    let report = py.detach(|| -> Result<Report, Cause> {
         let [local, remote] = [local, remote].map(|bytes| SideReport::from_bytes(bytes, max_report_bytes));
         let (local, remote) = (local?, remote?);
         let meter = RunMeter::new(meter_config(&spec, Backend::Emulation));
@@ -171,7 +172,7 @@ pub(crate) fn join_sides(
         });
         Ok(Report { stats, events: totals.events, clocks, remote })
     });
-    serde_json::to_string(&report.map_err(error)?).map_err(text)
+    serde_json::to_string(&report.map_err(error)?).map_err(error)
 }
 
 /// theta of the exchange with the shortest round trip, ns (RFC 5905, section 8), and that round trip, ns. Exchanges in which
@@ -179,7 +180,7 @@ pub(crate) fn join_sides(
 #[pyfunction]
 pub(crate) fn clock_offset(exchanges: &str, machine: &str) -> PyResult<(i64, i64)> {
     let least = compared(exchanges, machine)?.into_iter().min_by_key(|(_, rtt_ns)| *rtt_ns);
-    least.ok_or_else(|| error("no question for the time was answered".to_owned()))
+    least.ok_or_else(|| error("no question for the time was answered"))
 }
 
 /// Round trips, ns, in the order of the exchanges with `machine`, without those in which it states times that cannot be.
@@ -190,7 +191,7 @@ pub(crate) fn round_trips(exchanges: &str, machine: &str) -> PyResult<Vec<i64>> 
 
 /// theta and round trip of each exchange that can be; refused where there are some and none can.
 fn compared(exchanges: &str, machine: &str) -> PyResult<Vec<(i64, i64)>> {
-    let exchanges: Vec<Exchange> = serde_json::from_str(exchanges).map_err(text)?;
+    let exchanges: Vec<Exchange> = serde_json::from_str(exchanges).map_err(error)?;
     let (mut found, mut refused) = (Vec::with_capacity(exchanges.len()), None);
     for exchange in &exchanges {
         match exchange.compared() {
@@ -199,7 +200,7 @@ fn compared(exchanges: &str, machine: &str) -> PyResult<Vec<(i64, i64)>> {
         }
     }
     match refused.filter(|_| found.is_empty()) {
-        Some(why) => Err(error(format!("{machine}: {why}"))),
+        Some(why) => Err(error(format_args!("{machine}: {why}"))),
         None => Ok(found),
     }
 }

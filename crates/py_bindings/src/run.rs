@@ -1,11 +1,12 @@
 //! Simulated runs: checked before, executed without the interpreter lock.
 #![allow(clippy::disallowed_methods, reason = "how long a simulation took is reported")]
 
+use crate::errors::Cause;
+use crate::errors::error;
 use crate::interpreter::{Interpreter, interruptible};
 use crate::outside::Loaded;
 use crate::source::interruptible_by_steps;
 use crate::table::Table;
-use crate::{error, text};
 use measure::{RunMeter, RunStats};
 use pyo3::prelude::*;
 use recorder::Recorder;
@@ -27,7 +28,7 @@ pub(crate) fn check_path(py: Python<'_>, table: &str) -> PyResult<()> {
 pub(crate) fn describe_path(py: Python<'_>, table: &str) -> PyResult<String> {
     let path: ::path::PathSpec = strict_input::parse(table).map_err(error)?;
     let description = interruptible_by_steps(py, |until| path.describe_until(until))?;
-    serde_json::to_string(&description).map_err(text)
+    serde_json::to_string(&description).map_err(error)
 }
 
 /// When a direction of a path, given as JSON, has delivery opportunities in its first `seconds`, ns.
@@ -43,10 +44,10 @@ pub(crate) fn opportunities(
     let elements = match direction {
         "data" => &path.data,
         "ack" => &path.ack,
-        _ => return Err(error(format!("direction `{direction}`: allowed are data, ack"))),
+        _ => return Err(error(format_args!("direction `{direction}`: allowed are data, ack"))),
     };
     if !(1e-3..=1e6).contains(&seconds) {
-        return Err(error(format!("seconds = {seconds}: allowed is a number from 0.001 to 1000000")));
+        return Err(error(format_args!("seconds = {seconds}: allowed is a number from 0.001 to 1000000")));
     }
     let length = units::Span::from_secs_f64(seconds);
     let times =
@@ -67,7 +68,7 @@ pub(crate) fn check_run(py: Python<'_>, specification: &str, backend: &str) -> P
     let backend = match backend {
         "sim" => Backend::Simulation,
         "emu" => Backend::Emulation,
-        _ => return Err(error(format!("backend `{backend}`: allowed are sim, emu"))),
+        _ => return Err(error(format_args!("backend `{backend}`: allowed are sim, emu"))),
     };
     let mut spec = parse(specification)?;
     let loaded = Loaded::for_run(py, &mut spec)?;
@@ -100,9 +101,10 @@ pub(crate) fn simulate(
     let report = interruptible(py, &loaded, |python| {
         let recorder = Recorder::create(directory.as_deref(), &spec)?;
         let (report, kept) = simulated(&spec, &loaded, python, (Some(recorder), None), watch)?;
-        kept.0.map_or(Ok(()), Recorder::finish).map(|()| report)
+        kept.0.map_or(Ok(()), Recorder::finish)?;
+        Ok(report)
     })?;
-    serde_json::to_string(&report).map_err(text)
+    serde_json::to_string(&report).map_err(error)
 }
 
 /// Measures what the controller of the first flow costs, whatever its path: figures as JSON.
@@ -110,10 +112,10 @@ pub(crate) fn simulate(
 pub(crate) fn controller_cost(py: Python<'_>, specification: &str) -> PyResult<String> {
     let mut spec = parse(specification)?;
     let loaded = Loaded::for_run(py, &mut spec)?;
-    let flow = spec.flows.first().ok_or_else(|| error("flows: there is none".to_owned()))?;
+    let flow = spec.flows.first().ok_or_else(|| error("flows: there is none"))?;
     let entry = loaded.registry.find(&flow.controller_name()).map_err(error)?.clone();
-    let figures = interruptible(py, &loaded, |_| cost::measure(flow, entry))?;
-    serde_json::to_string(&figures).map_err(text)
+    let figures = interruptible(py, &loaded, |_| Ok(cost::measure(flow, entry)?))?;
+    serde_json::to_string(&figures).map_err(error)
 }
 
 /// What a run in memory leaves behind: statistics as JSON, the packet log, and the samples of flows and of links.
@@ -134,7 +136,7 @@ pub(crate) fn simulate_in_memory(
     })?;
     let memory = kept.1.unwrap_or_default();
     let packets = (spec.log != LogLevel::None).then(|| memory.packets.into());
-    Ok((serde_json::to_string(&report).map_err(text)?, packets, memory.flows.into(), memory.links.into()))
+    Ok((serde_json::to_string(&report).map_err(error)?, packets, memory.flows.into(), memory.links.into()))
 }
 
 /// Where a run is kept: in files, in memory. Not two types of one parameter, for each would be a simulator of its own to compile.
@@ -147,7 +149,7 @@ fn simulated(
     python: &Interpreter,
     kept: Kept,
     watch: Option<Py<PyAny>>,
-) -> Result<(Report, Kept), String> {
+) -> Result<(Report, Kept), Cause> {
     let simulation = Simulation::new(spec, &loaded.registry)?;
     let meter = RunMeter::new(meter_config(spec, Backend::Simulation));
     let live = watch.map(|watch| Live::new(move |moment: &Moment| python.call(&watch, moment)));

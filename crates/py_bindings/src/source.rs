@@ -2,8 +2,8 @@
 
 use crate::arrow::rows;
 use crate::columns::{self, Series};
+use crate::errors::error;
 use crate::table::Table;
-use crate::{error, text};
 use measure::MemoryBound;
 use packetlog::{Gathered, Interrupts, Key, PacketLogReader, Sample, SampleReader, SampleTable};
 use pyo3::prelude::*;
@@ -34,7 +34,7 @@ impl Source {
     pub(crate) fn rows(&self) -> PyResult<u64> {
         match self {
             Self::Memory(table) => Ok(rows(table.get().columns()) as u64),
-            Self::File(file) => PacketLogReader::open(file).map(|log| log.rows()).map_err(text),
+            Self::File(file) => PacketLogReader::open(file).map(|log| log.rows()).map_err(error),
         }
     }
 
@@ -42,11 +42,11 @@ impl Source {
     fn records(&self, mut visit: impl FnMut(&Record) -> PyResult<()>) -> PyResult<()> {
         match self {
             Self::Memory(table) => {
-                let none = || error("this table is no packet log".to_owned());
+                let none = || error("this table is no packet log");
                 let mut records = columns::records(table.get()).ok_or_else(none)?;
                 until_interrupted(|| Ok(records.next()), |record| visit(&record))
             }
-            Self::File(file) => each_record(PacketLogReader::open(file).map_err(text)?, visit),
+            Self::File(file) => each_record(PacketLogReader::open(file).map_err(error)?, visit),
         }
     }
 
@@ -57,8 +57,10 @@ impl Source {
     pub(crate) fn records_by_interval(&self, interval: Span, mut visit: impl FnMut(&Record)) -> PyResult<()> {
         let mut bound = MemoryBound::new(interval);
         self.records(|record| {
-            if !bound.takes(record) {
-                return Err(self.error(bound.exceeded().unwrap_or_default()));
+            if !bound.takes(record)
+                && let Some(why) = bound.exceeded()
+            {
+                return Err(self.error(why));
             }
             visit(record);
             Ok(())
@@ -66,11 +68,11 @@ impl Source {
     }
 
     /// Returns the error `what`, in one line, with the name of the file in front if this is one.
-    pub(crate) fn error(&self, what: String) -> PyErr {
-        error(match self {
-            Self::Memory(_) => what,
-            Self::File(file) => format!("{}: {what}", file.display()),
-        })
+    pub(crate) fn error(&self, what: impl Display) -> PyErr {
+        match self {
+            Self::Memory(_) => error(what),
+            Self::File(file) => error(format_args!("{}: {what}", file.display())),
+        }
     }
 
     /// The time series of samples: thinned where there are more than figures can show.
@@ -78,7 +80,7 @@ impl Source {
     /// # Errors
     /// One line: the file is damaged or has too many series. What a signal raised.
     pub(crate) fn series(&self) -> PyResult<Vec<Series>> {
-        let none = || error("this table has no samples".to_owned());
+        let none = || error("this table has no samples");
         match self {
             Self::Memory(table) => columns::series(table.get()).ok_or_else(none)?.map_err(error),
             Self::File(file) => series_of(file),
@@ -90,7 +92,7 @@ impl Source {
 #[pyfunction]
 pub(crate) fn read_packets(py: Python<'_>, file: PathBuf) -> PyResult<Table> {
     py.detach(|| {
-        let log = PacketLogReader::open(&file).map_err(text)?;
+        let log = PacketLogReader::open(&file).map_err(error)?;
         check_memory(&file, log.rows(), RECORD_BYTES)?;
         let mut packets = PacketColumns::default();
         each_record(log, |record| {
@@ -132,7 +134,7 @@ fn series_of(file: &Path) -> PyResult<Vec<Series>> {
     let mut gathered = Gathered::default();
     each_sample(samples, |Sample { time_ns, key, field, unit, value }| {
         let added = gathered.add((key, field, unit), time_ns, value);
-        added.map_err(|why| error(format!("{}: {why}", file.display())))
+        added.map_err(|why| error(format_args!("{}: {why}", file.display())))
     })?;
     Ok(columns::sorted(gathered.into_series().map(|((key, field, unit), points)| {
         let key = match key {
@@ -149,10 +151,13 @@ fn open_samples(file: &Path) -> PyResult<(SampleTable, SampleReader)> {
         Some("flows.parquet") => SampleTable::Flows,
         Some("links.parquet") => SampleTable::Links,
         _ => {
-            return Err(error(format!("{}: allowed are flows.parquet and links.parquet", file.display())));
+            return Err(error(format_args!(
+                "{}: allowed are flows.parquet and links.parquet",
+                file.display()
+            )));
         }
     };
-    Ok((kind, SampleReader::open(file, kind).map_err(text)?))
+    Ok((kind, SampleReader::open(file, kind).map_err(error)?))
 }
 
 /// Passes every record of a log to `visit`, until that fails or a signal raises something.
@@ -160,7 +165,7 @@ pub(crate) fn each_record(
     mut log: PacketLogReader,
     mut visit: impl FnMut(&Record) -> PyResult<()>,
 ) -> PyResult<()> {
-    until_interrupted(|| log.read().map_err(text), |record| visit(&record))
+    until_interrupted(|| log.read().map_err(error), |record| visit(&record))
 }
 
 /// Passes every sample to `visit`, until that fails or a signal raises something.
@@ -168,7 +173,7 @@ pub(crate) fn each_sample(
     mut samples: SampleReader,
     visit: impl FnMut(Sample) -> PyResult<()>,
 ) -> PyResult<()> {
-    until_interrupted(|| samples.next().transpose().map_err(text), visit)
+    until_interrupted(|| samples.next().transpose().map_err(error), visit)
 }
 
 /// Passes what `next` gives to `visit`, until there is no more, one of them fails, or a signal raises something: Ctrl-C is
@@ -205,21 +210,21 @@ pub(crate) fn interruptible<T: Send, E: Display + Send>(
         found.is_some_and(|found| heard.set(found).is_ok())
     });
     py.detach(|| work(&interrupts))
-        .map_err(|cause| raised.get().map_or_else(|| text(cause), |raised| raised.clone_ref(py)))
+        .map_err(|cause| raised.get().map_or_else(|| error(cause), |raised| raised.clone_ref(py)))
 }
 
 /// What a step of [`interruptible_by_steps`] costs, in lines of a log: to check a scheduled change takes a microsecond.
 const LINES_PER_STEP: u64 = 8;
 
 /// The same for work that says how many steps it has done.
-pub(crate) fn interruptible_by_steps<T: Send>(
+pub(crate) fn interruptible_by_steps<T: Send, E: Display + Send>(
     py: Python<'_>,
-    work: impl FnOnce(::path::Until<'_>) -> Result<T, String> + Send,
+    work: impl FnOnce(::path::Until<'_>) -> Result<T, E> + Send,
 ) -> PyResult<T> {
     interruptible(py, |interrupts| {
         let mut interrupts = interrupts.clone();
         work(&mut |steps| {
-            interrupts.after(steps.saturating_mul(LINES_PER_STEP)).map_err(|ended| ended.to_string())
+            interrupts.after(steps.saturating_mul(LINES_PER_STEP)).map_err(|_| ::path::Interrupted)
         })
     })
 }
@@ -236,7 +241,7 @@ fn check_memory(file: &Path, rows: u64, row_bytes: u64) -> PyResult<()> {
         Some(available) if needed > available => {
             let gib = |bytes: u64| bytes as f64 / (1_u64 << 30) as f64;
             let (file, needed, available) = (file.display(), gib(needed), gib(available));
-            Err(error(format!(
+            Err(error(format_args!(
                 "{file}: its {rows} rows need {needed:.1} GiB of memory: {available:.1} GiB are available"
             )))
         }

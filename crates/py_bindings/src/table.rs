@@ -1,7 +1,7 @@
 //! Tables as Python sees them: columns that other libraries read in place.
 
 use crate::arrow::{Column, Columns, Names, Schema, Stream, Values, rows};
-use crate::error;
+use crate::errors::error;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ impl Table {
         self.columns
             .iter()
             .position(|column| column.name == name)
-            .ok_or_else(|| error(format!("no column `{name}`")))
+            .ok_or_else(|| error(format_args!("no column `{name}`")))
     }
 }
 
@@ -43,7 +43,7 @@ impl Table {
         let made: Vec<Column> =
             columns.iter().map(|(name, kind, values)| column(name, kind, values)).collect::<PyResult<_>>()?;
         if made.windows(2).any(|pair| pair[0].values.len() != pair[1].values.len()) {
-            return Err(error("the columns of a table differ in length".to_owned()));
+            return Err(error("the columns of a table differ in length"));
         }
         Ok(Self::new(made))
     }
@@ -140,7 +140,11 @@ fn column(name: &str, kind: &str, values: &Bound<'_, PyList>) -> PyResult<Column
         "text" => texts(values)?,
         "integer" => Values::I64(numbers(values)?),
         "number" => Values::F64(numbers(values)?),
-        _ => return Err(error(format!("column `{name}`: kind `{kind}`: allowed are text, integer, number"))),
+        _ => {
+            return Err(error(format_args!(
+                "column `{name}`: kind `{kind}`: allowed are text, integer, number"
+            )));
+        }
     };
     Ok(Column::with_gaps(name, values, &present))
 }

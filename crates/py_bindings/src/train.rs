@@ -28,7 +28,7 @@ pub(crate) fn train_controller<'py>(
     let loaded = Loaded::builtin();
     let result = interruptible(py, &loaded, |python| {
         let watch = Watcher { python, told: &told, began: Instant::now() };
-        ::train::train(name, &Job { settings, seed, jobs, seconds, start, watch: &watch })
+        Ok(::train::train(name, &Job { settings, seed, jobs, seconds, start, watch: &watch })?)
     })?;
     Ok(PyBytes::new(py, &result))
 }
@@ -41,13 +41,13 @@ struct Watcher<'a> {
 }
 
 impl Watch for Watcher<'_> {
-    fn tell(&self, news: &News<'_>) -> Result<(), String> {
+    fn tell(&self, news: &News<'_>) -> Result<(), ::train::Error> {
         self.python.tell(self.told, (news.text, news.result));
         self.look()
     }
 
-    fn look(&self) -> Result<(), String> {
-        self.python.stop_when_interrupted().stop().map_or(Ok(()), Err)
+    fn look(&self) -> Result<(), ::train::Error> {
+        self.python.stop_when_interrupted().stop().map_or(Ok(()), |why| Err(::train::Error::Stopped(why)))
     }
 
     fn elapsed_s(&self) -> f64 {

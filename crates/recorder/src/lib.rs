@@ -1,6 +1,6 @@
 //! The files of a run: an observer that writes its packet log and its samples.
 
-use packetlog::{PacketLogWriter, SampleTable, SampleWriter};
+use packetlog::{Error, PacketLogWriter, SampleTable, SampleWriter};
 use record::Record;
 use runs::{LogLevel, Observer, RunSpec};
 use std::path::Path;
@@ -12,7 +12,7 @@ use units::Time;
 pub struct Recorder {
     packets: Option<PacketLogWriter>,
     samples: Option<Samples>,
-    failure: Option<String>,
+    failure: Option<Error>,
 }
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl Recorder {
     ///
     /// # Errors
     /// One line naming the file that cannot be written.
-    pub fn create(directory: Option<&Path>, spec: &RunSpec) -> Result<Self, String> {
+    pub fn create(directory: Option<&Path>, spec: &RunSpec) -> Result<Self, Error> {
         let Some(directory) = directory else { return Ok(Self::default()) };
         let create = || {
             let packets = (spec.log != LogLevel::None)
@@ -36,14 +36,14 @@ impl Recorder {
             let links = SampleWriter::create(directory.join("links.parquet"), SampleTable::Links)?;
             Ok(Self { packets, samples: Some(Samples { flows, links }), failure: None })
         };
-        create().map_err(|error: packetlog::Error| error.to_string())
+        create()
     }
 
     /// Completes the files.
     ///
     /// # Errors
     /// One line about what could not be written, whenever that was.
-    pub fn finish(self) -> Result<(), String> {
+    pub fn finish(self) -> Result<(), Error> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
@@ -55,7 +55,7 @@ impl Recorder {
             }
             Ok(())
         };
-        finish().map_err(|error: packetlog::Error| error.to_string())
+        finish()
     }
 
     // Apart, so that runs without a packet log do not pay for it.
@@ -67,9 +67,9 @@ impl Recorder {
 
     /// After the first failure nothing more is written.
     #[inline]
-    fn note(&mut self, written: Result<(), packetlog::Error>) {
+    fn note(&mut self, written: Result<(), Error>) {
         if let Err(error) = written {
-            *self = Self { failure: Some(error.to_string()), ..Self::default() };
+            *self = Self { failure: Some(error), ..Self::default() };
         }
     }
 }
@@ -101,7 +101,7 @@ impl Observer for Recorder {
     }
 
     fn stop(&self) -> Option<String> {
-        self.failure.clone()
+        self.failure.as_ref().map(Error::to_string)
     }
 }
 
@@ -175,10 +175,10 @@ mod tests {
         let why = recorder.stop().expect("a reason");
         assert!(why.contains("packets.parquet") && why.contains("time order"), "{why}");
         assert!(!recorder.wants_values());
-        assert_eq!(recorder.finish(), Err(why));
+        assert_eq!(recorder.finish().unwrap_err().to_string(), why);
         assert!(files(&directory).is_empty());
         std::fs::remove_dir_all(&directory).unwrap();
-        let refusal = Recorder::create(Some(&directory), &spec("packets")).unwrap_err();
+        let refusal = Recorder::create(Some(&directory), &spec("packets")).unwrap_err().to_string();
         assert!(refusal.contains("packets.parquet"), "{refusal}");
     }
 

@@ -4,6 +4,7 @@
 mod changes;
 mod columns;
 mod counters;
+mod error;
 mod events;
 mod live;
 mod memory;
@@ -20,6 +21,7 @@ pub use columns::{FlowSamples, LinkSamples, PacketColumns, SampleColumns, Texts}
 pub use counters::{
     CapacityMeter, flow_state, last_change, link_counters, media_counters, meter_config, sender_counters,
 };
+pub use error::Error;
 pub use events::verdicts;
 pub use live::{Live, Moment};
 pub use memory::Memory;

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use strict_input::Refusal;
 
 /// A flow of the kernel's TCP.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -76,18 +77,26 @@ const LEAST_BUFFER_BYTES: u64 = 4096;
 const MOST_BUFFER_BYTES: u64 = i32::MAX as u64;
 
 impl KernelSpec {
-    pub(crate) fn validate(&self) -> Result<(), String> {
+    pub(crate) fn validate(&self) -> Result<(), Refusal> {
         let name = &self.congestion_control;
         if name.is_empty() || name.len() > 15 || !name.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(format!("kernel.congestion_control = `{name}`: must be 1 to 15 visible characters"));
+            return Err(Refusal::of_value(
+                "kernel.congestion_control",
+                format_args!("`{name}`"),
+                "must be 1 to 15 visible characters",
+            ));
         }
         for (name, sizes) in [("tcp_wmem", self.tcp_wmem), ("tcp_rmem", self.tcp_rmem)] {
             let Some(sizes) = sizes else { continue };
             let is_ascending = sizes[0] <= sizes[1] && sizes[1] <= sizes[2];
             if !is_ascending || sizes[0] < LEAST_BUFFER_BYTES || sizes[2] > MOST_BUFFER_BYTES {
-                return Err(format!(
-                    "kernel.{name} = {sizes:?}: must be three ascending numbers from {LEAST_BUFFER_BYTES} to \
+                return Err(Refusal::of_value(
+                    format!("kernel.{name}"),
+                    format_args!("{sizes:?}"),
+                    format!(
+                        "must be three ascending numbers from {LEAST_BUFFER_BYTES} to \
                      {MOST_BUFFER_BYTES}"
+                    ),
                 ));
             }
         }
@@ -96,16 +105,17 @@ impl KernelSpec {
 }
 
 impl ProgramSpec {
-    pub(crate) fn validate(&self) -> Result<(), String> {
+    pub(crate) fn validate(&self) -> Result<(), Refusal> {
         for (key, words) in [("sender", &self.sender), ("receiver", &self.receiver)] {
             if words.first().is_none_or(String::is_empty) {
-                return Err(format!("program.{key}: must name a command"));
+                return Err(Refusal::of_key(format!("program.{key}"), "must name a command"));
             }
         }
         if !(self.ready_timeout_s > 0.0 && self.ready_timeout_s <= 3600.0) {
-            return Err(format!(
-                "program.ready_timeout_s = {}: must be above 0 and at most 3600",
-                self.ready_timeout_s
+            return Err(Refusal::of_value(
+                "program.ready_timeout_s",
+                self.ready_timeout_s,
+                "must be above 0 and at most 3600",
             ));
         }
         self.readiness().map(|_| ())
@@ -115,9 +125,14 @@ impl ProgramSpec {
     ///
     /// # Errors
     /// One line naming the allowed forms.
-    pub fn readiness(&self) -> Result<Readiness, String> {
-        let refused =
-            || format!("program.ready = `{}`: must be listen, output:TEXT or wait:SECONDS", self.ready);
+    pub fn readiness(&self) -> Result<Readiness, Refusal> {
+        let refused = || {
+            Refusal::of_value(
+                "program.ready",
+                format_args!("`{}`", self.ready),
+                "must be listen, output:TEXT or wait:SECONDS",
+            )
+        };
         match self.ready.split_once(':') {
             None if self.ready == "listen" => Ok(Readiness::Listening),
             Some(("output", text)) if !text.is_empty() => Ok(Readiness::Output(text.to_owned())),
@@ -134,8 +149,9 @@ impl ProgramSpec {
 mod tests {
     use super::*;
 
-    fn program(json: &str) -> Result<ProgramSpec, String> {
-        let spec: ProgramSpec = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    fn program(json: &str) -> Result<ProgramSpec, Refusal> {
+        let spec: ProgramSpec =
+            serde_json::from_str(json).map_err(|error| Refusal::new(error.to_string()))?;
         spec.validate().map(|()| spec)
     }
 
@@ -149,14 +165,23 @@ mod tests {
         assert_eq!(ready("output:ready: now"), Ok(Readiness::Output("ready: now".to_owned())));
         assert_eq!(ready("wait:2.5"), Ok(Readiness::After(2.5)));
         for wrong in ["", "soon", "output:", "wait:-1", "wait:x"] {
-            assert!(ready(wrong).unwrap_err().contains("listen, output:TEXT or wait:SECONDS"), "{wrong}");
+            assert!(
+                ready(wrong).unwrap_err().to_string().contains("listen, output:TEXT or wait:SECONDS"),
+                "{wrong}"
+            );
         }
     }
 
     #[test]
     fn a_program_needs_commands_and_a_patient_caller() {
-        assert!(program(r#"{"sender": [], "receiver": ["b"]}"#).unwrap_err().contains("program.sender"));
-        let hasty = program(r#"{"sender": ["a"], "receiver": ["b"], "ready_timeout_s": 0}"#).unwrap_err();
+        assert!(
+            program(r#"{"sender": [], "receiver": ["b"]}"#)
+                .unwrap_err()
+                .to_string()
+                .contains("program.sender")
+        );
+        let hasty =
+            program(r#"{"sender": ["a"], "receiver": ["b"], "ready_timeout_s": 0}"#).unwrap_err().to_string();
         assert!(hasty.contains("ready_timeout_s = 0"), "{hasty}");
         assert!(program(r#"{"sender": ["a"], "receiver": ["b"], "first": "both"}"#).is_err());
     }

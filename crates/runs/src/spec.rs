@@ -1,5 +1,6 @@
 //! The specification of one run, as the experiment layer hands it over.
 
+use crate::Error;
 use crate::outside::{PluginSpec, PythonSpec};
 use crate::real::{KernelSpec, ProgramSpec};
 use congestion::{Files, Parameters, Registry, Start};
@@ -7,6 +8,7 @@ use path::{PathSpec, Subpath, Until};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use strict_input::Refusal;
 use strict_input::{NAME_RULE, is_name};
 use transport::{Application, ApplicationSpec, Config, Receiver, Sender};
 use units::{Span, Time};
@@ -180,7 +182,7 @@ impl RunSpec {
     ///
     /// # Errors
     /// One line naming the key, the value and what is allowed.
-    pub fn validate(&self, backend: Backend, registry: &Registry) -> Result<(), String> {
+    pub fn validate(&self, backend: Backend, registry: &Registry) -> Result<(), Error> {
         self.validate_until(backend, registry, &mut |_| Ok(()))
     }
 
@@ -193,92 +195,115 @@ impl RunSpec {
         backend: Backend,
         registry: &Registry,
         until: Until<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Error> {
         let positive = |name: &str, value: f64| {
             if value > 0.0 && value <= 1e6 {
                 Ok(())
             } else {
-                Err(format!("{name} = {value}: must be above 0"))
+                Err(Refusal::of_value(name, value, "must be above 0"))
             }
         };
         positive("duration_s", self.duration_s)?;
         positive("sample_interval_s", self.sample_interval_s)?;
         let least_interval_s = LEAST_INTERVAL_S.max(self.duration_s / MOST_SAMPLES);
         if self.sample_interval_s < least_interval_s {
-            return Err(format!(
-                "sample_interval_s = {}: must be at least {least_interval_s} with duration_s = {}",
-                self.sample_interval_s, self.duration_s
-            ));
+            return Err(Refusal::of_value(
+                "sample_interval_s",
+                self.sample_interval_s,
+                format!("must be at least {least_interval_s} with duration_s = {}", self.duration_s),
+            )
+            .into());
         }
         for (name, value, most) in [
             ("most_events_per_s", self.most_events_per_s, MOST_EVENTS_PER_S),
             ("most_packets", self.most_packets, MOST_PACKETS),
         ] {
             if !(1..=most).contains(&value) {
-                return Err(format!("{name} = {value}: allowed is 1 to {most}"));
+                return Err(Refusal::of_value(name, value, format!("allowed is 1 to {most}")).into());
             }
         }
         if !(0.0..self.duration_s).contains(&self.warmup_s) {
-            return Err(format!(
-                "warmup_s = {}: must be at least 0 and below duration_s = {}",
-                self.warmup_s, self.duration_s
-            ));
+            return Err(Refusal::of_value(
+                "warmup_s",
+                self.warmup_s,
+                format!("must be at least 0 and below duration_s = {}", self.duration_s),
+            )
+            .into());
         }
         let delta = self.convergence_delta;
         if !(delta > 0.0 && delta < 1.0) {
-            return Err(format!("convergence_delta = {delta}: must be above 0 and below 1"));
+            return Err(Refusal::of_value("convergence_delta", delta, "must be above 0 and below 1").into());
         }
         if !(LEAST_INTERVAL_S..=1e6).contains(&self.jain_window_s) {
-            return Err(format!(
-                "jain_window_s = {}: allowed is {LEAST_INTERVAL_S} to 1000000",
-                self.jain_window_s
-            ));
+            return Err(Refusal::of_value(
+                "jain_window_s",
+                self.jain_window_s,
+                format!("allowed is {LEAST_INTERVAL_S} to 1000000"),
+            )
+            .into());
         }
         self.path.validate_until(until)?;
         if self.flows.is_empty() {
-            return Err("flows: at least one is needed".to_owned());
+            return Err(Refusal::of_key("flows", "at least one is needed").into());
         }
         let is_late = |flow: &FlowSpec| flow.rtt_ms.is_some_and(|rtt| rtt > 0.0);
         let is_empty = self.path.data.is_empty() && self.path.ack.is_empty();
         if backend == Backend::Simulation && is_empty && !self.flows.iter().all(is_late) {
-            return Err(
-                "path: data, ack: no element, so nothing takes time: needed is a link or a delay".to_owned()
-            );
+            return Err(Refusal::of_key(
+                "path",
+                "data, ack: no element, so nothing takes time: needed is a link or a delay",
+            )
+            .into());
         }
         for (index, flow) in self.flows.iter().enumerate() {
             if !is_name(&flow.scheme) {
-                return Err(format!("flows[{index}]: scheme = {:?}: allowed are {NAME_RULE}", flow.scheme));
+                return Err(Refusal::new(format!(
+                    "flows[{index}]: scheme = {:?}: allowed are {NAME_RULE}",
+                    flow.scheme
+                ))
+                .into());
             }
             until(STEPS_OF_FLOW)?;
             self.validate_flow(flow, backend, registry)
-                .map_err(|error| format!("flows[{index}] ({}): {error}", flow.scheme))?;
+                .map_err(|error| error.at(format!("flows[{index}] ({})", flow.scheme)))?;
         }
         Ok(())
     }
 
-    fn validate_flow(&self, flow: &FlowSpec, backend: Backend, registry: &Registry) -> Result<(), String> {
+    fn validate_flow(&self, flow: &FlowSpec, backend: Backend, registry: &Registry) -> Result<(), Error> {
         let stop = flow.stop_s.unwrap_or(self.duration_s);
         if !(flow.start_s >= 0.0 && flow.start_s < stop && stop <= self.duration_s) {
-            return Err(format!(
+            return Err(Refusal::new(format!(
                 "start_s = {}, stop_s = {stop}: must satisfy 0 <= start < stop <= duration_s = {}",
                 flow.start_s, self.duration_s
-            ));
+            ))
+            .into());
         }
         let base_ms = self.path.base_rtt_within(self.subpaths(flow)?).as_ms_f64();
         if let Some(rtt) = flow.rtt_ms.filter(|rtt| !(*rtt >= base_ms && *rtt <= 1e6)) {
-            return Err(format!("rtt_ms = {rtt}: must be at least the path's own {base_ms} ms"));
+            return Err(Refusal::of_value(
+                "rtt_ms",
+                rtt,
+                format!("must be at least the path's own {base_ms} ms"),
+            )
+            .into());
         }
         if flow.is_confined() && backend == Backend::Emulation {
-            return Err(
-                "enter, leave: real packets pass the whole path; only simulated ones can take a part"
-                    .to_owned(),
-            );
+            return Err(Refusal::of_key(
+                "enter, leave",
+                "real packets pass the whole path; only simulated ones can take a part",
+            )
+            .into());
         }
         flow.application.validate()?;
         let makers =
             [flow.plugin.is_some(), flow.python.is_some(), flow.kernel.is_some(), flow.program.is_some()];
         if makers.into_iter().filter(|is_there| *is_there).count() > 1 {
-            return Err("plugin, python, kernel, program: at most one of them makes a flow".to_owned());
+            return Err(Refusal::of_key(
+                "plugin, python, kernel, program",
+                "at most one of them makes a flow",
+            )
+            .into());
         }
         if flow.is_core() {
             let config = flow.config()?;
@@ -287,27 +312,31 @@ impl RunSpec {
                 && rate > self.most_events_per_s as f64
             {
                 let most = self.most_events_per_s;
-                return Err(format!(
-                    "application.rate_mbps: {rate:.0} packets a second: allowed are most_events_per_s = {most}"
-                ));
+                return Err(Refusal::of_key(
+                    "application.rate_mbps",
+                    format!("{rate:.0} packets a second: allowed are most_events_per_s = {most}"),
+                )
+                .into());
             }
             let entry = registry.find(&flow.controller_name())?;
-            return entry
-                .check(&flow.parameters(registry)?, &flow.controller_start(&flow.config()?, self.seed));
+            entry.check(&flow.parameters(registry)?, &flow.controller_start(&flow.config()?, self.seed))?;
+            return Ok(());
         }
         if backend == Backend::Simulation {
-            return Err(
-                "a real program or kernel controller cannot be simulated: it needs real packets".to_owned()
-            );
+            return Err(Refusal::new(
+                "a real program or kernel controller cannot be simulated: it needs real packets",
+            )
+            .into());
         }
-        match (&flow.kernel, &flow.program) {
+        let checked = match (&flow.kernel, &flow.program) {
             (Some(kernel), None) if flow.controller.is_empty() => kernel.validate(),
             (None, Some(_)) if flow.application != ApplicationSpec::default() => {
-                Err("application: a program decides itself what it sends".to_owned())
+                Err(Refusal::of_key("application", "a program decides itself what it sends"))
             }
             (None, Some(program)) if flow.controller.is_empty() => program.validate(),
-            _ => Err("controller, kernel, program: exactly one is needed".to_owned()),
-        }
+            _ => Err(Refusal::of_key("controller, kernel, program", "exactly one is needed")),
+        };
+        Ok(checked?)
     }
 
     /// Additional delay of a flow in each direction, beyond what the path has.
@@ -321,7 +350,7 @@ impl RunSpec {
     ///
     /// # Errors
     /// One line naming what is wrong with `enter` or `leave`.
-    pub fn subpaths(&self, flow: &FlowSpec) -> Result<[Subpath; 2], String> {
+    pub fn subpaths(&self, flow: &FlowSpec) -> Result<[Subpath; 2], Refusal> {
         self.path.subpaths(flow.enter.as_deref(), flow.leave.as_deref(), flow.reverse)
     }
 
@@ -334,7 +363,7 @@ impl RunSpec {
     ///
     /// # Errors
     /// One line naming what is wrong with the flow.
-    pub fn ends(&self, index: usize, registry: &Registry) -> Result<Ends, String> {
+    pub fn ends(&self, index: usize, registry: &Registry) -> Result<Ends, Error> {
         let (flow, seed) = (&self.flows[index], self.flow_seed(index));
         let (entry, parameters, config) =
             (registry.find(&flow.controller_name())?, flow.parameters(registry)?, flow.config()?);
@@ -370,11 +399,11 @@ impl FlowSpec {
     ///
     /// # Errors
     /// One line naming the key.
-    pub fn config(&self) -> Result<Config, String> {
+    pub fn config(&self) -> Result<Config, Refusal> {
         Config::from_json(&serde_json::Value::Object(self.transport.clone()))
     }
 
-    fn parameters(&self, registry: &Registry) -> Result<Parameters, String> {
+    fn parameters(&self, registry: &Registry) -> Result<Parameters, Refusal> {
         let declared = registry.find(&self.controller_name())?.parameters;
         let mut parameters = Parameters::defaults(declared).with_files(self.files.clone());
         for (name, text) in &self.parameters {

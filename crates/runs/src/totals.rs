@@ -1,5 +1,6 @@
 //! What a run has counted when it is over.
 
+use crate::Error;
 use measure::{LinkCounters, RunMeter, RunStats, SenderCounters};
 
 /// What a driver hands over at the end of a run, beside what it told its observer.
@@ -18,10 +19,10 @@ impl Totals {
     ///
     /// # Errors
     /// One line: how the metrics contradict each other.
-    pub fn stats(&self, meter: RunMeter) -> Result<RunStats, String> {
+    pub fn stats(&self, meter: RunMeter) -> Result<RunStats, Error> {
         let stats = meter.finish(&self.links, &self.senders);
         match &stats.contradiction {
-            Some(why) => Err(format!("the statistics contradict each other: {why}")),
+            Some(why) => Err(Error::Contradiction(why.clone())),
             None => Ok(stats),
         }
     }

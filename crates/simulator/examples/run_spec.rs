@@ -7,10 +7,15 @@ use measure::RunMeter;
 use recorder::Recorder;
 use runs::{Backend, RunSpec, meter_config};
 use simulator::Simulation;
+use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
 fn main() -> Result<(), String> {
+    run().map_err(|error| error.to_string())
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let file = arguments.next().ok_or("usage: run_spec SPEC.json [DIRECTORY]")?;
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
@@ -24,7 +29,7 @@ fn main() -> Result<(), String> {
     let sim_wall_s = started.elapsed().as_secs_f64();
     let (meter, recorder) = observers;
     recorder.finish()?;
-    let mut report = serde_json::to_value(totals.stats(meter)?).map_err(|error| error.to_string())?;
+    let mut report = serde_json::to_value(totals.stats(meter)?)?;
     report["sim_wall_s"] = sim_wall_s.into();
     report["events"] = totals.events.into();
     println!("{report}");

@@ -1,5 +1,6 @@
 //! What a run may cost: without bounds, one in which nothing takes time would never end, or fill the memory.
 
+use crate::Error;
 use units::{Span, Time};
 
 /// Fewest pieces of work between two looks.
@@ -20,7 +21,7 @@ pub(crate) struct Budget {
     /// When the second began that is being counted, and what was spent before it.
     second: Time,
     spent_before: u64,
-    exceeded: Option<String>,
+    exceeded: Option<Error>,
 }
 
 impl Budget {
@@ -55,26 +56,18 @@ impl Budget {
     pub(crate) fn look(&mut self, now: Time, packets: u64) {
         self.look_at = self.spent + self.look_every;
         if packets > self.most_packets {
-            let most = self.most_packets;
-            self.exceed(format!(
-                "most_packets = {most}: {packets} packets on the path or unacknowledged at {:.6} s",
-                now.as_secs_f64()
-            ));
+            self.exceed(Error::TooManyPackets { most: self.most_packets, packets, at: now });
         }
         let spent = self.spent - self.spent_before;
         if now >= self.second + Span::from_secs(1) {
             (self.second, self.spent_before) = (now, self.spent);
         } else if spent > self.most_per_second {
-            let most = self.most_per_second;
-            self.exceed(format!(
-                "most_events_per_s = {most}: {spent} events from {:.6} s to {:.6} s",
-                self.second.as_secs_f64(),
-                now.as_secs_f64()
-            ));
+            let (most, from) = (self.most_per_second, self.second);
+            self.exceed(Error::TooManyEvents { most, events: spent, from, to: now });
         }
     }
 
-    fn exceed(&mut self, what: String) {
+    fn exceed(&mut self, what: Error) {
         // Nobody goes on for another look.
         self.look_at = 0;
         self.exceeded.get_or_insert(what);
@@ -86,7 +79,7 @@ impl Budget {
     }
 
     /// What exceeded it.
-    pub(crate) fn exceeded(&mut self) -> Option<String> {
+    pub(crate) fn exceeded(&mut self) -> Option<Error> {
         self.exceeded.take()
     }
 }
@@ -113,7 +106,7 @@ mod tests {
         assert!(!budget.is_exceeded());
         budget.spend(1);
         budget.look(at(5.5), 10);
-        let why = budget.exceeded().unwrap();
+        let why = budget.exceeded().unwrap().to_string();
         assert_eq!(why, "most_events_per_s = 100000: 100001 events from 5.000000 s to 5.500000 s");
     }
 
@@ -121,7 +114,7 @@ mod tests {
     fn packets_that_are_held_are_bounded() {
         let mut budget = Budget::new(100_000, 10, 1);
         budget.look(at(0.25), 11);
-        let why = budget.exceeded().unwrap();
+        let why = budget.exceeded().unwrap().to_string();
         assert_eq!(why, "most_packets = 10: 11 packets on the path or unacknowledged at 0.250000 s");
     }
 

@@ -5,11 +5,13 @@
 
 mod budget;
 mod content;
+mod error;
 mod prefetch;
 mod schedule;
 mod simulation;
 mod stream;
 mod world;
 
+pub use error::Error;
 pub use simulation::{Simulation, simulate};
 pub use world::Progress;

@@ -1,5 +1,6 @@
 //! One run, from specification to totals.
 
+use crate::Error;
 use crate::world::{Progress, World};
 use congestion::{Agent, Registry};
 use core::ops::Deref;
@@ -20,7 +21,7 @@ impl<S: Deref<Target = RunSpec>> Simulation<S> {
     ///
     /// # Errors
     /// One line: what is wrong with the specification.
-    pub fn new(spec: S, registry: &Registry) -> Result<Self, String> {
+    pub fn new(spec: S, registry: &Registry) -> Result<Self, Error> {
         let world = World::build(&spec, registry)?;
         Ok(Self { spec, world })
     }
@@ -29,11 +30,11 @@ impl<S: Deref<Target = RunSpec>> Simulation<S> {
     ///
     /// # Errors
     /// Why the observer wanted the run to end early, or that it has agents: somebody has to decide for those.
-    pub fn run<O: Observer + ?Sized>(mut self, observer: &mut O) -> Result<Totals, String> {
+    pub fn run<O: Observer + ?Sized>(mut self, observer: &mut O) -> Result<Totals, Error> {
         match self.world.advance(observer)? {
             Progress::Finished => Ok(self.totals()),
-            Progress::Due(flow) => Err(format!("flows[{flow}]: nobody decides for its agent")),
-            Progress::Waiting => Err("flows: nobody decides for an agent".to_owned()),
+            Progress::Due(flow) => Err(Error::Undecided(Some(flow))),
+            Progress::Waiting => Err(Error::Undecided(None)),
         }
     }
 
@@ -42,7 +43,7 @@ impl<S: Deref<Target = RunSpec>> Simulation<S> {
     ///
     /// # Errors
     /// Why the observer wanted the run to end early, or what was more than the specification allows.
-    pub fn advance<O: Observer + ?Sized>(&mut self, observer: &mut O) -> Result<Progress, String> {
+    pub fn advance<O: Observer + ?Sized>(&mut self, observer: &mut O) -> Result<Progress, Error> {
         self.world.advance(observer)
     }
 
@@ -101,7 +102,7 @@ impl<S: Deref<Target = RunSpec>> Simulation<S> {
 ///
 /// # Errors
 /// One line: what is wrong with the specification, or why the observer wanted the run to end early.
-pub fn simulate(spec: &RunSpec, registry: &Registry, observer: &mut dyn Observer) -> Result<Totals, String> {
+pub fn simulate(spec: &RunSpec, registry: &Registry, observer: &mut dyn Observer) -> Result<Totals, Error> {
     Simulation::new(spec, registry)?.run(observer)
 }
 
@@ -118,7 +119,7 @@ mod tests {
 
     impl Observer for Nobody {}
 
-    fn stats(spec: &RunSpec) -> Result<Value, String> {
+    fn stats(spec: &RunSpec) -> Result<Value, Error> {
         let simulation = Simulation::new(spec, &Registry::builtin())?;
         let mut meter = RunMeter::new(meter_config(spec, Backend::Simulation));
         let totals = simulation.run(&mut meter)?;
@@ -168,7 +169,7 @@ mod tests {
     #[test]
     fn wrong_specifications_are_refused_in_one_line() {
         let refusal = |change: fn(&mut Value)| {
-            simulate(&lossy_spec(change), &Registry::builtin(), &mut Nobody).unwrap_err()
+            simulate(&lossy_spec(change), &Registry::builtin(), &mut Nobody).unwrap_err().to_string()
         };
         let message = refusal(|spec| spec["flows"][0]["controller"] = json!("rono"));
         assert!(message.starts_with("flows[0] (reno): unknown controller `rono`: allowed are"), "{message}");
@@ -197,7 +198,7 @@ mod tests {
     fn a_run_can_be_stopped() {
         let spec = lossy_spec(|spec| spec["duration_s"] = json!(500.0));
         assert_eq!(
-            simulate(&spec, &Registry::builtin(), &mut (Nobody, StopWhen(|| true))).unwrap_err(),
+            simulate(&spec, &Registry::builtin(), &mut (Nobody, StopWhen(|| true))).unwrap_err().to_string(),
             "stopped"
         );
     }
@@ -205,7 +206,7 @@ mod tests {
     #[test]
     fn a_run_in_which_nothing_takes_time_is_refused_or_stopped() {
         let refusal = |change: fn(&mut Value)| {
-            simulate(&lossy_spec(change), &Registry::builtin(), &mut Nobody).unwrap_err()
+            simulate(&lossy_spec(change), &Registry::builtin(), &mut Nobody).unwrap_err().to_string()
         };
         let message = refusal(|spec| {
             spec["path"]["data"] = json!([]);
@@ -234,7 +235,7 @@ mod tests {
             spec["flows"][0]["transport"] = json!({"profile": "datagram"});
             spec["most_packets"] = json!(100_000);
         });
-        let message = simulate(&spec, &Registry::builtin(), &mut Nobody).unwrap_err();
+        let message = simulate(&spec, &Registry::builtin(), &mut Nobody).unwrap_err().to_string();
         assert!(message.starts_with("most_packets = 100000: 1"), "{message}");
         assert!(message.contains(" packets on the path or unacknowledged at "), "{message}");
     }
@@ -242,7 +243,7 @@ mod tests {
     #[test]
     fn budgets_have_bounds() {
         let refusal = |change: fn(&mut Value)| {
-            simulate(&lossy_spec(change), &Registry::builtin(), &mut Nobody).unwrap_err()
+            simulate(&lossy_spec(change), &Registry::builtin(), &mut Nobody).unwrap_err().to_string()
         };
         let message = refusal(|spec| spec["most_events_per_s"] = json!(0));
         assert_eq!(message, "most_events_per_s = 0: allowed is 1 to 1000000000000");

@@ -1,5 +1,6 @@
 //! The event loop: flows, the two directions of the path between them, and the clock.
 
+use crate::Error;
 use crate::budget::Budget;
 use crate::content::{Contents, Handle};
 use crate::prefetch::prefetch;
@@ -52,7 +53,7 @@ struct Flow {
 }
 
 impl Flow {
-    fn build(index: usize, spec: &RunSpec, registry: &Registry) -> Result<Self, String> {
+    fn build(index: usize, spec: &RunSpec, registry: &Registry) -> Result<Self, Error> {
         let (flow, Ends { config, sender, receiver }) = (&spec.flows[index], spec.ends(index, registry)?);
         let is_encoder = matches!(flow.application, ApplicationSpec::Encoder(_));
         Ok(Self {
@@ -186,7 +187,7 @@ impl World {
     ///
     /// # Errors
     /// One line naming what is wrong with the specification.
-    pub(crate) fn build(spec: &RunSpec, registry: &Registry) -> Result<Self, String> {
+    pub(crate) fn build(spec: &RunSpec, registry: &Registry) -> Result<Self, Error> {
         spec.validate(Backend::Simulation, registry)?;
         let flows = (0..spec.flows.len()).map(|index| Flow::build(index, spec, registry));
         let flows: Vec<Flow> = flows.collect::<Result<_, _>>()?;
@@ -244,7 +245,7 @@ impl World {
     ///
     /// # Errors
     /// Why the observer wanted the run to end early, or what was more than the specification allows.
-    pub(crate) fn advance<O: Observer + ?Sized>(&mut self, observer: &mut O) -> Result<Progress, String> {
+    pub(crate) fn advance<O: Observer + ?Sized>(&mut self, observer: &mut O) -> Result<Progress, Error> {
         if self.due.is_none() && core::mem::take(&mut self.is_interrupted) {
             if let Some(index) = self.in_extra.take() {
                 self.end_extra_delay(index, observer);
@@ -255,8 +256,11 @@ impl World {
             if self.due.is_some() {
                 return Ok(self.report_due());
             }
-            if self.budget.is_due() && !self.is_within_budget() {
-                return Err(self.budget.exceeded().unwrap_or_default());
+            if self.budget.is_due()
+                && !self.is_within_budget()
+                && let Some(exceeded) = self.budget.exceeded()
+            {
+                return Err(exceeded);
             }
             let (time, actor) = self.schedule.first();
             if self.waiting > 0 && time > self.now {
@@ -274,7 +278,7 @@ impl World {
             if self.events.is_multiple_of(STOP_CHECK_EVENTS)
                 && let Some(reason) = observer.stop()
             {
-                return Err(reason);
+                return Err(Error::Stopped(reason));
             }
             self.budget.spend(1);
             self.act(actor, observer);

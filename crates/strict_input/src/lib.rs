@@ -8,12 +8,14 @@
 //! }
 //!
 //! let refusal = strict_input::parse::<Link>(r#"{"rate_mbps": "fast"}"#).unwrap_err();
-//! assert_eq!(refusal, r#"rate_mbps = "fast": allowed is a number"#);
+//! assert_eq!(refusal.to_string(), r#"rate_mbps = "fast": allowed is a number"#);
 //! ```
 
 mod name;
+mod refusal;
 
 pub use name::{NAME_RULE, is_name};
+pub use refusal::Refusal;
 
 use core::fmt::Write;
 use serde::de::DeserializeOwned;
@@ -28,8 +30,8 @@ const LONGEST_QUOTE: usize = 60;
 ///
 /// # Errors
 /// One line; see [`read`].
-pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
+    let value: Value = serde_json::from_str(text).map_err(|error| Refusal::new(error.to_string()))?;
     read(&value, "")
 }
 
@@ -37,22 +39,22 @@ pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 ///
 /// # Errors
 /// One line naming the key, the value and what is allowed.
-pub fn read<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, String> {
+pub fn read<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, Refusal> {
     check_tags(value, place)?;
     T::deserialize(value).map_err(|error| {
         let message = error.to_string();
         let (place, culprit) = find_fault::<T>(value, place, &message);
-        describe(&place, &culprit, &message)
+        describe(place, &culprit, message)
     })
 }
 
 /// serde would take a number for the position of a kind in its list.
-fn check_tags(value: &Value, place: &str) -> Result<(), String> {
+fn check_tags(value: &Value, place: &str) -> Result<(), Refusal> {
     match value {
         Value::Object(table) => table.iter().try_for_each(|(key, entry)| {
             let place = join(place, key);
             if key == TAG && !entry.is_string() {
-                return Err(format!("{place} = {}: allowed is a text", quote(entry)));
+                return Err(Refusal::of_value(place, quote(entry), "allowed is a text"));
             }
             check_tags(entry, &place)
         }),
@@ -137,14 +139,13 @@ enum Step {
 }
 
 /// serde's `message` in the words of the files, with the place.
-fn describe(place: &str, value: &Value, message: &str) -> String {
+fn describe(place: String, value: &Value, message: String) -> Refusal {
     let is_value = message.starts_with("invalid type") || message.starts_with("invalid value");
     match message.split_once(", expected ") {
         Some((_, expected)) if is_value && !place.is_empty() => {
-            format!("{place} = {}: allowed is {}", quote(value), allowed(expected))
+            Refusal::of_value(place, quote(value), format!("allowed is {}", allowed(expected)))
         }
-        _ if place.is_empty() => message.to_owned(),
-        _ => format!("{place}: {message}"),
+        _ => Refusal::of_key(place, message),
     }
 }
 
@@ -226,7 +227,7 @@ mod tests {
     /// The refusal of a path of a delay and the given element.
     fn refusal(element: &Value) -> String {
         let path = json!({"name": "x", "data": [{"kind": "delay", "ms": 1}, element], "fragment": true});
-        read::<Path>(&path, "").unwrap_err()
+        read::<Path>(&path, "").unwrap_err().to_string()
     }
 
     #[test]
@@ -254,8 +255,11 @@ mod tests {
             assert_eq!(refusal(&element), expected);
         }
         let path = json!({"name": "x", "data": [], "fragment": "yes"});
-        assert_eq!(read::<Path>(&path, "").unwrap_err(), r#"fragment = "yes": allowed is true or false"#);
-        assert_eq!(parse::<f64>("[").unwrap_err(), "EOF while parsing a list at line 1 column 1");
+        assert_eq!(
+            read::<Path>(&path, "").unwrap_err().to_string(),
+            r#"fragment = "yes": allowed is true or false"#
+        );
+        assert_eq!(parse::<f64>("[").unwrap_err().to_string(), "EOF while parsing a list at line 1 column 1");
     }
 
     #[test]

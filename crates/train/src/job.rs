@@ -1,5 +1,6 @@
 //! What a trainer is given, and what it tells meanwhile.
 
+use crate::Error;
 use core::fmt::{self, Debug, Formatter};
 
 /// A trainer that can be named.
@@ -8,7 +9,7 @@ pub struct Trainer {
     /// Its name.
     pub name: &'static str,
     /// Trains until the job's time is over; returns the file that was learned. An error is one line.
-    pub train: fn(&Job<'_>) -> Result<Vec<u8>, String>,
+    pub train: fn(&Job<'_>) -> Result<Vec<u8>, Error>,
 }
 
 /// One training.
@@ -60,13 +61,13 @@ pub trait Watch {
     ///
     /// # Errors
     /// One line: why the training is to end now, without a result.
-    fn tell(&self, news: &News<'_>) -> Result<(), String>;
+    fn tell(&self, news: &News<'_>) -> Result<(), Error>;
 
     /// Asked ten times a second while others work.
     ///
     /// # Errors
     /// As of [`tell`](Self::tell).
-    fn look(&self) -> Result<(), String>;
+    fn look(&self) -> Result<(), Error>;
 
     /// Seconds since the training began.
     fn elapsed_s(&self) -> f64;

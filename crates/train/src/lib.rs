@@ -4,13 +4,17 @@
 //! what it starts from, says when its time is over, and keeps what it reports. Work is spread over threads in a way
 //! that what comes out does not depend on how many they are.
 
+mod error;
 pub mod imitation;
 mod job;
 pub mod remy;
 mod spread;
 
+pub use error::Error;
 pub use job::{Job, News, Trainer, Watch};
 pub use spread::{Wanted, spread};
+
+use strict_input::Refusal;
 
 /// All trainers, by name.
 pub const TRAINERS: &[Trainer] = &[imitation::INDIGO, imitation::MUSES, remy::TRAINER];
@@ -19,10 +23,12 @@ pub const TRAINERS: &[Trainer] = &[imitation::INDIGO, imitation::MUSES, remy::TR
 ///
 /// # Errors
 /// One line: what is wrong with the name, the settings or the file to go on from, or why it was told to stop.
-pub fn train(name: &str, job: &Job<'_>) -> Result<Vec<u8>, String> {
+pub fn train(name: &str, job: &Job<'_>) -> Result<Vec<u8>, Error> {
     let Some(trainer) = TRAINERS.iter().find(|trainer| trainer.name == name) else {
         let known: Vec<&str> = TRAINERS.iter().map(|trainer| trainer.name).collect();
-        return Err(format!("unknown trainer `{name}`: allowed are {}", known.join(", ")));
+        return Err(
+            Refusal::new(format!("unknown trainer `{name}`: allowed are {}", known.join(", "))).into()
+        );
     };
     (trainer.train)(job)
 }

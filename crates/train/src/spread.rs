@@ -1,5 +1,6 @@
 //! Independent pieces of work on several threads, their results in order.
 
+use crate::Error;
 use crate::Watch;
 use core::time::Duration;
 use runs::Observer;
@@ -36,8 +37,8 @@ pub fn spread<T: Send>(
     jobs: usize,
     count: usize,
     watch: &dyn Watch,
-    work: impl Fn(usize, Wanted<'_>) -> Result<T, String> + Sync,
-) -> Result<Vec<T>, String> {
+    work: impl Fn(usize, Wanted<'_>) -> Result<T, Error> + Sync,
+) -> Result<Vec<T>, Error> {
     let (next, is_stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
     let (sender, receiver) = channel();
     let mut results: Vec<Option<T>> = (0..count).map(|_| None).collect();
@@ -83,13 +84,13 @@ mod tests {
     struct Patience(Cell<u32>);
 
     impl Watch for Patience {
-        fn tell(&self, _news: &News<'_>) -> Result<(), String> {
+        fn tell(&self, _news: &News<'_>) -> Result<(), Error> {
             Ok(())
         }
 
-        fn look(&self) -> Result<(), String> {
+        fn look(&self) -> Result<(), Error> {
             self.0.set(self.0.get().saturating_sub(1));
-            if self.0.get() == 0 { Err("stopped".to_owned()) } else { Ok(()) }
+            if self.0.get() == 0 { Err(Error::Stopped("stopped".to_owned())) } else { Ok(()) }
         }
 
         fn elapsed_s(&self) -> f64 {
@@ -110,7 +111,7 @@ mod tests {
     #[test]
     fn who_watches_ends_it_however_fast_results_come() {
         let impatient = Patience(Cell::new(5));
-        assert_eq!(spread(2, 1 << 24, &impatient, |_, _| Ok(())).unwrap_err(), "stopped");
+        assert_eq!(spread(2, 1 << 24, &impatient, |_, _| Ok(())).unwrap_err().to_string(), "stopped");
         assert_eq!(impatient.0.get(), 0);
     }
 
@@ -118,9 +119,9 @@ mod tests {
     fn an_error_and_who_watches_end_it() {
         let patient = Patience(Cell::new(u32::MAX));
         let refused = spread(2, 10, &patient, |number, _| {
-            if number == 3 { Err("three") } else { Ok(number) }.map_err(str::to_owned)
+            if number == 3 { Err(Error::Stopped("three".to_owned())) } else { Ok(number) }
         });
-        assert_eq!(refused.unwrap_err(), "three");
+        assert_eq!(refused.unwrap_err().to_string(), "three");
         let impatient = Patience(Cell::new(1));
         // One that never ends by itself.
         let ended = spread(1, usize::MAX >> 40, &impatient, |_, wanted| {
@@ -129,6 +130,6 @@ mod tests {
             }
             Ok(())
         });
-        assert_eq!(ended.unwrap_err(), "stopped");
+        assert_eq!(ended.unwrap_err().to_string(), "stopped");
     }
 }

@@ -6,6 +6,7 @@ use crate::wire::FrameMark;
 use congestion::Frame;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rate, Rng, Span, Time};
 
 /// An application as written in an experiment.
@@ -101,19 +102,23 @@ impl ApplicationSpec {
     ///
     /// # Errors
     /// One line naming the key, the value and what is allowed.
-    pub fn validate(&self) -> Result<(), String> {
+    pub fn validate(&self) -> Result<(), Refusal> {
         let above = |name: &str, value: f64, bound: f64| {
             if value > bound && value.is_finite() {
                 Ok(())
             } else {
-                Err(format!("application.{name} = {value}: must be above {bound}"))
+                Err(Refusal::of_value(format!("application.{name}"), value, format!("must be above {bound}")))
             }
         };
         let within = |name: &str, value: f64, least: f64, most: f64| {
             if (least..=most).contains(&value) {
                 Ok(())
             } else {
-                Err(format!("application.{name} = {value}: allowed is {least} to {most}"))
+                Err(Refusal::of_value(
+                    format!("application.{name}"),
+                    value,
+                    format!("allowed is {least} to {most}"),
+                ))
             }
         };
         let most_bytes = |name: &str, bytes: u64| within(name, bytes as f64, 0.0, MOST_BYTES as f64);
@@ -135,8 +140,10 @@ impl ApplicationSpec {
             Self::Files { least_bytes, most_bytes: most_file, idle_ms, .. } => {
                 above("least_bytes", *least_bytes as f64, 0.0)?;
                 if most_file < least_bytes {
-                    return Err(format!(
-                        "application.most_bytes = {most_file}: must be at least least_bytes = {least_bytes}"
+                    return Err(Refusal::of_value(
+                        "application.most_bytes",
+                        most_file,
+                        format!("must be at least least_bytes = {least_bytes}"),
                     ));
                 }
                 most_bytes("most_bytes", *most_file)?;
@@ -149,10 +156,13 @@ impl ApplicationSpec {
             }
             Self::Trace { writes } => {
                 if writes.is_empty() {
-                    return Err("application.writes: must not be empty".to_owned());
+                    return Err(Refusal::of_key("application.writes", "must not be empty"));
                 }
                 if writes.windows(2).any(|pair| pair[1].0 < pair[0].0) || writes[0].0 < 0.0 {
-                    return Err("application.writes: times must not be negative or decrease".to_owned());
+                    return Err(Refusal::of_key(
+                        "application.writes",
+                        "times must not be negative or decrease",
+                    ));
                 }
                 within("writes: last time", writes[writes.len() - 1].0, 0.0, LONGEST_MS)?;
                 let bytes = writes.iter().fold(0u64, |sum, write| sum.saturating_add(write.1));
@@ -582,7 +592,7 @@ mod tests {
 
     #[test]
     fn bad_values_are_refused_by_name() {
-        let refusal = ApplicationSpec::Fixed { bytes: 0 }.validate().unwrap_err();
+        let refusal = ApplicationSpec::Fixed { bytes: 0 }.validate().unwrap_err().to_string();
         assert_eq!(refusal, "application.bytes = 0: must be above 0");
         assert!(ApplicationSpec::Constant { rate_mbps: f64::NAN, bytes: 0 }.validate().is_err());
         for (spec, expected) in [
@@ -610,7 +620,7 @@ mod tests {
             ),
             (ApplicationSpec::Trace { writes: vec![(1e300, 1)] }, "writes: last time = 1"),
         ] {
-            let refusal = spec.validate().unwrap_err();
+            let refusal = spec.validate().unwrap_err().to_string();
             assert!(refusal.starts_with(&format!("application.{expected}")), "{refusal}");
         }
         assert!(ApplicationSpec::Trace { writes: vec![(5.0, 1), (1.0, 1)] }.validate().is_err());

@@ -3,6 +3,7 @@
 use crate::receiver_behavior::ReceiverBehavior;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::Span;
 
 /// Which timer watches over outstanding packets.
@@ -417,8 +418,8 @@ impl Config {
     ///
     /// # Errors
     /// One line naming the key, the value and what is allowed.
-    pub fn from_json(given: &serde_json::Value) -> Result<Self, String> {
-        let given = given.as_object().ok_or("transport: must be a table")?;
+    pub fn from_json(given: &serde_json::Value) -> Result<Self, Refusal> {
+        let given = given.as_object().ok_or_else(|| Refusal::of_key("transport", "must be a table"))?;
         let profile = given.get("profile").map_or(Some("tcp"), serde_json::Value::as_str);
         let base = match profile {
             Some("linux-like" | "tcp") => Self::tcp(),
@@ -429,10 +430,15 @@ impl Config {
             Some("datagram") => Self::datagram(),
             _ => {
                 let value = &given["profile"];
-                return Err(format!("transport.profile = {value}: allowed are {}", PROFILES.join(", ")));
+                return Err(Refusal::of_value(
+                    "transport.profile",
+                    value,
+                    format!("allowed are {}", PROFILES.join(", ")),
+                ));
             }
         };
-        let mut merged = serde_json::to_value(base).map_err(|error| error.to_string())?;
+        let mut merged =
+            serde_json::to_value(base).map_err(|error| Refusal::of_key("transport", error.to_string()))?;
         for (key, value) in given {
             merged[key] = value.clone();
         }
@@ -448,12 +454,16 @@ impl Config {
         Ok(config)
     }
 
-    fn validate(&self) -> Result<(), String> {
+    fn validate(&self) -> Result<(), Refusal> {
         let check = |name: &str, value: f64, min: f64, max: f64| {
             if value >= min && value <= max {
                 Ok(())
             } else {
-                Err(format!("transport.{name} = {value}: allowed is {min} to {max}"))
+                Err(Refusal::of_value(
+                    format!("transport.{name}"),
+                    value,
+                    format!("allowed is {min} to {max}"),
+                ))
             }
         };
         check("payload_bytes", f64::from(self.payload_bytes), 1.0, f64::from(MAX_PAYLOAD_BYTES))?;
@@ -483,17 +493,19 @@ impl Config {
         {
             let allowed = "allowed with reliable = true, sack = true and timer = \"rto\"";
             let rule = if self.loss_detection == LossDetection::Utp { "utp" } else { "sequence" };
-            return Err(format!("transport.loss_detection = \"{rule}\": {allowed}"));
+            return Err(Refusal::of_value("transport.loss_detection", format_args!("\"{rule}\""), allowed));
         }
         if self.loss_detection == LossDetection::Age && !(self.sack && self.time_threshold > 0.0) {
             let allowed = "allowed with sack = true and time_threshold above 0";
-            return Err(format!("transport.loss_detection = \"age\": {allowed}"));
+            return Err(Refusal::of_value("transport.loss_detection", "\"age\"", allowed));
         }
         if self.send_buffer_bytes > 0 {
             if !self.reliable {
                 let bytes = self.send_buffer_bytes;
-                return Err(format!(
-                    "transport.send_buffer_bytes = {bytes}: must be 0 unless reliable is true"
+                return Err(Refusal::of_value(
+                    "transport.send_buffer_bytes",
+                    bytes,
+                    "must be 0 unless reliable is true",
                 ));
             }
             check("send_buffer_bytes", self.send_buffer_bytes as f64, f64::from(self.payload_bytes), 1e12)?;
@@ -501,20 +513,23 @@ impl Config {
         self.validate_sysctls()?;
         check("pacing_gain", self.pacing_gain, 0.0, 100.0)?;
         if self.keepalive_ms != 0.0 && !(0.1..=60_000.0).contains(&self.keepalive_ms) {
-            return Err(format!(
-                "transport.keepalive_ms = {}: allowed is 0 (none) or 0.1 to 60000",
-                self.keepalive_ms
+            return Err(Refusal::of_value(
+                "transport.keepalive_ms",
+                self.keepalive_ms,
+                "allowed is 0 (none) or 0.1 to 60000",
             ));
         }
         self.receiver.validate()
     }
 
-    fn validate_sysctls(&self) -> Result<(), String> {
+    fn validate_sysctls(&self) -> Result<(), Refusal> {
         let least = u64::from(self.payload_bytes);
         let truesize = self.skb_truesize_bytes;
         if truesize > 0 && !(least..=1 << 20).contains(&truesize) {
-            return Err(format!(
-                "transport.skb_truesize_bytes = {truesize}: allowed is 0 (worked out) or {least} to 1048576"
+            return Err(Refusal::of_value(
+                "transport.skb_truesize_bytes",
+                truesize,
+                format!("allowed is 0 (worked out) or {least} to 1048576"),
             ));
         }
         let sysctls = [
@@ -527,15 +542,21 @@ impl Config {
             if sizes != NO_BUFFER
                 && !(is_ascending && (least..=1 << 40).contains(&first) && largest <= 1 << 40)
             {
-                return Err(format!(
-                    "transport.{name} = {sizes:?}: allowed are [0, 0, 0] (none) or three ascending numbers of which the \
+                return Err(Refusal::of_value(
+                    format!("transport.{name}"),
+                    format_args!("{sizes:?}"),
+                    format!(
+                        "allowed are [0, 0, 0] (none) or three ascending numbers of which the \
                      second is at least {least} and the third at most {}",
-                    1u64 << 40
+                        1u64 << 40
+                    ),
                 ));
             }
             if sizes != NO_BUFFER && (!self.reliable || fixed_bytes > 0) {
-                return Err(format!(
-                    "transport.{name} = {sizes:?}: must be [0, 0, 0] unless reliable is true and {fixed} is 0"
+                return Err(Refusal::of_value(
+                    format!("transport.{name}"),
+                    format_args!("{sizes:?}"),
+                    format!("must be [0, 0, 0] unless reliable is true and {fixed} is 0"),
                 ));
             }
         }
@@ -578,7 +599,7 @@ mod tests {
 
     #[test]
     fn wrong_keys_values_and_profiles_are_refused_by_name() {
-        let refusal = |value| Config::from_json(&value).unwrap_err();
+        let refusal = |value| Config::from_json(&value).unwrap_err().to_string();
         assert_eq!(
             refusal(json!({"keepalive_ms": 1e-9})),
             "transport.keepalive_ms = 0.000000001: allowed is 0 (none) or 0.1 to 60000"
@@ -614,7 +635,7 @@ mod tests {
         assert_eq!(receiver(json!("honest")), Ok(ReceiverBehavior::Honest));
         let divided = json!({"kind": "ack-division", "parts": 10});
         assert_eq!(receiver(divided), Ok(ReceiverBehavior::AckDivision { parts: 10 }));
-        let refusal = |value| receiver(value).unwrap_err();
+        let refusal = |value| receiver(value).unwrap_err().to_string();
         assert!(refusal(json!("honset")).contains("transport.receiver: unknown variant `honset`"));
         let twice = refusal(json!({"kind": "drop-feedback", "probability": 2.0}));
         assert_eq!(twice, "transport.receiver.probability = 2: allowed is 0 to 1");

@@ -6,6 +6,7 @@ use congestion::Frame;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use strict_input::Refusal;
 use units::{Rate, Rng, Span, Time};
 
 /// Shortest time from one requested key frame to the next (libwebrtc answers picture-loss indications no faster).
@@ -90,12 +91,16 @@ impl EncoderSpec {
     ///
     /// # Errors
     /// One line naming the key, the value and what is allowed.
-    pub fn validate(&self) -> Result<(), String> {
+    pub fn validate(&self) -> Result<(), Refusal> {
         let check = |name: &str, value: f64, min: f64, max: f64| {
             if (min..=max).contains(&value) {
                 Ok(())
             } else {
-                Err(format!("application.{name} = {value}: allowed is {min} to {max}"))
+                Err(Refusal::of_value(
+                    format!("application.{name}"),
+                    value,
+                    format!("allowed is {min} to {max}"),
+                ))
             }
         };
         check("fps", self.fps, 1.0, 1000.0)?;
@@ -497,13 +502,16 @@ mod tests {
     #[test]
     fn bad_values_are_refused_by_name() {
         let spec = EncoderSpec { pauses: vec![(40.0, 60.0), (50.0, 70.0)], ..EncoderSpec::default() };
-        assert_eq!(spec.validate().unwrap_err(), "application.pauses = 50: allowed is 60 to 1000000");
+        assert_eq!(
+            spec.validate().unwrap_err().to_string(),
+            "application.pauses = 50: allowed is 60 to 1000000"
+        );
         let spec = EncoderSpec { max_rate_mbps: 0.01, ..EncoderSpec::default() };
         assert_eq!(
-            spec.validate().unwrap_err(),
+            spec.validate().unwrap_err().to_string(),
             "application.max_rate_mbps = 0.01: allowed is 0.03 to 100000"
         );
         let spec = EncoderSpec { fps: f64::NAN, ..EncoderSpec::default() };
-        assert!(spec.validate().unwrap_err().starts_with("application.fps = NaN"));
+        assert!(spec.validate().unwrap_err().to_string().starts_with("application.fps = NaN"));
     }
 }

@@ -4,6 +4,7 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use serde::{Deserialize, Deserializer, Serialize};
+use strict_input::Refusal;
 
 /// How a receiver behaves, as the transport's key `receiver`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -65,12 +66,16 @@ impl ReceiverBehavior {
     ///
     /// # Errors
     /// One line naming the key, the value and what is allowed.
-    pub(crate) fn validate(&self) -> Result<(), String> {
+    pub(crate) fn validate(&self) -> Result<(), Refusal> {
         let check = |name: &str, value: f64, min: f64, max: f64| {
             if (min..=max).contains(&value) {
                 Ok(())
             } else {
-                Err(format!("transport.receiver.{name} = {value}: allowed is {min} to {max}"))
+                Err(Refusal::of_value(
+                    format!("transport.receiver.{name}"),
+                    value,
+                    format!("allowed is {min} to {max}"),
+                ))
             }
         };
         match self {
@@ -93,8 +98,8 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn read(value: Value) -> Result<ReceiverBehavior, String> {
-        let conduct = ReceiverBehavior::read(value).map_err(|error| error.to_string())?;
+    fn read(value: Value) -> Result<ReceiverBehavior, Refusal> {
+        let conduct = ReceiverBehavior::read(value).map_err(|error| Refusal::new(error.to_string()))?;
         conduct.validate().map(|()| conduct)
     }
 
@@ -102,7 +107,7 @@ mod tests {
     fn a_kind_alone_is_a_table_without_keys() {
         assert_eq!(read(json!("honest")), Ok(ReceiverBehavior::Honest));
         assert_eq!(read(json!({"kind": "honest"})), Ok(ReceiverBehavior::Honest));
-        let error = read(json!("silent")).unwrap_err();
+        let error = read(json!("silent")).unwrap_err().to_string();
         assert!(error.contains("after_s"), "{error}");
     }
 
@@ -127,9 +132,12 @@ mod tests {
             assert_eq!(read(value), Ok(conduct));
         }
         assert!(
-            read(json!({"kind": "silent", "after_s": 1.0, "until_s": 2.0})).unwrap_err().contains("until_s")
+            read(json!({"kind": "silent", "after_s": 1.0, "until_s": 2.0}))
+                .unwrap_err()
+                .to_string()
+                .contains("until_s")
         );
-        assert!(read(json!("rude")).unwrap_err().contains("rude"));
+        assert!(read(json!("rude")).unwrap_err().to_string().contains("rude"));
     }
 
     #[test]
@@ -145,7 +153,7 @@ mod tests {
             (json!({"kind": "drop-feedback", "probability": 1.5}), "probability = 1.5: allowed is 0 to 1"),
         ];
         for (value, fault) in faults {
-            assert_eq!(read(value), Err(format!("transport.receiver.{fault}")));
+            assert_eq!(read(value), Err(Refusal::new(format!("transport.receiver.{fault}"))));
         }
         assert!(ReceiverBehavior::DropFeedback { probability: f64::NAN }.validate().is_err());
     }

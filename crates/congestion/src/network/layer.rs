@@ -5,6 +5,7 @@ use super::cell::{Gru, Lstm};
 use super::stack;
 use super::sums::{accumulate, sigmoid};
 use std::sync::Arc;
+use strict_input::Refusal;
 
 /// Words of layers, for messages.
 const WORDS: &str =
@@ -55,7 +56,7 @@ pub(super) enum Layer {
 
 impl Layer {
     /// Layer `number`, called `word`, which gets `inputs` values.
-    pub(super) fn read(tensors: &Tensors, word: &str, number: usize, inputs: usize) -> Result<Self, String> {
+    pub(super) fn read(tensors: &Tensors, word: &str, number: usize, inputs: usize) -> Result<Self, Refusal> {
         let (kind, argument) = word.split_once(':').map_or((word, None), |(kind, text)| (kind, Some(text)));
         let named = |name: &str| format!("{number}.{name}");
         let take = |name: &str, shape: [usize; 2]| tensors.matrix(&named(name), shape);
@@ -64,10 +65,10 @@ impl Layer {
             "lstm" | "batch_norm" | "layer_norm" | "leaky_relu" | "clip" => {
                 let number =
                     argument.and_then(|text| text.parse::<f32>().ok()).filter(|number| number.is_finite());
-                number.ok_or_else(|| tensors.refuse(&format!("layer `{word}`: allowed is {kind}:NUMBER")))?
+                number.ok_or_else(|| tensors.refuse(format!("layer `{word}`: allowed is {kind}:NUMBER")))?
             }
             _ if argument.is_some() => {
-                return Err(tensors.refuse(&format!("layer `{word}`: {kind} takes no number")));
+                return Err(tensors.refuse(format!("layer `{word}`: {kind} takes no number")));
             }
             _ => 0.0,
         };
@@ -95,7 +96,7 @@ impl Layer {
                 let scale: Vec<f32> =
                     variance.iter().map(|variance| 1.0 / (variance + taken).sqrt()).collect();
                 if !scale.iter().all(|scale| scale.is_finite()) {
-                    return Err(tensors.refuse(&format!("`{}`: a variance below zero", named("variance"))));
+                    return Err(tensors.refuse(format!("`{}`: a variance below zero", named("variance"))));
                 }
                 let beta = take_vector("beta", inputs)?;
                 let shift =
@@ -119,7 +120,7 @@ impl Layer {
             "softmax" => Self::Softmax,
             _ => {
                 let all = format!("{WORDS}, {}", stack::WORDS);
-                return Err(tensors.refuse(&format!("unknown layer `{kind}`: allowed are {all}")));
+                return Err(tensors.refuse(format!("unknown layer `{kind}`: allowed are {all}")));
             }
         })
     }

@@ -31,6 +31,7 @@ mod tensors;
 
 use layer::Layer;
 use stack::Stack;
+use strict_input::Refusal;
 pub(crate) use tensors::{Layout, Tensors};
 #[cfg(test)]
 pub(crate) use tensors::{packed, packed_with};
@@ -64,7 +65,7 @@ impl Network {
     ///
     /// # Errors
     /// One line naming the file and what is wrong with it.
-    pub(crate) fn new(tensors: &Tensors, inputs: usize, outputs: usize) -> Result<Self, String> {
+    pub(crate) fn new(tensors: &Tensors, inputs: usize, outputs: usize) -> Result<Self, Refusal> {
         Self::of_layers(tensors, tensors.layers(), 0, inputs, outputs)
     }
 
@@ -78,17 +79,17 @@ impl Network {
         first: usize,
         inputs: usize,
         outputs: usize,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Refusal> {
         let count = words.split_whitespace().count();
         if count > MOST_LAYERS {
-            return Err(tensors.refuse(&format!("{count} layers: allowed are {MOST_LAYERS}")));
+            return Err(tensors.refuse(format!("{count} layers: allowed are {MOST_LAYERS}")));
         }
         let (mut steps, mut width, mut widest) = (Vec::new(), inputs, inputs);
         let (mut kept, mut deepest) = (Vec::new(), 0);
         for (index, word) in words.split_whitespace().enumerate() {
             if let Some(stack) = Stack::named(word) {
                 let changed = stack.width(width, &mut kept);
-                width = changed.map_err(|why| tensors.refuse(&format!("layer `{word}`: {why}")))?;
+                width = changed.map_err(|refusal| tensors.place(refusal.at(format!("layer `{word}`"))))?;
                 deepest = deepest.max(kept.len());
                 steps.push(Step::Stack(stack));
                 continue;
@@ -99,10 +100,10 @@ impl Network {
             steps.push(Step::Layer(layer));
         }
         if width != outputs {
-            return Err(tensors.refuse(&format!("{width} outputs: allowed are {outputs}")));
+            return Err(tensors.refuse(format!("{width} outputs: allowed are {outputs}")));
         }
         if deepest.saturating_mul(widest) > MOST_ASIDE {
-            return Err(tensors.refuse(&format!(
+            return Err(tensors.refuse(format!(
                 "its layers keep up to {deepest} times {widest} values: allowed are {MOST_ASIDE} in all"
             )));
         }
@@ -166,7 +167,7 @@ mod tests {
         layers: &str,
         tensors: &[(&str, &[usize], &[f32])],
         ends: [usize; 2],
-    ) -> Result<Network, String> {
+    ) -> Result<Network, Refusal> {
         let file = packed(layers, tensors);
         Network::new(&Tensors::read("weights", &file, &[])?, ends[0], ends[1])
     }
@@ -258,7 +259,7 @@ mod tests {
         // Experts say 4 and 7; the gate weighs them by 1/4 and 3/4.
         let mut mixture = network("keep dense swap dense softmax dot", &gate, [2, 1]).unwrap();
         assert!((mixture.step(&[3.0, 7.0])[0] - 6.25).abs() < 1e-5);
-        let refusal = |layers: &str| network(layers, &gate, [2, 1]).unwrap_err();
+        let refusal = |layers: &str| network(layers, &gate, [2, 1]).unwrap_err().to_string();
         assert!(refusal("add").ends_with("layer `add`: nothing is kept"));
         assert!(refusal("keep dense swap dot dot").ends_with("layer `dot`: nothing is kept"));
     }
@@ -267,7 +268,7 @@ mod tests {
     fn places_that_a_few_words_ask_for_are_bounded() {
         // 4 GB for a file of 620 kB: 120,000 words, each a place as wide as the widest layer.
         let none: [(&str, &[usize], &[f32]); 0] = [];
-        let refusal = |layers: &str, width| network(layers, &none, [width, width]).unwrap_err();
+        let refusal = |layers: &str, width| network(layers, &none, [width, width]).unwrap_err().to_string();
         assert_eq!(
             refusal(&"keep ".repeat(120_000), 1),
             "`weights` = `w.safetensors`: 120000 layers: allowed are 1000"
@@ -286,7 +287,7 @@ mod tests {
         let dense: [(&str, &[usize], &[f32]); 2] =
             [("0.kernel", &[2, 1], &[1.0, 2.0]), ("0.bias", &[1], &[0.0])];
         let refusal = |layers: &str, tensors: &[(&str, &[usize], &[f32])], ends| {
-            network(layers, tensors, ends).unwrap_err()
+            network(layers, tensors, ends).unwrap_err().to_string()
         };
         assert_eq!(refusal("dense", &dense, [2, 5]), "`weights` = `w.safetensors`: 1 outputs: allowed are 5");
         assert_eq!(

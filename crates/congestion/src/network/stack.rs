@@ -1,5 +1,7 @@
 //! Words that put values aside and take them up again: residual connections, branches, mixtures.
 
+use strict_input::Refusal;
+
 /// What becomes of the present values and of those put aside last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stack {
@@ -31,18 +33,18 @@ impl Stack {
     ///
     /// # Errors
     /// What is wrong: nothing, or another number of values, is put aside.
-    pub(super) fn width(self, width: usize, aside: &mut Vec<usize>) -> Result<usize, String> {
+    pub(super) fn width(self, width: usize, aside: &mut Vec<usize>) -> Result<usize, Refusal> {
         if self == Self::Keep {
             aside.push(width);
             return Ok(width);
         }
-        let kept = aside.pop().ok_or("nothing is kept")?;
+        let kept = aside.pop().ok_or_else(|| Refusal::new("nothing is kept"))?;
         match self {
             Self::Swap => {
                 aside.push(width);
                 Ok(kept)
             }
-            _ if kept != width => Err(format!("{width} values beside {kept} kept ones")),
+            _ if kept != width => Err(Refusal::new(format!("{width} values beside {kept} kept ones"))),
             Self::Dot => Ok(1),
             Self::Keep | Self::Add => Ok(width),
         }

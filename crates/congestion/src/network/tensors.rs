@@ -2,9 +2,11 @@
 //! TensorFlow checkpoint's data file of a known layout.
 
 use crate::File;
-use safetensors::{Dtype, SafeTensors};
+use safetensors::{Dtype, SafeTensorError, SafeTensors};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use strict_input::Refusal;
+use thiserror::Error;
 
 /// The key of the metadata that holds the words of the layers.
 const LAYERS: &str = "layers";
@@ -52,9 +54,9 @@ impl Tensors {
     ///
     /// # Errors
     /// One line naming the file and what is wrong with it.
-    pub(crate) fn read(parameter: &str, file: &File, layouts: &[Layout]) -> Result<Self, String> {
+    pub(crate) fn read(parameter: &str, file: &File, layouts: &[Layout]) -> Result<Self, Refusal> {
         let source = format!("`{parameter}` = `{}`", file.name);
-        let read = |contents: &[u8]| Held::read(contents, layouts).map_err(|why| format!("{source}: {why}"));
+        let read = |contents: &[u8]| Held::read(contents, layouts).map_err(|error| error.at(source.clone()));
         let mut held = file.contents.made(read)?;
         if held.layout != Layout::of(&file.contents, layouts) {
             // Another scheme has read it in its own way.
@@ -72,53 +74,58 @@ impl Tensors {
     ///
     /// # Errors
     /// One line naming the file: there is none.
-    pub(crate) fn metadata(&self, key: &str) -> Result<&str, String> {
+    pub(crate) fn metadata(&self, key: &str) -> Result<&str, Refusal> {
         let found = self.held.metadata.get(key).map(String::as_str);
-        found.ok_or_else(|| self.refuse(&format!("no `{key}` in its metadata")))
+        found.ok_or_else(|| self.refuse(format!("no `{key}` in its metadata")))
     }
 
     /// Says what is wrong with the file.
-    pub(crate) fn refuse(&self, why: &str) -> String {
-        format!("{}: {why}", self.source)
+    pub(crate) fn refuse(&self, why: String) -> Refusal {
+        self.place(Refusal::new(why))
     }
 
-    fn find(&self, name: &str) -> Result<&Tensor, String> {
-        self.held.named.get(name).ok_or_else(|| self.refuse(&format!("there is no tensor `{name}`")))
+    /// The same refusal, of something in the file.
+    pub(crate) fn place(&self, refusal: Refusal) -> Refusal {
+        refusal.at(self.source.clone())
     }
 
-    fn of_shape(&self, name: &str, shape: &[usize]) -> Result<Arc<[f32]>, String> {
+    fn find(&self, name: &str) -> Result<&Tensor, Refusal> {
+        self.held.named.get(name).ok_or_else(|| self.refuse(format!("there is no tensor `{name}`")))
+    }
+
+    fn of_shape(&self, name: &str, shape: &[usize]) -> Result<Arc<[f32]>, Refusal> {
         let tensor = self.find(name)?;
         if tensor.shape != shape {
             let found = &tensor.shape;
-            return Err(self.refuse(&format!("`{name}` has the shape {found:?}: allowed is {shape:?}")));
+            return Err(self.refuse(format!("`{name}` has the shape {found:?}: allowed is {shape:?}")));
         }
         Ok(Arc::clone(&tensor.values))
     }
 
     /// The values of a matrix, row by row.
-    pub(crate) fn matrix(&self, name: &str, shape: [usize; 2]) -> Result<Arc<[f32]>, String> {
+    pub(crate) fn matrix(&self, name: &str, shape: [usize; 2]) -> Result<Arc<[f32]>, Refusal> {
         self.of_shape(name, &shape)
     }
 
     /// The values of a vector.
-    pub(crate) fn vector(&self, name: &str, length: usize) -> Result<Arc<[f32]>, String> {
+    pub(crate) fn vector(&self, name: &str, length: usize) -> Result<Arc<[f32]>, Refusal> {
         self.of_shape(name, &[length])
     }
 
     /// Length of a vector, above zero.
-    pub(crate) fn length(&self, name: &str) -> Result<usize, String> {
+    pub(crate) fn length(&self, name: &str) -> Result<usize, Refusal> {
         match self.find(name)?.shape[..] {
             [length] if length > 0 => Ok(length),
-            ref found => Err(self.refuse(&format!("`{name}` has the shape {found:?}: allowed is [any]"))),
+            ref found => Err(self.refuse(format!("`{name}` has the shape {found:?}: allowed is [any]"))),
         }
     }
 
     /// Number of columns, above zero, of a matrix with `rows` rows.
-    pub(crate) fn columns(&self, name: &str, rows: usize) -> Result<usize, String> {
+    pub(crate) fn columns(&self, name: &str, rows: usize) -> Result<usize, Refusal> {
         match self.find(name)?.shape[..] {
             [found, columns] if found == rows && columns > 0 => Ok(columns),
             ref found => {
-                Err(self.refuse(&format!("`{name}` has the shape {found:?}: allowed is [{rows}, any]")))
+                Err(self.refuse(format!("`{name}` has the shape {found:?}: allowed is [{rows}, any]")))
             }
         }
     }
@@ -131,8 +138,20 @@ impl Layout {
     }
 }
 
+/// Why a file is not one of safetensors that can be taken.
+#[derive(Debug, Error)]
+enum NoSafetensors {
+    // The message may have several lines.
+    #[error("{}", .0.to_string().replace('\n', " "))]
+    Format(#[from] SafeTensorError),
+    #[error("no `{LAYERS}` in its metadata")]
+    NoLayers,
+    #[error("`{name}` is of {dtype:?}")]
+    Type { name: String, dtype: Dtype },
+}
+
 impl Held {
-    fn read(contents: &[u8], layouts: &[Layout]) -> Result<Self, String> {
+    fn read(contents: &[u8], layouts: &[Layout]) -> Result<Self, Refusal> {
         let held = match Layout::of(contents, layouts) {
             Some(layout) => Self::of_layout(layout, contents),
             None => Self::of_safetensors(contents).map_err(|why| {
@@ -143,12 +162,12 @@ impl Held {
                     format!(", and a TensorFlow data file of {} bytes", known.join(", "))
                 };
                 let found = contents.len();
-                format!("{found} bytes, {why}: allowed are safetensors with float32{data}")
+                Refusal::new(format!("{found} bytes, {why}: allowed are safetensors with float32{data}"))
             })?,
         };
         for (name, tensor) in &held.named {
             if let Some(value) = tensor.values.iter().find(|value| !value.is_finite()) {
-                return Err(format!("`{name}` holds {value}: allowed are finite numbers"));
+                return Err(Refusal::new(format!("`{name}` holds {value}: allowed are finite numbers")));
             }
         }
         Ok(held)
@@ -167,17 +186,16 @@ impl Held {
         }
     }
 
-    fn of_safetensors(contents: &[u8]) -> Result<Self, String> {
-        let plain = |why: safetensors::SafeTensorError| why.to_string().replace('\n', " ");
-        let (_, metadata) = SafeTensors::read_metadata(contents).map_err(plain)?;
+    fn of_safetensors(contents: &[u8]) -> Result<Self, NoSafetensors> {
+        let (_, metadata) = SafeTensors::read_metadata(contents)?;
         let metadata: BTreeMap<String, String> =
             metadata.metadata().iter().flatten().map(|(key, text)| (key.clone(), text.clone())).collect();
-        let layers = metadata.get(LAYERS).cloned().ok_or_else(|| format!("no `{LAYERS}` in its metadata"))?;
+        let layers = metadata.get(LAYERS).cloned().ok_or(NoSafetensors::NoLayers)?;
         let mut held = Self { layers, metadata, ..Self::default() };
-        let file = SafeTensors::deserialize(contents).map_err(plain)?;
+        let file = SafeTensors::deserialize(contents)?;
         for (name, view) in file.iter() {
             if view.dtype() != Dtype::F32 {
-                return Err(format!("`{name}` is of {:?}", view.dtype()));
+                return Err(NoSafetensors::Type { name: name.to_owned(), dtype: view.dtype() });
             }
             let tensor = Tensor { shape: view.shape().to_vec(), values: floats(view.data()) };
             held.named.insert(name.to_owned(), tensor);
@@ -238,7 +256,7 @@ mod tests {
         assert!(Arc::ptr_eq(&first, &kernel(&[LAYOUT]).unwrap()));
         let other = Layout { tensors: &[("0.kernel", &[2, 1], 8)], ..LAYOUT };
         assert_eq!(kernel(&[other]).unwrap()[..], [2.0, 3.0]);
-        assert!(kernel(&[]).unwrap_err().contains("20 bytes, "));
+        assert!(kernel(&[]).unwrap_err().to_string().contains("20 bytes, "));
         assert!(Arc::ptr_eq(&first, &kernel(&[LAYOUT]).unwrap()));
     }
 
@@ -246,7 +264,7 @@ mod tests {
     fn files_of_another_kind_are_refused_with_what_is_allowed() {
         let refusal = |contents: &[u8]| {
             let file = File { name: "x".into(), contents: contents.into() };
-            Tensors::read("weights", &file, &[LAYOUT]).unwrap_err()
+            Tensors::read("weights", &file, &[LAYOUT]).unwrap_err().to_string()
         };
         for contents in [&b""[..], b"short", &[0xff; 100], &[b'{'; 19], b"\x02\0\0\0\0\0\0\0{}"] {
             let message = refusal(contents);
@@ -272,6 +290,11 @@ mod tests {
         let views: [(&str, safetensors::tensor::TensorView<'_>); 0] = [];
         let bare = safetensors::serialize(views, None).unwrap();
         let file = File { name: "w".into(), contents: bare.into() };
-        assert!(Tensors::read("weights", &file, &[]).unwrap_err().contains("no `layers` in its metadata"));
+        assert!(
+            Tensors::read("weights", &file, &[])
+                .unwrap_err()
+                .to_string()
+                .contains("no `layers` in its metadata")
+        );
     }
 }

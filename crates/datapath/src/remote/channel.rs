@@ -1,6 +1,7 @@
 //! The socket beside those of the flows: over it the sides ask each other for the time, before, during and after a run.
 
 use super::port::Port;
+use crate::Error;
 use endpoint::{Clock, Guarded, Kind, monotonic_ns};
 use endpoint::{ENVELOPE_BYTES, IP_UDP_BYTES, MAX_DATAGRAM_BYTES, word};
 use serde::{Deserialize, Serialize};
@@ -37,7 +38,7 @@ impl Exchange {
     /// # Errors
     /// Two of the four times are the other side's word. What is wrong: by them the round trip is shorter than none, longer
     /// than the time from question to answer, or longer than a minute.
-    pub fn compared(&self) -> Result<(i64, i64), String> {
+    pub fn compared(&self) -> Result<(i64, i64), Error> {
         let [asked, heard, answered, returned] =
             [self.asked_ns, self.heard_ns, self.answered_ns, self.returned_ns].map(i128::from);
         let passed = returned - asked;
@@ -48,13 +49,7 @@ impl Exchange {
             .filter(|_| (0..=passed.min(MOST_TRIP_NS)).contains(&trip));
         numbers.ok_or_else(|| {
             let s = |ns: i128| ns as f64 / 1e9;
-            format!(
-                "states times by which a round trip took {:.3} s, while {:.3} s passed here: allowed is 0 to what passed here, \
-                 and {} s at most",
-                s(trip),
-                s(passed),
-                s(MOST_TRIP_NS)
-            )
+            Error::Exchange { trip_s: s(trip), passed_s: s(passed), most_s: s(MOST_TRIP_NS) }
         })
     }
 }
@@ -83,7 +78,7 @@ impl Channel {
     ///
     /// # Errors
     /// One line: a thread that cannot be started.
-    pub(super) fn start(port: Port) -> Result<Self, String> {
+    pub(super) fn start(port: Port) -> Result<Self, Error> {
         let shared = Arc::<Shared>::default();
         let own = Arc::clone(&shared);
         let thread = thread::Builder::new()
@@ -93,7 +88,7 @@ impl Channel {
                 own.real_time.store(punctual.is_granted(), Ordering::Relaxed);
                 Worker { port, clock: Clock::starting_at(0), pending: Vec::new() }.run(&own)
             })
-            .map_err(|error| format!("cannot start a thread: {error}"))?;
+            .map_err(|error| Error::system("cannot start a thread", error))?;
         Ok(Self { shared, thread: Some(thread) })
     }
 
@@ -118,11 +113,11 @@ impl Channel {
     ///
     /// # Errors
     /// One line: what the socket refused.
-    pub(super) fn end(&mut self) -> Result<Guarded, String> {
+    pub(super) fn end(&mut self) -> Result<Guarded, Error> {
         self.shared.ends.store(true, Ordering::Relaxed);
         let Some(thread) = self.thread.take() else { return Ok(Guarded::default()) };
-        let ended = thread.join().map_err(|_| "the channel's thread panicked".to_owned())?;
-        ended.map_err(|error| format!("channel: {error}"))
+        let ended = thread.join().map_err(|_| Error::Panicked("the channel's thread"))?;
+        ended.map_err(|error| Error::system("channel", error))
     }
 }
 
@@ -234,9 +229,9 @@ mod tests {
             let heard_ns = 1_000_010_000_000 + ahead_ns;
             exchange(heard_ns, heard_ns + took_ns).compared()
         };
-        assert_eq!(ahead(5_000_000, 10_000_000), Ok((5_000_000, 20_000_000)));
-        assert_eq!(ahead(1 << 40, 0), Ok(((1 << 40) - 5_000_000, 30_000_000)));
-        assert_eq!(ahead(0, 30_000_000).map(|(_, trip_ns)| trip_ns), Ok(0));
+        assert_eq!(ahead(5_000_000, 10_000_000).unwrap(), (5_000_000, 20_000_000));
+        assert_eq!(ahead(1 << 40, 0).unwrap(), ((1 << 40) - 5_000_000, 30_000_000));
+        assert_eq!(ahead(0, 30_000_000).unwrap().1, 0);
     }
 
     #[test]
@@ -245,15 +240,19 @@ mod tests {
         let cases =
             [(4 * 10_u64.pow(18), 10_u64.pow(18)), (5, 6 + 30_000_000), (6, 5), (u64::MAX, 0), (0, u64::MAX)];
         for (heard_ns, answered_ns) in cases {
-            let why = exchange(heard_ns, answered_ns).compared().unwrap_err();
+            let why = exchange(heard_ns, answered_ns).compared().unwrap_err().to_string();
             assert!(why.contains("while 0.030 s passed here: allowed is 0 to what passed here"), "{why}");
         }
-        let why = exchange(4 * 10_u64.pow(18), 10_u64.pow(18)).compared().unwrap_err();
+        let why = exchange(4 * 10_u64.pow(18), 10_u64.pow(18)).compared().unwrap_err().to_string();
         assert!(why.starts_with("states times by which a round trip took 3000000000.030 s, while"), "{why}");
         let slow = Exchange { asked_ns: 0, heard_ns: 5, answered_ns: 5, returned_ns: 60_000_000_000 };
-        assert_eq!(slow.compared().map(|(_, trip_ns)| trip_ns), Ok(60_000_000_000));
+        assert_eq!(slow.compared().unwrap().1, 60_000_000_000);
         assert!(
-            Exchange { returned_ns: 60_000_000_001, ..slow }.compared().unwrap_err().contains("60 s at most")
+            Exchange { returned_ns: 60_000_000_001, ..slow }
+                .compared()
+                .unwrap_err()
+                .to_string()
+                .contains("60 s at most")
         );
     }
 }

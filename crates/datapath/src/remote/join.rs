@@ -2,6 +2,8 @@
 
 use super::report::{FlowHalf, SideReport};
 use super::tunnel::TunnelReport;
+use crate::Error;
+use crate::ReportFault;
 use crate::lateness::{bound, stalled};
 use crate::observer_events::{Delivered, tell_flows};
 use crate::program_flow::ProgramReport;
@@ -97,15 +99,15 @@ pub fn join(
     remote: SideReport,
     references: &[Reference],
     observer: &mut dyn Observer,
-) -> Result<Joined, String> {
+) -> Result<Joined, Error> {
     if local.flows.len() != spec.flows.len() || remote.flows.len() != spec.flows.len() {
-        return Err("the sides report of other flows than those of the run".to_owned());
+        return Err(ReportFault::OtherFlows.into());
     }
     let times = [local.start_ns, remote.start_ns].into_iter().chain(
         local.exchanges.iter().flat_map(|it| [it.asked_ns, it.heard_ns, it.answered_ns, it.returned_ns]),
     );
     if times.into_iter().any(|ns| ns > LATEST_NS) {
-        return Err("a side reports times that no clock shows".to_owned());
+        return Err(ReportFault::Times.into());
     }
     let epochs = [local.start_ns as i64, remote.start_ns as i64];
     let (asked, answered) = (local.asked, local.exchanges.len() as u64);
@@ -140,7 +142,7 @@ pub fn join(
     if let Some(objection) =
         flows.iter().enumerate().find_map(|(index, flow)| flow.objection(index, sends(index)))
     {
-        return Err(objection);
+        return Err(ReportFault::Flow(objection).into());
     }
     // As if the clocks agreed that both began at the same moment.
     let apart = epochs[1] - epochs[0];
@@ -167,8 +169,7 @@ pub fn join(
             Point { at_ns: arrived_ns, apparent_ns: delay_ns - apart }
         }]);
     }
-    let fit = fit_minima(&there, &back, references)
-        .map_err(|error| format!("the clocks of the two machines cannot be compared: {error}"))?;
+    let fit = fit_minima(&there, &back, references)?;
     let clocks = compared(&fit, epochs, local_sends, rtt_ns, (asked, answered));
     let correction = correction(&fit, epochs);
     let JoinedTotals { totals, flows, ends_latest, invalid } =
@@ -311,7 +312,7 @@ fn tell_all(
     sends: impl Fn(usize) -> bool,
     correction: &Correction,
     observer: &mut dyn Observer,
-) -> Result<JoinedTotals, String> {
+) -> Result<JoinedTotals, Error> {
     let carried = flows.iter().map(Flow::carried).collect();
     let (mut reports, mut tunnels, mut samples) = (Vec::new(), Vec::new(), Vec::new());
     let (mut silences, mut invalid) = (Vec::new(), None);

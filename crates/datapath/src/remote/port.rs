@@ -1,5 +1,6 @@
 //! A UDP socket on the network, and who is at its other end.
 
+use crate::Error;
 use endpoint::{
     Datagram, Guard, Inbox, Key, Kind, MAX_DATAGRAM_BYTES, Outbox, monotonic_ns, prepare, prepare_for_network,
 };
@@ -15,17 +16,15 @@ use transport::EcnMode;
 ///
 /// # Errors
 /// One line: what the system refused, or that all ports are in use.
-pub(super) fn open(ports: Option<(u16, u16)>) -> Result<UdpSocket, String> {
+pub(super) fn open(ports: Option<(u16, u16)>) -> Result<UdpSocket, Error> {
     let bind = |port| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port));
     let socket = match ports {
-        None => bind(0).map_err(|error| format!("UDP socket: {error}"))?,
-        Some((from, to)) => (from..=to)
-            .find_map(|port| bind(port).ok())
-            .ok_or_else(|| format!("UDP ports {from} to {to}: all are in use"))?,
+        None => bind(0).map_err(|error| Error::system("UDP socket", error))?,
+        Some((from, to)) => (from..=to).find_map(|port| bind(port).ok()).ok_or(Error::NoPort { from, to })?,
     };
     prepare(&socket, EcnMode::Off, true)
         .and_then(|()| prepare_for_network(&socket))
-        .map_err(|error| format!("UDP socket: {error}"))?;
+        .map_err(|error| Error::system("UDP socket", error))?;
     Ok(socket)
 }
 

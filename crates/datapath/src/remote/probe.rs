@@ -3,12 +3,14 @@
 //! every ECN codepoint, which tell what becomes of it.
 
 use super::port::Port;
+use crate::Error;
 use endpoint::{
     Clock, ENVELOPE_BYTES, IP_UDP_BYTES, Kind, Scheduled, Urgency, monotonic_ns, set_type_of_service,
 };
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::time::{Duration, Instant};
+use strict_input::Refusal;
 use units::Time;
 
 /// Smallest packet, bytes: nothing in the envelope.
@@ -63,14 +65,20 @@ impl Probe {
     ///
     /// # Errors
     /// One line: the key, its value and what is allowed.
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Refusal> {
         if !(0.0..=MOST_SECONDS).contains(&self.seconds) {
-            return Err(format!("probe: seconds = {}: allowed is 0 to {MOST_SECONDS}", self.seconds));
+            return Err(Refusal::of_value(
+                "seconds",
+                self.seconds,
+                format!("allowed is 0 to {MOST_SECONDS}"),
+            )
+            .at("probe"));
         }
         let mut bytes = 0;
         for (index, burst) in self.bursts.iter().enumerate() {
             let refused = |key: &str, value: f64, allowed: String| {
-                format!("probe: bursts[{index}].{key} = {value}: allowed is {allowed}")
+                Refusal::of_value(format!("bursts[{index}].{key}"), value, format!("allowed is {allowed}"))
+                    .at("probe")
             };
             if !(0.0..=self.seconds).contains(&burst.at_s) {
                 return Err(refused("at_s", burst.at_s, format!("0 to {}", self.seconds)));
@@ -87,7 +95,10 @@ impl Probe {
             bytes += u64::from(burst.packets) * u64::from(burst.bytes);
         }
         if bytes > MOST_IN_ALL {
-            return Err(format!("probe: {bytes} bytes in all: at most {MOST_IN_ALL} are sent"));
+            return Err(Refusal::of_key(
+                "probe",
+                format!("{bytes} bytes in all: at most {MOST_IN_ALL} are sent"),
+            ));
         }
         Ok(())
     }
@@ -101,15 +112,15 @@ pub(super) fn probe(
     port: &mut Port,
     probe: &Probe,
     stop: &(dyn Fn() -> bool + Sync),
-) -> Result<Probed, String> {
+) -> Result<Probed, Error> {
     probe.check()?;
     // A thread of its own: its priority is nobody else's.
     std::thread::scope(|scope| {
         let work = move || {
             let _punctual = Scheduled::punctual(Urgency::End);
-            carry_out(port, probe, stop).map_err(|error| format!("probe: {error}"))
+            carry_out(port, probe, stop).map_err(|error| Error::system("probe", error))
         };
-        scope.spawn(work).join().unwrap_or_else(|_| Err("probe: a thread panicked".to_owned()))
+        scope.spawn(work).join().unwrap_or_else(|_| Err(Error::Panicked("probe: a thread")))
     })
 }
 
@@ -213,7 +224,7 @@ mod tests {
     fn what_nobody_should_be_sent_is_refused() {
         let refusal = |text: &str| {
             let read: Probe = serde_json::from_str(text).unwrap();
-            read.check().unwrap_err()
+            read.check().unwrap_err().to_string()
         };
         let one = |burst: &str| refusal(&format!(r#"{{"bursts": [{burst}], "seconds": 1.0}}"#));
         assert!(

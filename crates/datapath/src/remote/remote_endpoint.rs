@@ -14,6 +14,7 @@ use crate::owner::{Owner, clean_up};
 use crate::program_flow::{EndsHere, ProgramFlow};
 use crate::scratch::Scratch;
 use crate::tun::TunConfig;
+use crate::{Cause, Error};
 use congestion::Registry;
 use endpoint::{
     Clock, Journal, Key, MAX_DATAGRAM_BYTES, MOST_FLOWS, ReceiverReport, Scheduled, SenderReport, Session,
@@ -26,6 +27,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
+use strict_input::Refusal;
 use units::{Span, Time};
 
 /// How often programs and the request to stop are looked at.
@@ -138,17 +140,19 @@ impl RemoteEndpoint {
     ///
     /// # Errors
     /// One line: what the system refused.
-    pub fn open(&mut self, request: &Open) -> Result<Opened, String> {
+    pub fn open(&mut self, request: &Open) -> Result<Opened, Error> {
         clean_up();
         *self = Self::default();
         if request.flows > MOST_FLOWS {
-            return Err(format!("open: flows = {}: allowed is 0 to {MOST_FLOWS}", request.flows));
+            return Err(Refusal::of_value("flows", request.flows, format!("allowed is 0 to {MOST_FLOWS}"))
+                .at("open")
+                .into());
         }
         let sockets = (0..=request.flows).map(|_| port::open(request.ports));
         let sockets = sockets.collect::<Result<Vec<_>, _>>()?;
         let ports = sockets.iter().map(|socket| socket.local_addr().map(|address| address.port()));
         let ports: Result<_, _> = ports.collect();
-        let ports = ports.map_err(|error| format!("UDP socket: {error}"))?;
+        let ports = ports.map_err(|error| Error::system("UDP socket", error))?;
         self.sockets = sockets;
         tracing::info!(?ports, "UDP sockets opened");
         Ok(Opened { ports })
@@ -158,15 +162,21 @@ impl RemoteEndpoint {
     ///
     /// # Errors
     /// One line: what the system refused, or that the request does not fit what was opened.
-    pub fn meet(&mut self, request: &Meet, stop: &dyn Fn() -> bool) -> Result<Met, String> {
-        let text = |error: std::io::Error| format!("UDP: {error}");
+    pub fn meet(&mut self, request: &Meet, stop: &dyn Fn() -> bool) -> Result<Met, Error> {
+        let text = |error: std::io::Error| Error::system("UDP", error);
         if request.ports.len() != self.sockets.len() || request.keys.len() != self.sockets.len() {
-            return Err(format!("meet: {} sockets are open here", self.sockets.len()));
+            return Err(Error::OtherFlows {
+                request: "meet",
+                open: self.sockets.len(),
+                what: "sockets are open here",
+            });
         }
         let sizes = mtu::LEAST..=MAX_DATAGRAM_BYTES as u32;
         if !sizes.contains(&request.most_mtu_bytes) {
             let (found, least, most) = (request.most_mtu_bytes, sizes.start(), sizes.end());
-            return Err(format!("meet: most_mtu_bytes = {found}: allowed is {least} to {most}"));
+            return Err(Refusal::of_value("most_mtu_bytes", found, format!("allowed is {least} to {most}"))
+                .at("meet")
+                .into());
         }
         let sockets = std::mem::take(&mut self.sockets);
         let asked = sockets.into_iter().zip(&request.ports).zip(&request.keys);
@@ -174,7 +184,7 @@ impl RemoteEndpoint {
             let peer = SocketAddrV4::new(request.address, *port);
             Ok(Port::new(socket, peer, &Key::from_hex(outgoing)?, &Key::from_hex(incoming)?))
         });
-        let mut ports = ports.collect::<Result<Vec<_>, String>>()?;
+        let mut ports = ports.collect::<Result<Vec<_>, Error>>()?;
         let patience = Duration::from_secs_f64(request.patience_s.clamp(0.1, 600.0));
         tracing::info!(address = %request.address, ports = ?request.ports, "looks for the other side");
         let heard = meet(&mut ports, !request.asks, patience, stop).map_err(text)?;
@@ -210,13 +220,8 @@ impl RemoteEndpoint {
     ///
     /// # Errors
     /// One line: that the other side was not met.
-    pub fn ask(
-        &mut self,
-        seconds: f64,
-        per_s: f64,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<Vec<Exchange>, String> {
-        let channel = self.channel.as_ref().ok_or("the other side was not met")?;
+    pub fn ask(&mut self, seconds: f64, per_s: f64, stop: &dyn Fn() -> bool) -> Result<Vec<Exchange>, Error> {
+        let channel = self.channel.as_ref().ok_or(Error::Early("the other side was not met"))?;
         let until = monotonic_ns() + (seconds.clamp(0.0, 3600.0) * 1e9) as u64;
         channel.ask_every(interval(per_s));
         while monotonic_ns() < until && !stop() {
@@ -233,8 +238,8 @@ impl RemoteEndpoint {
     ///
     /// # Errors
     /// One line: that the other side was not met, what is not allowed, what the socket refused.
-    pub fn probe(&mut self, request: &Probe, stop: &(dyn Fn() -> bool + Sync)) -> Result<Probed, String> {
-        let port = self.ports.first_mut().ok_or("the other side was not met for a flow")?;
+    pub fn probe(&mut self, request: &Probe, stop: &(dyn Fn() -> bool + Sync)) -> Result<Probed, Error> {
+        let port = self.ports.first_mut().ok_or(Error::Early("the other side was not met for a flow"))?;
         probe(port, request, stop)
     }
 
@@ -248,11 +253,15 @@ impl RemoteEndpoint {
         spec: &RunSpec,
         part: &RunPart,
         registry: &Registry,
-        ready: &dyn Fn() -> Result<u64, String>,
+        ready: &dyn Fn() -> Result<u64, Cause>,
         stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<(), String> {
+    ) -> Result<(), Error> {
         if part.tunnels.len() != spec.flows.len() || self.ports.len() != spec.flows.len() {
-            return Err(format!("run: {} flows were opened", self.ports.len()));
+            return Err(Error::OtherFlows {
+                request: "run",
+                open: self.ports.len(),
+                what: "flows were opened",
+            });
         }
         let owner = Owner::next();
         let scratch =
@@ -262,8 +271,8 @@ impl RemoteEndpoint {
         let ports = std::mem::take(&mut self.ports);
         let mut ends = (0..spec.flows.len())
             .map(|index| part.end(index))
-            .collect::<Result<Vec<Option<End>>, String>>()?;
-        let channel = self.channel.as_ref().ok_or("the other side was not met")?;
+            .collect::<Result<Vec<Option<End>>, Error>>()?;
+        let channel = self.channel.as_ref().ok_or(Error::Early("the other side was not met"))?;
         let sent = Arc::default();
         let work = Work { spec, part, registry, directory, stop, sent: &sent };
         tracing::info!(flows = spec.flows.len(), sends = part.sends, tunnels = ?part.tunnels, "run begins");
@@ -285,8 +294,8 @@ impl RemoteEndpoint {
     ///
     /// # Errors
     /// One line: that there was no run.
-    pub fn finish(&mut self) -> Result<SideReport, String> {
-        let mut report = self.report.take().ok_or("there was no run")?;
+    pub fn finish(&mut self) -> Result<SideReport, Error> {
+        let mut report = self.report.take().ok_or(Error::Early("there was no run"))?;
         if let Some(mut channel) = self.channel.take() {
             let (exchanges, asked) = channel.take();
             self.exchanges.extend(exchanges);
@@ -305,7 +314,7 @@ fn interval(per_s: f64) -> Option<Duration> {
 
 impl RunPart {
     /// The end of flow number `index` behind its tunnel, if it has one.
-    fn end(&self, index: usize) -> Result<Option<End>, String> {
+    fn end(&self, index: usize) -> Result<Option<End>, Error> {
         if self.tunnels[index] == TunnelKind::None {
             return Ok(None);
         }
@@ -339,7 +348,7 @@ enum Half {
     Receiver(Box<ReceiverReport>),
 }
 
-type Thread<'scope, T> = ScopedJoinHandle<'scope, Result<T, String>>;
+type Thread<'scope, T> = ScopedJoinHandle<'scope, Result<T, Error>>;
 
 /// What is open for a flow before the run begins.
 enum Sockets {
@@ -361,10 +370,10 @@ impl<'a> Work<'a> {
         self,
         ports: Vec<Port>,
         ends: &'a [Option<End>],
-        ready: &dyn Fn() -> Result<u64, String>,
+        ready: &dyn Fn() -> Result<u64, Cause>,
         channel: &Channel,
         asks: bool,
-    ) -> Result<SideReport, String> {
+    ) -> Result<SideReport, Error> {
         let mut programs = Vec::new();
         for (index, end) in ends.iter().enumerate() {
             programs.push(self.program(index, end.as_ref())?);
@@ -375,7 +384,7 @@ impl<'a> Work<'a> {
             .iter()
             .map(|port| port.socket.try_clone())
             .collect::<Result<_, _>>()
-            .map_err(|error| refused(&error))?;
+            .map_err(|error| Error::system("UDP socket", error))?;
         for (index, (port, end)) in ports.into_iter().zip(ends).enumerate() {
             match end {
                 None => {
@@ -389,7 +398,7 @@ impl<'a> Work<'a> {
             }
         }
         tracing::info!("ready: waits for the time to start");
-        let start_ns = ready()?;
+        let start_ns = ready().map_err(Error::NotBegun)?;
         if asks {
             channel.ask_every(interval(self.part.asks_per_s));
         }
@@ -419,7 +428,7 @@ impl<'a> Work<'a> {
     }
 
     /// The program of flow number `index` that runs here, if it has programs.
-    fn program(self, index: usize, end: Option<&'a End>) -> Result<Option<ProgramFlow<'a>>, String> {
+    fn program(self, index: usize, end: Option<&'a End>) -> Result<Option<ProgramFlow<'a>>, Error> {
         let Some(end) = end else { return Ok(None) };
         let (own, peer) = self.part.inner(index);
         let sends = self.sends(index);
@@ -434,7 +443,7 @@ impl<'a> Work<'a> {
         ProgramFlow::start(self.spec, index, ends, self.directory)
     }
 
-    fn tunnel(self, index: usize, end: &End, port: Port) -> Result<Tunnel, String> {
+    fn tunnel(self, index: usize, end: &End, port: Port) -> Result<Tunnel, Error> {
         let (data, ack) = readings(&runs::FlowSpec { reverse: false, ..self.spec.flows[index].clone() })?;
         let (outgoing, incoming) = if self.sends(index) { (data, ack) } else { (ack, data) };
         let encapsulation = match self.part.tunnels[index] {
@@ -448,14 +457,14 @@ impl<'a> Work<'a> {
     }
 
     /// What flow number `index` needs behind its tunnel.
-    fn inner_socket(self, index: usize, end: &End) -> Result<Sockets, String> {
+    fn inner_socket(self, index: usize, end: &End) -> Result<Sockets, Error> {
         let flow = &self.spec.flows[index];
         let (own, peer) = self.part.inner(index);
         let (own, peer) = (SocketAddrV4::new(own, PORT), SocketAddrV4::new(peer, PORT));
         if flow.is_core() {
             let open = || {
-                let socket = UdpSocket::bind(own).map_err(|error| format!("{own}: {error}"))?;
-                socket.connect(peer).map_err(|error| format!("{peer}: {error}"))?;
+                let socket = UdpSocket::bind(own).map_err(|error| Error::system(format!("{own}"), error))?;
+                socket.connect(peer).map_err(|error| Error::system(format!("{peer}"), error))?;
                 Ok(socket)
             };
             return Ok(Sockets::Inner(end.namespace.run(open)?));
@@ -464,7 +473,7 @@ impl<'a> Work<'a> {
             end.namespace.set_buffers(kernel)?;
         }
         if flow.kernel.is_some() && !self.sends(index) {
-            let listen = || TcpListener::bind(own).map_err(|error| format!("{own}: {error}"));
+            let listen = || TcpListener::bind(own).map_err(|error| Error::system(format!("{own}"), error));
             return Ok(Sockets::Listener(end.namespace.run(listen)?));
         }
         Ok(Sockets::Nothing)
@@ -478,14 +487,14 @@ impl<'a> Work<'a> {
         tunnels: Vec<Option<Tunnel>>,
         ends: &'a [Option<End>],
         programs: &mut [Option<ProgramFlow<'a>>],
-    ) -> Result<Vec<FlowHalf>, String> {
+    ) -> Result<Vec<FlowHalf>, Error> {
         let stopped = AtomicBool::new(false);
         let session = Session { clock, end: Time::ZERO + self.spec.duration(), stop: &stopped };
         thread::scope(|scope| {
             let started = (|| {
                 let tunnels = tunnels.into_iter().enumerate().map(|(index, tunnel)| {
                     let Some(tunnel) = tunnel else { return Ok(None) };
-                    let work = move || tunnel.run(session).map_err(|error| error.to_string());
+                    let work = move || tunnel.run(session).map_err(Error::Tunnel);
                     self.spawn(scope, session, index, "tunnel", work).map(Some)
                 });
                 let tunnels = tunnels.collect::<Result<Vec<_>, _>>()?;
@@ -499,11 +508,11 @@ impl<'a> Work<'a> {
                     sockets.into_iter().zip(ends).enumerate().map(|(index, (sockets, end))| {
                         self.half(scope, session, index, end.as_ref(), sockets)
                     });
-                Ok((tunnels, halves.collect::<Result<Vec<_>, _>>()?))
+                Ok::<_, Error>((tunnels, halves.collect::<Result<Vec<_>, _>>()?))
             })();
             let watched = match &started {
                 Ok(_) => self.watch(session, programs),
-                Err(error) => Err(String::clone(error)),
+                Err(_) => Err(Error::Stopped),
             };
             if watched.is_err() {
                 stopped.store(true, Ordering::Relaxed);
@@ -534,7 +543,7 @@ impl<'a> Work<'a> {
         index: usize,
         end: Option<&'scope End>,
         sockets: Sockets,
-    ) -> Result<Option<Thread<'scope, Half>>, String>
+    ) -> Result<Option<Thread<'scope, Half>>, Error>
     where
         'a: 'scope,
     {
@@ -579,9 +588,8 @@ impl<'a> Work<'a> {
                 let address = SocketAddrV4::new(peer, PORT);
                 let work = move || {
                     end.namespace.enter()?;
-                    send_tcp(self.spec, index, &kernel.congestion_control, address, session)
-                        .map(Box::new)
-                        .map(Half::Sender)
+                    let report = send_tcp(self.spec, index, &kernel.congestion_control, address, session)?;
+                    Ok::<_, Error>(Half::Sender(Box::new(report)))
                 };
                 self.spawn(scope, session, index, name, work).map(Some)
             }
@@ -589,31 +597,31 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn spawn<'scope, T: Send + 'scope>(
+    fn spawn<'scope, T: Send + 'scope, E: Into<Error>>(
         self,
         scope: &'scope Scope<'scope, '_>,
         session: Session<'scope>,
         index: usize,
         name: &str,
-        work: impl FnOnce() -> Result<T, String> + Send + 'scope,
-    ) -> Result<Thread<'scope, T>, String> {
+        work: impl FnOnce() -> Result<T, E> + Send + 'scope,
+    ) -> Result<Thread<'scope, T>, Error> {
         let label = format!("flow {} ({}) {name}", index + 1, self.spec.flows[index].scheme);
         thread::Builder::new()
             .name(label.clone())
             .spawn_scoped(scope, move || {
                 let _punctual = Scheduled::punctual(Urgency::End);
-                let result = work().map_err(|error| format!("{label}: {error}"));
+                let result = work().map_err(|error| error.into().at(label));
                 if let Err(why) = &result {
                     tracing::error!("{why}");
                     session.stop.store(true, Ordering::Relaxed);
                 }
                 result
             })
-            .map_err(|error| format!("cannot start a thread: {error}"))
+            .map_err(|error| Error::system("cannot start a thread", error))
     }
 
     /// Waits for the end of the run; starts and ends programs meanwhile.
-    fn watch(self, session: Session<'_>, programs: &mut [Option<ProgramFlow<'_>>]) -> Result<(), String> {
+    fn watch(self, session: Session<'_>, programs: &mut [Option<ProgramFlow<'_>>]) -> Result<(), Error> {
         let (mut since, mut before) = (session.clock.now(), 0);
         loop {
             let now = session.clock.now();
@@ -621,9 +629,7 @@ impl<'a> Work<'a> {
             // What a second may carry may not be exceeded in less: a run may end before the second does.
             let mbps = (sent - before) as f64 * 8e-6 / (now - since).as_secs_f64().max(1.0);
             if let Some(cap) = self.part.bandwidth_cap_mbps.filter(|cap| mbps > *cap) {
-                return Err(format!(
-                    "stopped: {mbps:.1} Mbit/s were sent in a second: the bandwidth cap is {cap} Mbit/s"
-                ));
+                return Err(Error::BandwidthCap { mbps, cap });
             }
             if session.is_over(now) {
                 return Ok(());
@@ -635,23 +641,19 @@ impl<'a> Work<'a> {
                 program.step(now)?;
             }
             if (self.stop)() {
-                return Err("stopped".to_owned());
+                return Err(Error::Stopped);
             }
             thread::sleep(POLL);
         }
     }
 }
 
-fn refused(error: &std::io::Error) -> String {
-    format!("UDP socket: {error}")
-}
-
 /// What a thread gave; a panic in it is an error too.
-fn joined<T>(thread: Thread<'_, T>) -> Result<T, String> {
-    thread.join().unwrap_or_else(|_| Err("a thread of the run panicked".to_owned()))
+fn joined<T>(thread: Thread<'_, T>) -> Result<T, Error> {
+    thread.join().unwrap_or_else(|_| Err(Error::Panicked("a thread of the run")))
 }
 
 /// The value; the first error is kept.
-fn noted<T>(result: Result<T, String>, failure: &mut Option<String>) -> Option<T> {
+fn noted<T>(result: Result<T, Error>, failure: &mut Option<Error>) -> Option<T> {
     result.map_err(|error| failure.get_or_insert(error)).ok()
 }

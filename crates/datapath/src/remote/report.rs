@@ -2,6 +2,7 @@
 
 use super::channel::Exchange;
 use super::tunnel::TunnelReport;
+use crate::ReportFault;
 use crate::few::few;
 use crate::program_flow::ProgramReport;
 use crate::program_samples::ProgramSample;
@@ -56,26 +57,26 @@ impl SideReport {
     ///
     /// # Errors
     /// One line: what cannot be written.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, String> {
-        let text = |error: &dyn std::error::Error| format!("report of a side: {error}");
-        let plain = rmp_serde::to_vec(self).map_err(|error| text(&error))?;
-        zstd::bulk::compress(&plain, LEVEL).map_err(|error| text(&error))
+    pub fn to_bytes(&self) -> Result<Vec<u8>, ReportFault> {
+        let plain = rmp_serde::to_vec(self).map_err(|error| ReportFault::Unwritable(error.into()))?;
+        zstd::bulk::compress(&plain, LEVEL).map_err(|error| ReportFault::Unwritable(error.into()))
     }
 
     /// Returns the report of bytes that [`to_bytes`](Self::to_bytes) made, if it has `max_bytes` at most.
     ///
     /// # Errors
     /// One line: bytes of something else, or a report that is longer than allowed or than its compressed length explains.
-    pub fn from_bytes(bytes: &[u8], max_bytes: usize) -> Result<Self, String> {
-        let refused = |error: &dyn std::fmt::Display| format!("report of a side: not readable: {error}");
+    pub fn from_bytes(bytes: &[u8], max_bytes: usize) -> Result<Self, ReportFault> {
         let size = zstd::zstd_safe::get_frame_content_size(bytes).ok().flatten();
-        let size = size.ok_or_else(|| refused(&"no compressed report"))?;
+        let size = size.ok_or(ReportFault::NotCompressed)?;
         let max_bytes = max_bytes.min(ALWAYS_BYTES.max(bytes.len().saturating_mul(MAX_RATIO)));
-        let size = usize::try_from(size).ok().filter(|size| *size <= max_bytes).ok_or_else(|| {
-            refused(&format!("{} bytes become {size}: allowed are {max_bytes}", bytes.len()))
-        })?;
-        let plain = zstd::bulk::decompress(bytes, size).map_err(|error| refused(&error))?;
-        rmp_serde::from_slice(&plain).map_err(|error| refused(&error))
+        let size = usize::try_from(size)
+            .ok()
+            .filter(|size| *size <= max_bytes)
+            .ok_or(ReportFault::TooLarge { bytes: bytes.len(), size, most: max_bytes })?;
+        let plain =
+            zstd::bulk::decompress(bytes, size).map_err(|error| ReportFault::Unreadable(error.into()))?;
+        rmp_serde::from_slice(&plain).map_err(|error| ReportFault::Unreadable(error.into()))
     }
 }
 
@@ -105,11 +106,11 @@ mod tests {
     fn a_few_bytes_that_become_many_are_refused() {
         // A report of 100 kB that became 3.1 GB: here 30 kB that say they become 300 MB.
         let bomb = zstd::bulk::compress(&vec![0; 300_000_000], LEVEL).unwrap();
-        let error = SideReport::from_bytes(&bomb, ANY).unwrap_err();
+        let error = SideReport::from_bytes(&bomb, ANY).unwrap_err().to_string();
         assert!(error.contains(&format!("{} bytes become 300000000: allowed are", bomb.len())), "{error}");
         let good = report(2).to_bytes().unwrap();
         assert_eq!(SideReport::from_bytes(&good, ANY).unwrap().flows.len(), 2);
-        let error = SideReport::from_bytes(&good, 10).unwrap_err();
+        let error = SideReport::from_bytes(&good, 10).unwrap_err().to_string();
         assert!(error.ends_with("allowed are 10"), "{error}");
     }
 
@@ -125,13 +126,14 @@ mod tests {
             ended: None,
             output: words,
         }];
-        let error = SideReport::from_bytes(&long.to_bytes().unwrap(), ANY).unwrap_err();
+        let error = SideReport::from_bytes(&long.to_bytes().unwrap(), ANY).unwrap_err().to_string();
         assert!(error.contains("expected at most 4096 entries"), "{error}");
     }
 
     #[test]
     fn more_flows_than_there_can_be_are_refused_before_they_are_kept() {
-        let error = SideReport::from_bytes(&report(100_000).to_bytes().unwrap(), ANY).unwrap_err();
+        let error =
+            SideReport::from_bytes(&report(100_000).to_bytes().unwrap(), ANY).unwrap_err().to_string();
         assert!(error.contains("expected at most 510 entries"), "{error}");
     }
 }

@@ -213,14 +213,15 @@ fn a_run_that_was_not_met_or_not_made_is_refused() {
         asks_per_s: 0.0,
         bandwidth_cap_mbps: None,
     };
-    let error = side.run(&spec, &part, &Registry::builtin(), &|| Ok(0), &|| false).unwrap_err();
+    let error = side.run(&spec, &part, &Registry::builtin(), &|| Ok(0), &|| false).unwrap_err().to_string();
     assert_eq!(error, "run: 0 flows were opened");
-    assert_eq!(side.ask(1.0, 1.0, &|| false).unwrap_err(), "the other side was not met");
-    assert_eq!(side.finish().unwrap_err(), "there was no run");
+    assert_eq!(side.ask(1.0, 1.0, &|| false).unwrap_err().to_string(), "the other side was not met");
+    assert_eq!(side.finish().unwrap_err().to_string(), "there was no run");
     for bytes in [&b""[..], b"no report", &zstd::bulk::compress(b"no report", 3).unwrap()] {
         assert!(
             SideReport::from_bytes(bytes, 1 << 30)
                 .unwrap_err()
+                .to_string()
                 .starts_with("report of a side: not readable: ")
         );
     }
@@ -229,7 +230,7 @@ fn a_run_that_was_not_met_or_not_made_is_refused() {
 #[test]
 fn requests_that_make_no_sense_are_refused_and_keep_nothing() {
     let mut side = RemoteEndpoint::default();
-    let error = side.open(&Open { flows: 100_000, ports: None }).unwrap_err();
+    let error = side.open(&Open { flows: 100_000, ports: None }).unwrap_err().to_string();
     assert_eq!(error, "open: flows = 100000: allowed is 0 to 255");
     // The second of two ports is somebody's: what was opened before is let go.
     let (first, taken) = (1024..60_000)
@@ -239,7 +240,7 @@ fn requests_that_make_no_sense_are_refused_and_keep_nothing() {
             UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).ok().map(|_| (port, taken))
         })
         .unwrap();
-    side.open(&Open { flows: 1, ports: Some((first, first + 1)) }).unwrap_err();
+    side.open(&Open { flows: 1, ports: Some((first, first + 1)) }).unwrap_err().to_string();
     drop((UdpSocket::bind((Ipv4Addr::UNSPECIFIED, first)).unwrap(), taken));
     let meet = |side: &mut RemoteEndpoint, most_mtu_bytes: u32| {
         let ports = side.open(&Open { flows: 0, ports: None }).unwrap().ports;
@@ -255,7 +256,7 @@ fn requests_that_make_no_sense_are_refused_and_keep_nothing() {
         side.meet(&meet, &|| false)
     };
     for most_mtu_bytes in [0, 59, 575, 9217, u32::MAX] {
-        let error = meet(&mut side, most_mtu_bytes).unwrap_err();
+        let error = meet(&mut side, most_mtu_bytes).unwrap_err().to_string();
         assert_eq!(error, format!("meet: most_mtu_bytes = {most_mtu_bytes}: allowed is 576 to 9216"));
     }
     meet(&mut side, 1500).unwrap();
@@ -284,7 +285,8 @@ fn a_report_of_other_flows_or_impossible_times_is_refused() {
             real_time: true,
         }
     };
-    let refusal = |remote| join(&spec, true, report(0, 0), remote, &[], &mut Kept::default()).unwrap_err();
+    let refusal =
+        |remote| join(&spec, true, report(0, 0), remote, &[], &mut Kept::default()).unwrap_err().to_string();
     assert_eq!(refusal(report(0, 7)), "a side that receives flow 1 reports `send` of flow 8");
     assert_eq!(refusal(report(0, 0)), "a side that receives flow 1 reports `send` of flow 1");
     assert_eq!(refusal(report(u64::MAX, 0)), "a side reports times that no clock shows");
@@ -321,7 +323,7 @@ fn above_the_cap(duration_s: f64) {
         });
         let error = near.run(&spec, &part(true), &Registry::builtin(), &|| Ok(start_ns), &|| false);
         stopped.store(true, Ordering::Relaxed);
-        error.unwrap_err()
+        error.unwrap_err().to_string()
     });
     assert!(error.contains("the bandwidth cap is 1 Mbit/s"), "{error}");
 }

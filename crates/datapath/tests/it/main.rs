@@ -14,6 +14,7 @@ use recorder::Recorder;
 use runs::{Backend, RunSpec, meter_config};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::error::Error;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
@@ -35,7 +36,10 @@ fn no_priority() -> Option<String> {
 }
 
 /// Runs it, with its files in `directory` if there is one; its statistics too.
-fn record(spec: &RunSpec, directory: Option<&Path>) -> Result<(Emulated, Value), String> {
+fn record(
+    spec: &RunSpec,
+    directory: Option<&Path>,
+) -> Result<(Emulated, Value), Box<dyn Error + Send + Sync>> {
     let meter = RunMeter::new(meter_config(spec, Backend::Emulation));
     let mut observers = (meter, Recorder::create(directory, spec)?);
     let lock = EmulationLock::wait(&|| false, &|_| {})?;
@@ -50,12 +54,15 @@ fn record(spec: &RunSpec, directory: Option<&Path>) -> Result<(Emulated, Value),
 const ATTEMPTS: usize = 3;
 
 /// Runs it, and again where the machine stood still so long that the run calls itself invalid.
-fn emulate(spec: &Value) -> Result<Value, String> {
+fn emulate(spec: &Value) -> Result<Value, Box<dyn Error + Send + Sync>> {
     emulate_until(|report| report["emulation"]["invalid"].is_null(), spec)
 }
 
 /// Runs it until a run is good; the last run counts.
-fn emulate_until(is_good: impl Fn(&Value) -> bool, spec: &Value) -> Result<Value, String> {
+fn emulate_until(
+    is_good: impl Fn(&Value) -> bool,
+    spec: &Value,
+) -> Result<Value, Box<dyn Error + Send + Sync>> {
     let spec: RunSpec = serde_json::from_value(spec.clone()).unwrap();
     let run = || {
         record(&spec, None).map(|(emulated, mut stats)| {
@@ -346,7 +353,7 @@ fn failing_programs_fail_the_run_with_their_last_words() {
     let refused_within = |ready_s: f64, sender: &str, receiver: &str| {
         let mut flow = program(sender, receiver);
         flow["program"]["ready_timeout_s"] = json!(ready_s);
-        emulate(&spec(&path(), &json!([flow]), 1.5)).unwrap_err()
+        emulate(&spec(&path(), &json!([flow]), 1.5)).unwrap_err().to_string()
     };
     // Python itself may take seconds to start on a busy machine.
     let refused = |sender: &str, receiver: &str| refused_within(10.0, sender, receiver);
@@ -364,7 +371,7 @@ fn failing_programs_fail_the_run_with_their_last_words() {
     assert!(refused(connects, accepts).contains("sender: sent no data"));
     let mut missing = program("", "");
     missing["program"]["receiver"] = json!(["no-such-program-anywhere"]);
-    let error = emulate(&spec(&path(), &json!([missing]), 1.0)).unwrap_err();
+    let error = emulate(&spec(&path(), &json!([missing]), 1.0)).unwrap_err().to_string();
     assert!(error.contains("cannot start `no-such-program-anywhere`"), "{error}");
 }
 
@@ -380,13 +387,13 @@ fn a_queue_without_end_takes_no_memory_without_end() {
     let mut spec = spec(&json!({"data": [endless], "ack": [delay(1.0)]}), &json!([flood]), 20.0);
     spec["most_packets"] = json!(8000);
     let began = Instant::now();
-    let error = emulate(&spec).unwrap_err();
+    let error = emulate(&spec).unwrap_err().to_string();
     assert!(error.contains("packets are on the path at ") && error.contains("`most_packets`"), "{error}");
     assert!(began.elapsed() < Duration::from_secs(15), "it ends at once");
 }
 
 fn what_the_kernel_does_not_offer_is_named() {
-    let error = emulate(&spec(&path(), &json!([kernel("copa")]), 2.0)).unwrap_err();
+    let error = emulate(&spec(&path(), &json!([kernel("copa")]), 2.0)).unwrap_err().to_string();
     assert!(error.contains("congestion control copa: not offered by this kernel: it has"), "{error}");
     assert!(error.contains("cubic") && !error.contains('\n'), "{error}");
 }

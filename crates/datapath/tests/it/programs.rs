@@ -30,7 +30,7 @@ pub(crate) fn output_is_drained_and_its_end_kept() {
     // 108 kB, where a pipe holds 64: who did not read would block it.
     let mut flow = shell("seq 1 20000; echo ready $NAME; exit 3");
     flow["program"]["environment"] = json!({"NAME": "value"});
-    let error = emulate(&alone(&flow, 1.0)).unwrap_err();
+    let error = emulate(&alone(&flow, 1.0)).unwrap_err().to_string();
     assert!(error.starts_with("flow 1 (made-up) sender: ended early, with exit status 3"), "{error}");
     assert!(error.ends_with("last output: 19999 | 20000 | ready value"), "{error}");
 }
@@ -80,7 +80,7 @@ pub(crate) fn a_program_has_no_descriptor_of_ours_and_a_process_number_of_its_ow
     // The last one is the directory that `ls` reads.
     let flow =
         shell("echo $$ $(readlink /proc/self | wc -l) $(ls /proc/self/fd | wc -l); test -d /proc/$$; exit 3");
-    let error = emulate(&alone(&flow, 1.0)).unwrap_err();
+    let error = emulate(&alone(&flow, 1.0)).unwrap_err().to_string();
     assert!(error.ends_with("last output: 2 1 4"), "{error}");
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn a_program_ignores_no_signal_that_this_process_ignores() {
     // SAFETY: nothing in this process waits for the signal.
     unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) }.unwrap();
     let ignored = "echo $((0x$(sed -n 's/SigIgn:.//p' /proc/self/status) & 0x7fffffff)); exit 3";
-    let error = emulate(&alone(&shell(ignored), 1.0)).unwrap_err();
+    let error = emulate(&alone(&shell(ignored), 1.0)).unwrap_err().to_string();
     assert!(error.ends_with("last output: 0"), "{error}");
 }
 

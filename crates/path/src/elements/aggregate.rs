@@ -3,6 +3,7 @@
 //! Slots are at `phase_ms`, `phase_ms + slot_ms`, ...; a packet that arrives at a slot waits for the next one. The
 //! store is not limited.
 
+use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{milliseconds, milliseconds_above_zero, refuse};
@@ -36,7 +37,7 @@ pub struct AggregateSpec {
 }
 
 impl Table for AggregateSpec {
-    fn check(&self, _running: bool) -> Result<(), String> {
+    fn check(&self, _running: bool) -> Result<(), Refusal> {
         milliseconds_above_zero("slot_ms", self.slot_ms)?;
         milliseconds("phase_ms", self.phase_ms)?;
         if self.max_packets == Some(0) {
@@ -51,7 +52,7 @@ impl Table for AggregateSpec {
 impl ElementTable for AggregateSpec {
     type Element = Aggregate;
 
-    fn build(&self, _name: String, _streams: &Streams<'_>) -> Result<Aggregate, String> {
+    fn build(&self, _name: String, _streams: &Streams<'_>) -> Result<Aggregate, Refusal> {
         Ok(Aggregate::new(self))
     }
 }

@@ -4,6 +4,7 @@
 //! The first begins at `first_ms`. What arrives meanwhile is lost, or held and let go at its end, all at once and in
 //! order. The store is not limited.
 
+use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{milliseconds, milliseconds_above_zero, refuse};
@@ -40,13 +41,13 @@ pub struct BlackoutSpec {
 }
 
 impl Table for BlackoutSpec {
-    fn check(&self, _running: bool) -> Result<(), String> {
+    fn check(&self, _running: bool) -> Result<(), Refusal> {
         milliseconds_above_zero("every_ms", self.every_ms)?;
         milliseconds("lasts_ms", self.lasts_ms)?;
         milliseconds("first_ms", self.first_ms)?;
         if self.lasts_ms >= self.every_ms {
             let allowed = format!("must be below every_ms = {}", self.every_ms);
-            return Err(refuse("lasts_ms", self.lasts_ms, &allowed));
+            return Err(refuse("lasts_ms", self.lasts_ms, allowed));
         }
         Ok(())
     }
@@ -57,7 +58,7 @@ impl Table for BlackoutSpec {
 impl ElementTable for BlackoutSpec {
     type Element = Blackout;
 
-    fn build(&self, _name: String, _streams: &Streams<'_>) -> Result<Blackout, String> {
+    fn build(&self, _name: String, _streams: &Streams<'_>) -> Result<Blackout, Refusal> {
         Ok(Blackout { times: Times::of(self), hold: self.hold, held: Line::new() })
     }
 }

@@ -7,6 +7,7 @@
 
 mod wander;
 
+use strict_input::Refusal;
 use crate::QueueSpec;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
@@ -78,15 +79,15 @@ impl CellularSpec {
         }
     }
 
-    fn wander(&self) -> Result<(Wander, Stationary), String> {
+    fn wander(&self) -> Result<(Wander, Stationary), Refusal> {
         Wander::with_mean(&self.shape()).map_err(|why| {
-            refuse("mean_mbps", self.mean_mbps, &format!("{why} with this sigma and reversion"))
+            refuse("mean_mbps", self.mean_mbps, format!("{why} with this sigma and reversion"))
         })
     }
 }
 
 impl Table for CellularSpec {
-    fn check(&self, _running: bool) -> Result<(), String> {
+    fn check(&self, _running: bool) -> Result<(), Refusal> {
         packet_bytes("opportunity_bytes", self.opportunity_bytes)?;
         rate("mean_mbps", self.mean_mbps)?;
         above_zero("reversion_per_s", self.reversion_per_s, FASTEST)?;
@@ -97,7 +98,7 @@ impl Table for CellularSpec {
                 return Err(refuse(
                     "max_mbps",
                     max_mbps,
-                    &format!("must be above mean_mbps, {}", self.mean_mbps),
+                    format!("must be above mean_mbps, {}", self.mean_mbps),
                 ));
             }
         }
@@ -105,7 +106,7 @@ impl Table for CellularSpec {
         let lowest = wander::lowest_sigma(max);
         if sigma.is_nan() || sigma < lowest || sigma > 10.0 * max {
             let allowed = format!("must be from {lowest:.3} to {:.3} with this maximum", 10.0 * max);
-            return Err(refuse("sigma", sigma, &allowed));
+            return Err(refuse("sigma", sigma, allowed));
         }
         self.wander()?;
         self.queue.validate()
@@ -139,7 +140,7 @@ pub(crate) struct Wandering {
 impl ElementTable for CellularSpec {
     type Element = Cellular;
 
-    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Cellular, String> {
+    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Cellular, Refusal> {
         let mut buffer = Buffer::build(&self.queue, name, streams.queue())?;
         buffer.set_rate(Rate::from_mbps(self.mean_mbps));
         let (wander, stationary) = self.wander()?;
@@ -297,7 +298,7 @@ mod tests {
             let keys =
                 if keys.contains("0.001") { format!(r#"{keys}, "sigma": 300"#) } else { keys.to_owned() };
             let spec = elements(&format!(r#"[{{"kind": "cellular", {keys}}}]"#)).remove(0);
-            let error = spec.validate().unwrap_err();
+            let error = spec.validate().unwrap_err().to_string();
             assert!(error.contains(part) && !error.contains('\n'), "{keys}: {error}");
         }
     }

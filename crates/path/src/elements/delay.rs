@@ -2,6 +2,7 @@
 //!
 //! Waiting is what a queue in the network does; overtaking is what a change of route does.
 
+use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{milliseconds, milliseconds_above_zero};
@@ -39,7 +40,7 @@ fn yes() -> bool {
 }
 
 impl Table for DelaySpec {
-    fn check(&self, _running: bool) -> Result<(), String> {
+    fn check(&self, _running: bool) -> Result<(), Refusal> {
         milliseconds("delay_ms", self.delay_ms)?;
         self.tick_ms.map_or(Ok(()), |tick| milliseconds_above_zero("tick_ms", tick))
     }
@@ -54,7 +55,7 @@ impl Table for DelaySpec {
 impl ElementTable for DelaySpec {
     type Element = Delay;
 
-    fn build(&self, _name: String, _streams: &Streams<'_>) -> Result<Delay, String> {
+    fn build(&self, _name: String, _streams: &Streams<'_>) -> Result<Delay, Refusal> {
         let store = Store::new(self.preserve_order);
         let mut delay = Delay { span: Span::ZERO, tick: Span::ZERO, store };
         delay.change(Time::ZERO, self);

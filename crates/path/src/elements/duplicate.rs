@@ -1,5 +1,6 @@
 //! Duplication: a copy follows right behind its original.
 
+use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::probability;
@@ -25,7 +26,7 @@ pub struct DuplicateSpec {
 }
 
 impl Table for DuplicateSpec {
-    fn check(&self, _running: bool) -> Result<(), String> {
+    fn check(&self, _running: bool) -> Result<(), Refusal> {
         probability("probability", self.probability)
     }
 
@@ -35,7 +36,7 @@ impl Table for DuplicateSpec {
 impl ElementTable for DuplicateSpec {
     type Element = Duplicate;
 
-    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<Duplicate, String> {
+    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<Duplicate, Refusal> {
         Ok(Duplicate { probability: self.probability, rng: streams.element(), copy: None, due: Time::NEVER })
     }
 }

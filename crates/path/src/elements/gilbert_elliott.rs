@@ -4,6 +4,7 @@
 //! packet is lost with probability 1 - `k` in the good and 1 - `h` in the bad state. In the long run the bad state has
 //! the share p / (p + r) of the packets, for bursts of 1 / r on average.
 
+use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::probability;
@@ -44,7 +45,7 @@ fn one() -> f64 {
 }
 
 impl Table for GilbertElliottSpec {
-    fn check(&self, _running: bool) -> Result<(), String> {
+    fn check(&self, _running: bool) -> Result<(), Refusal> {
         let values = [("p", self.p), ("r", self.r), ("h", self.h), ("k", self.k)];
         values.into_iter().try_for_each(|(name, value)| probability(name, value))
     }
@@ -55,7 +56,7 @@ impl Table for GilbertElliottSpec {
 impl ElementTable for GilbertElliottSpec {
     type Element = GilbertElliott;
 
-    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<GilbertElliott, String> {
+    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<GilbertElliott, Refusal> {
         let mut model =
             GilbertElliott { leave: [0.0; 2], lose: [0.0; 2], is_bad: false, rng: streams.element() };
         model.change(Time::ZERO, self);

@@ -6,6 +6,7 @@
 //! size of the next one, again `grant_ms` later. When nothing waits it has to ask anew. So sparse packets wait for
 //! opportunities, dense ones leave in bursts `grant_ms` apart. Other users make each grant up to `spread_ms` later.
 
+use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{full_packet, milliseconds, milliseconds_above_zero, packet_bytes};
@@ -47,7 +48,7 @@ pub struct GrantedSpec {
 }
 
 impl Table for GrantedSpec {
-    fn check(&self, _running: bool) -> Result<(), String> {
+    fn check(&self, _running: bool) -> Result<(), Refusal> {
         milliseconds_above_zero("request_ms", self.request_ms)?;
         milliseconds_above_zero("grant_ms", self.grant_ms)?;
         milliseconds("spread_ms", self.spread_ms)?;
@@ -65,7 +66,7 @@ impl Table for GrantedSpec {
 impl ElementTable for GrantedSpec {
     type Element = Granted;
 
-    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<Granted, String> {
+    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<Granted, Refusal> {
         let mut rng = streams.element();
         let phase = rng.uniform();
         Ok(Granted {

@@ -3,6 +3,7 @@
 //! With `redraw_min_ms` and `redraw_max_ms` the delay is drawn anew after a time uniform between them, whatever the
 //! traffic (a path that changes every 8 to 24 ms, say); otherwise for every packet. Draws below zero count as 0.
 
+use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{milliseconds, milliseconds_above_zero, refuse};
@@ -64,7 +65,7 @@ pub enum Distribution {
 const SHORTEST_HOLD_MS: f64 = 0.001;
 
 impl Table for JitterSpec {
-    fn check(&self, _running: bool) -> Result<(), String> {
+    fn check(&self, _running: bool) -> Result<(), Refusal> {
         milliseconds("mean_ms", self.mean_ms)?;
         match (self.distribution, self.deviation_ms) {
             (Distribution::Exponential, Some(deviation)) => {
@@ -80,7 +81,7 @@ impl Table for JitterSpec {
             }
             (_, Some(deviation)) => milliseconds("deviation_ms", deviation)?,
             (Distribution::Exponential, None) => {}
-            (_, None) => return Err("deviation_ms: missing; needed with this distribution".to_owned()),
+            (_, None) => return Err(Refusal::of_key("deviation_ms", "missing; needed with this distribution")),
         }
         match (self.redraw_min_ms, self.redraw_max_ms) {
             (None, None) => Ok(()),
@@ -94,12 +95,12 @@ impl Table for JitterSpec {
                     return Err(refuse(
                         "redraw_max_ms",
                         max,
-                        &format!("must be at least redraw_min_ms = {min}"),
+                        format!("must be at least redraw_min_ms = {min}"),
                     ));
                 }
                 Ok(())
             }
-            _ => Err("redraw_min_ms, redraw_max_ms: allowed is both or none".to_owned()),
+            _ => Err(Refusal::of_key("redraw_min_ms, redraw_max_ms", "allowed is both or none")),
         }
     }
 
@@ -109,7 +110,7 @@ impl Table for JitterSpec {
 impl ElementTable for JitterSpec {
     type Element = Jitter;
 
-    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<Jitter, String> {
+    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<Jitter, Refusal> {
         Ok(Jitter {
             distribution: self.distribution,
             mean_ns: self.mean_ms * 1e6,

@@ -7,6 +7,7 @@
 //! (`src/point-to-point/model/point-to-point-net-device.cc` of nsnam/ns-3-dev-git@ns-3.41): only the packets above it count for the queue's limit, so `packets = qlen` with one device packet
 //! stores qlen + 2 packets in all. `framing_bytes` there is 2 (PPP).
 
+use strict_input::Refusal;
 use crate::bucket::BYTE_WORK;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
@@ -56,7 +57,7 @@ pub struct LinkSpec {
 }
 
 impl Table for LinkSpec {
-    fn check(&self, running: bool) -> Result<(), String> {
+    fn check(&self, running: bool) -> Result<(), Refusal> {
         // A link may be switched off for a while, but not from the start.
         if !(running && self.rate_mbps == 0.0) {
             rate("rate_mbps", self.rate_mbps)?;
@@ -83,7 +84,7 @@ impl Table for LinkSpec {
 impl ElementTable for LinkSpec {
     type Element = Link;
 
-    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Link, String> {
+    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Link, Refusal> {
         let mut buffer = Buffer::build(&self.queue, name, streams.queue())?
             .with_in_service(self.count_in_service, &self.queue);
         let rate = Rate::from_mbps(self.rate_mbps);
@@ -246,7 +247,7 @@ impl Element for Link {
         self.buffer.packets() + self.device.len() as u64 + u64::from(self.is_sending)
     }
 
-    fn set_queue(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn set_queue(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         self.buffer.set(name, value)
     }
 

@@ -2,6 +2,7 @@
 //!
 //! One random number is drawn per packet, so the same seed loses the same packets by their index, whatever their times.
 
+use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{probability, refuse};
@@ -33,7 +34,7 @@ pub struct LossSpec {
 }
 
 impl Table for LossSpec {
-    fn check(&self, _running: bool) -> Result<(), String> {
+    fn check(&self, _running: bool) -> Result<(), Refusal> {
         match (self.probability, self.every, &self.packets) {
             (Some(value), None, None) => probability("probability", value),
             (None, Some(every), None) if every == 0 => Err(refuse("every", every, "must be at least 1")),
@@ -43,13 +44,13 @@ impl Table for LossSpec {
                 for (index, &packet) in packets.iter().enumerate() {
                     if packet <= last {
                         let allowed = format!("must be above {last}: packets are counted from 1 and ascend");
-                        return Err(refuse(&format!("packets[{index}]"), packet, &allowed));
+                        return Err(refuse(&format!("packets[{index}]"), packet, allowed));
                     }
                     last = packet;
                 }
                 Ok(())
             }
-            _ => Err("probability, every, packets: exactly one is needed".to_owned()),
+            _ => Err(Refusal::of_key("probability, every, packets", "exactly one is needed")),
         }
     }
 
@@ -63,7 +64,7 @@ impl Table for LossSpec {
 impl ElementTable for LossSpec {
     type Element = Loss;
 
-    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<Loss, String> {
+    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<Loss, Refusal> {
         let rule = match (self.every, &self.packets) {
             (Some(every), _) => Rule::Every(every),
             (None, Some(packets)) => Rule::List(packets.as_slice().into(), 0),

@@ -8,6 +8,7 @@
 //!
 //! Waiting packets in the statistics are all inside, as the limit counts; queueing delay is what exceeds `delay_ms`.
 
+use strict_input::Refusal;
 use crate::bucket::Bucket;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, Element, ElementTable, Streams, Table, settings};
@@ -56,7 +57,7 @@ fn yes() -> bool {
 }
 
 impl Table for NetemSpec {
-    fn check(&self, _running: bool) -> Result<(), String> {
+    fn check(&self, _running: bool) -> Result<(), Refusal> {
         milliseconds("delay_ms", self.delay_ms)?;
         if self.limit_packets == 0 {
             return Err(refuse("limit_packets", 0, "must be at least 1"));
@@ -67,7 +68,7 @@ impl Table for NetemSpec {
                 rate("rate_mbps", mbps)?;
                 burst("burst_bytes", bytes)
             }
-            _ => Err("rate_mbps, burst_bytes: allowed is both or none".to_owned()),
+            _ => Err(Refusal::of_key("rate_mbps, burst_bytes", "allowed is both or none")),
         }
     }
 
@@ -85,7 +86,7 @@ impl Table for NetemSpec {
 impl ElementTable for NetemSpec {
     type Element = Netem;
 
-    fn build(&self, name: String, _streams: &Streams<'_>) -> Result<Netem, String> {
+    fn build(&self, name: String, _streams: &Streams<'_>) -> Result<Netem, Refusal> {
         Ok(Netem {
             delay: Span::from_secs_f64(self.delay_ms / 1e3),
             limit: self.limit_packets,

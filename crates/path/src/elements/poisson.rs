@@ -3,6 +3,7 @@
 //! Optional sparse head as in Pantheon's calibrated traces (StanfordSNR/observatory@84f9454, `traces/`):
 //! opportunities `head_gap_ms` apart until `head_s`.
 
+use strict_input::Refusal;
 use crate::QueueSpec;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
@@ -49,7 +50,7 @@ fn tenth() -> f64 {
 }
 
 impl Table for PoissonSpec {
-    fn check(&self, _running: bool) -> Result<(), String> {
+    fn check(&self, _running: bool) -> Result<(), Refusal> {
         rate("rate_mbps", self.rate_mbps)?;
         packet_bytes("opportunity_bytes", self.opportunity_bytes)?;
         not_negative("head_s", self.head_s, 86_400.0)?;
@@ -88,7 +89,7 @@ fn mean_ns(spec: &PoissonSpec) -> f64 {
 impl ElementTable for PoissonSpec {
     type Element = Poisson;
 
-    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Poisson, String> {
+    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Poisson, Refusal> {
         let mut buffer = Buffer::build(&self.queue, name, streams.queue())?;
         buffer.set_rate(Rate::from_mbps(self.rate_mbps));
         let gaps = Gaps {

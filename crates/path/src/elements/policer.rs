@@ -1,5 +1,6 @@
 //! A token bucket without a queue: packets for which there are no tokens are dropped, or marked if they can be.
 
+use strict_input::Refusal;
 use crate::bucket::Bucket;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, Element, ElementTable, Streams, Table, settings};
@@ -45,7 +46,7 @@ pub enum PolicerAction {
 }
 
 impl Table for PolicerSpec {
-    fn check(&self, _running: bool) -> Result<(), String> {
+    fn check(&self, _running: bool) -> Result<(), Refusal> {
         rate("rate_mbps", self.rate_mbps)?;
         burst("burst_bytes", self.burst_bytes)
     }
@@ -60,7 +61,7 @@ impl Table for PolicerSpec {
 impl ElementTable for PolicerSpec {
     type Element = Policer;
 
-    fn build(&self, name: String, _streams: &Streams<'_>) -> Result<Policer, String> {
+    fn build(&self, name: String, _streams: &Streams<'_>) -> Result<Policer, Refusal> {
         let bucket = Bucket::new(Rate::from_mbps(self.rate_mbps), self.burst_bytes);
         Ok(Policer { bucket, action: self.action, gauge: Gauge::new(name) })
     }

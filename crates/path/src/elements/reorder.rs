@@ -3,6 +3,7 @@
 //! A held packet goes on after `delay_ms`, or after `gap` later packets have overtaken it; with both, whichever comes
 //! first. With `gap` alone a packet that nothing follows stays.
 
+use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{milliseconds_above_zero, probability, refuse};
@@ -35,14 +36,14 @@ pub struct ReorderSpec {
 }
 
 impl Table for ReorderSpec {
-    fn check(&self, _running: bool) -> Result<(), String> {
+    fn check(&self, _running: bool) -> Result<(), Refusal> {
         probability("probability", self.probability)?;
         self.delay_ms.map_or(Ok(()), |delay| milliseconds_above_zero("delay_ms", delay))?;
         if self.gap == Some(0) {
             return Err(refuse("gap", 0, "must be at least 1"));
         }
         if self.delay_ms.is_none() && self.gap.is_none() {
-            return Err("delay_ms, gap: at least one is needed".to_owned());
+            return Err(Refusal::of_key("delay_ms, gap", "at least one is needed"));
         }
         Ok(())
     }
@@ -53,7 +54,7 @@ impl Table for ReorderSpec {
 impl ElementTable for ReorderSpec {
     type Element = Reorder;
 
-    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<Reorder, String> {
+    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<Reorder, Refusal> {
         let mut reorder = Reorder {
             probability: 0.0,
             delay: Span::ZERO,

@@ -5,6 +5,7 @@
 //! With `deficit` it leaves as soon as the level is not negative and takes it into debt, as htb does. The packet that
 //! waits for its tokens without `deficit` no longer counts for the queue's limit.
 
+use strict_input::Refusal;
 use crate::bucket::Bucket;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
@@ -41,7 +42,7 @@ pub struct ShaperSpec {
 }
 
 impl Table for ShaperSpec {
-    fn check(&self, _running: bool) -> Result<(), String> {
+    fn check(&self, _running: bool) -> Result<(), Refusal> {
         rate("rate_mbps", self.rate_mbps)?;
         burst("burst_bytes", self.burst_bytes)?;
         self.queue.validate()
@@ -61,7 +62,7 @@ impl Table for ShaperSpec {
 impl ElementTable for ShaperSpec {
     type Element = Shaper;
 
-    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Shaper, String> {
+    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Shaper, Refusal> {
         let rate = Rate::from_mbps(self.rate_mbps);
         let mut buffer = Buffer::build(&self.queue, name, streams.queue())?;
         buffer.set_rate(rate);
@@ -143,7 +144,7 @@ impl Element for Shaper {
         self.buffer.packets() + u64::from(self.head.is_some())
     }
 
-    fn set_queue(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn set_queue(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         self.buffer.set(name, value)
     }
 

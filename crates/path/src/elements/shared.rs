@@ -4,6 +4,7 @@
 //! `rate_mbps`, in proportion to the backlog up to `full_bytes`. So little traffic is served evenly and slowly, a burst
 //! at a low rate, a full queue at the whole one. The rate holds for one packet.
 
+use strict_input::Refusal;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, Element, ElementTable, Streams, Table, settings};
@@ -38,12 +39,12 @@ pub struct SharedSpec {
 }
 
 impl Table for SharedSpec {
-    fn check(&self, _running: bool) -> Result<(), String> {
+    fn check(&self, _running: bool) -> Result<(), Refusal> {
         rate("rate_mbps", self.rate_mbps)?;
         rate("least_mbps", self.least_mbps)?;
         if self.least_mbps > self.rate_mbps {
             let allowed = format!("must be at most rate_mbps, {}", self.rate_mbps);
-            return Err(refuse("least_mbps", self.least_mbps, &allowed));
+            return Err(refuse("least_mbps", self.least_mbps, allowed));
         }
         self.queue.validate()
     }
@@ -62,7 +63,7 @@ impl Table for SharedSpec {
 impl ElementTable for SharedSpec {
     type Element = Shared;
 
-    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Shared, String> {
+    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Shared, Refusal> {
         let mut buffer = Buffer::build(&self.queue, name, streams.queue())?;
         buffer.set_rate(Rate::from_mbps(self.rate_mbps));
         Ok(Shared { spec: self.clone(), buffer, sending: None, sent_at: Time::NEVER })
@@ -132,7 +133,7 @@ impl Element for Shared {
         self.buffer.packets() + u64::from(self.sending.is_some())
     }
 
-    fn set_queue(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn set_queue(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         self.buffer.set(name, value)
     }
 
@@ -204,7 +205,7 @@ mod tests {
             ),
         ] {
             let spec = elements(&format!(r#"[{{"kind": "shared", "full_bytes": 9000, {keys}}}]"#)).remove(0);
-            let error = spec.validate().unwrap_err();
+            let error = spec.validate().unwrap_err().to_string();
             assert!(error.contains(part) && !error.contains('\n'), "{keys}: {error}");
         }
     }

@@ -4,6 +4,7 @@
 //! A packet leaves at the first multiple of `slot_ms` not before its arrival, plus that slot's offset, uniform in
 //! [0, `slot_ms`). Order is kept: a packet waits for those before it. The store is not limited.
 
+use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{milliseconds, refuse};
@@ -33,7 +34,7 @@ pub struct SlottedSpec {
 }
 
 impl Table for SlottedSpec {
-    fn check(&self, _running: bool) -> Result<(), String> {
+    fn check(&self, _running: bool) -> Result<(), Refusal> {
         milliseconds("slot_ms", self.slot_ms)?;
         if self.slot_ms < SHORTEST_SLOT_MS {
             return Err(refuse("slot_ms", self.slot_ms, "must be at least 0.001"));
@@ -47,7 +48,7 @@ impl Table for SlottedSpec {
 impl ElementTable for SlottedSpec {
     type Element = Slotted;
 
-    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<Slotted, String> {
+    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<Slotted, Refusal> {
         let (slot, mut rng) = (span(self), streams.element());
         let offset = slot.mul_f64(rng.uniform());
         Ok(Slotted { slot, boundary: Time::ZERO, offset, rng, line: Line::new() })

@@ -12,6 +12,7 @@
 //!
 //! Nothing calls the queue when it runs empty. The next arrival accounts for it, as of the time the last packet was out.
 
+use strict_input::Refusal;
 use super::control_law::Settings;
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits, mark};
@@ -57,7 +58,7 @@ fn hundred() -> f64 {
 }
 
 impl CobaltSpec {
-    fn settings(&self) -> Result<Settings, String> {
+    fn settings(&self) -> Result<Settings, Refusal> {
         Settings::new(self.target_ms, self.interval_ms, self.ecn)
     }
 }
@@ -65,12 +66,12 @@ impl CobaltSpec {
 impl QueueTable for CobaltSpec {
     type Discipline = Cobalt;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Refusal> {
         Limits::new(self.packets, self.bytes)?;
         self.settings().map(drop)
     }
 
-    fn build(&self, rng: Rng) -> Result<Cobalt, String> {
+    fn build(&self, rng: Rng) -> Result<Cobalt, Refusal> {
         let settings = self.settings()?;
         Ok(Cobalt {
             fifo: Fifo::default(),
@@ -257,7 +258,7 @@ impl Discipline for Cobalt {
         self.fit();
     }
 
-    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         match name {
             "packets" | "bytes" => self.limits.set(name, value)?,
             "target_ms" => self.settings.target = milliseconds(name, value)?,

@@ -137,6 +137,6 @@ fn bad_changes_are_refused() {
         ("interval_ms", f64::NAN, "interval_ms = NaN: must be above 0"),
         ("limit", 3.0, "limit cannot be changed; allowed: packets, bytes, target_ms, interval_ms"),
     ] {
-        assert_eq!(queue.set(name, value).unwrap_err(), format!("queue `cobalt`: {expected}"));
+        assert_eq!(queue.set(name, value).unwrap_err().to_string(), format!("queue `cobalt`: {expected}"));
     }
 }

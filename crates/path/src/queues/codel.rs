@@ -7,6 +7,7 @@
 //! that fails the test is delivered and the one behind it is dropped; on leaving the dropping state one packet more
 //! than necessary is dropped; no ECN.
 
+use strict_input::Refusal;
 use super::control_law::{Law, Settings};
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits};
@@ -51,7 +52,7 @@ fn hundred() -> f64 {
 }
 
 impl CodelSpec {
-    fn settings(&self) -> Result<Settings, String> {
+    fn settings(&self) -> Result<Settings, Refusal> {
         let mut settings = Settings::new(self.target_ms, self.interval_ms, self.ecn)?;
         self.quirk.check(self.ecn, &[("target_ms", self.target_ms), ("interval_ms", self.interval_ms)])?;
         if self.quirk.is_mahimahi() {
@@ -65,12 +66,12 @@ impl CodelSpec {
 impl QueueTable for CodelSpec {
     type Discipline = Codel;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Refusal> {
         Limits::new(self.packets, self.bytes)?;
         self.settings().map(drop)
     }
 
-    fn build(&self, _rng: Rng) -> Result<Codel, String> {
+    fn build(&self, _rng: Rng) -> Result<Codel, Refusal> {
         Ok(Codel {
             fifo: Fifo::default(),
             limits: Limits::new(self.packets, self.bytes)?,
@@ -143,7 +144,7 @@ impl Discipline for Codel {
         self.fifo.bytes()
     }
 
-    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         match name {
             "packets" | "bytes" => self.limits.set(name, value)?,
             "target_ms" | "interval_ms" => {
@@ -290,7 +291,7 @@ mod tests {
             ("interval_ms", f64::NAN, "interval_ms = NaN: must be above 0"),
             ("limit", 3.0, "limit cannot be changed; allowed: packets, bytes, target_ms, interval_ms"),
         ] {
-            assert_eq!(queue.set(name, value).unwrap_err(), format!("queue `codel`: {expected}"));
+            assert_eq!(queue.set(name, value).unwrap_err().to_string(), format!("queue `codel`: {expected}"));
         }
     }
 }

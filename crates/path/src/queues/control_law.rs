@@ -6,6 +6,7 @@
 use super::fifo::{Fifo, mark};
 use super::settings::milliseconds;
 use crate::{Packet, PacketEvent, Tap};
+use strict_input::Refusal;
 use units::{Span, Time};
 
 /// A dropping state entered again within this many intervals of the last planned drop resumes near the old drop rate
@@ -29,7 +30,7 @@ pub(super) struct Settings {
 
 impl Settings {
     /// Checked, on a clock of nanoseconds.
-    pub(super) fn new(target_ms: f64, interval_ms: f64, ecn: bool) -> Result<Self, String> {
+    pub(super) fn new(target_ms: f64, interval_ms: f64, ecn: bool) -> Result<Self, Refusal> {
         Ok(Self {
             target: milliseconds("target_ms", target_ms)?,
             interval: milliseconds("interval_ms", interval_ms)?,

@@ -1,6 +1,7 @@
 //! What every queue discipline does, and what its table of settings can say.
 
 use crate::{Packet, Tap};
+use strict_input::Refusal;
 use units::{Rate, Rng, Time};
 
 /// One discipline at work. Calls come with times that do not decrease.
@@ -15,7 +16,7 @@ pub(crate) trait Discipline {
     fn bytes(&self) -> u64;
     /// Changes the numeric setting `name` during a run. A limit that falls below the backlog takes effect on arrivals,
     /// an update period after the next update.
-    fn set(&mut self, name: &str, value: f64) -> Result<(), String>;
+    fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal>;
     /// The link's present rate, for the disciplines that use it; zero if unknown.
     fn set_rate(&mut self, _rate: Rate) {}
 }
@@ -25,9 +26,9 @@ pub(crate) trait QueueTable {
     /// What it asks for.
     type Discipline: Discipline;
     /// Checks all settings.
-    fn check(&self) -> Result<(), String>;
+    fn check(&self) -> Result<(), Refusal>;
     /// The discipline, empty. Its random draws come from `rng`.
-    fn build(&self, rng: Rng) -> Result<Self::Discipline, String>;
+    fn build(&self, rng: Rng) -> Result<Self::Discipline, Refusal>;
     /// Whether packets are dropped and marked as they arrive only, never as they leave.
     fn decides_on_arrival(&self) -> bool {
         false

@@ -1,5 +1,6 @@
 //! Drophead: everything is accepted, then the oldest packets go until the limits hold (as `src/packet/drop_head_packet_queue.hh` of ravinet/mahimahi@ae477d4).
 
+use strict_input::Refusal;
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits};
 use super::settings::unknown;
@@ -23,11 +24,11 @@ pub struct DropheadSpec {
 impl QueueTable for DropheadSpec {
     type Discipline = Drophead;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Refusal> {
         Limits::at_least_one(self.packets, self.bytes).map(drop)
     }
 
-    fn build(&self, _rng: Rng) -> Result<Drophead, String> {
+    fn build(&self, _rng: Rng) -> Result<Drophead, Refusal> {
         let limits = Limits::at_least_one(self.packets, self.bytes)?;
         Ok(Drophead { fifo: Fifo::default(), limits })
     }
@@ -65,7 +66,7 @@ impl Discipline for Drophead {
         self.fifo.bytes()
     }
 
-    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         match name {
             "packets" | "bytes" => self.limits.set(name, value),
             _ => Err(unknown(name, "packets, bytes")),

@@ -2,6 +2,7 @@
 //!
 //! A packet is accepted if the backlog including it stays within both limits (`src/packet/drop_tail_packet_queue.hh` of ravinet/mahimahi@ae477d4 does the same).
 
+use strict_input::Refusal;
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits};
 use super::settings::unknown;
@@ -25,11 +26,11 @@ pub struct DroptailSpec {
 impl QueueTable for DroptailSpec {
     type Discipline = Droptail;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Refusal> {
         Limits::at_least_one(self.packets, self.bytes).map(drop)
     }
 
-    fn build(&self, _rng: Rng) -> Result<Droptail, String> {
+    fn build(&self, _rng: Rng) -> Result<Droptail, Refusal> {
         let limits = Limits::at_least_one(self.packets, self.bytes)?;
         Ok(Droptail { fifo: Fifo::default(), limits })
     }
@@ -78,7 +79,7 @@ impl Discipline for Droptail {
         self.fifo.bytes()
     }
 
-    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         match name {
             "packets" | "bytes" => self.limits.set(name, value),
             _ => Err(unknown(name, "packets, bytes")),

@@ -13,6 +13,7 @@
 //! The last packet waiting is not dropped. Sans-IO: updates due since the last packet are made up for on the next one;
 //! what they look at, the ages of the oldest packets, is exact.
 
+use strict_input::Refusal;
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits, mark};
 use super::settings::{fraction, milliseconds, milliseconds_or_zero, refuse, unknown, whole};
@@ -100,7 +101,7 @@ fn classic_share() -> f64 {
 }
 
 /// A number above 0, at most [`HIGHEST`].
-fn gain(name: &str, value: f64) -> Result<f64, String> {
+fn gain(name: &str, value: f64) -> Result<f64, Refusal> {
     if value > 0.0 && value <= HIGHEST {
         return Ok(value);
     }
@@ -108,7 +109,7 @@ fn gain(name: &str, value: f64) -> Result<f64, String> {
 }
 
 /// The share of the classic queue: some, but not all.
-fn share(name: &str, value: f64) -> Result<f64, String> {
+fn share(name: &str, value: f64) -> Result<f64, Refusal> {
     fraction(name, value)
         .ok()
         .filter(|value| *value < 1.0)
@@ -129,7 +130,7 @@ struct Settings {
 }
 
 impl Dualpi2Spec {
-    fn settings(&self) -> Result<Settings, String> {
+    fn settings(&self) -> Result<Settings, Refusal> {
         Ok(Settings {
             target: milliseconds("target_ms", self.target_ms)?,
             t_update: milliseconds("t_update_ms", self.t_update_ms)?,
@@ -147,12 +148,12 @@ impl Dualpi2Spec {
 impl QueueTable for Dualpi2Spec {
     type Discipline = Dualpi2;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Refusal> {
         Limits::new(self.packets, self.bytes)?;
         self.settings().map(drop)
     }
 
-    fn build(&self, _rng: Rng) -> Result<Dualpi2, String> {
+    fn build(&self, _rng: Rng) -> Result<Dualpi2, Refusal> {
         let settings = self.settings()?;
         Ok(Dualpi2 {
             l4s: Lane::default(),
@@ -331,7 +332,7 @@ impl Discipline for Dualpi2 {
         self.l4s.fifo.bytes() + self.classic.fifo.bytes()
     }
 
-    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         let settings = &mut self.settings;
         match name {
             "packets" | "bytes" => self.limits.set(name, value)?,

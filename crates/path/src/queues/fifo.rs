@@ -3,6 +3,7 @@
 use super::settings::whole;
 use crate::{Ecn, Packet, PacketEvent, Tap};
 use std::collections::VecDeque;
+use strict_input::Refusal;
 use units::Time;
 
 /// Packets in order of arrival, with their bytes counted. Its memory grows to the largest backlog seen and stays.
@@ -57,16 +58,18 @@ pub(super) struct Limits {
 
 impl Limits {
     /// Checked: limits are at least 1; an absent one is none.
-    pub(super) fn new(packets: Option<u64>, bytes: Option<u64>) -> Result<Self, String> {
+    pub(super) fn new(packets: Option<u64>, bytes: Option<u64>) -> Result<Self, Refusal> {
         let limit = |name, limit: Option<u64>| limit.map_or(Ok(u64::MAX), |limit| whole(name, limit as f64));
         Ok(Self { packets: limit("packets", packets)?, bytes: limit("bytes", bytes)? })
     }
 
     /// The same, with one of the two or both.
-    pub(super) fn at_least_one(packets: Option<u64>, bytes: Option<u64>) -> Result<Self, String> {
+    pub(super) fn at_least_one(packets: Option<u64>, bytes: Option<u64>) -> Result<Self, Refusal> {
         let limits = Self::new(packets, bytes)?;
         if packets.or(bytes).is_none() {
-            return Err("`packets` or `bytes` is missing: allowed is a whole number, at least 1".to_owned());
+            return Err(Refusal::new(
+                "`packets` or `bytes` is missing: allowed is a whole number, at least 1",
+            ));
         }
         Ok(limits)
     }
@@ -89,7 +92,7 @@ impl Limits {
     }
 
     /// Changes the limit called `name`. A lower limit takes effect on the next arrival.
-    pub(super) fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    pub(super) fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         match name {
             "packets" => self.packets = whole(name, value)?,
             _ => self.bytes = whole(name, value)?,

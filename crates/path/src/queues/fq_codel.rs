@@ -6,6 +6,7 @@
 //! - On overflow half the packets, at most 64, are dropped from the head of the queue with most bytes (section 4.1).
 //! - CoDel's standing-queue test looks at the flow's own queue, so a flow's only packet is never dropped.
 
+use strict_input::Refusal;
 use super::control_law::{Law, Settings};
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits};
@@ -74,11 +75,11 @@ fn hundred() -> f64 {
 }
 
 impl FqCodelSpec {
-    fn limits(&self) -> Result<Limits, String> {
+    fn limits(&self) -> Result<Limits, Refusal> {
         Limits::new(Some(self.packets), self.bytes)
     }
 
-    fn settings(&self) -> Result<Settings, String> {
+    fn settings(&self) -> Result<Settings, Refusal> {
         Settings::new(self.target_ms, self.interval_ms, self.ecn)
     }
 }
@@ -86,7 +87,7 @@ impl FqCodelSpec {
 impl QueueTable for FqCodelSpec {
     type Discipline = FqCodel;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Refusal> {
         self.limits()?;
         if !(1..=MOST_FLOWS).contains(&self.flows) {
             return Err(refuse("flows", self.flows as f64, "a whole number from 1 to 65536"));
@@ -95,7 +96,7 @@ impl QueueTable for FqCodelSpec {
         self.settings().map(drop)
     }
 
-    fn build(&self, mut rng: Rng) -> Result<FqCodel, String> {
+    fn build(&self, mut rng: Rng) -> Result<FqCodel, Refusal> {
         let flow = Flow { fifo: Fifo::default(), law: Law::default(), deficit: 0, next: NONE, listed: false };
         Ok(FqCodel {
             flows: vec![flow; self.flows as usize],
@@ -275,7 +276,7 @@ impl Discipline for FqCodel {
         self.bytes
     }
 
-    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         match name {
             "packets" | "bytes" => self.limits.set(name, value)?,
             "target_ms" => self.settings.target = milliseconds(name, value)?,
@@ -288,7 +289,7 @@ impl Discipline for FqCodel {
 }
 
 /// Checks `quantum_bytes`.
-fn quantum(value: f64) -> Result<u64, String> {
+fn quantum(value: f64) -> Result<u64, Refusal> {
     let name = "quantum_bytes";
     whole(name, value)
         .ok()

@@ -1,5 +1,6 @@
 //! The infinite queue: keeps everything.
 
+use strict_input::Refusal;
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::Fifo;
 use super::settings::unknown;
@@ -16,11 +17,11 @@ pub struct InfiniteSpec {}
 impl QueueTable for InfiniteSpec {
     type Discipline = Infinite;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Refusal> {
         Ok(())
     }
 
-    fn build(&self, _rng: Rng) -> Result<Infinite, String> {
+    fn build(&self, _rng: Rng) -> Result<Infinite, Refusal> {
         Ok(Infinite { fifo: Fifo::default() })
     }
 
@@ -56,7 +57,7 @@ impl Discipline for Infinite {
         self.fifo.bytes()
     }
 
-    fn set(&mut self, name: &str, _value: f64) -> Result<(), String> {
+    fn set(&mut self, name: &str, _value: f64) -> Result<(), Refusal> {
         Err(unknown(name, "none"))
     }
 }

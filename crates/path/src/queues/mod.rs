@@ -20,6 +20,7 @@ use crate::{Packet, PacketEvent, Tap};
 use discipline::{Discipline, QueueTable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rate, Rng, Time};
 
 /// Makes [`QueueSpec`] and [`Queue`] from the list of kinds: the value of `kind`, the module, and the table of its
@@ -49,7 +50,7 @@ macro_rules! kinds {
                 match self { $(Self::$kind(_) => $name,)+ }
             }
 
-            fn check(&self) -> Result<(), String> {
+            fn check(&self) -> Result<(), Refusal> {
                 match self { $(Self::$kind(table) => table.check(),)+ }
             }
 
@@ -66,7 +67,7 @@ macro_rules! kinds {
         }
 
         impl Queue {
-            fn empty(spec: &QueueSpec, rng: Rng) -> Result<Self, String> {
+            fn empty(spec: &QueueSpec, rng: Rng) -> Result<Self, Refusal> {
                 Ok(match spec { $(QueueSpec::$kind(table) => Self::$kind(table.build(rng)?),)+ })
             }
 
@@ -100,9 +101,9 @@ macro_rules! kinds {
 
             /// Changes the numeric setting `name`, called as in [`QueueSpec`], during a run. A limit that falls below
             /// the backlog takes effect on arrivals, an update period after the next update.
-            pub(crate) fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+            pub(crate) fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
                 let (kind, result) = match self { $(Self::$kind(queue) => ($name, queue.set(name, value)),)+ };
-                result.map_err(|why| explain(kind, &why))
+                result.map_err(|refusal| refusal.at(place(kind)))
             }
 
             /// Tells the link's present rate to the disciplines that use it; zero if unknown.
@@ -136,8 +137,8 @@ kinds! {
     "dualpi2" => dualpi2::Dualpi2(Dualpi2Spec),
 }
 
-fn explain(kind: &str, why: &str) -> String {
-    format!("queue `{kind}`: {why}")
+fn place(kind: &str) -> String {
+    format!("queue `{kind}`")
 }
 
 impl Default for QueueSpec {
@@ -151,14 +152,14 @@ impl QueueSpec {
     ///
     /// # Errors
     /// One line naming the discipline, the key, its value and what is allowed.
-    pub fn validate(&self) -> Result<(), String> {
-        self.check().map_err(|why| explain(self.kind(), &why))
+    pub fn validate(&self) -> Result<(), Refusal> {
+        self.check().map_err(|refusal| refusal.at(place(self.kind())))
     }
 }
 
 impl Queue {
     /// The queue that `spec` asks for, empty. Its random draws come from `rng`.
-    pub(crate) fn build(spec: &QueueSpec, rng: Rng) -> Result<Self, String> {
+    pub(crate) fn build(spec: &QueueSpec, rng: Rng) -> Result<Self, Refusal> {
         spec.validate()?;
         Self::empty(spec, rng)
     }

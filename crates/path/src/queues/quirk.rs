@@ -3,6 +3,7 @@
 use super::settings::refuse;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 
 /// Bytes of one packet to Mahimahi: MTU plus its TUN header.
 pub(super) const MAHIMAHI_PACKET_BYTES: u64 = 1504;
@@ -24,18 +25,18 @@ impl QueueQuirk {
     }
 
     /// Refuses what Mahimahi's variant cannot do.
-    pub(super) fn check(self, ecn: bool, times_ms: &[(&str, f64)]) -> Result<(), String> {
+    pub(super) fn check(self, ecn: bool, times_ms: &[(&str, f64)]) -> Result<(), Refusal> {
         if !self.is_mahimahi() {
             return Ok(());
         }
         if ecn {
-            return Err("ecn = true: allowed is false with `quirk` = mahimahi".to_owned());
+            return Err(Refusal::of_value("ecn", true, "allowed is false with `quirk` = mahimahi"));
         }
         times_ms.iter().try_for_each(|(name, value)| self.check_time(name, *value))
     }
 
     /// Refuses fractions of a millisecond, which Mahimahi's clock does not have.
-    pub(super) fn check_time(self, name: &str, value: f64) -> Result<(), String> {
+    pub(super) fn check_time(self, name: &str, value: f64) -> Result<(), Refusal> {
         if !self.is_mahimahi() || value.fract() == 0.0 {
             return Ok(());
         }

@@ -9,6 +9,7 @@
 //! - An idle time ages the average as if packets of `packet_bytes` had left an empty queue at the link's rate; if that
 //!   rate is unknown, as if one had.
 
+use strict_input::Refusal;
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits, mark};
 use super::settings::{fraction, refuse, unknown, whole};
@@ -72,16 +73,15 @@ fn yes() -> bool {
 }
 
 impl RedSpec {
-    fn settings(&self) -> Result<Settings, String> {
+    fn settings(&self) -> Result<Settings, Refusal> {
         let in_packets = (self.min_threshold_packets, self.max_threshold_packets);
         let in_bytes = (self.min_threshold_bytes, self.max_threshold_bytes);
         let (min, max, in_bytes) = match (in_packets, in_bytes) {
             ((Some(min), Some(max)), (None, None)) => (min, max, false),
             ((None, None), (Some(min), Some(max))) => (min, max, true),
             _ => {
-                return Err("thresholds: allowed is `min_threshold_packets` with `max_threshold_packets`, \
-                            or `min_threshold_bytes` with `max_threshold_bytes`"
-                    .to_owned());
+                return Err(Refusal::of_key("thresholds", "allowed is `min_threshold_packets` with `max_threshold_packets`, \
+                            or `min_threshold_bytes` with `max_threshold_bytes`"));
             }
         };
         let name = if in_bytes { "min_threshold_bytes" } else { "min_threshold_packets" };
@@ -103,12 +103,12 @@ impl RedSpec {
 impl QueueTable for RedSpec {
     type Discipline = Red;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Refusal> {
         Limits::new(self.packets, self.bytes)?;
         self.settings().map(drop)
     }
 
-    fn build(&self, rng: Rng) -> Result<Red, String> {
+    fn build(&self, rng: Rng) -> Result<Red, Refusal> {
         Ok(Red::new(Limits::new(self.packets, self.bytes)?, self.settings()?, rng))
     }
 
@@ -134,7 +134,7 @@ struct Settings {
 
 impl Settings {
     /// Refuses thresholds out of order.
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Refusal> {
         if self.min < self.max {
             return Ok(());
         }
@@ -267,7 +267,7 @@ impl Discipline for Red {
         self.rate = rate;
     }
 
-    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         let mut settings = self.settings;
         match (name, settings.in_bytes) {
             ("packets" | "bytes", _) => return self.limits.set(name, value),
@@ -445,8 +445,8 @@ mod tests {
     fn changed_thresholds_stay_in_order() {
         let mut red = red(SETTINGS);
         red.set("max_threshold_packets", 20.0).unwrap();
-        assert!(red.set("min_threshold_packets", 20.0).unwrap_err().contains("above the minimum"));
-        assert!(red.set("min_threshold_bytes", 20.0).unwrap_err().contains("min_threshold_packets"));
+        assert!(red.set("min_threshold_packets", 20.0).unwrap_err().to_string().contains("above the minimum"));
+        assert!(red.set("min_threshold_bytes", 20.0).unwrap_err().to_string().contains("min_threshold_packets"));
         assert_eq!((red.settings.min, red.settings.max), (5.0, 20.0));
     }
 }

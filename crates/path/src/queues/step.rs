@@ -5,6 +5,7 @@
 //! 9332 appendix A.1): a packet that waited longer is marked as it leaves. Packets that are not ECN-capable pass
 //! unharmed, and only the limits drop.
 
+use strict_input::Refusal;
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits, mark};
 use super::settings::{milliseconds, unknown, whole};
@@ -32,11 +33,11 @@ pub struct StepSpec {
 }
 
 impl StepSpec {
-    fn threshold(&self) -> Result<Threshold, String> {
+    fn threshold(&self) -> Result<Threshold, Refusal> {
         match (self.threshold_packets, self.threshold_ms) {
             (Some(most), None) => Ok(Threshold::Packets(whole("threshold_packets", most as f64)?)),
             (None, Some(longest)) => Ok(Threshold::Sojourn(milliseconds("threshold_ms", longest)?)),
-            _ => Err("threshold: allowed is one of `threshold_packets` and `threshold_ms`".to_owned()),
+            _ => Err(Refusal::of_key("threshold", "allowed is one of `threshold_packets` and `threshold_ms`")),
         }
     }
 }
@@ -44,12 +45,12 @@ impl StepSpec {
 impl QueueTable for StepSpec {
     type Discipline = Step;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Refusal> {
         Limits::new(self.packets, self.bytes)?;
         self.threshold().map(drop)
     }
 
-    fn build(&self, _rng: Rng) -> Result<Step, String> {
+    fn build(&self, _rng: Rng) -> Result<Step, Refusal> {
         let limits = Limits::new(self.packets, self.bytes)?;
         Ok(Step { fifo: Fifo::default(), limits, threshold: self.threshold()? })
     }
@@ -110,7 +111,7 @@ impl Discipline for Step {
         self.fifo.bytes()
     }
 
-    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         match (name, &mut self.threshold) {
             ("packets" | "bytes", _) => self.limits.set(name, value)?,
             ("threshold_packets", Threshold::Packets(most)) => *most = whole(name, value)?,
@@ -184,7 +185,7 @@ mod tests {
 
     #[test]
     fn only_the_threshold_in_use_can_be_changed() {
-        let error = by_packets(None, 2).queue.set("threshold_ms", 1.0).unwrap_err();
+        let error = by_packets(None, 2).queue.set("threshold_ms", 1.0).unwrap_err().to_string();
         assert!(
             error.contains("threshold_ms cannot be changed") && error.contains("threshold_packets"),
             "{error}"

@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn read(json: &str) -> Result<QueueSpec, String> {
-    let spec: QueueSpec = serde_json::from_str(json).map_err(|error| error.to_string())?;
+fn read(json: &str) -> Result<QueueSpec, Refusal> {
+    let spec: QueueSpec = serde_json::from_str(json).map_err(|error| Refusal::new(error.to_string()))?;
     spec.validate()?;
     Ok(spec)
 }
@@ -78,7 +78,7 @@ fn bad_values_are_named_with_what_is_allowed() {
         (r#"{"kind": "codel", "quirk": "linux"}"#, ["unknown variant `linux`", "mahimahi"]),
         (r#"{"kind": "fifo"}"#, ["unknown variant `fifo`", "droptail"]),
     ] {
-        let error = read(json).unwrap_err();
+        let error = read(json).unwrap_err().to_string();
         assert!(parts.iter().all(|part| error.contains(part)) && !error.contains('\n'), "{json}: {error}");
     }
 }

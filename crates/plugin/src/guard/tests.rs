@@ -17,18 +17,18 @@ impl Foreign for Scripted {
         matches!(callback, Callback::OnAck | Callback::OnTimeout)
     }
 
-    fn on(&mut self, event: &Event<'_>) -> Result<(), String> {
+    fn on(&mut self, event: &Event<'_>) -> Result<(), Fault> {
         self.0.heard.fetch_add(1, Ordering::Relaxed);
-        if matches!(event, Event::Timeout(_)) { Err("raised Oops".to_owned()) } else { Ok(()) }
+        if matches!(event, Event::Timeout(_)) { Err(Fault::Foreign("raised Oops".into())) } else { Ok(()) }
     }
 
-    fn control(&self, answer: &mut Answer) -> Result<(), String> {
+    fn control(&self, answer: &mut Answer) -> Result<(), Fault> {
         *answer = *self.0.answer.lock().unwrap();
         Ok(())
     }
 
-    fn fields(&self, _sink: &mut dyn FieldSink) -> Result<(), String> {
-        Err("returned a field `x`".to_owned())
+    fn fields(&self, _sink: &mut dyn FieldSink) -> Result<(), Fault> {
+        Err(Fault::Foreign("returned a field `x`".into()))
     }
 }
 
@@ -203,7 +203,7 @@ fn fields_and_creation_may_fail_too() {
     assert!(watch.failure().unwrap().ends_with("fields returned a field `x`"));
 
     let watch = Arc::new(Watch::default());
-    let create = || Err::<Scripted, _>("refused to start: no table".to_owned());
+    let create = || Err::<Scripted, _>(Fault::RefusedToStart("no table".to_owned()));
     let guarded = Guarded::new("scheme mine".to_owned(), &watch, &start(), create);
     assert_eq!(guarded.control().window_bytes, 14_480);
     assert_eq!(watch.failure(), Some("scheme mine: create refused to start: no table (at 0.000000 s)"));

@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "libraries are files")]
 
 use congestion::{Parameters, Start};
-use plugin::{Code, Library, Watch};
+use plugin::{Code, Error, Library, Watch};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl Drop for Scratch {
     }
 }
 
-fn open(file: &Path) -> Result<Arc<Library>, String> {
+fn open(file: &Path) -> Result<Arc<Library>, Error> {
     Library::open(&Code::read(file, None)?)
 }
 
@@ -83,7 +83,7 @@ fn the_bytes_that_were_read_are_loaded_and_not_what_the_file_holds_by_then() {
     std::fs::write(&file, "no library").unwrap();
     assert_eq!(Library::open(&code).unwrap().controllers().count(), 1);
     assert!(
-        open(&file).map(|_| ()).unwrap_err().contains("cannot be loaded"),
+        open(&file).map(|_| ()).unwrap_err().to_string().contains("cannot be loaded"),
         "another content, another library"
     );
 }
@@ -97,10 +97,16 @@ fn a_file_with_another_digest_is_not_taken() {
     let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     assert_eq!(Code::read(&file, Some(known)).unwrap().bytes(), b"abc");
     std::fs::write(&file, "abd").unwrap();
-    let refusal = Code::read(&file, Some(known)).map(|_| ()).unwrap_err();
+    let refusal = Code::read(&file, Some(known)).map(|_| ()).unwrap_err().to_string();
     assert!(refusal.contains("libabc.so: has changed: its SHA-256 is "), "{refusal}");
     assert!(refusal.ends_with(&format!("that of the code to load is {known}")), "{refusal}");
-    assert!(Code::read(&scratch.0, None).map(|_| ()).unwrap_err().ends_with("allowed is a regular file"));
+    assert!(
+        Code::read(&scratch.0, None)
+            .map(|_| ())
+            .unwrap_err()
+            .to_string()
+            .ends_with("allowed is a regular file")
+    );
 }
 
 #[test]
@@ -112,6 +118,7 @@ fn what_a_controller_refuses_is_told_with_its_reason() {
         library
             .entry("mind", "", &watch)
             .unwrap_err()
+            .to_string()
             .ends_with("unknown controller `mind`: allowed are mine")
     );
     let entry = library.entry("mine", "scheme mine (lib0.so: mine)", &watch).unwrap();
@@ -158,7 +165,7 @@ fn what_is_wrong_with_a_library_is_told_in_one_line_that_names_it() {
     ];
     for (wrong, message) in expected {
         let library = scratch.library(wrong);
-        let refusal = open(&library).map(|_| ()).unwrap_err();
+        let refusal = open(&library).map(|_| ()).unwrap_err().to_string();
         assert!(refusal.starts_with(&format!("{}: ", library.display())), "{refusal}");
         assert!(refusal.ends_with(message), "{wrong}: {refusal}");
         assert!(!refusal.contains('\n'));
@@ -176,8 +183,8 @@ fn a_library_of_the_first_header_of_this_interface_is_still_taken() {
 fn files_that_are_no_libraries_are_refused() {
     let scratch = Scratch::new("none");
     let file = scratch.0.join("libnone.so");
-    assert!(open(&file).map(|_| ()).unwrap_err().contains("No such file"));
+    assert!(open(&file).map(|_| ()).unwrap_err().to_string().contains("No such file"));
     std::fs::write(&file, "no library").unwrap();
-    let refusal = open(&file).map(|_| ()).unwrap_err();
+    let refusal = open(&file).map(|_| ()).unwrap_err().to_string();
     assert!(refusal.contains("libnone.so: cannot be loaded: ") && !refusal.contains('\n'), "{refusal}");
 }

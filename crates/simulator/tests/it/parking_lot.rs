@@ -82,7 +82,7 @@ fn wrong_names_and_real_packets_are_refused_in_one_line() {
         cross[key] = json!(name);
         let spec = spec(path(&json!({"kind": "droptail", "packets": 9})), vec![cross], 5.0);
         let spec: runs::RunSpec = serde_json::from_value(spec).expect("a specification");
-        spec.validate(backend, &congestion::Registry::builtin()).expect_err("refused")
+        spec.validate(backend, &congestion::Registry::builtin()).expect_err("refused").to_string()
     };
     let error = refusal("enter", "hop-4", runs::Backend::Simulation);
     assert_eq!(

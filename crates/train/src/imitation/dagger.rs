@@ -6,9 +6,11 @@ use super::environment::{Outcome, all};
 use super::file::{self, Training};
 use super::lstm::{Episode, Model, Shape};
 use super::settings::Settings;
+use crate::Error;
 use crate::{Job, News, spread};
 use congestion::{Start, policy};
 use std::sync::Arc;
+use strict_input::Refusal;
 use units::{Rng, Time};
 
 /// Episodes whose gradients make one step.
@@ -19,7 +21,7 @@ const RATES: [(f64, f32); 3] = [(0.3, 0.005), (0.7, 0.002), (1.0, 0.0005)];
 const FIRST: usize = 4;
 
 /// Trains `scheme`.
-pub(super) fn train(scheme: &Scheme, job: &Job<'_>) -> Result<Vec<u8>, String> {
+pub(super) fn train(scheme: &Scheme, job: &Job<'_>) -> Result<Vec<u8>, Error> {
     let settings = Settings::read(job.settings)?;
     let start = Start { now: Time::ZERO, mss_bytes: 1, initial_window_bytes: 1, seed: 1 };
     let (inputs, outputs) =
@@ -54,12 +56,14 @@ fn resumed(
     wanted: Training,
     inputs: usize,
     outputs: usize,
-) -> Result<(Model, Training), String> {
+) -> Result<(Model, Training), Error> {
     let (model, found) = file::read(start, inputs, outputs)?;
     let same = Settings { iterations: wanted.settings.iterations, ..found.settings.clone() };
     if (found.trainer.as_str(), found.seed, &same) != (wanted.trainer.as_str(), wanted.seed, &wanted.settings)
     {
-        return Err("it was trained with another seed or other settings: they are in the file".to_owned());
+        return Err(
+            Refusal::new("it was trained with another seed or other settings: they are in the file").into()
+        );
     }
     Ok((model, Training { iteration: found.iteration, ..wanted }))
 }
@@ -78,7 +82,7 @@ struct Dagger<'a> {
 
 impl Dagger<'_> {
     /// Episodes of the expert at first and of what was learned later, then lessons from all there are.
-    fn iteration(&mut self) -> Result<(), String> {
+    fn iteration(&mut self) -> Result<(), Error> {
         let number = self.training.iteration;
         let is_first = self.kept.is_empty();
         let mut rng = Rng::new(self.job.seed, &format!("{} {number}", self.scheme.name));
@@ -99,7 +103,7 @@ impl Dagger<'_> {
         self.job.watch.tell(&News { text: &self.line, result: Some(&written) })
     }
 
-    fn episodes(&self, learned: Option<&Arc<Model>>, rng: &mut Rng) -> Result<Vec<Outcome>, String> {
+    fn episodes(&self, learned: Option<&Arc<Model>>, rng: &mut Rng) -> Result<Vec<Outcome>, Error> {
         let settings = &self.training.settings;
         let environments = all(settings, rng);
         let seed = rng.next_u64();
@@ -120,7 +124,7 @@ impl Dagger<'_> {
         );
     }
 
-    fn lessons(&mut self, epochs: usize, rng: &mut Rng) -> Result<(), String> {
+    fn lessons(&mut self, epochs: usize, rng: &mut Rng) -> Result<(), Error> {
         let settings = &self.training.settings;
         let mut order = Vec::with_capacity(epochs * self.kept.len());
         while order.len() < (epochs * self.kept.len()).min(settings.lessons) {

@@ -4,12 +4,14 @@ use super::Scheme;
 use super::lstm::{Episode, Model};
 use super::pupil::{Notes, Pupil, Shared};
 use super::settings::{Drawn, Settings};
+use crate::Error;
 use crate::Wanted;
 use congestion::{BuildClosure, Entry, Registry, policy};
 use record::{Event, Record};
 use runs::{Observer, RunSpec};
 use serde_json::{Value, json};
 use std::sync::{Arc, PoisonError};
+use strict_input::Refusal;
 use units::Rng;
 
 /// A step is over with the first ACK after 10 ms, by a clock of whole ms.
@@ -81,10 +83,10 @@ impl Drawn {
 
 impl Environment {
     /// The expert's window in packets, and ms between two packets.
-    fn target(&self, settings: &Settings, spec: &RunSpec) -> Result<(f64, f64, f64), String> {
+    fn target(&self, settings: &Settings, spec: &RunSpec) -> Result<(f64, f64, f64), Error> {
         let description = spec.path.describe()?;
         let bottleneck = description.bottleneck.and_then(|index| description.links[index].rate_mbps);
-        let rate_mbps = bottleneck.ok_or("paths: one has no link with a rate")?;
+        let rate_mbps = bottleneck.ok_or_else(|| Refusal::of_key("paths", "one has no link with a rate"))?;
         let config = spec.flows[0].config()?;
         let bytes = config.payload_bytes + config.header_bytes + spec.path.overhead_bytes;
         let packets_per_ms = rate_mbps * 125.0 / f64::from(bytes);
@@ -100,7 +102,7 @@ impl Environment {
         elements.filter_map(|element| element["queue"]["packets"].as_f64()).min_by(f64::total_cmp)
     }
 
-    fn spec(&self, settings: &Settings, name: &str, seed: u64) -> Result<RunSpec, String> {
+    fn spec(&self, settings: &Settings, name: &str, seed: u64) -> Result<RunSpec, Refusal> {
         let mut path = self.path.clone();
         if self.jitter_ms > 0.0
             && let Some(data) = path["data"].as_array_mut()
@@ -111,7 +113,7 @@ impl Environment {
         }
         let flow = json!({"scheme": name, "controller": name, "application": {"kind": "greedy"}, "transport": settings.transport});
         let spec = json!({"seed": seed, "duration_s": 1.0, "log": "none", "path": path, "flows": [flow]});
-        serde_json::from_value(spec).map_err(|cause| format!("paths: {cause}"))
+        serde_json::from_value(spec).map_err(|cause| Refusal::of_key("paths", cause.to_string()))
     }
 
     /// An episode, as long as it is `wanted`: `learned` acts, or the expert.
@@ -122,7 +124,7 @@ impl Environment {
         learned: Option<&Arc<Model>>,
         seed: u64,
         wanted: Wanted<'_>,
-    ) -> Result<Outcome, String> {
+    ) -> Result<Outcome, Error> {
         let mut spec = self.spec(settings, scheme.in_training, seed)?;
         let (target, spacing_ms, base_ms) = self.target(settings, &spec)?;
         let steps_ms = settings.steps as f64 * (STEP_MS + spacing_ms);
@@ -147,7 +149,7 @@ fn registry(
     target: f64,
     learned: Option<&Arc<Model>>,
     notes: &Shared,
-) -> Result<Registry, String> {
+) -> Result<Registry, Error> {
     let (scheme, steps, learned, notes) = (*scheme, settings.steps, learned.cloned(), Arc::clone(notes));
     let mut registry = Registry::default();
     let build: Arc<BuildClosure> = Arc::new(move |_, start| {

@@ -2,8 +2,10 @@
 
 use super::lstm::{Model, Shape};
 use super::settings::Settings;
+use crate::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use strict_input::Refusal;
 
 /// As `congestion` names the layers: the number is the forget bias.
 const LAYERS: &str = "lstm:1 dense";
@@ -22,8 +24,8 @@ pub(super) struct Training {
 }
 
 /// The same bytes for the same network and training.
-pub(super) fn write(model: &Model, training: &Training) -> Result<Vec<u8>, String> {
-    let text = serde_json::to_string(training).map_err(|cause| cause.to_string())?;
+pub(super) fn write(model: &Model, training: &Training) -> Result<Vec<u8>, Error> {
+    let text = serde_json::to_string(training)?;
     let mut header = Map::new();
     header.insert("__metadata__".to_owned(), json!({"layers": LAYERS, "training": text}));
     let mut end = 0;
@@ -43,14 +45,15 @@ pub(super) fn write(model: &Model, training: &Training) -> Result<Vec<u8>, Strin
 }
 
 /// The parameters in a file that [`write`] wrote, and its training.
-pub(super) fn read(file: &[u8], inputs: usize, outputs: usize) -> Result<(Model, Training), String> {
-    let no = || "allowed is a file of this trainer".to_owned();
+pub(super) fn read(file: &[u8], inputs: usize, outputs: usize) -> Result<(Model, Training), Refusal> {
+    let no = || Refusal::new("allowed is a file of this trainer");
     let (length, rest) = file.split_first_chunk::<LENGTH>().ok_or_else(no)?;
     let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| no())?;
     let (header, data) = rest.split_at_checked(length).ok_or_else(no)?;
     let header: Value = serde_json::from_slice(header).map_err(|_| no())?;
     let text = header["__metadata__"]["training"].as_str().ok_or_else(no)?;
-    let training: Training = serde_json::from_str(text).map_err(|cause| format!("training: {cause}"))?;
+    let training: Training =
+        serde_json::from_str(text).map_err(|cause| Refusal::of_key("training", cause.to_string()))?;
     let shape = Shape { inputs, units: training.settings.units, outputs };
     let parameters: Vec<f32> = data.as_chunks().0.iter().map(|four| f32::from_le_bytes(*four)).collect();
     if parameters.len() != shape.parameters() || !parameters.iter().all(|value| value.is_finite()) {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use strict_input::Refusal;
 
 /// Paths that are drawn anew in every iteration, by ratios between the ends of each range.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,13 +49,13 @@ pub(super) struct Settings {
 
 impl Settings {
     /// Reads and checks settings.
-    pub(super) fn read(text: &str) -> Result<Self, String> {
+    pub(super) fn read(text: &str) -> Result<Self, Refusal> {
         let settings: Self = strict_input::parse(text)?;
         let within = |name: &str, value: f64, least: f64, most: f64| {
             if (least..=most).contains(&value) {
                 return Ok(());
             }
-            Err(format!("{name} = {value}: allowed is {least} to {most}"))
+            Err(Refusal::of_value(name, value, format!("allowed is {least} to {most}")))
         };
         let all = |name: &str, values: &[f64], least: f64, most: f64| {
             values.iter().try_for_each(|value| within(name, *value, least, most))
@@ -80,7 +81,7 @@ impl Settings {
         within("epochs", settings.epochs as f64, 1.0, 1000.0)?;
         within("lessons", settings.lessons as f64, 10.0, 1e6)?;
         if ![32, 64, 96, 128].contains(&settings.units) {
-            return Err(format!("units = {}: allowed are 32, 64, 96, 128", settings.units));
+            return Err(Refusal::of_value("units", settings.units, "allowed are 32, 64, 96, 128"));
         }
         let paths = settings.rates_mbps.len() * settings.delays_ms.len() + settings.paths.len() + drawn.count;
         within("paths", paths as f64, 1.0, 10_000.0)?;

@@ -5,6 +5,7 @@
 //! 10,000 bits.
 
 use super::usage::{Tracker, Usage};
+use crate::Error;
 use crate::Wanted;
 use congestion::remy::{Remy, Shell, Table};
 use congestion::{BuildClosure, Entry, Registry};
@@ -13,6 +14,7 @@ use runs::{Observer, RunSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
+use strict_input::Refusal;
 use transport::{Application, ApplicationSpec};
 use units::Time;
 
@@ -91,7 +93,7 @@ impl Network {
         ApplicationSpec::OnOff { on_ms, off_ms, exponential: true, off_first: true, anew: true }
     }
 
-    fn spec(&self, trial: &Trial<'_>) -> Result<RunSpec, String> {
+    fn spec(&self, trial: &Trial<'_>) -> Result<RunSpec, Refusal> {
         let duration_s = f64::max(trial.packets / self.packets_per_ms() / 1e3, trial.seconds);
         let most_packets = (trial.most_queued * duration_s * self.packets_per_ms() * 1e3).min(MOST_PACKETS);
         let flow = json!({
@@ -107,25 +109,20 @@ impl Network {
             "seed": trial.seed, "most_packets": most_packets as u64, "duration_s": duration_s, "sample_interval_s": duration_s, "log": "none",
             "path": {"data": data, "ack": []}, "flows": vec![flow; self.senders],
         });
-        serde_json::from_value(spec).map_err(|cause| cause.to_string())
+        serde_json::from_value(spec).map_err(|cause| Refusal::new(cause.to_string()))
     }
 
     /// How `table` does here, as long as that is `wanted`.
     ///
     /// # Errors
     /// One line: what is wrong with the network, or that nobody waits for it any more.
-    pub fn judge(
-        &self,
-        table: &Arc<Table>,
-        trial: &Trial<'_>,
-        wanted: Wanted<'_>,
-    ) -> Result<Outcome, String> {
+    pub fn judge(&self, table: &Arc<Table>, trial: &Trial<'_>, wanted: Wanted<'_>) -> Result<Outcome, Error> {
         let spec = self.spec(trial)?;
         let simulation = simulator::Simulation::new(&spec, &registry(table, trial.usage)?)?;
         let mut observers = (Counts(vec![Count::default(); self.senders]), wanted);
         if simulation.run(&mut observers).is_err() {
             let outcome = Outcome { utility: WORST, throughput: 0.0, delay_ms: f64::INFINITY };
-            return wanted.stop().map_or(Ok(outcome), Err);
+            return wanted.stop().map_or(Ok(outcome), |why| Err(Error::Stopped(why)));
         }
         let (counts, _) = observers;
         let shares_ms = shares_ms(&spec, &self.application(), wanted)?;
@@ -162,7 +159,7 @@ impl Network {
 }
 
 /// A registry with a controller that follows `table`.
-fn registry(table: &Arc<Table>, usage: Option<&Arc<Mutex<Usage>>>) -> Result<Registry, String> {
+fn registry(table: &Arc<Table>, usage: Option<&Arc<Mutex<Usage>>>) -> Result<Registry, Error> {
     let (table, usage) = (Arc::clone(table), usage.cloned());
     let mut registry = Registry::default();
     let build: Arc<BuildClosure> = Arc::new(move |_, start| {
@@ -177,7 +174,7 @@ fn registry(table: &Arc<Table>, usage: Option<&Arc<Mutex<Usage>>>) -> Result<Reg
 }
 
 /// Of each sender the time that it was on, divided by how many were on with it, ms.
-fn shares_ms(spec: &RunSpec, application: &ApplicationSpec, wanted: Wanted<'_>) -> Result<Vec<f64>, String> {
+fn shares_ms(spec: &RunSpec, application: &ApplicationSpec, wanted: Wanted<'_>) -> Result<Vec<f64>, Error> {
     let end = Time::ZERO + spec.duration();
     let mut senders: Vec<(Application, bool)> = (0..spec.flows.len())
         .map(|index| {
@@ -188,7 +185,7 @@ fn shares_ms(spec: &RunSpec, application: &ApplicationSpec, wanted: Wanted<'_>) 
     let mut now = Time::ZERO;
     while now < end {
         if let Some(why) = wanted.stop() {
-            return Err(why);
+            return Err(Error::Stopped(why));
         }
         for (application, is_on) in &mut senders {
             *is_on = application.available(now, 0) > 0;

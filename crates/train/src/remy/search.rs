@@ -4,11 +4,13 @@ use super::candidates::around;
 use super::network::{Network, Trial};
 use super::settings::{MOST_EPOCHS, Settings};
 use super::usage::Usage;
+use crate::Error;
 use crate::{Job, News, Watch, spread};
 use congestion::remy::{Action, DOMAIN, Rule, SIGNALS, Signals, Table, Written};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError};
+use strict_input::Refusal;
 use units::Rng;
 
 /// What the one rule of a table does that nobody has trained (tcpexmachina/remy@ad05f8a, `src/whisker.hh`): a packet more with each ACK.
@@ -45,7 +47,7 @@ struct State {
 }
 
 /// Trains rules.
-pub(super) fn train(job: &Job<'_>) -> Result<Vec<u8>, String> {
+pub(super) fn train(job: &Job<'_>) -> Result<Vec<u8>, Error> {
     let settings = Settings::read(job.settings)?;
     let (table, state) = match job.start {
         Some(file) => resumed(file, job.seed, &settings)?,
@@ -63,16 +65,22 @@ pub(super) fn train(job: &Job<'_>) -> Result<Vec<u8>, String> {
 }
 
 /// What an earlier training has learned for the same networks; how thoroughly it goes on may be another matter.
-fn resumed(file: &[u8], seed: u64, settings: &Settings) -> Result<(Table, State), String> {
+fn resumed(file: &[u8], seed: u64, settings: &Settings) -> Result<(Table, State), Refusal> {
     let Written { table, training } = Written::read(file)?;
-    let state: State = serde_json::from_value(training).map_err(|cause| format!("training: {cause}"))?;
+    let state: State =
+        serde_json::from_value(training).map_err(|cause| Refusal::of_key("training", cause.to_string()))?;
     let Settings { networks, packets, seconds, rules, epochs, .. } = settings.clone();
     let now = Settings { networks, packets, seconds, rules, epochs, ..state.settings.clone() };
     if (&now, seed) != (settings, state.seed) {
-        return Err("it was trained with another seed or for other networks: they are in the file".to_owned());
+        return Err(Refusal::new(
+            "it was trained with another seed or for other networks: they are in the file",
+        ));
     }
     if state.epoch > MOST_EPOCHS {
-        return Err(format!("training: epoch = {}: allowed are 0 to {MOST_EPOCHS}", state.epoch));
+        return Err(Refusal::of_key(
+            "training",
+            format!("epoch = {}: allowed are 0 to {MOST_EPOCHS}", state.epoch),
+        ));
     }
     Ok((table, State { settings: now, ..state }))
 }
@@ -87,8 +95,8 @@ impl<'a> Deadline<'a> {
     /// What `work` comes to under this watch; nothing where the time was over before.
     fn of<T>(
         job: &'a Job<'a>,
-        work: impl FnOnce(&dyn Watch) -> Result<T, String>,
-    ) -> Result<Option<T>, String> {
+        work: impl FnOnce(&dyn Watch) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
         let deadline = Self { job, is_over: Cell::new(false) };
         let outcome = work(&deadline);
         if deadline.is_over.get() { Ok(None) } else { outcome.map(Some) }
@@ -96,14 +104,14 @@ impl<'a> Deadline<'a> {
 }
 
 impl Watch for Deadline<'_> {
-    fn tell(&self, news: &News<'_>) -> Result<(), String> {
+    fn tell(&self, news: &News<'_>) -> Result<(), Error> {
         self.job.watch.tell(news)
     }
 
-    fn look(&self) -> Result<(), String> {
+    fn look(&self) -> Result<(), Error> {
         self.job.watch.look()?;
         self.is_over.set(self.job.is_over());
-        if self.is_over.get() { Err("the time is over".to_owned()) } else { Ok(()) }
+        if self.is_over.get() { Err(Error::Stopped("the time is over".to_owned())) } else { Ok(()) }
     }
 
     fn elapsed_s(&self) -> f64 {
@@ -139,7 +147,7 @@ impl Search<'_> {
     }
 
     /// Improves every rule that is used, keeps what stands up to longer trials, and divides the rule that is used most.
-    fn epoch(&mut self) -> Result<(), String> {
+    fn epoch(&mut self) -> Result<(), Error> {
         let mut rng = self.rng("epoch");
         let (networks, seed) = (self.state.settings.draw(&mut rng), rng.next_u64());
         let job = self.job;
@@ -181,8 +189,8 @@ impl Search<'_> {
         self.job.watch.tell(&News { text: &self.line("epoch over"), result: Some(&written) })
     }
 
-    fn written(&self) -> Result<Vec<u8>, String> {
-        let training = serde_json::to_value(&self.state).map_err(|cause| cause.to_string())?;
+    fn written(&self) -> Result<Vec<u8>, Error> {
+        let training = serde_json::to_value(&self.state)?;
         Ok(Written { table: Table::clone(&self.table), training }.to_text().into_bytes())
     }
 
@@ -193,7 +201,7 @@ impl Search<'_> {
         format!("epoch {}, {rules} rules{objective}, {judged} tables judged, {what}", epoch + 1)
     }
 
-    fn tell(&self, what: &str) -> Result<(), String> {
+    fn tell(&self, what: &str) -> Result<(), Error> {
         self.job.watch.tell(&News { text: &self.line(what), result: None })
     }
 
@@ -204,7 +212,7 @@ impl Search<'_> {
         networks: &[(Network, f64)],
         trial: &Trial<'static>,
         watch: &dyn Watch,
-    ) -> Result<Vec<f64>, String> {
+    ) -> Result<Vec<f64>, Error> {
         self.state.judged = self.state.judged.saturating_add(tables.len() as u64);
         let count = tables.len() * networks.len();
         let utilities = spread(self.job.jobs, count, watch, |number, wanted| {
@@ -222,7 +230,7 @@ impl Search<'_> {
     }
 
     /// Which rules are used in this epoch's trials, each network alike.
-    fn usage(&self, networks: &[(Network, f64)], seed: u64, watch: &dyn Watch) -> Result<Usage, String> {
+    fn usage(&self, networks: &[(Network, f64)], seed: u64, watch: &dyn Watch) -> Result<Usage, Error> {
         let (table, rules) = (&self.table, self.table.rules().len());
         let trial = self.trial(seed, 1.0);
         let found = spread(self.job.jobs, networks.len(), watch, |network, wanted| {
@@ -246,7 +254,7 @@ impl Search<'_> {
         seed: u64,
         rng: &mut Rng,
         watch: &dyn Watch,
-    ) -> Result<(), String> {
+    ) -> Result<(), Error> {
         let (trial, short_trial) = (self.trial(seed, 1.0), self.trial(seed, SHORTER));
         for _ in 0..STEPS {
             let actions = around(&self.table.rules()[rule].action, rng);
@@ -267,7 +275,7 @@ impl Search<'_> {
     }
 
     /// Goes back to `before` if it is better in longer trials of other networks.
-    fn ratchet(&mut self, before: &Arc<Table>, rng: &mut Rng) -> Result<(), String> {
+    fn ratchet(&mut self, before: &Arc<Table>, rng: &mut Rng) -> Result<(), Error> {
         if self.table.rules() == before.rules() {
             return Ok(());
         }
@@ -283,7 +291,7 @@ impl Search<'_> {
     }
 
     /// Divides the rule that is used most at the medians of what it is used for.
-    fn split(&mut self, usage: &Usage) -> Result<(), String> {
+    fn split(&mut self, usage: &Usage) -> Result<(), Error> {
         let rules = self.table.rules();
         let Some(most) = (0..rules.len()).max_by_key(|rule| usage.lookups(*rule)) else { return Ok(()) };
         let Some(medians) = usage.medians(most) else { return Ok(()) };

@@ -2,6 +2,7 @@
 
 use super::network::Network;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::Rng;
 
 /// Most epochs: trials become longer with each, by sixty times up to here. Published tables took less than 20.
@@ -40,13 +41,15 @@ impl Settings {
     ///
     /// # Errors
     /// One line naming the key, the value and what is allowed.
-    pub fn read(text: &str) -> Result<Self, String> {
+    pub fn read(text: &str) -> Result<Self, Refusal> {
         let settings: Self = strict_input::parse(text)?;
         let range = |name: &str, [low, high]: [f64; 2], least: f64, most: f64| {
             if low >= least && low <= high && high <= most {
                 return Ok(());
             }
-            Err(format!("{name} = {low} to {high}: allowed is a range within {least} to {most}"))
+            Err(Refusal::new(format!(
+                "{name} = {low} to {high}: allowed is a range within {least} to {most}"
+            )))
         };
         let within = |name: &str, value: f64, least: f64, most: f64| range(name, [value; 2], least, most);
         range("link_mbps", settings.link_mbps, 0.01, 100_000.0)?;

@@ -4,7 +4,7 @@ use crate::Patient;
 use congestion::{Files, Registry};
 use runs::{Observer, RunSpec};
 use serde_json::json;
-use train::{Job, train};
+use train::{Error, Job, train};
 
 fn settings(iterations: usize) -> String {
     json!({
@@ -28,7 +28,7 @@ pub(crate) fn endless() -> String {
     all.to_string()
 }
 
-fn trained(kind: &str, settings: &str, jobs: usize, start: Option<&[u8]>) -> Result<Vec<u8>, String> {
+fn trained(kind: &str, settings: &str, jobs: usize, start: Option<&[u8]>) -> Result<Vec<u8>, Error> {
     let watch = Patient::default();
     train(kind, &Job { settings, seed: 3, jobs, seconds: f64::INFINITY, start, watch: &watch })
 }
@@ -78,7 +78,7 @@ fn a_training_goes_on_from_a_file_of_its_own_alone() {
     assert_ne!(on, first);
     assert_eq!(trained("indigo", &settings(3), 2, Some(&first)).unwrap(), on);
     let refused = |kind: &str, settings: &str, start: Option<&[u8]>| {
-        let why = trained(kind, settings, 1, start).unwrap_err();
+        let why = trained(kind, settings, 1, start).unwrap_err().to_string();
         assert!(!why.contains('\n'), "{why}");
         why
     };

@@ -6,7 +6,7 @@ use congestion::remy::{Table, Written};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use train::remy::{Network, Trial};
-use train::{Job, News, Wanted, Watch, train};
+use train::{Error, Job, News, Wanted, Watch, train};
 
 /// Lets a training go on, and keeps what it said.
 #[derive(Default)]
@@ -15,12 +15,12 @@ struct Patient {
 }
 
 impl Watch for Patient {
-    fn tell(&self, news: &News<'_>) -> Result<(), String> {
+    fn tell(&self, news: &News<'_>) -> Result<(), Error> {
         self.kept.borrow_mut().extend(news.result.map(<[u8]>::to_vec));
         Ok(())
     }
 
-    fn look(&self) -> Result<(), String> {
+    fn look(&self) -> Result<(), Error> {
         Ok(())
     }
 
@@ -36,7 +36,7 @@ fn settings(epochs: u64) -> String {
     )
 }
 
-fn trained(settings: &str, jobs: usize, start: Option<&[u8]>) -> Result<Vec<u8>, String> {
+fn trained(settings: &str, jobs: usize, start: Option<&[u8]>) -> Result<Vec<u8>, Error> {
     let watch = Patient::default();
     let job = Job { settings, seed: 3, jobs, seconds: f64::INFINITY, start, watch: &watch };
     let learned = train("remy", &job)?;
@@ -74,7 +74,7 @@ fn worth(table: &Arc<Table>) -> f64 {
 #[test]
 fn what_cannot_be_trained_is_refused_in_one_line() {
     let refused = |settings: &str, start: Option<&[u8]>| {
-        let why = trained(settings, 1, start).unwrap_err();
+        let why = trained(settings, 1, start).unwrap_err().to_string();
         assert!(!why.contains('\n'), "{why}");
         why
     };
@@ -96,7 +96,7 @@ fn what_cannot_be_trained_is_refused_in_one_line() {
     let watch = Patient::default();
     let job = Job { settings: "", seed: 1, jobs: 1, seconds: 1.0, start: None, watch: &watch };
     assert_eq!(
-        train("rembrandt", &job).unwrap_err(),
+        train("rembrandt", &job).unwrap_err().to_string(),
         "unknown trainer `rembrandt`: allowed are indigo, muses, remy"
     );
 }
@@ -105,10 +105,10 @@ fn what_cannot_be_trained_is_refused_in_one_line() {
 fn who_watches_can_end_it() {
     struct Impatient;
     impl Watch for Impatient {
-        fn tell(&self, _news: &News<'_>) -> Result<(), String> {
-            Err("enough".to_owned())
+        fn tell(&self, _news: &News<'_>) -> Result<(), Error> {
+            Err(Error::Stopped("enough".to_owned()))
         }
-        fn look(&self) -> Result<(), String> {
+        fn look(&self) -> Result<(), Error> {
             Ok(())
         }
         fn elapsed_s(&self) -> f64 {
@@ -116,7 +116,7 @@ fn who_watches_can_end_it() {
         }
     }
     let job = Job { settings: &settings(0), seed: 1, jobs: 2, seconds: 1e9, start: None, watch: &Impatient };
-    assert_eq!(train("remy", &job).unwrap_err(), "enough");
+    assert_eq!(train("remy", &job).unwrap_err().to_string(), "enough");
     let over = Job { seconds: 0.0, watch: &Patient::default(), ..job };
     assert!(train("remy", &over).is_ok(), "no time: the table that it begins with");
 }
@@ -135,12 +135,12 @@ fn who_watches_is_heard_within_one_long_trial() {
     #[derive(Default)]
     struct Impatient(Cell<u32>);
     impl Watch for Impatient {
-        fn tell(&self, _news: &News<'_>) -> Result<(), String> {
+        fn tell(&self, _news: &News<'_>) -> Result<(), Error> {
             Ok(())
         }
-        fn look(&self) -> Result<(), String> {
+        fn look(&self) -> Result<(), Error> {
             self.0.set(self.0.get() + 1);
-            if self.0.get() < 3 { Ok(()) } else { Err("enough".to_owned()) }
+            if self.0.get() < 3 { Ok(()) } else { Err(Error::Stopped("enough".to_owned())) }
         }
         fn elapsed_s(&self) -> f64 {
             0.0
@@ -150,7 +150,7 @@ fn who_watches_is_heard_within_one_long_trial() {
         let watch = Impatient::default();
         let job =
             Job { settings: &endless(kind), seed: 1, jobs: 2, seconds: 1e9, start: None, watch: &watch };
-        assert_eq!(train(kind, &job).unwrap_err(), "enough");
+        assert_eq!(train(kind, &job).unwrap_err().to_string(), "enough");
     }
 }
 
@@ -160,10 +160,10 @@ fn the_end_of_the_time_is_heard_within_one_long_trial() {
     #[derive(Default)]
     struct Clock(Cell<f64>);
     impl Watch for Clock {
-        fn tell(&self, _news: &News<'_>) -> Result<(), String> {
+        fn tell(&self, _news: &News<'_>) -> Result<(), Error> {
             Ok(())
         }
-        fn look(&self) -> Result<(), String> {
+        fn look(&self) -> Result<(), Error> {
             self.0.set(self.0.get() + 1.0);
             Ok(())
         }
@@ -183,11 +183,11 @@ fn a_file_with_an_epoch_that_nobody_reaches_is_refused() {
     let late = first.replace("\"epoch\":1", "\"epoch\":100000").replace("\"epoch\": 1", "\"epoch\": 100000");
     assert_ne!(late, first);
     assert_eq!(
-        trained(&settings(0), 1, Some(late.as_bytes())).unwrap_err(),
+        trained(&settings(0), 1, Some(late.as_bytes())).unwrap_err().to_string(),
         "training: epoch = 100000: allowed are 0 to 1000"
     );
     assert_eq!(
-        trained(&settings(1001), 1, None).unwrap_err(),
+        trained(&settings(1001), 1, None).unwrap_err().to_string(),
         "epochs = 1001 to 1001: allowed is a range within 0 to 1000"
     );
 }

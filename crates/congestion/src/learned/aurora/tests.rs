@@ -156,6 +156,6 @@ fn a_checkpoint_is_read_by_its_layout() {
 #[test]
 fn a_scheme_without_a_network_is_refused_in_one_line() {
     let start = Start { now: Time::ZERO, mss_bytes: MSS_BYTES, initial_window_bytes: 10_000, seed: 1 };
-    let refusal = ENTRY.build(&Parameters::defaults(ENTRY.parameters), &start).unwrap_err();
+    let refusal = ENTRY.build(&Parameters::defaults(ENTRY.parameters), &start).unwrap_err().to_string();
     assert_eq!(refusal, "`weights`: no file named: allowed is a file with Aurora's network");
 }

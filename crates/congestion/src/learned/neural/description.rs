@@ -1,5 +1,6 @@
 //! What a policy of one's own is: a line of words `KEY=VALUE`, kept beside the network that acts for it.
 
+use strict_input::Refusal;
 use super::sights::{SIGHTS, Sight};
 
 /// What an action is.
@@ -49,7 +50,7 @@ impl Description {
     ///
     /// # Errors
     /// One line naming the key, the value and what is allowed.
-    pub(crate) fn parse(line: &str) -> Result<Self, String> {
+    pub(crate) fn parse(line: &str) -> Result<Self, Refusal> {
         let mut found = Self {
             sees: Vec::new(),
             history: 1,
@@ -64,24 +65,20 @@ impl Description {
         };
         for word in line.split_whitespace() {
             let (key, value) =
-                word.split_once('=').ok_or_else(|| format!("policy: `{word}`: allowed is KEY=VALUE"))?;
+                word.split_once('=').ok_or_else(|| Refusal::of_key("policy", format!("`{word}`: allowed is KEY=VALUE")))?;
             found.set(key, value)?;
         }
         if found.sees.is_empty() {
-            return Err(
-                "policy: `sees` is missing: allowed are names of what is seen, with commas".to_owned()
-            );
+            return Err(Refusal::of_key("policy", "`sees` is missing: allowed are names of what is seen, with commas"));
         }
         let (names, history) = (found.sees.len(), found.history);
         if names.saturating_mul(history) > MOST_SEEN {
-            return Err(format!(
-                "policy: `sees` has {names} names and `history` is {history}: allowed are {MOST_SEEN} numbers in all"
-            ));
+            return Err(Refusal::of_key("policy", format!("`sees` has {names} names and `history` is {history}: allowed are {MOST_SEEN} numbers in all")));
         }
         Ok(found)
     }
 
-    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+    fn set(&mut self, key: &str, value: &str) -> Result<(), Refusal> {
         let number = |least: f64, most: f64| number(key, value, value, least, most);
         match key {
             "sees" => self.sees = value.split(',').map(sight).collect::<Result<_, _>>()?,
@@ -92,7 +89,7 @@ impl Description {
                 self.require_ack = match value {
                     "true" => true,
                     "false" => false,
-                    _ => return Err(format!("policy: `{key}` = `{value}`: allowed are true, false")),
+                    _ => return Err(Refusal::of_key("policy", format!("`{key}` = `{value}`: allowed are true, false"))),
                 }
             }
             "delay_ms" => self.delay_ms = number(0.0, 1000.0)?,
@@ -101,31 +98,29 @@ impl Description {
             "most_mbps" => self.most_mbps = number(0.001, 1e5)?,
             "most_packets" => self.most_packets = number(1.0, 1e7)?,
             _ => {
-                return Err(format!(
-                    "policy: unknown key `{key}`: allowed are sees, history, action, step, require_ack, delay_ms, start_mbps, \
-                     start_packets, most_mbps, most_packets"
-                ));
+                return Err(Refusal::of_key("policy", format!("unknown key `{key}`: allowed are sees, history, action, step, require_ack, delay_ms, start_mbps, \
+                     start_packets, most_mbps, most_packets")));
             }
         }
         Ok(())
     }
 }
 
-fn number(key: &str, whole: &str, text: &str, least: f64, most: f64) -> Result<f64, String> {
+fn number(key: &str, whole: &str, text: &str, least: f64, most: f64) -> Result<f64, Refusal> {
     text.parse::<f64>()
         .ok()
         .filter(|value| (least..=most).contains(value))
-        .ok_or_else(|| format!("policy: `{key}` = `{whole}`: allowed is a number from {least} to {most}"))
+        .ok_or_else(|| Refusal::of_key("policy", format!("`{key}` = `{whole}`: allowed is a number from {least} to {most}")))
 }
 
-fn sight(name: &str) -> Result<&'static Sight, String> {
+fn sight(name: &str) -> Result<&'static Sight, Refusal> {
     SIGHTS.iter().find(|sight| sight.name == name).ok_or_else(|| {
         let known: Vec<&str> = SIGHTS.iter().map(|sight| sight.name).collect();
-        format!("policy: `sees` = `{name}`: allowed are {}", known.join(", "))
+        Refusal::of_key("policy", format!("`sees` = `{name}`: allowed are {}", known.join(", ")))
     })
 }
 
-fn action(value: &str) -> Result<Action, String> {
+fn action(value: &str) -> Result<Action, Refusal> {
     let (kind, size) = value.split_once(':').unwrap_or((value, ""));
     let size = |preset: f64, most: f64| match size {
         "" => Ok(preset),
@@ -136,18 +131,18 @@ fn action(value: &str) -> Result<Action, String> {
         "cwnd_mult2" => Ok(Action::CwndMult2(size(2.0, 10.0)?)),
         "indigo5" if value == kind => Ok(Action::Indigo5),
         _ => {
-            Err(format!("policy: `action` = `{value}`: allowed are rate_mult:SIZE, cwnd_mult2:SIZE, indigo5"))
+            Err(Refusal::of_key("policy", format!("`action` = `{value}`: allowed are rate_mult:SIZE, cwnd_mult2:SIZE, indigo5")))
         }
     }
 }
 
-fn step(value: &str) -> Result<Step, String> {
+fn step(value: &str) -> Result<Step, Refusal> {
     let (kind, size) = value.split_once(':').unwrap_or((value, ""));
     match kind {
         "time_ms" => Ok(Step::TimeMs(number("step", value, size, 0.1, 10_000.0)?)),
         "rtt" => Ok(Step::Rtt(number("step", value, size, 0.01, 100.0)?)),
         "acks" => Ok(Step::Acks(number("step", value, size, 1.0, 1e6)? as u64)),
-        _ => Err(format!("policy: `step` = `{value}`: allowed are time_ms:MS, rtt:SHARE, acks:NUMBER")),
+        _ => Err(Refusal::of_key("policy", format!("`step` = `{value}`: allowed are time_ms:MS, rtt:SHARE, acks:NUMBER"))),
     }
 }
 
@@ -179,10 +174,10 @@ mod tests {
             format!("sees=acks{} history={history}", ",acks".repeat(names - 1))
         };
         assert_eq!(
-            Description::parse(&line(66, 1000)).unwrap_err(),
+            Description::parse(&line(66, 1000)).unwrap_err().to_string(),
             "policy: `sees` has 66 names and `history` is 1000: allowed are 65536 numbers in all"
         );
-        let error = Description::parse(&line(1_200_000, 1)).unwrap_err();
+        let error = Description::parse(&line(1_200_000, 1)).unwrap_err().to_string();
         assert!(error.starts_with("policy: `sees` has 1200000 names and `history` is 1: "), "{error}");
         assert_eq!(Description::parse(&line(65, 1000)).unwrap().sees.len(), 65);
     }
@@ -200,7 +195,7 @@ mod tests {
             ("sees", "policy: `sees`: allowed is KEY=VALUE"),
             ("sees=send_ratio require_ack=1", "`require_ack` = `1`: allowed are true, false"),
         ] {
-            let error = Description::parse(line).unwrap_err();
+            let error = Description::parse(line).unwrap_err().to_string();
             assert!(error.contains(expected) && !error.contains('\n'), "{error}");
         }
     }

@@ -59,7 +59,7 @@ pub(crate) const ENTRY: Entry = Entry {
         let file = parameters.needed_file("weights", "a file with a network and its policy")?;
         let tensors = Tensors::read("weights", file, &[])?;
         let line = tensors.metadata(POLICY)?;
-        let description = Description::parse(line).map_err(|why| tensors.refuse(&why))?;
+        let description = Description::parse(line).map_err(|refusal| tensors.place(refusal))?;
         let policy = Neural::new(description, parameters, start);
         let network = Network::new(&tensors, policy.inputs(), policy.outputs())?;
         Ok(Box::new(Learned { policy, network }))
@@ -79,7 +79,7 @@ pub(crate) const AGENT: Entry = Entry {
     policy: None,
     build: Build::Fallible(|parameters, start| {
         let file = parameters.needed_file("policy", "a line of words KEY=VALUE")?;
-        let line = from_utf8(&file.contents).map_err(|why| format!("policy: {why}"))?;
+        let line = from_utf8(&file.contents).map_err(|error| strict_input::Refusal::of_key("policy", error.to_string()))?;
         Ok(Box::new(Agent::new(Neural::new(Description::parse(line)?, parameters, start), start)))
     }),
 };

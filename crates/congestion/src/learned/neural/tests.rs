@@ -113,18 +113,18 @@ fn a_file_holds_the_policy_and_its_network() {
     };
     let control = build(Some("sees=send_ratio,acks start_mbps=3")).unwrap();
     assert_eq!(control.pacing, Some(Rate::from_mbps(3.0)));
-    assert_eq!(build(None).unwrap_err(), "`weights` = `w`: no `policy` in its metadata");
+    assert_eq!(build(None).unwrap_err().to_string(), "`weights` = `w`: no `policy` in its metadata");
     assert_eq!(
-        build(Some("sees=acks")).unwrap_err(),
+        build(Some("sees=acks")).unwrap_err().to_string(),
         "`weights` = `w`: `0.kernel` has the shape [2, 1]: allowed is [1, any]"
     );
-    let refused = build(Some("sees=x")).unwrap_err();
+    let refused = build(Some("sees=x")).unwrap_err().to_string();
     assert!(refused.starts_with("`weights` = `w`: policy: `sees` = `x`: allowed are"), "{refused}");
 }
 
 #[test]
 fn an_agent_needs_its_line() {
     let start = Start { now: Time::ZERO, mss_bytes: 1000, initial_window_bytes: 10_000, seed: 1 };
-    let refused = AGENT.build(&Parameters::defaults(AGENT.parameters), &start).unwrap_err();
+    let refused = AGENT.build(&Parameters::defaults(AGENT.parameters), &start).unwrap_err().to_string();
     assert_eq!(refused, "`policy`: no file named: allowed is a line of words KEY=VALUE");
 }

@@ -3,18 +3,34 @@
 //! (<https://protobuf.dev/programming-guides/encoding>): what is needed of it is shorter than a dependency would be.
 
 use super::memory::SIGNALS;
+use thiserror::Error;
 use super::rules::{Action, DOMAIN, Rule};
 
 /// Deepest tree; published ones have up to nine levels.
 const MAX_DEPTH: usize = 64;
 
+/// What is wrong with a file.
+#[derive(Debug, Error)]
+pub(super) enum Fault {
+    #[error("it is empty")]
+    Empty,
+    #[error("it ends in the middle")]
+    CutOff,
+    #[error("is no table of rules")]
+    NoTable,
+    #[error("its tree is deeper than {MAX_DEPTH} levels")]
+    TooDeep,
+    #[error("signal {0} of later versions of Remy: allowed are 0 to {last}", last = SIGNALS - 1)]
+    UnknownSignal(u64),
+}
+
 /// The rules of a file.
 ///
 /// # Errors
 /// One line: what is wrong with it.
-pub(super) fn read(contents: &[u8]) -> Result<Vec<Rule>, String> {
+pub(super) fn read(contents: &[u8]) -> Result<Vec<Rule>, Fault> {
     if contents.is_empty() {
-        return Err("it is empty".to_owned());
+        return Err(Fault::Empty);
     }
     let mut rules = Vec::new();
     read_tree(contents, 0, &mut rules)?;
@@ -29,36 +45,32 @@ enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    fn double(&self) -> Result<f64, String> {
+    fn double(&self) -> Result<f64, Fault> {
         match self {
             Self::Double(value) => Ok(*value),
-            _ => Err(not_a_table()),
+            _ => Err(Fault::NoTable),
         }
     }
 
-    fn bytes(&self) -> Result<&'a [u8], String> {
+    fn bytes(&self) -> Result<&'a [u8], Fault> {
         match self {
             Self::Bytes(value) => Ok(value),
-            _ => Err(not_a_table()),
+            _ => Err(Fault::NoTable),
         }
     }
-}
-
-fn not_a_table() -> String {
-    "is no table of rules".to_owned()
 }
 
 /// The fields of a message.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
-    fn take(&mut self, count: usize) -> Result<&'a [u8], String> {
-        let (taken, rest) = self.0.split_at_checked(count).ok_or("it ends in the middle")?;
+    fn take(&mut self, count: usize) -> Result<&'a [u8], Fault> {
+        let (taken, rest) = self.0.split_at_checked(count).ok_or(Fault::CutOff)?;
         self.0 = rest;
         Ok(taken)
     }
 
-    fn number(&mut self) -> Result<u64, String> {
+    fn number(&mut self) -> Result<u64, Fault> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.take(1)?[0];
@@ -67,27 +79,27 @@ impl<'a> Fields<'a> {
                 return Ok(value);
             }
         }
-        Err(not_a_table())
+        Err(Fault::NoTable)
     }
 
-    fn read(&mut self) -> Result<(u64, Value<'a>), String> {
+    fn read(&mut self) -> Result<(u64, Value<'a>), Fault> {
         let key = self.number()?;
         let value = match key & 7 {
             0 => Value::Number(self.number()?),
-            1 => Value::Double(f64::from_le_bytes(self.take(8)?.try_into().map_err(|_| not_a_table())?)),
+            1 => Value::Double(f64::from_le_bytes(self.take(8)?.try_into().map_err(|_| Fault::NoTable)?)),
             2 => {
                 let length = self.number()?;
                 Value::Bytes(self.take(usize::try_from(length).unwrap_or(usize::MAX))?)
             }
             5 => Value::Number(u64::from(self.take(4)?[0])),
-            _ => return Err(not_a_table()),
+            _ => return Err(Fault::NoTable),
         };
         Ok((key >> 3, value))
     }
 }
 
 impl<'a> Iterator for Fields<'a> {
-    type Item = Result<(u64, Value<'a>), String>;
+    type Item = Result<(u64, Value<'a>), Fault>;
 
     fn next(&mut self) -> Option<Self::Item> {
         (!self.0.is_empty()).then(|| self.read())
@@ -95,9 +107,9 @@ impl<'a> Iterator for Fields<'a> {
 }
 
 /// `WhiskerTree`.
-fn read_tree(message: &[u8], depth: usize, rules: &mut Vec<Rule>) -> Result<(), String> {
+fn read_tree(message: &[u8], depth: usize, rules: &mut Vec<Rule>) -> Result<(), Fault> {
     if depth > MAX_DEPTH {
-        return Err(format!("its tree is deeper than {MAX_DEPTH} levels"));
+        return Err(Fault::TooDeep);
     }
     let (mut range, mut children, mut leaf) = (None, 0, None);
     for field in Fields(message) {
@@ -117,12 +129,12 @@ fn read_tree(message: &[u8], depth: usize, rules: &mut Vec<Rule>) -> Result<(), 
             Ok(())
         }
         (Some(_), None, 1..) => Ok(()),
-        _ => Err(not_a_table()),
+        _ => Err(Fault::NoTable),
     }
 }
 
 /// `MemoryRange`: values that are left out are the ends of the space.
-fn read_range(message: &[u8]) -> Result<([f64; SIGNALS], [f64; SIGNALS]), String> {
+fn read_range(message: &[u8]) -> Result<([f64; SIGNALS], [f64; SIGNALS]), Fault> {
     let (mut lower, mut upper) = ([0.0; SIGNALS], [DOMAIN; SIGNALS]);
     for field in Fields(message) {
         match field? {
@@ -141,15 +153,15 @@ fn read_range(message: &[u8]) -> Result<([f64; SIGNALS], [f64; SIGNALS]), String
     Ok((lower, upper))
 }
 
-fn check_axis(axis: u64) -> Result<(), String> {
+fn check_axis(axis: u64) -> Result<(), Fault> {
     if axis < SIGNALS as u64 {
         return Ok(());
     }
-    Err(format!("signal {axis} of later versions of Remy: allowed are 0 to {}", SIGNALS - 1))
+    Err(Fault::UnknownSignal(axis))
 }
 
 /// `Memory`: the signals are fields 21 to 24.
-fn read_memory(message: &[u8], into: &mut [f64; SIGNALS]) -> Result<(), String> {
+fn read_memory(message: &[u8], into: &mut [f64; SIGNALS]) -> Result<(), Fault> {
     for field in Fields(message) {
         let (number, value) = field?;
         if let Some(signal) = number.checked_sub(21).and_then(|signal| into.get_mut(signal as usize)) {
@@ -160,7 +172,7 @@ fn read_memory(message: &[u8], into: &mut [f64; SIGNALS]) -> Result<(), String> 
 }
 
 /// `Whisker`; the increment is a zigzag number.
-fn read_action(message: &[u8]) -> Result<Action, String> {
+fn read_action(message: &[u8]) -> Result<Action, Fault> {
     let (mut increment, mut multiple, mut intersend) = (None, None, None);
     for field in Fields(message) {
         match field? {
@@ -176,6 +188,6 @@ fn read_action(message: &[u8]) -> Result<Action, String> {
         (Some(window_increment), Some(window_multiple), Some(intersend_ms)) => {
             Ok(Action { window_increment, window_multiple, intersend_ms })
         }
-        _ => Err(not_a_table()),
+        _ => Err(Fault::NoTable),
     }
 }

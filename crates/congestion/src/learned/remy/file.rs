@@ -1,5 +1,6 @@
 //! Files of tables: our own format, and Remy's.
 
+use strict_input::Refusal;
 use super::table::Table;
 use super::{dna, text};
 
@@ -8,13 +9,15 @@ impl Table {
     ///
     /// # Errors
     /// One line: what is wrong with it.
-    pub fn read(contents: &[u8]) -> Result<Self, String> {
+    pub fn read(contents: &[u8]) -> Result<Self, Refusal> {
         if contents.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{') {
             return text::read(contents).map(|(table, _)| table);
         }
         dna::read(contents)
-            .map_err(|why| {
-                format!("{why}: allowed are tables of `dumbbell train remy` and Remy's .dna files")
+            .map_err(|fault| {
+                Refusal::new(format!(
+                    "{fault}: allowed are tables of `dumbbell train remy` and Remy's .dna files"
+                ))
             })
             .and_then(Self::new)
     }

@@ -21,6 +21,7 @@ mod table;
 mod text;
 mod tree;
 
+use strict_input::Refusal;
 use crate::parts::copa_gcc::pacing;
 use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Parameter, Parameters, Start, Timeout};
 use core::fmt::Debug;
@@ -95,10 +96,10 @@ pub struct Remy<L = ()> {
 }
 
 impl Remy {
-    fn of_file(parameters: &Parameters, start: &Start) -> Result<Self, String> {
+    fn of_file(parameters: &Parameters, start: &Start) -> Result<Self, Refusal> {
         let file = parameters.needed_file("table", "a table of rules")?;
         let table =
-            file.contents.made(Table::read).map_err(|why| format!("`table` = `{}`: {why}", file.name))?;
+            file.contents.made(Table::read).map_err(|error| error.at(format!("`table` = `{}`", file.name)))?;
         let shell = match parameters.choice("shell") {
             "training" => Shell::Training,
             _ => Shell::GenericCc,

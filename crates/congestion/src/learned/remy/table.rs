@@ -1,5 +1,6 @@
 //! Tables of rules that have exactly one for whatever the signals are.
 
+use strict_input::Refusal;
 use super::memory::{SIGNALS, Signals};
 use super::rules::{Action, Rule, check};
 use super::tree::Tree;
@@ -22,21 +23,19 @@ impl Table {
     ///
     /// # Errors
     /// One line: a number that cannot be, or signals for which there is no rule, or more than one.
-    pub fn new(rules: Vec<Rule>) -> Result<Self, String> {
+    pub fn new(rules: Vec<Rule>) -> Result<Self, Refusal> {
         if rules.is_empty() || rules.len() > MAX_RULES {
-            return Err(format!("{} rules: allowed are 1 to {MAX_RULES}", rules.len()));
+            return Err(Refusal::new(format!("{} rules: allowed are 1 to {MAX_RULES}", rules.len())));
         }
         let mut upper = [0.0; SIGNALS];
         for (number, rule) in rules.iter().enumerate() {
-            check(rule).map_err(|why| format!("rule {number}: {why}"))?;
+            check(rule).map_err(|error| error.at(format!("rule {number}")))?;
             for (end, of_rule) in upper.iter_mut().zip(rule.upper) {
                 *end = f64::max(*end, of_rule);
             }
         }
         if let Some(end) = upper.into_iter().find(|end| *end < LEAST_DOMAIN) {
-            return Err(format!(
-                "no rule for signals from {end} on: allowed are tables up to {LEAST_DOMAIN}"
-            ));
+            return Err(Refusal::new(format!("no rule for signals from {end} on: allowed are tables up to {LEAST_DOMAIN}")));
         }
         let tree = Arc::new(Tree::build(&rules, upper)?);
         Ok(Self { rules, tree })

@@ -11,6 +11,7 @@
 //! `from` and `to` are the four signals in the order of [`Signals`]. `training` is for people and for whoever goes on with the
 //! training.
 
+use strict_input::Refusal;
 use super::memory::Signals;
 use super::rules::{Action, Rule};
 use super::table::Table;
@@ -56,10 +57,10 @@ impl From<&Line> for Rule {
 }
 
 /// A table and what is known of its training.
-pub(super) fn read(contents: &[u8]) -> Result<(Table, Value), String> {
-    let text: Text = serde_json::from_slice(contents).map_err(|cause| printable(&cause.to_string()))?;
+pub(super) fn read(contents: &[u8]) -> Result<(Table, Value), Refusal> {
+    let text: Text = serde_json::from_slice(contents).map_err(|cause| Refusal::new(printable(&cause.to_string())))?;
     if text.format != FORMAT {
-        return Err(printable(&format!("format = \"{}\": allowed is {FORMAT:?}", text.format)));
+        return Err(Refusal::new(printable(&format!("format = \"{}\": allowed is {FORMAT:?}", text.format))));
     }
     Ok((Table::new(text.rules.iter().map(Rule::from).collect())?, text.training))
 }
@@ -99,7 +100,7 @@ impl Written {
     ///
     /// # Errors
     /// One line: what is wrong with it.
-    pub fn read(contents: &[u8]) -> Result<Self, String> {
+    pub fn read(contents: &[u8]) -> Result<Self, Refusal> {
         read(contents).map(|(table, training)| Self { table, training })
     }
 

@@ -1,6 +1,7 @@
 //! Which rule holds, by a comparison of one signal at a time; what makes such a tree has seen that there is exactly one
 //! rule everywhere.
 
+use strict_input::Refusal;
 use super::memory::{SIGNALS, Signals};
 use super::rules::Rule;
 
@@ -114,7 +115,7 @@ impl Tree {
     ///
     /// # Errors
     /// One line: signals for which there is no rule, or more than one; rules that take too long to put into a tree.
-    pub(super) fn build(rules: &[Rule], upper: Signals) -> Result<Self, String> {
+    pub(super) fn build(rules: &[Rule], upper: Signals) -> Result<Self, Refusal> {
         let mut tree = Self { places: Vec::with_capacity(2 * rules.len()) };
         let is_empty = |rule: &Rule| (0..SIGNALS).any(|axis| rule.lower[axis] >= rule.upper[axis]);
         let all: Vec<u32> =
@@ -130,15 +131,13 @@ impl Tree {
             }
             looks += inside.len();
             if place >= MAX_PLACES {
-                return Err("its rules cut the space into too many parts".to_owned());
+                return Err(Refusal::new("its rules cut the space into too many parts"));
             }
             if looks > MAX_LOOKS {
-                return Err(format!(
-                    "its rules lie too deep in each other: a tree of them takes more than {MAX_LOOKS} looks at rules"
-                ));
+                return Err(Refusal::new(format!("its rules lie too deep in each other: a tree of them takes more than {MAX_LOOKS} looks at rules")));
             }
             match inside[..] {
-                [] => return Err(format!("no rule for signals from {:?} to {:?}", part.lower, part.upper)),
+                [] => return Err(Refusal::new(format!("no rule for signals from {:?} to {:?}", part.lower, part.upper))),
                 [only] if part.is_within(&rules[only as usize]) => {
                     tree.places.push(Place::Rule(only));
                     continue;
@@ -147,7 +146,7 @@ impl Tree {
             }
             let Some((axis, at)) = ends.best_split(&part, rules, &inside) else {
                 let (one, other) = (inside[0], inside[1]);
-                return Err(format!("rules {one} and {other} are both for signals from {:?}", part.lower));
+                return Err(Refusal::new(format!("rules {one} and {other} are both for signals from {:?}", part.lower)));
             };
             tree.places.push(Place::Split { axis: axis as u8, at, above: 0 });
             let (below, beyond) = part.divided(axis, at);
@@ -262,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_table_whose_rules_lie_in_each_other_does_not_take_a_quarter_of_an_hour() {
-        let error = Table::new(slices(10_000)).unwrap_err();
+        let error = Table::new(slices(10_000)).unwrap_err().to_string();
         assert_eq!(
             error,
             "its rules lie too deep in each other: a tree of them takes more than 4000000 looks at rules"

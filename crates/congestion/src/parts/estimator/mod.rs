@@ -20,6 +20,7 @@ use crate::{
     Ack, Arrived, Build, Control, Controller, Entry, FieldSink, Parameter, Parameters, ReceiverHalf,
 };
 use received::Received;
+use strict_input::Refusal;
 use units::{Rate, Span, Time};
 
 /// Features, and intervals of each.
@@ -72,7 +73,7 @@ pub(crate) const fn entry<E: Estimates>() -> Entry {
     }
 }
 
-fn network<E: Estimates>(parameters: &Parameters) -> Result<Network, String> {
+fn network<E: Estimates>(parameters: &Parameters) -> Result<Network, Refusal> {
     let file = parameters.needed_file("weights", "a file with the estimator's network")?;
     Network::new(&Tensors::read("weights", file, &[])?, INPUTS, E::OUTPUTS)
 }

@@ -66,7 +66,7 @@ impl Wander {
     ///
     /// # Errors
     /// No level gives this mean.
-    pub(super) fn with_mean(shape: &Shape) -> Result<(Self, Stationary), String> {
+    pub(super) fn with_mean(shape: &Shape) -> Result<(Self, Stationary), &'static str> {
         let decay = shape.reversion * TICK_S;
         let variance = shape.sigma * shape.sigma * TICK_S * -libm::expm1(-2.0 * decay) / (2.0 * decay);
         let mut wander = Self {

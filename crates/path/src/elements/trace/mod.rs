@@ -11,6 +11,7 @@ mod timeline;
 pub use spec::{EvenSpec, PoissonTraceSpec, TraceMode, TraceSpec};
 pub use timeline::parse_trace;
 
+use strict_input::Refusal;
 use crate::buffer::Buffer;
 use crate::element::{ElementTable, Streams};
 use crate::opportunity_link::{Opportunities, OpportunityLink};
@@ -23,7 +24,7 @@ pub(crate) type Trace = OpportunityLink<Timeline>;
 impl ElementTable for TraceSpec {
     type Element = Trace;
 
-    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Trace, String> {
+    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Trace, Refusal> {
         let timeline = self.timeline(&mut streams.element())?;
         let buffer = Buffer::build(&self.queue, name, streams.queue())?
             .with_in_service(self.count_in_service, &self.queue);

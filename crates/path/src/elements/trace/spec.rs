@@ -1,5 +1,6 @@
 //! What can be asked of a trace link.
 
+use strict_input::Refusal;
 use super::timeline::{Offsets, Timeline};
 use crate::QueueSpec;
 use crate::buffer::Buffer;
@@ -127,7 +128,7 @@ fn tenth() -> f64 {
 }
 
 impl EvenSpec {
-    fn check(&self, mode: TraceMode) -> Result<(), String> {
+    fn check(&self, mode: TraceMode) -> Result<(), Refusal> {
         if !(1..=MOST_LINES).contains(&self.lines) {
             return Err(refuse("even.lines", self.lines, "must be from 1 to 100000000"));
         }
@@ -162,7 +163,7 @@ impl EvenSpec {
 }
 
 impl PoissonTraceSpec {
-    fn check(&self, net_bytes: u32) -> Result<(), String> {
+    fn check(&self, net_bytes: u32) -> Result<(), Refusal> {
         rate("poisson.rate_mbps", self.rate_mbps)?;
         above_zero("poisson.period_s", self.period_s, LONGEST_MS / 1e3)?;
         if self.period_s < 1e-3 {
@@ -203,7 +204,7 @@ impl TraceSpec {
     }
 
     /// The opportunities; random ones without their own seed are drawn from `rng`.
-    pub(super) fn timeline(&self, rng: &mut Rng) -> Result<Timeline, String> {
+    pub(super) fn timeline(&self, rng: &mut Rng) -> Result<Timeline, Refusal> {
         let (bytes, header) = self.opportunity();
         let offsets = match (&self.times_ms, &self.even, &self.poisson) {
             (Some(times), None, None) => {
@@ -214,18 +215,18 @@ impl TraceSpec {
                 let tick_ns = if self.mode == TraceMode::Mahimahi { MS } else { 1.0 };
                 poisson.offsets(bytes - header, tick_ns, rng)
             }
-            _ => return Err("times_ms, even, poisson: exactly one is needed".to_owned()),
+            _ => return Err(Refusal::of_key("times_ms, even, poisson", "exactly one is needed")),
         };
         Ok(Timeline::new(offsets, (self.base_ms * MS).round() as u64, self.once))
     }
 
-    fn check_times(&self, times: &[f64]) -> Result<(), String> {
+    fn check_times(&self, times: &[f64]) -> Result<(), Refusal> {
         let mut last = 0.0;
         for (index, &time) in times.iter().enumerate() {
             let name = format!("times_ms[{index}]");
             not_negative(&name, time, LONGEST_MS)?;
             if time < last {
-                return Err(refuse(&name, time, &format!("must not be before {last}, the time before it")));
+                return Err(refuse(&name, time, format!("must not be before {last}, the time before it")));
             }
             if self.mode == TraceMode::Mahimahi && time.fract() != 0.0 {
                 return Err(refuse(&name, time, "must be whole ms in mode `mahimahi`"));
@@ -233,20 +234,20 @@ impl TraceSpec {
             last = time;
         }
         if times.is_empty() {
-            return Err("times_ms: empty; at least one time is needed".to_owned());
+            return Err(Refusal::of_key("times_ms", "empty; at least one time is needed"));
         }
         milliseconds_above_zero("times_ms: last time", last.min(1.0))
     }
 }
 
 impl Table for TraceSpec {
-    fn check(&self, _running: bool) -> Result<(), String> {
+    fn check(&self, _running: bool) -> Result<(), Refusal> {
         let net_bytes = self.opportunity_bytes.unwrap_or(PACKET_BYTES).max(1);
         match (&self.times_ms, &self.even, &self.poisson) {
             (Some(times), None, None) => self.check_times(times)?,
             (None, Some(even), None) => even.check(self.mode)?,
             (None, None, Some(poisson)) => poisson.check(net_bytes)?,
-            _ => return Err("times_ms, even, poisson: exactly one is needed".to_owned()),
+            _ => return Err(Refusal::of_key("times_ms, even, poisson", "exactly one is needed")),
         }
         if let Some(bytes) = self.opportunity_bytes {
             packet_bytes("opportunity_bytes", bytes)?;
@@ -260,8 +261,9 @@ impl Table for TraceSpec {
         }
         if let Some(mbps) = self.capacity().map(|capacity| capacity.mbps).filter(|mbps| *mbps > HIGHEST_MBPS)
         {
-            return Err(format!(
-                "times_ms, even, opportunity_bytes: {mbps:.0} Mbit/s on average: must be at most {HIGHEST_MBPS}"
+            return Err(Refusal::of_key(
+                "times_ms, even, opportunity_bytes",
+                format!("{mbps:.0} Mbit/s on average: must be at most {HIGHEST_MBPS}"),
             ));
         }
         Buffer::check_in_service(self.count_in_service, &self.queue)?;

@@ -1,5 +1,7 @@
 //! When the opportunities of a trace are.
 
+use crate::TraceFault;
+use crate::Error;
 use units::Time;
 
 const MS: u64 = 1_000_000;
@@ -126,33 +128,30 @@ const SHOWN: usize = 40;
 ///
 /// # Errors
 /// One line naming the number of the line at fault.
-pub fn parse_trace(text: &str) -> Result<Vec<u64>, String> {
+pub fn parse_trace(text: &str) -> Result<Vec<u64>, Error> {
     let mut times = Vec::new();
     let mut last = 0;
     for (index, line) in text.lines().enumerate() {
-        let number = index + 1;
+        let refused = |fault| Error::Trace { line: index + 1, fault };
         let digits = line.trim_start();
         let shown: String = digits.chars().take(SHOWN).collect();
         // A sign would be a number to the standard library, but is none to mm-link.
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             let shown = shown.escape_default();
-            return Err(format!("line {number}: `{shown}`: allowed is a whole number of ms"));
+            return Err(refused(TraceFault::NotWhole(shown.to_string())));
         }
         let highest = u64::MAX / MS;
         let time = digits.parse().ok().filter(|time| *time <= highest);
-        let time =
-            time.ok_or_else(|| format!("line {number}: {shown} ms: allowed are at most {highest} ms"))?;
+        let time = time.ok_or_else(|| refused(TraceFault::TooLate { shown, highest }))?;
         if time < last {
-            return Err(format!("line {number}: {time} ms come after {last} ms: times must not decrease"));
+            return Err(refused(TraceFault::Decreases { time, last }));
         }
         last = time;
         times.push(time);
     }
     match times.last() {
-        None => Err("no line: a trace has at least one".to_owned()),
-        Some(0) => {
-            Err(format!("line {}: the last time is 0 ms: it is the period and must be above 0", times.len()))
-        }
+        None => Err(Error::EmptyTrace),
+        Some(0) => Err(Error::Trace { line: times.len(), fault: TraceFault::NoPeriod }),
         Some(_) => Ok(times),
     }
 }
@@ -234,7 +233,7 @@ mod tests {
             ("0\n0\n", "line 2: the last time is 0 ms"),
             ("99999999999999999\n", "line 1: 99999999999999999 ms: allowed are at most 18446744073709 ms"),
         ] {
-            let error = parse_trace(text).unwrap_err();
+            let error = parse_trace(text).unwrap_err().to_string();
             assert!(error.contains(part) && !error.contains('\n'), "{text:?}: {error}");
         }
     }

@@ -4,6 +4,7 @@
 //! by only 128, 32 or 16, so the controller is far more aggressive; rates are whole bytes/ms; the burst allowance
 //! starts at zero and shrinks both with updates and with measurements; no ECN.
 
+use strict_input::Refusal;
 use super::spec::Settings;
 use crate::queues::discipline::Discipline;
 use crate::queues::fifo::{Fifo, Limits};
@@ -167,7 +168,7 @@ impl Discipline for Mahimahi {
         self.fifo.bytes()
     }
 
-    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         if name.ends_with("_ms") {
             QueueQuirk::Mahimahi.check_time(name, value)?;
         }

@@ -6,6 +6,7 @@ mod spec;
 
 pub use spec::PieSpec;
 
+use strict_input::Refusal;
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::Limits;
 use super::quirk::QueueQuirk;
@@ -17,12 +18,12 @@ use units::{Rate, Rng, Time};
 impl QueueTable for PieSpec {
     type Discipline = Pie;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Refusal> {
         Limits::new(self.packets, self.bytes)?;
         self.settings().map(drop)
     }
 
-    fn build(&self, rng: Rng) -> Result<Pie, String> {
+    fn build(&self, rng: Rng) -> Result<Pie, Refusal> {
         let (limits, settings) = (Limits::new(self.packets, self.bytes)?, self.settings()?);
         Ok(match self.quirk {
             QueueQuirk::None => Pie::Rfc8033(Rfc8033::new(limits, settings, rng)),
@@ -75,7 +76,7 @@ impl Discipline for Pie {
         }
     }
 
-    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         match self {
             Self::Rfc8033(queue) => queue.set(name, value),
             Self::Mahimahi(queue) => queue.set(name, value),

@@ -10,6 +10,7 @@
 //!
 //! Sans-IO: the periodic updates due since the last packet are made up for on the next one, with the backlog as it was.
 
+use strict_input::Refusal;
 use super::spec::Settings;
 use crate::queues::discipline::Discipline;
 use crate::queues::fifo::{Fifo, Limits, mark};
@@ -239,7 +240,7 @@ impl Discipline for Rfc8033 {
         self.departures.link = rate;
     }
 
-    fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         match name {
             "packets" | "bytes" => self.limits.set(name, value)?,
             "target_ms" => self.settings.target = milliseconds(name, value)?,

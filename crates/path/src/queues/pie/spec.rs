@@ -1,5 +1,6 @@
 //! What can be asked of PIE.
 
+use strict_input::Refusal;
 use crate::queues::quirk::QueueQuirk;
 use crate::queues::settings::{milliseconds, milliseconds_or_zero};
 use schemars::JsonSchema;
@@ -46,7 +47,7 @@ fn hundred_fifty() -> f64 {
 }
 
 impl PieSpec {
-    pub(super) fn settings(&self) -> Result<Settings, String> {
+    pub(super) fn settings(&self) -> Result<Settings, Refusal> {
         let usual = if self.quirk.is_mahimahi() { MAHIMAHI_T_UPDATE_MS } else { fifteen() };
         let t_update_ms = self.t_update_ms.unwrap_or(usual);
         let settings = Settings {
