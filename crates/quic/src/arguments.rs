@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::error::Error;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -45,32 +46,38 @@ pub(crate) struct SendOptions {
 }
 
 /// Reads the words after the program's name. The error is one line.
-pub(crate) fn parse(words: &[String]) -> Result<Command, String> {
+pub(crate) fn parse(words: &[String]) -> Result<Command, Error> {
     let mut words = words.iter().map(String::as_str);
     match words.next() {
         Some("receive") => parse_receive(words),
         Some("send") => parse_send(words),
         Some("--help" | "-h") => Ok(Command::Help),
         Some("--version") => Ok(Command::Version),
-        Some(other) => Err(format!("no command {other:?}; allowed: receive, send (--help explains)")),
-        None => Err("a command is missing; allowed: receive, send (--help explains)".to_owned()),
+        Some(other) => {
+            Err(Error::usage(format!("no command {other:?}; allowed: receive, send (--help explains)")))
+        }
+        None => Err(Error::usage("a command is missing; allowed: receive, send (--help explains)")),
     }
 }
 
-fn parse_receive<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Command, String> {
+fn parse_receive<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Command, Error> {
     let mut listen = None;
     while let Some(word) = words.next() {
         match word {
             "--listen" => listen = Some(address(word, words.next())?),
             "--help" | "-h" => return Ok(Command::Help),
-            _ => return Err(format!("receive: unknown argument {word:?}; allowed: --listen IP:PORT")),
+            _ => {
+                return Err(Error::usage(format!(
+                    "receive: unknown argument {word:?}; allowed: --listen IP:PORT"
+                )));
+            }
         }
     }
-    let listen = listen.ok_or("receive: --listen IP:PORT is missing")?;
+    let listen = listen.ok_or_else(|| Error::usage("receive: --listen IP:PORT is missing"))?;
     Ok(Command::Receive { listen })
 }
 
-fn parse_send<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Command, String> {
+fn parse_send<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Command, Error> {
     let mut peer = None;
     let mut congestion_control = "cubic".to_owned();
     let mut duration = None;
@@ -83,7 +90,7 @@ fn parse_send<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Command, S
             "--cc" => {
                 let name = words.next().unwrap_or("");
                 if !["cubic", "reno", "bbr2"].contains(&name) {
-                    return Err(format!("--cc {name:?}; allowed: cubic, reno, bbr2"));
+                    return Err(Error::usage(format!("--cc {name:?}; allowed: cubic, reno, bbr2")));
                 }
                 name.clone_into(&mut congestion_control);
             }
@@ -100,17 +107,17 @@ fn parse_send<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Command, S
             }
             "--help" | "-h" => return Ok(Command::Help),
             _ if word.starts_with('-') => {
-                return Err(format!("send: unknown option {word:?} (--help lists them)"));
+                return Err(Error::usage(format!("send: unknown option {word:?} (--help lists them)")));
             }
             _ if peer.is_none() => peer = Some(address("send", Some(word))?),
-            _ => return Err(format!("send: one address only, found {word:?} too")),
+            _ => return Err(Error::usage(format!("send: one address only, found {word:?} too"))),
         }
     }
     if duration.is_none() && bytes.is_none() {
-        return Err("send: --duration S or --bytes N is missing".to_owned());
+        return Err(Error::usage("send: --duration S or --bytes N is missing"));
     }
     Ok(Command::Send(SendOptions {
-        peer: peer.ok_or("send: the receiver's IP:PORT is missing")?,
+        peer: peer.ok_or_else(|| Error::usage("send: the receiver's IP:PORT is missing"))?,
         congestion_control,
         duration: duration.map(Duration::from_secs_f64),
         bytes,
@@ -119,10 +126,11 @@ fn parse_send<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Command, S
     }))
 }
 
-fn address(option: &str, word: Option<&str>) -> Result<SocketAddr, String> {
+fn address(option: &str, word: Option<&str>) -> Result<SocketAddr, Error> {
     let word = word.unwrap_or("");
-    word.parse()
-        .map_err(|_| format!("{option} {word:?}; allowed: IP:PORT, for example 10.0.0.1:5000 or [::1]:5000"))
+    word.parse().map_err(|_| {
+        Error::usage(format!("{option} {word:?}; allowed: IP:PORT, for example 10.0.0.1:5000 or [::1]:5000"))
+    })
 }
 
 fn number<T: FromStr + PartialOrd>(
@@ -130,19 +138,19 @@ fn number<T: FromStr + PartialOrd>(
     word: Option<&str>,
     range: RangeInclusive<T>,
     allowed: &str,
-) -> Result<T, String> {
+) -> Result<T, Error> {
     let word = word.unwrap_or("");
     word.parse()
         .ok()
         .filter(|value| range.contains(value))
-        .ok_or_else(|| format!("{option} {word:?}; allowed: {allowed}"))
+        .ok_or_else(|| Error::usage(format!("{option} {word:?}; allowed: {allowed}")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse_line(line: &str) -> Result<Command, String> {
+    fn parse_line(line: &str) -> Result<Command, Error> {
         parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     }
 

@@ -1,5 +1,6 @@
 //! QUIC settings of both sides.
 
+use crate::error::Error;
 use boring::asn1::Asn1Time;
 use boring::bn::BigNum;
 use boring::ec::{EcGroup, EcKey};
@@ -21,22 +22,22 @@ const WINDOW: u64 = 1 << 30;
 const IDLE_TIMEOUT_MS: u64 = 300_000;
 
 /// The sender, which connects. It believes any certificate: both sides belong to one experiment.
-pub(crate) fn client(congestion_control: &str, max_datagram: usize) -> Result<Config, String> {
-    let mut config = Config::new(quiche::PROTOCOL_VERSION).map_err(|error| format!("TLS: {error}"))?;
+pub(crate) fn client(congestion_control: &str, max_datagram: usize) -> Result<Config, Error> {
+    let mut config = Config::new(quiche::PROTOCOL_VERSION).map_err(|error| Error::failed("TLS", error))?;
     config.verify_peer(false);
     config
         .set_cc_algorithm_name(congestion_control)
-        .map_err(|error| format!("--cc {congestion_control:?}: {error}"))?;
+        .map_err(|error| Error::failed(format!("--cc {congestion_control:?}"), error))?;
     config.enable_pacing(true);
     config.set_max_send_udp_payload_size(max_datagram);
     common(config)
 }
 
 /// The receiver, with a certificate made for this process.
-pub(crate) fn server() -> Result<Config, String> {
-    let context = tls_context().map_err(|error| format!("certificate: {error}"))?;
+pub(crate) fn server() -> Result<Config, Error> {
+    let context = tls_context().map_err(|error| Error::failed("certificate", error))?;
     let mut config = Config::with_boring_ssl_ctx_builder(quiche::PROTOCOL_VERSION, context)
-        .map_err(|error| format!("TLS: {error}"))?;
+        .map_err(|error| Error::failed("TLS", error))?;
     config.set_initial_max_data(WINDOW);
     config.set_initial_max_stream_data_uni(WINDOW);
     config.set_initial_max_streams_uni(1);
@@ -46,14 +47,14 @@ pub(crate) fn server() -> Result<Config, String> {
 }
 
 /// A new random connection identifier.
-pub(crate) fn connection_id() -> Result<ConnectionId<'static>, String> {
+pub(crate) fn connection_id() -> Result<ConnectionId<'static>, Error> {
     let mut bytes = vec![0; quiche::MAX_CONN_ID_LEN];
-    boring::rand::rand_bytes(&mut bytes).map_err(|error| format!("random numbers: {error}"))?;
+    boring::rand::rand_bytes(&mut bytes).map_err(|error| Error::failed("random numbers", error))?;
     Ok(ConnectionId::from_vec(bytes))
 }
 
-fn common(mut config: Config) -> Result<Config, String> {
-    config.set_application_protos(&[b"dumbbell"]).map_err(|error| format!("TLS: {error}"))?;
+fn common(mut config: Config) -> Result<Config, Error> {
+    config.set_application_protos(&[b"dumbbell"]).map_err(|error| Error::failed("TLS", error))?;
     config.set_max_idle_timeout(IDLE_TIMEOUT_MS);
     config.set_disable_active_migration(true);
     // Probes would be packets of other sizes than the experiment asked for.

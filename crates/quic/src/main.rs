@@ -7,6 +7,7 @@
 
 mod arguments;
 mod configuration;
+mod error;
 mod receiver;
 mod sender;
 mod statistics;
@@ -16,12 +17,13 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use arguments::{Command, HELP};
+use error::Error;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let command = match arguments::parse(&words) {
         Ok(command) => command,
-        Err(message) => return fail(2, &message),
+        Err(error) => return fail(2, &error),
     };
     let result = match command {
         Command::Help => print(HELP),
@@ -31,16 +33,17 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(message) => fail(1, &message),
+        Err(error) => fail(1, &error),
     }
 }
 
-fn print(text: &str) -> Result<(), String> {
-    writeln!(std::io::stdout(), "{}", text.trim_end()).map_err(|error| format!("standard output: {error}"))
+fn print(text: &str) -> Result<(), Error> {
+    writeln!(std::io::stdout(), "{}", text.trim_end())
+        .map_err(|error| Error::failed("standard output", error))
 }
 
 /// Standard error may be closed; the exit status says the rest.
-fn fail(status: u8, message: &str) -> ExitCode {
-    let _ = writeln!(std::io::stderr(), "dumbbell-quic: {message}");
+fn fail(status: u8, error: &Error) -> ExitCode {
+    let _ = writeln!(std::io::stderr(), "dumbbell-quic: {error}");
     ExitCode::from(status)
 }

@@ -6,11 +6,12 @@ use std::net::SocketAddr;
 use quiche::{Connection, Header, RecvInfo, Type};
 
 use crate::configuration::{self, STREAM};
+use crate::error::Error as Failure;
 use crate::statistics;
 use crate::wire::{READ_AT_ONCE, Wire};
 
 /// Takes one connection, discards its data, prints how many bytes arrived and ends when the sender closes.
-pub(crate) fn run(listen: SocketAddr) -> Result<(), String> {
+pub(crate) fn run(listen: SocketAddr) -> Result<(), Failure> {
     let mut wire = Wire::bind(listen)?;
     let Some(mut connection) = accept(&mut wire)? else {
         return report(0);
@@ -42,20 +43,20 @@ pub(crate) fn run(listen: SocketAddr) -> Result<(), String> {
         return Ok(());
     }
     if connection.is_timed_out() {
-        return Err("no packet from the sender for too long".to_owned());
+        return Err(Failure::SenderSilent);
     }
     match [connection.local_error(), connection.peer_error()]
         .into_iter()
         .flatten()
         .find(|error| !error.is_app)
     {
-        Some(error) => Err(format!("the connection failed (code {:#x})", error.error_code)),
+        Some(error) => Err(Failure::ReceivingFailed(error.error_code)),
         None => Ok(()),
     }
 }
 
 /// Waits for the first packet of a connection. None: asked to stop before.
-fn accept(wire: &mut Wire) -> Result<Option<Connection>, String> {
+fn accept(wire: &mut Wire) -> Result<Option<Connection>, Failure> {
     let mut config = configuration::server()?;
     loop {
         while let Some((datagram, from)) = wire.receive().map_err(socket_error)? {
@@ -71,7 +72,7 @@ fn accept(wire: &mut Wire) -> Result<Option<Connection>, String> {
             let to = wire.local_address()?;
             let mut connection =
                 quiche::accept(&configuration::connection_id()?, None, to, from, &mut config)
-                    .map_err(|error| format!("cannot accept {from}: {error}"))?;
+                    .map_err(|error| Failure::failed(format!("cannot accept {from}"), error))?;
             let _ = connection.recv(&mut datagram, RecvInfo { from, to });
             return Ok(Some(connection));
         }
@@ -94,12 +95,11 @@ fn discard(connection: &mut Connection) -> (u64, bool) {
     (bytes, false)
 }
 
-fn report(received: u64) -> Result<(), String> {
+fn report(received: u64) -> Result<(), Failure> {
     statistics::print_line(&format!("{{\"received_bytes\": {received}}}"))
-        .map_err(|error| format!("standard output: {error}"))
+        .map_err(|error| Failure::failed("standard output", error))
 }
 
-#[allow(clippy::needless_pass_by_value, reason = "passed to map_err by name")]
-fn socket_error(error: Error) -> String {
-    format!("socket: {error}")
+fn socket_error(error: Error) -> Failure {
+    Failure::failed("socket", error)
 }

@@ -8,6 +8,7 @@ use quiche::Connection;
 
 use crate::arguments::SendOptions;
 use crate::configuration::{self, STREAM};
+use crate::error::Error as Failure;
 use crate::statistics;
 use crate::wire::{READ_AT_ONCE, Wire};
 
@@ -18,7 +19,7 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(15);
 static CHUNK: [u8; 65_536] = [0; 65_536];
 
 /// Connects and sends until the duration or the bytes are over.
-pub(crate) fn run(options: &SendOptions) -> Result<(), String> {
+pub(crate) fn run(options: &SendOptions) -> Result<(), Failure> {
     let start = Instant::now();
     let peer = options.peer;
     let mut wire = Wire::bind(any_address(peer))?;
@@ -26,7 +27,7 @@ pub(crate) fn run(options: &SendOptions) -> Result<(), String> {
     let mut config = configuration::client(&options.congestion_control, options.max_datagram)?;
     let mut connection =
         quiche::connect(None, &configuration::connection_id()?, wire.local_address()?, peer, &mut config)
-            .map_err(|error| format!("cannot connect to {peer}: {error}"))?;
+            .map_err(|error| Failure::failed(format!("cannot connect to {peer}"), error))?;
 
     let mut unsent = options.bytes;
     let mut report_at = options.statistics.map(|interval| start + interval);
@@ -35,37 +36,36 @@ pub(crate) fn run(options: &SendOptions) -> Result<(), String> {
     let mut stopping = false;
     loop {
         wire.feed(&mut connection, READ_AT_ONCE)
-            .or_else(|error| last_word(&mut wire, &mut connection, &error, peer))?;
+            .or_else(|error| last_word(&mut wire, &mut connection, error, peer))?;
         let now = Instant::now();
         if connection.is_established() {
             fill(&mut connection, &mut unsent);
         } else if stopping {
             return Ok(());
         } else if now >= handshake_end {
-            return Err(format!("no answer from {peer} within {} s", (handshake_end - start).as_secs_f64()));
+            return Err(Failure::NoAnswer { peer, seconds: (handshake_end - start).as_secs_f64() });
         }
         if stopping || stop_at.is_some_and(|at| now >= at) {
             // `Done` means that the receiver closed first.
             let _ = connection.close(true, 0, b"over");
             stop_at = None;
         }
-        wire.transmit(&mut connection)
-            .or_else(|error| last_word(&mut wire, &mut connection, &error, peer))?;
+        wire.transmit(&mut connection).or_else(|error| last_word(&mut wire, &mut connection, error, peer))?;
         if let (Some(at), Some(interval)) = (report_at, options.statistics)
             && now >= at
         {
             statistics::print_path(now - start, &connection)
-                .map_err(|error| format!("standard output: {error}"))?;
+                .map_err(|error| Failure::failed("standard output", error))?;
             report_at = Some(at + interval);
         }
         if connection.is_draining() || connection.is_closed() {
-            wire.part().map_err(|error| format!("cannot reach {peer}: {error}"))?;
+            wire.part().map_err(|error| Failure::failed(format!("cannot reach {peer}"), error))?;
             break;
         }
         let until = [stop_at, report_at, (!connection.is_established()).then_some(handshake_end)];
         stopping |= wire
             .wait(Some(&connection), until.into_iter().flatten().min())
-            .map_err(|error| format!("waiting: {error}"))?;
+            .map_err(|error| Failure::failed("waiting", error))?;
     }
     outcome(&connection, peer, unsent)
 }
@@ -84,22 +84,20 @@ fn fill(connection: &mut Connection, unsent: &mut Option<u64>) {
 }
 
 /// What the end of the connection means.
-fn outcome(connection: &Connection, peer: SocketAddr, unsent: Option<u64>) -> Result<(), String> {
+fn outcome(connection: &Connection, peer: SocketAddr, unsent: Option<u64>) -> Result<(), Failure> {
     if connection.is_timed_out() {
-        return Err(format!("no packet from {peer} for too long"));
+        return Err(Failure::ReceiverSilent(peer));
     }
     if let Some(error) = connection.peer_error() {
         // The receiver closes when it has everything.
         if error.is_app && error.error_code == 0 && unsent == Some(0) {
             return Ok(());
         }
-        let reason = String::from_utf8_lossy(&error.reason);
-        return Err(format!("{peer} closed the connection (code {:#x}) {reason}", error.error_code));
+        let reason = String::from_utf8_lossy(&error.reason).into_owned();
+        return Err(Failure::Closed { peer, code: error.error_code, reason });
     }
     match connection.local_error() {
-        Some(error) if !error.is_app => {
-            Err(format!("the connection to {peer} failed (code {:#x})", error.error_code))
-        }
+        Some(error) if !error.is_app => Err(Failure::SendingFailed { peer, code: error.error_code }),
         _ => Ok(()),
     }
 }
@@ -109,11 +107,11 @@ fn outcome(connection: &Connection, peer: SocketAddr, unsent: Option<u64>) -> Re
 fn last_word(
     wire: &mut Wire,
     connection: &mut Connection,
-    error: &Error,
+    error: Error,
     peer: SocketAddr,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     if error.kind() != ErrorKind::ConnectionRefused {
-        return Err(format!("cannot reach {peer}: {error}"));
+        return Err(Failure::failed(format!("cannot reach {peer}"), error));
     }
     let established = connection.is_established();
     // Each packet still on its way may bring one more such error.
@@ -125,9 +123,9 @@ fn last_word(
     if connection.is_draining() || connection.is_closed() {
         Ok(())
     } else if established {
-        Err(format!("the receiver at {peer} is gone"))
+        Err(Failure::Gone(peer))
     } else {
-        Err(format!("nothing listens at {peer}"))
+        Err(Failure::NothingListens(peer))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The UDP socket, the signals and the real clock under a QUIC connection.
 
+use crate::error::Error as Failure;
 use std::collections::VecDeque;
 use std::io::{Error, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
@@ -49,16 +50,16 @@ pub(crate) struct Wire {
 
 impl Wire {
     /// Binds to a local address. SIGTERM and SIGINT no longer end the process; [`Wire::wait`] reports them.
-    pub(crate) fn bind(address: SocketAddr) -> Result<Self, String> {
-        let socket =
-            UdpSocket::bind(address).map_err(|error| format!("cannot bind to {address}: {error}"))?;
-        socket.set_nonblocking(true).map_err(|error| format!("socket: {error}"))?;
+    pub(crate) fn bind(address: SocketAddr) -> Result<Self, Failure> {
+        let socket = UdpSocket::bind(address)
+            .map_err(|error| Failure::failed(format!("cannot bind to {address}"), error))?;
+        socket.set_nonblocking(true).map_err(|error| Failure::failed("socket", error))?;
         enlarge_buffers(&socket);
         // By default the kernel may round waiting times up by 50 microseconds; best effort.
         let _ = nix::sys::prctl::set_timerslack(1);
         Ok(Self {
             socket,
-            signals: block_signals().map_err(|error| format!("signals: {error}"))?,
+            signals: block_signals().map_err(|error| Failure::failed("signals", error))?,
             departures: VecDeque::new(),
             last_word: None,
             blocked: false,
@@ -67,13 +68,13 @@ impl Wire {
     }
 
     /// From now on only this peer's datagrams are received.
-    pub(crate) fn connect(&self, peer: SocketAddr) -> Result<(), String> {
-        self.socket.connect(peer).map_err(|error| format!("cannot reach {peer}: {error}"))
+    pub(crate) fn connect(&self, peer: SocketAddr) -> Result<(), Failure> {
+        self.socket.connect(peer).map_err(|error| Failure::failed(format!("cannot reach {peer}"), error))
     }
 
     /// The socket's own address.
-    pub(crate) fn local_address(&self) -> Result<SocketAddr, String> {
-        self.socket.local_addr().map_err(|error| format!("socket: {error}"))
+    pub(crate) fn local_address(&self) -> Result<SocketAddr, Failure> {
+        self.socket.local_addr().map_err(|error| Failure::failed("socket", error))
     }
 
     /// The next datagram and its source, if one has arrived.
