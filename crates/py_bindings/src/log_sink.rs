@@ -6,7 +6,7 @@
 //! costs one comparison.
 #![allow(clippy::disallowed_methods, reason = "a line begins with the time")]
 
-use crate::error;
+use crate::errors::error;
 use pyo3::prelude::*;
 use std::cell::RefCell;
 use std::fmt::{self, Write as _};
