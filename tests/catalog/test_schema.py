@@ -162,13 +162,13 @@ NUMBERS = [
 def test_limits_are_those_of_the_core(made: Made, kind: str, key: str, one: dict[str, Any]) -> None:
     """What a limit names is accepted, what is beyond it is refused, and a number without a limit takes all."""
     whole = one["type"] == "integer"
-    for limit, sign in (("minimum", -1), ("maximum", 1), ("exclusiveMinimum", 0)):
+    for limit, sign in (("minimum", -1), ("maximum", 1), ("exclusiveMinimum", 0), ("exclusiveMaximum", 0)):
         if limit in one:
             step = 1 if whole else abs(one[limit]) * 0.6 or 1e-9  # rates are rounded to whole bits per second
             assert not accepted(made(kind, key, one[limit] + sign * step)), limit
-            if (kind, key) not in BEYOND and limit != "exclusiveMinimum":
+            if (kind, key) not in BEYOND and sign:
                 assert accepted(made(kind, key, one[limit])), limit
-    if (kind, key) not in BEYOND and "maximum" not in one:
+    if (kind, key) not in BEYOND and "maximum" not in one and "exclusiveMaximum" not in one:
         assert accepted(made(kind, key, (1 << 32) - 1))
     if "minimum" not in one and "exclusiveMinimum" not in one:
         assert accepted(made(kind, key, -1))

@@ -21,7 +21,17 @@ IN_THE_BROWSER = {
 }
 """What `make wasm-check` builds: no file, no socket, no clock."""
 
-LIBRARIES = {"libm", "rand_xoshiro", "safetensors", "serde", "serde_json", "smallvec", "statrs", "thiserror"}
+LIBRARIES = {
+    "libm",
+    "rand_xoshiro",
+    "safetensors",
+    "schemars",
+    "serde",
+    "serde_json",
+    "smallvec",
+    "statrs",
+    "thiserror",
+}
 """What those may take from others, all without an operating system below."""
 
 
