@@ -3,7 +3,6 @@
 //! Slots are at `phase_ms`, `phase_ms + slot_ms`, ...; a packet that arrives at a slot waits for the next one. The
 //! store is not limited.
 
-use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{milliseconds, milliseconds_above_zero, refuse};
@@ -11,6 +10,7 @@ use crate::{Packet, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use strict_input::Refusal;
 use units::{Span, Time};
 
 /// Settings of slotted delivery.

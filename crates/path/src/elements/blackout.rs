@@ -4,7 +4,6 @@
 //! The first begins at `first_ms`. What arrives meanwhile is lost, or held and let go at its end, all at once and in
 //! order. The store is not limited.
 
-use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{milliseconds, milliseconds_above_zero, refuse};
@@ -12,6 +11,7 @@ use crate::store::Line;
 use crate::{Packet, PacketEvent, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Span, Time};
 
 /// Settings of blackouts.

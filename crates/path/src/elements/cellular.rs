@@ -7,7 +7,6 @@
 
 mod wander;
 
-use strict_input::Refusal;
 use crate::QueueSpec;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
@@ -16,6 +15,7 @@ use crate::element_settings::{above_zero, full_packet, packet_bytes, rate, refus
 use crate::opportunity_link::{Drawn, OpportunityLink, Process};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rate, Rng, Span, Time};
 use wander::{Shape, Stationary, TICK_S, Wander};
 

@@ -2,7 +2,6 @@
 //!
 //! Waiting is what a queue in the network does; overtaking is what a change of route does.
 
-use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{milliseconds, milliseconds_above_zero};
@@ -10,6 +9,7 @@ use crate::store::Store;
 use crate::{Packet, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Span, Time};
 
 /// Settings of a delay.

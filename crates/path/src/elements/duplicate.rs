@@ -1,12 +1,12 @@
 //! Duplication: a copy follows right behind its original.
 
-use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::probability;
 use crate::{Packet, PacketEvent, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rng, Time};
 
 /// Settings of duplication.

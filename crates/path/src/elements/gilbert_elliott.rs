@@ -4,13 +4,13 @@
 //! packet is lost with probability 1 - `k` in the good and 1 - `h` in the bad state. In the long run the bad state has
 //! the share p / (p + r) of the packets, for bursts of 1 / r on average.
 
-use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::probability;
 use crate::{Packet, PacketEvent, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rng, Time};
 
 /// Settings of the Gilbert-Elliott model.

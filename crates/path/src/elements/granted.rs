@@ -6,7 +6,6 @@
 //! size of the next one, again `grant_ms` later. When nothing waits it has to ask anew. So sparse packets wait for
 //! opportunities, dense ones leave in bursts `grant_ms` apart. Other users make each grant up to `spread_ms` later.
 
-use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{full_packet, milliseconds, milliseconds_above_zero, packet_bytes};
@@ -14,6 +13,7 @@ use crate::{Packet, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use strict_input::Refusal;
 use units::{Rng, Span, Time};
 
 /// Settings of granted deliveries.

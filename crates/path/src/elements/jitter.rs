@@ -3,7 +3,6 @@
 //! With `redraw_min_ms` and `redraw_max_ms` the delay is drawn anew after a time uniform between them, whatever the
 //! traffic (a path that changes every 8 to 24 ms, say); otherwise for every packet. Draws below zero count as 0.
 
-use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{milliseconds, milliseconds_above_zero, refuse};
@@ -11,6 +10,7 @@ use crate::store::Store;
 use crate::{Packet, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rng, Span, Time};
 
 /// Settings of jitter.
@@ -81,7 +81,9 @@ impl Table for JitterSpec {
             }
             (_, Some(deviation)) => milliseconds("deviation_ms", deviation)?,
             (Distribution::Exponential, None) => {}
-            (_, None) => return Err(Refusal::of_key("deviation_ms", "missing; needed with this distribution")),
+            (_, None) => {
+                return Err(Refusal::of_key("deviation_ms", "missing; needed with this distribution"));
+            }
         }
         match (self.redraw_min_ms, self.redraw_max_ms) {
             (None, None) => Ok(()),

@@ -7,7 +7,6 @@
 //! (`src/point-to-point/model/point-to-point-net-device.cc` of nsnam/ns-3-dev-git@ns-3.41): only the packets above it count for the queue's limit, so `packets = qlen` with one device packet
 //! stores qlen + 2 packets in all. `framing_bytes` there is 2 (PPP).
 
-use strict_input::Refusal;
 use crate::bucket::BYTE_WORK;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
@@ -18,6 +17,7 @@ use crate::{LinkTally, Packet, QueueSpec, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use strict_input::Refusal;
 use units::{Rate, Span, Time};
 
 /// Most bytes of framing.

@@ -2,13 +2,13 @@
 //!
 //! One random number is drawn per packet, so the same seed loses the same packets by their index, whatever their times.
 
-use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{probability, refuse};
 use crate::{Packet, PacketEvent, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rng, Time};
 
 /// Settings of loss; exactly one of `probability`, `every` and `packets`. Packets are counted from 1, all flows

@@ -8,7 +8,6 @@
 //!
 //! Waiting packets in the statistics are all inside, as the limit counts; queueing delay is what exceeds `delay_ms`.
 
-use strict_input::Refusal;
 use crate::bucket::Bucket;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, Element, ElementTable, Streams, Table, settings};
@@ -18,6 +17,7 @@ use crate::{LinkTally, Packet, PacketEvent, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use strict_input::Refusal;
 use units::{Rate, Span, Time};
 
 /// Settings of netem below a shaper.

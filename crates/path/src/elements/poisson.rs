@@ -3,7 +3,6 @@
 //! Optional sparse head as in Pantheon's calibrated traces (StanfordSNR/observatory@84f9454, `traces/`):
 //! opportunities `head_gap_ms` apart until `head_s`.
 
-use strict_input::Refusal;
 use crate::QueueSpec;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
@@ -12,6 +11,7 @@ use crate::element_settings::{full_packet, milliseconds_above_zero, not_negative
 use crate::opportunity_link::{Drawn, OpportunityLink, Process};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rate, Rng, Span, Time};
 
 /// Settings of a Poisson link.

@@ -1,6 +1,5 @@
 //! A token bucket without a queue: packets for which there are no tokens are dropped, or marked if they can be.
 
-use strict_input::Refusal;
 use crate::bucket::Bucket;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, Element, ElementTable, Streams, Table, settings};
@@ -9,6 +8,7 @@ use crate::link_counters::Gauge;
 use crate::{Ecn, LinkTally, Packet, PacketEvent, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rate, Time};
 
 /// Settings of a policer.

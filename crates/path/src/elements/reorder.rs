@@ -3,7 +3,6 @@
 //! A held packet goes on after `delay_ms`, or after `gap` later packets have overtaken it; with both, whichever comes
 //! first. With `gap` alone a packet that nothing follows stays.
 
-use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{milliseconds_above_zero, probability, refuse};
@@ -11,6 +10,7 @@ use crate::{Packet, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use strict_input::Refusal;
 use units::{Rng, Span, Time};
 
 /// Settings of reordering; `delay_ms`, `gap` or both.

@@ -5,7 +5,6 @@
 //! With `deficit` it leaves as soon as the level is not negative and takes it into debt, as htb does. The packet that
 //! waits for its tokens without `deficit` no longer counts for the queue's limit.
 
-use strict_input::Refusal;
 use crate::bucket::Bucket;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
@@ -14,6 +13,7 @@ use crate::element_settings::{burst, rate};
 use crate::{LinkTally, Packet, QueueSpec, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rate, Time};
 
 /// Settings of a shaper.

@@ -4,7 +4,6 @@
 //! `rate_mbps`, in proportion to the backlog up to `full_bytes`. So little traffic is served evenly and slowly, a burst
 //! at a low rate, a full queue at the whole one. The rate holds for one packet.
 
-use strict_input::Refusal;
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, Element, ElementTable, Streams, Table, settings};
@@ -12,6 +11,7 @@ use crate::element_settings::{rate, refuse};
 use crate::{LinkTally, Packet, QueueSpec, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rate, Span, Time};
 
 /// Settings of a link that serves by backlog.

@@ -4,7 +4,6 @@
 //! A packet leaves at the first multiple of `slot_ms` not before its arrival, plus that slot's offset, uniform in
 //! [0, `slot_ms`). Order is kept: a packet waits for those before it. The store is not limited.
 
-use strict_input::Refusal;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
 use crate::element_settings::{milliseconds, refuse};
@@ -12,6 +11,7 @@ use crate::store::Line;
 use crate::{Packet, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rng, Span, Time};
 
 /// Shortest slot: bounds the draws per simulated second.

@@ -12,7 +12,6 @@
 //!
 //! Nothing calls the queue when it runs empty. The next arrival accounts for it, as of the time the last packet was out.
 
-use strict_input::Refusal;
 use super::control_law::Settings;
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits, mark};
@@ -20,6 +19,7 @@ use super::settings::{milliseconds, unknown};
 use crate::{Packet, PacketEvent, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rate, Rng, Span, Time};
 
 /// How much BLUE's probability rises on overflow.

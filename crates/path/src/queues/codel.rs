@@ -7,7 +7,6 @@
 //! that fails the test is delivered and the one behind it is dropped; on leaving the dropping state one packet more
 //! than necessary is dropped; no ECN.
 
-use strict_input::Refusal;
 use super::control_law::{Law, Settings};
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits};
@@ -16,6 +15,7 @@ use super::settings::{milliseconds, unknown};
 use crate::{Packet, PacketEvent, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rng, Span, Time};
 
 /// Controlled delay, RFC 8289.

@@ -1,12 +1,12 @@
 //! Drophead: everything is accepted, then the oldest packets go until the limits hold (as `src/packet/drop_head_packet_queue.hh` of ravinet/mahimahi@ae477d4).
 
-use strict_input::Refusal;
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits};
 use super::settings::unknown;
 use crate::{Packet, PacketEvent, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rng, Time};
 
 /// Drops the oldest packets for arrivals that do not fit. At least one limit is needed.

@@ -2,13 +2,13 @@
 //!
 //! A packet is accepted if the backlog including it stays within both limits (`src/packet/drop_tail_packet_queue.hh` of ravinet/mahimahi@ae477d4 does the same).
 
-use strict_input::Refusal;
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits};
 use super::settings::unknown;
 use crate::{Packet, PacketEvent, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rng, Time};
 
 /// Refuses arrivals that do not fit. At least one limit is needed.

@@ -13,13 +13,13 @@
 //! The last packet waiting is not dropped. Sans-IO: updates due since the last packet are made up for on the next one;
 //! what they look at, the ages of the oldest packets, is exact.
 
-use strict_input::Refusal;
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits, mark};
 use super::settings::{fraction, milliseconds, milliseconds_or_zero, refuse, unknown, whole};
 use crate::{Ecn, Packet, PacketEvent, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rng, Span, Time};
 
 /// Highest gain and coupling factor taken.

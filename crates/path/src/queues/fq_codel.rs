@@ -6,7 +6,6 @@
 //! - On overflow half the packets, at most 64, are dropped from the head of the queue with most bytes (section 4.1).
 //! - CoDel's standing-queue test looks at the flow's own queue, so a flow's only packet is never dropped.
 
-use strict_input::Refusal;
 use super::control_law::{Law, Settings};
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits};
@@ -14,6 +13,7 @@ use super::settings::{milliseconds, refuse, unknown, whole};
 use crate::{Packet, PacketEvent, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rng, Time};
 
 /// Most packets dropped at once on overflow (RFC 8290 section 4.1).

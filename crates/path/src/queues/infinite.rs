@@ -1,12 +1,12 @@
 //! The infinite queue: keeps everything.
 
-use strict_input::Refusal;
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::Fifo;
 use super::settings::unknown;
 use crate::{Packet, PacketEvent, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rng, Time};
 
 /// A queue without limits; it has no settings.

@@ -9,7 +9,6 @@
 //! - An idle time ages the average as if packets of `packet_bytes` had left an empty queue at the link's rate; if that
 //!   rate is unknown, as if one had.
 
-use strict_input::Refusal;
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits, mark};
 use super::settings::{fraction, refuse, unknown, whole};
@@ -17,6 +16,7 @@ use crate::element_settings::full_packet;
 use crate::{Packet, PacketEvent, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rate, Rng, Time};
 
 /// Random early detection. Both thresholds are needed, both in packets or both in bytes.
@@ -80,8 +80,11 @@ impl RedSpec {
             ((Some(min), Some(max)), (None, None)) => (min, max, false),
             ((None, None), (Some(min), Some(max))) => (min, max, true),
             _ => {
-                return Err(Refusal::of_key("thresholds", "allowed is `min_threshold_packets` with `max_threshold_packets`, \
-                            or `min_threshold_bytes` with `max_threshold_bytes`"));
+                return Err(Refusal::of_key(
+                    "thresholds",
+                    "allowed is `min_threshold_packets` with `max_threshold_packets`, \
+                            or `min_threshold_bytes` with `max_threshold_bytes`",
+                ));
             }
         };
         let name = if in_bytes { "min_threshold_bytes" } else { "min_threshold_packets" };
@@ -445,8 +448,12 @@ mod tests {
     fn changed_thresholds_stay_in_order() {
         let mut red = red(SETTINGS);
         red.set("max_threshold_packets", 20.0).unwrap();
-        assert!(red.set("min_threshold_packets", 20.0).unwrap_err().to_string().contains("above the minimum"));
-        assert!(red.set("min_threshold_bytes", 20.0).unwrap_err().to_string().contains("min_threshold_packets"));
+        assert!(
+            red.set("min_threshold_packets", 20.0).unwrap_err().to_string().contains("above the minimum")
+        );
+        assert!(
+            red.set("min_threshold_bytes", 20.0).unwrap_err().to_string().contains("min_threshold_packets")
+        );
         assert_eq!((red.settings.min, red.settings.max), (5.0, 20.0));
     }
 }

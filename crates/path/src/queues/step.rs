@@ -5,13 +5,13 @@
 //! 9332 appendix A.1): a packet that waited longer is marked as it leaves. Packets that are not ECN-capable pass
 //! unharmed, and only the limits drop.
 
-use strict_input::Refusal;
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits, mark};
 use super::settings::{milliseconds, unknown, whole};
 use crate::{Packet, PacketEvent, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rng, Span, Time};
 
 /// Marks every ECN-capable packet beyond one threshold. Exactly one threshold is needed.
@@ -37,7 +37,9 @@ impl StepSpec {
         match (self.threshold_packets, self.threshold_ms) {
             (Some(most), None) => Ok(Threshold::Packets(whole("threshold_packets", most as f64)?)),
             (None, Some(longest)) => Ok(Threshold::Sojourn(milliseconds("threshold_ms", longest)?)),
-            _ => Err(Refusal::of_key("threshold", "allowed is one of `threshold_packets` and `threshold_ms`")),
+            _ => {
+                Err(Refusal::of_key("threshold", "allowed is one of `threshold_packets` and `threshold_ms`"))
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a policy of one's own is: a line of words `KEY=VALUE`, kept beside the network that acts for it.
 
-use strict_input::Refusal;
 use super::sights::{SIGHTS, Sight};
+use strict_input::Refusal;
 
 /// What an action is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,16 +64,25 @@ impl Description {
             most_packets: 10_000.0,
         };
         for word in line.split_whitespace() {
-            let (key, value) =
-                word.split_once('=').ok_or_else(|| Refusal::of_key("policy", format!("`{word}`: allowed is KEY=VALUE")))?;
+            let (key, value) = word
+                .split_once('=')
+                .ok_or_else(|| Refusal::of_key("policy", format!("`{word}`: allowed is KEY=VALUE")))?;
             found.set(key, value)?;
         }
         if found.sees.is_empty() {
-            return Err(Refusal::of_key("policy", "`sees` is missing: allowed are names of what is seen, with commas"));
+            return Err(Refusal::of_key(
+                "policy",
+                "`sees` is missing: allowed are names of what is seen, with commas",
+            ));
         }
         let (names, history) = (found.sees.len(), found.history);
         if names.saturating_mul(history) > MOST_SEEN {
-            return Err(Refusal::of_key("policy", format!("`sees` has {names} names and `history` is {history}: allowed are {MOST_SEEN} numbers in all")));
+            return Err(Refusal::of_key(
+                "policy",
+                format!(
+                    "`sees` has {names} names and `history` is {history}: allowed are {MOST_SEEN} numbers in all"
+                ),
+            ));
         }
         Ok(found)
     }
@@ -89,7 +98,12 @@ impl Description {
                 self.require_ack = match value {
                     "true" => true,
                     "false" => false,
-                    _ => return Err(Refusal::of_key("policy", format!("`{key}` = `{value}`: allowed are true, false"))),
+                    _ => {
+                        return Err(Refusal::of_key(
+                            "policy",
+                            format!("`{key}` = `{value}`: allowed are true, false"),
+                        ));
+                    }
                 }
             }
             "delay_ms" => self.delay_ms = number(0.0, 1000.0)?,
@@ -98,8 +112,13 @@ impl Description {
             "most_mbps" => self.most_mbps = number(0.001, 1e5)?,
             "most_packets" => self.most_packets = number(1.0, 1e7)?,
             _ => {
-                return Err(Refusal::of_key("policy", format!("unknown key `{key}`: allowed are sees, history, action, step, require_ack, delay_ms, start_mbps, \
-                     start_packets, most_mbps, most_packets")));
+                return Err(Refusal::of_key(
+                    "policy",
+                    format!(
+                        "unknown key `{key}`: allowed are sees, history, action, step, require_ack, delay_ms, start_mbps, \
+                     start_packets, most_mbps, most_packets"
+                    ),
+                ));
             }
         }
         Ok(())
@@ -107,10 +126,9 @@ impl Description {
 }
 
 fn number(key: &str, whole: &str, text: &str, least: f64, most: f64) -> Result<f64, Refusal> {
-    text.parse::<f64>()
-        .ok()
-        .filter(|value| (least..=most).contains(value))
-        .ok_or_else(|| Refusal::of_key("policy", format!("`{key}` = `{whole}`: allowed is a number from {least} to {most}")))
+    text.parse::<f64>().ok().filter(|value| (least..=most).contains(value)).ok_or_else(|| {
+        Refusal::of_key("policy", format!("`{key}` = `{whole}`: allowed is a number from {least} to {most}"))
+    })
 }
 
 fn sight(name: &str) -> Result<&'static Sight, Refusal> {
@@ -130,9 +148,10 @@ fn action(value: &str) -> Result<Action, Refusal> {
         "rate_mult" => Ok(Action::RateMult(size(0.025, 100.0)?)),
         "cwnd_mult2" => Ok(Action::CwndMult2(size(2.0, 10.0)?)),
         "indigo5" if value == kind => Ok(Action::Indigo5),
-        _ => {
-            Err(Refusal::of_key("policy", format!("`action` = `{value}`: allowed are rate_mult:SIZE, cwnd_mult2:SIZE, indigo5")))
-        }
+        _ => Err(Refusal::of_key(
+            "policy",
+            format!("`action` = `{value}`: allowed are rate_mult:SIZE, cwnd_mult2:SIZE, indigo5"),
+        )),
     }
 }
 
@@ -142,7 +161,10 @@ fn step(value: &str) -> Result<Step, Refusal> {
         "time_ms" => Ok(Step::TimeMs(number("step", value, size, 0.1, 10_000.0)?)),
         "rtt" => Ok(Step::Rtt(number("step", value, size, 0.01, 100.0)?)),
         "acks" => Ok(Step::Acks(number("step", value, size, 1.0, 1e6)? as u64)),
-        _ => Err(Refusal::of_key("policy", format!("`step` = `{value}`: allowed are time_ms:MS, rtt:SHARE, acks:NUMBER"))),
+        _ => Err(Refusal::of_key(
+            "policy",
+            format!("`step` = `{value}`: allowed are time_ms:MS, rtt:SHARE, acks:NUMBER"),
+        )),
     }
 }
 

@@ -79,7 +79,8 @@ pub(crate) const AGENT: Entry = Entry {
     policy: None,
     build: Build::Fallible(|parameters, start| {
         let file = parameters.needed_file("policy", "a line of words KEY=VALUE")?;
-        let line = from_utf8(&file.contents).map_err(|error| strict_input::Refusal::of_key("policy", error.to_string()))?;
+        let line = from_utf8(&file.contents)
+            .map_err(|error| strict_input::Refusal::of_key("policy", error.to_string()))?;
         Ok(Box::new(Agent::new(Neural::new(Description::parse(line)?, parameters, start), start)))
     }),
 };

@@ -3,8 +3,8 @@
 //! (<https://protobuf.dev/programming-guides/encoding>): what is needed of it is shorter than a dependency would be.
 
 use super::memory::SIGNALS;
-use thiserror::Error;
 use super::rules::{Action, DOMAIN, Rule};
+use thiserror::Error;
 
 /// Deepest tree; published ones have up to nine levels.
 const MAX_DEPTH: usize = 64;

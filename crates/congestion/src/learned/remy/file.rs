@@ -1,8 +1,8 @@
 //! Files of tables: our own format, and Remy's.
 
-use strict_input::Refusal;
 use super::table::Table;
 use super::{dna, text};
+use strict_input::Refusal;
 
 impl Table {
     /// The table in a file: our own format, or that of Remy.

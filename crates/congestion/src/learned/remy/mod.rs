@@ -21,13 +21,13 @@ mod table;
 mod text;
 mod tree;
 
-use strict_input::Refusal;
 use crate::parts::copa_gcc::pacing;
 use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Parameter, Parameters, Start, Timeout};
 use core::fmt::Debug;
 pub use memory::{Memory, SIGNALS, Signals};
 pub use rules::{Action, DOMAIN, MAX_INTERSEND_MS, MAX_WINDOW, Rule};
 use std::sync::Arc;
+use strict_input::Refusal;
 pub use table::Table;
 pub use text::Written;
 use units::Time;
@@ -98,8 +98,10 @@ pub struct Remy<L = ()> {
 impl Remy {
     fn of_file(parameters: &Parameters, start: &Start) -> Result<Self, Refusal> {
         let file = parameters.needed_file("table", "a table of rules")?;
-        let table =
-            file.contents.made(Table::read).map_err(|error| error.at(format!("`table` = `{}`", file.name)))?;
+        let table = file
+            .contents
+            .made(Table::read)
+            .map_err(|error| error.at(format!("`table` = `{}`", file.name)))?;
         let shell = match parameters.choice("shell") {
             "training" => Shell::Training,
             _ => Shell::GenericCc,

@@ -1,7 +1,7 @@
 //! What a rule does, and for which signals.
 
-use strict_input::Refusal;
 use super::memory::Signals;
+use strict_input::Refusal;
 
 /// Where signals end for rules that are made anew; in tables of 2013 they end at a tenth of it. What is beyond belongs to the
 /// last rule.
@@ -49,7 +49,11 @@ pub(super) fn check(rule: &Rule) -> Result<(), Refusal> {
     let Action { window_increment, window_multiple, intersend_ms } = rule.action;
     let within = |name: &str, value: f64, least: f64, most: f64| {
         let is_fine = (least..=most).contains(&value);
-        if is_fine { Ok(()) } else { Err(Refusal::of_value(name, value, format!("allowed is {least} to {most}"))) }
+        if is_fine {
+            Ok(())
+        } else {
+            Err(Refusal::of_value(name, value, format!("allowed is {least} to {most}")))
+        }
     };
     let most = f64::from(MAX_WINDOW);
     within("window_increment", f64::from(window_increment), -most, most)?;
@@ -58,7 +62,9 @@ pub(super) fn check(rule: &Rule) -> Result<(), Refusal> {
     for (from, to) in rule.lower.into_iter().zip(rule.upper) {
         // Remy cuts where a median is: a half may be empty.
         if !(from >= 0.0 && from <= to && to.is_finite()) {
-            return Err(Refusal::new(format!("signals from {from} to {to}: allowed are intervals from 0 on")));
+            return Err(Refusal::new(format!(
+                "signals from {from} to {to}: allowed are intervals from 0 on"
+            )));
         }
     }
     Ok(())

@@ -1,10 +1,10 @@
 //! Tables of rules that have exactly one for whatever the signals are.
 
-use strict_input::Refusal;
 use super::memory::{SIGNALS, Signals};
 use super::rules::{Action, Rule, check};
 use super::tree::Tree;
 use std::sync::Arc;
+use strict_input::Refusal;
 
 /// Where a table's rules may end at the earliest.
 const LEAST_DOMAIN: f64 = 16_384.0;
@@ -35,7 +35,9 @@ impl Table {
             }
         }
         if let Some(end) = upper.into_iter().find(|end| *end < LEAST_DOMAIN) {
-            return Err(Refusal::new(format!("no rule for signals from {end} on: allowed are tables up to {LEAST_DOMAIN}")));
+            return Err(Refusal::new(format!(
+                "no rule for signals from {end} on: allowed are tables up to {LEAST_DOMAIN}"
+            )));
         }
         let tree = Arc::new(Tree::build(&rules, upper)?);
         Ok(Self { rules, tree })

@@ -11,12 +11,12 @@
 //! `from` and `to` are the four signals in the order of [`Signals`]. `training` is for people and for whoever goes on with the
 //! training.
 
-use strict_input::Refusal;
 use super::memory::Signals;
 use super::rules::{Action, Rule};
 use super::table::Table;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strict_input::Refusal;
 
 const FORMAT: &str = "dumbbell remy 1";
 
@@ -58,7 +58,8 @@ impl From<&Line> for Rule {
 
 /// A table and what is known of its training.
 pub(super) fn read(contents: &[u8]) -> Result<(Table, Value), Refusal> {
-    let text: Text = serde_json::from_slice(contents).map_err(|cause| Refusal::new(printable(&cause.to_string())))?;
+    let text: Text =
+        serde_json::from_slice(contents).map_err(|cause| Refusal::new(printable(&cause.to_string())))?;
     if text.format != FORMAT {
         return Err(Refusal::new(printable(&format!("format = \"{}\": allowed is {FORMAT:?}", text.format))));
     }

@@ -1,9 +1,9 @@
 //! Which rule holds, by a comparison of one signal at a time; what makes such a tree has seen that there is exactly one
 //! rule everywhere.
 
-use strict_input::Refusal;
 use super::memory::{SIGNALS, Signals};
 use super::rules::Rule;
+use strict_input::Refusal;
 
 /// Most places of a tree: rules that divide the space like a tree need twice their number.
 const MAX_PLACES: usize = 200_000;
@@ -134,10 +134,17 @@ impl Tree {
                 return Err(Refusal::new("its rules cut the space into too many parts"));
             }
             if looks > MAX_LOOKS {
-                return Err(Refusal::new(format!("its rules lie too deep in each other: a tree of them takes more than {MAX_LOOKS} looks at rules")));
+                return Err(Refusal::new(format!(
+                    "its rules lie too deep in each other: a tree of them takes more than {MAX_LOOKS} looks at rules"
+                )));
             }
             match inside[..] {
-                [] => return Err(Refusal::new(format!("no rule for signals from {:?} to {:?}", part.lower, part.upper))),
+                [] => {
+                    return Err(Refusal::new(format!(
+                        "no rule for signals from {:?} to {:?}",
+                        part.lower, part.upper
+                    )));
+                }
                 [only] if part.is_within(&rules[only as usize]) => {
                     tree.places.push(Place::Rule(only));
                     continue;
@@ -146,7 +153,10 @@ impl Tree {
             }
             let Some((axis, at)) = ends.best_split(&part, rules, &inside) else {
                 let (one, other) = (inside[0], inside[1]);
-                return Err(Refusal::new(format!("rules {one} and {other} are both for signals from {:?}", part.lower)));
+                return Err(Refusal::new(format!(
+                    "rules {one} and {other} are both for signals from {:?}",
+                    part.lower
+                )));
             };
             tree.places.push(Place::Split { axis: axis as u8, at, above: 0 });
             let (below, beyond) = part.divided(axis, at);

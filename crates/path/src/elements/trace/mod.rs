@@ -11,10 +11,10 @@ mod timeline;
 pub use spec::{EvenSpec, PoissonTraceSpec, TraceMode, TraceSpec};
 pub use timeline::parse_trace;
 
-use strict_input::Refusal;
 use crate::buffer::Buffer;
 use crate::element::{ElementTable, Streams};
 use crate::opportunity_link::{Opportunities, OpportunityLink};
+use strict_input::Refusal;
 use timeline::Timeline;
 use units::{Rate, Time};
 

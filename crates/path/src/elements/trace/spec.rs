@@ -1,6 +1,5 @@
 //! What can be asked of a trace link.
 
-use strict_input::Refusal;
 use super::timeline::{Offsets, Timeline};
 use crate::QueueSpec;
 use crate::buffer::Buffer;
@@ -11,6 +10,7 @@ use crate::element_settings::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::{Rate, Rng};
 
 const MS: f64 = 1e6;

@@ -1,7 +1,7 @@
 //! When the opportunities of a trace are.
 
-use crate::TraceFault;
 use crate::Error;
+use crate::TraceFault;
 use units::Time;
 
 const MS: u64 = 1_000_000;

@@ -4,13 +4,13 @@
 //! by only 128, 32 or 16, so the controller is far more aggressive; rates are whole bytes/ms; the burst allowance
 //! starts at zero and shrinks both with updates and with measurements; no ECN.
 
-use strict_input::Refusal;
 use super::spec::Settings;
 use crate::queues::discipline::Discipline;
 use crate::queues::fifo::{Fifo, Limits};
 use crate::queues::quirk::{MAHIMAHI_PACKET_BYTES, QueueQuirk};
 use crate::queues::settings::{milliseconds, milliseconds_or_zero, unknown};
 use crate::{Packet, PacketEvent, Tap};
+use strict_input::Refusal;
 use units::{Rng, Span, Time};
 
 /// Weights of deviation and change, 1/ms.

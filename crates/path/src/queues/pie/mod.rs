@@ -6,13 +6,13 @@ mod spec;
 
 pub use spec::PieSpec;
 
-use strict_input::Refusal;
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::Limits;
 use super::quirk::QueueQuirk;
 use crate::{Packet, Tap};
 use mahimahi::Mahimahi;
 use rfc8033::Rfc8033;
+use strict_input::Refusal;
 use units::{Rate, Rng, Time};
 
 impl QueueTable for PieSpec {

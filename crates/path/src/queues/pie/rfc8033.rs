@@ -10,12 +10,12 @@
 //!
 //! Sans-IO: the periodic updates due since the last packet are made up for on the next one, with the backlog as it was.
 
-use strict_input::Refusal;
 use super::spec::Settings;
 use crate::queues::discipline::Discipline;
 use crate::queues::fifo::{Fifo, Limits, mark};
 use crate::queues::settings::{milliseconds, milliseconds_or_zero, unknown};
 use crate::{Packet, PacketEvent, Tap};
+use strict_input::Refusal;
 use units::{Rate, Rng, Span, Time};
 
 /// Weight of the deviation from the target, Hz (RFC 8033 section 4.2).

@@ -1,10 +1,10 @@
 //! What can be asked of PIE.
 
-use strict_input::Refusal;
 use crate::queues::quirk::QueueQuirk;
 use crate::queues::settings::{milliseconds, milliseconds_or_zero};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
 use units::Span;
 
 /// Mahimahi's update period, ms.
