@@ -74,9 +74,7 @@ def number(value: float) -> str:
 
 def bounds(one: Schema) -> str:
     """The limits of a number, behind a comma, or nothing."""
-    least, most, above, below = (
-        one.get(key) for key in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
-    )
+    least, most, above, below = (one.get(key) for key in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
     if least is not None and most is not None:
         return f", {number(least)} to {number(most)}"
     parts = [
