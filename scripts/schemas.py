@@ -27,21 +27,25 @@ INTRODUCTION = """\
 
 Written by `python -m scripts.schemas` from the readers of these files. Do not edit.
 
-Every key of an [experiment](#experiment), a [scheme](#scheme) and a [path](#path). The elements of paths and their queues are in
-[paths](paths.md#elements). Unknown keys are errors. A key without a default that is not "needed" may be absent.
+Every key of an [experiment](#experiment), a [scheme](#scheme) and a [path](#path). The elements of paths and
+their queues are in [paths](paths.md#elements). Unknown keys are errors. A key without a default that is not
+"needed" may be absent.
 
 ## In an editor
 
-`dumbbell schema path --out path.schema.json` writes the same as a JSON Schema (draft-07); `experiment` and `scheme` likewise. An editor that knows TOML schemas then
-completes keys, shows what they mean, and marks what is not allowed while you type. The first line of the file names the schema:
+`dumbbell schema path --out path.schema.json` writes the same as a JSON Schema (draft-07); `experiment` and
+`scheme` likewise. An editor that knows TOML schemas then completes keys, shows what they mean, and marks what
+is not allowed while you type. The first line of the file names the schema:
 
 ```text
 #:schema ./path.schema.json
 ```
 
-[tombi](https://tombi-toml.github.io/tombi/) reads that line as a language server (for VS Code, Zed, Neovim, Emacs) and on the command line
-(`tombi lint --offline mine.toml`); so does taplo. `dumbbell schema path --where` prints the name of the file that is installed: an absolute name after
-`#:schema` needs no copy. A schema knows one key at a time. What depends on several, such as `lasts_ms` below `every_ms`, is refused when the file is read.
+[tombi](https://tombi-toml.github.io/tombi/) reads that line as a language server (for VS Code, Zed, Neovim,
+Emacs) and on the command line (`tombi lint --offline mine.toml`); so does taplo. `dumbbell schema path
+--where` prints the name of the file that is installed: an absolute name after `#:schema` needs no copy. A
+schema knows one key at a time. What depends on several, such as `lasts_ms` below `every_ms`, is refused when
+the file is read.
 """
 
 LINKS = {
@@ -183,7 +187,8 @@ def reference() -> str:
         "Keys of `arrivals`:",
         keys(found["Flow"]["properties"]["arrivals"], found),
         "### Grid",
-        "A table `[grid]`: each key is an axis, with one value or a list of them. A value that is a table may have a `label`.",
+        "A table `[grid]`: each key is an axis, with one value or a list of them. "
+        "A value that is a table may have a `label`.",
         *of_axes(found["Grid"], found),
         "### Benchmark",
         keys(of["benchmark"], found),
@@ -199,7 +204,8 @@ def reference() -> str:
         "A file of its own, or a table `[path.NAME]` of an experiment.",
         keys(path, found),
         "## Scheme",
-        "A file of its own, or a table `[scheme.NAME]` of an experiment. `dumbbell list parameters` has the parameters of each controller.",
+        "A file of its own, or a table `[scheme.NAME]` of an experiment. "
+        "`dumbbell list parameters` has the parameters of each controller.",
         keys(scheme, found),
         "### Program",
         "A table `[program]`.",
