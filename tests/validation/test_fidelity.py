@@ -20,6 +20,7 @@ from validation.fidelity.measured import Runs
 from validation.fidelity.published_check import Check, Failed, Measured, Real, Results, Work, load, order, save
 from validation.fidelity.quotes import quoted, quoting_pages
 from validation.fidelity.registration import Unregistered, committed_blob, history, verified
+from validation.fidelity.repetition import compare
 from validation.fidelity.verdict import NEWER, UNCOMMITTED, Count, JudgedResult, distance, judge
 
 ROOT = Path(__file__).parents[2]
@@ -469,3 +470,25 @@ def test_the_section_says_what_was_never_compared() -> None:
     assert "- with a published result of the scorecard: `bbr`, `sage`" in text
     page_text = trust.with_section("# A page\n", "one")
     assert trust.with_section(page_text, "two") == page_text.replace("one", "two")
+
+
+def test_a_repetition_with_other_seeds_says_whose_verdict_changes(repository: Repository) -> None:
+    repository.commit(WIDE)
+    blob = committed_blob(repository.file)
+
+    def made(*within: bool) -> JudgedResult:
+        return repository.judged(results(blob, *(measured(0.5 if each else 0.9) for each in within)))
+
+    first, same = made(*[True] * 19, False), made(*[True] * 18, True, False)
+    found = compare([first], [same])
+    assert found is not None
+    assert (found.rows, found.changed, found.lacking) == (1, (), ())
+    other = compare([first], [made(*[True] * 17, *[False] * 3)])
+    assert other is not None
+    ((result, what, before, after),) = other.changed
+    assert (result, what, before[:8], after[:8]) == ("R1", "<script>: share", "19 of 20", "17 of 20")
+    text = page.markdown([first], other)
+    assert "0 of 1 judged rows have the same verdict (0 %)" in text
+    assert "## Repeated with other seeds" in text
+    assert "&lt;script&gt;" in page.html([first], other)
+    assert compare([first], [repository.judged(None)]) is None

@@ -1,10 +1,11 @@
 """dumbbell's numbers beside published ones: the scorecard.
 
 Usage: python -m validation.fidelity [--only R11,R16] [--real] [--jobs N] [--budget MINUTES] [--keep DIR]
-[--draw NAME] [--repetitions N] [--no-run] [--write docs/fidelity.md] [--html PATH].
+[--draw NAME [--again]] [--repetitions N] [--no-run] [--write docs/fidelity.md] [--html PATH].
 
 Tolerances are in `validation/fidelity/claims`, and judge only if they are committed before the results. Seeds are drawn
-from the name of what is judged, `dumbbell VERSION (COMMIT)`, unless --draw names another. Checks go on side by side,
+from the name of what is judged, `dumbbell VERSION (COMMIT)`, unless --draw names another; --again keeps what these give
+beside the scorecard, and says whose verdict changes. Checks go on side by side,
 the short ones first. All that was ever measured is in `validation/data/scorecard.json`: --write brings it up to date,
 and the pages are made of it. Results with real packets stay there until --real, which simulates
 nothing, measures them again.
@@ -33,6 +34,7 @@ from validation.fidelity.judging import SCORECARD, judged
 from validation.fidelity.published_check import Check, Failed, Measured, Real, Results, Work, load, rounded, save
 from validation.fidelity.quotes import write_quotes
 from validation.fidelity.registration import Unregistered, committed_blob
+from validation.fidelity.repetition import REPETITION, Repetition, compare
 
 
 def options() -> argparse.Namespace:
@@ -42,6 +44,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--no-run", action="store_true", help="run nothing: judge what is known, and write the pages")
     parser.add_argument("--real", action="store_true", help="measure with real packets, and simulate nothing")
     parser.add_argument("--draw", metavar="NAME", help="draw seeds from this name [default: dumbbell VERSION (COMMIT)]")
+    parser.add_argument("--again", action="store_true", help="with --draw: compare verdicts with the scorecard's")
     parser.add_argument("--repetitions", type=int, metavar="N", help="instead of those of the claims")
     parser.add_argument("--jobs", type=int, metavar="N", default=2, help="processes to use [default: 2]")
     parser.add_argument(
@@ -124,21 +127,28 @@ def attempt(function: page.Measuring) -> tuple[list[Measured], str]:
         return [], f"{type(error).__name__}: {one_line(error)}"
 
 
-def write(results: Mapping[str, Results], markdown: Path | None, html: Path | None) -> None:
-    """What is known so far: the pages that are asked for, and with the first of them the scorecard."""
-    if markdown:
-        save(results.values(), SCORECARD)
-    for file, text in ((markdown, page.markdown), (html, page.html)):
+def write(results: Mapping[str, Results], given: argparse.Namespace) -> Repetition | None:
+    """What is known so far: the pages that are asked for, and with the first of them what was measured."""
+    again = results if given.again else load(REPETITION)
+    known = load(SCORECARD) if given.again else results
+    if given.write or given.again:
+        save(results.values(), REPETITION if given.again else SCORECARD)
+    first = judged(known)
+    repetition = compare(first, judged(again))
+    for file, text in ((given.write, page.markdown), (given.html, page.html)):
         if file:
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text(judged(results)), encoding="utf-8")
-    if markdown:
-        write_quotes(judged(results))
+            file.write_text(text(first, repetition), encoding="utf-8")
+    if given.write:
+        write_quotes(first)
+    return repetition
 
 
 def run(given: argparse.Namespace) -> bool:
     """Run checks, print what came of each, and write the pages; False if one failed."""
-    before = load(SCORECARD)
+    if given.again and not given.draw:
+        raise ClaimError("--again: needs --draw NAME: the name that other seeds are drawn from")
+    before = load(REPETITION if given.again else SCORECARD)
     selection = [] if given.no_run else chosen(given.only)
     selection.sort(key=lambda check: before[check.id].seconds if check.id in before else math.inf)
     judged(before)  # refuses now what it would refuse afterwards
@@ -174,9 +184,11 @@ def run(given: argparse.Namespace) -> bool:
                     known[result.id] = result
                     done.append(result.id)
                     print(f"{result.id}: {result.seconds:.0f} s {result.failed}".rstrip(), file=sys.stderr)
-                    write(known, given.write, given.html)
-    write(known, given.write, given.html)
+                    write(known, given)
+    repetition = write(known, given)
     print(page.plain([one for one in judged(known) if given.no_run or one.claim.id in done]))
+    if given.again and repetition is not None:
+        print(repetition.sentence)
     return not any(known[name].failed for name in done)
 
 

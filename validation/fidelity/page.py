@@ -9,8 +9,10 @@ from pathlib import Path
 
 from dumbbell.present.tables import Table
 from dumbbell.present.tables.markdown import render
+from validation.fidelity import repetition as again
 from validation.fidelity.claims import Limits, Metric
 from validation.fidelity.published_check import Measured, order
+from validation.fidelity.repetition import Repetition
 from validation.fidelity.verdict import FAR, PASSING, JudgedResult, JudgedRow, Judgement
 
 Measuring = Callable[[], list[Measured]]
@@ -187,8 +189,8 @@ judge those that are older than itself; the page says only whether they are with
 """.strip()
 
 
-def markdown(results: list[JudgedResult]) -> str:
-    """The page."""
+def markdown(results: list[JudgedResult], repetition: Repetition | None = None) -> str:
+    """The page; `repetition` is what came of other seeds."""
     results = sorted(results, key=lambda one: order(one.claim.id))
     lines = [
         "# Fidelity",
@@ -221,7 +223,7 @@ def markdown(results: list[JudgedResult]) -> str:
             ]
         )
     heads = ("result", "what", "verdict", "rows that pass", "repetitions", "seconds")
-    lines += ["## Results", "", render(Table.of(heads, rows)), ""]
+    lines += ["## Results", "", render(Table.of(heads, rows)), "", *again.section(repetition)]
     for one in results:
         lines += section(one)
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -285,19 +287,23 @@ def reasons(one: JudgedResult) -> list[str]:
     return ["Reasons for the tolerances:", "", *(f"- {', '.join(keys)} {why}" for why, keys in found.items()), ""]
 
 
-def html(results: list[JudgedResult]) -> str:
+def html(results: list[JudgedResult], repetition: Repetition | None = None) -> str:
     """The same as one file that loads nothing."""
     results = sorted(results, key=lambda one: order(one.claim.id))
     overview = "".join(map(_html_link, results))
     misses = _table(FIRST, ((cells, "") for cells in first_page(results)))
     method = "".join(f"<p>{escape(each)}</p>" for each in METHOD.split("\n\n"))
+    repeated = ""
+    if repetition is not None:
+        table = _table(again.HEAD, ((list(cells), "") for cells in repetition.changed))
+        repeated = f"<section><h2>Repeated with other seeds</h2><p>{escape(repetition.sentence)}</p>{table}</section>"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>dumbbell: fidelity</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<style>{STYLE.read_text(encoding='utf-8')}</style></head><body><main>"
         f"<h1>dumbbell's numbers beside published ones</h1><p>{sentence(results)} {took(results)}</p>"
         f'<ul class="overview">{overview}</ul><section><h2>Misses and contradictions</h2>{misses}</section>'
-        f"<section><h2>How results are judged</h2>{method}</section>"
+        f"<section><h2>How results are judged</h2>{method}</section>{repeated}"
         f"{''.join(map(_html_section, results))}</main></body></html>\n"
     )
 
