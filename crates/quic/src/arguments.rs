@@ -150,8 +150,9 @@ fn number<T: FromStr + PartialOrd>(
 mod tests {
     use super::*;
 
-    fn parse_line(line: &str) -> Result<Command, Error> {
-        parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    fn parse_line(line: &str) -> Result<Command, String> {
+        let words: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
+        parse(&words).map_err(|error| error.to_string())
     }
 
     #[test]
