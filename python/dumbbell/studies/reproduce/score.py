@@ -134,8 +134,9 @@ def compare(run: MeasuredRun, flow: int, beside: Simulated) -> dict[str, Compare
 
 
 def _together(run: MeasuredRun, flow: int) -> list[int]:
-    """The flows of a run that started together with one, itself among them."""
-    starts = {int(each["flow"]): float(each["start_s"] or 0.0) for each in run.statistics["flows"]}
+    """The flows of a run that started together with one, itself among them; it alone where no log says when."""
+    flows = run.statistics["flows"]
+    starts = {int(each["flow"]): float(each["start_s"]) for each in flows if each.get("start_s") is not None}
     if flow not in starts:
         return [flow]
     return [number for number, start in starts.items() if abs(start - starts[flow]) <= TOGETHER_S]
