@@ -14,11 +14,14 @@ from typing import Any
 
 import pytest
 
+import dumbbell as package
 from conftest import COMMAND, PATIENCE_S, Dumbbell, replaced
+from dumbbell.backends import find_executor
 from dumbbell.base import progress
 from dumbbell.base.errors import UserError
 from dumbbell.base.logs import Levels, Others, asked_for, levels, read_words
 from dumbbell.base.progress import Progress, print_line
+from dumbbell.execution import worker
 
 LINE = re.compile(r"\d\d:\d\d:\d\d\.\d{3} (error|warn |info |debug) [a-z_]+(\.[a-z0-9_]+)*: \S")
 """A record."""
@@ -285,3 +288,23 @@ def test_the_log_tells_of_a_mistake_of_ours_where_it_is(dumbbell: Dumbbell, fold
     assert "OSError: its cause" in log
     assert "  LookupError: a mistake" in log.splitlines()
     assert ", in run_one" in log
+
+
+def test_processes_that_make_the_folder_of_logs_at_once_do_not_fail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process makes the folder between the look at it and the making."""
+    specification = json.dumps(package.specification("reno", "default", duration=0.1, log="none"))
+    (tmp_path / "out").mkdir()
+    places = (tmp_path / "out", tmp_path / "out/runs/.unfinished/1", tmp_path / "out/runs/p/reno/1")
+    task = worker.Task(0, "a run", find_executor("sim"), {"run": 1}, specification, (), *places)
+    opened = worker.RunLog
+
+    def late(file: Path, levels: Levels) -> object:
+        if not file.parent.exists():
+            file.parent.mkdir(parents=True)
+            raise FileNotFoundError(str(file))
+        return opened(file, levels)
+
+    monkeypatch.setattr(worker, "RunLog", late)
+    assert not worker.make(task).failed
