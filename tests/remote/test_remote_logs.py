@@ -1,5 +1,6 @@
 """The log of a run that fails on the other machine: there is an ssh here that leads to this machine."""
 
+import logging
 import os
 import re
 import subprocess
@@ -86,6 +87,7 @@ def test_what_another_machine_says_of_its_work_is_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "far.py").write_text(FLOODS)
+    caplog.set_level(logging.WARNING, logger="dumbbell")  # a test that makes runs in this process wants more
     for name, value in ssh(tmp_path, FAR.format(python=sys.executable, does=tmp_path / "far.py")).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(link, "MAX_LOG_LINES", 100)
