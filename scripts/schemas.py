@@ -66,7 +66,7 @@ LINKS = {
     "EvenSpec": "a table, see below",
     "PoissonTraceSpec": "a table, see below",
 }
-"""What stands for a table that has a section of its own."""
+"""Links to the sections of tables that have their own, by definition."""
 
 
 def number(value: float) -> str:
@@ -90,14 +90,14 @@ def bounds(one: Schema) -> str:
 
 
 def several(one: str) -> str:
-    """What is allowed, of many: `a number, at least 0` is `numbers, at least 0`."""
+    """Return the plural of what is allowed: `numbers, at least 0` of `a number, at least 0`."""
     noun, comma, rest = one.partition(",")
     words = {"a number": "numbers", "a whole number": "whole numbers", "a text": "texts", "a table": "tables"}
     return words.get(noun, noun) + comma + rest
 
 
 def allowed(one: Schema, definitions: dict[str, Schema]) -> str:
-    """What a key takes, in words."""
+    """Return what a key takes, in words."""
     if "$ref" in one:
         name = one["$ref"].rsplit("/", 1)[1]
         return LINKS.get(name) or allowed(definitions[name], definitions)
@@ -124,7 +124,7 @@ def allowed(one: Schema, definitions: dict[str, Schema]) -> str:
 
 
 def default(key: str, one: Schema, needed: list[str]) -> str:
-    """What holds where the key is absent."""
+    """Return the value that holds where the key is absent."""
     if key in needed:
         return "needed"
     if "default" not in one or one["default"] in ([], {}):

@@ -54,7 +54,7 @@ from .api.running import (
     simulate_async as simulate_async,
     specification as specification,
 )
-from .api.schemas import export_schema as export_schema, schema as schema, schema_file as schema_file
+from .api.schemas import export_schema as export_schema, schema_file as schema_file
 from .base.version import __version__ as __version__
 from .catalog.experiment_file import ExperimentFile as ExperimentFile, Plan as Plan
 from .catalog.grids.flows import FlowPlan as FlowPlan
@@ -62,6 +62,7 @@ from .catalog.options.path_options import make_path as make_path
 from .catalog.outside.availability import missing as missing
 from .catalog.outside.bpf import bpf_loader as bpf_loader
 from .catalog.path import PathModel as PathModel
+from .catalog.schema.files import schema as schema
 from .catalog.scheme import Scheme as Scheme
 from .execution.pool import Outcome as Outcome
 from .execution.trust import Untrusted as Untrusted

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from dumbbell.present.tables import Table
 from dumbbell.present.tables.markdown import render
-from validation.fidelity import repetition as again
 from validation.fidelity.claims import Limits, Metric
 from validation.fidelity.published_check import Measured, order
-from validation.fidelity.repetition import Repetition
+from validation.fidelity.repetition import HEAD as REPEATED, Repetition, section as repeated_section
 from validation.fidelity.verdict import FAR, PASSING, JudgedResult, JudgedRow, Judgement
 
 Measuring = Callable[[], list[Measured]]
@@ -223,7 +222,7 @@ def markdown(results: list[JudgedResult], repetition: Repetition | None = None) 
             ]
         )
     heads = ("result", "what", "verdict", "rows that pass", "repetitions", "seconds")
-    lines += ["## Results", "", render(Table.of(heads, rows)), "", *again.section(repetition)]
+    lines += ["## Results", "", render(Table.of(heads, rows)), "", *repeated_section(repetition)]
     for one in results:
         lines += section(one)
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -295,7 +294,7 @@ def html(results: list[JudgedResult], repetition: Repetition | None = None) -> s
     method = "".join(f"<p>{escape(each)}</p>" for each in METHOD.split("\n\n"))
     repeated = ""
     if repetition is not None:
-        table = _table(again.HEAD, ((list(cells), "") for cells in repetition.changed))
+        table = _table(REPEATED, ((list(cells), "") for cells in repetition.changed))
         repeated = f"<section><h2>Repeated with other seeds</h2><p>{escape(repetition.sentence)}</p>{table}</section>"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>dumbbell: fidelity</title>'

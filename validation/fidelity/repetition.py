@@ -11,7 +11,7 @@ from dumbbell.present.tables.markdown import render
 from validation.fidelity.verdict import JudgedResult
 
 REPETITION = Path(__file__).resolve().parent.parent / "data" / "repetition.json"
-"""What was measured again: as the scorecard."""
+"""The numbers that were measured again, in the form of the scorecard."""
 HEAD = ("result", "what", "within at first", "within again")
 
 
@@ -33,7 +33,7 @@ class Repetition:
 
     @property
     def sentence(self) -> str:
-        """What came of it."""
+        """The result in one sentence."""
         same = self.rows - len(self.changed)
         lacking = f" Not repeated: {', '.join(self.lacking)}." if self.lacking else ""
         return (

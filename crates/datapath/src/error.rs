@@ -1,4 +1,4 @@
-//! What fails in this crate.
+//! The errors of this crate.
 
 use endpoint::MOST_FLOWS;
 use std::error::Error as StdError;
@@ -41,7 +41,7 @@ pub enum Error {
         what: String,
         /// Why.
         source: Cause,
-        /// What to do about it.
+        /// The fix, as a part of a sentence.
         fix: &'static str,
     },
     /// The system does not say whether a command has ended.
@@ -58,7 +58,7 @@ pub enum Error {
     At {
         /// The part: an end of a flow.
         place: String,
-        /// What is wrong there.
+        /// The error in this part.
         source: Box<Error>,
     },
     /// This process may not make devices in its network namespace.
@@ -97,12 +97,12 @@ pub enum Error {
     /// More was sent than the run may send.
     #[error("stopped: {mbps:.1} Mbit/s were sent in a second: the bandwidth cap is {cap} Mbit/s")]
     BandwidthCap {
-        /// What was sent, Mbit/s.
+        /// The rate that was sent, Mbit/s.
         mbps: f64,
-        /// What may be sent, Mbit/s.
+        /// The highest rate that is allowed, Mbit/s.
         cap: f64,
     },
-    /// Whoever says when the run begins does not.
+    /// The caller did not give the time at which the run begins.
     #[error("{0}")]
     NotBegun(#[source] Cause),
     /// The path holds more packets than there is memory for.
@@ -134,7 +134,7 @@ pub enum Error {
         request: &'static str,
         /// How many there are here.
         open: usize,
-        /// What they are.
+        /// The noun for these: sockets or ends.
         what: &'static str,
     },
     /// A report of one side of a run cannot be read, or not belong to the run.
@@ -148,7 +148,7 @@ pub enum Error {
     Exchange {
         /// The round trip by the four times, s.
         trip_s: f64,
-        /// What passed on this machine, s.
+        /// Time that passed on this machine, s.
         passed_s: f64,
         /// The longest round trip, s.
         most_s: f64,
@@ -182,7 +182,7 @@ impl From<path::Error> for Error {
     }
 }
 
-/// What is wrong with a report of one side of a run.
+/// Why the report of one side of a run is refused.
 #[derive(Debug, Error)]
 pub enum ReportFault {
     /// It cannot be written.
@@ -210,7 +210,7 @@ pub enum ReportFault {
     /// Its times are beyond every clock.
     #[error("a side reports times that no clock shows")]
     Times,
-    /// What it says of a flow cannot be.
+    /// It says something of a flow that is impossible.
     #[error("{0}")]
     Flow(String),
 }

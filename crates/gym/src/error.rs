@@ -1,4 +1,4 @@
-//! What fails in this crate.
+//! The errors of this crate.
 
 use crate::environment::ATTEMPTS;
 use strict_input::Refusal;

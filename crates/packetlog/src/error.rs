@@ -27,7 +27,7 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault that was found there.
         problem: String,
     },
     /// A line of a text log breaks the log's grammar.
@@ -49,7 +49,7 @@ pub enum Error {
         log: String,
         /// The line that shows it, from 1, if one does.
         line: Option<u64>,
-        /// What is wrong with it.
+        /// The fault that was found there.
         problem: Cow<'static, str>,
     },
     /// Somebody wanted the work to end ([`Interrupts`](crate::Interrupts)).

@@ -1,4 +1,4 @@
-//! What fails in this crate.
+//! The errors of this crate.
 
 use crate::Interrupted;
 use strict_input::Refusal;
@@ -36,7 +36,7 @@ pub enum Error {
     Trace {
         /// Number of the line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The fault that was found there.
         fault: TraceFault,
     },
     /// Elements whose delivery opportunities are not those of a trace.
@@ -44,7 +44,7 @@ pub enum Error {
     Opportunities {
         /// Name of the direction.
         direction: String,
-        /// What is wrong with them.
+        /// The fault that was found in them.
         fault: OpportunitiesFault,
     },
 }
@@ -65,7 +65,7 @@ fn oversized_end(fragment: bool) -> &'static str {
     if fragment { ", even in 128 fragments" } else { ": make it smaller or set fragment = true" }
 }
 
-/// What is wrong with a line of a trace.
+/// Why a line of a trace is refused.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum TraceFault {
     /// It is no number.

@@ -1,4 +1,4 @@
-//! What goes wrong with a plug-in.
+//! The errors of plug-ins.
 
 use std::borrow::Cow;
 use std::io;
@@ -14,7 +14,7 @@ pub enum Error {
     At {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The fault that was found there.
         source: Box<Error>,
     },
     /// The system refuses.
@@ -74,7 +74,7 @@ fn without_number(cause: &io::Error) -> String {
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// What a function of a plug-in did wrong: the end of a sentence that begins with its name, as in `raised ValueError`.
+/// The fault of a function of a plug-in, as the end of a sentence that begins with its name: `raised ValueError`.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Fault {
     /// The plug-in does not have the function.

@@ -243,7 +243,7 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
     text.chars().take(60).collect()
 }
 
-/// What only Python has, as a part of a sentence.
+/// An error that Python alone raises, as a part of a sentence.
 fn foreign(what: String) -> Fault {
     Fault::Foreign(what.into())
 }

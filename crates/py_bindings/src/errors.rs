@@ -8,7 +8,7 @@ use std::fmt::Display;
 create_exception!(_core, Error, PyValueError, "Something the core refuses; the message is one line.");
 create_exception!(_core, DamagedLog, Error, "A log that is cut off, malformed, or not of its format.");
 
-/// Whatever ends work that several crates do together.
+/// Any error that ends work which several crates share.
 pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Returns the exception for an error of any crate, or for a message: it is one line already.

@@ -21,14 +21,14 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Where lines go, and which.
+/// The file that takes the lines, and which lines it takes.
 struct Sink {
     file: Option<File>,
     /// The process that has opened it. In a copy of that the descriptor may be another file's.
     process: u32,
     /// Logger and most detailed level, the longest names first: the first that fits counts.
     levels: Vec<(String, LevelFilter)>,
-    /// What stands before each line.
+    /// Text at the beginning of each line.
     before: String,
 }
 

@@ -1,4 +1,4 @@
-//! What fails in this program.
+//! The errors of this program.
 
 use std::borrow::Cow;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! What fails in this crate.
+//! The errors of this crate.
 
 use path::Interrupted;
 use strict_input::Refusal;
@@ -18,7 +18,7 @@ pub enum Error {
     At {
         /// The part: `flows[0] (copa)`, ...
         place: String,
-        /// What is wrong there.
+        /// The error in this part.
         source: Box<Error>,
     },
     /// Its metrics contradict each other.

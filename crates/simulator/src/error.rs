@@ -1,4 +1,4 @@
-//! What fails in this crate.
+//! The errors of this crate.
 
 use core::fmt::Display;
 use thiserror::Error;

@@ -1,4 +1,4 @@
-//! What fails in this crate.
+//! The errors of this crate.
 
 use strict_input::Refusal;
 use thiserror::Error;

@@ -1,13 +1,18 @@
-"""What `dumbbell.run` is asked for: groups of arguments that belong together, and the names that these had before."""
+"""The arguments of `dumbbell.run`: groups that belong together, and the names that these had before."""
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from os import PathLike
 from typing import Any, TypedDict
 
 from dumbbell.api.selection import Assignments, Names, Paths, Schemes
 from dumbbell.catalog.experiment_file import ExperimentFile
+
+
+def _argument(setting: str, former: str) -> Any:  # noqa: ANN401 (a field of any type)
+    """An argument that need not be given: the setting of an experiment that it is, and its former name."""
+    return field(default=None, metadata={"setting": setting, "former": former})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,19 +27,19 @@ class Remote:
         udp_ports: `FROM-TO`: those that a firewall lets pass.
     """
 
-    sender: str | None = None
-    tunnel: str | None = None
-    ntp: str | None = None
-    address: str | None = None
-    udp_ports: str | None = None
+    sender: str | None = _argument("sender", "sender")
+    tunnel: str | None = _argument("tunnel", "tunnel")
+    ntp: str | None = _argument("ntp", "ntp")
+    address: str | None = _argument("remote_address", "remote_address")
+    udp_ports: str | None = _argument("udp_ports", "udp_ports")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Campaign:
     """Runs at their times: one run of each scheme every `every` seconds, for `lasts` seconds."""
 
-    every: float | None = None
-    lasts: float | None = None
+    every: float | None = _argument("every_s", "every")
+    lasts: float | None = _argument("for_s", "lasts")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,29 +52,15 @@ class Budget:
         data_bytes: most that all runs over a network send.
     """
 
-    disk_bytes: int | None = None
-    bandwidth_mbps: float | None = None
-    data_bytes: int | None = None
+    disk_bytes: int | None = _argument("disk_quota_bytes", "disk_quota")
+    bandwidth_mbps: float | None = _argument("bandwidth_cap_mbps", "bandwidth_cap")
+    data_bytes: int | None = _argument("data_cap_bytes", "data_cap")
 
 
-_SETTINGS: dict[type, dict[str, str]] = {
-    Remote: {
-        "sender": "sender",
-        "tunnel": "tunnel",
-        "ntp": "ntp",
-        "address": "remote_address",
-        "udp_ports": "udp_ports",
-    },
-    Campaign: {"every": "every_s", "lasts": "for_s"},
-    Budget: {
-        "disk_bytes": "disk_quota_bytes",
-        "bandwidth_mbps": "bandwidth_cap_mbps",
-        "data_bytes": "data_cap_bytes",
-    },
-}
-"""The settings of an experiment that the fields of the groups are."""
+_FORMER = {each.metadata["former"]: (group, each) for group in (Remote, Campaign, Budget) for each in fields(group)}
+"""The groups that former arguments are in, and their fields."""
 
-OF_NETWORKS = tuple(_SETTINGS[Remote].values())
+OF_NETWORKS = tuple(each.metadata["setting"] for each in fields(Remote))
 """Settings of runs between two machines."""
 
 
@@ -86,20 +77,6 @@ class FormerArguments(TypedDict, total=False):
     disk_quota: int | None
     bandwidth_cap: float | None
     data_cap: int | None
-
-
-_FORMER: dict[str, tuple[type, str]] = {
-    "sender": (Remote, "sender"),
-    "tunnel": (Remote, "tunnel"),
-    "ntp": (Remote, "ntp"),
-    "remote_address": (Remote, "address"),
-    "udp_ports": (Remote, "udp_ports"),
-    "every": (Campaign, "every"),
-    "lasts": (Campaign, "lasts"),
-    "disk_quota": (Budget, "disk_bytes"),
-    "bandwidth_cap": (Budget, "bandwidth_mbps"),
-    "data_cap": (Budget, "data_bytes"),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,8 +128,7 @@ class RunArguments:
             **settings_of(self.runs, self.duration, self.flows, self.interval, self.warmup, self.seed, self.log),
         }
         for group in (self.remote or Remote(), self.campaign or Campaign(), self.budget or Budget()):
-            own = _SETTINGS[type(group)]
-            chosen |= {own[each.name]: getattr(group, each.name) for each in fields(group)}
+            chosen |= {each.metadata["setting"]: getattr(group, each.name) for each in fields(group)}
         return chosen | _of_former(self.former, chosen)
 
 
@@ -175,9 +151,9 @@ def _of_former(former: Mapping[str, Any], chosen: Mapping[str, object]) -> dict[
     for name, value in former.items():
         if name not in _FORMER:
             raise TypeError(f"run() got an unexpected keyword argument '{name}'")
-        group, field = _FORMER[name]
-        setting = _SETTINGS[group][field]
-        place = f"{group.__name__.lower()}=dumbbell.{group.__name__}({field}=...)"
+        group, now = _FORMER[name]
+        setting = now.metadata["setting"]
+        place = f"{group.__name__.lower()}=dumbbell.{group.__name__}({now.name}=...)"
         warnings.warn(f"`{name}` goes with the next release: `{place}`", DeprecationWarning, stacklevel=5)
         if value is not None:
             if chosen[setting] is not None:

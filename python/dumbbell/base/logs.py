@@ -1,4 +1,4 @@
-"""What dumbbell says of its work: records of the loggers below `dumbbell`, and where they go.
+"""The logs of dumbbell: records of the loggers below `dumbbell`, and where they go.
 
     12:03:04.123 info  remote.link: started pid=4711 command=ssh -T ...
 

@@ -240,5 +240,5 @@ It counts where `start_spread_ms` is 0 or is not given.
 """
 
 DESCRIPTIONS: dict[str, str] = {each.name: each.metadata["means"] for each in fields(Settings)}
-"""What each setting means, one sentence."""
+"""The meaning of each setting, in one sentence."""
 DESCRIPTIONS[_FORMER_SPREAD] = "Former name of `start_spread_ms`, which counts where that is 0 or absent."

@@ -1,4 +1,4 @@
-"""What the logs of runs say while they are made, as records of this process: `-v` shows them on stderr."""
+"""The logs of runs while these are made, as records of this process: `-v` shows them on stderr."""
 
 import contextlib
 import logging

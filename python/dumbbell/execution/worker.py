@@ -367,11 +367,8 @@ def make(task: Task, obstacle: str | None = None, say: Callable[[str, bool], Non
     """
     try:
         require_places(task)
-        try:
-            opened = RunLog(task.log, task.levels)
-        except FileNotFoundError:
-            task.log.parent.mkdir(parents=True, exist_ok=True)  # it may be another process that has just made it
-            opened = RunLog(task.log, task.levels)
+        task.log.parent.mkdir(parents=True, exist_ok=True)
+        opened = RunLog(task.log, task.levels)
     except OSError as error:
         return failed(task, one_line(error))
     with opened as run_log:

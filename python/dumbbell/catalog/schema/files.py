@@ -27,7 +27,7 @@ FILES = ("experiment", "path", "scheme")
 """The kinds of files that have a schema."""
 
 SHIPPED = Path(__file__).resolve().parent
-"""Where the schemas are installed, as KIND.json: `scripts/schemas.py` writes them."""
+"""Directory in which the schemas are installed, as KIND.json: `scripts/schemas.py` writes them."""
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 
@@ -42,8 +42,8 @@ def schema(kind: str) -> Schema:
         UserError: there is no such kind.
     """
     require_kind(kind)
-    made = {"path": _path, "scheme": _scheme, "experiment": _experiment}[kind]()
     definitions = _definitions()
+    made = definitions[kind.capitalize()]
     title = f"dumbbell {kind} file"
     return {"$schema": DRAFT, "title": title} | made | {"definitions": _needed(made, definitions)}
 
@@ -134,17 +134,17 @@ def _flow() -> Schema:
 
 
 def _cell() -> Schema:
-    """What results keep of a cell; nobody writes one."""
+    """Return the schema of a cell as results keep it; nobody writes one."""
     keys = {"path": {"type": "string"}, "axes": {"type": "object"}, "parameters": {"type": "object"}}
     made: Schema = {"type": "object", "properties": keys | {"flow": {"type": "array", "items": _ref("Flow")}}}
     _describe(made, "cell")
     return made | {"additionalProperties": False}
 
 
-def _grid() -> Schema:
+def _grid(transport: Schema) -> Schema:
     return {
         "type": "object",
-        "properties": {name: _axis(name) for name in AXES},
+        "properties": {name: _axis(name, transport) for name in AXES},
         "additionalProperties": False,
     }
 
@@ -158,8 +158,8 @@ _TRIED = (
 _RISES = {"lower": 0.5, "upper": 0.9}
 
 
-def _axis(name: str) -> Schema:
-    """One value of an axis, or a list of them."""
+def _axis(name: str, transport: Schema) -> Schema:
+    """One value of an axis, or a list of them; `transport` is the table of one that changes it."""
     recorder = Recorder({"step": _RISES, "pulse": _RISES})
     path = PathModel("x", "x", data=[dict(each) for each in _TRIED], ack=[dict(_TRIED[1])])
     with suppress(UserError):  # the value that was read may not fit the path; how it was read is known by then
@@ -168,7 +168,7 @@ def _axis(name: str) -> Schema:
     if one.get("type") == "object":
         one.pop("required", None)  # some keys are needed beside others only
         if name == "transport":
-            one |= {"properties": _of_toml(_core_definitions()["Config"]["properties"]), "additionalProperties": False}
+            one |= {"properties": transport["properties"], "additionalProperties": False}
         else:
             _describe(one, name)
         label = {"type": "string", "description": "Name of this value in the names of cells."}
@@ -204,15 +204,16 @@ def _parameter(parameter: Mapping[str, Any]) -> Schema:
 
 def _definitions() -> dict[str, Schema]:
     """The core's, as TOML has them, and those of tables that stand in several files or places."""
-    made = {name: _of_toml(each) for name, each in _core_definitions().items()}
+    core: dict[str, Schema] = json.loads(_core.run_schema())["definitions"]
+    made = {name: _of_toml(each) for name, each in core.items()}
     for element in made["ElementSpec"]["oneOf"]:
         if element["properties"]["kind"]["const"] == "trace":
             element["properties"]["file"]["description"] = (
                 "File of the times, as mahimahi's: one whole number of ms on each line. Relative to this file."
             )
     made["QueueSpec"] = _queue(made["QueueSpec"])
-    made["Flow"], made["Cell"], made["Grid"] = _flow(), _cell(), _grid()
-    made["Path"], made["Scheme"] = _path(), _scheme()
+    made["Flow"], made["Cell"], made["Grid"] = _flow(), _cell(), _grid(made["Config"])
+    made["Path"], made["Scheme"], made["Experiment"] = _path(), _scheme(), _experiment()
     made["Sizes"] = _sizes()
     made["FlowApplication"] = json.loads(json.dumps(made["ApplicationSpec"]))
     for each in made["FlowApplication"]["oneOf"]:
@@ -221,11 +222,6 @@ def _definitions() -> dict[str, Schema]:
             description = size.pop("description")
             each["properties"]["bytes"] = {"description": description, "anyOf": [size, _ref("Sizes")]}
     return made
-
-
-def _core_definitions() -> dict[str, Schema]:
-    definitions: dict[str, Schema] = json.loads(_core.run_schema())["definitions"]
-    return definitions
 
 
 def _sizes() -> Schema:
@@ -294,7 +290,7 @@ def _recorded(
     each_absent: Sequence[Collection[str]] = ((),),
     others: Mapping[str, str] | None = None,
 ) -> Schema:
-    """What a reader asks of a table, with what the keys mean. Keys that exclude each other are absent in turn."""
+    """Return the schema of a table by what its reader asks. Keys that exclude each other are absent in turn."""
     properties: dict[str, Schema] = {}
     for absent in each_absent:
         recorder = Recorder(answers, absent)

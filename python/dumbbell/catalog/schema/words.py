@@ -1,4 +1,4 @@
-"""What the keys of TOML files mean, where no reader says it: by table and key, one sentence each.
+"""The meaning of the keys of TOML files, where no reader says it: by table and key, one sentence each.
 
 The keys of a path's elements, of transports, of applications and of controllers are described in the core, the settings
 of an experiment in `experiment_settings.py`, the axes of a grid by the functions of `grids/axes.py`.

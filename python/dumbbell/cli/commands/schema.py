@@ -11,13 +11,13 @@ from dumbbell.base.errors import printable
 from dumbbell.base.json_text import to_json
 from dumbbell.catalog.options.values import Choice
 
-_FILES = ("experiment", "path", "scheme")
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds its arguments."""
+    from dumbbell.catalog.schema.files import FILES
+
     add = parser.add_argument
-    add("kind", type=Choice(*_FILES), metavar="|".join(_FILES), help="of which files")
+    add("kind", type=Choice(*FILES), metavar="|".join(FILES), help="of which files")
     to = parser.add_mutually_exclusive_group()
     to.add_argument("--out", type=Path, metavar="FILE", help="write it there, instead of printing it")
     to.add_argument("--where", action="store_true", help="print the name of the installed file, for `#:schema NAME`")

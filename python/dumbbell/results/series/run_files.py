@@ -7,7 +7,7 @@ from dumbbell import _core
 PACKETS, FLOWS, LINKS = "packets", "flows", "links"
 
 LOG = "log.txt"
-"""What happened in a run. Two runs of the same bytes have different logs."""
+"""The log of a run. Two runs of the same bytes have different logs."""
 RUN_FILES = ("stats.json", LOG, "packets.parquet", "flows.parquet", "links.parquet")
 """All that is in the directory of a run."""
 

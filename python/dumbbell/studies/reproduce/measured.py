@@ -49,7 +49,7 @@ class MeasuredRun:
     view: View = BOTH_ENDS
     """From where it was seen."""
     file: str = ""
-    """What its file is called, where that is not the name of its scheme."""
+    """Name of its file, where that is not the name of its scheme."""
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -72,7 +72,7 @@ class MeasuredRun:
         return RunPackets(self.folder)
 
     def metrics(self, flow: int) -> dict[str, float | None]:
-        """What was measured of one flow, or of all together (0), by measure."""
+        """Return the measures of one flow, or of all together (0), as they were measured."""
         return self.view.of(self.statistics, flow)
 
     @property

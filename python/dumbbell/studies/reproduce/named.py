@@ -1,4 +1,4 @@
-"""What made the traffic of a run that was recorded without Pantheon: as the recording says, else by its file."""
+"""The scheme of a run that was recorded without Pantheon: as the recording says, else by the name of its file."""
 
 import re
 from collections.abc import Mapping

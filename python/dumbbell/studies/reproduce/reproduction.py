@@ -52,7 +52,7 @@ class Found:
 
     @property
     def delay(self) -> str:
-        """What the delay is that was compared, in words."""
+        """The delay that was compared, in words."""
         rows = self.rows
         words = dict.fromkeys(row.run.view.delay for row in rows if DELAY in row.run.view.metrics)
         return " or ".join(words) or "delay"

@@ -1,4 +1,4 @@
-"""When the flows of a run that was recorded without Pantheon started and ended."""
+"""The times at which the flows of a recorded run started and ended."""
 
 from dataclasses import dataclass
 

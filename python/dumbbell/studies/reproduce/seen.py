@@ -1,4 +1,4 @@
-"""What one run shows of its path, where nobody says how it was built."""
+"""The rate, delays and queue of a path as one run shows them, where nobody says how it was built."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What counters in intervals show of a path: iperf3's JSON and logs of `ss`, which have no packets."""
+"""The rate and round trip of a path by counters in intervals: iperf3's JSON and logs of `ss`, which have no packets."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a measured run tells, by where it was seen from: the metrics that are compared with simulated runs."""
+"""The metrics of a measured run that are compared with simulated runs, by where it was seen from."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -9,7 +9,7 @@ use thiserror::Error;
 /// Deepest tree; published ones have up to nine levels.
 const MAX_DEPTH: usize = 64;
 
-/// What is wrong with a file.
+/// Why a file is refused.
 #[derive(Debug, Error)]
 pub(super) enum Fault {
     #[error("it is empty")]
