@@ -16,6 +16,7 @@ from dumbbell.base.json_text import to_json
 from dumbbell.catalog.schema.files import FILES, SHIPPED, schema
 from dumbbell.present.tables import Table, markdown
 from scripts.blocks import with_block
+from scripts.generated import write_or_compare
 
 ROOT = Path(__file__).parent.parent
 KEYS, PATHS = ROOT / "docs" / "keys.md", ROOT / "docs" / "paths.md"
@@ -246,14 +247,7 @@ def main() -> int:
     """Writes the files, or compares them."""
     files = {SHIPPED / f"{kind}.json": to_json(schema(kind)) for kind in FILES}
     files |= {KEYS: reference(), PATHS: paths_page(PATHS.read_text(encoding="utf-8"))}
-    if "--check" not in sys.argv[1:]:
-        for file, text in files.items():
-            file.write_text(text, encoding="utf-8")
-        return 0
-    differ = [file for file, text in files.items() if not file.is_file() or file.read_text(encoding="utf-8") != text]
-    for file in differ:
-        print(f"{file}: differs from what is read: run `python -m scripts.schemas`", file=sys.stderr)
-    return 1 if differ else 0
+    return write_or_compare(files, "scripts.schemas", "what is read")
 
 
 if __name__ == "__main__":

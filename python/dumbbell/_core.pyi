@@ -63,6 +63,9 @@ def controllers() -> str:
 def run_schema() -> str:
     """JSON Schema (draft-07) of a run specification."""
 
+def statistics_schema() -> str:
+    """JSON Schema (draft-07) of the statistics of runs: `definitions`, of which each backend's run is one."""
+
 def needed_files() -> dict[str, list[str]]: ...
 def check_parameters(controller: str, parameters: dict[str, str]) -> None:
     """Refuses parameters that `controller` does not have or whose values are not allowed."""

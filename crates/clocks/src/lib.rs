@@ -42,6 +42,7 @@ mod series;
 mod sharp;
 mod skew;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use levels::Level;
@@ -120,7 +121,7 @@ pub struct PathChange {
 }
 
 /// A [`Reference`] and what became of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Judged {
     /// Where it is from.
     pub source: String,

@@ -1,6 +1,7 @@
 //! How late the emulator was: the time between when the path let a packet go and when it really went.
 
 use measure::DelayHistogram;
+use schemars::JsonSchema;
 use serde::Serialize;
 use units::Span;
 
@@ -63,7 +64,7 @@ impl Pauses {
 }
 
 /// The distribution in numbers.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct LatenessReport {
     /// Departures.
     pub packets: u64,

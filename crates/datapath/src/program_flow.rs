@@ -9,6 +9,7 @@ use crate::program_samples::{ProgramSample, read_samples};
 use crate::scheduling::EndReport;
 use endpoint::Clock;
 use runs::{FlowEnd, FlowSpec, ProgramSpec, Readiness, RunSpec};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -27,7 +28,7 @@ const READY_POLL: Duration = Duration::from_millis(20);
 const MAX_WORDS: usize = 4096;
 
 /// What a program did.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
 pub struct ProgramReport {
     /// Flow number, from 1.
     pub flow: usize,

@@ -17,6 +17,7 @@ use endpoint::{Clock, ClockedLog, FlowReport, MOST_FLOWS, Scheduled, Session, me
 use measure::Sample;
 use path::LinkTally;
 use runs::{Backend, CapacityMeter, LogLevel, Observer, RunSpec, Totals, link_counters, tell};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ const LEAD_NS: u64 = 20_000_000;
 const POLL: Duration = Duration::from_millis(2);
 
 /// How the emulation went.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct EmulationReport {
     /// How late departures were, both directions.
     pub lateness_us: LatenessReport,

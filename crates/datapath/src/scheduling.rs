@@ -2,6 +2,7 @@
 //! `Documentation/scheduler/sched-stats.rst`), and what is done about a program that leaves no processor to others.
 
 use endpoint::{Punctuality, set_punctual};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +29,7 @@ const STARVED: f64 = 0.25;
 const STARVED_SHARE: f64 = 0.05;
 
 /// What an end of a flow had of the processors.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct EndReport {
     /// Flow number, from 1.
     pub flow: usize,

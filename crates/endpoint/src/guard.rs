@@ -6,6 +6,7 @@ use crate::layout::{HEAD_BYTES, word, write};
 use crate::peer::{GREETING_DATAGRAM_BYTES, Greeting, Peer};
 use crate::seal::{Key, Kind, Seal, TAG_BYTES, Window};
 use crate::socket::{Datagram, MAX_DATAGRAM_BYTES, Outbox};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::{SocketAddrV4, UdpSocket};
 use std::ops::Add;
@@ -18,7 +19,7 @@ use units::{Span, Time};
 pub const SILENCE: Span = Span::from_secs(10);
 
 /// What an end did not take for its peer's, and how often that has moved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Guarded {
     /// Datagrams without a valid tag.
     pub forged: u64,

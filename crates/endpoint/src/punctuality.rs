@@ -1,11 +1,12 @@
 //! How late an end was: from when the kernel had a datagram, or a timer was due, until the end took it.
 
 use measure::DelayHistogram;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Span, Time};
 
 /// How late an end took what there was to take.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Punctuality {
     /// Datagrams and timers.
     pub events: u64,

@@ -14,6 +14,7 @@ use crate::ledger::Fate;
 use crate::meter::RunMeter;
 use crate::sampled_state;
 use crate::tally::{Clock, PANTHEON_PERCENT, Tally};
+use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Span, Time};
 
@@ -22,7 +23,7 @@ use units::{Span, Time};
 const MIN_VALID_PART: f64 = 0.8;
 
 /// The statistics of a run as they are stored. `None` (null) is "not defined" or "the log does not tell".
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize)]
 pub struct RunStats {
     /// In order of flow numbers.
     pub flows: Vec<FlowStats>,

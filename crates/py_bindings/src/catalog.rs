@@ -5,8 +5,6 @@ use crate::outside::read_files;
 use crate::parameter::parameter_json;
 use congestion::{Files, Parameters, Registry, Start};
 use pyo3::prelude::*;
-use runs::RunSpec;
-use schemars::generate::SchemaSettings;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use units::Time;
@@ -21,13 +19,6 @@ pub(crate) fn is_name(text: &str) -> bool {
 #[pyfunction]
 pub(crate) const fn name_rule() -> &'static str {
     strict_input::NAME_RULE
-}
-
-/// The JSON Schema (draft-07) of a run specification: its definitions are those of all tables in it.
-#[pyfunction]
-pub(crate) fn run_schema() -> String {
-    let generator = SchemaSettings::draft07().into_generator();
-    Json::from(generator.into_root_schema_for::<RunSpec>()).to_string()
 }
 
 /// Every controller as JSON: name, summary, parameters.

@@ -9,13 +9,15 @@ use measure::{RunMeter, RunStats};
 use pyo3::prelude::*;
 use recorder::Recorder;
 use runs::{Backend, Observer, meter_config};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::cell::Cell;
 use std::path::PathBuf;
 
 /// What a run with real packets leaves behind: the content of `stats.json`.
-#[derive(Serialize)]
-struct Report {
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "EmulatedRun")]
+pub(crate) struct Report {
     #[serde(flatten)]
     stats: RunStats,
     /// Events that were recorded of real packets.

@@ -7,6 +7,7 @@
 mod arrow;
 mod catalog;
 mod columns;
+mod contract;
 mod controller;
 #[cfg(feature = "real")]
 mod emulation;
@@ -51,9 +52,10 @@ fn commit() -> Option<&'static str> {
 mod _core {
     #[pymodule_export]
     use crate::catalog::{
-        check_application, check_parameters, controllers, is_name, name_rule, needed_files, run_schema,
-        transport,
+        check_application, check_parameters, controllers, is_name, name_rule, needed_files, transport,
     };
+    #[pymodule_export]
+    use crate::contract::{run_schema, statistics_schema};
     #[cfg(feature = "real")]
     #[pymodule_export]
     use crate::emulation::{check_emulation, clean_up, emulate, emulate_shell, enter_user_namespace};

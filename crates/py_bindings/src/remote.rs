@@ -4,15 +4,16 @@ use crate::errors::Cause;
 use crate::errors::error;
 use crate::outside::Loaded;
 use clocks::Reference;
-use datapath::remote::{Compared, Exchange, Joined, Meet, Open, Probe, RunPart, SideReport, join};
-use endpoint::{Distortion, distort, monotonic_ns};
+use datapath::ProgramReport;
+use datapath::remote::{Carried, Compared, Exchange, Joined, Meet, Open, Probe, RunPart, SideReport, join};
+use endpoint::{Distortion, Guarded, distort, monotonic_ns};
 use measure::{RunMeter, RunStats};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use recorder::Recorder;
 use runs::{Backend, RunSpec, meter_config};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -114,13 +115,37 @@ struct Known {
 }
 
 /// What a run between two machines leaves behind: the content of `stats.json`.
-#[derive(Serialize)]
-struct Report {
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "JoinedRun")]
+pub(crate) struct Report {
     #[serde(flatten)]
     stats: RunStats,
+    /// Packet events of both sides.
     events: u64,
     clocks: Compared,
-    remote: Json,
+    remote: Between,
+}
+
+/// What happened on and around the network between two machines.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "BetweenMachines")]
+struct Between {
+    /// What happened around the packets, flow by flow.
+    flows: Vec<Carried>,
+    /// Packets that ends behind tunnels lost, on both sides.
+    lost_at_ends: u64,
+    /// How late a sending end of ours woke up at most, us; null if all are programs.
+    ends_latest_us: Option<u64>,
+    /// Whether the schedulers of both sides preferred the run's threads to ordinary programs.
+    real_time: bool,
+    /// What the channel beside the flows was sent by others.
+    channel: Guarded,
+    /// Why the run must not be used, if so.
+    invalid: Option<String>,
+    /// Why its times are not those of the network alone, if so.
+    degraded: Option<String>,
+    /// What the programs of the run did.
+    programs: Vec<ProgramReport>,
 }
 
 /// Makes one run of what its two sides report, each as `finish` gave it and of `max_report_bytes` at most, and returns its
@@ -165,11 +190,9 @@ pub(crate) fn join_sides(
             programs,
         } = joined;
         let stats = totals.stats(meter)?;
-        let latest = ends_latest.map(|latest| latest.as_ns() / 1000);
-        let remote = json!({
-            "flows": flows, "lost_at_ends": lost_at_ends, "ends_latest_us": latest, "real_time": real_time,
-            "channel": channel, "invalid": invalid, "degraded": degraded, "programs": programs,
-        });
+        let ends_latest_us = ends_latest.map(|latest| latest.as_ns() / 1000);
+        let remote =
+            Between { flows, lost_at_ends, ends_latest_us, real_time, channel, invalid, degraded, programs };
         Ok(Report { stats, events: totals.events, clocks, remote })
     });
     serde_json::to_string(&report.map_err(error)?).map_err(error)

@@ -11,6 +11,7 @@ use measure::{RunMeter, RunStats};
 use pyo3::prelude::*;
 use recorder::Recorder;
 use runs::{Backend, Live, LogLevel, Memory, Moment, RunSpec, meter_config};
+use schemars::JsonSchema;
 use serde::Serialize;
 use simulator::Simulation;
 use std::path::PathBuf;
@@ -76,8 +77,9 @@ pub(crate) fn check_run(py: Python<'_>, specification: &str, backend: &str) -> P
 }
 
 /// What a simulated run leaves behind: the content of `stats.json`.
-#[derive(Serialize)]
-struct Report {
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "SimulatedRun")]
+pub(crate) struct Report {
     #[serde(flatten)]
     stats: RunStats,
     /// Seconds in the simulator's own loop, on this machine's clock.

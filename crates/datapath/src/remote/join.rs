@@ -14,6 +14,7 @@ use endpoint::{
 use measure::Sample;
 use record::{Event, Record};
 use runs::{Observer, RunSpec, Totals};
+use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Span, Time};
 
@@ -46,7 +47,7 @@ pub struct Joined {
 }
 
 /// The comparison of two clocks.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub struct Compared {
     /// True less stated one-way delay of data lies between these, ms.
     pub uncertainty_ms: [f64; 2],
@@ -73,7 +74,7 @@ pub struct Compared {
 }
 
 /// What happened around the packets of a flow.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, JsonSchema, Serialize)]
 pub struct Carried {
     /// What was not the peer's, on both sides.
     pub guarded: Guarded,

@@ -18,10 +18,11 @@ pub use network::{Completion, NetworkStats};
 pub(crate) use needs::{LogTells, Need};
 pub(crate) use row::Row;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The rules a metric follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Convention {
     /// As Pantheon's analysis computes it: whole log, sizes with overhead, packets under way at the end are lost.
@@ -35,7 +36,7 @@ pub enum Convention {
 }
 
 /// What a metric belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// An entry of `flows`.
@@ -47,7 +48,7 @@ pub enum Level {
 }
 
 /// Which way a metric is better for one user of the network, all else equal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
     /// More is better.
@@ -59,7 +60,7 @@ pub enum Better {
 }
 
 /// How a metric depends on the clocks of both ends: what left by one clock arrives by the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OneWay {
     /// A one-way delay of the data direction: as far off as the clocks are apart.
@@ -71,7 +72,7 @@ pub enum OneWay {
 }
 
 /// Definition of one metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Definition {
     /// Key in the JSON; `a.b` is key `b` of the object `a`.
     pub name: &'static str,
@@ -94,7 +95,7 @@ pub struct Definition {
 }
 
 /// A key of the statistics that names or dates something and is no metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Label {
     /// Key in the JSON.
     pub name: &'static str,

@@ -114,7 +114,7 @@ macro_rules! statistics {
         }
     ) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+        #[derive(Clone, Debug, Default, PartialEq, schemars::JsonSchema, serde::Serialize)]
         #[allow(missing_docs, reason = "documented in metrics(), the one definition of each number")]
         pub struct $Stats {
             $( pub $name: $kind, )*

@@ -1,0 +1,1149 @@
+"""The specification of a run, as the core is given it: JSON.
+
+Written by `python -m scripts.contract` from specification.json. Do not edit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NotRequired, TypeAlias, TypedDict
+
+if TYPE_CHECKING:
+    from typing_extensions import ReadOnly
+
+
+class GreedyApplication(TypedDict):
+    """Always has data."""
+
+    kind: ReadOnly[Literal["greedy"]]
+
+
+class FixedApplication(TypedDict):
+    """A transfer of a fixed size."""
+
+    kind: ReadOnly[Literal["fixed"]]
+    bytes: ReadOnly[int]
+    """Size of the transfer. From 0 to 1e+15."""
+
+
+class ConstantApplication(TypedDict):
+    """A constant bit rate, one packet at a time."""
+
+    kind: ReadOnly[Literal["constant"]]
+    bytes: NotRequired[ReadOnly[int]]
+    """Bytes in all; 0: no end. Default: 0. From 0 to 1e+15."""
+    rate_mbps: ReadOnly[float]
+    """Payload rate. From 0 to 1e+06 (not included)."""
+
+
+class PoissonApplication(TypedDict):
+    """Packets at exponentially distributed distances."""
+
+    kind: ReadOnly[Literal["poisson"]]
+    bytes: NotRequired[ReadOnly[int]]
+    """Bytes in all; 0: no end. Default: 0. From 0 to 1e+15."""
+    packet_bytes: NotRequired[ReadOnly[int]]
+    """Payload of a packet; 0: a full one. Default: 0. From 0 to 1e+15."""
+    rate_mbps: ReadOnly[float]
+    """Mean payload rate. From 0 to 1e+06 (not included)."""
+
+
+class FilesApplication(TypedDict):
+    """Files of uniformly distributed sizes, one after the other, with exponentially distributed pauses between the last
+    byte of one leaving and the next (RFC 8867 5.7).
+    """
+
+    kind: ReadOnly[Literal["files"]]
+    idle_first: NotRequired[ReadOnly[bool]]
+    """Whether it begins with a pause. Default: false."""
+    idle_ms: ReadOnly[float]
+    """Mean pause. From 0 to 1e+09 (not included)."""
+    least_bytes: ReadOnly[int]
+    """Smallest file."""
+    most_bytes: ReadOnly[int]
+    """Largest file. From 1 to 1e+15."""
+
+
+class OnOffApplication(TypedDict):
+    """Greedy for a while, silent for a while; durations are fixed or exponential."""
+
+    kind: ReadOnly[Literal["on-off"]]
+    anew: NotRequired[ReadOnly[bool]]
+    """Each greedy phase is a flow of its own: what was in flight is forgotten, and the controller begins anew. Default:
+    false.
+    """
+    exponential: NotRequired[ReadOnly[bool]]
+    """Draw both from exponential distributions. Default: false."""
+    off_first: NotRequired[ReadOnly[bool]]
+    """Whether it begins with a silent phase. Default: false."""
+    off_ms: ReadOnly[float]
+    """(Mean) length of the silent phases. From 0.001 to 1e+09."""
+    on_ms: ReadOnly[float]
+    """(Mean) length of the greedy phases. From 0.001 to 1e+09."""
+
+
+class TraceApplication(TypedDict):
+    """Writes of given sizes at given times."""
+
+    kind: ReadOnly[Literal["trace"]]
+    writes: ReadOnly[Sequence[Sequence[float | int]]]
+    """Time since the flow's start, ms, and bytes written; in time order."""
+
+
+class EncoderApplication(TypedDict):
+    """A live video encoder that follows the controller's rate."""
+
+    kind: ReadOnly[Literal["encoder"]]
+    deviation: NotRequired[ReadOnly[float]]
+    """Standard deviation of frame sizes relative to their mean. Default: 0.1. From 0 to 1."""
+    fps: NotRequired[ReadOnly[float]]
+    """Frames per second. Default: 30.0. From 1 to 1000."""
+    key_after_loss: NotRequired[ReadOnly[bool]]
+    """Packets lost for good are answered by a key frame. Default: true."""
+    key_factor: NotRequired[ReadOnly[float]]
+    """Size of a key frame relative to the others. Default: 4.0. From 1 to 100."""
+    key_interval_s: NotRequired[ReadOnly[float]]
+    """Time from one key frame to the next; 0: only the first frame, and after losses. Default: 0.0. From 0 to 100000.
+    """
+    max_rate_mbps: NotRequired[ReadOnly[float]]
+    """Highest bitrate. Default: 2.5. From 0.001 to 100000."""
+    min_rate_mbps: NotRequired[ReadOnly[float]]
+    """Lowest bitrate. Default: 0.03. From 0.001 to 100000."""
+    pauses: NotRequired[ReadOnly[Sequence[Sequence[float]]]]
+    """Times at which the source is paused by plan, s since its start: beginning and end of each."""
+    ramp_mbps_per_s: NotRequired[ReadOnly[float]]
+    """Fastest rise of the bitrate, Mbit/s per second; 0: no limit. Default: 0.0. From 0 to 100000."""
+    reaction_ms: NotRequired[ReadOnly[float]]
+    """Time constant with which the bitrate follows its target. Default: 100.0. From 0 to 10000."""
+    resend_within_ms: NotRequired[ReadOnly[float]]
+    """Lost packets of frames captured longer ago are not sent again (libwebrtc keeps them for a second); 0: always sent
+    again. Default: 1000.0. From 0 to 100000.
+    """
+    skip_queue_ms: NotRequired[ReadOnly[float]]
+    """A frame is skipped while the oldest unsent one has waited longer than this. Default: 400.0. From 1 to 100000."""
+    start_rate_mbps: NotRequired[ReadOnly[float]]
+    """Bitrate before the controller names one. Default: 0.3. From 0.001 to 100000."""
+
+
+ApplicationSpec: TypeAlias = (
+    GreedyApplication
+    | FixedApplication
+    | ConstantApplication
+    | PoissonApplication
+    | FilesApplication
+    | OnOffApplication
+    | TraceApplication
+    | EncoderApplication
+)
+"""An application as written in an experiment."""
+
+Change: TypeAlias = Mapping[str, float | Mapping[str, float]]
+"""A scheduled change of an element: new values of any of its numeric settings, and of its queue's."""
+
+
+class TransportSpec(TypedDict):
+    """Configuration of one flow's transport. Times are in ms, sizes in bytes."""
+
+    ack_bytes: NotRequired[ReadOnly[int]]
+    """IP datagram size of a pure ACK. From 1 to 65000."""
+    ack_delay_ms: NotRequired[ReadOnly[float]]
+    """An ACK at the latest after this time. From 0 to 10000."""
+    ack_every: NotRequired[ReadOnly[int]]
+    """An ACK at the latest after this many packets. From 1 to 1e+06."""
+    ack_on_gap: NotRequired[ReadOnly[bool]]
+    """An ACK at once for a packet out of order; off: only by count and time, and when the scheme's receiver-side half
+    wants.
+    """
+    ack_option_bytes: NotRequired[ReadOnly[int]]
+    """Additional ACK bytes if there is such a range: what the option itself takes."""
+    ack_range_bytes: NotRequired[ReadOnly[int]]
+    """Additional ACK bytes for each range beyond the first."""
+    ack_ranges: NotRequired[ReadOnly[int]]
+    """Most packet ranges an ACK carries (TCP: the cumulative point and its SACK blocks). From 1 to 1024."""
+    burst_bytes: NotRequired[ReadOnly[int]]
+    """Most payload bytes of such a burst. From 1 to 1e+09."""
+    burst_ms: NotRequired[ReadOnly[float]]
+    """Segmentation offload: what leaves in this time at the pacing rate leaves at once; 0: packets leave one by one.
+    From 0 to 1000.
+    """
+    cumulative_growth: NotRequired[ReadOnly[bool]]
+    """Windows grow by bytes as the stream is completed, and by none with ACKs that report a hole; off: as they arrive.
+    """
+    ecn: NotRequired[ReadOnly[EcnMode]]
+    """ECN codepoint of data packets."""
+    first_number: NotRequired[ReadOnly[int | None]]
+    """With `utp`: the number that the connection's first packet has; none: drawn for each run. From 0 to 65535."""
+    handshake: NotRequired[ReadOnly[bool]]
+    """The connection is set up before data leave."""
+    handshake_repeat_ms: NotRequired[ReadOnly[float]]
+    """The opener is repeated after this time without an answer; 0: when the timer says so. From 0 to 600000."""
+    handshake_rounds: NotRequired[ReadOnly[int]]
+    """Round trips that connection set-up takes. From 1 to 10."""
+    header_bytes: NotRequired[ReadOnly[int]]
+    """Header bytes of a data packet: IP, transport, options. From 0 to 500."""
+    initial_window: NotRequired[ReadOnly[int]]
+    """Initial window, packets. From 1 to 100000."""
+    keepalive_ms: NotRequired[ReadOnly[float]]
+    """One packet leaves regardless of the window after this time without any event; 0 turns it off. From 0 to 60000."""
+    limited_transmit: NotRequired[ReadOnly[bool]]
+    """New data may leave on the first two duplicate ACKs (RFC 3042)."""
+    loss_detection: NotRequired[ReadOnly[LossDetection]]
+    """What tells that a packet was lost."""
+    max_window_bytes: NotRequired[ReadOnly[int]]
+    """Most bytes in flight whatever the controller says: receive window and socket buffers."""
+    message_bytes: NotRequired[ReadOnly[int]]
+    """Size of the application's messages: no packet carries bytes of two. 0: it writes a stream without messages. From
+    0 to 1e+09.
+    """
+    pacing_gain: NotRequired[ReadOnly[float]]
+    """For controllers without a pacing rate: pace at this multiple of window / srtt; 0 sends unpaced. From 0 to 100."""
+    packet_threshold: NotRequired[ReadOnly[int]]
+    """Packets acknowledged above one that counts as lost. From 1 to 1e+06."""
+    payload_bytes: NotRequired[ReadOnly[int]]
+    """Payload bytes of a full packet: the segment size that windows and rates count. From 1 to 65000."""
+    profile: NotRequired[ReadOnly[str]]
+    """Name of the profile the other values started from: `linux-like` (also called `tcp`), `linux`, `linux-offload`,
+    `ns3-compat`, `quic` or `datagram`.
+    """
+    quick_acks: NotRequired[ReadOnly[int]]
+    """So many packets at the start are acknowledged one by one (Linux v5.15, `net/ipv4/tcp_input.c`:
+    `TCP_MAX_QUICKACKS`, 16). From 0 to 1e+06.
+    """
+    quirk_pace_after_block: NotRequired[ReadOnly[bool]]
+    """Quirk of genericCC: the ACK that opens a full window releases the next packet one pacing gap later."""
+    quirk_pace_by_latest: NotRequired[ReadOnly[bool]]
+    """Quirk of Remy and genericCC: a change of the pacing rate holds for the packet that waits already."""
+    quirk_unpaced: NotRequired[ReadOnly[bool]]
+    """Quirk of Linux before 4.13 without the `fq` queueing discipline: nobody keeps to a controller's pacing rate, its
+    window alone counts (Linux v4.11, `net/ipv4/tcp_bbr.c`, whose first comment asks for `fq`).
+    """
+    receive_window_bytes: NotRequired[ReadOnly[int]]
+    """Most bytes above the first that is missing at the receiver (TCP's receive window); 0: any number."""
+    receiver: NotRequired[ReadOnly[ReceiverBehavior | Literal["honest"]]]
+    """What the receiver makes of its duty to give feedback: `honest`, or a table with a `kind`."""
+    recovery: NotRequired[ReadOnly[Reduction]]
+    """What limits sending during a loss episode."""
+    reliable: NotRequired[ReadOnly[bool]]
+    """Lost payload is sent again."""
+    sack: NotRequired[ReadOnly[bool]]
+    """Selective acknowledgement; off: only what is complete up to the first hole is acknowledged."""
+    sack_packets: NotRequired[ReadOnly[int]]
+    """Packets above the first missing one, and the one behind it, that an ACK can name (uTP: a mask of 30); those
+    beyond are acknowledged when it has arrived. 0: any number. From 0 to 1e+06.
+    """
+    send_buffer_bytes: NotRequired[ReadOnly[int]]
+    """Bytes the sending socket holds until they are acknowledged: applications write ahead into it. 0: what is written
+    is sent at once, applications write when something may be sent. From 0 to 1e+12.
+    """
+    skb_truesize_bytes: NotRequired[ReadOnly[int]]
+    """Memory that one full packet occupies in the sending socket (`truesize` of an skb); 0: worked out from
+    `payload_bytes`.
+    """
+    smoothed_samples: NotRequired[ReadOnly[bool]]
+    """The controller is given the smoothed RTT for every sample, as in ns-3 before 3.43."""
+    tail_loss_probe: NotRequired[ReadOnly[bool]]
+    """With `rto`: one probe after two RTTs before the timeout itself (RFC 8985 7)."""
+    tcp_rmem: NotRequired[ReadOnly[Sequence[int]]]
+    """The same of a receiving socket, half of which is announced as window. All 0: `receive_window_bytes` alone counts.
+    """
+    tcp_wmem: NotRequired[ReadOnly[Sequence[int]]]
+    """Linux's sysctl of that name: smallest, first and largest memory of a sending socket, which grows with the window.
+    The smallest has no effect without memory pressure. All 0: `send_buffer_bytes` alone counts.
+    """
+    time_threshold: NotRequired[ReadOnly[float]]
+    """Lost after this multiple of the RTT once something later is acknowledged; 0 turns it off. By age: whether or not
+    something is. From 0 to 100.
+    """
+    timeout_check_ms: NotRequired[ReadOnly[float]]
+    """The timer is looked at this often and expires at the next look; 0: at its time. From 0 to 600000."""
+    timeout_floor: NotRequired[ReadOnly[RtoFloor]]
+    """Where `timeout_min_ms` applies."""
+    timeout_initial_ms: NotRequired[ReadOnly[float]]
+    """Timeout before the first RTT sample; the fixed one of `silence`. From 1 to 600000."""
+    timeout_max_ms: NotRequired[ReadOnly[float]]
+    """Largest timeout after backing off. From 1 to 6e+06."""
+    timeout_min_ms: NotRequired[ReadOnly[float]]
+    """Smallest timeout. From 0 to 600000."""
+    timer: NotRequired[ReadOnly[TimerKind]]
+    """Timer over outstanding packets."""
+    timer_restart: NotRequired[ReadOnly[TimerRestart]]
+    """Which ACKs restart it."""
+    timestamp_ms: NotRequired[ReadOnly[float]]
+    """Clock tick of the timestamps that RTTs are taken from; 0: exact. From 0 to 1000."""
+    undo: NotRequired[ReadOnly[bool]]
+    """An episode whose losses all turn out to have arrived is undone."""
+    window_rounding: NotRequired[ReadOnly[WindowRounding]]
+    """How a fractional window counts."""
+
+
+Distribution: TypeAlias = Literal["uniform", "normal", "exponential", "pareto"]
+"""The distribution of a random delay."""
+
+EcnMode: TypeAlias = Literal["off", "ect0", "ect1"]
+"""ECN codepoint of data packets."""
+
+
+class LinkElement(TypedDict):
+    """Constant rate."""
+
+    kind: ReadOnly[Literal["link"]]
+    count_in_service: NotRequired[ReadOnly[bool]]
+    """Quirk: the packet being sent counts for the queue's limits (droptail only). Default: false."""
+    device_packets: NotRequired[ReadOnly[int]]
+    """The device's own queue below the queue discipline, packets, as in ns-3: only packets above it count for the
+    limit. Default: 0. From 0 to 1e+06.
+    """
+    framing_bytes: NotRequired[ReadOnly[int]]
+    """Bytes added to every packet on the wire; the queue does not count them. Default: 0. From 0 to 10000."""
+    name: NotRequired[ReadOnly[str | None]]
+    """Name in statistics."""
+    queue: NotRequired[ReadOnly[QueueSpec]]
+    """What waits. Default: {"kind": "infinite"}."""
+    rate_mbps: ReadOnly[float]
+    """Rate, Mbit/s; a scheduled 0 stops the link, the packet being sent included, until the next change. From 1e-06 to
+    1e+06.
+    """
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run."""
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+class TraceElement(TypedDict):
+    """Delivery opportunities from a trace."""
+
+    kind: ReadOnly[Literal["trace"]]
+    base_ms: NotRequired[ReadOnly[float]]
+    """Where on the run's clock the trace starts, ms. Default: 0.0. From 0 to 3.6e+06."""
+    count_in_service: NotRequired[ReadOnly[bool]]
+    """Quirk: a packet that is served in part counts for the queue's limits (droptail only). Default: false."""
+    even: NotRequired[ReadOnly[EvenSpec | None]]
+    """Opportunities spread evenly, instead of `times_ms`."""
+    file: NotRequired[ReadOnly[str | None]]
+    """File that `times_ms` were read from, for whoever reads the specification. It is not opened here."""
+    mode: NotRequired[ReadOnly[TraceMode]]
+    """How packets are counted and times rounded: `precise`, or `mahimahi` as mm-link does. Default: "precise"."""
+    name: NotRequired[ReadOnly[str | None]]
+    """Name in statistics."""
+    once: NotRequired[ReadOnly[bool]]
+    """Nothing passes after the last opportunity, instead of starting over. Default: false."""
+    opportunity_bytes: NotRequired[ReadOnly[int | None]]
+    """Bytes that an opportunity serves: 1500 if absent. Fixed in mode `mahimahi`. From 1 to 1e+06."""
+    poisson: NotRequired[ReadOnly[PoissonTraceSpec | None]]
+    """Opportunities at exponential gaps, drawn once, instead of `times_ms`."""
+    queue: NotRequired[ReadOnly[QueueSpec]]
+    """What waits. Default: {"kind": "infinite"}."""
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run: of the queue only."""
+    sha256: NotRequired[ReadOnly[str | None]]
+    """SHA-256 of `file`, hexadecimal; another one is refused."""
+    times_ms: NotRequired[ReadOnly[Sequence[float] | None]]
+    """Times of the opportunities, ms since the start, not decreasing. The last one is the period."""
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+class PoissonElement(TypedDict):
+    """Delivery opportunities of a Poisson process."""
+
+    kind: ReadOnly[Literal["poisson"]]
+    head_gap_ms: NotRequired[ReadOnly[float]]
+    """Distance of the opportunities in the head, ms. Default: 100.0. From 1e-06 to 3.6e+06."""
+    head_s: NotRequired[ReadOnly[float]]
+    """Length of a head of evenly spaced opportunities, s. Default: 0.0. From 0 to 86400."""
+    name: NotRequired[ReadOnly[str | None]]
+    """Name in statistics."""
+    opportunity_bytes: NotRequired[ReadOnly[int]]
+    """Bytes that an opportunity serves. Default: 1500. From 1 to 1e+06."""
+    queue: NotRequired[ReadOnly[QueueSpec]]
+    """What waits. Default: {"kind": "infinite"}."""
+    rate_mbps: ReadOnly[float]
+    """Mean rate, Mbit/s. From 1e-06 to 1e+06."""
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run."""
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+class CellularElement(TypedDict):
+    """Delivery opportunities of a rate that wanders and stops."""
+
+    kind: ReadOnly[Literal["cellular"]]
+    max_mbps: NotRequired[ReadOnly[float | None]]
+    """Highest rate, Mbit/s; twice the mean if absent. From 1e-06 to 1e+06."""
+    mean_mbps: ReadOnly[float]
+    """Mean rate, outages included, Mbit/s. From 1e-06 to 1e+06."""
+    name: NotRequired[ReadOnly[str | None]]
+    """Name in statistics."""
+    opportunity_bytes: NotRequired[ReadOnly[int]]
+    """Bytes that an opportunity serves. Default: 1500. From 1 to 1e+06."""
+    outage_escape_per_s: NotRequired[ReadOnly[float]]
+    """Rate at which outages end, 1/s. Default: 1.0. From 0 to 50 (not included)."""
+    queue: NotRequired[ReadOnly[QueueSpec]]
+    """What waits. Default: {"kind": "infinite"}."""
+    reversion_per_s: NotRequired[ReadOnly[float]]
+    """How fast deviations from the level fade, 1/s; the slower, the more outages. Default: 1.0. From 0 to 50 (not
+    included).
+    """
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run."""
+    sigma: NotRequired[ReadOnly[float | None]]
+    """How fast the rate wanders, opportunities/s per sqrt(s); 0.4 times the mean if absent."""
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+class SharedElement(TypedDict):
+    """A rate that goes by what waits."""
+
+    kind: ReadOnly[Literal["shared"]]
+    full_bytes: ReadOnly[int]
+    """Backlog from which on the rate is the whole one, bytes."""
+    least_mbps: ReadOnly[float]
+    """Rate with next to nothing waiting, Mbit/s; at most `rate_mbps`. From 1e-06 to 1e+06."""
+    name: NotRequired[ReadOnly[str | None]]
+    """Name in statistics."""
+    queue: NotRequired[ReadOnly[QueueSpec]]
+    """What waits. Default: {"kind": "infinite"}."""
+    rate_mbps: ReadOnly[float]
+    """Rate with a backlog of `full_bytes` or more, Mbit/s. From 1e-06 to 1e+06."""
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run."""
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+class ShaperElement(TypedDict):
+    """Token bucket with a queue."""
+
+    kind: ReadOnly[Literal["shaper"]]
+    burst_bytes: ReadOnly[int]
+    """Depth of the bucket, bytes; it is full at the start. From 1 to 1e+09."""
+    deficit: NotRequired[ReadOnly[bool]]
+    """A packet leaves on any level that is not negative and takes it into debt, as htb does. Default: false."""
+    name: NotRequired[ReadOnly[str | None]]
+    """Name in statistics."""
+    queue: NotRequired[ReadOnly[QueueSpec]]
+    """What waits. Default: {"kind": "infinite"}."""
+    rate_mbps: ReadOnly[float]
+    """Rate of the tokens, Mbit/s. From 1e-06 to 1e+06."""
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run."""
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+class PolicerElement(TypedDict):
+    """Token bucket without a queue."""
+
+    kind: ReadOnly[Literal["policer"]]
+    action: NotRequired[ReadOnly[PolicerAction]]
+    """What happens to a packet in excess: `drop`, or `mark` (set CE and pass without tokens; packets that are not ECN-
+    capable are dropped). Default: "drop".
+    """
+    burst_bytes: ReadOnly[int]
+    """Depth of the bucket, bytes; it is full at the start. From 1 to 1e+09."""
+    name: NotRequired[ReadOnly[str | None]]
+    """Name in statistics."""
+    rate_mbps: ReadOnly[float]
+    """Rate of the tokens, Mbit/s. From 1e-06 to 1e+06."""
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run."""
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+class DelayElement(TypedDict):
+    """Constant delay."""
+
+    kind: ReadOnly[Literal["delay"]]
+    delay_ms: ReadOnly[float]
+    """Delay, ms. From 0 to 3.6e+06."""
+    name: NotRequired[ReadOnly[str | None]]
+    """Name, for the reader."""
+    preserve_order: NotRequired[ReadOnly[bool]]
+    """After a decrease packets wait for those before them; false: they overtake. Default: true."""
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run."""
+    tick_ms: NotRequired[ReadOnly[float | None]]
+    """Quirk: times of arrival are rounded down to multiples of this, ms; 1 is the clock of mm-delay
+    (`src/frontend/delay_queue.cc` of ravinet/mahimahi@ae477d4), and the delay is then up to 1 ms shorter. From 1e-06
+    to 3.6e+06.
+    """
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+class JitterElement(TypedDict):
+    """Random delay."""
+
+    kind: ReadOnly[Literal["jitter"]]
+    deviation_ms: NotRequired[ReadOnly[float | None]]
+    """Half the width (uniform) or the standard deviation (normal, Pareto), ms; `exponential` has none. From 0 to
+    3.6e+06.
+    """
+    distribution: ReadOnly[Distribution]
+    """Distribution of the delay."""
+    mean_ms: ReadOnly[float]
+    """Mean, ms. From 0 to 3.6e+06."""
+    name: NotRequired[ReadOnly[str | None]]
+    """Name, for the reader."""
+    preserve_order: NotRequired[ReadOnly[bool]]
+    """Packets wait for those before them; false: they overtake. Default: true."""
+    redraw_max_ms: NotRequired[ReadOnly[float | None]]
+    """The same: at most this, ms. From 0.001 to 3.6e+06."""
+    redraw_min_ms: NotRequired[ReadOnly[float | None]]
+    """The delay is drawn anew, whatever the traffic, after a time of at least this, ms; needs `redraw_max_ms`. From
+    0.001 to 3.6e+06.
+    """
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run."""
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+class AggregateElement(TypedDict):
+    """Slotted delivery."""
+
+    kind: ReadOnly[Literal["aggregate"]]
+    max_packets: NotRequired[ReadOnly[int | None]]
+    """Most packets of one slot."""
+    name: NotRequired[ReadOnly[str | None]]
+    """Name, for the reader."""
+    phase_ms: NotRequired[ReadOnly[float]]
+    """Time of the first slot, ms. Default: 0.0. From 0 to 3.6e+06."""
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run."""
+    slot_ms: ReadOnly[float]
+    """Distance of the slots, ms. From 1e-06 to 3.6e+06."""
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+class SlottedElement(TypedDict):
+    """Bursty deliveries."""
+
+    kind: ReadOnly[Literal["slotted"]]
+    name: NotRequired[ReadOnly[str | None]]
+    """Name, for the reader."""
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run."""
+    slot_ms: ReadOnly[float]
+    """Distance of the slots, and range of their offsets, ms. From 0.001 to 3.6e+06."""
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+class GrantedElement(TypedDict):
+    """Grants that have to be asked for."""
+
+    kind: ReadOnly[Literal["granted"]]
+    first_bytes: NotRequired[ReadOnly[int]]
+    """What the first grant carries, bytes. Default: 1500. From 1 to 1e+06."""
+    grant_bytes: NotRequired[ReadOnly[int | None]]
+    """Most that a later grant carries, bytes: a rate of `grant_bytes` per `grant_ms` and half of `spread_ms`; no limit
+    if absent. From 1 to 1e+06.
+    """
+    grant_ms: ReadOnly[float]
+    """From asking to sending, ms; part of the base RTT. From 1e-06 to 3.6e+06."""
+    name: NotRequired[ReadOnly[str | None]]
+    """Name, for the reader."""
+    request_ms: ReadOnly[float]
+    """Distance of the opportunities to ask, ms; where they lie is drawn once. From 1e-06 to 3.6e+06."""
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run."""
+    spread_ms: NotRequired[ReadOnly[float]]
+    """Most that a grant comes later, ms, uniform. Default: 0.0. From 0 to 3.6e+06."""
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+class LossElement(TypedDict):
+    """Independent, periodic or listed loss."""
+
+    kind: ReadOnly[Literal["loss"]]
+    every: NotRequired[ReadOnly[int | None]]
+    """Lose every so many-th packet."""
+    name: NotRequired[ReadOnly[str | None]]
+    """Name, for the reader."""
+    packets: NotRequired[ReadOnly[Sequence[int] | None]]
+    """Lose these packets: ascending numbers from 1."""
+    probability: NotRequired[ReadOnly[float | None]]
+    """Probability of losing a packet; one draw per packet. From 0 to 1."""
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run."""
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+class GilbertElliottElement(TypedDict):
+    """Bursty loss."""
+
+    kind: ReadOnly[Literal["gilbert-elliott"]]
+    h: NotRequired[ReadOnly[float]]
+    """Probability of delivery in the bad state. Default: 0.0. From 0 to 1."""
+    k: NotRequired[ReadOnly[float]]
+    """Probability of delivery in the good state. Default: 1.0. From 0 to 1."""
+    name: NotRequired[ReadOnly[str | None]]
+    """Name, for the reader."""
+    p: ReadOnly[float]
+    """Probability of going from good to bad. From 0 to 1."""
+    r: ReadOnly[float]
+    """Probability of going from bad to good. From 0 to 1."""
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run."""
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+class BlackoutElement(TypedDict):
+    """Nothing passes from time to time."""
+
+    kind: ReadOnly[Literal["blackout"]]
+    every_ms: ReadOnly[float]
+    """From the beginning of a blackout to that of the next, ms. From 1e-06 to 3.6e+06."""
+    first_ms: NotRequired[ReadOnly[float]]
+    """When the first begins, ms. Default: 0.0. From 0 to 3.6e+06."""
+    hold: NotRequired[ReadOnly[bool]]
+    """What arrives meanwhile is held until the end; false: it is lost. Default: false."""
+    lasts_ms: ReadOnly[float]
+    """Length of a blackout, ms; below `every_ms`. From 0 to 3.6e+06."""
+    name: NotRequired[ReadOnly[str | None]]
+    """Name, for the reader."""
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run."""
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+class ReorderElement(TypedDict):
+    """Holding packets back."""
+
+    kind: ReadOnly[Literal["reorder"]]
+    delay_ms: NotRequired[ReadOnly[float | None]]
+    """Time that a packet is held, ms. From 1e-06 to 3.6e+06."""
+    gap: NotRequired[ReadOnly[int | None]]
+    """Later packets that overtake it; with `gap` alone a packet that nothing follows stays."""
+    name: NotRequired[ReadOnly[str | None]]
+    """Name, for the reader."""
+    probability: ReadOnly[float]
+    """Probability of holding a packet back. From 0 to 1."""
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run."""
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+class DuplicateElement(TypedDict):
+    """Copying packets."""
+
+    kind: ReadOnly[Literal["duplicate"]]
+    name: NotRequired[ReadOnly[str | None]]
+    """Name, for the reader."""
+    probability: ReadOnly[float]
+    """Probability of duplicating a packet. From 0 to 1."""
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run."""
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+class NetemElement(TypedDict):
+    """Delay and shaper with one limit for both."""
+
+    kind: ReadOnly[Literal["netem"]]
+    burst_bytes: NotRequired[ReadOnly[int | None]]
+    """Depth of the shaper's bucket, bytes; needs `rate_mbps`. From 1 to 1e+09."""
+    deficit: NotRequired[ReadOnly[bool]]
+    """A packet leaves on any level that is not negative, as htb does. Default: true."""
+    delay_ms: ReadOnly[float]
+    """Delay before the shaper, ms. From 0 to 3.6e+06."""
+    limit_packets: NotRequired[ReadOnly[int]]
+    """Most packets inside, delayed and waiting together; netem's default is 1000. Default: 1000."""
+    name: NotRequired[ReadOnly[str | None]]
+    """Name in statistics."""
+    rate_mbps: NotRequired[ReadOnly[float | None]]
+    """Rate of the shaper, Mbit/s; needs `burst_bytes`; no shaper if absent. From 1e-06 to 1e+06."""
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run."""
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+ElementSpec: TypeAlias = (
+    LinkElement
+    | TraceElement
+    | PoissonElement
+    | CellularElement
+    | SharedElement
+    | ShaperElement
+    | PolicerElement
+    | DelayElement
+    | JitterElement
+    | AggregateElement
+    | SlottedElement
+    | GrantedElement
+    | LossElement
+    | GilbertElliottElement
+    | BlackoutElement
+    | ReorderElement
+    | DuplicateElement
+    | NetemElement
+)
+"""One element of a path. Packets pass the elements of a direction in the order listed."""
+
+
+class EvenSpec(TypedDict):
+    """`lines` opportunities in `period_ms`.
+
+    Mode `mahimahi`: number i = 0, 1, ... is at floor(i `period_ms` / `lines`) ms, as in Pantheon's traces. These
+    start at 0, and their last time, up to one step short of `period_ms`, is the period of repetition
+    (StanfordSNR/observatory@84f9454, `traces/`). Mode `precise`: number i = 1, 2, ..., in ns, so the period is
+    exact.
+    """
+
+    lines: ReadOnly[int]
+    """Number of opportunities. From 1 to 1e+08."""
+    period_ms: ReadOnly[float]
+    """Time that they are spread over, ms. From 1e-06 to 8.64e+07."""
+
+
+FlowEnd: TypeAlias = Literal["sender", "receiver"]
+"""Which side of a program flow listens."""
+
+
+class FlowSpec(TypedDict):
+    """One flow."""
+
+    application: NotRequired[ReadOnly[ApplicationSpec]]
+    """The application. Default: {"kind": "greedy"}."""
+    controller: NotRequired[ReadOnly[str]]
+    """Name of the controller: in the registry, in the library of `plugin`, in the file of `python`; empty for other
+    flows.
+    """
+    enter: NotRequired[ReadOnly[str | None]]
+    """Name of the element where data enters; the first of its direction if absent. Simulated runs only."""
+    kernel: NotRequired[ReadOnly[KernelSpec | None]]
+    """The kernel's TCP instead of our transport: real packets only."""
+    leave: NotRequired[ReadOnly[str | None]]
+    """Name of the last element that data passes; the last of its direction if absent. Simulated runs only."""
+    parameters: NotRequired[ReadOnly[Mapping[str, str]]]
+    """Parameters that differ from the defaults, as text."""
+    plugin: NotRequired[ReadOnly[PluginSpec | None]]
+    """The library that has the controller."""
+    program: NotRequired[ReadOnly[ProgramSpec | None]]
+    """Two programs instead of our transport: real packets only."""
+    python: NotRequired[ReadOnly[PythonSpec | None]]
+    """The class in Python that is the controller."""
+    reverse: NotRequired[ReadOnly[bool]]
+    """Data travels over the path's `ack` direction. Default: false."""
+    rtt_ms: NotRequired[ReadOnly[float | None]]
+    """Base RTT of this flow, ms; the path's own if absent."""
+    scheme: ReadOnly[str]
+    """Name of the scheme, for labels."""
+    start_s: NotRequired[ReadOnly[float]]
+    """Start, s. Default: 0.0."""
+    stop_s: NotRequired[ReadOnly[float | None]]
+    """Stop, s; the end of the run if absent."""
+    transport: NotRequired[ReadOnly[TransportSpec]]
+    """Transport table: `profile` and whatever differs from it."""
+
+
+class KernelSpec(TypedDict):
+    """A flow of the kernel's TCP."""
+
+    congestion_control: ReadOnly[str]
+    """What `TCP_CONGESTION` is set to."""
+    tcp_rmem: NotRequired[ReadOnly[Sequence[int] | None]]
+    """The sysctl `net.ipv4.tcp_rmem` likewise."""
+    tcp_wmem: NotRequired[ReadOnly[Sequence[int] | None]]
+    """The sysctl `net.ipv4.tcp_wmem` of the flow's namespaces; the datapath's own if absent."""
+
+
+class KeyWalk(TypedDict):
+    """The walk of one setting, in its unit."""
+
+    corr: ReadOnly[float]
+    """Share of the last step that the next one keeps, 0 to 1. From 0 to 1."""
+    max: ReadOnly[float]
+    """Highest value."""
+    min: ReadOnly[float]
+    """Lowest value."""
+    start: NotRequired[ReadOnly[float | None]]
+    """First value; the middle if absent."""
+    std: ReadOnly[float]
+    """Standard deviation of what is added to it."""
+
+
+LogLevel: TypeAlias = Literal["none", "packets", "full"]
+"""What goes into the packet log."""
+
+LossDetection: TypeAlias = Literal["packet", "sequence", "utp", "age"]
+"""What tells that a packet was lost."""
+
+
+class PathSpec(TypedDict):
+    """A path: what data passes one way and ACKs the other, and how datagrams become packets."""
+
+    ack: ReadOnly[Sequence[ElementSpec]]
+    """Elements from receiver to sender."""
+    data: ReadOnly[Sequence[ElementSpec]]
+    """Elements from sender to receiver."""
+    fragment: NotRequired[ReadOnly[bool]]
+    """Fragment datagrams that are too large instead of refusing them. Default: false."""
+    mtu_bytes: NotRequired[ReadOnly[int | None]]
+    """Largest packet, overhead included; none if absent."""
+    overhead_bytes: NotRequired[ReadOnly[int]]
+    """Bytes added to every datagram, and to every fragment of one. Default: 0."""
+
+
+class PluginSpec(TypedDict):
+    """A library with the C interface of crate `plugin`."""
+
+    library: ReadOnly[str]
+    """Its file."""
+    sha256: NotRequired[ReadOnly[str | None]]
+    """The SHA-256 that the file must have, hexadecimal; `None`: any."""
+
+
+class PoissonTraceSpec(TypedDict):
+    """Exponential gaps, after an optional head of opportunities at fixed distance (Pantheon's calibrated traces begin
+    so).
+    """
+
+    head_gap_ms: NotRequired[ReadOnly[float]]
+    """Distance of the opportunities in the head, ms. Default: 100.0. From 1e-06 to 3.6e+06."""
+    head_s: NotRequired[ReadOnly[float]]
+    """Length of the head, s. Default: 0.0. From 0 to 86400."""
+    period_s: NotRequired[ReadOnly[float]]
+    """The first opportunity at or after this time is the last of the trace, s. Default: 60.0. From 0.001 to 86400."""
+    rate_mbps: ReadOnly[float]
+    """Mean rate after the head, Mbit/s of opportunity bytes. From 1e-06 to 1e+06."""
+    seed: NotRequired[ReadOnly[int | None]]
+    """Seed of the draw; the run's if absent."""
+
+
+PolicerAction: TypeAlias = Literal["drop", "mark"]
+"""What a policer does with a packet in excess."""
+
+
+class ProgramSpec(TypedDict):
+    """A flow of two programs. Words may hold `{ip}`, `{port}`, `{duration}`, `{duration_s}`, `{flow}` and
+    `{directory}`.
+    """
+
+    environment: NotRequired[ReadOnly[Mapping[str, str]]]
+    """Added to the environment of both."""
+    first: NotRequired[ReadOnly[FlowEnd]]
+    """The side that starts first and listens. Default: "receiver"."""
+    ready: NotRequired[ReadOnly[str]]
+    """When the first side is ready: `listen`, `output:TEXT` or `wait:SECONDS`. Default: "listen"."""
+    ready_timeout_s: NotRequired[ReadOnly[float]]
+    """Longest time until it is, s. Default: 10.0."""
+    receiver: ReadOnly[Sequence[str]]
+    """Command of the receiving side."""
+    sender: ReadOnly[Sequence[str]]
+    """Command of the sending side."""
+
+
+class PythonSpec(TypedDict):
+    """A class in Python."""
+
+    file: ReadOnly[str]
+    """The file that defines it."""
+    sha256: NotRequired[ReadOnly[str | None]]
+    """The SHA-256 that the file must have, hexadecimal; `None`: any."""
+
+
+QueueQuirk: TypeAlias = Literal["none", "mahimahi"]
+"""Known differences to a discipline's RFC, kept for comparison with results measured with them."""
+
+
+class InfiniteQueue(TypedDict):
+    """Keeps everything."""
+
+    kind: ReadOnly[Literal["infinite"]]
+
+
+class DroptailQueue(TypedDict):
+    """Refuses arrivals that do not fit; one of `packets` and `bytes` is needed."""
+
+    kind: ReadOnly[Literal["droptail"]]
+    bytes: NotRequired[ReadOnly[int | None]]
+    """Limit, bytes."""
+    packets: NotRequired[ReadOnly[int | None]]
+    """Limit, packets."""
+
+
+class DropheadQueue(TypedDict):
+    """Accepts, then drops the oldest until the limits hold; one of `packets` and `bytes` is needed."""
+
+    kind: ReadOnly[Literal["drophead"]]
+    bytes: NotRequired[ReadOnly[int | None]]
+    """Limit, bytes."""
+    packets: NotRequired[ReadOnly[int | None]]
+    """Limit, packets."""
+
+
+class CodelQueue(TypedDict):
+    """Controlled delay, RFC 8289."""
+
+    kind: ReadOnly[Literal["codel"]]
+    bytes: NotRequired[ReadOnly[int | None]]
+    """Limit, bytes."""
+    ecn: NotRequired[ReadOnly[bool]]
+    """Mark instead of drop. Default: false."""
+    interval_ms: NotRequired[ReadOnly[float]]
+    """Width of the estimator's window, ms. Default: 100.0. From 1e-06 to 3.6e+06."""
+    packets: NotRequired[ReadOnly[int | None]]
+    """Limit, packets."""
+    quirk: NotRequired[ReadOnly[QueueQuirk]]
+    """Differences to the RFC. Default: "none"."""
+    target_ms: NotRequired[ReadOnly[float]]
+    """Acceptable standing delay, ms. Default: 5.0. From 1e-06 to 3.6e+06."""
+
+
+class PieQueue(TypedDict):
+    """Proportional integral controller enhanced, RFC 8033."""
+
+    kind: ReadOnly[Literal["pie"]]
+    bytes: NotRequired[ReadOnly[int | None]]
+    """Limit, bytes."""
+    ecn: NotRequired[ReadOnly[bool]]
+    """Mark instead of drop while the probability is at most 10 %. Default: false."""
+    max_burst_ms: NotRequired[ReadOnly[float]]
+    """Burst let in unharmed after calm, ms. Default: 150.0. From 0 to 3.6e+06."""
+    packets: NotRequired[ReadOnly[int | None]]
+    """Limit, packets."""
+    quirk: NotRequired[ReadOnly[QueueQuirk]]
+    """Differences to the RFC. Default: "none"."""
+    t_update_ms: NotRequired[ReadOnly[float | None]]
+    """Time between updates of the probability, ms: 15 if absent, 30 with quirk `mahimahi`. From 1e-06 to 3.6e+06."""
+    target_ms: NotRequired[ReadOnly[float]]
+    """Delay to hold, ms. Default: 15.0. From 1e-06 to 3.6e+06."""
+
+
+class RedQueue(TypedDict):
+    """Random early detection (Floyd and Jacobson 1993), with the gentle slope of 2000."""
+
+    kind: ReadOnly[Literal["red"]]
+    bytes: NotRequired[ReadOnly[int | None]]
+    """Limit, bytes."""
+    ecn: NotRequired[ReadOnly[bool]]
+    """Mark instead of drop, except where everything is dropped. Default: false."""
+    gentle: NotRequired[ReadOnly[bool]]
+    """Raise the probability to 1 between once and twice the upper threshold instead of at once. Default: true."""
+    max_probability: NotRequired[ReadOnly[float]]
+    """Probability at the upper threshold. Default: 0.1. From 0 to 1 (not included)."""
+    max_threshold_bytes: NotRequired[ReadOnly[int | None]]
+    """The upper threshold in bytes."""
+    max_threshold_packets: NotRequired[ReadOnly[int | None]]
+    """Average backlog at which the probability reaches its maximum, packets."""
+    min_threshold_bytes: NotRequired[ReadOnly[int | None]]
+    """The lower threshold in bytes."""
+    min_threshold_packets: NotRequired[ReadOnly[int | None]]
+    """Average backlog below which nothing is dropped, packets."""
+    packet_bytes: NotRequired[ReadOnly[int]]
+    """Usual packet size, bytes; ages the average in idle times. Default: 1500."""
+    packets: NotRequired[ReadOnly[int | None]]
+    """Limit, packets."""
+    weight: NotRequired[ReadOnly[float]]
+    """Weight of a new sample in the average. Default: 0.002. From 0 to 1 (not included)."""
+
+
+class FqCodelQueue(TypedDict):
+    """Fair queueing with CoDel per flow, RFC 8290."""
+
+    kind: ReadOnly[Literal["fq-codel"]]
+    bytes: NotRequired[ReadOnly[int | None]]
+    """Limit over all flows, bytes (the role of Linux's memory limit)."""
+    ecn: NotRequired[ReadOnly[bool]]
+    """Mark instead of drop. Default: false."""
+    flows: NotRequired[ReadOnly[int]]
+    """Number of queues. Default: 1024. From 1 to 65536."""
+    interval_ms: NotRequired[ReadOnly[float]]
+    """Width of the estimator's window, ms. Default: 100.0. From 1e-06 to 3.6e+06."""
+    packets: NotRequired[ReadOnly[int]]
+    """Limit over all flows, packets. Default: 10240."""
+    quantum_bytes: NotRequired[ReadOnly[int]]
+    """Bytes per round and flow. Default: 1514. From 64 to 1.07374e+09."""
+    target_ms: NotRequired[ReadOnly[float]]
+    """Acceptable standing delay, ms. Default: 5.0. From 1e-06 to 3.6e+06."""
+
+
+class StepQueue(TypedDict):
+    """Marks every ECN-capable packet beyond the threshold, drops nothing below the limits."""
+
+    kind: ReadOnly[Literal["step"]]
+    bytes: NotRequired[ReadOnly[int | None]]
+    """Limit, bytes."""
+    packets: NotRequired[ReadOnly[int | None]]
+    """Limit, packets."""
+    threshold_ms: NotRequired[ReadOnly[float | None]]
+    """Time in the queue beyond which departures are marked (L4S), ms. From 1e-06 to 3.6e+06."""
+    threshold_packets: NotRequired[ReadOnly[int | None]]
+    """Backlog, arrival included, beyond which arrivals are marked (DCTCP's K), packets."""
+
+
+class CobaltQueue(TypedDict):
+    """CoDel and BLUE side by side, the AQM of CAKE (`sch_cake`)."""
+
+    kind: ReadOnly[Literal["cobalt"]]
+    bytes: NotRequired[ReadOnly[int | None]]
+    """Limit, bytes."""
+    ecn: NotRequired[ReadOnly[bool]]
+    """CoDel marks instead of dropping. Default: false."""
+    interval_ms: NotRequired[ReadOnly[float]]
+    """Time over target before the first signal, ms. Default: 100.0. From 1e-06 to 3.6e+06."""
+    packets: NotRequired[ReadOnly[int | None]]
+    """Limit, packets."""
+    target_ms: NotRequired[ReadOnly[float]]
+    """Acceptable standing delay, ms. Default: 5.0. From 1e-06 to 3.6e+06."""
+
+
+class Dualpi2Queue(TypedDict):
+    """Dual-queue coupled AQM for L4S, RFC 9332, appendix A."""
+
+    kind: ReadOnly[Literal["dualpi2"]]
+    alpha_hz: NotRequired[ReadOnly[float]]
+    """Integral gain: change of p' per update and second off target, Hz. Default: 0.16. From 0 to 1000 (not included).
+    """
+    beta_hz: NotRequired[ReadOnly[float]]
+    """Proportional gain: change of p' per second the delay has grown, Hz. Default: 3.2. From 0 to 1000 (not included).
+    """
+    bytes: NotRequired[ReadOnly[int | None]]
+    """Limit over both queues, bytes."""
+    classic_share: NotRequired[ReadOnly[float]]
+    """Share of the link for the classic queue while both wait. Default: 0.1. From 0 to 1 (not included)."""
+    coupling: NotRequired[ReadOnly[float]]
+    """L4S packets are marked with this times p'. Default: 2.0. From 0 to 1000 (not included)."""
+    l4s_min_ms: NotRequired[ReadOnly[float]]
+    """Delay from which on L4S packets are marked by the ramp, ms. Default: 0.8. From 1e-06 to 3.6e+06."""
+    l4s_range_ms: NotRequired[ReadOnly[float]]
+    """Width of the ramp, ms; 0 makes it a step. Default: 0.4. From 0 to 3.6e+06."""
+    l4s_spared_packets: NotRequired[ReadOnly[int]]
+    """The ramp does nothing while at most so many L4S packets wait. Default: 1."""
+    packets: NotRequired[ReadOnly[int | None]]
+    """Limit over both queues, packets."""
+    t_update_ms: NotRequired[ReadOnly[float]]
+    """Time between updates of the probability, ms. Default: 16.0. From 1e-06 to 3.6e+06."""
+    target_ms: NotRequired[ReadOnly[float]]
+    """Delay to hold in the classic queue, ms. Default: 15.0. From 1e-06 to 3.6e+06."""
+
+
+QueueSpec: TypeAlias = (
+    InfiniteQueue
+    | DroptailQueue
+    | DropheadQueue
+    | CodelQueue
+    | PieQueue
+    | RedQueue
+    | FqCodelQueue
+    | StepQueue
+    | CobaltQueue
+    | Dualpi2Queue
+)
+"""A queue discipline with its settings. `packets` and `bytes` limit the backlog; a backlog equal to a limit is allowed,
+an absent limit is none. With `ecn`, ECN-capable packets are marked where others are dropped, except when a size
+limit drops them.
+"""
+
+
+class HonestReceiver(TypedDict):
+    """Says what arrived, when it is due."""
+
+    kind: ReadOnly[Literal["honest"]]
+
+
+class AckDivisionReceiver(TypedDict):
+    """Makes several ACKs out of each, each of which acknowledges an equal part of every packet in it."""
+
+    kind: ReadOnly[Literal["ack-division"]]
+    parts: ReadOnly[int]
+    """ACKs sent for one that is due. From 1 to 1000."""
+
+
+class OptimisticReceiver(TypedDict):
+    """Acknowledges packets before they arrive, and hides that any are missing below."""
+
+    kind: ReadOnly[Literal["optimistic"]]
+    ahead_packets: ReadOnly[int]
+    """How far beyond the highest number that arrived. From 1 to 1000."""
+
+
+class SilentReceiver(TypedDict):
+    """Sends no feedback at all for a while."""
+
+    kind: ReadOnly[Literal["silent"]]
+    after_s: ReadOnly[float]
+    """Beginning, s after the first packet arrived. From 0 to 1e+06."""
+    for_s: NotRequired[ReadOnly[float | None]]
+    """Length, s; absent: to the end. From 0 to 1e+06."""
+
+
+class DropFeedbackReceiver(TypedDict):
+    """Leaves out ACKs at random."""
+
+    kind: ReadOnly[Literal["drop-feedback"]]
+    probability: ReadOnly[float]
+    """Probability of each. From 0 to 1."""
+
+
+ReceiverBehavior: TypeAlias = (
+    HonestReceiver | AckDivisionReceiver | OptimisticReceiver | SilentReceiver | DropFeedbackReceiver
+)
+"""How a receiver behaves, as the transport's key `receiver`."""
+
+Reduction: TypeAlias = Literal["prr", "prr-ns3", "immediate"]
+"""What limits sending during a loss episode."""
+
+RtoFloor: TypeAlias = Literal["total", "variation"]
+"""Where the minimum RTO applies."""
+
+TimerKind: TypeAlias = Literal["rto", "pto", "silence", "none"]
+"""Which timer watches over outstanding packets."""
+
+TimerRestart: TypeAlias = Literal["any", "first-partial"]
+"""Which ACKs restart the retransmission timer."""
+
+TraceMode: TypeAlias = Literal["precise", "mahimahi"]
+"""How a trace link counts and rounds."""
+
+WalkSpec: TypeAlias = Mapping[str, KeyWalk | float]
+"""The walks of one element: which of its numeric settings wander, and how often they move."""
+
+WindowRounding: TypeAlias = Literal["down", "up"]
+"""How a window that is not a whole number of packets counts."""
+
+
+class RunSpec(TypedDict):
+    """One run."""
+
+    convergence_delta: NotRequired[ReadOnly[float]]
+    """How far from its fair share a flow may be, as a fraction of it, and count as converged. Default: 0.2. From 0 to 1
+    (not included).
+    """
+    duration_s: ReadOnly[float]
+    """Length, s. From 0 to 1e+06 (not included)."""
+    flows: ReadOnly[Sequence[FlowSpec]]
+    """The flows, numbered from 1 in this order."""
+    jain_window_s: NotRequired[ReadOnly[float]]
+    """Length of the windows of Jain's index over time, s. Default: 0.1. From 1e-05 to 1e+06."""
+    log: NotRequired[ReadOnly[LogLevel]]
+    """What goes into the packet log. Default: "packets"."""
+    most_events_per_s: NotRequired[ReadOnly[int]]
+    """Most events in one simulated second: a run that needs more is stopped. Simulated runs only. Default: 100000000.
+    From 1 to 1e+12.
+    """
+    most_packets: NotRequired[ReadOnly[int]]
+    """Most packets on the path or unacknowledged at a time, likewise. Of real packets as many may be on the path as
+    have room in the same memory. Default: 4000000. From 1 to 1e+09.
+    """
+    path: ReadOnly[PathSpec]
+    """The path."""
+    sample_interval_s: NotRequired[ReadOnly[float]]
+    """Spacing of sampled time series, s. Default: 0.1. From 1e-05 to 1e+06."""
+    seed: ReadOnly[int]
+    """Seed of every random stream."""
+    warmup_s: NotRequired[ReadOnly[float]]
+    """Start-up time that the corrected metrics leave out, s. Default: 0.0."""

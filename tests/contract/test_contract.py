@@ -1,0 +1,88 @@
+"""What passes between the core and Python: its types are made of the core's structures, and what passes is of them."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+import typing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typing_extensions
+from jsonschema import Draft7Validator
+
+import dumbbell
+from dumbbell import _core
+
+ROOT = Path(__file__).resolve().parents[2]
+CONTRACT = ROOT / "python" / "dumbbell" / "contract"
+MODULES = ("environment", "run", "specification", "statistics")
+
+
+def schema(name: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((CONTRACT / f"{name}.json").read_text())
+    return content
+
+
+def faults(name: str, value: object, root: str | None = None) -> list[str]:
+    """What is wrong with a value by the committed schema, or by one of its definitions."""
+    whole = schema(name)
+    if root:
+        whole |= {"$ref": f"#/definitions/{root}"}
+    return [f"{list(each.absolute_path)}: {each.message}" for each in Draft7Validator(whole).iter_errors(value)]
+
+
+def test_modules_are_written_from_the_core() -> None:
+    command = [sys.executable, "-m", "scripts.contract", "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_modules_can_be_imported_and_every_table_names_types_that_exist(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for each in MODULES:  # which name it for type checkers alone
+        module = importlib.import_module(f"dumbbell.contract.{each}")
+        monkeypatch.setattr(module, "ReadOnly", typing_extensions.ReadOnly, raising=False)
+    module = importlib.import_module(f"dumbbell.contract.{name}")
+    tables = [each for each in vars(module).values() if typing.is_typeddict(each)]
+    assert tables
+    for table in tables:
+        assert typing_extensions.get_type_hints(table, include_extras=True)
+
+
+def test_statistics_of_a_run_are_valid_and_have_every_metric() -> None:
+    run = dumbbell.specification("cubic", duration=2.0)
+    text, *_ = _core.simulate_in_memory(json.dumps(run))
+    told = json.loads(text)
+    assert faults("statistics", told, "SimulatedRun") == []
+    for level, table in (("flow", told["flows"][0]), ("link", told["links"][0]), ("network", told["network"])):
+        definition = schema("statistics")["definitions"][f"{level.capitalize()}Stats"]["properties"]
+        named = {each["name"] for each in dumbbell.metrics() if each["level"] == level and "." not in each["name"]}
+        assert named <= definition.keys() == table.keys()
+
+
+def test_a_value_of_another_type_is_found() -> None:
+    run = dumbbell.specification("cubic", duration=2.0)
+    assert faults("specification", run) == []
+    run["path"]["data"].append({"kind": "link", "rate_mbps": "10"})
+    run["flows"][0]["start"] = 0.0
+    assert len(faults("specification", run)) == 2
+
+
+def test_specifications_over_every_path_are_valid() -> None:
+    names = [each.name for each in dumbbell.paths()]
+    assert len(names) > 30
+    wrong = {name: found for name in names if (found := faults("specification", dumbbell.specification("cubic", name)))}
+    assert wrong == {}
+
+
+def test_specifications_of_every_scheme_of_the_core_are_valid() -> None:
+    names = [each["name"] for each in dumbbell.listing("schemes", kind="core") if each["here"] == "yes"]
+    assert len(names) > 30
+    wrong = {name: found for name in names if (found := faults("specification", dumbbell.specification(name)))}
+    assert wrong == {}
