@@ -39,7 +39,9 @@ def is_command() -> bool:
 
 
 _ARGUMENTS = {
+    "as": "stands_for",
     "cell": "cells",
+    "experiment": "experiments",
     "for": "lasts",
     "from": "wheel",
     "mix": "mixes",
@@ -53,10 +55,11 @@ _ARGUMENTS = {
 
 # fmt: off
 _SAME = (
-    "aqm", "backend", "bandwidth-cap", "cluster", "data-cap", "database", "delay", "disk-quota", "duration",
-    "every", "exact", "flows", "folds", "group-by", "interval", "jitter", "jobs", "kind", "log", "loss", "ntp", "out",
-    "pantheon-dir", "path", "queue", "random-order", "rate", "rate-down", "rate-up", "remote-address", "rtt",
-    "runs", "schemes", "seed", "sender", "server", "sort", "trace", "tunnel", "udp-ports", "warmup",
+    "all-runs", "aqm", "backend", "bandwidth-cap", "baselines", "cluster", "data-cap", "database", "delay",
+    "disk-quota", "duration", "every", "exact", "flow", "flows", "folds", "group-by", "hold-out", "interval",
+    "jitter", "jobs", "kind", "log", "loss", "ntp", "out", "pantheon-dir", "path", "pdf", "queue", "random-order",
+    "rate", "rate-down", "rate-up", "receiver", "remote-address", "rtt", "run", "runs", "scheme", "schemes", "seed",
+    "sender", "server", "sort", "trace", "tunnel", "udp-ports", "until", "warmup",
 )
 # fmt: on
 """Options whose name is also that of the library's argument."""
@@ -64,6 +67,14 @@ _SAME = (
 _OPTION = re.compile(
     rf"(?<![\w-])--({'|'.join(sorted((*_ARGUMENTS, *_SAME), key=len, reverse=True))})(?![\w-])(?: DIR\b)?"
 )
+
+
+def worded(option: str, argument: str) -> str:
+    """Return an option of the command, like `--from`, or `argument` of the library where a program uses that.
+
+    For options that several commands have for arguments of different names: others are told by their own name.
+    """
+    return option if _is_command else argument
 
 
 def in_library_words(message: str) -> str:

@@ -1,18 +1,23 @@
 """Flows of runs as qlog files, one each, for qvis and other tools that read what QUIC stacks log."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell import _core
 from dumbbell.base.backend import find_backend
-from dumbbell.base.errors import UserError, listed, one_line
+from dumbbell.base.errors import UserError, listed, one_line, worded
 from dumbbell.base.names import foreign_name, unlike
 from dumbbell.base.progress import Piece, Progress
 from dumbbell.experiment import Experiment, Run
 from dumbbell.formats.staging import refuse_used, staging
 from dumbbell.results import ACCEPTED, ResultsDirectory, open_results
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
 
 DRAFTS = ("0.3", "quic-13")
 """The first is what qvis opens, the second the newest draft."""
@@ -77,7 +82,7 @@ def export_qlog(
 def _write_run(
     results: ResultsDirectory,
     run: Run,
-    statistics: dict[str, Any],
+    statistics: RunTable,
     numbers: Sequence[int],
     folder: Path,
     used: Sequence[str],
@@ -117,9 +122,13 @@ def _check_time(during: During, duration_s: float) -> None:
     """
     from_s, to_s = during
     if not 0.0 <= from_s < duration_s:
-        raise UserError(f"--from {from_s:g}: allowed are 0 to less than {duration_s:g} s, which the runs take")
+        raise UserError(
+            f"{worded('--from', 'from_s')} {from_s:g}: allowed are 0 to less than {duration_s:g} s, which the runs take"
+        )
     if to_s is not None and not to_s > from_s:
-        raise UserError(f"--to {to_s:g}: allowed is a time after --from {from_s:g}")
+        raise UserError(
+            f"{worded('--to', 'to_s')} {to_s:g}: allowed is a time after {worded('--from', 'from_s')} {from_s:g}"
+        )
 
 
 def write_flow(
