@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from validation.fidelity.published_check import Check, Measured, Work
+from validation.fidelity.published_check import Check, Failed, Measured, Work
 from validation.fidelity.staircase import FAST, QUEUES, QUICK, SCHEMES, values
 
 EMULATED = (
@@ -28,7 +28,14 @@ def real(work: Work) -> Measured:
 
 
 def measured(found: Mapping[tuple[str, str], float]) -> dict[str, dict[str, float]]:
-    """Each scheme's median over the plain queue, and how far Copa's is above the largest of the others."""
+    """Return each scheme's median over the plain queue, and how far Copa's is above the largest of the others.
+
+    Raises:
+        Failed: a scheme has no good run.
+    """
+    for scheme in SCHEMES:
+        if ("plain", scheme) not in found:
+            raise Failed(f"{scheme}: no good run to judge")
     own = {scheme: found["plain", scheme] for scheme in SCHEMES}
     lead = own[COPA] - max(jain for scheme, jain in own.items() if scheme != COPA)
     return {scheme: {"jain": jain} for scheme, jain in own.items()} | {"fairest": {"lead": lead}}
