@@ -58,12 +58,12 @@ class BenchmarkResults:
     outcome: "Outcome"
 
     @cached_property
-    def verdicts(self) -> list[dict[str, Any]]:
+    def verdicts(self) -> list[dict[str, object]]:
         """Return the rows of `verdicts.json`: in how many cells a scheme is better or worse than a baseline.
 
         There is a row for each scheme under test, baseline, experiment and metric (docs/benchmark.md).
         """
-        found: list[dict[str, Any]] = read_json(self.directory / VERDICTS)
+        found: list[dict[str, object]] = read_json(self.directory / VERDICTS)
         return found
 
     def __repr__(self) -> str:

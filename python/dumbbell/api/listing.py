@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dumbbell.catalog.index import Index
     from dumbbell.catalog.path import PathModel
     from dumbbell.catalog.scheme import Scheme
+    from dumbbell.contract.statistics import Definition
 
 LISTED = ("schemes", "paths", "experiments", "metrics", "parameters")
 """What `listing` lists."""
@@ -34,9 +35,9 @@ def experiments() -> "Index[ExperimentFile]":
     return catalog.experiments()
 
 
-def metrics() -> list[dict[str, Any]]:
+def metrics() -> "list[Definition]":
     """The definition of every metric: `name`, `unit`, `convention`, `level`, `formula`, `source`, `sampled`."""
-    found: list[dict[str, Any]] = json.loads(_core.metrics())
+    found: list[Definition] = json.loads(_core.metrics())
     return found
 
 
@@ -81,7 +82,7 @@ def listing(what: str, text: str = "", *, kind: str | None = None, plugins: Iter
         "schemes": lambda: _scheme_rows(plugins),
         "paths": lambda: [{"name": item.name, "aliases": list(item.aliases)} | item.table() for item in paths()],
         "experiments": _experiment_rows,
-        "metrics": metrics,
+        "metrics": lambda: [dict(each) for each in metrics()],
         "parameters": lambda: parameters(plugins),
     }
     if what not in made:

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import interruptible
@@ -28,7 +27,7 @@ class MeasuredPath:
     path: PathModel
     findings: Findings
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Every value with its interval, and the path as a table."""
         return {"path": {"name": self.path.name} | self.path.table()} | self.findings.table()
 

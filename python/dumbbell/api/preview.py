@@ -39,7 +39,7 @@ class Preview:
         drawing = f", {span(self.drawing_s)} of it for figures and pages" if self.drawing_s else ""
         return f"{self.runs} runs, {min(self.jobs, self.runs)} at once: about {span(self.seconds)}{drawing}"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """As `--dry-run --json` prints it."""
         return asdict(self)
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from dumbbell.api.records.metrics import check_metrics
 from dumbbell.api.records.results import Results
@@ -13,7 +12,7 @@ from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.machine.description import cpus
 from dumbbell.results import open_results
-from dumbbell.results.analysis.compare import compare_runs
+from dumbbell.results.analysis.compare import Comparison, compare_runs
 from dumbbell.results.analysis.counterparts import matched
 
 
@@ -33,7 +32,7 @@ def compare(
     first: str | PathLike[str] | Results,
     second: str | PathLike[str] | Results,
     metrics: Iterable[str] | None = (),
-) -> list[dict[str, Any]]:
+) -> list[Comparison]:
     """Return two results side by side: one row per path, scheme and metric.
 
     `metrics` are names; without any they are the main ones, by the convention of the first; all metrics if it is None.

@@ -1,5 +1,7 @@
 """Running experiments, and single runs in memory."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -7,7 +9,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from dumbbell import _core, catalog
 from dumbbell.api.records.one_run import RunResults
@@ -48,6 +50,10 @@ from dumbbell.plugins import isolated
 from dumbbell.plugins.isolated import Watch
 from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, kept_files, read_table
 from dumbbell.results.shape import require_statistics
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
+    from dumbbell.contract.specification import RunSpec
 
 
 class Interrupted(KeyboardInterrupt):
@@ -254,7 +260,8 @@ def specification(
         raise UserError("a specification is of one run: give one of `scheme` and `mix`")
     if not runs:
         raise UserError(f"run = {run}: allowed is the number of a repetition, from 1")
-    return deepcopy(experiment.specification(runs[0]))  # whoever changes it changes no path or scheme
+    # whoever changes it changes no path or scheme
+    return dict(deepcopy(experiment.specification(runs[0])))
 
 
 def simulate(specification: Mapping[str, Any], watch: Watch | None = None, trust: bool = False) -> RunResults:
@@ -275,9 +282,10 @@ def simulate(specification: Mapping[str, Any], watch: Watch | None = None, trust
     names = [str(flow["scheme"]) for flow in statistics["flows"]]
     mix = mix_label([(name, names.count(name)) for name in dict.fromkeys(names)])
     identity = {"scheme": mix, "path": "", "run": 1, "seed": specification["seed"]}
+    made = identity | {"backend": SIMULATION.form, "status": "done", "reason": None} | statistics
     return RunResults(
-        identity | {"backend": SIMULATION.form, "status": "done", "reason": None} | statistics,
-        lambda: specification,
+        cast("RunTable", made),
+        lambda: cast("RunSpec", specification),
         {name: table for name, table in kept.items() if table is not None},
         {scheme.name: scheme for scheme in catalog.schemes() if scheme.name in names},
     )

@@ -1,5 +1,7 @@
 """The emulator: real packets in real time, between network namespaces of this machine."""
 
+from __future__ import annotations
+
 import json
 import os
 import shutil
@@ -7,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from dumbbell import _core
 from dumbbell.base.backend import Backend, Note
@@ -15,6 +17,8 @@ from dumbbell.base.errors import one_line
 from dumbbell.machine.emulation_lock import lock_holder
 
 if TYPE_CHECKING:
+    from dumbbell.contract.run import RunStatistics, Status
+    from dumbbell.contract.statistics import EmulatedRun, EmulationReport
     from dumbbell.experiment import Experiment
 
 ATTEMPTS = 3
@@ -32,7 +36,7 @@ class Emulator:
         _core.check_run(specification, "emu")
 
     @contextmanager
-    def prepared(self, experiment: "Experiment") -> Iterator[None]:
+    def prepared(self, experiment: Experiment) -> Iterator[None]:
         """Clears what killed runs left, and keeps the controllers in BPF registered with the kernel."""
         from dumbbell.catalog.outside.bpf import bpf_controllers, held
         from dumbbell.machine.emulation import require_emulation
@@ -42,7 +46,7 @@ class Emulator:
         with held(bpf_controllers(experiment.schemes.values())):
             yield
 
-    def environment(self, experiment: "Experiment") -> dict[str, Any]:
+    def environment(self, experiment: Experiment) -> dict[str, object]:
         """The kernel's TCP, offloads, the programs' versions."""
         from dumbbell.results.environment import emulation_environment
 
@@ -60,14 +64,12 @@ class Emulator:
             return one_line(error)
         return None
 
-    def run_one(self, specification: str, directory: Path, note: Note) -> dict[str, Any]:
+    def run_one(self, specification: str, directory: Path, note: Note) -> RunStatistics:
         """One run with real packets, repeated where this machine was too busy to keep the path's times.
 
         The last repetition counts. It is invalid where packets were lost that the path did not drop.
         """
-        statistics: dict[str, Any] = {}
-
-        attempt, status, reason = 1, "", None
+        attempt, said = 1, ""
 
         def waits(others: bool, process: int | None = None, since_s: int | None = None) -> None:
             if others:
@@ -77,17 +79,17 @@ class Emulator:
 
         for attempt in range(1, ATTEMPTS + 1):
             if attempt > 1:
-                note(f"attempt {attempt} of {ATTEMPTS} begins, the one before was {_SAID[status]}: {reason}", False)
+                note(f"attempt {attempt} of {ATTEMPTS} begins, the one before was {said}", False)
             shutil.rmtree(directory)
             directory.mkdir()
-            statistics = json.loads(_core.emulate(specification, str(directory), waits))
-            status, reason = _verdict(statistics["emulation"])
-            note(f"attempt {attempt} of {ATTEMPTS}: {_SAID[status]}" + (f": {reason}" if reason else ""))
-            statistics = {"sim_wall_s": None, "events": None} | statistics
-            statistics |= {"status": status, "reason": reason, "attempts": attempt}
-            if status == "done":
+            emulated: EmulatedRun = json.loads(_core.emulate(specification, str(directory), waits))
+            status, reason = _verdict(emulated["emulation"])
+            said = _SAID[status] + (f": {reason}" if reason else "")
+            note(f"attempt {attempt} of {ATTEMPTS}: {said}")
+            if status == "done" or attempt == ATTEMPTS:
                 break
-        return statistics
+        made = {"sim_wall_s": None, **emulated, "status": status, "reason": reason, "attempts": attempt}
+        return cast("RunStatistics", made)
 
     def clean_up(self) -> None:
         """Ends what the programs of a run that was cut short had started."""
@@ -98,10 +100,11 @@ _SAID = {"done": "in time", "degraded": "late", "invalid": "invalid"}
 """Statuses in a person's words."""
 
 
-def _verdict(emulation: dict[str, Any]) -> tuple[str, str | None]:
-    for status in ("invalid", "degraded"):
-        if emulation.get(status):
-            return status, str(emulation[status])
+def _verdict(emulation: EmulationReport) -> tuple[Status, str | None]:
+    if emulation["invalid"]:
+        return "invalid", emulation["invalid"]
+    if emulation["degraded"]:
+        return "degraded", emulation["degraded"]
     return "done", None
 
 

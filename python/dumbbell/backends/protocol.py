@@ -1,11 +1,16 @@
 """The protocol of executors. An executor makes runs: each backend has one, in the module of its name."""
 
+from __future__ import annotations
+
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from dumbbell.base.backend import Backend, Note
 from dumbbell.experiment import Experiment
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunStatistics
 
 
 class Executor(Protocol):
@@ -29,13 +34,13 @@ class Executor(Protocol):
             UserError: it cannot be made ready.
         """
 
-    def environment(self, experiment: Experiment) -> dict[str, Any]:
+    def environment(self, experiment: Experiment) -> dict[str, object]:
         """What its numbers depend on beside what is recorded of every experiment."""
 
     def enter(self) -> str | None:
         """Called once in each process that executes runs, before it has a second thread; why it cannot, if so."""
 
-    def run_one(self, specification: str, directory: Path, note: Note) -> dict[str, Any]:
+    def run_one(self, specification: str, directory: Path, note: Note) -> RunStatistics:
         """Executes a run into an empty directory; what `stats.json` says of it.
 
         `note` adds a line to its log.

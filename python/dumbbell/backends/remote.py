@@ -1,17 +1,20 @@
 """Real packets between this machine and another one over the network between them."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from dumbbell import _core
 from dumbbell.base.backend import Backend, Note
 from dumbbell.base.errors import UserError
 
 if TYPE_CHECKING:
+    from dumbbell.contract.run import RunStatistics
     from dumbbell.experiment import Experiment
     from dumbbell.machine.host import Host
 
@@ -26,7 +29,7 @@ class Remote:
     backend: Backend
 
     @property
-    def host(self) -> "Host":
+    def host(self) -> Host:
         """The other machine.
 
         Raises:
@@ -47,7 +50,7 @@ class Remote:
         _core.check_run(json.dumps(table), "emu")
 
     @contextmanager
-    def prepared(self, experiment: "Experiment") -> Iterator[None]:
+    def prepared(self, experiment: Experiment) -> Iterator[None]:
         """Asks the other side whether it can do its part, and keeps the controllers in BPF registered here."""
         from dumbbell.catalog.outside.bpf import bpf_controllers, held
         from dumbbell.remote.able import require_able
@@ -58,7 +61,7 @@ class Remote:
         with held(bpf_controllers(experiment.schemes.values()) if sends_here else []):
             yield
 
-    def environment(self, experiment: "Experiment") -> dict[str, Any]:
+    def environment(self, experiment: Experiment) -> dict[str, object]:
         """What both machines are."""
         from dumbbell.remote.able import machines
         from dumbbell.results.environment import emulation_environment
@@ -69,7 +72,7 @@ class Remote:
         """Needs nothing: peer processes gain what rights they need themselves."""
         return None
 
-    def run_one(self, specification: str, directory: Path, note: Note) -> dict[str, Any]:
+    def run_one(self, specification: str, directory: Path, note: Note) -> RunStatistics:
         """One run between the two machines."""
         from dumbbell.remote.remote_run import Options, Pair
 
@@ -80,7 +83,7 @@ class Remote:
                 statistics = pair.run(table, directory, note)
         except UserError as error:
             raise _core.Error(str(error)) from None
-        return {"sim_wall_s": None} | statistics
+        return cast("RunStatistics", {"sim_wall_s": None} | statistics)
 
     def clean_up(self) -> None:
         """Ends what the programs of a run that was cut short had started here; peer processes end theirs themselves."""

@@ -1,15 +1,19 @@
 """The simulator: runs under a virtual clock, the same packets from the same seed."""
 
+from __future__ import annotations
+
 import json
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from dumbbell import _core
 from dumbbell.base.backend import Backend, Note
 
 if TYPE_CHECKING:
+    from dumbbell.contract.run import RunStatistics
+    from dumbbell.contract.statistics import SimulatedRun
     from dumbbell.experiment import Experiment
 
 
@@ -23,11 +27,11 @@ class Simulator:
         """Asks the simulator."""
         _core.check_run(specification, "sim")
 
-    def prepared(self, experiment: "Experiment") -> AbstractContextManager[None]:
+    def prepared(self, experiment: Experiment) -> AbstractContextManager[None]:
         """Needs nothing."""
         return nullcontext()
 
-    def environment(self, experiment: "Experiment") -> dict[str, Any]:
+    def environment(self, experiment: Experiment) -> dict[str, object]:
         """Its numbers depend on nothing more."""
         return {}
 
@@ -35,11 +39,11 @@ class Simulator:
         """Needs nothing."""
         return None
 
-    def run_one(self, specification: str, directory: Path, note: Note) -> dict[str, Any]:
+    def run_one(self, specification: str, directory: Path, note: Note) -> RunStatistics:
         """One run under the virtual clock."""
-        statistics: dict[str, Any] = json.loads(_core.simulate(specification, str(directory)))
+        statistics: SimulatedRun = json.loads(_core.simulate(specification, str(directory)))
         note(f"done in {statistics['sim_wall_s']:.3f} s")
-        return statistics
+        return cast("RunStatistics", {"status": "done", "reason": None, **statistics})
 
     def clean_up(self) -> None:
         """Leaves nothing behind."""

@@ -50,7 +50,7 @@ class ExperimentFile(Settings):
         require_names("experiment", (self.name, *self.aliases), self.file)
         require_names("cell", self.cells, self.file)
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, object]:
         """As written to a file."""
         table: dict[str, Any] = {"name": self.name, "title": self.title, "aliases": list(self.aliases)}
         table |= {"schemes": self.schemes, "mixes": self.mixes, "paths": self.paths}

@@ -1,7 +1,6 @@
 """What the benchmark needs to know of an experiment: its place, what its page says and shows, and its quick form."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from dumbbell.catalog.experiment_settings import read_settings
 from dumbbell.catalog.grids.grid import Axis, grid_table, parse_grid
@@ -51,7 +50,7 @@ class Membership:
     victims: str = ""
     neutral: tuple[str, ...] = ()
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, object]:
         """As written under `[benchmark]`."""
         lists = {
             "references": self.references,
@@ -61,7 +60,7 @@ class Membership:
             "figures": self.figures,
             "neutral_metrics": self.neutral,
         }
-        table: dict[str, Any] = {"group": self.group, "text": self.text, "victims": self.victims}
+        table: dict[str, object] = {"group": self.group, "text": self.text, "victims": self.victims}
         return table | {key: list(names) for key, names in lists.items() if names}
 
 
@@ -70,11 +69,11 @@ class Shorter:
     """What `--quick` replaces in an experiment; `settings` are those of its settings that differ."""
 
     paths: tuple[str, ...] = ()
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, object] = field(default_factory=dict)
     grid: tuple[Axis, ...] = ()
     leave_out: bool = False
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, object]:
         """As written under `[quick]`; empty if nothing differs."""
         parts = {"paths": list(self.paths), "grid": grid_table(self.grid), "leave_out": self.leave_out}
         return self.settings | {key: part for key, part in parts.items() if part}

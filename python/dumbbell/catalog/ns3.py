@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
 
@@ -17,7 +16,7 @@ class Names:
 
     cca: dict[str, dict[str, str]]
     recovery: dict[str, dict[str, str]]
-    qdisc: dict[str, dict[str, Any]]
+    qdisc: dict[str, dict[str, object]]
 
     def recovery_name(self, value: str) -> str:
         """ns-3's name for a value of the transport's `recovery`; the value itself where it has none."""

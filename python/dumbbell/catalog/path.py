@@ -1,16 +1,22 @@
 """Paths: the elements a packet passes in each direction."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError
 from dumbbell.base.names import require_names
 from dumbbell.catalog.description import Description, describe
 from dumbbell.catalog.index import read_name
+from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.queue_lengths import is_short, provisional, with_queues
 from dumbbell.catalog.toml_tables import TomlTable, parse_toml, to_toml
 from dumbbell.catalog.trace_files import found, require_sums, with_times
+
+if TYPE_CHECKING:
+    from dumbbell.contract.specification import PathSpec
 
 
 @dataclass(frozen=True)
@@ -24,15 +30,15 @@ class PathModel:
     overhead_bytes: int = 0
     mtu_bytes: int = 1500
     fragment: bool = True
-    data: list[dict[str, Any]] = field(default_factory=list)
-    ack: list[dict[str, Any]] = field(default_factory=list)
+    data: list[Element] = field(default_factory=list)
+    ack: list[Element] = field(default_factory=list)
     file: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         require_names("path", (self.name, *self.aliases), self.file)
         require_sums(self.name, (*self.data, *self.ack))
 
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> PathSpec:
         """Return the path as given to the core in a run specification, with the times of its trace files.
 
         Raises:
@@ -40,9 +46,9 @@ class PathModel:
         """
         return self._with([with_times(element) for element in self.data], [with_times(each) for each in self.ack])
 
-    def _with(self, data: list[dict[str, Any]], ack: list[dict[str, Any]]) -> dict[str, Any]:
+    def _with(self, data: list[Element], ack: list[Element]) -> PathSpec:
         rest = {"overhead_bytes": self.overhead_bytes, "mtu_bytes": self.mtu_bytes, "fragment": self.fragment}
-        return {"data": data, "ack": ack} | rest
+        return cast("PathSpec", {"data": data, "ack": ack} | rest)  # the core checks elements
 
     def describe(self) -> Description:
         """What it is.
@@ -55,7 +61,7 @@ class PathModel:
         except _core.Error as error:
             raise UserError(f"{self.file}: path `{self.name}`: {error}") from None
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, object]:
         """As written to an experiment file under `[path.NAME]`."""
         return {"title": self.title, "provenance": self.provenance} | self._with(self.data, self.ack)
 
@@ -64,7 +70,7 @@ class PathModel:
         return to_toml({"name": self.name, "aliases": list(self.aliases)} | self.table())
 
     @classmethod
-    def from_toml(cls, text: str) -> "PathModel":
+    def from_toml(cls, text: str) -> PathModel:
         """A path from the content of its file.
 
         Raises:

@@ -31,7 +31,7 @@ class Program:
     environment: dict[str, str] = field(default_factory=dict)
     requires: tuple[str, ...] = ()
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, object]:
         """As written under `[scheme.NAME.program]`."""
         return {
             "sender": list(self.sender),

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from dumbbell.catalog.toml_tables import MOST_LABEL, TomlTable
 
@@ -58,11 +57,11 @@ class Row:
     uncounted: str = ""
     means: dict[str, Mean] = field(default_factory=dict)
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, object]:
         """As in an experiment file, under `[[published]]`."""
         names = {"scheme": self.scheme, "title": self.title, "path": self.path, "uncounted": self.uncounted}
         means = {name: mean.table() for name, mean in self.means.items()}
-        return {key: value for key, value in names.items() if value} | means
+        return {**{key: value for key, value in names.items() if value}, **means}
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class Publication:
     source: str = ""
     rows: tuple[Row, ...] = ()
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, object]:
         """Its keys in an experiment file: none if nothing is published."""
         if not self.rows:
             return {}

@@ -6,6 +6,7 @@ from typing import Any
 
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.description import Description
+from dumbbell.catalog.open_tables import Element, Queue
 from dumbbell.catalog.quantities import queue_length, short
 from dumbbell.catalog.toml_tables import TomlTable
 
@@ -36,7 +37,7 @@ def is_short(element: Mapping[str, Any]) -> bool:
     return isinstance(queue, dict) and (any(key in queue for key in _OF_PATH) or _kindless(queue))
 
 
-def provisional(element: dict[str, Any]) -> dict[str, Any]:
+def provisional(element: Element) -> Element:
     """Return an element with some length of a queue that `is_short`; no rate and no delay depends on it."""
     if not is_short(element):
         return element
@@ -46,8 +47,8 @@ def provisional(element: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_queues(
-    elements: Sequence[dict[str, Any]], tables: Sequence[TomlTable], direction: str, path: Description
-) -> list[dict[str, Any]]:
+    elements: Sequence[Element], tables: Sequence[TomlTable], direction: str, path: Description
+) -> list[Element]:
     """Return the elements of a direction with the lengths of all queues in packets or bytes; `tables` are as written.
 
     Raises:
@@ -64,9 +65,9 @@ def _kindless(queue: Mapping[str, Any]) -> bool:
     return "kind" not in queue and any(key in queue for key in UNITS)
 
 
-def _queue(element: TomlTable, rate_mbps: float | None, rtt_ms: float) -> dict[str, Any]:
+def _queue(element: TomlTable, rate_mbps: float | None, rtt_ms: float) -> Queue:
     given = element.raw["queue"]
-    queue: dict[str, Any] = {} if isinstance(given, str) else dict(given)
+    queue: Queue = {} if isinstance(given, str) else dict(given)
     option = f"{element.source}: `{element.prefix}queue`"
     if isinstance(given, str):
         number, unit = queue_length(given, f"{option} =")

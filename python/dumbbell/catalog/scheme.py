@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from dumbbell.base.errors import full_name, listed
 from dumbbell.base.names import require_names
 from dumbbell.catalog.index import read_name
+from dumbbell.catalog.open_tables import Application, Transport
 from dumbbell.catalog.programs import Program, parse_program
 from dumbbell.catalog.toml_tables import MOST_LABEL, TomlTable, parse_toml, to_toml
 
@@ -33,7 +33,7 @@ CONTROLLER = {"python": "class"}
 """The key that names the controller, where it is not `controller`."""
 
 
-GREEDY: dict[str, Any] = {"kind": "greedy"}
+GREEDY: Application = {"kind": "greedy"}
 """The application of schemes that bring none of their own, and what programs count as."""
 
 
@@ -58,8 +58,8 @@ class Scheme:
     kind: str = "core"
     aliases: tuple[str, ...] = ()
     parameters: dict[str, str] = field(default_factory=dict)
-    transport: dict[str, Any] = field(default_factory=dict)
-    application: dict[str, Any] = field(default_factory=lambda: dict(GREEDY))
+    transport: Transport = field(default_factory=dict)
+    application: Application = field(default_factory=lambda: dict(GREEDY))
     program: Program | None = None
     code: str = ""
     files: dict[str, str] = field(default_factory=dict)
@@ -90,9 +90,9 @@ class Scheme:
         """Whether it knows no congestion control: something to run beside schemes, not one of them."""
         return self.controller == "unresponsive"
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, object]:
         """As written to an experiment file under `[scheme.NAME]`."""
-        table: dict[str, Any] = {
+        table: dict[str, object] = {
             "title": self.title,
             "color": self.color,
             "marker": self.marker,

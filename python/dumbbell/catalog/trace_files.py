@@ -9,6 +9,7 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.base.errors import UserError, full_name
 from dumbbell.base.input_files import TEXT, read_bytes, text_of
+from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.toml_tables import TomlTable
 
 
@@ -30,7 +31,7 @@ def require_sums(name: str, elements: Iterable[Mapping[str, Any]]) -> None:
             )
 
 
-def found(element: TomlTable) -> dict[str, Any]:
+def found(element: TomlTable) -> Element:
     """Return an element of a path with the full name of its trace file, and its SHA-256; other elements as they are.
 
     A relative name is relative to the file that the element stands in. A `sha256` that is given is kept, and compared
@@ -55,7 +56,7 @@ def found(element: TomlTable) -> dict[str, Any]:
     return element.raw | {"file": str(file), "sha256": sha256}
 
 
-def with_times(element: dict[str, Any]) -> dict[str, Any]:
+def with_times(element: Element) -> Element:
     """Return an element with `times_ms`, the times in its trace file; other elements as they are.
 
     Raises:

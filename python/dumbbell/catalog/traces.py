@@ -3,11 +3,11 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError
 from dumbbell.base.names import fitted
+from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.catalog.trace_files import found
@@ -38,7 +38,7 @@ def trace_path(text: str) -> PathModel | None:
     )
 
 
-def _link(name: str, file: str) -> dict[str, Any]:
+def _link(name: str, file: str) -> Element:
     return found(TomlTable({"kind": "trace", "name": name, "mode": "mahimahi", "file": file}, ""))
 
 

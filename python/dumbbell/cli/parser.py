@@ -46,7 +46,7 @@ class _Command(StrictParser):
 
     def __init__(self, *, fill: Callable[[argparse.ArgumentParser], None], **settings: Any) -> None:  # noqa: ANN401
         self._fill: Callable[[argparse.ArgumentParser], None] | None = fill
-        self._settings: dict[str, Any] | None = settings
+        self._settings: dict[str, object] | None = settings
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (as argparse has it)
         """Make it: until then it has no attribute of a parser."""

@@ -1,16 +1,23 @@
 """What runs may use up together: of a disk, and of a link that others use. None begins that could use too much."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError
 from dumbbell.execution.estimate import carried_packets
 from dumbbell.experiment import Experiment, Run
 from dumbbell.results import INDEX, ResultsDirectory
 from dumbbell.results.directory import STATISTICS
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunStatistics
+
+    pass
 
 LARGER = 1.25
 """How much more than the largest one of its scheme the next run is taken to need."""
@@ -25,8 +32,6 @@ _INDEXED = 2.0
 _PER_PACKET_BYTES = {"none": 0.0, "packets": 25.0, "full": 60.0}
 """What packets take on disk, by packet log: real ones, whose times are less alike than simulated ones."""
 
-Statistics = dict[str, Any]
-
 
 @dataclass
 class Budget:
@@ -36,7 +41,7 @@ class Budget:
     most: int
     guess: Callable[[Run], int]
     """What a run needs of a scheme of which none has been made."""
-    measure: Callable[[Run, Statistics], int | None]
+    measure: Callable[[Run, RunStatistics], int | None]
     """What a run has used; `None` where nothing tells."""
     beside: Callable[[], int] = lambda: 0
     """What is used beside that of runs."""
@@ -62,7 +67,7 @@ class Budget:
         known = self.largest.get(run.scheme)
         return self.guess(run) if known is None else int(known * LARGER)
 
-    def made(self, run: Run, statistics: Statistics) -> None:
+    def made(self, run: Run, statistics: RunStatistics) -> None:
         """A run was made: what it used is known now, or taken to be what was set aside."""
         measured = self.measure(run, statistics)
         aside = self.aside.pop(run, None)
@@ -89,7 +94,7 @@ def _disk(results: ResultsDirectory) -> Iterator[Budget]:
         packets = _packets(experiment, run)
         return _KEPT_BYTES + int(packets * _PER_PACKET_BYTES[experiment.log])
 
-    def measure(run: Run, _: Statistics) -> int:
+    def measure(run: Run, _: RunStatistics) -> int:
         folder = results.folder(run)
         statistics = folder / STATISTICS
         return size_of(folder) + (int(_INDEXED * statistics.stat().st_size) if statistics.is_file() else 0)
@@ -113,7 +118,7 @@ def _packets(experiment: Experiment, run: Run) -> float:
     return carried_packets(experiment.paths[run.path], json.loads(json.dumps(experiment.specification(run))))
 
 
-def _made(results: ResultsDirectory) -> Iterator[tuple[Run, Statistics]]:
+def _made(results: ResultsDirectory) -> Iterator[tuple[Run, RunStatistics]]:
     for run in results.planned():
         try:
             statistics = results.statistics(run)
@@ -123,7 +128,7 @@ def _made(results: ResultsDirectory) -> Iterator[tuple[Run, Statistics]]:
             yield run, statistics
 
 
-def _sent(statistics: Statistics) -> int | None:
+def _sent(statistics: RunStatistics) -> int | None:
     """Bytes that the flows of a run sent, overhead included; `None` where it has no numbers."""
     sent = [flow.get("bytes_sent") for flow in statistics["flows"]]
     known = [each for each in sent if isinstance(each, int)]

@@ -3,6 +3,8 @@
 The workers need this version of dumbbell; a shared file system is not needed.
 """
 
+from __future__ import annotations
+
 import errno
 import re
 import shutil
@@ -12,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.backends import Executor
 from dumbbell.base.errors import UserError, one_line
@@ -23,6 +25,9 @@ from dumbbell.execution.worker import Task, add_to_log, execute, failed, keep, r
 from dumbbell.results import publish
 from dumbbell.results.integrity import damage
 from dumbbell.results.series.run_files import RUN_FILES
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunStatistics
 
 log = logger(__name__)
 
@@ -37,7 +42,7 @@ class Parcel:
     """What a worker sends back: statistics, how long it took, and the files of the run."""
 
     number: int
-    statistics: dict[str, Any]
+    statistics: RunStatistics
     seconds: float
     files: dict[str, bytes]
 
@@ -110,7 +115,7 @@ class Cluster:
         """How many runs go on at once."""
         return self.threads
 
-    def map(self, tasks: Iterator[Task], stage: Stage) -> Iterator[tuple[int, dict[str, Any], float | None]]:
+    def map(self, tasks: Iterator[Task], stage: Stage) -> Iterator[tuple[int, RunStatistics, float | None]]:
         """Executes the tasks; yields number, statistics and seconds of each in the order in which they finish."""
         from distributed import as_completed
 
@@ -156,7 +161,7 @@ def _version() -> str:
     return __version__
 
 
-def _received(task: Task, parcel: Parcel) -> dict[str, Any]:
+def _received(task: Task, parcel: Parcel) -> RunStatistics:
     """The statistics of a run that a worker made, whose files are in their place now; or why they are not."""
     try:
         _store(task, parcel)

@@ -1,17 +1,25 @@
 """How long runs are going to take: what they carry, and what a packet costs on this machine."""
 
+from __future__ import annotations
+
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
 from dumbbell.base.backend import find_backend
 from dumbbell.base.progress import Piece
+from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.path import PathModel
 from dumbbell.experiment import Experiment, Run
+
+if TYPE_CHECKING:
+    from dumbbell.contract.specification import FlowSpec, RunSpec
+
+    pass
 
 FULL_PACKET_BITS = 12_000.0
 UNLIMITED_MBPS = 100.0
@@ -88,14 +96,14 @@ def _cost_s(experiment: Experiment, run: Run) -> float:
     return RUN_S + carried_packets(experiment.paths[run.path], specification) * per_packet + _fixed_s(specification)
 
 
-def _fixed_s(specification: Mapping[str, Any]) -> float:
+def _fixed_s(specification: RunSpec) -> float:
     """What is not per packet: flows, and their samples."""
     flows = len(specification["flows"])
     samples = flows * specification["duration_s"] / specification["sample_interval_s"]
     return float(flows * PER_FLOW_PACKETS + samples * PER_FLOW_SAMPLE_PACKETS) * packet_s()
 
 
-def carried_packets(path: PathModel, specification: Mapping[str, Any]) -> float:
+def carried_packets(path: PathModel, specification: RunSpec) -> float:
     """How many full packets the path carries in a run, at most."""
     duration_s = float(specification["duration_s"])
     capacity_mbit = _capacity_mbps(path, duration_s) * duration_s
@@ -115,11 +123,11 @@ def _capacity_mbps(path: PathModel, duration_s: float) -> float:
     return UNLIMITED_MBPS if rate is None else rate
 
 
-def _demand_mbit(flow: Mapping[str, Any], duration_s: float) -> float:
+def _demand_mbit(flow: FlowSpec, duration_s: float) -> float:
     """What the application of a flow has to send while it lasts; without end where only the path limits it."""
-    application = flow["application"]
-    stop_s = flow["stop_s"]
-    lasts_s: float = max((duration_s if stop_s is None else min(stop_s, duration_s)) - flow["start_s"], 0.0)
+    application: Mapping[str, Any] = flow.get("application", {})  # of any kind
+    stop_s = flow.get("stop_s")
+    lasts_s = max((duration_s if stop_s is None else min(stop_s, duration_s)) - flow.get("start_s", 0.0), 0.0)
     sizes = [application[key] for key in ("bytes", "most_bytes") if application.get(key)]
     rates = [application[key] for key in ("rate_mbps", "max_rate_mbps") if application.get(key)]
     if rates:
@@ -134,24 +142,17 @@ def _demand_mbit(flow: Mapping[str, Any], duration_s: float) -> float:
 @cache
 def packet_s() -> float:
     """What a simulated packet costs on this machine, s of a processor, measured once: a short run of Reno in memory."""
-    link: dict[str, Any] = {"kind": "link", "rate_mbps": _MEASURED_MBPS, "queue": {"kind": "droptail", "packets": 100}}
-    delay: dict[str, Any] = {"kind": "delay", "delay_ms": 20.0}
+    link: Element = {"kind": "link", "rate_mbps": _MEASURED_MBPS, "queue": {"kind": "droptail", "packets": 100}}
+    delay: Element = {"kind": "delay", "delay_ms": 20.0}
     path = PathModel(name="measured", title="", data=[link, delay], ack=[delay])
-    flow = {
-        "scheme": "reno",
-        "controller": "reno",
-        "parameters": {},
-        "transport": {},
-        "application": {"kind": "greedy"},
-    }
-    specification = {
+    specification: RunSpec = {
         "seed": 1,
         "duration_s": _MEASURED_S,
         "warmup_s": 0.0,
         "sample_interval_s": 1.0,
         "log": "none",
         "path": path.spec(),
-        "flows": [flow | {"start_s": 0.0, "stop_s": None, "rtt_ms": None, "reverse": False}],
+        "flows": [{"scheme": "reno", "controller": "reno"}],
     }
     packets: float = carried_packets(path, specification)
     text = json.dumps(specification)

@@ -1,5 +1,7 @@
 """Executes experiments: spreads their runs over processes and records each when it is finished."""
 
+from __future__ import annotations
+
 import contextlib
 import errno
 import json
@@ -11,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from dumbbell.backends import Executor, find_executor
 from dumbbell.base.guardian import LET_GO_S, Bounds, machine_memory_bytes
@@ -43,6 +45,9 @@ from dumbbell.results import Gathering, Recording, ResultsDirectory
 from dumbbell.results.files import remove_left, require_beneath
 from dumbbell.results.series.run_files import LOG
 
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunStatistics
+
 log = logger(__name__)
 
 NOT_RUN = "not run: "
@@ -67,7 +72,7 @@ class Outcome:
     """Rounds of a campaign that were not made at their time, and why."""
     unrecorded: list[str] = field(default_factory=list)
 
-    def with_more(self, later: "Outcome") -> "Outcome":
+    def with_more(self, later: Outcome) -> Outcome:
         """Return what became of these runs and of those that were made after them."""
         return Outcome(
             self.finished + later.finished,
@@ -89,7 +94,7 @@ class Work:
     runs: list[Run]
 
 
-Tell = Callable[[Run, dict[str, Any]], None]
+Tell: TypeAlias = "Callable[[Run, RunStatistics], None]"
 """Is told of every run that was made, with its statistics, as soon as it is durable."""
 
 
@@ -139,15 +144,15 @@ def execute(
                 following.end(done)
                 recording.record(results, results.complete(run, statistics))
                 kept_log = _note(outcome, run, statistics, results.folder(run) / LOG)
-                told = statistics["reason"]
+                told = statistics.get("reason")
                 if told is not None and told.startswith(NOT_RUN):
                     told = None  # why is told already
                 if told is not None and kept_log is not None:
                     told = f"{told} (log: {kept_log})"
                 stage.step(done, statistics["status"], told, seconds)
                 tell(run, statistics)
-                if _tells_of_full_disk(statistics["reason"]):
-                    outcome.interrupted, outcome.full = True, statistics["reason"]
+                if _tells_of_full_disk(statistics.get("reason")):
+                    outcome.interrupted, outcome.full = True, statistics.get("reason") or ""
                     break
             else:
                 outcome.interrupted, outcome.full = bool(tasks.refusal), tasks.refusal
@@ -180,9 +185,9 @@ def _pieces(work: list[Work]) -> list[Piece]:
     return [piece for part in work for piece in pieces(part.results.experiment, part.runs)]
 
 
-def _note(outcome: Outcome, run: Run, statistics: dict[str, Any], log_file: Path) -> Path | None:
+def _note(outcome: Outcome, run: Run, statistics: RunStatistics, log_file: Path) -> Path | None:
     """Adds what became of a run to the outcome; the log of one that failed."""
-    status, reason = statistics["status"], statistics["reason"]
+    status, reason = statistics["status"], statistics.get("reason") or ""
     if status == "done":
         outcome.finished += 1
     elif status == "degraded":
@@ -331,7 +336,7 @@ class Pool:
         """How many runs go on at once."""
         return len(self.workers)
 
-    def map(self, tasks: Iterator[Task], stage: Stage) -> Iterator[tuple[int, dict[str, Any], float | None]]:
+    def map(self, tasks: Iterator[Task], stage: Stage) -> Iterator[tuple[int, RunStatistics, float | None]]:
         """Executes the tasks; yields number, statistics and seconds of each in the order in which they finish.
 
         `stage` is told what happens to them.

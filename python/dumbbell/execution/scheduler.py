@@ -1,10 +1,12 @@
 """Campaigns: round after round of runs, each at its time, for days."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError, printable
 from dumbbell.base.progress import Progress, span
@@ -13,6 +15,9 @@ from dumbbell.execution.pool import Outcome, Tell
 from dumbbell.experiment import Run
 from dumbbell.results import ResultsDirectory
 from dumbbell.results.campaign_state import Schedule, StateKeeper, read_state, stamp
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunStatistics
 
 Make = Callable[[list[Run], Tell], Outcome]
 """Makes the runs of a round, and tells of each."""
@@ -130,7 +135,7 @@ class _Campaign:
         self.heart.running(number, self._next(runs[0]))
         waiting = list(runs)
 
-        def tell(run: Run, statistics: dict[str, Any]) -> None:
+        def tell(run: Run, statistics: RunStatistics) -> None:
             waiting.remove(run)
             following = waiting[0] if waiting else next((each[0] for _, each in sorted(self.left.items())), None)
             last = {"run": run.label, "status": statistics["status"], "ended_at": stamp(float(int(self.clock())))}
@@ -154,7 +159,7 @@ class _Campaign:
         whole.unrecorded += [each for each in made.unrecorded if each not in whole.unrecorded]
         whole.interrupted, whole.full = made.interrupted, made.full
 
-    def _next(self, run: Run) -> dict[str, Any]:
+    def _next(self, run: Run) -> dict[str, object]:
         return {"run": run.label, "round": run.run, "due_at": self._due(run.run)}
 
     def _due(self, number: int) -> str:

@@ -1,5 +1,7 @@
 """The process that executes runs: one after the other, each into a temporary directory that is then renamed."""
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import errno
@@ -17,7 +19,7 @@ from multiprocessing import Pipe, parent_process
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
 from dumbbell.backends import Executor
@@ -32,10 +34,13 @@ from dumbbell.catalog.trace_files import without_times
 from dumbbell.results.directory import unsuccessful
 from dumbbell.results.environment import now
 from dumbbell.results.files import publish, publish_all, require_beneath
-from dumbbell.results.integrity import FILES, recorded
+from dumbbell.results.integrity import recorded
 from dumbbell.results.series.run_files import LOG
 from dumbbell.results.shape import require_statistics
 from dumbbell.results.sql.rows import read_sampled
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunStatistics
 
 log = logger(__name__)
 
@@ -92,14 +97,14 @@ class Done:
     """What became of a task; `statistics` are the contents of its `stats.json`."""
 
     number: int
-    statistics: dict[str, Any]
+    statistics: RunStatistics
 
 
 @dataclass
 class Attempt:
     """A run that was made, or the reason why not; its files are in the task's temporary directory."""
 
-    statistics: dict[str, Any]
+    statistics: RunStatistics
     failed: bool = False
 
 
@@ -210,7 +215,7 @@ def _serve_apart(connection: Connection, token: bytes, obstacle: str | None, bou
             made.append((task, heard.attempt))
 
 
-def _make_apart(task: "Task", obstacle: str | None, tell: "Telling", bounds: Bounds) -> None:
+def _make_apart(task: Task, obstacle: str | None, tell: Telling, bounds: Bounds) -> None:
     """Makes a run in a process that is made for it, and tells what came of it.
 
     A plug-in that ends the process leaves a line in the file for last words.
@@ -278,7 +283,7 @@ class _Heard:
                 self.hear()
 
 
-def _next(connection: Connection) -> "Task | None":
+def _next(connection: Connection) -> Task | None:
     """Wait for the next task and return it; return None if the parent has closed the connection."""
     try:
         task: Task = connection.recv()
@@ -338,7 +343,7 @@ def _say(tell: Telling, number: int, text: str, stands_still: bool) -> None:
     tell(Said(number, text, stands_still))
 
 
-def _publish(made: "SimpleQueue[tuple[Task, Attempt]]", tell: Telling) -> None:
+def _publish(made: SimpleQueue[tuple[Task, Attempt]], tell: Telling) -> None:
     """Makes runs durable, all that wait at once, for ever."""
     while True:
         batch = [made.get()]
@@ -348,14 +353,14 @@ def _publish(made: "SimpleQueue[tuple[Task, Attempt]]", tell: Telling) -> None:
         _keep_all(batch, tell)
 
 
-def _keep_all(made: "list[tuple[Task, Attempt]]", tell: Telling) -> None:
+def _keep_all(made: list[tuple[Task, Attempt]], tell: Telling) -> None:
     """Make runs durable, tell so of each, and empty the list."""
     for task, statistics in keep_all(made) if made else ():
         tell(Done(task.number, statistics))
     made.clear()
 
 
-def execute(task: Task) -> dict[str, Any]:
+def execute(task: Task) -> RunStatistics:
     """Runs one task to the end; its statistics."""
     return keep(task, make(task))
 
@@ -407,16 +412,23 @@ def _made(task: Task, run_log: RunLog, obstacle: str | None, say: Callable[[str,
             say(line, stands_still)
 
     statistics = task.executor.run_one(task.specification, task.temporary, note)
-    statistics |= {"samples": read_sampled(task.temporary), FILES: recorded(task.temporary)}
-    times = {"started_at": started_at, "ended_at": now()}
-    state = {"backend": task.executor.backend.full_name, "status": "done", "reason": None}
-    statistics = state | times | statistics
-    require_statistics("what came of it", statistics)  # another machine may have had its part in it
-    log.debug("kept files=%s", ",".join(statistics[FILES]))
-    return Attempt(statistics)
+    files = recorded(task.temporary)
+    kept: RunStatistics = {
+        "backend": task.executor.backend.full_name,
+        "status": statistics["status"],
+        "reason": statistics.get("reason"),
+        "started_at": started_at,
+        "ended_at": now(),
+        **statistics,
+        "samples": read_sampled(task.temporary),
+        "files": files,
+    }
+    require_statistics("what came of it", kept)  # another machine may have had its part in it
+    log.debug("kept files=%s", ",".join(files))
+    return Attempt(kept)
 
 
-def keep(task: Task, attempt: Attempt) -> dict[str, Any]:
+def keep(task: Task, attempt: Attempt) -> RunStatistics:
     """Makes a run durable in its final place; its statistics."""
     try:
         _write(task, attempt)
@@ -428,7 +440,7 @@ def keep(task: Task, attempt: Attempt) -> dict[str, Any]:
     return attempt.statistics
 
 
-def keep_all(batch: list[tuple[Task, Attempt]]) -> list[tuple[Task, dict[str, Any]]]:
+def keep_all(batch: list[tuple[Task, Attempt]]) -> list[tuple[Task, RunStatistics]]:
     """Makes several runs durable at once; where that fails, one by one, so that only the bad ones fail."""
     try:
         for task, attempt in batch:
@@ -439,7 +451,7 @@ def keep_all(batch: list[tuple[Task, Attempt]]) -> list[tuple[Task, dict[str, An
     return [(task, attempt.statistics) for task, attempt in batch]
 
 
-def _settled(task: Task, attempt: Attempt) -> dict[str, Any]:
+def _settled(task: Task, attempt: Attempt) -> RunStatistics:
     """Those of a run of a batch that was left half-way: it may be in its place already."""
     return keep(task, attempt) if attempt.failed or task.temporary.exists() else attempt.statistics
 

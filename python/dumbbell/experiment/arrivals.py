@@ -3,11 +3,11 @@
 import random
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.grids.arrivals import MOST_BYTES, MOST_FLOWS, size_distribution
 from dumbbell.catalog.grids.flows import FlowPlan
+from dumbbell.catalog.open_tables import Application
 from dumbbell.catalog.toml_tables import TomlTable
 
 
@@ -48,7 +48,7 @@ def _starts(flow: FlowPlan, draw: random.Random) -> Iterator[float]:
             start_s = flow.start_s + (number + 1) * (flow.every_s or 0.0)
 
 
-def _drawn(application: dict[str, Any], draw: random.Random) -> dict[str, Any]:
+def _drawn(application: Application, draw: random.Random) -> Application:
     """The application with its size drawn, if that is a distribution."""
     size = application.get("bytes")
     if not isinstance(size, dict):

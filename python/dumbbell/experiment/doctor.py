@@ -106,7 +106,7 @@ def _pdf() -> Check:
 
 
 def _emulation() -> list[Check]:
-    return [_reported(check, check["good"]) for check in emulation.checks()]
+    return [_reported(check, bool(check["good"])) for check in emulation.checks()]
 
 
 def _reported(check: dict[str, Any], good: bool, about: str = "") -> Check:

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dumbbell.base.backend import executing_backend
 from dumbbell.base.errors import UserError
@@ -59,7 +59,7 @@ def network_name(host: str) -> str:
     return "to-" + (re.sub(r"[^a-z0-9]+", "-", read_host(host).name.lower()).strip("-") or "host")
 
 
-def network_table(settings: "Settings") -> dict[str, Any]:
+def network_table(settings: "Settings") -> dict[str, object]:
     """What a run specification has for the backend alone."""
     found = {name: value for name in _SAME if (value := getattr(settings, name, None)) is not None}
     if settings.udp_ports is not None:

@@ -1,8 +1,10 @@
 """A resolved experiment and its runs: names looked up, numbers fixed, seeds derived."""
 
+from __future__ import annotations
+
 import hashlib
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from dumbbell.base.errors import UserError
 from dumbbell.base.names import MOST_LABEL, directory_name, foreign_name, require_names
@@ -15,6 +17,9 @@ from dumbbell.catalog.published import Publication
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment.network import network_table
 from dumbbell.experiment.specification import specification
+
+if TYPE_CHECKING:
+    from dumbbell.contract.specification import RunSpec
 
 SEED_BITS = 53  # the widest whole number that every JSON reader keeps exact
 
@@ -99,11 +104,13 @@ class Experiment(Settings):
             labels.sort(key=lambda label: _hash(self.seed, "order", label, 0 if self.every_s is None else run))
         return labels
 
-    def specification(self, run: Run) -> dict[str, Any]:
+    def specification(self, run: Run) -> RunSpec:
         """What the core is given for one run."""
         flows = self.flow_plans(run.scheme, run.path)
         found = specification(self, run.seed, self.paths[run.path], flows, self.schemes)
-        return found | {"remote": network_table(self)} if self.capabilities.shared_link else found
+        if not self.capabilities.shared_link:
+            return found
+        return cast("RunSpec", {**found, "remote": network_table(self)})  # which that backend takes out
 
     def outside(self, run: Run) -> list[Scheme]:
         """The schemes of a run whose controllers come from outside."""
@@ -129,9 +136,9 @@ class Experiment(Settings):
             names = [name for name, count in parse_mix(label) for _ in range(count)]
         return [FlowPlan(name, start_s=index * self.interval_s) for index, name in enumerate(names)]
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, object]:
         """The resolved experiment as TOML; it is itself an experiment file that can be run."""
-        table: dict[str, Any] = {
+        table: dict[str, object] = {
             "name": self.name,
             "title": self.title,
             "schemes": list(self.labels),

@@ -1,24 +1,24 @@
 """The specification of one run, as the core is given it."""
 
+from __future__ import annotations
+
 import json
 import random
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.catalog.grids.flows import FlowPlan
+from dumbbell.catalog.open_tables import Transport
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import CODE, Scheme
 from dumbbell.experiment.arrivals import expand
 
-SAME = (
-    *("duration_s", "sample_interval_s", "convergence_delta", "jain_window_s", "warmup_s"),
-    *("most_events_per_s", "most_packets", "log"),
-)
-"""Settings of the experiment that every run is told as they are."""
+if TYPE_CHECKING:
+    from dumbbell.contract.specification import FlowSpec, JitterElement, LogLevel, PathSpec, RunSpec, TransportSpec
 
 HOST = "host"
 """What the host of the senders is called among the elements of a path."""
@@ -26,18 +26,25 @@ HOST = "host"
 
 def specification(
     settings: Settings, seed: int, path: PathModel, plans: list[FlowPlan], schemes: dict[str, Scheme]
-) -> dict[str, Any]:
+) -> RunSpec:
     """The run of this seed with these flows on `path`; `schemes` are those that the flows name."""
     flows = _spread(settings.start_spread_ms / 1e3, settings.duration_s, seed, plans)
     return {
         "seed": seed,
-        **{name: getattr(settings, name) for name in SAME},
+        "duration_s": settings.duration_s,
+        "sample_interval_s": settings.sample_interval_s,
+        "convergence_delta": settings.convergence_delta,
+        "jain_window_s": settings.jain_window_s,
+        "warmup_s": settings.warmup_s or 0.0,
+        "most_events_per_s": settings.most_events_per_s,
+        "most_packets": settings.most_packets,
+        "log": cast("LogLevel", settings.log),
         "path": between_hosts(path.spec(), settings),
         "flows": [_flow(flow, schemes[flow.scheme], path) for flow in flows],
     }
 
 
-def between_hosts(path: dict[str, Any], settings: Settings) -> dict[str, Any]:
+def between_hosts(path: PathSpec, settings: Settings) -> PathSpec:
     """The path with the time that a host takes to notice ACKs, on average, at its end: exponential, and in order.
 
     A path without any element stays one, and is refused.
@@ -45,8 +52,9 @@ def between_hosts(path: dict[str, Any], settings: Settings) -> dict[str, Any]:
     if settings.capabilities.real_packets or not settings.host_jitter_us or not (path["data"] or path["ack"]):
         return path
     # the last element: others keep their streams of random numbers
-    late = {"kind": "jitter", "name": HOST, "distribution": "exponential", "mean_ms": settings.host_jitter_us / 1e3}
-    return path | {"ack": [*path["ack"], late]}
+    mean_ms = settings.host_jitter_us / 1e3
+    late: JitterElement = {"kind": "jitter", "name": HOST, "distribution": "exponential", "mean_ms": mean_ms}
+    return {**path, "ack": [*path["ack"], late]}
 
 
 def _spread(spread_s: float, duration_s: float, seed: int, plans: list[FlowPlan]) -> list[FlowPlan]:
@@ -58,8 +66,8 @@ def _spread(spread_s: float, duration_s: float, seed: int, plans: list[FlowPlan]
     return [replace(flow, start_s=flow.start_s + round(draw.uniform(0.0, spread_s), 6)) for flow in flows]
 
 
-def _flow(flow: FlowPlan, scheme: Scheme, path: PathModel) -> dict[str, Any]:
-    return {
+def _flow(flow: FlowPlan, scheme: Scheme, path: PathModel) -> FlowSpec:
+    made = {
         "scheme": scheme.name,
         **_sender(replace(scheme, transport=scheme.transport | flow.transport), path),
         "application": flow.application or scheme.application,
@@ -69,9 +77,10 @@ def _flow(flow: FlowPlan, scheme: Scheme, path: PathModel) -> dict[str, Any]:
         "reverse": flow.reverse,
         **flow.section(),
     }
+    return cast("FlowSpec", made)  # transport and application are as TOML has them: the core checks them
 
 
-def _sender(scheme: Scheme, path: PathModel) -> dict[str, Any]:
+def _sender(scheme: Scheme, path: PathModel) -> dict[str, object]:
     """What makes a flow's packets."""
     if scheme.program is not None:
         return {"program": scheme.program.spec(scheme.parameters)}
@@ -84,7 +93,7 @@ def _sender(scheme: Scheme, path: PathModel) -> dict[str, Any]:
     }
 
 
-def _controller(scheme: Scheme) -> dict[str, Any]:
+def _controller(scheme: Scheme) -> dict[str, object]:
     """Where a controller over our transport is."""
     if not scheme.is_outside:
         return {"controller": scheme.controller}
@@ -92,7 +101,7 @@ def _controller(scheme: Scheme) -> dict[str, Any]:
     return {"controller": scheme.controller, scheme.kind: {CODE[scheme.kind]: scheme.code, **sha256}}
 
 
-def fitted_transport(scheme: Scheme, path: PathModel) -> dict[str, Any]:
+def fitted_transport(scheme: Scheme, path: PathModel) -> Transport:
     """The scheme's transport, its packets made to fit the path's MTU unless it fixes `payload_bytes` itself.
 
     This is what path MTU discovery does for the programs behind the schemes: 1412 bytes in Pantheon's tunnel.
@@ -113,7 +122,7 @@ def fitted_transport(scheme: Scheme, path: PathModel) -> dict[str, Any]:
 
 
 @cache
-def complete_transport(given: str) -> dict[str, Any]:
+def complete_transport(given: str) -> TransportSpec:
     """The whole configuration that a transport table (JSON) stands for."""
-    complete: dict[str, Any] = json.loads(_core.transport(given))
+    complete: TransportSpec = json.loads(_core.transport(given))
     return complete

@@ -1,8 +1,11 @@
 """A log of mahimahi's mm-link as a results directory with one run."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError
@@ -20,6 +23,9 @@ from dumbbell.formats.staging import (
     staging,
 )
 from dumbbell.results import ResultsDirectory
+
+if TYPE_CHECKING:
+    from dumbbell.contract.statistics import RunStats
 
 
 @dataclass(frozen=True)
@@ -51,8 +57,8 @@ def import_mahimahi(logs: LinkLogs, out: Path, command: list[str]) -> ResultsDir
         run = results.experiment.all_runs()[0]
         zero_ns = found["log_zero_ns"]
         statistics = measure(packets, results.experiment, run, numbers=[0], log_zero_ns=zero_ns, tells_flows=False)
-        statistics |= {"init_us": found["init_us"], "events": found["records"]}
-        add_run(results, run, [packets], statistics, logs.data.name)
+        made = {**statistics, "init_us": found["init_us"], "events": found["records"]}
+        add_run(results, run, [packets], cast("RunStats", made), logs.data.name)
         finish(results)
     return ResultsDirectory(out, results.experiment)
 

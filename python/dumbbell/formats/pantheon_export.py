@@ -1,13 +1,14 @@
 """A results directory as Pantheon data directories, one per path, for Pantheon's own tools."""
 
+from __future__ import annotations
+
 import contextlib
-import dataclasses
 import datetime
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError, printable
@@ -16,10 +17,13 @@ from dumbbell.base.progress import Piece, Progress, Stage
 from dumbbell.base.version import __version__
 from dumbbell.catalog.path import PathModel
 from dumbbell.experiment import Experiment, Run
-from dumbbell.formats.pantheon_stats import RunTimes, logged_flows, stats_text
+from dumbbell.formats.pantheon_stats import RunTimes, logged_flows, stats_text, times_of
 from dumbbell.formats.staging import refuse_used, staging
 from dumbbell.results import ResultsDirectory, open_results
 from dumbbell.results.analysis.counterparts import WRITTEN_BY
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
 
 _FIRST_YEAR, _LAST_YEAR = 1971, 2999
 _LAST_US = 32e15  # in 2984
@@ -100,8 +104,10 @@ def _keys(experiment: Experiment) -> dict[str, str]:
     return keys
 
 
-def _performance(statistics: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    entries = {str(flow["flow"]): flow for flow in logged_flows(statistics) if flow["flow"]}
+def _performance(statistics: RunTable) -> dict[str, dict[str, object]]:
+    entries: dict[str, Mapping[str, object]] = {
+        str(flow["flow"]): flow for flow in logged_flows(statistics) if flow["flow"]
+    }
     entries["all"] = statistics["network"]
     keys = {"tput": "throughput_mbps", "delay": "delay_p95_ms", "loss": "loss_rate"}
     return {name: {key: metrics.get(metric) for key, metric in keys.items()} for name, metrics in entries.items()}
@@ -120,34 +126,33 @@ def _origin(results: ResultsDirectory) -> datetime.datetime:
     raise UserError(f"{where}: allowed is a time as in ISO 8601, of {_FIRST_YEAR} to {_LAST_YEAR}")
 
 
-def _times(file: Path, statistics: dict[str, Any], clock: datetime.datetime, duration_s: float) -> tuple[RunTimes, int]:
+def _times(file: Path, statistics: RunTable, clock: datetime.datetime, duration_s: float) -> tuple[RunTimes, int]:
     """When the run was made; a simulated one is given a place on a time axis that starts with the experiment."""
-    imported, init_us = statistics.get("imported") or {}, statistics.get("init_us")
+    imported, init_us = statistics.get("imported"), statistics.get("init_us")
     if init_us is not None:
         if not 0 <= init_us <= _LAST_US:
             raise UserError(f"{file}: `init_us` = {init_us:g}: allowed are 0 to {_LAST_US:g}: microseconds since 1970")
         clock = datetime.datetime.fromtimestamp(init_us / 1e6, datetime.UTC)
     else:
         init_us = int(clock.timestamp() * 1e6)
-    if imported.get("started"):
-        known = {each.name for each in dataclasses.fields(RunTimes)}
-        return RunTimes(**{key: value for key, value in imported.items() if key in known}), init_us
+    if imported is not None and imported.get("started"):
+        return times_of(imported), int(init_us)
     ended = clock + datetime.timedelta(seconds=duration_s)
-    return RunTimes(_stamp(clock), _stamp(ended)), init_us
+    return RunTimes(_stamp(clock), _stamp(ended)), int(init_us)
 
 
 def _stamp(time: datetime.datetime) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _metadata(results: ResultsDirectory, path: PathModel) -> dict[str, Any]:
+def _metadata(results: ResultsDirectory, path: PathModel) -> dict[str, object]:
     imported = results.environment().get("imported") or {}
     if "metadata" in imported:
         # what was measured without a tunnel is written as a tunnel's log too
         return dict(imported["metadata"]) | {"flows": max(results.experiment.flows, 1)}
     experiment = results.experiment
     keys, alone = _keys(experiment), experiment.labels or experiment.mixes
-    git = results.environment().get("git") or {}
+    git = results.environment().get("git") or {"branch": None, "commit": None, "changed": []}
     return {
         "cc_schemes": sorted(keys.values()),
         "flows": max(len(experiment.flow_plans(label, path.name)) for label in alone),

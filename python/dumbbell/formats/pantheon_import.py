@@ -1,10 +1,12 @@
 """A Pantheon data directory as a results directory: every run measured again from its logs."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dumbbell import _core
 from dumbbell.base.backend import IMPORTED
@@ -33,6 +35,10 @@ from dumbbell.formats.staging import (
     staging,
 )
 from dumbbell.results import ResultsDirectory, unsuccessful
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import ImportTimes, RunStatistics
+    from dumbbell.contract.statistics import FlowStats, RunStats
 
 
 def import_pantheon(source: Path, out: Path, command: list[str], strict: bool = False) -> ResultsDirectory:
@@ -141,23 +147,23 @@ class _Import:
         known = self._known(run, files)
         found = {} if known else self._read(files, times or RunTimes(), temporary / "packets.parquet")
         reason = found.get("unusable")
-        statistics: dict[str, Any] = {}
+        measured: RunStats | None = None
         if known:
-            statistics = statistics_of(known, self._schemes(run))
+            measured = statistics_of(known, self._schemes(run))
             notes.append(f"its logs are not there: the numbers are those that Pantheon wrote into {PERFORMANCE}")
         elif reason is None:
             notes += found["oddities"]
-            statistics, more = self._measured(temporary / "packets.parquet", run, found)
+            measured, reason, more = self._measured(temporary / "packets.parquet", run, found)
             notes += more
-            # what Pantheon's own analysis would drop: too short, or a flow without arrivals
-            reason = statistics["network"]["invalid_reason"]
         notes = [_inside(self._source, note) for note in notes]
-        if reason is None:
-            statistics = {"backend": IMPORTED.form, "status": "done", "reason": None} | statistics
+        if reason is None and measured is not None:
+            made = {"backend": IMPORTED.form, "status": "done", "reason": None, **measured}
+            statistics = cast("RunStatistics", made)
         else:
             reason = _inside(self._source, str(reason))
             statistics = unsuccessful(IMPORTED.form, "failed", reason)
-        statistics |= {"imported": asdict(times or RunTimes()), "notes": notes}
+        imported = cast("ImportTimes", asdict(times or RunTimes()))
+        statistics = {**statistics, "imported": imported, "notes": notes}
         log = [f"imported from {files.data.name}, {files.ack.name}, {files.stats.name}", *notes]
         log += [] if reason is None else [f"not usable: {reason}"]
         keep_run(self._results, run, temporary, statistics, log)
@@ -197,13 +203,15 @@ class _Import:
             found = _without_ack(found, alone)
         return found
 
-    def _measured(self, packets: Path, run: Run, found: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """The statistics of a run and what is unusual about its flows."""
+    def _measured(
+        self, packets: Path, run: Run, found: Mapping[str, Any]
+    ) -> tuple[RunStats | None, str | None, list[str]]:
+        """Return the statistics of a run, why it does not count, if so, and what is unusual about its flows."""
         experiment, there = self._results.experiment, found["flows"]
         planned = [number for number, _ in enumerate(experiment.flow_plans(run.scheme, run.path), 1)]
         notes = []
         if len(there) > MOST_FLOWS:
-            return {"network": {"invalid_reason": f"{len(there)} flows: at most {MOST_FLOWS} are allowed"}}, []
+            return None, f"{len(there)} flows: at most {MOST_FLOWS} are allowed", []
         if there == [0] and self._metadata.flows > 1:
             notes.append(f"the log does not tell its flows apart; planned were {self._metadata.flows}")
         numbers = there if there == [0] else sorted({*planned, *there})
@@ -211,10 +219,11 @@ class _Import:
         notes += [f"flow {number} never started: no packet of it is in the log" for number in absent]
         tells_flows = there != [0] or self._metadata.flows <= 1
         zero_ns = found["log_zero_ns"]
-        statistics = measure(packets, experiment, run, numbers=numbers, log_zero_ns=zero_ns, tells_flows=tells_flows)
-        statistics["flows"] = list(_with_absent(statistics["flows"], absent))
-        statistics |= {"init_us": found["init_us"], "events": found["records"], "sim_wall_s": None}
-        return statistics, notes
+        measured = measure(packets, experiment, run, numbers=numbers, log_zero_ns=zero_ns, tells_flows=tells_flows)
+        told = {"init_us": found["init_us"], "events": found["records"], "sim_wall_s": None}
+        made = {**measured, "flows": [_with_absent(flow, absent) for flow in measured["flows"]], **told}
+        # what Pantheon's own analysis would drop: too short, or a flow without arrivals
+        return cast("RunStats", made), measured["network"].get("invalid_reason"), notes
 
 
 def _without_ack(both: dict[str, Any], alone: dict[str, Any]) -> dict[str, Any]:
@@ -224,13 +233,11 @@ def _without_ack(both: dict[str, Any], alone: dict[str, Any]) -> dict[str, Any]:
     return alone | {"oddities": [f"{both['unusable']}: the ACK direction is left out", *alone["oddities"]]}
 
 
-def _with_absent(flows: list[dict[str, Any]], absent: list[int]) -> Iterator[dict[str, Any]]:
-    """The metrics of flows; what was not recorded is absent."""
-    for flow in flows:
-        if flow["flow"] in absent:
-            yield {key: value if key in _OF_ABSENT else None for key, value in flow.items()}
-        else:
-            yield flow
+def _with_absent(flow: FlowStats, absent: list[int]) -> FlowStats:
+    """Return the metrics of a flow; of one that was not recorded they are null."""
+    if flow["flow"] not in absent:
+        return flow
+    return cast("FlowStats", {key: value if key in _OF_ABSENT else None for key, value in flow.items()})
 
 
 def _offsets(times: RunTimes, metadata: PantheonMetadata) -> tuple[float, float]:
@@ -249,7 +256,7 @@ def measure(
     numbers: list[int],
     log_zero_ns: int | None,
     tells_flows: bool = True,
-) -> dict[str, Any]:
+) -> RunStats:
     """All metrics of a packet log, with the flows of these `numbers`; `log_zero_ns` is where it has its own zero.
 
     No log of Pantheon or mahimahi tells marks, and some do not tell flows apart.
@@ -263,5 +270,5 @@ def measure(
         "flows": [{"flow": number, "scheme": plans[min(max(number, 1), len(plans)) - 1]} for number in numbers],
         "log_zero_ns": log_zero_ns,
     }
-    statistics: dict[str, Any] = json.loads(_core.measure_log(str(packets), json.dumps(options)))
-    return statistics
+    measured: RunStats = json.loads(_core.measure_log(str(packets), json.dumps(options)))
+    return measured

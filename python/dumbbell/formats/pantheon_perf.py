@@ -1,11 +1,13 @@
 """`pantheon_perf.json`: the numbers that Pantheon's analysis computed, for runs whose logs are not there."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError
@@ -13,6 +15,9 @@ from dumbbell.base.json_shape import Table, require_shape
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.base.names import is_name
 from dumbbell.formats.pantheon_text import read_text
+
+if TYPE_CHECKING:
+    from dumbbell.contract.statistics import RunStats
 
 PERFORMANCE = "pantheon_perf.json"
 _MOST_BYTES = 64 << 20
@@ -60,18 +65,19 @@ def _runs(table: Mapping[str, Any]) -> dict[int, dict[str, Mapping[str, Any]]]:
     return {number: flows for number, flows in found.items() if number > 0 and "all" in flows}
 
 
-def statistics_of(flows: Mapping[str, Mapping[str, Any]], schemes: list[str]) -> dict[str, Any]:
+def statistics_of(flows: Mapping[str, Mapping[str, Any]], schemes: list[str]) -> RunStats:
     """Return the statistics of a run of which only these numbers are known; `schemes` are those of its flows."""
     numbered = {int(flow): values for flow, values in flows.items() if _NUMBER.fullmatch(flow)}
-    told = [
-        {"flow": number, "scheme": schemes[min(max(number, 1), len(schemes)) - 1]} | _absent("flow") | _known(values)
+    told: list[dict[str, object]] = [
+        {"flow": number, "scheme": schemes[min(max(number, 1), len(schemes)) - 1], **_absent("flow"), **_known(values)}
         for number, values in sorted(numbered.items())
     ]
-    network = _absent("network") | {"completions": []} | _known(flows["all"])
-    return {"flows": told, "links": [], "network": network, "events": None, "sim_wall_s": None}
+    network = {**_absent("network"), "completions": [], **_known(flows["all"])}
+    made = {"flows": told, "links": [], "network": network, "events": None, "sim_wall_s": None}
+    return cast("RunStats", made)
 
 
-def _known(table: Mapping[str, Any]) -> dict[str, Any]:
+def _known(table: Mapping[str, Any]) -> dict[str, object]:
     return {metric: table.get(name) for name, metric in _METRICS.items()}
 
 

@@ -1,16 +1,22 @@
 """Pantheon's statistics files: times and clock offsets are read, the whole text is written."""
 
+from __future__ import annotations
+
 import datetime
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError
 from dumbbell.formats.pantheon_metadata import shortened
 from dumbbell.formats.pantheon_text import read_text
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import ImportTimes, RunTable
+    from dumbbell.contract.statistics import FlowStats, NetworkStats
 
 
 @dataclass(frozen=True)
@@ -21,6 +27,12 @@ class RunTimes:
     ended: str | None = None
     local_offset_ms: float | None = None
     remote_offset_ms: float | None = None
+
+
+def times_of(imported: ImportTimes) -> RunTimes:
+    """Return the times of an imported run, of its statistics."""
+    offsets = imported.get("local_offset_ms"), imported.get("remote_offset_ms")
+    return RunTimes(imported.get("started"), imported.get("ended"), *offsets)
 
 
 _LINE = re.compile(r"(Start at|End at|Local clock offset|Remote clock offset): (.*)")
@@ -92,7 +104,7 @@ def _offset(value: str) -> float:
     return offset
 
 
-def stats_text(times: RunTimes, run: dict[str, Any], generated: str) -> str:
+def stats_text(times: RunTimes, run: RunTable, generated: str) -> str:
     """The statistics file of a run, given as in `show --json`, exactly as Pantheon's analysis writes it."""
     lines = [f"Start at: {times.started}", f"End at: {times.ended}"]
     for side, offset in (("Local", times.local_offset_ms), ("Remote", times.remote_offset_ms)):
@@ -108,18 +120,18 @@ def stats_text(times: RunTimes, run: dict[str, Any], generated: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def logged_flows(run: dict[str, Any]) -> list[dict[str, Any]]:
+def logged_flows(run: RunTable) -> list[FlowStats]:
     """The flows of which a run has packets: for Pantheon there are no others."""
     return [flow for flow in run["flows"] if _is_logged(flow)]
 
 
-def _is_logged(flow: dict[str, Any]) -> bool:
+def _is_logged(flow: FlowStats) -> bool:
     """Return whether packets of a flow are known; where none are counted, whether its throughput is."""
     counts = [flow.get("packets_sent"), flow.get("packets_delivered")]
     return flow.get("throughput_mbps") is not None if counts == [None, None] else any(counts)
 
 
-def _totals(network: dict[str, Any]) -> Iterator[str]:
+def _totals(network: NetworkStats) -> Iterator[str]:
     utilization = ""
     capacity = network.get("capacity_mbps")
     if capacity:
@@ -128,10 +140,10 @@ def _totals(network: dict[str, Any]) -> Iterator[str]:
     yield from _values(network, utilization)
 
 
-def _values(metrics: dict[str, Any], utilization: str) -> Iterator[str]:
-    if metrics.get("throughput_mbps") is not None:
-        yield f"Average throughput: {metrics['throughput_mbps']:.2f} Mbit/s{utilization}"
-    if metrics.get("delay_p95_ms") is not None:
-        yield f"95th percentile per-packet one-way delay: {metrics['delay_p95_ms']:.3f} ms"
-    if metrics.get("loss_rate") is not None:
-        yield f"Loss rate: {100 * metrics['loss_rate']:.2f}%"
+def _values(metrics: FlowStats | NetworkStats, utilization: str) -> Iterator[str]:
+    if (throughput := metrics.get("throughput_mbps")) is not None:
+        yield f"Average throughput: {throughput:.2f} Mbit/s{utilization}"
+    if (delay := metrics.get("delay_p95_ms")) is not None:
+        yield f"95th percentile per-packet one-way delay: {delay:.3f} ms"
+    if (loss := metrics.get("loss_rate")) is not None:
+        yield f"Loss rate: {100 * loss:.2f}%"

@@ -1,5 +1,7 @@
 """What is read from other tools, or written for them, is there completely or not at all."""
 
+from __future__ import annotations
+
 import fcntl
 import os
 import shutil
@@ -8,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dumbbell import catalog
 from dumbbell._core import Error
@@ -24,6 +26,10 @@ from dumbbell.results import Recording, ResultsDirectory, unsuccessful, write_en
 from dumbbell.results.environment import environment, now
 from dumbbell.results.files import publish
 from dumbbell.results.kept_experiment import write_experiment
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunStatistics
+    from dumbbell.contract.statistics import RunStats
 
 STAGE = ".unfinished"
 """What is made is in a directory of this name until it is complete."""
@@ -163,13 +169,13 @@ def begin(
     return results
 
 
-def add_run(results: ResultsDirectory, run: Run, files: list[Path], statistics: dict[str, Any], source: str) -> None:
+def add_run(results: ResultsDirectory, run: Run, files: list[Path], measured: RunStats, source: str) -> None:
     """Moves the files of a run, which were made from `source`, to their place and writes its statistics."""
     folder = run_folder(results)
     for file in files:
         file.rename(folder / file.name)
-    statistics = statistics | {"backend": IMPORTED.form, "status": "done", "reason": None, "sim_wall_s": None}
-    keep_run(results, run, folder, statistics, [f"imported from {source}"])
+    made = {**measured, "backend": IMPORTED.form, "status": "done", "reason": None, "sim_wall_s": None}
+    keep_run(results, run, folder, cast("RunStatistics", made), [f"imported from {source}"])
 
 
 def add_failed(results: ResultsDirectory, run: Run, reason: str, source: str) -> None:
@@ -185,7 +191,7 @@ def run_folder(results: ResultsDirectory) -> Path:
     return folder
 
 
-def keep_run(results: ResultsDirectory, run: Run, folder: Path, statistics: dict[str, Any], log: list[str]) -> None:
+def keep_run(results: ResultsDirectory, run: Run, folder: Path, statistics: RunStatistics, log: list[str]) -> None:
     """Moves the folder of a run to its place, with its statistics and what there is to say of its import."""
     (folder / "log.txt").write_text("\n".join([f"{now()} {log[0]}", *log[1:]]) + "\n", encoding="utf-8")
     (folder / "stats.json").write_text(to_json(results.complete(run, statistics)), encoding="utf-8")

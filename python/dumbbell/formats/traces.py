@@ -1,12 +1,14 @@
 """What was recorded at the ends of connections as a results directory: a scheme for each trace, one run each."""
 
+from __future__ import annotations
+
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dumbbell import _core
 from dumbbell.base.backend import IMPORTED
@@ -28,6 +30,9 @@ from dumbbell.formats.staging import (
     staging,
 )
 from dumbbell.results import ResultsDirectory
+
+if TYPE_CHECKING:
+    from dumbbell.contract.statistics import RunStats
 
 _MOST_STARTED_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp() - MOST_SECONDS
 """Latest start, s after 1970, of what still ends in a year with four digits."""
@@ -227,13 +232,13 @@ def _write(
         if trace.reason is not None:
             add_failed(results, run, trace.reason, trace.source)
             continue
-        statistics = _measured(trace)
-        statistics |= {"events": trace.events, "init_us": None, kind: trace.facts, "notes": list(trace.notes)}
-        statistics["imported"] = asdict(_times(trace))
+        measured = _measured(trace)
+        known = {"events": trace.events, "init_us": None, kind: trace.facts, "notes": list(trace.notes)}
         # A trace has no planned length that it could fall short of, as Pantheon's runs can.
-        statistics["network"] |= {"valid": True, "invalid_reason": None}
+        network = {**measured["network"], "valid": True, "invalid_reason": None}
+        made = {**measured, "network": network, **known, "imported": asdict(_times(trace))}
         files = [file for file in (trace.packets, trace.samples) if file is not None]
-        add_run(results, run, files, statistics, trace.source)
+        add_run(results, run, files, cast("RunStats", made), trace.source)
     noted = [f"{trace.label}: {note}" for trace in traces for note in trace.notes]
     sentences = " ".join(notes.split())
     (directory / "notes.txt").write_text("\n".join([sentences, *noted]) + "\n", encoding="utf-8")
@@ -255,7 +260,7 @@ def _experiment(source: Path, kind: str, traces: Sequence[Trace]) -> Experiment:
     return imported_experiment(path, [trace.label for trace in traces], max(trace.last_s for trace in traces))
 
 
-def _measured(trace: Trace) -> dict[str, Any]:
+def _measured(trace: Trace) -> RunStats:
     options: dict[str, Any] = {
         "duration_s": trace.last_s,
         "flows": [
@@ -267,7 +272,7 @@ def _measured(trace: Trace) -> dict[str, Any]:
     if trace.samples is not None:
         options["stated"] = str(trace.samples)
     packets = None if trace.packets is None else str(trace.packets)
-    statistics: dict[str, Any] = json.loads(_core.measure_log(packets, json.dumps(options)))
+    statistics: RunStats = json.loads(_core.measure_log(packets, json.dumps(options)))
     for flow in statistics["flows"]:
         if flow["packets_delivered"] and flow["loss_rate"] == 1.0 and flow["bytes_sent"]:
             number, delivered = flow["flow"], flow["packets_delivered"]

@@ -31,7 +31,7 @@ class Uniform:
     high: float
     zero: float = 0.0
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, object]:
         """As the core reads it."""
         return {"kind": "uniform", "low": float(self.low), "high": float(self.high), "zero": float(self.zero)}
 
@@ -40,7 +40,7 @@ class Uniform:
 class LogUniform(Uniform):
     """The same of the logarithm."""
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, object]:
         """As the core reads it."""
         return super().table() | {"kind": "log-uniform"}
 
@@ -51,7 +51,7 @@ class Choice:
 
     values: Sequence[float]
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, object]:
         """As the core reads it."""
         return {"kind": "choice", "values": [float(value) for value in self.values]}
 

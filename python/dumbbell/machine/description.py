@@ -8,7 +8,6 @@ import platform
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from dumbbell.machine.interfaces import interfaces
 
@@ -36,12 +35,12 @@ _PROCESSES = Path("/proc")
 _TC_WITHIN_S = 5.0
 
 
-def describe() -> dict[str, Any]:
+def describe() -> dict[str, object]:
     """All of it, for the ends of real packets. No host name, no hardware address: results are shown around."""
     return processor() | clock() | network()
 
 
-def processor() -> dict[str, Any]:
+def processor() -> dict[str, object]:
     """Kernel, processors and memory."""
     found = {
         "kernel": f"{platform.system()} {platform.release()}",
@@ -56,7 +55,7 @@ def processor() -> dict[str, Any]:
     return {key: value for key, value in found.items() if value is not None}
 
 
-def network() -> dict[str, Any]:
+def network() -> dict[str, object]:
     """Settings of the kernel's network code, interfaces, queues in front of them."""
     files = [file for pattern in _OF_PACKETS for file in sorted((_PROCESSES / "sys/net").glob(pattern))]
     names = [".".join(file.relative_to(_PROCESSES / "sys").parts) for file in files if "key" not in file.name]
@@ -78,14 +77,14 @@ def cpus() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def clock() -> dict[str, Any]:
+def clock() -> dict[str, object]:
     """Where the kernel's time comes from, and whether something keeps it right.
 
     `frequency_ppm` is what the kernel corrects its clock by, `error_us` how far off it may be, by its own account
     (adjtimex(2)).
     """
     folder = _SYSTEM / "devices/system/clocksource/clocksource0"
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "source": read(folder / "current_clocksource"),
         "available": (read(folder / "available_clocksource") or "").split() or None,
         **_discipline(),
@@ -109,7 +108,7 @@ _TIME_ERROR, _STA_UNSYNC = 5, 0x40
 _FREQUENCY_PER_PPM = 65536.0
 
 
-def _discipline() -> dict[str, Any]:
+def _discipline() -> dict[str, object]:
     library = ctypes.CDLL(None, use_errno=True)
     if not hasattr(library, "adjtimex"):
         return {}
@@ -159,7 +158,7 @@ def _steal_share() -> float | None:
     return round(ticks[7] / total, 6) if len(ticks) == 8 and total else None
 
 
-def _qdiscs() -> dict[str, Any]:
+def _qdiscs() -> dict[str, object]:
     """The queueing disciplines by interface and place, if `tc` is there to tell."""
     try:
         done = subprocess.run(
@@ -170,7 +169,7 @@ def _qdiscs() -> dict[str, Any]:
         return {}
     if not isinstance(listed, list):
         return {}
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, object]] = {}
     for each in listed:
         place = "root" if each.get("root") else str(each.get("parent", each.get("handle", "")))
         found.setdefault(each["dev"], {})[place] = {"kind": each["kind"]} | each.get("options", {})

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-from typing import Any
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError
@@ -14,7 +13,7 @@ _CHECK_IN_USER_NAMESPACE = (
 )
 
 
-def checks() -> list[dict[str, Any]]:
+def checks() -> list[dict[str, object]]:
     """What emulation needs, each with `name`, `good`, `found` and `fix`.
 
     Without root, runs are emulated in a user namespace, so the looking is done in one too: by a process of its own,
@@ -33,8 +32,8 @@ def checks() -> list[dict[str, Any]]:
     return [{"name": "user namespace", "good": False, "found": found or said, "fix": fix or "run as root"}]
 
 
-def _read(report: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(report)
+def _read(report: str) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = json.loads(report)
     return found
 
 

@@ -8,7 +8,6 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 _SIOCETHTOOL = 0x8946
 _NAME_BYTES = 16
@@ -30,7 +29,7 @@ _FLAGS = {"large-receive-offload": 1 << 15, "ntuple-filters": 1 << 27, "receive-
 _IFF_UP = 1
 
 
-def interfaces(folder: Path = Path("/sys/class/net")) -> dict[str, dict[str, Any]]:
+def interfaces(folder: Path = Path("/sys/class/net")) -> dict[str, dict[str, object]]:
     """Those that are up, by name. What a driver does not tell is absent."""
     with _asked() as ask:
         found = {entry.name: _interface(entry) | {"offloads": dict(_offloads(ask, entry.name))} for entry in up(folder)}
@@ -45,7 +44,7 @@ def up(folder: Path) -> Iterator[Path]:
             yield entry
 
 
-def _interface(folder: Path) -> dict[str, Any]:
+def _interface(folder: Path) -> dict[str, object]:
     speed = _number(folder / "speed")
     driver = folder / "device/driver"
     told = {

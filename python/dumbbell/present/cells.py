@@ -1,14 +1,19 @@
 """The cells of a grid: which vary along an axis, and the means of their runs."""
 
+from __future__ import annotations
+
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.present.report.content import ReportModel, RunEntry
 from dumbbell.results.analysis.axis_words import axis_label, axis_phrases, varied_axes
 from dumbbell.results.numbers import is_number
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import AxisValue
 
 WHO = ("scheme", "ours", "theirs", "start_s")
 """The axes of grids that say who competes."""
@@ -24,7 +29,7 @@ class Cells:
         self.kind = kind
 
     @cached_property
-    def axes(self) -> dict[str, dict[str, Any]]:
+    def axes(self) -> dict[str, Mapping[str, AxisValue]]:
         """The axes and their values in each cell. The keys of a table count as axes."""
         return {run.path: run.content.get("axes") or {"path": run.path} for run in self.model.runs}
 
@@ -56,7 +61,7 @@ class Cells:
             raise self._choose(free, group_by)
         return [run for name in names for run in self.model.of(name) if run.good]
 
-    def _fixed(self, cell: str, free: Sequence[str]) -> dict[str, Any]:
+    def _fixed(self, cell: str, free: Sequence[str]) -> dict[str, AxisValue]:
         return {name: value for name, value in self.axes[cell].items() if name not in free}
 
     def _choose(self, free: Sequence[str], group_by: bool) -> UserError:

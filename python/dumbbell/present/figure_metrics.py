@@ -1,11 +1,13 @@
 """The metrics that figures draw: names for axes, units, and their values in runs."""
 
+from __future__ import annotations
+
 import json
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dumbbell import _core
 from dumbbell.base.conventions import CONVENTIONS, CORRECTED, PANTHEON, Convention, MainMetric
@@ -15,6 +17,9 @@ from dumbbell.results.analysis.metric_words import metric_words
 from dumbbell.results.analysis.shares import share_of
 from dumbbell.results.analysis.summary import FRACTIONS, Estimate, Repetitions
 from dumbbell.results.numbers import flat
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
 
 SHARE = "share:"
 """Before the name of a scheme: the metric is the share of the payload that its flows get in a mix."""
@@ -76,12 +81,12 @@ class FigureMetric:
 
         return f"{number(estimate.mean)} {estimate.bounds_text(number)}".strip()
 
-    def value(self, run: Mapping[str, Any]) -> float | None:
+    def value(self, run: RunTable) -> float | None:
         """Return the value of a run, given as in `show --json`, in the unit that figures show; None if it has none."""
         found = self._raw(run)
         return None if found is None else self.factor * found
 
-    def _raw(self, run: Mapping[str, Any]) -> float | None:
+    def _raw(self, run: RunTable) -> float | None:
         if self.scheme:
             own = [share_of(flow) for flow in run["flows"] if flow.get("scheme") == self.scheme]
             known = [float(share) for share in own if share is not None]
@@ -94,7 +99,7 @@ class FigureMetric:
             return statistics.fmean(of_flows)
         return dict(flat(run["links"][0])).get(self.key) if run["links"] else None
 
-    def estimate(self, group: Repetitions, runs: Sequence[Mapping[str, Any]]) -> Estimate | None:
+    def estimate(self, group: Repetitions, runs: Sequence[RunTable]) -> Estimate | None:
         """Return mean and interval over the `runs` of a group that count, in the unit that figures show."""
         of_network = None if self.scheme else group.estimate(("network", 0, self.key))
         if of_network is None:

@@ -1,10 +1,12 @@
 """Requests for figures, of a run or of a results directory, and what is drawn."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.description import Description, describe
@@ -21,6 +23,10 @@ from dumbbell.present.tables import Table as PaperTable
 from dumbbell.results.series.run_files import FLOWS, Source
 from dumbbell.results.series.samples import RunSamples, Sampled, read_sampled, run_samples
 from dumbbell.results.series.table import Table
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
+    from dumbbell.contract.specification import RunSpec
 
 UNNAMED = "run"
 """The name of an experiment that is made of options only."""
@@ -91,7 +97,7 @@ class Drawn:
 class DrawnRun(Protocol):
     """A run that is drawn, as the library has it."""
 
-    statistics: dict[str, Any]
+    statistics: RunTable
     kept: Mapping[str, Source]
     schemes: Mapping[str, Scheme]
 
@@ -100,7 +106,7 @@ class DrawnRun(Protocol):
         """For messages."""
 
     @property
-    def specification(self) -> Mapping[str, Any]:
+    def specification(self) -> RunSpec:
         """What the core was given for it."""
 
     def source(self, name: str) -> Source:

@@ -32,7 +32,7 @@ def installation() -> Installation:
     state, built = git_state(), _core.commit() or packed_commit()
     commit = short_commit(built) if built else None
     if state is not None:
-        commit = short_commit(state["commit"], bool(state["changed"]))
+        commit = short_commit(state["commit"] or "", bool(state["changed"]))
     helpers = tuple(name for name in OWN_PROGRAMS if find_program(name))
     return Installation(__version__, commit, tuple(backend_forms()), helpers)
 

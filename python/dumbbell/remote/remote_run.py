@@ -169,7 +169,7 @@ class Pair:
     def _sides(self) -> tuple[RunPeer, RunPeer]:
         return self.local, self.remote
 
-    def run(self, specification: dict[str, Any], directory: Path, note: Note) -> dict[str, Any]:
+    def run(self, specification: Mapping[str, Any], directory: Path, note: Note) -> dict[str, Any]:
         """One run; its logs are written into `directory`, its statistics returned.
 
         Raises:
@@ -377,7 +377,7 @@ def _overhead(tunnel: str) -> int:
     return {"none": TAG_BYTES, "sealed": OVERHEAD_BYTES, "pantheon": PANTHEON_OVERHEAD_BYTES}[tunnel]
 
 
-def fitted(specification: dict[str, Any], mtu_bytes: int, note: Note) -> dict[str, Any]:
+def fitted(specification: Mapping[str, Any], mtu_bytes: int, note: Note) -> dict[str, Any]:
     """The same with packets of our transport that fit the path's MTU as it was found: none is cut into pieces."""
     flows = []
     for number, flow in enumerate(specification["flows"], 1):
@@ -391,7 +391,7 @@ def fitted(specification: dict[str, Any], mtu_bytes: int, note: Note) -> dict[st
                 )
                 flow = flow | {"transport": flow["transport"] | {"payload_bytes": room}}
         flows.append(flow)
-    return specification | {"flows": flows, "path": dict(specification["path"])}
+    return {**specification, "flows": flows, "path": dict(specification["path"])}
 
 
 def own_part(specification: dict[str, Any], sends: bool) -> dict[str, Any]:

@@ -54,8 +54,8 @@ class State:
     every_s: float
     rounds: int
     round: int = 0
-    last: dict[str, Any] = field(default_factory=dict)
-    next: dict[str, Any] = field(default_factory=dict)
+    last: dict[str, object] = field(default_factory=dict)
+    next: dict[str, object] = field(default_factory=dict)
     missed: list[str] = field(default_factory=list)
     reason: str = ""
     process: int = 0
@@ -129,7 +129,7 @@ def _checked(content: Any) -> State:  # noqa: ANN401 (any JSON value)
     return state
 
 
-def as_json(directory: Path) -> dict[str, Any] | None:
+def as_json(directory: Path) -> dict[str, object] | None:
     """Return the state with `alive` and `seen_at`, when it beat last, and all of it `in_words`; `None` of no campaign.
 
     Of a damaged file it is what is wrong, as `damaged`: the runs can be read all the same.

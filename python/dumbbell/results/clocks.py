@@ -3,13 +3,18 @@
 Statistics of runs between two machines have a key `clocks`; of others there is one clock, and nothing to say.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError
 from dumbbell.results.numbers import is_number, one_way_metrics
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunStatistics
 
 CLOCKS = "clocks"
 """The key of statistics."""
@@ -73,9 +78,9 @@ def clocks_text(interval: Interval | None, number: Callable[[float], str]) -> st
     return "" if interval is None else f"clocks {number(interval[0])} to {number(interval[1])}"
 
 
-def clocks_of(run: Mapping[str, Any]) -> Clocks | None:
+def clocks_of(run: RunStatistics) -> Clocks | None:
     """Return what a run (as in `show --json`) says of its clocks; None if it was made with one clock."""
-    found = run.get(CLOCKS)
+    found = run.get("clocks")
     if found is None:
         return None
     low, high = found["uncertainty_ms"]
@@ -92,7 +97,7 @@ def clocks_of(run: Mapping[str, Any]) -> Clocks | None:
     )
 
 
-def check_clocks(where: str, content: Mapping[str, Any]) -> None:
+def check_clocks(where: str, content: Mapping[str, object]) -> None:
     """Refuse statistics whose `clocks` are of another shape.
 
     Raises:

@@ -9,7 +9,7 @@ _MOST_LETTERS = 60
 _ABSENT = object()
 
 
-def difference(there: dict[str, Any], now: dict[str, Any]) -> str:
+def difference(there: dict[str, object], now: dict[str, object]) -> str:
     """`` `duration_s`: 30.0 there, 10.0 now; ... ``: keys whose values differ, the first few; empty if none does."""
     found = [f"`{key}`: {_brief(old)} there, {_brief(new)} now" for key, old, new in _differing(there, now)]
     more = [f"{len(found) - MOST_SHOWN} more"] if len(found) > MOST_SHOWN else []

@@ -1,5 +1,7 @@
 """The results directory: what belongs to an experiment, what is finished, and how it is read back."""
 
+from __future__ import annotations
+
 import contextlib
 import errno
 import fcntl
@@ -7,11 +9,11 @@ import itertools
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Literal, cast
 
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError, listed, one_line, require_text
@@ -26,6 +28,10 @@ from dumbbell.results.integrity import damage
 from dumbbell.results.kept_experiment import TRACES, kept_table, write_experiment
 from dumbbell.results.shape import ENVIRONMENT, require_statistics
 
+if TYPE_CHECKING:
+    from dumbbell.contract.environment import Environment
+    from dumbbell.contract.run import RunStatistics, RunTable, Status
+
 STATISTICS = "stats.json"
 MISSING = "not run: the experiment was stopped before"
 RUNNING = "not run yet: the experiment is running"
@@ -37,7 +43,7 @@ NOT_YET = "not run: its round was missed, or is still to come"
 """That of a campaign."""
 _EXTENDED = ("runs", "for_s", "disk_quota_bytes", "data_cap_bytes", "convention")
 """Settings that may be others when results are continued: they say how much is made, or what is shown of it."""
-DAMAGED = "damaged"
+DAMAGED: Literal["damaged"] = "damaged"
 """Status of a run whose statistics cannot be read; the key of an environment that cannot."""
 LEAST_FREE_BYTES = 16 * 2**20
 LOCK = ".lock"
@@ -93,7 +99,7 @@ class ResultsDirectory:
         """Where the files of `run` are."""
         return self.directory / self.place(run)
 
-    def statistics(self, run: Run) -> dict[str, Any] | None:
+    def statistics(self, run: Run) -> RunStatistics | None:
         """The contents of the run's `stats.json`, or `None` if it has not been run.
 
         Raises:
@@ -105,14 +111,14 @@ class ResultsDirectory:
         except OSError as error:
             raise UserError(one_line(error)) from None
         try:
-            content: dict[str, Any] = read_json(file)
+            content: Mapping[str, object] = read_json(file)
         except (FileNotFoundError, NotADirectoryError):
             return None
         _check_statistics(file, content)
         for key, wanted in (("scheme", run.scheme), ("path", run.path), ("run", run.run)):
             if content.get(key, wanted) != wanted:
                 raise UserError(f"{file}: is of {key} `{content[key]}`: this is the place of {key} `{wanted}`")
-        return content
+        return cast("RunStatistics", content)  # whose shape was checked
 
     def is_finished(self, run: Run) -> bool:
         """Whether the run need not be made again: it is readable, and neither failed nor invalid.
@@ -128,11 +134,11 @@ class ResultsDirectory:
             raise UserError(f"{self.folder(run)}: {fault}")
         return True
 
-    def runs(self) -> list[dict[str, Any]]:
+    def runs(self) -> list[RunTable]:
         """Return every run of the experiment as in `show --json`, the missing and the damaged ones included."""
         return [self.readable(run) for run in self.planned()]
 
-    def run(self, run: Run) -> dict[str, Any]:
+    def run(self, run: Run) -> RunTable:
         """One run as in `show --json`."""
         statistics = self.statistics(run)
         if statistics is None:
@@ -140,7 +146,7 @@ class ResultsDirectory:
             statistics = unsuccessful(self.experiment.backend, "missing", why)
         return self.complete(run, statistics)
 
-    def readable(self, run: Run) -> dict[str, Any]:
+    def readable(self, run: Run) -> RunTable:
         """Return one run as in `show --json`; where its statistics are damaged, its reason says how."""
         try:
             return self.run(run)
@@ -148,16 +154,17 @@ class ResultsDirectory:
             problem = str(error).replace(f"{self.folder(run)}/", "")
             return self.complete(run, unsuccessful(self.experiment.backend, DAMAGED, problem))
 
-    def complete(self, run: Run, statistics: dict[str, Any]) -> dict[str, Any]:
+    def complete(self, run: Run, statistics: RunStatistics) -> RunTable:
         """The statistics of a run together with what it is. What was not executed here has no seed."""
         seed = run.seed if self.experiment.capabilities.executes else None
         identity = {"scheme": run.scheme, "path": run.path, "run": run.run, "seed": seed}
         cell = self.experiment.cells.get(run.path)
         axes = {} if cell is None else {"path": cell.base} | cell.axis_values
         absent = {"backend": self.experiment.backend, "reason": None, "sim_wall_s": None, "events": None}
-        return identity | absent | statistics | identity | {"directory": self.place(run), "axes": axes}
+        made = {**identity, **absent, **statistics, **identity, "directory": self.place(run), "axes": axes}
+        return cast("RunTable", made)
 
-    def settled(self) -> Iterator[dict[str, Any]]:
+    def settled(self) -> Iterator[RunTable]:
         """Every run that has readable statistics, good or not, as in `show --json`."""
         for run in self.planned():
             try:
@@ -167,14 +174,14 @@ class ResultsDirectory:
             if statistics is not None:
                 yield self.complete(run, statistics)
 
-    def shown_environment(self) -> dict[str, Any]:
+    def shown_environment(self) -> Environment:
         """Return the contents of `environment.json`; where the file is damaged, what is wrong as `damaged`."""
         try:
             return self.environment()
         except UserError as error:
-            return {DAMAGED: str(error).replace(f"{self.directory}/", "")}
+            return {"damaged": str(error).replace(f"{self.directory}/", "")}
 
-    def environment(self) -> dict[str, Any]:
+    def environment(self) -> Environment:
         """Return the contents of `environment.json`; nothing where there is none.
 
         Raises:
@@ -182,7 +189,7 @@ class ResultsDirectory:
         """
         file = self.directory / "environment.json"
         try:
-            content: dict[str, Any] = read_json(file)
+            content: Environment = read_json(file)
         except FileNotFoundError:
             return {}
         try:
@@ -221,7 +228,7 @@ def _numbers(folder: Path) -> list[int]:
     return sorted(int(each.name) for each in folder.iterdir() if each.name.isdecimal() and each.name.isascii())
 
 
-def unsuccessful(backend: str, status: str, reason: str) -> dict[str, Any]:
+def unsuccessful(backend: str, status: Status, reason: str) -> RunStatistics:
     """The statistics of a run that has none."""
     return {
         "backend": backend,
@@ -313,16 +320,16 @@ def _continued(directory: Path, experiment: Experiment, resume: bool) -> Experim
     return experiment if experiment.runs >= old.runs else old
 
 
-def write_environment(results: ResultsDirectory, environment: dict[str, Any]) -> None:
+def write_environment(results: ResultsDirectory, environment: Mapping[str, object]) -> None:
     """Records the environment; a resumed experiment keeps the first and lists the later ones.
 
     The first also names the results, so that a database knows them when they come again.
     """
     earlier = results.environment()
     if earlier:
-        environment = earlier | {"resumed": [*earlier.get("resumed", []), environment]}
-    environment = {"results_id": uuid.uuid4().hex} | environment
-    write_atomically(results.directory / "environment.json", to_json(environment))
+        environment = {**earlier, "resumed": [*earlier.get("resumed", []), environment]}
+    named = {"results_id": uuid.uuid4().hex, **environment}
+    write_atomically(results.directory / "environment.json", to_json(named))
 
 
 @contextmanager

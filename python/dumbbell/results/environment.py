@@ -1,5 +1,7 @@
 """What a number depends on besides the experiment: versions, git state, kernel, processor, kernel settings."""
 
+from __future__ import annotations
+
 import datetime
 import importlib.metadata
 import platform
@@ -8,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell import _core
 from dumbbell.base.questions import ask
@@ -16,6 +18,9 @@ from dumbbell.base.version import __version__
 from dumbbell.catalog.outside.availability import find_program
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.machine.description import SYSCTLS, clock, network, processor, sysctls
+
+if TYPE_CHECKING:
+    from dumbbell.contract.environment import Git
 
 VERSION_WITHIN_S = 2.0
 
@@ -25,7 +30,7 @@ def now() -> str:
     return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def environment(command: list[str]) -> dict[str, Any]:
+def environment(command: list[str]) -> dict[str, object]:
     """Everything recorded in `environment.json`."""
     return {
         "started_at": now(),
@@ -41,7 +46,7 @@ def environment(command: list[str]) -> dict[str, Any]:
     }
 
 
-def emulation_environment(schemes: Iterable[Scheme]) -> dict[str, Any]:
+def emulation_environment(schemes: Iterable[Scheme]) -> dict[str, object]:
     """What the numbers of real packets depend on besides: clock, the kernel's network, the programs' versions."""
     needed = [name for scheme in schemes if scheme.program for name in scheme.program.requires]
     return {
@@ -66,7 +71,7 @@ def _program_version(name: str) -> str | None:
     return (answer.out or answer.problems).split("\n")[0].strip()[:200] or None
 
 
-def git_state() -> dict[str, Any] | None:
+def git_state() -> Git | None:
     """Commit, branch and changed files of the source tree that this file is in; `None` for an installed package."""
     here = Path(__file__)
     # an installed package may lie inside somebody else's repository

@@ -1,12 +1,17 @@
 """Whether the files of a run are as they were recorded: their sizes and digests are in its statistics."""
 
-from collections.abc import Iterator, Mapping
+from __future__ import annotations
+
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.input_files import digest
 from dumbbell.results.series.run_files import PACKETS, kept_names
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import KeptFile, RunStatistics
 
 FILES = "files"
 """The key of statistics under which they are, by name of the file: `bytes` and `sha256`."""
@@ -15,7 +20,7 @@ _MAGIC = b"PAR1"
 """How a Parquet file begins and ends."""
 
 
-def recorded(folder: Path) -> dict[str, dict[str, Any]]:
+def recorded(folder: Path) -> dict[str, KeptFile]:
     """What is to be known of the files that a run kept in `folder`."""
     return {
         name: {"bytes": (folder / name).stat().st_size, "sha256": digest(folder / name)}
@@ -23,12 +28,12 @@ def recorded(folder: Path) -> dict[str, dict[str, Any]]:
     }
 
 
-def damage(folder: Path, statistics: Mapping[str, Any], log: str) -> str | None:
+def damage(folder: Path, statistics: RunStatistics, log: str) -> str | None:
     """The first of the `faults` of a run; nothing if its files are as they were recorded."""
     return next(faults(folder, statistics, log), None)
 
 
-def faults(folder: Path, statistics: Mapping[str, Any], log: str) -> Iterator[str]:
+def faults(folder: Path, statistics: RunStatistics, log: str) -> Iterator[str]:
     """Yield what is wrong with the files of a run whose packet log is `log`, a line for each file.
 
     Of results that recorded nothing about their files these have to be there and to end like such files.

@@ -1,9 +1,10 @@
 """The experiment as a results directory keeps it: `experiment.toml`, and beside it the trace files that it names."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from dumbbell.base.input_files import TEXT, read_bytes
+from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.catalog.trace_files import names_file
 from dumbbell.experiment import Experiment
@@ -13,13 +14,13 @@ TRACES = "traces"
 """The folder of the trace files."""
 
 
-def kept_table(experiment: Experiment) -> dict[str, Any]:
+def kept_table(experiment: Experiment) -> dict[str, object]:
     """Return the table of an experiment with the names that its trace files have in a results directory."""
-    table = experiment.table()
-    for path in table["path"].values():
-        for direction in ("data", "ack"):
-            path[direction] = [_named(element) for element in path[direction]]
-    return table
+    paths = {
+        name: replace(path, data=[*map(_named, path.data)], ack=[*map(_named, path.ack)]).table()
+        for name, path in experiment.paths.items()
+    }
+    return experiment.table() | {"path": paths}
 
 
 def write_experiment(directory: Path, experiment: Experiment) -> None:
@@ -38,7 +39,7 @@ def write_experiment(directory: Path, experiment: Experiment) -> None:
     write_atomically(directory / "experiment.toml", to_toml(kept_table(experiment)))
 
 
-def _named(element: dict[str, Any]) -> dict[str, Any]:
+def _named(element: Element) -> Element:
     if not names_file(element):
         return element
     file, mark = Path(element["file"]), f"-{element['sha256'][:8]}"

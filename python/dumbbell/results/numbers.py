@@ -1,18 +1,23 @@
 """The numbers of a run by their names, and the definitions of metrics."""
 
+from __future__ import annotations
+
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 from dumbbell import _core
 
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
 
-def numbers(run: dict[str, Any]) -> Iterator[tuple[str, int, str, float]]:
+
+def numbers(run: RunTable) -> Iterator[tuple[str, int, str, float]]:
     """Yield all numbers of a run as (entity, number, metric, value). Flows and links count from 1, the network is 0."""
-    entities = [("network", 0, run["network"])]
+    entities: list[tuple[str, int, Mapping[str, object]]] = [("network", 0, run["network"])]
     entities += [("flow", index, flow) for index, flow in enumerate(run["flows"], 1)]
     entities += [("link", index, link) for index, link in enumerate(run["links"], 1)]
     labels = _labels()
@@ -22,13 +27,19 @@ def numbers(run: dict[str, Any]) -> Iterator[tuple[str, int, str, float]]:
                 yield entity, index, name, value
 
 
-def flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, float]]:
+def flat(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, float]]:
     """Yield the numbers of a table and of the tables in it, by name: `media.stalls`."""
     for name, value in table.items():
         if isinstance(value, dict):
             yield from flat(value, f"{prefix}{name}.")
         elif is_number(value):
             yield prefix + name, float(value)
+
+
+def value_of(table: Mapping[str, object], key: str) -> float | None:
+    """Return a number of a flow, a link or the network by its name; None where the run does not have it."""
+    value = table.get(key)
+    return float(value) if is_number(value) else None
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
@@ -72,7 +83,7 @@ _LAYER = re.compile(r"_(l[1247])$")
 _REDUCED = re.compile(r"(^|[._])(mean|var|cov|p\d+)([._]|$)")
 
 
-def definition(entity_kind: str, name: str, rest: dict[str, Any] | None = None) -> Definition:
+def definition(entity_kind: str, name: str, rest: Mapping[str, str] | None = None) -> Definition:
     """Return the definition of a metric. A metric that this version does not know (no `rest`) has only its name."""
     layer = _LAYER.search(name)
     found = rest or {}

@@ -21,7 +21,7 @@ def ordered(groups: Sequence[Repetitions], metric: str) -> list[Repetitions]:
         UserError: there is no such metric, or no run has it.
     """
     check_metrics([metric])
-    known = {(each["level"], each["name"]): each["better"] for each in definitions()}
+    known: dict[tuple[str, str], str] = {(each["level"], each["name"]): each["better"] for each in definitions()}
     levels = [level for level in _LEVELS if (level, metric) in known]
     keys: list[MetricKey] = [(level, int(level != "network"), metric) for level in levels]
     key = next((key for key in keys if any(key in group.values for group in groups)), None)

@@ -1,11 +1,16 @@
 """The names of metrics, and the numbers of runs as a table."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError, nearest
 from dumbbell.results.numbers import definitions, numbers
 from dumbbell.results.series.table import Table
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
 
 _COLUMNS = {
     "path": "text",
@@ -35,7 +40,7 @@ def check_metrics(names: Iterable[str]) -> None:
             raise UserError(f"unknown metric `{name}`{hint}: `dumbbell list metrics` shows all")
 
 
-def metrics_table(runs: Iterable[Mapping[str, Any]]) -> Table:
+def metrics_table(runs: Iterable[RunTable]) -> Table:
     """Every number of the runs, which are as in `dumbbell show --json`; `Results.metrics` has the columns."""
     units = {(each.entity_kind, each.name): each.unit for each in definitions()}
     rows = []
@@ -46,7 +51,7 @@ def metrics_table(runs: Iterable[Mapping[str, Any]]) -> Table:
             **{("flow", index): flow.get("scheme", "") for index, flow in enumerate(run["flows"], 1)},
             **{("link", index): link.get("link", "") for index, link in enumerate(run["links"], 1)},
         }
-        for level, number, metric, value in numbers(dict(run)):
+        for level, number, metric, value in numbers(run):
             unit = units.get((level, metric), "")
             rows.append([*who, level, number, named[level, number], metric, unit, value])
     return Table.of(_COLUMNS, rows)

@@ -1,10 +1,12 @@
 """The results of an experiment: its runs and all their numbers, from a results directory."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dumbbell.api.records.means import means, ordered
 from dumbbell.api.records.metrics import check_metrics, metrics_table
@@ -27,6 +29,7 @@ from dumbbell.results.sizes import sizes
 
 if TYPE_CHECKING:
     from dumbbell.api.records.figures import Figure
+    from dumbbell.contract.environment import Environment
     from dumbbell.execution.pool import Outcome
     from dumbbell.experiment import Experiment, Run
 
@@ -35,7 +38,7 @@ class Results:
     """A results directory: `dumbbell.run` makes one, `dumbbell.open` reads one."""
 
     def __init__(
-        self, content: ResultsDirectory, outcome: "Outcome | None" = None, only: tuple[Names, Names] = ((), ())
+        self, content: ResultsDirectory, outcome: Outcome | None = None, only: tuple[Names, Names] = ((), ())
     ) -> None:
         self._content = content
         self._paths, self._schemes = only
@@ -48,17 +51,17 @@ class Results:
         return self._content.directory
 
     @property
-    def experiment(self) -> "Experiment":
+    def experiment(self) -> Experiment:
         """What was run: names looked up, numbers fixed."""
         return self._content.experiment
 
     @property
-    def environment(self) -> dict[str, Any]:
+    def environment(self) -> Environment:
         """What the numbers depend on besides: versions, kernel, processor, settings."""
         return self._content.shown_environment()
 
     @property
-    def campaign(self) -> dict[str, Any] | None:
+    def campaign(self) -> dict[str, object] | None:
         """Where a campaign stands, and if it is `alive`; of a damaged file `damaged`; None of what is no campaign."""
         return campaign_state.as_json(self.directory)
 
@@ -94,7 +97,7 @@ class Results:
         return tuple(found)
 
     @cached_property
-    def _planned(self) -> "list[Run]":
+    def _planned(self) -> list[Run]:
         """The runs, without those that `only` left out."""
         planned = self._content.planned()
         return [run for run in planned if self._is_wanted(run.path, run.scheme)]
@@ -102,7 +105,7 @@ class Results:
     def _is_wanted(self, path: str, scheme: str) -> bool:
         return path in (self._paths or (path,)) and scheme in (self._schemes or (scheme,))
 
-    def only(self, path: Names = (), schemes: Names = ()) -> "Results":
+    def only(self, path: Names = (), schemes: Names = ()) -> Results:
         """These results with the runs on some paths, or of some schemes and mixes, only: `dumbbell show --path`.
 
         What is not given leaves nothing out. `figure` and `write_report` choose for themselves.
@@ -228,7 +231,7 @@ class Results:
         size: str | None = None,
         font_pt: float | None = None,
         theme: str = "light",
-    ) -> "Figure":
+    ) -> Figure:
         """A figure: `means` of all schemes on a path, `sweep` over a grid, or of one run (`RunResults.figure`).
 
         `x`, `y` and `metric` are names of metrics (`share:bbr`: what bbr gets in a mix), of fields that a run sampled,
@@ -313,10 +316,14 @@ class Results:
         """Pantheon's replication error on each path of which something was published (docs/metrics.md)."""
         return replications(self.published())
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The object that `dumbbell show --json` prints."""
         runs = [dict(run.statistics) for run in self.runs]
-        found: dict[str, Any] = {"experiment": self.experiment.table(), "environment": self.environment, "runs": runs}
+        found: dict[str, object] = {
+            "experiment": self.experiment.table(),
+            "environment": self.environment,
+            "runs": runs,
+        }
         found["findings"] = self.findings
         if self.running:
             found["running"] = True

@@ -1,8 +1,10 @@
 """One run: what it was, its numbers, its events and samples."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dumbbell.api.records.metrics import metrics_table
 from dumbbell.base.errors import UserError
@@ -12,6 +14,8 @@ from dumbbell.results.series.transfers import Transfers, measure_transfers
 
 if TYPE_CHECKING:
     from dumbbell.catalog.scheme import Scheme
+    from dumbbell.contract.run import AxisValue, RunTable
+    from dumbbell.contract.specification import RunSpec
 
 
 _KEPT = {PACKETS: "packet log", FLOWS: "samples of flows", LINKS: "samples of links"}
@@ -22,10 +26,10 @@ class RunRecord:
 
     def __init__(
         self,
-        statistics: dict[str, Any],
-        specify: Callable[[], Mapping[str, Any]],
+        statistics: RunTable,
+        specify: Callable[[], RunSpec],
         kept: Mapping[str, Source],
-        schemes: Mapping[str, "Scheme"],
+        schemes: Mapping[str, Scheme],
     ) -> None:
         self.statistics = statistics
         """All that is known about it but events and samples, as in `dumbbell show --json`."""
@@ -36,7 +40,7 @@ class RunRecord:
         """The schemes of its flows, as far as they are known, by name."""
 
     @cached_property
-    def specification(self) -> Mapping[str, Any]:
+    def specification(self) -> RunSpec:
         """What the core was given for it."""
         return self._specify()
 
@@ -46,7 +50,7 @@ class RunRecord:
         return str(self.statistics["path"])
 
     @property
-    def axes(self) -> dict[str, Any]:
+    def axes(self) -> dict[str, AxisValue]:
         """The `path` and the value of each axis that the run has in its grid; empty if there is no grid."""
         return dict(self.statistics.get("axes", {}))
 
@@ -63,8 +67,7 @@ class RunRecord:
     @property
     def seed(self) -> int | None:
         """What its random draws follow from; None of imported runs."""
-        seed: int | None = self.statistics["seed"]
-        return seed
+        return self.statistics["seed"]
 
     @property
     def status(self) -> str:

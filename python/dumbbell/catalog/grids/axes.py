@@ -7,13 +7,13 @@ of a cell says of how many (`grows`), before there are any.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.grids.cell import Cell
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.grids.queues import NAMES, discipline
 from dumbbell.catalog.grids.size import MOST_CHANGES, Size
+from dumbbell.catalog.open_tables import Element, Transport
 from dumbbell.catalog.toml_tables import TomlTable
 
 MOST_FLOWS = 10_000
@@ -78,7 +78,7 @@ def k_scaled(cell: Cell, value: TomlTable) -> Cell:
     for key in ("packets", "bytes"):
         if key in queue:
             queue[key] *= count
-    changes: dict[str, Any] = {"queue": queue} if queue else {}
+    changes: Element = {"queue": queue} if queue else {}
     if "rate_mbps" not in link:
         raise value.fail("k_scaled", count, f"only a path with a bottleneck of constant rate, not `{cell.path.name}`")
     cell = cell.with_bottleneck(rate_mbps=float(link["rate_mbps"]) * count, **changes)
@@ -317,7 +317,7 @@ def random_walk(cell: Cell, value: TomlTable) -> Cell:
     return cell
 
 
-def _walking_delay(cell: Cell, walk: dict[str, Any]) -> Cell:
+def _walking_delay(cell: Cell, walk: dict[str, object]) -> Cell:
     """The one-way delay of the data direction walks; the other one keeps its own."""
     walking = next((delay for delay in cell.path.describe().delays if delay.direction == "data"), None)
     if walking is None:
@@ -357,7 +357,7 @@ def versus(cell: Cell, value: TomlTable) -> Cell:
 def transport(cell: Cell, value: TomlTable) -> Cell:
     """Keys of the transport of the flows under test that differ, such as a receiver that lies."""
     changes = value.table("transport").raw
-    made: dict[int, dict[str, Any]] = {}  # flows that had one transport have one again
+    made: dict[int, Transport] = {}  # flows that had one transport have one again
 
     def changed(flow: FlowPlan) -> FlowPlan:
         return replace(flow, transport=made.setdefault(id(flow.transport), flow.transport | changes))

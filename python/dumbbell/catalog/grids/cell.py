@@ -7,6 +7,7 @@ from typing import Any
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.description import Delay, Link
 from dumbbell.catalog.grids.flows import FlowPlan
+from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.queue_lengths import PACKET_BYTES
 
@@ -23,7 +24,7 @@ class Cell:
     axis_values: dict[str, Any] = field(default_factory=dict)
     base: str = ""
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, object]:
         """As written to an experiment file under `[cell.NAME]`."""
         table: dict[str, Any] = {"path": self.base, "axes": self.axis_values}
         if self.flows:
@@ -31,7 +32,7 @@ class Cell:
         return table
 
     @property
-    def bottleneck(self) -> dict[str, Any]:
+    def bottleneck(self) -> Element:
         """The link of the data direction that can carry least."""
         return self.path.data[self._link().element]
 
@@ -64,7 +65,7 @@ class Cell:
         data[self._link().element] = self.bottleneck | changes
         return replace(self, path=replace(self.path, data=data))
 
-    def with_element(self, element: dict[str, Any], direction: str = "data", before: bool = False) -> "Cell":
+    def with_element(self, element: Element, direction: str = "data", before: bool = False) -> "Cell":
         """With an element behind the links of a direction, before its delay; with `before` in front of all."""
         elements = list(self.path.data if direction == "data" else self.path.ack)
         links = [link.element for link in self.path.describe().links if link.direction == direction]
@@ -82,13 +83,13 @@ class Cell:
         """With other base RTTs from given times on: pairs of seconds and milliseconds."""
         base = self.base_rtt_ms
 
-        def scheduled(delay: Delay) -> dict[str, Any]:
+        def scheduled(delay: Delay) -> Element:
             share = delay.delay_ms / base
             return {"schedule": [{"at_s": at_s, "delay_ms": rtt_ms * share} for at_s, rtt_ms in changes]}
 
         return self.with_delays(scheduled)
 
-    def with_delays(self, change: Callable[[Delay], dict[str, Any]]) -> "Cell":
+    def with_delays(self, change: Callable[[Delay], Element]) -> "Cell":
         """With the changes of keys at the elements that make the base RTT."""
         delays = self.path.describe().delays
         if not delays:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dumbbell.catalog.grids.arrivals import parse_arrivals
+from dumbbell.catalog.open_tables import Application, Transport
 from dumbbell.catalog.toml_tables import TomlTable
 
 
@@ -23,13 +24,13 @@ class FlowPlan:
     reverse: bool = False
     enter: str | None = None
     leave: str | None = None
-    application: dict[str, Any] = field(default_factory=dict)
-    transport: dict[str, Any] = field(default_factory=dict)
+    application: Application = field(default_factory=dict)
+    transport: Transport = field(default_factory=dict)
     count: int | None = 1
     every_s: float | None = None
     arrivals: dict[str, Any] = field(default_factory=dict)
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, object]:
         """As written to an experiment file under `[[flow]]`."""
         table: dict[str, Any] = {"start_s": self.start_s, "reverse": self.reverse}
         optional = {

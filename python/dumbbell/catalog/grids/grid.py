@@ -103,7 +103,7 @@ def cells(path: PathModel, flows: tuple[FlowPlan, ...], grid: tuple[Axis, ...], 
     made: dict[str, Cell] = {}
     for values in product(*(axis.values for axis in grid)):
         cell = Cell(path, flows or (FlowPlan(),))
-        given: dict[str, Any] = {}
+        given: dict[str, object] = {}
         for axis, value in zip(grid, values, strict=True):
             named = _without_label(value)
             cell = axes.find(axis.name, TomlTable({}, source))(cell, TomlTable({axis.name: named}, source, "grid."))

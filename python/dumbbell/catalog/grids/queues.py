@@ -1,6 +1,6 @@
 """Queue disciplines by name, with their standards' constants."""
 
-from typing import Any
+from dumbbell.catalog.open_tables import Queue
 
 FIFO = "fifo"
 DISCIPLINES = {
@@ -21,12 +21,12 @@ NAMES = (*DISCIPLINES, *(f"{name}{_ECN}" for name in DISCIPLINES if name not in 
 """What a discipline can be called."""
 
 
-def discipline(name: str, limit: dict[str, int]) -> dict[str, Any]:
+def discipline(name: str, limit: dict[str, int]) -> Queue:
     """The table of a queue: one of `NAMES` with its limit, `packets` or `bytes`, or none.
 
     RED's thresholds are a quarter and three quarters of the limit, which it has to have.
     """
-    queue: dict[str, Any] = {"kind": DISCIPLINES[name.removesuffix(_ECN)], **limit}
+    queue: Queue = {"kind": DISCIPLINES[name.removesuffix(_ECN)], **limit}
     if queue["kind"] == "red":
         ((unit, most),) = limit.items()
         queue |= {f"min_threshold_{unit}": max(1, most // 4), f"max_threshold_{unit}": max(2, 3 * most // 4)}

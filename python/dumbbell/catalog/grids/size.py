@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
+
+from dumbbell.catalog.open_tables import Element
 
 MOST_CHANGES = 100_000
 """Scheduled changes that one value of an axis makes of an element."""
@@ -24,7 +26,7 @@ class Size:
     """Elements of the ACKs' direction with a rate."""
 
     @classmethod
-    def of(cls, data: Sequence[dict[str, Any]], ack: Sequence[dict[str, Any]], ours: int, others: int) -> Self:
+    def of(cls, data: Sequence[Element], ack: Sequence[Element], ours: int, others: int) -> Self:
         """Of a path's elements and so many flows."""
         elements = [*data, *ack]
         schedules = [element.get("schedule") for element in elements]

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
 
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.grids.queues import FIFO, NAMES, discipline
+from dumbbell.catalog.open_tables import Element, Queue
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.quantities import delay_ms, percentage, queue_length, rate_mbps, short
 from dumbbell.catalog.queue_lengths import packets_of
@@ -109,7 +109,7 @@ def make_path(
 
 def _links(
     rate: str | None, rate_up: str | None, rate_down: str | None, trace: str | None, made: _Made
-) -> list[dict[str, Any]]:
+) -> list[Element]:
     """The links of data and, of traces and with `rate_down`, of ACKs."""
     if rate is not None and rate_up is not None:
         raise UserError("--rate and --rate-up: allowed is one of them")
@@ -154,9 +154,7 @@ def _one_way(rtt: str | None, delay: str | None) -> Decimal:
     return Decimal(0) if delay is None else delay_ms(delay, "--delay")
 
 
-def _queue(
-    queue: str | None, aqm: str | None, links: list[dict[str, Any]], one_way: Decimal, made: _Made
-) -> dict[str, Any]:
+def _queue(queue: str | None, aqm: str | None, links: list[Element], one_way: Decimal, made: _Made) -> Queue:
     """What the links have of a queue: nothing where it has no limit and no discipline."""
     name = None if aqm is None else aqm.lower().replace("_", "-")
     if name is not None and name not in AQMS:
@@ -173,7 +171,7 @@ def _queue(
     return {"queue": discipline(name or FIFO, limit)}
 
 
-def _limit(text: str, link: dict[str, Any], one_way: Decimal, made: _Made) -> dict[str, int]:
+def _limit(text: str, link: Element, one_way: Decimal, made: _Made) -> dict[str, int]:
     number, counts = queue_length(text, "--queue")
     if counts in {"packets", "bytes"}:
         word = f"{short(number)}p" if counts == "packets" else f"{short(number / 1000)}kB"
@@ -189,7 +187,7 @@ def _limit(text: str, link: dict[str, Any], one_way: Decimal, made: _Made) -> di
     return {"packets": packets}
 
 
-def _lost(loss: str | None, made: _Made) -> list[dict[str, Any]]:
+def _lost(loss: str | None, made: _Made) -> list[Element]:
     share = Decimal(0) if loss is None else percentage(loss, "--loss")
     if not share:
         return []
@@ -197,7 +195,7 @@ def _lost(loss: str | None, made: _Made) -> list[dict[str, Any]]:
     return [{"kind": "loss", "probability": float(share / 100)}]
 
 
-def _varied(jitter: str | None, one_way: Decimal, made: _Made) -> list[dict[str, Any]]:
+def _varied(jitter: str | None, one_way: Decimal, made: _Made) -> list[Element]:
     """The delay of data where it varies: its smallest value, and what comes on top."""
     half = Decimal(0) if jitter is None else delay_ms(jitter, "--jitter")
     if not half:

@@ -97,7 +97,7 @@ def _scheme() -> Schema:
 
 
 def _experiment() -> Schema:
-    published: dict[str, Any] = {"scheme": "x"} | {name: {} for name in METRICS}
+    published: dict[str, object] = {"scheme": "x"} | {name: {} for name in METRICS}
     answers = {"backend": "sim", "udp_ports": "1-2", "ntp": "ntp.example.org", "published": published}
     read = _recorded(parse_experiment_file, "experiment", answers, ({"every_s"}, {"runs", "arrivals"}), DESCRIPTIONS)
     properties: dict[str, Schema] = read["properties"]
@@ -180,7 +180,7 @@ def _first_sentence(function: Callable[..., object]) -> str:
     return (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
 
 
-def _parameters(parameters: list[dict[str, Any]]) -> Schema:
+def _parameters(parameters: list[dict[str, object]]) -> Schema:
     return {"properties": {each["name"]: _parameter(each) for each in parameters}, "additionalProperties": False}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import dumbbell
 from dumbbell.base.errors import printable
@@ -13,6 +13,9 @@ from dumbbell.base.json_text import to_json
 from dumbbell.cli.options import convention_option
 from dumbbell.present.tables import Table, terminal
 from dumbbell.present.tables.terminal import number
+
+if TYPE_CHECKING:
+    from dumbbell.results.analysis.compare import ComparedMean, Comparison
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,9 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     convention_option(parser)
     add("--all", action="store_true", help="every metric, not only the main ones")
     add("--json", action="store_true")
-
-
-_DIFFERENCES = (("difference", 4, "f"), ("relative", 1, "%"))
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -48,7 +48,8 @@ def main(arguments: argparse.Namespace) -> int:
             [
                 *(row["path"], row["scheme"], entity, row["metric"]),
                 *(_side(side) for side in (a, b)),
-                *("-" if row[key] is None else f"{row[key]:+.{digits}{kind}}" for key, digits, kind in _DIFFERENCES),
+                "-" if row["difference"] is None else f"{row['difference']:+.4f}",
+                "-" if row["relative"] is None else f"{row['relative']:+.1%}",
                 "-" if row["low"] is None else f"[{row['low']:+.4f}, {row['high']:+.4f}]",
                 _would_show(row),
                 "-" if row["runs_for_effect"] is None else f"{row['runs_for_effect']} runs",
@@ -74,7 +75,7 @@ def main(arguments: argparse.Namespace) -> int:
     return 1 if damaged else 0
 
 
-def _side(side: dict[str, Any] | None) -> str:
+def _side(side: ComparedMean | None) -> str:
     """Return a mean as text, and for a one-way delay between two clocks also where the true mean lies."""
     mean = number(side["mean"] if side else None, 4)
     if side is None or "clocks" not in side:
@@ -83,15 +84,15 @@ def _side(side: dict[str, Any] | None) -> str:
     return f"{mean} clocks {number(low, 4)} to {number(high, 4)}"
 
 
-def _would_show(row: dict[str, Any]) -> str:
+def _would_show(row: Comparison) -> str:
     """Return the difference that the runs would have shown, in percent of A where that has a mean."""
-    if row["would_show"] is None:
+    if row["would_show"] is None or row["a"] is None:
         return "-"
     base = abs(row["a"]["mean"])
     return f"{100.0 * row['would_show'] / base:.1f}%" if base else f"{row['would_show']:.4f}"
 
 
-def _tests_made(rows: list[dict[str, Any]]) -> str:
+def _tests_made(rows: list[Comparison]) -> str:
     """Return a sentence that says how the verdicts were found."""
     tested = [row for row in rows if row["p"] is not None]
     if not tested:
@@ -100,10 +101,10 @@ def _tests_made(rows: list[dict[str, Any]]) -> str:
         by_chance = f" Ranges of so few runs are apart by chance in {often} of 100 rows." if chances else ""
         return f"Ranges of the runs are compared: intervals and tests need five runs on either side.{by_chance}"
     pairs = sum(row["paired"] for row in tested)
-    by_chance = sum(row["verdict"] == "different alone" for row in tested)
+    alone = sum(row["verdict"] == "different alone" for row in tested)
     return (
         f"{len(tested)} differences tested by Student's t, {pairs} in pairs of runs with the same seed; different: at "
-        f"5 % for all of them together (Holm); different alone ({by_chance}): at 5 % for that row only.\n"
+        f"5 % for all of them together (Holm); different alone ({alone}): at 5 % for that row only.\n"
         "Would show: the difference that as many runs with as much scatter show in 80 of 100 cases; 3 % takes: the "
         "runs on either side that show a difference of 3 % of A so often."
     )

@@ -91,7 +91,7 @@ def main(arguments: argparse.Namespace) -> int:
             made = sum(run.status != "missing" for run in results.runs)
             print(f"running: {made} of {len(results.runs)} runs are made\n")
         print_summary(results, sort)
-    damaged = [each["damaged"] for each in (results.environment, results.campaign or {}) if "damaged" in each]
+    damaged = [str(each["damaged"]) for each in (results.environment, results.campaign or {}) if "damaged" in each]
     if not arguments.json:
         _list_bad(results, damaged, sys.stderr if arguments.csv or arguments.tex else sys.stdout)
     unread = [each for each in transfers or () if isinstance(each, dumbbell.Error)]
@@ -103,8 +103,10 @@ def _print_json(
 ) -> None:
     content = results.as_json()
     if transfers is not None:
-        for run, found in zip(content["runs"], transfers, strict=True):
-            run["transfers"] = asdict(found) if isinstance(found, dumbbell.Transfers) else None
+        content["runs"] = [
+            {**run.statistics, "transfers": asdict(found) if isinstance(found, dumbbell.Transfers) else None}
+            for run, found in zip(results.runs, transfers, strict=True)
+        ]
     sys.stdout.write(to_json(content))
 
 

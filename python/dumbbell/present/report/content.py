@@ -1,14 +1,16 @@
 """What a report shows, taken from a results directory. Numbers are those of `stats.json` as they stand."""
 
+from __future__ import annotations
+
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
 from dumbbell.base.backend import Backend, find_backend
@@ -22,7 +24,7 @@ from dumbbell.catalog.grids.cell import Cell
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import WHAT
 from dumbbell.experiment import Experiment, Run
-from dumbbell.formats.pantheon_stats import RunTimes
+from dumbbell.formats.pantheon_stats import RunTimes, times_of
 from dumbbell.present.plots import Style, styles
 from dumbbell.present.report.words.environment import Record, records
 from dumbbell.present.report.words.path_words import is_even
@@ -38,6 +40,10 @@ from dumbbell.results.import_metadata import first_lines
 from dumbbell.results.numbers import flat
 from dumbbell.results.series.run_files import PACKETS, RUN_FILES, kept_files
 from dumbbell.results.series.transfers import Transfers, measure_transfers
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
+    from dumbbell.contract.statistics import EmulationReport, FlowStats, LinkStats, NetworkStats
 
 NOTES_FILE = "notes.txt"
 MOST_NOTES = 100
@@ -107,7 +113,7 @@ class RunEntry:
     files: tuple[str, ...]
     command: str
     times: RunTimes
-    content: dict[str, Any]
+    content: RunTable
     notes: tuple[str, ...] = ()
     transfers: Transfers | None = None
     untransferred: str = ""
@@ -143,35 +149,32 @@ class RunEntry:
     @property
     def negative_delays(self) -> str:
         """Why some of its one-way delays are below zero, as far as its clocks tell; empty if none is."""
-        least = min((flow["owd_min_ms"] for flow in self.flows if flow.get("owd_min_ms") is not None), default=0.0)
+        delays = (flow.get("owd_min_ms") for flow in self.flows)
+        least = min((delay for delay in delays if delay is not None), default=0.0)
         if self.clocks is None or least >= 0.0:
             return ""
         why = " ".join(self.clocks.explained) or "nothing was recorded that would explain them."
         return f"One-way delays below zero (the smallest is {least:.3f} ms): {why}"
 
     @property
-    def flows(self) -> list[dict[str, Any]]:
+    def flows(self) -> Sequence[FlowStats]:
         """The metrics of its flows."""
-        flows: list[dict[str, Any]] = self.content["flows"]
-        return flows
+        return self.content["flows"]
 
     @property
-    def links(self) -> list[dict[str, Any]]:
+    def links(self) -> Sequence[LinkStats]:
         """The metrics of its links; the first is the bottleneck in the data direction."""
-        links: list[dict[str, Any]] = self.content["links"]
-        return links
+        return self.content["links"]
 
     @property
-    def network(self) -> dict[str, Any]:
+    def network(self) -> NetworkStats:
         """The metrics over all its flows."""
-        network: dict[str, Any] = self.content["network"]
-        return network
+        return self.content["network"]
 
     @property
-    def emulation(self) -> dict[str, Any] | None:
+    def emulation(self) -> EmulationReport | None:
         """How faithful the emulator was, if there was one and it got that far."""
-        found: dict[str, Any] | None = self.content.get("emulation")
-        return found
+        return self.content.get("emulation")
 
 
 @dataclass(frozen=True)
@@ -410,9 +413,7 @@ def _run(results: ResultsDirectory, planned: Run, intervals: int) -> RunEntry:
     )
 
 
-def _transfers(
-    experiment: Experiment, folder: Path, content: Mapping[str, Any], intervals: int
-) -> tuple[Transfers | None, str]:
+def _transfers(experiment: Experiment, folder: Path, content: RunTable, intervals: int) -> tuple[Transfers | None, str]:
     """The transfers of a run, if the experiment asks for them, and why there are none although it does."""
     if experiment.intervals_s is None:
         return None, ""
@@ -437,11 +438,10 @@ def _run_command(run: Run, experiment: Experiment) -> str:
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z ", re.ASCII)
 
 
-def _times(content: Mapping[str, Any], log: Path) -> RunTimes:
+def _times(content: RunTable, log: Path) -> RunTimes:
     """When the run was made: as imported, as in its statistics, or from the first and last stamp of its log."""
     if "imported" in content:
-        known = {each.name for each in fields(RunTimes)}
-        return RunTimes(**{key: value for key, value in content["imported"].items() if key in known})
+        return times_of(content["imported"])
     if content.get("started_at"):
         return RunTimes(_plain(content["started_at"]), _plain(content.get("ended_at")))
     try:

@@ -1,10 +1,12 @@
 """The figures of a report: which there are, and drawing them on all processors."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from numpy.typing import NDArray
@@ -64,6 +66,10 @@ from dumbbell.results.series.samples import (
     read_sampled,
     thinned,
 )
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
+    from dumbbell.contract.statistics import FlowStats
 
 BIN_S = 0.5  # Pantheon's
 _STEADY = 0.005  # of a capacity: less is not worth a step
@@ -153,7 +159,7 @@ class Job:
     samples: Source | None
     links: Source | None
     bottleneck: str
-    flows: list[dict[str, Any]]
+    flows: Sequence[FlowStats]
     labels: Mapping[int, str]
     link_capacity_mbps: float | None
     log_capacity_mbps: float | None
@@ -252,7 +258,7 @@ def _rates(job: Job) -> Rates | None:
         return None
 
 
-def draw_job(name: str, run: Mapping[str, Any], kept: Mapping[str, Source], title: Callable[[str], str]) -> Job:
+def draw_job(name: str, run: RunTable, kept: Mapping[str, Source], title: Callable[[str], str]) -> Job:
     """The job of a run, given as in `show --json`; `title` is that of a scheme."""
     flows, links = run["flows"], run["links"]
     return Job(
@@ -335,8 +341,8 @@ def _throughput(job: Job, logs: _Logs) -> str:
     known = {flow["flow"]: flow for flow in job.flows}
     lines = []
     for flow in sorted(series.egress):
-        values = known.get(flow, {})
-        means = (values.get("ingress_mbps"), values.get("throughput_mbps"))
+        values = known.get(flow)
+        means = (None, None) if values is None else (values.get("ingress_mbps"), values.get("throughput_mbps"))
         # what a log does not tell is not drawn as zero
         ingress = series.ingress[flow] if not values or means[0] is not None else []
         egress = series.egress[flow] if not values or means[1] is not None else []
@@ -414,8 +420,8 @@ def _delay(job: Job, logs: _Logs) -> str:
     metrics = {flow["flow"]: flow for flow in job.flows}
     clouds = []
     for flow in sorted(logs.rates.egress):
-        found = metrics.get(flow, {})
-        rtt_ms, p95_ms = found.get("rtt_p95_ms"), found.get("delay_p95_ms")
+        found = metrics.get(flow)
+        rtt_ms, p95_ms = (None, None) if found is None else (found.get("rtt_p95_ms"), found.get("delay_p95_ms"))
         shown, label = p95_ms if rtt_ms is None else rtt_ms, job.label(flow)
         note = "" if rtt_ms is not None or p95_ms is None else _clocks(job, flow, p95_ms)
         round_trip = rtt_ms is not None
@@ -494,7 +500,8 @@ def _media(job: Job, logs: _Logs) -> str:
     for values in job.flows:
         flow = values["flow"]
         encoder = sampled.get("encoder_rate", {}).get(str(flow))
-        if not values.get("media") or encoder is None:
+        media = values.get("media")
+        if not media or encoder is None:
             continue
         frame_s, delay_ms = sampled.get("frame_delay", {}).get(str(flow), NOTHING)
         _, sizes = sampled.get("frame_size", {}).get(str(flow), NOTHING)
@@ -513,7 +520,7 @@ def _media(job: Job, logs: _Logs) -> str:
                 encoder_mbps=encoder[1][alive],
                 edges_s=edges_s,
                 decoded_mbps=bytes_decoded * 8e-6 / numpy.diff(edges_s),
-                mean_decoded_mbps=values["media"]["media_rate_mbps"],
+                mean_decoded_mbps=media.get("media_rate_mbps"),
                 frame_s=frame_s,
                 frame_delay_ms=delay_ms,
             )

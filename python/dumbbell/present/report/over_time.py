@@ -1,8 +1,11 @@
 """What a campaign shows over time: figures and tables of every path, by round and by hour of day."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -14,8 +17,11 @@ from dumbbell.present.report.content import ReportModel
 from dumbbell.present.report.words.wording import NO_DATA
 from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.findings.words import listing
-from dumbbell.results.analysis.over_time import Period, Run, hour_of_day, periods, started_s, stretch
+from dumbbell.results.analysis.over_time import Period, hour_of_day, periods, started_s, stretch
 from dumbbell.results.clocks import LEGEND, clocks_text
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
 
 KINDS = {"over-time": "every round", "by-hour": "each hour of the day (UTC): medians and quartiles"}
 """The figures of a campaign on a path: throughput, delay and loss."""
@@ -65,7 +71,7 @@ class OverTime:
         """What is drawn, by scheme in the order of the report."""
         return self._gathered(path, hour_of_day if kind == "by-hour" else _round)
 
-    def _gathered(self, path: str, number: Callable[[Run], int | None]) -> dict[str, list[Period]]:
+    def _gathered(self, path: str, number: Callable[[RunTable], int | None]) -> dict[str, list[Period]]:
         if self.model.every_s is None:
             return {}
         found = periods((run.content for run in self.model.of(path)), number, self.model.shown.keys)
@@ -168,11 +174,11 @@ class OverTime:
         return Field(number(spread.median), note, spread.median)
 
 
-def _round(run: Run) -> int:
+def _round(run: RunTable) -> int:
     return int(run["run"])
 
 
-def _stretch(together: int, run: Run) -> int:
+def _stretch(together: int, run: RunTable) -> int:
     return (_round(run) - 1) // together
 
 

@@ -1,9 +1,11 @@
 """The tables of a report, as rows of texts that the page and the print lay out alike."""
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from dumbbell.base.conventions import CORRECTED as CORRECTED_CONVENTION, MainMetric
 from dumbbell.base.digits import decimal
@@ -16,7 +18,11 @@ from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.shares import Share, competing_heading, competing_text, flow_names, flow_schemes, shares
 from dumbbell.results.analysis.summary import Estimate, Repetitions, bounds_legend
 from dumbbell.results.clocks import Interval, clocks_text
+from dumbbell.results.numbers import value_of
 from dumbbell.results.series.transfers import SUM
+
+if TYPE_CHECKING:
+    from dumbbell.contract.statistics import MediaStats
 
 
 @dataclass(frozen=True)
@@ -346,7 +352,7 @@ class PathTables:
         for run in self.runs:
             if run.emulation is None:
                 continue
-            late = run.emulation["lateness_us"]
+            late: Mapping[str, Any] = run.emulation["lateness_us"]
             number = Field(str(run.number), sort=run.number)
             numbers = [Field(f"{late[key]:,}", sort=late[key]) for key in _LATENESS]
             lost = run.emulation["tx_dropped"] + run.emulation.get("socket_dropped", 0)
@@ -410,9 +416,9 @@ def runs_field(group: Repetitions) -> Field:
     return Field(str(group.good), note, group.good)
 
 
-def _of_flow(run: RunEntry, flow: Mapping[str, Any], metric: ShownMetric) -> Field:
+def _of_flow(run: RunEntry, number: int, flow: Mapping[str, object], metric: ShownMetric) -> Field:
     """A metric of one flow of a run, with what its clocks leave open."""
-    return metric.single(flow.get(metric.key), run.interval("flow", flow["flow"], metric.key))
+    return metric.single(value_of(flow, metric.key), run.interval("flow", number, metric.key))
 
 
 def run_flows(model: ReportModel, run: RunEntry) -> Table:
@@ -422,14 +428,14 @@ def run_flows(model: ReportModel, run: RunEntry) -> Table:
         (
             Field(str(flow["flow"]), sort=flow["flow"]),
             Field(model.scheme_title(flow.get("scheme") or run.scheme)),
-            *(_of_flow(run, flow, metric) for metric in metrics),
+            *(_of_flow(run, flow["flow"], flow, metric) for metric in metrics),
         )
         for flow in run.flows
     )
     return Table("", groups(2, metrics), ("flow", "scheme", *(metric.heading for metric in metrics)), rows, "ll")
 
 
-def _named(media: Mapping[str, Any]) -> dict[str, Any]:
+def _named(media: MediaStats) -> dict[str, object]:
     """What a live source has, by the names of its metrics."""
     return {f"media.{name}": value for name, value in media.items()}
 
@@ -440,10 +446,10 @@ def run_media(model: ReportModel, run: RunEntry) -> Table | None:
         (
             Field(str(flow["flow"]), sort=flow["flow"]),
             Field(model.scheme_title(flow.get("scheme") or run.scheme)),
-            *(_of_flow(run, {"flow": flow["flow"]} | _named(flow["media"]), metric) for metric in MEDIA),
+            *(_of_flow(run, flow["flow"], _named(media), metric) for metric in MEDIA),
         )
         for flow in run.flows
-        if flow.get("media")
+        if (media := flow.get("media"))
     )
     columns = ("flow", "scheme", *(metric.heading for metric in MEDIA))
     return Table("", groups(2, MEDIA), columns, rows, "ll") if rows else None
@@ -453,7 +459,8 @@ def run_links(run: RunEntry) -> Table:
     """The links of one run."""
     metrics = _of_rows(run.links, LINK)
     rows = tuple(
-        (Field(str(link["link"])), *(metric.single(link.get(metric.key)) for metric in metrics)) for link in run.links
+        (Field(str(link["link"])), *(metric.single(value_of(link, metric.key)) for metric in metrics))
+        for link in run.links
     )
     return Table("", (), ("link", *(metric.heading for metric in metrics)), rows)
 
@@ -491,7 +498,7 @@ def run_totals(run: RunEntry) -> list[tuple[str, str]]:
     ]
     if len(run.flows) > 1:
         shown += [(metric, metric.heading, "") for metric in FAIRNESS]
-    values = [(metric, name, unit, run.network.get(metric.key)) for metric, name, unit in shown]
+    values = [(metric, name, unit, value_of(run.network, metric.key)) for metric, name, unit in shown]
     found = []
     for metric, name, unit, value in values:
         if value is not None:

@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from dumbbell.present.plots import for_print
 from dumbbell.present.plots.parts.typeset import MAIN
@@ -45,7 +44,7 @@ def sources(content: ShortContent) -> dict[str, bytes]:
     """Return the files that `typeset` makes the PDF of, by name."""
     model, figures = content.model, content.figures
     drawings, swatches = markers(model)
-    across: list[dict[str, Any]] = []
+    across: list[dict[str, object]] = []
     for title, found in ((BESIDE, content.across.shares), (ALONG, content.across.sweeps)):
         named = [(f"across{len(across)}-{number}", figure) for number, figure in enumerate(found)]
         drawings |= {name: for_print(figure.drawing) for name, figure in named}
@@ -90,7 +89,7 @@ def sources(content: ShortContent) -> dict[str, bytes]:
     return {f"{name}.svg": drawing.encode() for name, drawing in drawings.items()} | shared_layout() | layout
 
 
-def _path(content: ShortContent, path: PathEntry, name: str, swatches: dict[str, str]) -> dict[str, Any]:
+def _path(content: ShortContent, path: PathEntry, name: str, swatches: dict[str, str]) -> dict[str, object]:
     model, figures, tables = content.model, content.figures, content.tables(path.name)
     shares = tables.shares()
     figure = {"file": f"{name}.svg", "alt": mean_in_words(tables.all_columns)}
@@ -115,12 +114,12 @@ def _path(content: ShortContent, path: PathEntry, name: str, swatches: dict[str,
     }
 
 
-def _cells(name: str, table: Table, swatches: dict[str, str]) -> dict[str, Any]:
+def _cells(name: str, table: Table, swatches: dict[str, str]) -> dict[str, object]:
     """Return a table of all cells, with as many rows as there is room for."""
     count = len(table.rows)
     more = cut_sentence(count, _MOST_ROWS) if count > _MOST_ROWS else ""
     return _table(name, replace(table, rows=table.rows[:_MOST_ROWS]), swatches) | {"more": more}
 
 
-def _table(name: str, table: Table, swatches: dict[str, str]) -> dict[str, Any]:
+def _table(name: str, table: Table, swatches: dict[str, str]) -> dict[str, object]:
     return {"heading": name, **typst.render(table, swatches)}

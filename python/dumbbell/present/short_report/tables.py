@@ -17,7 +17,7 @@ from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.axis_words import axis_heading, axis_label, axis_phrases
 from dumbbell.results.analysis.shares import flow_schemes
 from dumbbell.results.analysis.summary import Estimate, Repetitions, bounds_legend
-from dumbbell.results.numbers import is_number
+from dumbbell.results.numbers import is_number, value_of
 
 UTILIZATION = ShownMetric("utilization", "utilisation, whole run (%)", 100.0, 1)
 JAIN = ShownMetric("jain_index", "Jain's index", 1.0, 3)
@@ -130,7 +130,7 @@ class ShortTables:
         return Table("", names, columns, tuple(rows), "lrlrrrl")
 
     def _value(self, run: RunEntry, metric: ShownMetric) -> Field:
-        return metric.single(run.network.get(metric.key), run.interval("network", 0, metric.key))
+        return metric.single(value_of(run.network, metric.key), run.interval("network", 0, metric.key))
 
 
 def _legend(rows: Sequence[Repetitions]) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from math import sqrt
 from statistics import fmean
-from typing import Any
 
 from dumbbell.present.tables.table import Field, Table
 
@@ -11,7 +10,7 @@ _AVERAGE, _LEAST = 10, 5
 """Letters of a column of average width, and of the narrowest."""
 
 
-def render(table: Table, swatches: Mapping[str, str] | None = None) -> dict[str, Any]:
+def render(table: Table, swatches: Mapping[str, str] | None = None) -> dict[str, object]:
     """Return the table as JSON values; `swatches` are the files of the schemes' markers.
 
     Columns of long texts share what the others leave of the line (`shares`, 0 for the others): by the square root of
@@ -39,7 +38,7 @@ def _columns(table: Table) -> Iterator[tuple[str, list[str]]]:
         yield name, [text for row in table.rows for text in (row[index].text, *row[index].note.splitlines())]
 
 
-def _field(field: Field, swatches: Mapping[str, str]) -> dict[str, Any]:
+def _field(field: Field, swatches: Mapping[str, str]) -> dict[str, object]:
     return {
         "text": field.text,
         "note": field.note,

@@ -1,16 +1,57 @@
 """Two results directories side by side: which differences are larger than the scatter of the runs."""
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NotRequired, TypeAlias, TypedDict
 
 from dumbbell import _core
 from dumbbell.results.analysis.summary import LEVEL, Estimate, MetricKey, Repetitions, repetitions
 
-ComparedRuns = tuple[list[str], list[dict[str, Any]]]
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
+
+
+class ComparedMean(TypedDict):
+    """A mean over the runs of one side, as JSON; `clocks` is where the true one of a one-way delay lies."""
+
+    runs: int
+    mean: float
+    low: float | None
+    high: float | None
+    bounds: str | None
+    clocks: NotRequired[list[float]]
+
+
+class Comparison(TypedDict):
+    """A metric of one scheme on one path, on both sides; None is what the runs do not tell."""
+
+    path: str
+    scheme: str
+    entity: str
+    number: int
+    metric: str
+    a: ComparedMean | None
+    b: ComparedMean | None
+    difference: float | None
+    relative: float | None
+    low: float | None
+    high: float | None
+    paired: bool
+    p: float | None
+    p_adjusted: float | None
+    would_show: float | None
+    apart_by_chance: float | None
+    runs_for_effect: int | None
+    verdict: str
+
+
+ComparedRuns: TypeAlias = tuple[list[str], "Sequence[RunTable]"]
 """The names of an experiment's paths, and its runs as in `show --json`."""
 
 
-def compare_runs(before: ComparedRuns, after: ComparedRuns, metrics: tuple[str, ...] | None) -> list[dict[str, Any]]:
+def compare_runs(before: ComparedRuns, after: ComparedRuns, metrics: tuple[str, ...] | None) -> list[Comparison]:
     """One row per path, scheme and metric; `metrics` restricts to those names, `None` takes all.
 
     Where each side has a single path, these are compared whatever their names: the same path measured and modelled.
@@ -27,8 +68,8 @@ def compare_runs(before: ComparedRuns, after: ComparedRuns, metrics: tuple[str, 
         for metric in dict.fromkeys([*one.values, *other.values]):
             if metrics is None or metric[2] in metrics:
                 rows.append(_row(one, other, metric))
-    judged = [row for row in rows if row["p"] is not None]
-    for row, adjusted in zip(judged, _core.holm([row["p"] for row in judged]), strict=True):
+    judged = [(row, row["p"]) for row in rows if row["p"] is not None]
+    for (row, _), adjusted in zip(judged, _core.holm([p for _, p in judged]), strict=True):
         row["p_adjusted"] = adjusted
     for row in rows:
         row["verdict"] = _verdict(row)
@@ -49,7 +90,7 @@ def _renamed(
     return {(group.path, group.scheme): group for group in side.values()}
 
 
-def _row(one: Repetitions, other: Repetitions, metric: MetricKey) -> dict[str, Any]:
+def _row(one: Repetitions, other: Repetitions, metric: MetricKey) -> Comparison:
     a, b = one.estimate(metric), other.estimate(metric)
     difference = b.mean - a.mean if a and b else None
     paired, found = tested(one, other, metric)
@@ -75,6 +116,7 @@ def _row(one: Repetitions, other: Repetitions, metric: MetricKey) -> dict[str, A
         if a and b and min(a.count, b.count) > 1 and not p
         else None,
         "runs_for_effect": _runs_for_effect(would_show, base, a, b),
+        "verdict": "",
     }
 
 
@@ -110,18 +152,18 @@ def tested(
     return paired and bool(first), _core.difference(first, second, paired, LEVEL)
 
 
-def _verdict(row: dict[str, Any]) -> str:
+def _verdict(row: Comparison) -> str:
     """What the numbers say, in the words of `docs/guide.md`."""
     a, b = row["a"], row["b"]
     if not a or not b:
         return f"only in {'A' if a else 'B'}"
-    if row["p_adjusted"] is not None:
+    if row["p"] is not None and row["p_adjusted"] is not None:
         if row["p"] >= 1.0 - LEVEL:
             return "no difference shown"
         return "different" if row["p_adjusted"] < 1.0 - LEVEL else "different alone"
     if a["low"] == b["low"] and a["high"] == b["high"] and not row["difference"]:
         return "equal"
-    if a["low"] is None or b["low"] is None:
+    if a["low"] is None or a["high"] is None or b["low"] is None or b["high"] is None:
         return "one run only"
     if a["low"] <= b["high"] and b["low"] <= a["high"]:
         return "ranges overlap"
@@ -133,10 +175,17 @@ def apart_by_chance(first: int, second: int) -> float:
     return 2.0 / math.comb(first + second, first)
 
 
-def estimate_json(estimate: Estimate | None) -> dict[str, Any] | None:
+def estimate_json(estimate: Estimate | None) -> ComparedMean | None:
     """An estimate as JSON."""
     if estimate is None:
         return None
-    means = {"runs": estimate.count, "mean": estimate.mean}
-    bounds = {"low": estimate.low, "high": estimate.high, "bounds": estimate.bounds}
-    return means | bounds | ({} if estimate.clocks is None else {"clocks": list(estimate.clocks)})
+    made: ComparedMean = {
+        "runs": estimate.count,
+        "mean": estimate.mean,
+        "low": estimate.low,
+        "high": estimate.high,
+        "bounds": estimate.bounds,
+    }
+    if estimate.clocks is not None:
+        made["clocks"] = list(estimate.clocks)
+    return made

@@ -16,7 +16,10 @@ def counterparts(results: ResultsDirectory) -> dict[str, Counterpart]:
     if "cc_schemes" not in metadata or WRITTEN_BY in metadata:
         return {}
     git = str(imported.get("git_summary") or "")
-    date = min((str(run["imported"]["started"]) for run in results.settled() if _is_dated(run)), default=None)
+    date = min(
+        (str(times["started"]) for run in results.settled() if (times := run.get("imported")) and times["started"]),
+        default=None,
+    )
     found = {key: counterpart(key, git, date) for key in results.experiment.labels}
     return {key: each for key, each in found.items() if each is not None}
 
@@ -43,8 +46,3 @@ def matched(one: Names, other: Names) -> tuple[dict[str, str], dict[str, str]]:
         elif each.scheme != key and key in labels:
             renamed[measured][key] = f"{key} (Pantheon)"
     return renamed
-
-
-def _is_dated(run: dict[str, object]) -> bool:
-    times = run.get("imported")
-    return isinstance(times, dict) and bool(times.get("started"))

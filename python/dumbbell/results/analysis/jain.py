@@ -1,16 +1,21 @@
 """Jain's index of a run in windows of time, by two rules for which flows count."""
 
+from __future__ import annotations
+
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from numpy.typing import NDArray
 
 from dumbbell import _core
 from dumbbell.results.series.run_files import Source
+
+if TYPE_CHECKING:
+    from dumbbell.contract.statistics import FlowStats
 
 RULES = {"seen_in_bucket": "flows seen", "scheduled_active": "flows scheduled"}
 """The rules as the core knows them, and in words."""
@@ -28,9 +33,7 @@ class JainSeries:
     index: NDArray[Any]
 
 
-def jain_series(
-    packets: Source, flows: Sequence[Mapping[str, Any]], rule: str, window_s: float = WINDOW_S
-) -> JainSeries:
+def jain_series(packets: Source, flows: Sequence[FlowStats], rule: str, window_s: float = WINDOW_S) -> JainSeries:
     """The series of a packet log; `flows` are those of `show --json`.
 
     Raises:
@@ -44,7 +47,7 @@ def jain_series(
     return JainSeries(rule, found["window_s"], numpy.array(found["time_s"]), numpy.array(found["index"]))
 
 
-def is_staircase(flows: Sequence[Mapping[str, Any]]) -> bool:
+def is_staircase(flows: Sequence[FlowStats]) -> bool:
     """Whether at least three flows join one by one and leave again, the last that came first."""
     times = [(flow.get("start_s"), flow.get("stop_s")) for flow in flows]
     known = sorted((start_s, stop_s) for start_s, stop_s in times if start_s is not None and stop_s is not None)

@@ -1,12 +1,17 @@
 """How the numbers of a campaign change: medians and quartiles by hour of day, and by round."""
 
+from __future__ import annotations
+
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell.results.clocks import Interval, clocks_of
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
 
 
 @dataclass(frozen=True)
@@ -21,7 +26,7 @@ class Spread:
     """Where the true median of a one-way delay lies, of what two clocks measured."""
 
     @classmethod
-    def of(cls, values: list[float], intervals: Sequence[Interval] = ()) -> "Spread":
+    def of(cls, values: list[float], intervals: Sequence[Interval] = ()) -> Spread:
         """Of one value or more; `intervals` are where the true values lie, if that is not where they are stated."""
         clocks = None
         if intervals:
@@ -43,10 +48,7 @@ class Period:
     metrics: Mapping[str, Spread]
 
 
-Run = Mapping[str, Any]
-
-
-def started_s(run: Run) -> float | None:
+def started_s(run: RunTable) -> float | None:
     """When a run began, Unix time; `None` where nothing tells."""
     try:
         return datetime.fromisoformat(str(run.get("started_at"))).timestamp()
@@ -54,7 +56,7 @@ def started_s(run: Run) -> float | None:
         return None
 
 
-def hour_of_day(run: Run) -> int | None:
+def hour_of_day(run: RunTable) -> int | None:
     """The hour in UTC, 0 to 23, in which a run began."""
     began_s = started_s(run)
     return None if began_s is None else datetime.fromtimestamp(began_s, UTC).hour
@@ -66,13 +68,13 @@ def stretch(rounds: int, most: int) -> int:
 
 
 def periods(
-    runs: Iterable[Run], number: Callable[[Run], int | None], metrics: Sequence[str]
+    runs: Iterable[RunTable], number: Callable[[RunTable], int | None], metrics: Sequence[str]
 ) -> dict[str, list[Period]]:
     """Return the periods with good runs by scheme, in order.
 
     `number` says to which period a run belongs, if to any; `metrics` are keys of the network.
     """
-    found: dict[str, dict[int, list[Run]]] = {}
+    found: dict[str, dict[int, list[RunTable]]] = {}
     for run in runs:
         place = number(run) if run["status"] == "done" and started_s(run) is not None else None
         if place is not None:
@@ -83,7 +85,7 @@ def periods(
     }
 
 
-def _period(number: int, runs: list[Run], keys: Sequence[str]) -> Period:
+def _period(number: int, runs: list[RunTable], keys: Sequence[str]) -> Period:
     metrics = {}
     for metric in keys:
         found = [(run, float(value)) for run in runs if isinstance(value := run["network"].get(metric), int | float)]
@@ -95,6 +97,6 @@ def _period(number: int, runs: list[Run], keys: Sequence[str]) -> Period:
     return Period(number, min(began), len(runs), metrics)
 
 
-def _interval(run: Run, metric: str, value: float) -> Interval | None:
+def _interval(run: RunTable, metric: str, value: float) -> Interval | None:
     clocks = clocks_of(run)
     return None if clocks is None else clocks.interval("network", 0, metric, value)

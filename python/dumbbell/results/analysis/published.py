@@ -1,14 +1,19 @@
 """Our runs beside the numbers that an experiment says were published."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell.catalog.published import METRICS, Mean
 from dumbbell.experiment import Experiment
 from dumbbell.results.analysis.replication import ReplicationError, relative_error
 from dumbbell.results.analysis.summary import MetricKey, Repetitions, repetitions
 from dumbbell.results.clocks import Interval, clocks_text
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class Replication(ReplicationError):
     schemes: tuple[str, ...]
 
 
-def beside(experiment: Experiment, runs: Iterable[dict[str, Any]]) -> list[Beside]:
+def beside(experiment: Experiment, runs: Iterable[RunTable]) -> list[Beside]:
     """The published rows, path by path; `runs` are as in `show --json`. Empty if nothing is published."""
     if not experiment.published.rows:
         return []
@@ -96,7 +101,7 @@ def _ours(group: Repetitions | None, key: MetricKey) -> Mean | None:
     return Ours(found.mean, found.low, found.high, estimate.clocks)
 
 
-def published_json(experiment: Experiment, rows: Sequence[Beside]) -> dict[str, Any]:
+def published_json(experiment: Experiment, rows: Sequence[Beside]) -> dict[str, object]:
     """The key `published` of `show --json`, of the rows of `beside`; no key if nothing is published."""
     if not rows:
         return {}

@@ -1,14 +1,20 @@
 """What each scheme and each flow gets where several flows share a path."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell import _core
 from dumbbell.base.conventions import CORRECTED, Convention
 from dumbbell.results.analysis.summary import Estimate, Repetitions
 from dumbbell.results.clocks import Interval
+from dumbbell.results.numbers import value_of
+
+if TYPE_CHECKING:
+    from dumbbell.contract.statistics import FlowStats
 
 MOST_SINGLE = 8
 """Flows of one scheme that have rows of their own."""
@@ -54,7 +60,7 @@ def competing(group: Repetitions) -> tuple[float, float] | None:
 
     None if there is one flow, or there is no such time in one of the runs.
     """
-    ends = [[network.get(f"competing_{end}_s") for network in group.networks] for end in ("from", "to")]
+    ends = [[value_of(network, f"competing_{end}_s") for network in group.networks] for end in ("from", "to")]
     first, last = ([float(each) for each in found if each is not None] for found in ends)
     if not first or not len(first) == len(last) == len(group.networks):
         return None
@@ -100,9 +106,9 @@ def competing_heading(times: Collection[str]) -> str:
 _COMPETE = "while all flows compete"
 
 
-def share_of(flow: Mapping[str, Any]) -> float | None:
+def share_of(flow: FlowStats) -> float | None:
     """Return a flow's share of the payload: while all flows compete, or over its own time if they never do."""
-    share = flow.get(_COMPETING.share)
+    share = flow.get("competing_share")
     return flow.get("payload_share") if share is None else share
 
 
@@ -207,7 +213,7 @@ def _single(group: Repetitions, index: int, name: str, keys: _Keys, alone: Repet
     """Return what one flow got; `alone` are the runs of its scheme alone, or with other flows of its own."""
     fair = sum(1 / len(flows) for flows in group.flows) / len(group.flows)
     of = (keys.share, keys.throughput, keys.delay, keys.loss)
-    values = ([flows[index].get(key) for flows in group.flows] for key in of)
+    values = ([value_of(flows[index], key) for flows in group.flows] for key in of)
     shifts = (group.shifts.get(("flow", index + 1, key), ()) for key in of)
     share, rate, delay, loss = map(_estimate, values, shifts, (True, False, False, False))
     harms = _harms(alone, group, index, keys)
@@ -215,8 +221,8 @@ def _single(group: Repetitions, index: int, name: str, keys: _Keys, alone: Repet
     return Share(name, scheme, True, fair, share, rate, delay, loss, harms)
 
 
-def _sum(flows: Sequence[dict[str, Any]], key: str) -> float | None:
-    known = [flow[key] for flow in flows if flow.get(key) is not None]
+def _sum(flows: Sequence[FlowStats], key: str) -> float | None:
+    known = [value for flow in flows if (value := value_of(flow, key)) is not None]
     return sum(known) if known else None
 
 

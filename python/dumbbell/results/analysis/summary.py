@@ -1,12 +1,18 @@
 """Means over the repetitions of a run, and how far the runs are apart."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell import _core
 from dumbbell.results.clocks import LEGEND, Clocks, Interval, clocks_of, clocks_text, mean_shift
 from dumbbell.results.numbers import numbers
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
+    from dumbbell.contract.statistics import FlowStats, NetworkStats
 
 LEVEL = 0.95
 
@@ -38,7 +44,7 @@ class Estimate:
     clocks: Interval | None = None
 
     @classmethod
-    def of(cls, values: list[float], shifts: Sequence[Interval] = (), fraction: bool = False) -> "Estimate":
+    def of(cls, values: list[float], shifts: Sequence[Interval] = (), fraction: bool = False) -> Estimate:
         """The estimate from the values of the runs; `shifts` are how much more of those with two clocks may be true.
 
         The interval of fractions of a whole does not reach beyond the whole.
@@ -108,9 +114,9 @@ class Repetitions:
         self.values: dict[MetricKey, list[float]] = {}
         self.by_seed: dict[MetricKey, dict[int | None, float]] = {}
         """The same by the seeds of the runs; imported runs have none."""
-        self.flows: list[list[dict[str, Any]]] = []
+        self.flows: list[Sequence[FlowStats]] = []
         """The flows of each good run."""
-        self.networks: list[dict[str, Any]] = []
+        self.networks: list[NetworkStats] = []
         """What each good run has of all its flows together."""
         self.clocks: list[Clocks | None] = []
         """The clocks of each good run."""
@@ -134,7 +140,7 @@ class Repetitions:
         values = self.values.get(key)
         return Estimate.of(values, self.shifts.get(key, ()), key[2] in FRACTIONS) if values else None
 
-    def add(self, run: dict[str, Any]) -> None:
+    def add(self, run: RunTable) -> None:
         """Counts a run, given as in `show --json`, and takes its numbers if it is good."""
         self.runs += 1
         self.missing += run["status"] == "missing"
@@ -152,7 +158,7 @@ class Repetitions:
             self.by_seed.setdefault((entity, number, name), {})[run["seed"]] = value
 
 
-def repetitions(runs: Iterable[dict[str, Any]]) -> dict[tuple[str, str], Repetitions]:
+def repetitions(runs: Iterable[RunTable]) -> dict[tuple[str, str], Repetitions]:
     """The runs, given as in `show --json`, gathered by path and scheme."""
     gathered: dict[tuple[str, str], Repetitions] = {}
     for run in runs:

@@ -1,12 +1,14 @@
 """The time series of a run, read from its files: what senders and links sampled, and what flows received."""
 
+from __future__ import annotations
+
 import itertools
 import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 from numpy.typing import NDArray
@@ -15,13 +17,18 @@ from dumbbell import _core
 from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, Source
 from dumbbell.results.series.transfers import Transfers, measure_transfers
 
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunStatistics
+    from dumbbell.contract.specification import RunSpec
+    from dumbbell.contract.statistics import FlowStats
+
 Series = tuple[NDArray[Any], NDArray[Any]]
 """Times (s since the start of the run) and values."""
 
 NOTHING: Series = (numpy.empty(0), numpy.empty(0))
 
 
-def planned_span(flow: Mapping[str, Any]) -> tuple[float, float]:
+def planned_span(flow: FlowStats) -> tuple[float, float]:
     """Return when a flow was to start and to stop, s; all of the run if its statistics do not tell."""
     start_s, stop_s = flow.get("start_s"), flow.get("stop_s")
     return 0.0 if start_s is None else start_s, math.inf if stop_s is None else stop_s
@@ -128,9 +135,7 @@ def thinned(series: Series, most: int = 1200) -> Series:
     return time_s[order], values[order]
 
 
-def run_samples(
-    kept: Mapping[str, Source], statistics: Mapping[str, Any], specification: Mapping[str, Any]
-) -> RunSamples:
+def run_samples(kept: Mapping[str, Source], statistics: RunStatistics, specification: RunSpec) -> RunSamples:
     """The series of a run: what it kept, its `stats.json` and what the core was given for it.
 
     Raises:
@@ -146,8 +151,8 @@ def run_samples(
 
 
 def _flow(
-    flow: Mapping[str, Any],
-    specification: Mapping[str, Any],
+    flow: FlowStats,
+    specification: RunSpec,
     sampled: Mapping[str, Mapping[str, Series]],
     received: Mapping[int, _Received],
 ) -> FlowSamples:
@@ -172,7 +177,7 @@ def _flow(
     )
 
 
-def _segment_bytes(specification: Mapping[str, Any], flow: int) -> int:
+def _segment_bytes(specification: RunSpec, flow: int) -> int:
     """Payload of a full packet; of flows with a transport that is not ours, TCP's on a plain path."""
     flows = specification["flows"]
     table = flows[flow - 1].get("transport") if flow <= len(flows) else None
@@ -226,7 +231,7 @@ def _throughput(transfers: Transfers, interval_s: float) -> dict[int, _Received]
     return received
 
 
-def _acknowledged(statistics: Mapping[str, Any], sampled: Mapping[str, Mapping[str, Series]]) -> dict[int, _Received]:
+def _acknowledged(statistics: RunStatistics, sampled: Mapping[str, Mapping[str, Series]]) -> dict[int, _Received]:
     """The same of a run without a packet log: what its senders learnt to have arrived between their samples."""
     received: dict[int, _Received] = {}
     for flow in statistics["flows"]:

@@ -89,7 +89,7 @@ class Table:
             raise UserError(f"`{column}` = {value!r}: rows can be chosen by a text, or by the number of a flow")
         return value
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[dict[str, object]]:
         """Row by row, as a dictionary each: for small tables."""
         for values in zip(*(self._values(column) for column in self), strict=True):
             yield dict(zip(self, values, strict=True))

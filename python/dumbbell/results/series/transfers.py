@@ -1,12 +1,16 @@
 """What flows transferred per interval, in the layout of iperf 2: client and server view, flows, sums, totals."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dumbbell import _core
 from dumbbell.results.series.run_files import Source
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunStatistics
 
 SUM = "SUM"
 _HEAD = "[ ID] Interval       Transfer     Bandwidth"
@@ -53,7 +57,7 @@ class Transfers:
 
 
 def measure_transfers(
-    packets: Source | None, run: Mapping[str, Any], duration_s: float, interval_s: float
+    packets: Source | None, run: RunStatistics, duration_s: float, interval_s: float
 ) -> Transfers | None:
     """The transfers of a run, given as in `show --json`, with this packet log; `None` if it kept none.
 
@@ -63,7 +67,7 @@ def measure_transfers(
     if packets is None:
         return None
     keys = ("flow", "scheme", "start_s", "stop_s")
-    flows = [{key: flow[key] for key in keys if flow.get(key) is not None} for flow in run["flows"]]
+    flows = [{key: flow.get(key) for key in keys if flow.get(key) is not None} for flow in run["flows"]]
     options = {"interval_s": interval_s, "duration_s": duration_s, "flows": flows}
     found: dict[str, Any] = json.loads(_core.transfers(packets, json.dumps(options)))
     return Transfers(found["interval_s"], found["payload"], tuple(TransferRow(**row) for row in found["rows"]))

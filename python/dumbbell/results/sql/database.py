@@ -3,6 +3,8 @@
 Both are indexes: the run directories hold the truth, and a database can be made anew from them.
 """
 
+from __future__ import annotations
+
 import contextlib
 import hashlib
 import os
@@ -13,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import astuple, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.input_files import open_regular
@@ -24,6 +26,9 @@ from dumbbell.results.numbers import definition, definitions, numbers, sampled_m
 from dumbbell.results.series.run_files import kept_names
 from dumbbell.results.sql import rows
 from dumbbell.results.sql.schema import require_ours, upgrade, views
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
 
 INDEX = "results.sqlite"
 _SUFFIXES = ("", "-journal", "-wal", "-shm")
@@ -106,7 +111,7 @@ class Database:
                 self.connection.execute(f"DROP VIEW IF EXISTS {name}")
                 self.connection.execute(statement)
 
-    def rebuild(self, results: ResultsDirectory, runs: Iterable[dict[str, Any]]) -> None:
+    def rebuild(self, results: ResultsDirectory, runs: Iterable[RunTable]) -> None:
         """Makes the database say what the run directories say: `runs`, given as in `show --json`, are all there are.
 
         Experiments that were there already keep their numbers. What a gathering database has of other places stays.
@@ -122,7 +127,7 @@ class Database:
         for (number,) in gone:
             self._remove_series(number)
 
-    def record(self, results: ResultsDirectory, run: dict[str, Any]) -> int:
+    def record(self, results: ResultsDirectory, run: RunTable) -> int:
         """Adds or replaces one run, given as in `show --json`; its number."""
         with _explained(self.file), _transaction(self.connection):
             return self._insert(results, self._origin(results), run)
@@ -155,7 +160,7 @@ class Database:
         identity = hashlib.sha256(f"{origin.identity} {origin.place}".encode()).hexdigest()[:32]
         return replace(origin, identity=identity)
 
-    def _has_numbers(self, number: int, run: dict[str, Any]) -> bool:
+    def _has_numbers(self, number: int, run: RunTable) -> bool:
         """Return whether a run has the same numbers as an experiment of the database.
 
         A number that only one of them has does not count.
@@ -165,7 +170,7 @@ class Database:
         known = {row[:3]: row[3] for row in self.connection.execute(select, (number,))}
         return all(now.get(key, value) == value for key, value in known.items())
 
-    def _insert(self, results: ResultsDirectory, origin: rows.Origin, run: dict[str, Any]) -> int:
+    def _insert(self, results: ResultsDirectory, origin: rows.Origin, run: RunTable) -> int:
         experiment: Experiment = results.experiment
         parameters = rows.parameters(experiment, run)
         number = self._number(rows.experiment_row(experiment, origin, run, parameters))
@@ -193,7 +198,7 @@ class Database:
             statement = f"INSERT INTO {table} ({', '.join(values[0])}) VALUES ({_places(values[0])})"
             self.connection.executemany(statement, [tuple(row.values()) for row in values])
 
-    def _add_metrics(self, number: int, experiment: Experiment, run: dict[str, Any]) -> None:
+    def _add_metrics(self, number: int, experiment: Experiment, run: RunTable) -> None:
         sampled, interval_s = sampled_metrics(), experiment.sample_interval_s
         values = [(number, *value, interval_s if (value[0], value[2]) in sampled else None) for value in numbers(run)]
         for _, kind, _, name, *_ in values:
@@ -205,7 +210,7 @@ class Database:
         insert = f"INSERT INTO metric ({columns}) VALUES (?, ?, ?, ?, ?, ?)"
         self.connection.executemany(insert, values)
 
-    def _add_series(self, number: int, folder: Path, run: dict[str, Any]) -> None:
+    def _add_series(self, number: int, folder: Path, run: RunTable) -> None:
         """Registers the time series, by names relative to the database; copies outlive the results directory."""
         place = os.path.relpath(folder, self.file.parent)
         if self.copies:

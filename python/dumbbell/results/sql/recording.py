@@ -1,12 +1,17 @@
 """Where runs are recorded while they are executed: each experiment's own database, and one more on request."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError
 from dumbbell.results.directory import ResultsDirectory
 from dumbbell.results.sql.database import INDEX, Database, start_anew
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ class Recording:
             self.close()
             raise
 
-    def record(self, results: ResultsDirectory, run: dict[str, Any]) -> None:
+    def record(self, results: ResultsDirectory, run: RunTable) -> None:
         """Adds a run of one of the experiments, given as in `show --json`."""
         index = self._indexes.get(results.directory)
         if index is not None and not self._added(index, results, run):
@@ -57,7 +62,7 @@ class Recording:
         if self._gathering is not None and not self._added(self._gathering, results, run):
             self._gathering = None
 
-    def _added(self, database: Database, results: ResultsDirectory, run: dict[str, Any]) -> bool:
+    def _added(self, database: Database, results: ResultsDirectory, run: RunTable) -> bool:
         try:
             database.record(results, run)
         except UserError as error:

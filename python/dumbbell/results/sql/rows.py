@@ -1,12 +1,14 @@
 """One run as rows of the database: what it was, between whom, over which links, and where its time series are."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
 from dumbbell.catalog.ns3 import names
@@ -15,6 +17,11 @@ from dumbbell.experiment import Experiment, Run, complete_transport
 from dumbbell.results.directory import ResultsDirectory
 from dumbbell.results.environment import short_commit
 from dumbbell.results.sql.schema import sql_text
+
+if TYPE_CHECKING:
+    from dumbbell.contract.environment import Environment
+    from dumbbell.contract.run import RunTable
+    from dumbbell.contract.statistics import LinkStats
 
 Row = dict[str, Any]
 """A row: values by column."""
@@ -37,7 +44,7 @@ class Origin:
     code_version: str | None
 
     @classmethod
-    def of(cls, results: ResultsDirectory, place: str | None = None) -> "Origin":
+    def of(cls, results: ResultsDirectory, place: str | None = None) -> Origin:
         """That of a results directory, which has its environment written already."""
         environment = results.environment()
         where = str(results.directory.resolve())
@@ -51,17 +58,17 @@ class Origin:
         )
 
 
-def _code_version(environment: dict[str, Any]) -> str | None:
+def _code_version(environment: Environment) -> str | None:
     """Version and commit, with a `+` where the tree had changes."""
-    version, commit, git = (environment.get(key) for key in ("dumbbell", "commit", "git"))
+    version, commit, git = environment.get("dumbbell"), environment.get("commit"), environment.get("git")
     if git:
-        commit = short_commit(git["commit"], bool(git["changed"]))
+        commit = short_commit(git["commit"] or "", bool(git["changed"]))
     elif commit:
         commit = short_commit(commit)
     return f"{version} {commit}" if version and commit else version
 
 
-def experiment_row(experiment: Experiment, origin: Origin, run: Row, parameters: Row) -> Row:
+def experiment_row(experiment: Experiment, origin: Origin, run: RunTable, parameters: Row) -> Row:
     """The row of `experiment`: a run, given as in `show --json`."""
     executed = experiment.capabilities.executes
     return {
@@ -91,7 +98,7 @@ def experiment_row(experiment: Experiment, origin: Origin, run: Row, parameters:
     }
 
 
-def parameters(experiment: Experiment, run: Row) -> Row:
+def parameters(experiment: Experiment, run: RunTable) -> Row:
     """What the run was made for, as ccperf's `--parameters`."""
     cell = experiment.cells.get(run["path"])
     base = {"aut": run["scheme"], "path": cell.base if cell else run["path"]}
@@ -113,13 +120,13 @@ def _number(text: str) -> float | None:
     return value if abs(value) < float("inf") else None
 
 
-def flow_rows(experiment: Experiment, run: Row) -> Iterator[Row]:
+def flow_rows(experiment: Experiment, run: RunTable) -> Iterator[Row]:
     """One row per flow: those that the run was specified to have, or those that were found in an imported log."""
     planned = _planned(experiment, run)
     base = _base_rtt_s(experiment, run)
     for index in range(max(len(planned), len(run["flows"]))):
-        plan = planned[index] if index < len(planned) else {}
-        found = run["flows"][index] if index < len(run["flows"]) else {}
+        plan: Mapping[str, Any] = planned[index] if index < len(planned) else {}
+        found: Mapping[str, object] = run["flows"][index] if index < len(run["flows"]) else {}
         cca = str(plan.get("scheme") or found.get("scheme") or run["scheme"])
         start, stop = found.get("start_s", plan.get("start_s")), found.get("stop_s", plan.get("stop_s"))
         rtt_ms = plan.get("rtt_ms")
@@ -136,15 +143,14 @@ def flow_rows(experiment: Experiment, run: Row) -> Iterator[Row]:
         }
 
 
-def _planned(experiment: Experiment, run: Row) -> list[Row]:
+def _planned(experiment: Experiment, run: RunTable) -> Sequence[Mapping[str, Any]]:
     if not experiment.capabilities.executes:
         return []
-    same = Run(run["path"], run["scheme"], run["run"], int(run["seed"]))
-    planned: list[Row] = experiment.specification(same)["flows"]
-    return planned
+    same = Run(run["path"], run["scheme"], run["run"], run["seed"] or 0)
+    return experiment.specification(same)["flows"]
 
 
-def _sender(scheme: Scheme | None, plan: Row) -> Row:
+def _sender(scheme: Scheme | None, plan: Mapping[str, Any]) -> Row:
     """What carries the flow; of a program it is unknown."""
     if "transport" in plan:
         transport = complete_transport(json.dumps(plan["transport"]))
@@ -173,7 +179,7 @@ def traffic_model(application: Row) -> str:
     return f"{name}({values})"
 
 
-def _base_rtt_s(experiment: Experiment, run: Row) -> float | None:
+def _base_rtt_s(experiment: Experiment, run: RunTable) -> float | None:
     if not experiment.capabilities.executes:
         return None
     return experiment.paths[run["path"]].describe().base_rtt_ms / 1e3
@@ -183,7 +189,7 @@ def _delay_ms(elements: list[Row]) -> float:
     return float(sum(element.get("delay_ms", 0.0) for element in elements if element["kind"] in ("delay", "netem")))
 
 
-def link_rows(experiment: Experiment, run: Row) -> list[Row]:
+def link_rows(experiment: Experiment, run: RunTable) -> list[Row]:
     """One row per link that has statistics. Delay and loss are those of the link's whole direction."""
     path = experiment.paths[run["path"]]
     directions = {"data": path.data, "ack": path.ack}
@@ -195,7 +201,7 @@ def link_rows(experiment: Experiment, run: Row) -> list[Row]:
     return made
 
 
-def _link(number: int, link: Row, elements: list[Row]) -> Row:
+def _link(number: int, link: LinkStats, elements: list[Row]) -> Row:
     element = named_elements(elements).get(str(link["link"]).partition("/")[2], {})
     queue = element.get("queue", {})
     rate = element.get("rate_mbps", link.get("capacity_mbps"))
@@ -230,7 +236,7 @@ def _loss(elements: list[Row]) -> float:
     return 1.0 - kept
 
 
-def series_rows(folder: Path, run: Row, place: str, packet_log: bool) -> Iterator[Row]:
+def series_rows(folder: Path, run: RunTable, place: str, packet_log: bool) -> Iterator[Row]:
     """One row per sampled quantity; `place` is where the files of `folder` are to be found."""
     noted = sampled(folder, run)
     for kind, (file, entity) in SAMPLES.items():
@@ -259,12 +265,12 @@ def series_rows(folder: Path, run: Row, place: str, packet_log: bool) -> Iterato
         }
 
 
-def sampled(folder: Path, run: Row) -> dict[str, dict[str, str]]:
+def sampled(folder: Path, run: RunTable) -> Mapping[str, Mapping[str, str]]:
     """The names and units of the quantities that the run's files hold: as noted when it was made, or from the files.
 
     Damaged files hold none: the run's other numbers count all the same.
     """
-    noted: dict[str, dict[str, str]] | None = run.get("samples")
+    noted = run.get("samples")
     if noted is not None:
         return noted
     try:

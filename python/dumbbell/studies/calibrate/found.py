@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from statistics import mean
-from typing import Any
 
 from dumbbell.catalog.path import PathModel
 from dumbbell.studies.calibrate.fitting import Fit
@@ -52,7 +51,7 @@ class Found:
         return None if self.held_out is None else self.held_out.error
 
     @property
-    def hosts(self) -> dict[str, Any]:
+    def hosts(self) -> dict[str, object]:
         """What was found of the hosts, which a path file cannot hold, by the settings that it stands for."""
         return dict(self.fit.best.candidate.get("hosts", {}))
 
@@ -87,7 +86,7 @@ class Found:
         scores = [("found", self.truth.found), (f"{self.truth.name}, the true path", self.truth.true)]
         return [[name, f"{score.error:.1%}", f"{score.unlikelihood:.4g}"] for name, score in scores]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Everything, for programs."""
         held = self.ladder.held_out
         return {
@@ -135,13 +134,13 @@ def spread_text(held: HeldOut | None) -> str:
     return f"{held.error:.1%}{sure}{apart}"
 
 
-def _held_out(held: HeldOut | None) -> dict[str, Any] | None:
+def _held_out(held: HeldOut | None) -> dict[str, object] | None:
     if held is None:
         return None
     schemes: dict[str, list[float]] = {}
     for (scheme, _), error in held.by_point.items():
         schemes.setdefault(scheme, []).append(error)
-    told: dict[str, Any] = {"error": held.error, "standard_error": held.standard_error}
+    told: dict[str, object] = {"error": held.error, "standard_error": held.standard_error}
     told["schemes"] = {scheme: mean(each) for scheme, each in schemes.items()}
     if not held.folds:
         return told
@@ -153,7 +152,7 @@ def _held_out(held: HeldOut | None) -> dict[str, Any] | None:
     return told | {"deviation_of_folds": held.deviation, "folds": folds}
 
 
-def _truth(truth: Truth) -> dict[str, Any]:
+def _truth(truth: Truth) -> dict[str, object]:
     def told(score: Score) -> dict[str, float]:
         return {"error": score.error, "unlikelihood": score.unlikelihood}
 

@@ -28,7 +28,7 @@ Candidate = Mapping[str, Any]
 them; `judged`, where the runs have seeds that no fit has seen."""
 
 
-def head_of(experiment: Experiment) -> dict[str, Any]:
+def head_of(experiment: Experiment) -> dict[str, object]:
     """What evaluations depend on beside the path: schemes, settings, version."""
     told = json.dumps(experiment.table(), sort_keys=True)
     return {"dumbbell": __version__, "experiment": hashlib.sha256(told.encode()).hexdigest()}
@@ -91,7 +91,7 @@ class Journal:
             self._known.setdefault(_key(path), {}).update(runs)
         self._write([{"path": path, "runs": runs} for path, runs in found])
 
-    def _write(self, entries: list[dict[str, Any]]) -> None:
+    def _write(self, entries: list[dict[str, object]]) -> None:
         if self._file is None or not entries:
             return
         self._file.write("".join(map(_line, entries)))

@@ -4,10 +4,12 @@ Random numbers are common: the runs of a scheme have the same seeds over every p
 are and not by luck. What is said of a path that was found is judged in runs with seeds that no fit has seen.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dumbbell.base.errors import UserError
 from dumbbell.experiment import Experiment
@@ -18,10 +20,13 @@ from dumbbell.studies.calibrate.search import derived_seed
 from dumbbell.studies.calibrate.target import PLACE, Target
 from dumbbell.studies.calibrate.workers import Found, Workers
 
+if TYPE_CHECKING:
+    from dumbbell.contract.specification import FlowSpec, PathSpec, RunSpec
+
 JUDGED_RUNS = 10
 """Runs of each scheme that judge a path: chance in fewer hides what is wrong with the path."""
 
-Runs = dict[str, list[dict[str, Any]]]
+Runs: TypeAlias = "dict[str, list[RunSpec]]"
 """By scheme: the specifications of its runs, over no path yet."""
 
 
@@ -72,14 +77,14 @@ class Objective:
     def _runs_of(self, candidate: Candidate) -> Runs:
         return self._judging if candidate.get("judged") else self._fitting
 
-    def _text(self, run: dict[str, Any], candidate: Candidate) -> str:
+    def _text(self, run: RunSpec, candidate: Candidate) -> str:
         hosts: Mapping[str, Any] = candidate.get("hosts", {})
         experiment = self._experiment
         if "host_jitter_us" in hosts:
             experiment = replace(experiment, host_jitter_us=hosts["host_jitter_us"])
-        path = self._frame | {way: candidate[way] for way in ("data", "ack")}
+        path: PathSpec = {**self._frame, "data": candidate["data"], "ack": candidate["ack"]}
         flows = [_with_buffer(flow, hosts.get("send_buffer_bytes", 0)) for flow in run["flows"]]
-        return json.dumps(run | {"path": between_hosts(path, experiment), "flows": flows})
+        return json.dumps({**run, "path": between_hosts(path, experiment), "flows": flows})
 
     def _known(self, candidate: Candidate, schemes: Sequence[str]) -> Outcomes:
         outcomes: dict[tuple[str, int], Outcome] = {}
@@ -104,14 +109,15 @@ def _runs(experiment: Experiment) -> Runs:
     return runs
 
 
-def _with_buffer(flow: dict[str, Any], size: int) -> dict[str, Any]:
+def _with_buffer(flow: FlowSpec, size: int) -> FlowSpec:
     """The flow with a sending socket of so many bytes, if it is one that such a buffer may be of."""
     if not size:
         return flow
-    if not takes_buffer(flow["transport"]):
+    transport = flow.get("transport", {})
+    if not takes_buffer(transport):
         return flow
-    room = max(size, int(complete_transport(json.dumps(flow["transport"]))["payload_bytes"]))
-    return flow | {"transport": flow["transport"] | {"send_buffer_bytes": room}}
+    room = max(size, int(complete_transport(json.dumps(transport))["payload_bytes"]))
+    return {**flow, "transport": {**transport, "send_buffer_bytes": room}}
 
 
 def takes_buffer(transport: Mapping[str, Any]) -> bool:

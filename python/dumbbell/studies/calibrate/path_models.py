@@ -9,12 +9,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Any
 
+from dumbbell.catalog.open_tables import Element, Queue
 from dumbbell.studies.calibrate.target import Point
 
 Values = Mapping[str, float]
-Elements = tuple[list[dict[str, Any]], list[dict[str, Any]]]
+Elements = tuple[list[Element], list[Element]]
 """Of the data direction and of that of the ACKs."""
 
 FULL_PACKET_BYTES = 1500
@@ -217,18 +217,18 @@ class Model:
         return [replace(knob, width=_UNTOLD_WIDTH) if knob.name == "rate_mbps" else knob for knob in knobs]
 
 
-def droptail(values: Values) -> dict[str, Any]:
+def droptail(values: Values) -> Queue:
     """A queue of bytes that takes `queue_ms` to drain."""
     least = _LEAST_QUEUE_PACKETS * FULL_PACKET_BYTES
     return {"kind": "droptail", "bytes": max(round(values["rate_mbps"] * values["queue_ms"] * 125.0), least)}
 
 
-def counted(values: Values) -> dict[str, Any]:
+def counted(values: Values) -> Queue:
     """The same queue counted in packets, each of which takes a place whatever its size."""
     return {"kind": "droptail", "packets": max(droptail(values)["bytes"] // FULL_PACKET_BYTES, _LEAST_QUEUE_PACKETS)}
 
 
-def around(link: dict[str, Any], values: Values, *behind: dict[str, Any]) -> Elements:
+def around(link: Element, values: Values, *behind: Element) -> Elements:
     """The bottleneck, random loss if the model has it, whatever is `behind`, and delay.
 
     The delay of the ACKs is the same unless the model has one for them.
@@ -242,7 +242,7 @@ def _back(values: Values) -> str:
     return "ack_delay_ms" if "ack_delay_ms" in values else "delay_ms"
 
 
-def _link(values: Values) -> dict[str, Any]:
+def _link(values: Values) -> Element:
     return {"kind": "link", "rate_mbps": values["rate_mbps"], "queue": droptail(values)}
 
 
@@ -275,7 +275,7 @@ def _jittered(values: Values) -> Elements:
     return around(_link(values), values, jitter)
 
 
-def _wandering(values: Values, least_mbps: float = 0.0) -> dict[str, Any]:
+def _wandering(values: Values, least_mbps: float = 0.0) -> Element:
     rate, swing = values["rate_mbps"], values["swing"]
     lowest = max((1.0 - swing) * rate, least_mbps)
     walk = {"corr": 0.0, "std": values["pace"] * rate, "min": lowest, "max": (1.0 + swing) * rate}
@@ -286,7 +286,7 @@ def _walk(values: Values) -> Elements:
     return around(_link(values) | _wandering(values), values)
 
 
-def _shared_link(values: Values) -> dict[str, Any]:
+def _shared_link(values: Values) -> Element:
     return {
         "kind": "shared",
         "rate_mbps": values["rate_mbps"],

@@ -12,6 +12,7 @@ from dumbbell import catalog
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.input_files import TABLE, read_text
 from dumbbell.catalog.experiment_file import ExperimentFile, stored_experiment_file
+from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.outside.pantheon_names import Counterpart
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.published import METRICS, Mean, Publication
@@ -191,7 +192,7 @@ def _experiment(raw: _Raw, options: TargetOptions, used: dict[str, Scheme]) -> E
     if overhead is None:
         overhead = raw.path.overhead_bytes if raw.path else 0
     mtu, fragment = (raw.path.mtu_bytes, raw.path.fragment) if raw.path else (1500, True)
-    delay: list[dict[str, Any]] = [{"kind": "delay", "delay_ms": 1.0}]
+    delay: list[Element] = [{"kind": "delay", "delay_ms": 1.0}]
     path = PathModel(
         PLACE, PLACE, overhead_bytes=overhead, mtu_bytes=mtu, fragment=fragment, data=delay, ack=delay, file=raw.where
     )

@@ -1,9 +1,11 @@
 """Where runs of a calibration are simulated: on processes of this machine, or by the workers of a Dask cluster."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from dumbbell import _core
 from dumbbell.backends import find_executor
@@ -11,6 +13,10 @@ from dumbbell.base.backend import SIMULATION
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.execution.cluster import Cluster, require_cluster
 from dumbbell.execution.spread import Helpers
+from dumbbell.results.numbers import value_of
+
+if TYPE_CHECKING:
+    from dumbbell.contract.statistics import SimulatedRun
 
 METRICS = ("throughput_mbps", "delay_p95_ms", "loss_rate")
 
@@ -50,8 +56,9 @@ def simulated(specification: str) -> Found:
         text, *_ = _core.simulate_in_memory(specification)
     except _core.Error:
         return None
-    statistics: dict[str, Any] = json.loads(text)
-    return [[part[name] for name in METRICS] for part in (statistics["network"], *statistics["flows"])]
+    statistics: SimulatedRun = json.loads(text)
+    parts: tuple[Mapping[str, object], ...] = (statistics["network"], *statistics["flows"])
+    return [[value_of(part, name) for name in METRICS] for part in parts]
 
 
 class _Local:

@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
@@ -12,6 +11,7 @@ from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.grids.cell import Cell
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.ns3 import names
+from dumbbell.catalog.open_tables import Application, Element
 from dumbbell.catalog.options.parser import StrictParser
 from dumbbell.catalog.options.values import shell_words
 from dumbbell.catalog.path import PathModel
@@ -93,7 +93,7 @@ def _path(arguments: argparse.Namespace, name: str | None, rtt_ms: float) -> Pat
     queue = names().qdisc[known("--qdisc", arguments.qdisc, dict(names().qdisc))]
     link = {"kind": "link", "framing_bytes": FRAMING_BYTES}
     delay = {"kind": "delay", "delay_ms": rtt_ms / 2}
-    device: dict[str, Any] = link | {"rate_mbps": rate, "device_packets": DEVICE_PACKETS}
+    device: Element = link | {"rate_mbps": rate, "device_packets": DEVICE_PACKETS}
     bottleneck = device | {"name": "bottleneck", "queue": queue | queue_limit("--qlen", arguments.qlen)}
     lossy = [{"kind": "loss", "probability": loss}] if loss else []
     shown = f"{rate:g} Mbit/s, RTT {rtt_ms:g} ms, {arguments.qlen}, {arguments.qdisc}"
@@ -165,7 +165,7 @@ def _check_nodes(arguments: argparse.Namespace, count: int) -> None:
             raise UserError(f"--{key} `{getattr(arguments, key)}`: allowed is a node per flow: {','.join(wanted)}")
 
 
-def _flow_scheme(number: int, protocol: str, algorithm: str, traffic: dict[str, Any], profile: str) -> Scheme:
+def _flow_scheme(number: int, protocol: str, algorithm: str, traffic: Application, profile: str) -> Scheme:
     if protocol == "TCP":
         return _scheme(known("--algs", algorithm, dict(names().cca)), profile)
     if protocol != "UDP":

@@ -1,13 +1,18 @@
 """The tables that ccperf prints for an experiment: a row per quantity, a column per flow or link."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell import _core
 from dumbbell.experiment import Experiment
 from dumbbell.results.sql.rows import flow_rows, link_rows
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
 
 CONVENTION = "ccperf"
 FLOW = ("src", "dst", "transport_protocol", "cca", "cc_recovery_alg", "traffic_model")
@@ -23,32 +28,33 @@ class CcperfTable:
     rows: list[list[str]]
 
 
-def tables_of(experiment: Experiment, runs: Iterable[Mapping[str, Any]]) -> list[CcperfTable]:
+def tables_of(experiment: Experiment, runs: Iterable[RunTable]) -> list[CcperfTable]:
     """Return flow, link and network metrics of every good run, as ccperf prints them.
 
     `runs` are their statistics, as `stats.json` has them.
     """
     made = []
-    for run in (dict(run) for run in runs if run["status"] == "done"):
+    for run in (run for run in runs if run["status"] == "done"):
         flows = list(flow_rows(experiment, run))
         links = [row["role"] for row in link_rows(experiment, run)]
         shown = [index for index, role in enumerate(links) if role == "btl_forward"]
-        interval_s = run["network"].get("sample_interval_s", experiment.sample_interval_s)
+        interval_s = run["network"].get("sample_interval_s") or experiment.sample_interval_s
         described = [[key, *(str(row[key] or "-") for row in flows)] for key in FLOW]
         described += [[name, *(f"{row[key]:g}s" for row in flows)] for name, key in TIMES]
         names = [f"flow_{row['flow_id']}" for row in flows]
         forward = [run["links"][index] for index in shown]
-        for title, entities, head, rows in (
+        parts: tuple[tuple[str, Sequence[Mapping[str, object]], list[str], list[list[str]]], ...] = (
             ("Flow", run["flows"], names, described),
             ("Link", forward, [links[index] for index in shown], []),
             ("Network", [run["network"]], ["net"], []),
-        ):
+        )
+        for title, entities, head, rows in parts:
             rows = rows + _rows(title.lower(), entities, interval_s)
             made.append(CcperfTable(f"{title} Metrics", ["", *head], rows))
     return made
 
 
-def _rows(level: str, entities: list[dict[str, Any]], interval_s: float) -> list[list[str]]:
+def _rows(level: str, entities: Sequence[Mapping[str, object]], interval_s: float) -> list[list[str]]:
     """A row for each of ccperf's metrics of this level, with its unit and the interval it was sampled at."""
     made = []
     for metric in json.loads(_core.metrics()):
@@ -60,7 +66,7 @@ def _rows(level: str, entities: list[dict[str, Any]], interval_s: float) -> list
     return made
 
 
-def _value(metric: dict[str, str], entity: dict[str, Any]) -> str:
+def _value(metric: dict[str, str], entity: Mapping[str, object]) -> str:
     value = entity.get(metric["name"])
     if value is None:
         return "-"

@@ -1,9 +1,9 @@
 """ccperf's traffic models (ccperf.net/traffic) as applications."""
 
 import re
-from typing import Any
 
 from dumbbell.base.errors import UserError, listed
+from dumbbell.catalog.open_tables import Application
 from dumbbell.catalog.quantities import rate_mbps
 from dumbbell.studies.ccperf.values import items, known, whole
 
@@ -12,7 +12,7 @@ _ARGUMENTS = {"Greedy": ("bytes",), "CBR": ("bytes", "rate"), "Poisson": ("bytes
 _KINDS = {"CBR": "constant", "Poisson": "poisson"}
 
 
-def application(text: str) -> dict[str, Any]:
+def application(text: str) -> Application:
     """The application that `Greedy(bytes=0)`, `CBR(bytes=0,rate=1Mbps)` or `Poisson(...)` stands for.
 
     Raises:

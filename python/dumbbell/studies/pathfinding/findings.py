@@ -84,7 +84,7 @@ class Way:
         high = queue.depth_ms.high * rate * 125.0 + 2 * self.packet_bytes
         return Estimate(length, max(low, 0.0), high, "bytes", f"{queue.depth_ms.how}, times the rate")
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, object]:
         """For JSON."""
         delays, policer = self.delays, self.policer
         return {
@@ -133,7 +133,7 @@ class Findings:
         parts = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
         return {"least": self.least_rtt_ms or 0.0} | {name: quantile(self.rtt_ms, part) for name, part in parts.items()}
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, object]:
         """For JSON."""
         return {
             "rtt_ms": self.rtt(),

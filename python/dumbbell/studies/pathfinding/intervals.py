@@ -28,7 +28,7 @@ class Estimate:
         low = None if self.low is None else self.low * (1.0 - part)
         return replace(self, low=low, high=None if self.high is None else self.high * (1.0 + part))
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, object]:
         """For JSON."""
         return asdict(self)
 

@@ -1,11 +1,13 @@
 """The whole measurement of a path, in order."""
 
+from __future__ import annotations
+
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.backend import Note
 from dumbbell.remote.remote_run import BUSY_PER_S, Pair
@@ -16,6 +18,9 @@ from dumbbell.studies.pathfinding.intervals import Estimate
 from dumbbell.studies.pathfinding.policer import policer
 from dumbbell.studies.pathfinding.probe_budget import ProbeBudget
 from dumbbell.studies.pathfinding.probing import WAYS, Probed, probe, questions
+
+if TYPE_CHECKING:
+    from dumbbell.contract.specification import RunSpec
 
 Doing = Callable[[str], None]
 """Told what is done next."""
@@ -41,7 +46,7 @@ class _Measuring:
         if text not in self.notes and not text.startswith("round trip"):  # that is told with more digits
             self.notes.append(text)
 
-    def run(self, specification: dict[str, Any], note: Note | None = None) -> tuple[list[FlowLog], dict[str, Any]]:
+    def run(self, specification: RunSpec, note: Note | None = None) -> tuple[list[FlowLog], Mapping[str, Any]]:
         """One run; its flows, and what else is known of it."""
         statistics = self.pair.run(specification, self.folder, note or (lambda *_: None))
         if statistics["status"] != "done":
@@ -111,7 +116,7 @@ def _quiet(it: _Measuring) -> Findings:
     )
 
 
-def _copies(statistics: dict[str, Any], flow: int, way: str) -> int:
+def _copies(statistics: Mapping[str, Any], flow: int, way: str) -> int:
     """Packets of a flow that came twice in this direction."""
     at_local, at_remote = statistics["remote"]["flows"][flow]["copies"]
     return int(at_remote if way == WAYS[0] else at_local)
@@ -173,7 +178,7 @@ def _lose(it: _Measuring, way: Way, mbps: float, reverse: bool) -> None:
     way.random_losses = hits + more, cases + others
 
 
-def _look(it: _Measuring, way: Way, run: dict[str, Any], what: str) -> FlowLog:
+def _look(it: _Measuring, way: Way, run: RunSpec, what: str) -> FlowLog:
     """What a run that fills the path says of it."""
     [log], statistics = it.run(run)
     log = log.full()

@@ -3,6 +3,7 @@
 from datetime import date
 from typing import Any
 
+from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.path import PathModel
 from dumbbell.studies.pathfinding.findings import Findings, Way
 from dumbbell.studies.pathfinding.idle import LEAST_JITTER_MS
@@ -31,9 +32,9 @@ def path_model(found: Findings, name: str, title: str, day: date) -> PathModel:
     )
 
 
-def elements(way: Way, rtt_ms: float) -> list[dict[str, Any]]:
+def elements(way: Way, rtt_ms: float) -> list[Element]:
     """One direction: policer, link, delay, and what happens to packets behind it."""
-    found: list[dict[str, Any]] = []
+    found: list[Element] = []
     mbps = way.rate.value
     if way.policer is not None and way.policer.burst_bytes.value is not None:
         burst = max(round(way.policer.burst_bytes.value), way.packet_bytes)
@@ -61,13 +62,13 @@ def _queue_bytes(way: Way, mbps: float, rtt_ms: float) -> int:
     return round(max(assumed, length.low or 0.0, 2 * way.packet_bytes))
 
 
-def _delays(way: Way, mbps: float | None) -> list[dict[str, Any]]:
+def _delays(way: Way, mbps: float | None) -> list[Element]:
     """The constant delay, without what the link takes for the packet that measured it, and what varies."""
     if way.delays is None or way.delays.least.value is None:
         return [{"kind": "delay", "delay_ms": LEAST_DELAY_MS}]
     serial_ms = way.delays.packet_bytes * 8e-3 / mbps if mbps else 0.0
     least_ms = max(way.delays.least.value - serial_ms, LEAST_DELAY_MS)
-    found: list[dict[str, Any]] = [{"kind": "delay", "delay_ms": _rounded(least_ms)}]
+    found: list[Element] = [{"kind": "delay", "delay_ms": _rounded(least_ms)}]
     if way.delays.jitters:
         mean_ms = _rounded(way.delays.mean_above)
         found.append({"kind": "jitter", "distribution": "exponential", "mean_ms": mean_ms})

@@ -282,9 +282,9 @@ def _application(evidence: Evidence, exact: dict[str, Compared | None]) -> Cause
         return None
     if rates is None or rates.relative <= TOLERANCES[RATE]:
         return None
-    rate, capacity = network["throughput_mbps"], network.get("capacity_mbps")
+    rate, capacity = network.get("throughput_mbps"), network.get("capacity_mbps")
     delays = run.packets.way().delays_ms
-    if not capacity or rate > IDLE * capacity or not len(delays):
+    if not capacity or rate is None or rate > IDLE * capacity or not len(delays):
         return None
     if float(np.percentile(delays, 95.0)) > float(np.percentile(delays, 5.0)) + NO_QUEUE_MS:
         return None

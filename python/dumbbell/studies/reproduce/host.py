@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Any
 
+from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.studies.reproduce.packets import Lateness
@@ -42,7 +42,7 @@ class Late:
         width = min(math.sqrt(3.0) * median(each.deviation_ms for each in known), mean)
         return cls(round(mean, _DIGITS), round(width, _DIGITS))
 
-    def element(self) -> dict[str, Any]:
+    def element(self) -> Element:
         """The element of a path that is as late."""
         return {
             "kind": "jitter",
@@ -106,7 +106,7 @@ class HostProfile:
         parts += [] if self.buffer_packets is None else [f"a socket holds {self.buffer_packets} packets"]
         return "; ".join(parts) or "nothing"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """For programs."""
         late = {
             way: None if each is None else {"mean_ms": each.mean_ms, "deviation_ms": each.deviation_ms}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dumbbell.base.errors import UserError, listed
+from dumbbell.catalog.open_tables import Queue
 from dumbbell.formats.pantheon_metadata import shortened
 
 _QUEUES = ("infinite", "droptail", "drophead", "codel", "pie")
@@ -31,8 +32,8 @@ class MahimahiCommand:
     delay_ms: float = 0.0
     loss: float = 0.0
     ack_loss: float = 0.0
-    queue: dict[str, Any] | None = None
-    ack_queue: dict[str, Any] | None = None
+    queue: Queue | None = None
+    ack_queue: Queue | None = None
     unknown: tuple[str, ...] = field(default=())
     """Shells that no element stands for."""
 
@@ -78,7 +79,7 @@ _DELAY = re.compile(r"\[delay (\d{1,7}) ms\]")
 class LogHead:
     """What the first lines of a log of mm-link say. None is what they do not say."""
 
-    queue: tuple[dict[str, Any] | None] | None = None
+    queue: tuple[Queue | None] | None = None
     """The queue of the link, which may be one without a limit."""
     delay_ms: float | None = None
     """What the shells of mm-delay around it add up to."""
@@ -133,17 +134,17 @@ def _options(words: list[str]) -> dict[str, str]:
     return found
 
 
-def _queue(options: Mapping[str, str], way: str, told: str) -> dict[str, Any] | None:
+def _queue(options: Mapping[str, str], way: str, told: str) -> Queue | None:
     return _made(options.get(f"--{way}-queue", "infinite"), options.get(f"--{way}-queue-args", ""), told)
 
 
-def _made(kind: str, arguments: str, told: str) -> dict[str, Any] | None:
+def _made(kind: str, arguments: str, told: str) -> Queue | None:
     """Return a queue as a path has it; None for one without a limit."""
     if kind not in _QUEUES:
         raise UserError(f"{told}: queue `{shortened(kind)}`: allowed are {listed(_QUEUES)}")
     if kind == "infinite":
         return None
-    queue: dict[str, Any] = {"kind": kind}
+    queue: Queue = {"kind": kind}
     for part in filter(None, re.split(r"[,\s]+", arguments.strip("\"' "))):
         name, _, value = part.partition("=")
         if name not in _ARGUMENTS or not re.fullmatch(r"\d{1,9}", value) or int(value) > _MOST:

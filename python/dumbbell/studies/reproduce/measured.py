@@ -1,12 +1,14 @@
 """A measured set: its runs, the schemes that simulate them, and what the files say of the path."""
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError, listed, nearest
@@ -23,6 +25,9 @@ from dumbbell.studies.reproduce.named import kernel_counterparts, recorded_schem
 from dumbbell.studies.reproduce.packets import RunPackets
 from dumbbell.studies.reproduce.view import BOTH_ENDS, RATE, View, view_of
 from dumbbell.studies.stand_ins import stand_in
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
 
 TUNNEL_BYTES = 36
 """What Pantheon's tunnel adds to each datagram."""
@@ -43,7 +48,7 @@ class MeasuredRun:
     number: int
     scheme: Scheme
     folder: Path
-    statistics: Mapping[str, Any] = field(repr=False)
+    statistics: RunTable = field(repr=False)
     note: str = ""
     """What the scheme does otherwise than the program that was measured."""
     view: View = BOTH_ENDS
@@ -220,9 +225,9 @@ def _stand_in(
     return stand_in(run.scheme if run.scheme in stands_for else called, stands_for, known, {})
 
 
-def _unfit(statistics: Mapping[str, Any]) -> str | None:
+def _unfit(statistics: RunTable) -> str | None:
     """Why nothing simulates what iperf3 did, if nothing does."""
-    facts = statistics.get("iperf3") or {}
+    facts = statistics.get("iperf3", {})
     if facts.get("protocol", "TCP") != "TCP":
         return f"a test by {facts['protocol']}, which no congestion control sends"
     if facts.get("bidirectional"):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.names import fitted, unlike
+from dumbbell.catalog.open_tables import Element, Queue
 from dumbbell.catalog.path import PathModel
 from dumbbell.studies.reproduce.link import period
 from dumbbell.studies.reproduce.mahimahi_command import MahimahiCommand
@@ -127,7 +128,7 @@ def _of_mahimahi(measured: MeasuredSet) -> tuple[list[MeasuredPath], list[str]]:
 
 def _most_mbps(measured: MeasuredSet) -> float:
     """Return the throughput of the fastest run of a set."""
-    return max(float(run.statistics["network"]["throughput_mbps"]) for run in measured.runs)
+    return max(run.statistics["network"].get("throughput_mbps") or 0.0 for run in measured.runs)
 
 
 def _least_delay(run: MeasuredRun) -> float | None:
@@ -139,7 +140,7 @@ def _least_delay(run: MeasuredRun) -> float | None:
 def _mahimahi_path(measured: MeasuredSet, told: "_Told", name: str) -> MeasuredPath:
     """Link, loss and delay, as shells of mahimahi have them: `mm-delay D mm-loss uplink P mm-link` (docs/paths.md)."""
     command = told.command
-    delay: list[dict[str, Any]] = [{"kind": "delay", "delay_ms": command.delay_ms}] if command.delay_ms else []
+    delay: list[Element] = [{"kind": "delay", "delay_ms": command.delay_ms}] if command.delay_ms else []
     losses = [[{"kind": "loss", "probability": rate}] if rate else [] for rate in (command.loss, command.ack_loss)]
     queues = [{} if queue is None else {"queue": queue} for queue in (command.queue, command.ack_queue)]
     how = "the link's log" if told.data.is_logged else "the name of the trace"
@@ -159,7 +160,7 @@ def _mahimahi_path(measured: MeasuredSet, told: "_Told", name: str) -> MeasuredP
 class _Link:
     """The trace of a direction, whether other runs may share it, and whether it is of a log."""
 
-    element: dict[str, Any]
+    element: Element
     is_shared: bool
     is_logged: bool
     named_mbps: float = 0.0
@@ -178,7 +179,7 @@ class _Told:
 
 
 def _link(measured: MeasuredSet, run: MeasuredRun, ack: bool) -> _Link | None:
-    link: dict[str, Any] = {"kind": "trace", "mode": "mahimahi"}
+    link: Element = {"kind": "trace", "mode": "mahimahi"}
     times = run.packets.opportunities(ack) if run.has_packets else np.zeros(0)
     if len(times) < 2:
         named = str(measured.metadata.get("downlink_trace" if ack else "uplink_trace", ""))
@@ -207,7 +208,7 @@ def _seen_path(measured: MeasuredSet, seen: Sequence[Seen]) -> PathModel:
     more_ms = [each.data_ms + each.ack_ms - least_ms if each.is_round_trip else 0.0 for each in seen]
     wait = max((each.wait_ms + more for each, more in zip(seen, more_ms, strict=True) if each.lost), default=0.0)
     sent, lost = sum(each.calm_sent for each in seen), sum(each.calm_lost for each in seen)
-    queue: dict[str, Any] = {"kind": "droptail", "bytes": max(round(wait * rate * 125.0), 3000)} if wait else {}
+    queue: Queue = {"kind": "droptail", "bytes": max(round(wait * rate * 125.0), 3000)} if wait else {}
     link = {"kind": "link", "name": "bottleneck", "rate_mbps": round(rate, 4)} | ({"queue": queue} if queue else {})
     chance = lost / sent if sent >= _LEAST_SENT else 0.0
     loss = [{"kind": "loss", "probability": round(chance, 6)}] if round(chance, 6) > 0.0 else []

@@ -1,11 +1,16 @@
 """The scheme of a run that was recorded without Pantheon: as the recording says, else by the name of its file."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell import catalog
 from dumbbell.catalog.outside.pantheon_names import Counterpart
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
 
 _KERNEL = {"cubic": Counterpart("cubic-linux")}
 """Congestion controls of Linux's TCP whose name is that of another scheme here: its CUBIC has HyStart."""
@@ -14,12 +19,12 @@ _ROLE = re.compile(r"-(?:tcp|udp)-(?:sent|received)$")
 _COUNT = re.compile(r"[-_.]?(?:run|flow)?[-_.]?[0-9]+$", re.IGNORECASE)
 
 
-def recorded_scheme(label: str, statistics: Mapping[str, Any]) -> str:
+def recorded_scheme(label: str, statistics: RunTable) -> str:
     """Return what a run's traffic was made by: iperf3 says it, else the name of a scheme in its file's, else all of it.
 
     `cubic_1`, `site-a_cubic_run2` and `cubic` are of `cubic`.
     """
-    told = (statistics.get("iperf3") or {}).get("sender_tcp_congestion")
+    told = statistics.get("iperf3", {}).get("sender_tcp_congestion")
     if told:
         return str(told)
     known = catalog.schemes().names()
@@ -32,8 +37,9 @@ def recorded_scheme(label: str, statistics: Mapping[str, Any]) -> str:
     return parts.pop() if len(parts) == 1 else whole
 
 
-def kernel_counterparts(statistics: Mapping[str, Any]) -> Mapping[str, Counterpart]:
+def kernel_counterparts(statistics: RunTable) -> Mapping[str, Counterpart]:
     """Return which schemes stand for the kernel's congestion controls, of a run over the kernel's TCP."""
-    flows = (statistics.get("capture") or {}).get("flows", ())
+    captured = statistics.get("capture", {}).get("flows")
+    flows = captured if isinstance(captured, list) else []
     is_tcp = "iperf3" in statistics or "ss" in statistics or any(flow["protocol"] == "TCP" for flow in flows)
     return _KERNEL if is_tcp else {}

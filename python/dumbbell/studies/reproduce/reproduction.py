@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from dumbbell.studies.reproduce.host import HostProfile
 from dumbbell.studies.reproduce.measured_path import MeasuredPath
@@ -76,7 +75,7 @@ class Found:
             found.append(f"{_count(len(far) - MOST_TOLD, 'more run')} outside of the tolerances: see the table.")
         return found
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """For programs."""
         return {
             "source": str(self.source),

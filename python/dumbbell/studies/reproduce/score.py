@@ -1,13 +1,18 @@
 """Measured beside simulated: how far each metric of each flow is off, and how many runs are within tolerance."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell.studies.reproduce.measured import MeasuredRun
 from dumbbell.studies.reproduce.simulated import Simulated
 from dumbbell.studies.reproduce.view import DELAY, LOSS, MEASURES, RATE, View
+
+if TYPE_CHECKING:
+    from dumbbell.contract.statistics import RunStats
 
 TOLERANCES = {RATE: 0.05, DELAY: 0.10}
 """Relative error up to which a metric counts as reproduced."""
@@ -86,7 +91,7 @@ class Row:
         """For people."""
         return self.run.label if self.flow == 0 else f"{self.run.label}, flow {self.flow}"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """For programs."""
         sides = {"exact": self.exact, "host": self.host}
         return {
@@ -101,7 +106,7 @@ class Row:
             "causes": [{"kind": each.kind, "text": each.text, "excludes": each.excludes} for each in self.causes],
         } | {side: None if of is None else self._side(of) for side, of in sides.items()}
 
-    def _side(self, of: dict[str, Compared | None]) -> dict[str, Any]:
+    def _side(self, of: dict[str, Compared | None]) -> dict[str, object]:
         names = self.run.view.metrics
         return {name: None if (each := of[measure]) is None else each.as_json() for measure, name in names.items()}
 
@@ -142,7 +147,7 @@ def _together(run: MeasuredRun, flow: int) -> list[int]:
     return [number for number, start in starts.items() if abs(start - starts[flow]) <= TOGETHER_S]
 
 
-def _by_rate(view: View, statistics: Mapping[str, Any], flows: Sequence[int]) -> list[int]:
+def _by_rate(view: View, statistics: RunStats, flows: Sequence[int]) -> list[int]:
     """These flows, the fastest first."""
     return sorted(flows, key=lambda number: -(view.of(statistics, number)[RATE] or 0.0))
 
@@ -160,7 +165,7 @@ class Score:
     median_throughput: float | None
     median_delay: float | None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """For programs."""
         return {
             "rows": self.rows,

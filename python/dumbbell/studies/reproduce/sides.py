@@ -1,12 +1,18 @@
 """Simulated runs as their senders saw them: what a capture or a qlog of one end is compared with."""
 
+from __future__ import annotations
+
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dumbbell.formats.qlog_export import DRAFTS, export_qlog
 from dumbbell.formats.qlog_import import import_qlog
 from dumbbell.results import ACCEPTED, ResultsDirectory
 from dumbbell.studies.reproduce.simulated import Simulated
+
+if TYPE_CHECKING:
+    from dumbbell.contract.statistics import FlowStats, RunStats
 
 _EXPORTED = "qlogs"
 
@@ -33,10 +39,10 @@ def seen_by_senders(results: ResultsDirectory, place: Path) -> dict[str, Simulat
         sides = [content.readable(each) for each in seen]
         if not all(side["status"] in ACCEPTED for side in sides):
             continue
-        flows = [side["flows"][0] | {"flow": number} for number, side in enumerate(sides, 1)]
+        flows: list[FlowStats] = [{**side["flows"][0], "flow": number} for number, side in enumerate(sides, 1)]
         network = sides[0]["network"] if len(sides) == 1 else whole["network"]
         folders = (content.folder(seen[0]),) if len(seen) == 1 else ()
         earlier = found.get(run.scheme, Simulated((), ()))
-        statistics = (*earlier.statistics, {"flows": flows, "network": network})
-        found[run.scheme] = Simulated(statistics, (*earlier.folders, *folders))
+        seen_run: RunStats = {"flows": flows, "links": [], "network": network}
+        found[run.scheme] = Simulated((*earlier.statistics, seen_run), (*earlier.folders, *folders))
     return found

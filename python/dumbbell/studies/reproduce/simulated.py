@@ -1,9 +1,11 @@
 """The simulated runs beside measured ones: an experiment for each path, in a results directory of its own."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell import catalog
 from dumbbell.base.conventions import PANTHEON
@@ -16,6 +18,9 @@ from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet
 from dumbbell.studies.reproduce.measured_path import MeasuredPath
 from dumbbell.studies.reproduce.packets import RunPackets
 from dumbbell.studies.reproduce.view import BOTH_ENDS, SENDER
+
+if TYPE_CHECKING:
+    from dumbbell.contract.statistics import RunStats
 
 SUSPECT = "cubic"
 """What runs in place of a scheme whose kernel module is missing."""
@@ -37,7 +42,7 @@ class Plan:
 class Simulated:
     """The simulated runs beside one measured run: statistics and folders of those that are good."""
 
-    statistics: tuple[Mapping[str, Any], ...]
+    statistics: tuple[RunStats, ...]
     folders: tuple[Path, ...]
 
     def packets(self) -> RunPackets | None:

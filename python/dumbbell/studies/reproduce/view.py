@@ -1,8 +1,16 @@
 """The metrics of a measured run that are compared with simulated runs, by where it was seen from."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
+
+from dumbbell.results.numbers import value_of
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
+    from dumbbell.contract.statistics import RunStats
 
 RATE, DELAY, LOSS = "throughput", "delay", "loss"
 """What is compared, whichever metrics tell it."""
@@ -18,20 +26,19 @@ class View:
     sees_sender: bool = False
     """Whether simulated runs have to be seen from the sender too: their packet logs know both ends."""
 
-    def of(self, statistics: Mapping[str, Any], flow: int) -> dict[str, float | None]:
+    def of(self, statistics: RunStats, flow: int) -> dict[str, float | None]:
         """Return each measure of one flow in the statistics of a run, or of all flows (0); None if it is not told.
 
         Of a single flow, all flows have what the flow has.
         """
         flows = statistics["flows"]
-        if flow:
-            tables = [each for each in flows if each["flow"] == flow]
-        else:
+        tables: list[Mapping[str, object]] = [each for each in flows if each["flow"] == flow]
+        if not flow:
             tables = [statistics["network"], *(flows if len(flows) == 1 else ())]
         found: dict[str, float | None] = {}
         for measure in MEASURES:
             name = self.metrics.get(measure, "")
-            found[measure] = next((each[name] for each in tables if each.get(name) is not None), None)
+            found[measure] = next((value for each in tables if (value := value_of(each, name)) is not None), None)
         return found
 
 
@@ -45,7 +52,7 @@ TOTALS = View({RATE: "goodput_mbps", DELAY: "mean_srtt_ms"}, "mean RTT")
 """Counters in intervals, without packets."""
 
 
-def view_of(statistics: Mapping[str, Any]) -> View | None:
+def view_of(statistics: RunTable) -> View | None:
     """Return from where a run was seen that another tool than Pantheon recorded; None if it has no rate."""
     for view, needed in ((BOTH_ENDS, DELAY), (SENDER, DELAY), (RECEIVER, RATE), (TOTALS, RATE)):
         numbers = statistics["flows"][0]["flow"] if statistics["flows"] else 0

@@ -1,15 +1,20 @@
 """Many experiments together, as the Copa paper and its reproduction look at Pantheon's: shares and queueing delays."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell import _core
 from dumbbell.base.conventions import PANTHEON
 from dumbbell.present.plots import NormalisedPoint, Style, normalised_figure
 from dumbbell.present.report.content import ReportModel, load
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -32,14 +37,14 @@ class Experiments:
 
     def found(self) -> list[Normalised]:
         """Each scheme with a flow that counts, in order of names; `legacy`: with the published denominators."""
-        flows: list[dict[str, Any]] = []
+        flows: list[dict[str, object]] = []
         for number, model in enumerate(self.models):
             for run in (run for run in model.runs if run.good):
                 flows += [
                     {
                         "experiment": f"{number}/{run.path}",
                         "scheme": flow.get("scheme") or run.scheme,
-                        "throughput_mbps": flow["throughput_mbps"],
+                        "throughput_mbps": flow.get("throughput_mbps"),
                         "queueing_delay_ms": flow.get("queueing_delay_mean_ms"),
                         "owd_min_ms": flow.get("owd_min_ms"),
                     }

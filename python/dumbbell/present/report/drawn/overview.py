@@ -1,8 +1,11 @@
 """One metric over another on each path of a report: the mean of each scheme, and every run."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from dumbbell.catalog.families import family
 from dumbbell.present.figure_metrics import FigureMetric, convention_note, main_metric
@@ -23,6 +26,9 @@ from dumbbell.present.report.content import ReportModel, RunEntry
 from dumbbell.present.report.words.wording import figure_title
 from dumbbell.results.analysis.front import pareto_front
 from dumbbell.results.analysis.summary import Estimate, Repetitions, repetitions
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
 
 BOUNDS = {"confidence": "95 % interval of the mean", "range": "range of the runs"}
 """What the bars of a mean show, by the kind of its bounds."""
@@ -229,9 +235,7 @@ class Overview:
         in_front = [in_time[index].scheme for index in front]
         return [replace(mean, in_front=mean.scheme in in_front) for mean in found]
 
-    def _estimates(
-        self, group: Repetitions, runs: Sequence[dict[str, object]]
-    ) -> tuple[Estimate | None, Estimate | None]:
+    def _estimates(self, group: Repetitions, runs: Sequence[RunTable]) -> tuple[Estimate | None, Estimate | None]:
         return self.x.estimate(group, runs), self.y.estimate(group, runs)
 
     def _mean_points(self, path: str) -> list[Point]:

@@ -1,12 +1,17 @@
 """What a report says of the network and the machines of a run between two of them, in a person's words."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
 
 _AROUND = {"none": "a tag, no tunnel", "sealed": "our tunnel", "pantheon": "a tunnel as Pantheon's"}
 
 
-def network_rows(run: Mapping[str, Any]) -> list[tuple[str, str]]:
+def network_rows(run: RunTable) -> list[tuple[str, str]]:
     """Name and value of each line; none of a run that was made on one machine. `run` is as in `show --json`."""
     remote, clocks = run.get("remote"), run.get("clocks")
     if not remote or not clocks:

@@ -1,10 +1,12 @@
 """What came out of each experiment of a benchmark, ready to be looked up."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.errors import UserError
 from dumbbell.base.names import directory_name
@@ -19,6 +21,10 @@ from dumbbell.results.analysis.shares import flow_names
 from dumbbell.results.analysis.summary import Estimate
 from dumbbell.results.benchmark_results import Benchmark, Part
 from dumbbell.results.numbers import is_number
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
+    from dumbbell.contract.statistics import FlowStats
 
 _GOOD = "done"
 PATH = "path"
@@ -44,13 +50,12 @@ class MeasuredRun:
     """
 
     planned: Planned
-    content: dict[str, Any]
+    content: RunTable
     owners: tuple[int, ...]
 
-    def flows(self, plans: Container[int]) -> list[dict[str, Any]]:
+    def flows(self, plans: Container[int]) -> list[FlowStats]:
         """The statistics of the flows of some plans, by their numbers."""
-        flows: list[dict[str, Any]] = self.content["flows"]
-        return [flow for flow, owner in zip(flows, self.owners, strict=False) if owner in plans]
+        return [flow for flow, owner in zip(self.content["flows"], self.owners, strict=False) if owner in plans]
 
     @property
     def good(self) -> bool:
@@ -232,10 +237,9 @@ def owners(experiment: Experiment, run: Planned) -> tuple[int, ...]:
     return tuple(found)
 
 
-def link_of(run: MeasuredRun, name: str) -> dict[str, Any]:
+def link_of(run: MeasuredRun, name: str) -> Mapping[str, object]:
     """The statistics of a link of a run; nothing if it has no such link. Their order is not that of the path."""
-    links: list[dict[str, Any]] = run.content["links"]
-    return next((link for link in links if link.get("link") == name), {})
+    return next((link for link in run.content["links"] if link.get("link") == name), {})
 
 
 def estimate(values: list[float]) -> Estimate | None:
@@ -243,9 +247,9 @@ def estimate(values: list[float]) -> Estimate | None:
     return Estimate.of(values) if values else None
 
 
-def lookup(table: Mapping[str, Any], name: str) -> float | None:
+def lookup(table: Mapping[str, object], name: str) -> float | None:
     """The number called `name`, dots leading into tables."""
-    found: Any = table
+    found: object = table
     for key in name.split("."):
         found = found.get(key) if isinstance(found, Mapping) else None
     return float(found) if is_number(found) else None

@@ -3,7 +3,6 @@
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from dumbbell.present.site.judging.direction import LESS, NEITHER, Metric, metric
 from dumbbell.present.site.judging.findings import Findings, MeasuredCell, Site, rivals
@@ -52,7 +51,7 @@ class Judgement:
         parts = [f"{word} in {count}" for word, count in (("better", self.better), ("worse", self.worse)) if count]
         return f"{', '.join(parts)} of {self.cells}"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """It as a row for programs."""
         named = {key: getattr(self, key) for key in ("scheme", "baseline", "experiment", "group")}
         counts = {key: getattr(self, key) for key in ("cells", "better", "worse", "alike", "unknown")}

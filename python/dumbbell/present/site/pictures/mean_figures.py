@@ -1,9 +1,11 @@
 """Figures of means over runs: operating points, sweeps, matrices, completion times."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.catalog.grids.cell import Cell
 from dumbbell.present.plots import (
@@ -27,6 +29,10 @@ from dumbbell.present.site.judging.direction import Metric, metric
 from dumbbell.present.site.judging.findings import Findings, Flows, MeasuredCell, Site, estimate
 from dumbbell.present.site.pictures.sketch import Sketch, place, strokes
 from dumbbell.results.analysis.summary import Estimate
+from dumbbell.results.numbers import value_of
+
+if TYPE_CHECKING:
+    from dumbbell.contract.statistics import Completion
 
 MOST_PANELS = 4
 MOST_POINTS = 12
@@ -335,10 +341,10 @@ def completion(site: Site, found: Findings) -> Iterator[Sketch]:
             yield _Sweep("completion", title, cell=cell.name, axis="bytes", values=shown, panels=tuple(panels))
 
 
-def _completions(cell: MeasuredCell, label: str) -> list[dict[str, Any]]:
+def _completions(cell: MeasuredCell, label: str) -> list[Completion]:
     return [entry for run in cell.good(label) for entry in run.content["network"].get("completions") or []]
 
 
 def _completed(cell: MeasuredCell, label: str, size: int, key: str) -> Estimate | None:
-    found = [entry.get(key) for entry in _completions(cell, label) if entry["bytes"] == size]
-    return estimate([float(value) for value in found if value is not None])
+    found = [value_of(entry, key) for entry in _completions(cell, label) if entry["bytes"] == size]
+    return estimate([value for value in found if value is not None])

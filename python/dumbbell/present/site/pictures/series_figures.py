@@ -26,6 +26,7 @@ from dumbbell.present.plots import (
 from dumbbell.present.site.judging.findings import Findings, MeasuredCell, Site
 from dumbbell.present.site.pictures.sketch import Sketch, Source, place, sources
 from dumbbell.results.analysis.shares import flow_names
+from dumbbell.results.numbers import value_of
 from dumbbell.results.series.run_files import FLOWS, kept_files
 from dumbbell.results.series.samples import NOTHING, FlowSamples, RunSamples, Series, read_samples, run_samples
 
@@ -161,8 +162,7 @@ class _Step(_OverTime):
 
 def flow_metric(run: Source, name: str) -> float | None:
     """A metric of the run's first flow."""
-    value = run.content["flows"][0].get(name) if run.content["flows"] else None
-    return float(value) if value is not None else None
+    return value_of(run.content["flows"][0], name) if run.content["flows"] else None
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,19 @@
 """A figure before it is drawn: what a worker process needs to know of it."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell.present.plots import Stroke, Style, scheme_strokes
 from dumbbell.present.site.judging.findings import Findings, MeasuredCell, Site
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
+    from dumbbell.contract.specification import RunSpec
 
 
 @dataclass(frozen=True)
@@ -33,8 +39,8 @@ class Source:
     title: str
     stroke: Stroke
     folder: Path
-    content: dict[str, Any]
-    specification: dict[str, Any]
+    content: RunTable
+    specification: RunSpec
 
 
 def strokes(site: Site, labels: Iterable[str]) -> dict[str, Stroke]:

@@ -4,8 +4,10 @@ Each rule has a file of its own. It takes the evidence and yields sentences with
 their intervals; nothing here is measured or computed anew.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell.experiment import Experiment
 from dumbbell.results.analysis.findings.carried import carried
@@ -17,6 +19,9 @@ from dumbbell.results.analysis.findings.fairness import fairness
 from dumbbell.results.analysis.findings.headers import headers
 from dumbbell.results.analysis.findings.places import along, places
 from dumbbell.results.analysis.summary import Repetitions, repetitions
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
 
 __all__ = ["MOST", "findings", "remark"]
 
@@ -33,7 +38,7 @@ _OF_MIXES: tuple[Rule, ...] = (failures, competition, carried, places, headers, 
 
 def findings(
     experiment: Experiment,
-    runs: Iterable[dict[str, Any]],
+    runs: Iterable[RunTable],
     gathered: Mapping[tuple[str, str], Repetitions] | None = None,
 ) -> list[str]:
     """Return at most `MOST` sentences; `runs` are as in `show --json`, `gathered` their `repetitions`, if at hand.

@@ -1,8 +1,10 @@
 """What looks wrong in repetitions, and why: what a table may print beside their row."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell.base.conventions import CORRECTED, PANTHEON
 from dumbbell.base.digits import decimal
@@ -10,6 +12,9 @@ from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, esti
 from dumbbell.results.analysis.findings.words import counted, listing, name, number_of, percent
 from dumbbell.results.analysis.modes import two_modes
 from dumbbell.results.analysis.summary import Repetitions
+
+if TYPE_CHECKING:
+    from dumbbell.contract.statistics import FlowStats
 
 LEAST_RTTS = 10
 """Base RTTs below which flows, or a warm-up, are too short to say much."""
@@ -193,11 +198,11 @@ def base_rtt_ms(group: Repetitions) -> float | None:
     return max(found, default=None)
 
 
-def _lasts_s(flow: dict[str, Any]) -> float | None:
+def _lasts_s(flow: FlowStats) -> float | None:
     start, stop = flow.get("start_s"), flow.get("stop_s")
     return None if start is None or stop is None else float(stop) - float(start)
 
 
-def _none(flows: list[dict[str, Any]], *keys: str) -> bool:
+def _none(flows: Sequence[FlowStats], *keys: str) -> bool:
     """Whether all of these counters are there and zero in each flow."""
     return bool(flows) and all(flow.get(key) == 0 for flow in flows for key in keys)

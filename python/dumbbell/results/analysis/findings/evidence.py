@@ -1,11 +1,13 @@
 """What findings are made from: the repetitions of an experiment, the places of its runs, and their competitors."""
 
+from __future__ import annotations
+
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dumbbell.base.conventions import CONVENTIONS, Convention
 from dumbbell.base.errors import capitalized, printable
@@ -14,6 +16,9 @@ from dumbbell.experiment import Experiment
 from dumbbell.results.analysis.axis_words import axis_phrase, axis_phrases, varied_axes
 from dumbbell.results.analysis.shares import Share, shares
 from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import AxisValue, RunTable
 
 
 @dataclass(frozen=True)
@@ -46,12 +51,12 @@ class Evidence:
     def __init__(
         self,
         experiment: Experiment,
-        runs: Sequence[dict[str, Any]],
+        runs: Sequence[RunTable],
         gathered: Mapping[tuple[str, str], Repetitions],
     ) -> None:
         self.experiment = experiment
         self.runs = runs
-        self.axes: dict[str, dict[str, Any]] = {run["path"]: run.get("axes") or {} for run in self.runs}
+        self.axes: dict[str, Mapping[str, AxisValue]] = {run["path"]: run.get("axes") or {} for run in self.runs}
         """The values that made the cell, by the name of its path; empty without a grid."""
         self.groups = [group for group in gathered.values() if group.good]
         """The repetitions with at least one run that counts."""

@@ -1,10 +1,16 @@
 """What is in no number: runs that failed, are degraded, damaged or invalid, and those that were not made."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from dumbbell.results.analysis.findings.evidence import Evidence, Sentence
 from dumbbell.results.analysis.findings.words import listing, name
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
 
 _BAD = ("failed", "invalid", "damaged", "degraded")
 _MOST_REASON = 160
@@ -38,7 +44,7 @@ def _verb(status: str, count: int) -> str:
     return status if status == "failed" else f"{'is' if count == 1 else 'are'} {status}"
 
 
-def _whose(evidence: Evidence, bad: list[dict[str, object]]) -> str:
+def _whose(evidence: Evidence, bad: list[RunTable]) -> str:
     """` (all of copa)`, where it is the runs of a few schemes among others."""
     schemes = list(dict.fromkeys(str(run["scheme"]) for run in bad))
     everybody = {run["scheme"] for run in evidence.runs}

@@ -7,6 +7,7 @@ from dumbbell.base.digits import decimal
 from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, mean_of
 from dumbbell.results.analysis.findings.words import name
 from dumbbell.results.analysis.summary import Repetitions
+from dumbbell.results.numbers import value_of
 
 
 def headers(evidence: Evidence) -> Iterator[Sentence]:
@@ -43,6 +44,7 @@ def payload_part(group: Repetitions) -> float | None:
     """Return which part of the bytes that arrived was payload, from 0 to 1; None where it is not known."""
     flows = [flow for flows in group.flows for flow in flows]
     payload, whole = (
-        [flow[key] for flow in flows if flow.get(key)] for key in ("data_bytes_delivered", "bytes_delivered")
+        [value for flow in flows if (value := value_of(flow, key))]
+        for key in ("data_bytes_delivered", "bytes_delivered")
     )
     return sum(payload) / sum(whole) if whole and len(payload) == len(whole) == len(flows) else None
