@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from dumbbell.base.errors import UserError
 from validation import trust
 from validation.fidelity import __main__ as command, checks, judging, page
 from validation.fidelity.checks import r11_linux_grid, r15_mathis
-from validation.fidelity.claims import FOLDER, ClaimError, load as load_claim, parse
+from validation.fidelity.claims import FOLDER, load as load_claim, parse
 from validation.fidelity.drawn_seeds import seed
 from validation.fidelity.measured import Runs
 from validation.fidelity.published_check import Check, Failed, Measured, Real, Results, Work, load, order, save
@@ -114,24 +115,43 @@ def test_every_check_has_a_claim_and_every_claim_a_check() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
-        ('figure = "figure 1"', "", "r01.toml: `figure` is missing"),
+        ('figure = "figure 1"', "", "r01.toml: key `figure` is missing: needed is a text"),
         (
             "share = [0.4, 0.6]",
             "share = [0.6, 0.4]",
-            r"tolerance: limits: `share`: \[0.6, 0.4\]: expected \[smallest, lar",
+            r"`row\[share\].tolerance\[0\].limits.share` = \[0.6, 0.4\]: allowed is \[smallest, largest\]",
         ),
-        ("limits = { share", "limits = { shares", "limits: unknown metric `shares`: expected share, queue_ms"),
-        ("set = 2026-01-01", 'set = "once"', "row `share`: tolerance: set = once: expected a date"),
-        ('reason = "a reason"', 'reason = " "', "row `share`: tolerance: `reason` is empty"),
+        ("share = [0.4, 0.6]", "share = 0.4", r"limits.share` = 0.4: allowed is \[smallest, largest\]"),
+        ("share = [0.4, 0.6]", 'share = [0.4, "a"]', r"limits.share` = \[0.4, 'a'\]: allowed is \[smallest, largest\]"),
+        ("share = [0.4, 0.6]", "share = [nan, 0.6]", r"limits.share` = \[nan, 0.6\]: allowed is \[smallest, largest\]"),
+        ("limits = { share", "limits = { shares", r"limits.shares` \(did you mean `share`\?\): allowed are share"),
+        ("limits = { share = [0.4, 0.6] }", "", "limits` = {}: allowed is a table with limits of share, queue_ms"),
+        ("set = 2026-01-01", 'set = "once"', r"`row\[share\].tolerance\[0\].set` = \"once\": allowed is a date, for"),
+        ("set = 2026-01-01", "set = 2026-01-01T10:00:00", "set` = 2026-01-01 10:00:00: allowed is a date, for"),
+        ('reason = "a reason"', 'reason = " "', r"tolerance\[0\].reason` = \" \": allowed is a text that says why"),
+        ('reason = "a reason"', "reason = 2026-01-01", r"tolerance\[0\].reason` = 2026-01-01: allowed is a text"),
         ('key = "shown"', 'key = "share"', "r01.toml: two rows have the key `share`"),
-        ('why = "because"', 'illustration = "cannot fail"', "row `share`: an illustration has a tolerance"),
-        ('setup = "one flow."', 'setup = ""\nrepetitions = 5', "repetitions = 5: expected 20 or more, or fewer with"),
-        ('what = "another share"', 'what = ""\nwhere = ""', "row `shown`: unknown key `where`: expected illustration"),
+        (
+            'why = "because"',
+            'illustration = "cannot fail"',
+            r"`row\[share\].illustration` = \"cannot fail\": allowed is none in a row with a tolerance",
+        ),
+        (
+            'setup = "one flow."',
+            'setup = ""\nrepetitions = 5',
+            "`repetitions` = 5: allowed is 20 or more, or fewer with the reason in `fewer`",
+        ),
+        (
+            'what = "another share"',
+            'what = ""\nwhere = ""',
+            r"unknown key `row\[shown\].where`.*: allowed are .*illustration",
+        ),
+        ('metric.share = { show = "{:.2f}", published = 1.0 }', "", r"`row\[shown\].metric` = {}: allowed is a table"),
     ],
 )
 def test_a_wrong_claim_is_refused_in_one_line(before: str, after: str, message: str) -> None:
     assert before in text(WIDE)
-    with pytest.raises(ClaimError, match=message) as caught:
+    with pytest.raises(UserError, match=message) as caught:
         parse(text(WIDE).replace(before, after), Path("r01.toml"))
     assert "\n" not in str(caught.value)
 
@@ -305,7 +325,7 @@ def test_quoted_numbers_are_those_of_the_results(repository: Repository) -> None
     judged = [repository.judged(results(committed_blob(repository.file), measured(0.9), measured(0.7)))]
     page_text = "has 0.5<!-- R1 share share --> of the link, and 12 %"
     assert quoted(page_text, judged, "a.md") == "has 0.80<!-- R1 share share --> of the link, and 12 %"
-    with pytest.raises(ClaimError, match=r"a\.md: `<!-- R1 shar share -->`: the scorecard has no such number"):
+    with pytest.raises(UserError, match=r"a\.md: `<!-- R1 shar share -->`: the scorecard has no such number"):
         quoted("1<!-- R1 shar share -->", judged, "a.md")
 
 

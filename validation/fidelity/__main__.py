@@ -25,11 +25,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import dumbbell
-from dumbbell.base.errors import one_line
+from dumbbell.base.errors import UserError, one_line
 from dumbbell.machine.emulation import require_emulation
 from dumbbell.results.environment import environment
 from validation.fidelity import checks, page
-from validation.fidelity.claims import ClaimError, load as load_claim
+from validation.fidelity.claims import load as load_claim
 from validation.fidelity.judging import SCORECARD, judged
 from validation.fidelity.published_check import Check, Failed, Measured, Real, Results, Work, load, rounded, save
 from validation.fidelity.quotes import write_quotes
@@ -60,7 +60,7 @@ def chosen(only: str | None) -> list[Check]:
     """The checks to run.
 
     Raises:
-        ClaimError: `only` names none of them.
+        UserError: `only` names none of them.
     """
     known = checks.every()
     if only is None:
@@ -69,7 +69,7 @@ def chosen(only: str | None) -> list[Check]:
     unknown = [name for name in names if name not in {check.id for check in known}]
     if unknown:
         allowed = ", ".join(check.id for check in known)
-        raise ClaimError(f"--only: no check is called `{unknown[0]}`: expected {allowed}")
+        raise UserError(f"--only: no check is called `{unknown[0]}`: expected {allowed}")
     return [check for check in known if check.id in names]
 
 
@@ -147,7 +147,7 @@ def write(results: Mapping[str, Results], given: argparse.Namespace) -> Repetiti
 def run(given: argparse.Namespace) -> bool:
     """Run checks, print what came of each, and write the pages; False if one failed."""
     if given.again and not given.draw:
-        raise ClaimError("--again: needs --draw NAME: the name that other seeds are drawn from")
+        raise UserError("--again: needs --draw NAME: the name that other seeds are drawn from")
     before = load(REPETITION if given.again else SCORECARD)
     selection = [] if given.no_run else chosen(given.only)
     selection.sort(key=lambda check: before[check.id].seconds if check.id in before else math.inf)
@@ -159,7 +159,7 @@ def run(given: argparse.Namespace) -> bool:
     for check in selection:
         fewest = load_claim(check.file).repetitions
         if given.write and given.repetitions and given.repetitions < fewest:
-            raise ClaimError(f"--repetitions {given.repetitions}: {check.id}: expected {fewest} or more with --write")
+            raise UserError(f"--repetitions {given.repetitions}: {check.id}: expected {fewest} or more with --write")
     version = release()
     deadline = time.monotonic() + 60.0 * given.budget
     context = multiprocessing.get_context("forkserver")  # threads are about
@@ -196,7 +196,7 @@ def main() -> None:
     """Run the command; an error is one line."""
     try:
         good = run(options())
-    except (ClaimError, Unregistered, dumbbell.Error) as error:
+    except (Unregistered, dumbbell.Error) as error:
         print(f"fidelity: {one_line(error)}", file=sys.stderr)
         sys.exit(2)
     sys.exit(not good)

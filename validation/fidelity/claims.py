@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import datetime
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+
+from dumbbell.base.errors import UserError, listed
+from dumbbell.catalog.toml_tables import TomlTable, parse_toml, read_toml
 
 FOLDER = Path(__file__).with_name("claims")
 REPETITIONS = 20
 Interval = tuple[float, float]
 Limits = Mapping[str, Interval]
 """Smallest and largest value allowed, by metric."""
-
-_CLAIM = {"id", "title", "source", "figure", "setup", "repetition", "repetitions", "fewer", "row"}
-_ROW = {"key", "what", "published", "why", "illustration", "metric", "tolerance"}
-_METRIC = {"show", "published"}
-_TOLERANCE = {"set", "carried_over", "limits", "real", "reason"}
-
-
-class ClaimError(Exception):
-    """A claim's file is wrong; the message names the file, the key and the values allowed."""
 
 
 @dataclass(frozen=True)
@@ -106,84 +98,101 @@ def load(file: Path) -> Claim:
     """Read the file of a claim.
 
     Raises:
-        ClaimError: The file is unreadable, or is no claim.
+        UserError: The file is unreadable, or is no claim.
     """
-    try:
-        return parse(file.read_text(encoding="utf-8"), file)
-    except OSError as error:
-        raise ClaimError(f"{file}: {error.strerror}") from None
+    return _claim(read_toml(file, wide=True), file)
 
 
 def parse(text: str, file: Path) -> Claim:
     """Return the claim that `text`, a version of `file`, states.
 
     Raises:
-        ClaimError: The text is no claim.
+        UserError: The text is no claim.
     """
-    try:
-        found = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ClaimError(f"{file.name}: {error}") from None
-    _known(found, _CLAIM, {"repetitions", "fewer"}, file.name)
-    rows = tuple(_row(row, file.name) for row in found.pop("row"))
-    keys = [row.key for row in rows]
+    return _claim(parse_toml(text, file.name, wide=True), file)
+
+
+def _claim(table: TomlTable, file: Path) -> Claim:
+    claim = Claim(
+        id=table.text("id"),
+        title=table.text("title"),
+        source=table.text("source"),
+        figure=table.text("figure"),
+        setup=table.text("setup"),
+        repetition=table.text("repetition"),
+        rows=tuple(_row(each) for each in table.tables("row", named_by="key")),
+        repetitions=table.integer("repetitions", REPETITIONS, least=1),
+        fewer=table.text("fewer", ""),
+        file=file,
+    )
+    table.finish()
+    keys = [row.key for row in claim.rows]
     twice = next((key for key in keys if keys.count(key) > 1), None)
     if twice:
-        raise ClaimError(f"{file.name}: two rows have the key `{twice}`")
-    claim = Claim(**found, rows=rows, file=file)
-    if claim.repetitions < 1 or (claim.repetitions < REPETITIONS and not claim.fewer):
-        raise ClaimError(
-            f"{file.name}: repetitions = {claim.repetitions}: expected {REPETITIONS} or more, or fewer with the reason"
-            " in `fewer`"
+        raise UserError(f"{table.source}: two rows have the key `{twice}`")
+    if not keys:
+        raise UserError(f"{table.source}: has no rows: needed is one at least")
+    if claim.repetitions < REPETITIONS and not claim.fewer:
+        raise table.fail(
+            "repetitions", claim.repetitions, f"{REPETITIONS} or more, or fewer with the reason in `fewer`"
         )
     return claim
 
 
-def _known(table: Mapping[str, Any], keys: set[str], optional: set[str], where: str) -> None:
-    """Check that a table has its keys and no others."""
-    for key in table:
-        if key not in keys:
-            raise ClaimError(f"{where}: unknown key `{key}`: expected {', '.join(sorted(keys))}")
-    for key in sorted(keys - optional - set(table)):
-        raise ClaimError(f"{where}: `{key}` is missing")
-
-
-def _row(table: dict[str, Any], name: str) -> ClaimRow:
-    where = f"{name}: row `{table.get('key', '?')}`"
-    _known(table, _ROW, {"why", "illustration", "tolerance"}, where)
-    metrics = {key: _metric(each, f"{where}: metric `{key}`") for key, each in table.pop("metric").items()}
-    tolerances = tuple(_tolerance(each, metrics, where) for each in table.pop("tolerance", ()))
-    row = ClaimRow(**table, metrics=metrics, tolerances=tolerances)
+def _row(table: TomlTable) -> ClaimRow:
+    given = table.table("metric")
+    metrics = {name: _metric(given.table(name)) for name in given.raw}
+    if not metrics:
+        raise table.fail("metric", {}, "a table with a metric at least")
+    row = ClaimRow(
+        key=table.text("key"),
+        what=table.text("what"),
+        published=table.text("published"),
+        metrics=metrics,
+        tolerances=tuple(_tolerance(each, metrics) for each in table.tables("tolerance")),
+        why=table.text("why", ""),
+        illustration=table.text("illustration", ""),
+    )
+    table.finish()
     if row.illustration and row.tolerances:
-        raise ClaimError(f"{where}: an illustration has a tolerance: expected one of both")
+        raise table.fail("illustration", row.illustration, "none in a row with a tolerance")
     return row
 
 
-def _metric(table: dict[str, Any], where: str) -> Metric:
-    _known(table, _METRIC, {"published"}, where)
-    published = table.get("published")
-    if published is None:
-        return Metric(table["show"])
-    return Metric(table["show"], _interval(published if isinstance(published, list) else [published] * 2, where))
+def _metric(table: TomlTable) -> Metric:
+    metric = Metric(table.text("show"), _published(table))
+    table.finish()
+    return metric
 
 
-def _tolerance(table: dict[str, Any], metrics: Mapping[str, Metric], where: str) -> Tolerance:
-    where = f"{where}: tolerance"
-    _known(table, _TOLERANCE, {"carried_over", "real"}, where)
-    if type(table["set"]) is not datetime.date:
-        raise ClaimError(f"{where}: set = {table['set']}: expected a date, for example 2026-11-28")
-    if not table["reason"].strip():
-        raise ClaimError(f"{where}: `reason` is empty")
-    for which in ("limits", "real"):
-        for metric, limits in table.get(which, {}).items():
-            if metric not in metrics:
-                raise ClaimError(f"{where}: {which}: unknown metric `{metric}`: expected {', '.join(metrics)}")
-            table[which][metric] = _interval(limits, f"{where}: {which}: `{metric}`")
-    return Tolerance(**table)
+def _published(table: TomlTable) -> Interval | None:
+    """The published interval; a single number is both of its ends."""
+    if not table.has("published"):
+        return None
+    if isinstance(table.raw["published"], list):
+        return table.interval("published")
+    return (table.number("published"),) * 2
 
 
-def _interval(values: list[Any], where: str) -> Interval:
-    good = len(values) == 2 and all(isinstance(value, (int, float)) for value in values) and values[0] <= values[1]
-    if not good:
-        raise ClaimError(f"{where}: {values}: expected [smallest, largest]")
-    return float(values[0]), float(values[1])
+def _tolerance(table: TomlTable, metrics: Collection[str]) -> Tolerance:
+    tolerance = Tolerance(
+        set=table.date("set"),
+        limits=_limits(table, "limits", metrics),
+        reason=table.text("reason"),
+        real=_limits(table, "real", metrics) if table.has("real") else None,
+        carried_over=table.flag("carried_over", False),
+    )
+    table.finish()
+    if not tolerance.limits and not tolerance.real:
+        raise table.fail("limits", {}, f"a table with limits of {listed(metrics)}")
+    if not tolerance.reason.strip():
+        raise table.fail("reason", tolerance.reason, "a text that says why")
+    return tolerance
+
+
+def _limits(table: TomlTable, key: str, metrics: Collection[str]) -> Limits:
+    given = table.table(key)
+    known = sorted(filter(given.has, metrics), key=list(given.raw).index)  # pages show them in the order of the file
+    limits = {metric: given.interval(metric) for metric in known}
+    given.finish()
+    return limits

@@ -15,7 +15,7 @@ def judged(results: Mapping[str, Results]) -> list[JudgedResult]:
     """All results with their verdicts.
 
     Raises:
-        ClaimError: A claim's file is wrong.
+        UserError: A claim's file is wrong.
         Unregistered: A claim lacks a tolerance that was committed once.
     """
     found = []

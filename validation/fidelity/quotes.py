@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from validation.fidelity.claims import ClaimError
+from dumbbell.base.errors import UserError
 from validation.fidelity.verdict import JudgedResult
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
@@ -24,7 +24,7 @@ def quoted(text: str, results: Iterable[JudgedResult], page: str) -> str:
     """Return the text of a page with the numbers of the results.
 
     Raises:
-        ClaimError: The text quotes what no result has.
+        UserError: The text quotes what no result has.
     """
     known = {
         (one.claim.id, row.row.key, metric): row.row.metrics[metric].show.format(value)
@@ -36,7 +36,7 @@ def quoted(text: str, results: Iterable[JudgedResult], page: str) -> str:
     def number(match: re.Match[str]) -> str:
         name = (match["id"], match["row"], match["metric"])
         if name not in known:
-            raise ClaimError(f"{page}: `<!-- {' '.join(name)} -->`: the scorecard has no such number")
+            raise UserError(f"{page}: `<!-- {' '.join(name)} -->`: the scorecard has no such number")
         value = known[name].replace("%", " %")
         unit = "" if "%" in value else match["unit"] or ""
         return f"{value}{unit}<!-- {' '.join(name)} -->"

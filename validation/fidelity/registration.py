@@ -10,7 +10,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from validation.fidelity.claims import Claim, ClaimError, Tolerance, load, parse
+from dumbbell.base.errors import UserError
+from validation.fidelity.claims import Claim, Tolerance, load, parse
 
 
 class Unregistered(Exception):
@@ -74,7 +75,7 @@ def history(file: Path) -> History:
             continue
         try:
             versions.append(Version(commit, date, blob.strip(), parse(text, file)))
-        except ClaimError:
+        except UserError:
             continue  # a version of another form registers nothing
     return History(tuple(versions))
 
@@ -97,7 +98,7 @@ def verified(file: Path) -> tuple[Claim, History]:
     """Return a claim with its history.
 
     Raises:
-        ClaimError: The file is no claim.
+        UserError: The file is no claim.
         Unregistered: It lacks a tolerance that was committed once.
     """
     claim, past = load(file), history(file)

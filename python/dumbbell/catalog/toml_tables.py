@@ -25,8 +25,8 @@ TOO_DEEP = f"tables and lists are nested too deeply: allowed are {MOST_NESTED} l
 TOO_LONG = "a whole number is too long: allowed are 64 bits, with the sign"
 
 
-def read_toml(file: Path) -> "TomlTable":
-    """The TOML file as a table that checks itself.
+def read_toml(file: Path, *, wide: bool = False) -> "TomlTable":
+    """The TOML file as a table that checks itself; `wide` as of `parse_toml`.
 
     Raises:
         UserError: the file cannot be read or is not TOML; the line names the file.
@@ -37,11 +37,13 @@ def read_toml(file: Path) -> "TomlTable":
         raise UserError(f"{file}: not a text file (UTF-8)") from None
     except OSError as error:
         raise UserError(f"{file}: {error.strerror or error}") from None
-    return parse_toml(text, str(file))
+    return parse_toml(text, str(file), wide=wide)
 
 
-def parse_toml(text: str, source: str) -> "TomlTable":
+def parse_toml(text: str, source: str, *, wide: bool = False) -> "TomlTable":
     """The TOML text as a table that checks itself; `source` is what messages call it.
+
+    Dates and infinite numbers are refused wherever they stand; with `wide` the readers `date` and `interval` take them.
 
     Raises:
         UserError: it is not TOML.
@@ -59,7 +61,7 @@ def parse_toml(text: str, source: str) -> "TomlTable":
     except ValueError:  # Python reads no number of thousands of digits
         raise UserError(f"{source}: {TOO_LONG}") from None
     for key, value in raw.items():
-        _check_values(value, key, source, 1)
+        _check_values(value, key, source, 1, wide)
     return TomlTable(raw, source)
 
 
@@ -73,21 +75,21 @@ def to_toml(table: dict[str, Any]) -> str:
     return text
 
 
-def _check_values(value: object, key: str, file: str, depth: int) -> None:
+def _check_values(value: object, key: str, file: str, depth: int, wide: bool) -> None:
     """Refuses what TOML has and no key of ours takes: dates, numbers that are none or have no end, endless nesting."""
     if depth > MOST_NESTED:
         raise UserError(f"{file}: {TOO_DEEP}")
     if isinstance(value, dict):
         for inner, item in value.items():
-            _check_values(item, f"{key}.{inner}", file, depth + 1)
+            _check_values(item, f"{key}.{inner}", file, depth + 1, wide)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            _check_values(item, f"{key}[{index}]", file, depth + 1)
+            _check_values(item, f"{key}[{index}]", file, depth + 1, wide)
     elif isinstance(value, int) and abs(value) >= 2**63:
         raise UserError(f"{file}: `{key}`: {TOO_LONG}")
-    elif isinstance(value, float) and not math.isfinite(value):
+    elif isinstance(value, float) and not math.isfinite(value) and not wide:
         raise UserError(f"{file}: `{key}` = {value}: allowed is no infinity and nothing that is not a number")
-    elif isinstance(value, datetime.date | datetime.time):
+    elif isinstance(value, datetime.date | datetime.time) and not wide:
         raise UserError(f"{file}: `{key}` = {value}: allowed is no date or time; write it as a text")
 
 
@@ -159,6 +161,14 @@ class TomlTable:
             raise self.fail(key, value, "true or false")
         return value
 
+    def date(self, key: str) -> datetime.date:
+        """A day, without a time."""
+        allowed = "a date, for example 2026-11-28"
+        value = self._take(key, None, allowed)
+        if type(value) is not datetime.date:  # a date with a time is one too
+            raise self.fail(key, value, allowed)
+        return value
+
     def texts(self, key: str, default: list[str] | None = None) -> list[str]:
         """A list of texts; a single text counts as a list of one."""
         value = self._take(key, default, "a list of texts")
@@ -181,6 +191,16 @@ class TomlTable:
             TomlTable({key: item}, self.source, self.prefix).number(key, None, least, most) for item in self.values(key)
         ]
 
+    def interval(self, key: str) -> tuple[float, float]:
+        """The smallest and the largest value allowed; infinite where there is no limit."""
+        allowed = "[smallest, largest]"
+        value = self._take(key, None, allowed)
+        if not isinstance(value, list) or len(value) != 2 or not all(type(each) in (int, float) for each in value):
+            raise self.fail(key, value, allowed)
+        if not value[0] <= value[1]:  # nor is what is not a number
+            raise self.fail(key, value, allowed)
+        return float(value[0]), float(value[1])
+
     def table(self, key: str) -> "TomlTable":
         """A table; empty if the key is absent."""
         value = self._take(key, {}, "a table")
@@ -188,12 +208,16 @@ class TomlTable:
             raise self.fail(key, value, "a table")
         return TomlTable(value, self.source, f"{self.prefix}{key}.")
 
-    def tables(self, key: str) -> list["TomlTable"]:
-        """A list of tables; empty if the key is absent."""
+    def tables(self, key: str, named_by: str = "") -> list["TomlTable"]:
+        """A list of tables; empty if the key is absent. Messages call each by its key `named_by`, else by its place."""
         value = self._take(key, [], "a list of tables")
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
             raise self.fail(key, value, "a list of tables")
-        return [TomlTable(item, self.source, f"{self.prefix}{key}[{index}].") for index, item in enumerate(value)]
+        names = [item.get(named_by, place) for place, item in enumerate(value)]
+        return [
+            TomlTable(item, self.source, f"{self.prefix}{key}[{name}].")
+            for name, item in zip(names, value, strict=True)
+        ]
 
     def finish(self) -> None:
         """Refuses keys that were not read.

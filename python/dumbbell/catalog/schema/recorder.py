@@ -86,7 +86,7 @@ class Recorder(TomlTable):
         self.properties.setdefault(key, {"type": "object"})
         return self._nested.setdefault(key, Recorder(self._answers.get(key), self._absent))
 
-    def tables(self, key: str) -> list[TomlTable]:
+    def tables(self, key: str, named_by: str = "") -> list[TomlTable]:
         """Note a list of tables; what is read of the one that it has is noted too."""
         self.properties.setdefault(key, {"type": "array"})
         return [self._nested.setdefault(key, Recorder(self._answers.get(key), self._absent))]
