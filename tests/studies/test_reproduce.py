@@ -275,10 +275,11 @@ def without_packets(place: Path, numbers: dict[str, tuple[float, float]]) -> Non
     (place / "pantheon_perf.json").write_text(json.dumps(performance))
 
 
-def test_without_packets_cubics_numbers_by_another_name_do_not_count(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stand_in", ["cubic", "cubic-linux"])
+def test_without_packets_cubics_numbers_by_another_name_do_not_count(tmp_path: Path, stand_in: str) -> None:
     place = write_set(tmp_path, {"cubic": "cubic", "bbr": "bbr", "vegas": "vegas"}, mahimahi_path(), duration_s=1.0)
     without_packets(place, {"cubic": (11.94, 1823.0), "bbr": (11.99, 1900.0), "vegas": (11.8, 45.0)})
-    found = reproduced(place, tmp_path)
+    found = reproduced(place, tmp_path, stands_for={"cubic": stand_in})
     assert kinds(found)["bbr"] == ["cubic"]
     assert "cubic" not in kinds(found)["vegas"]
     assert [path.how for path in found.paths] == ["the name of the trace"]

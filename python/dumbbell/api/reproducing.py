@@ -284,7 +284,7 @@ def _evidence(exact: list[Made]) -> dict[Key, Evidence]:
             ]
             others = each.plan.runs
             siblings = [other for other in others if other.name == run.name and other.key != run.key]
-            measured = [other for other in others if other.scheme.name == SUSPECT] if is_suspected(run) else []
+            measured = [other for other in others if other.scheme.controller == SUSPECT] if is_suspected(run) else []
             found[run.key] = Evidence(run, each.plan.path, each.beside(run), own, cubic, siblings, measured)
     return found
 
