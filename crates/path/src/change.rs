@@ -8,7 +8,7 @@ use strict_input::Refusal;
 use units::Time;
 
 /// A scheduled change of an element: new values of any of its numeric settings, and of its queue's.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 pub struct Change {
     /// When, s.
     // NaN if absent: the check of the path refuses it, after what is wrong with the other keys.
@@ -40,7 +40,7 @@ const SHORTEST_INTERVAL_MS: f64 = 0.1;
 const LONGEST_INTERVAL_MS: f64 = 3_600_000.0;
 
 /// The walks of one element: which of its numeric settings wander, and how often they move.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 pub struct WalkSpec {
     /// Time between steps, ms.
     #[serde(default = "hundred")]
@@ -56,7 +56,7 @@ fn hundred() -> f64 {
 }
 
 /// The walk of one setting, in its unit.
-#[derive(Deserialize, Serialize, Clone, Copy, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Copy, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KeyWalk {
     /// Share of the last step that the next one keeps, 0 to 1.

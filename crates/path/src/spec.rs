@@ -4,6 +4,7 @@ use crate::change::{Change, WalkSpec};
 use crate::element::Table;
 use crate::elements::{element_kinds, tables};
 use crate::encapsulation::Encapsulation;
+use crate::queues::QueueSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -13,7 +14,7 @@ use strict_input::Refusal;
 macro_rules! define {
     ($($(#[$doc:meta])* $name:literal => $module:ident::$kind:ident($table:ident),)+) => {
         /// One element of a path. Packets pass the elements of a direction in the order listed.
-        #[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+        #[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
         #[serde(tag = "kind")]
         pub enum ElementSpec {
             $($(#[$doc])* #[serde(rename = $name)] $kind(tables::$table),)+
@@ -42,6 +43,11 @@ impl ElementSpec {
     /// The name it was given.
     pub fn name(&self) -> Option<&str> {
         self.table().name()
+    }
+
+    /// Its queue, if it has one.
+    pub fn queue(&self) -> Option<&QueueSpec> {
+        self.table().queue()
     }
 
     pub(crate) fn schedule(&self) -> &[Change] {
@@ -92,7 +98,7 @@ pub(crate) fn names(elements: &[ElementSpec]) -> impl Iterator<Item = String> {
 }
 
 /// A path: what data passes one way and ACKs the other, and how datagrams become packets.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PathSpec {
     /// Elements from sender to receiver.
@@ -139,6 +145,27 @@ mod tests {
         let written = serde_json::to_string(&spec).unwrap();
         let again: PathSpec = serde_json::from_str(&written).unwrap();
         assert_eq!(serde_json::to_string(&again).unwrap(), written);
+    }
+
+    #[test]
+    fn elements_that_are_made_are_those_that_are_read() {
+        use crate::{DelaySpec, DroptailSpec, JitterSpec, LinkSpec, LossSpec};
+        let json = r#"[{"kind": "link", "rate_mbps": 12, "queue": {"kind": "droptail", "packets": 9}},
+            {"kind": "link", "rate_mbps": 3}, {"kind": "delay", "delay_ms": 28}, {"kind": "loss", "probability": 0.01},
+            {"kind": "jitter", "distribution": "exponential", "mean_ms": 2}]"#;
+        let read: Vec<ElementSpec> = serde_json::from_str(json).unwrap();
+        let queue = QueueSpec::Droptail(DroptailSpec { packets: Some(9), bytes: None });
+        let made = [
+            ElementSpec::Link(LinkSpec::new(12.0, queue.clone())),
+            ElementSpec::Link(LinkSpec::new(3.0, QueueSpec::default())),
+            ElementSpec::Delay(DelaySpec::new(28.0)),
+            ElementSpec::Loss(LossSpec::random(0.01)),
+            ElementSpec::Jitter(JitterSpec::exponential(2.0)),
+        ];
+        assert_eq!(made, *read);
+        let limits = made.each_ref().map(|element| element.queue().and_then(QueueSpec::packets));
+        assert_eq!(limits, [Some(9), None, None, None, None]);
+        assert_eq!(made[2].queue(), None);
     }
 
     #[test]

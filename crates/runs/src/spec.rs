@@ -178,6 +178,23 @@ const fn default_most_packets() -> u64 {
 }
 
 impl RunSpec {
+    /// The run of these flows on `path`; the rest is as where a specification does not say it.
+    pub fn new(seed: u64, duration_s: f64, path: PathSpec, flows: Vec<FlowSpec>) -> Self {
+        Self {
+            seed,
+            duration_s,
+            sample_interval_s: default_sample_interval(),
+            warmup_s: 0.0,
+            convergence_delta: default_convergence_delta(),
+            jain_window_s: default_jain_window(),
+            log: LogLevel::default(),
+            most_events_per_s: default_most_events(),
+            most_packets: DEFAULT_MOST_PACKETS,
+            path,
+            flows,
+        }
+    }
+
     /// Checks everything that can be checked without running.
     ///
     /// # Errors
@@ -385,6 +402,32 @@ impl RunSpec {
 }
 
 impl FlowSpec {
+    /// The flow of a controller of a registry, over all of the path and run; its scheme has the same name.
+    pub fn new(
+        controller: &str,
+        transport: serde_json::Map<String, serde_json::Value>,
+        application: ApplicationSpec,
+    ) -> Self {
+        Self {
+            scheme: controller.to_owned(),
+            controller: controller.to_owned(),
+            plugin: None,
+            python: None,
+            parameters: BTreeMap::new(),
+            files: Files::default(),
+            transport,
+            kernel: None,
+            program: None,
+            application,
+            start_s: 0.0,
+            stop_s: None,
+            rtt_ms: None,
+            enter: None,
+            leave: None,
+            reverse: false,
+        }
+    }
+
     /// Whether one of our controllers and our transport make the flow.
     pub const fn is_core(&self) -> bool {
         self.kernel.is_none() && self.program.is_none()
@@ -430,5 +473,28 @@ impl FlowSpec {
     /// When the flow stops, in a run that lasts `duration`.
     pub fn stop(&self, duration: Span) -> Time {
         self.stop_s.map_or(Time::ZERO + duration, Time::from_secs_f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use path::{DelaySpec, ElementSpec};
+
+    #[test]
+    fn a_run_that_is_made_is_the_one_that_is_read() {
+        let json = r#"{"seed": 7, "duration_s": 3.0, "path": {"data": [{"kind": "delay", "delay_ms": 5}], "ack": []},
+                       "flows": [{"scheme": "reno", "controller": "reno"}]}"#;
+        let read: RunSpec = serde_json::from_str(json).unwrap();
+        let path = PathSpec {
+            data: vec![ElementSpec::Delay(DelaySpec::new(5.0))],
+            ack: Vec::new(),
+            overhead_bytes: 0,
+            mtu_bytes: None,
+            fragment: false,
+        };
+        let flow = FlowSpec::new("reno", serde_json::Map::new(), ApplicationSpec::default());
+        let made = RunSpec::new(7, 3.0, path, vec![flow]);
+        assert_eq!(serde_json::to_value(made).unwrap(), serde_json::to_value(read).unwrap());
     }
 }

@@ -14,7 +14,7 @@ use strict_input::Refusal;
 use units::{Span, Time};
 
 /// Settings of slotted delivery.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AggregateSpec {
     /// Name, for the reader.

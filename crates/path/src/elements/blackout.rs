@@ -15,7 +15,7 @@ use strict_input::Refusal;
 use units::{Span, Time};
 
 /// Settings of blackouts.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BlackoutSpec {
     /// Name, for the reader.

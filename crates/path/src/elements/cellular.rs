@@ -26,7 +26,7 @@ const MAX_OF_MEAN: f64 = 2.0;
 const FASTEST: f64 = 50.0;
 
 /// Settings of a cellular link.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CellularSpec {
     /// Name in statistics.

@@ -13,7 +13,7 @@ use strict_input::Refusal;
 use units::{Span, Time};
 
 /// Settings of a delay.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DelaySpec {
     /// Name, for the reader.
@@ -37,6 +37,13 @@ pub struct DelaySpec {
 
 fn yes() -> bool {
     true
+}
+
+impl DelaySpec {
+    /// A delay that never changes.
+    pub fn new(delay_ms: f64) -> Self {
+        Self { name: None, delay_ms, tick_ms: None, preserve_order: yes(), schedule: Vec::new(), walk: None }
+    }
 }
 
 impl Table for DelaySpec {

@@ -10,7 +10,7 @@ use strict_input::Refusal;
 use units::{Rng, Time};
 
 /// Settings of duplication.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DuplicateSpec {
     /// Name, for the reader.

@@ -14,7 +14,7 @@ use strict_input::Refusal;
 use units::{Rng, Time};
 
 /// Settings of the Gilbert-Elliott model.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliottSpec {
     /// Name, for the reader.

@@ -17,7 +17,7 @@ use strict_input::Refusal;
 use units::{Rng, Span, Time};
 
 /// Settings of granted deliveries.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GrantedSpec {
     /// Name, for the reader.

@@ -14,7 +14,7 @@ use strict_input::Refusal;
 use units::{Rng, Span, Time};
 
 /// Settings of jitter.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JitterSpec {
     /// Name, for the reader.
@@ -63,6 +63,23 @@ pub enum Distribution {
 
 /// Shortest hold: bounds the draws per simulated second.
 const SHORTEST_HOLD_MS: f64 = 0.001;
+
+impl JitterSpec {
+    /// An exponential delay of this mean for every packet, in order.
+    pub fn exponential(mean_ms: f64) -> Self {
+        Self {
+            name: None,
+            distribution: Distribution::Exponential,
+            mean_ms,
+            deviation_ms: None,
+            preserve_order: yes(),
+            redraw_min_ms: None,
+            redraw_max_ms: None,
+            schedule: Vec::new(),
+            walk: None,
+        }
+    }
+}
 
 impl Table for JitterSpec {
     fn check(&self, _running: bool) -> Result<(), Refusal> {

@@ -26,7 +26,7 @@ const MOST_FRAMING: f64 = 10_000.0;
 const MOST_DEVICE_PACKETS: u32 = 1_000_000;
 
 /// Settings of a link.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
     /// Name in statistics.
@@ -54,6 +54,22 @@ pub struct LinkSpec {
     pub schedule: Vec<Change>,
     /// Random walks of settings.
     pub walk: Option<WalkSpec>,
+}
+
+impl LinkSpec {
+    /// A link of this rate in front of which packets wait in `queue`.
+    pub fn new(rate_mbps: f64, queue: QueueSpec) -> Self {
+        Self {
+            name: None,
+            rate_mbps,
+            framing_bytes: 0,
+            device_packets: 0,
+            count_in_service: false,
+            queue,
+            schedule: Vec::new(),
+            walk: None,
+        }
+    }
 }
 
 impl Table for LinkSpec {

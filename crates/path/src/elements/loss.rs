@@ -13,7 +13,7 @@ use units::{Rng, Time};
 
 /// Settings of loss; exactly one of `probability`, `every` and `packets`. Packets are counted from 1, all flows
 /// together.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LossSpec {
     /// Name, for the reader.
@@ -31,6 +31,20 @@ pub struct LossSpec {
     pub schedule: Vec<Change>,
     /// Random walks of settings.
     pub walk: Option<WalkSpec>,
+}
+
+impl LossSpec {
+    /// Loss of each packet with this probability.
+    pub fn random(probability: f64) -> Self {
+        Self {
+            name: None,
+            probability: Some(probability),
+            every: None,
+            packets: None,
+            schedule: Vec::new(),
+            walk: None,
+        }
+    }
 }
 
 impl Table for LossSpec {

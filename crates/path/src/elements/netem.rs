@@ -21,7 +21,7 @@ use strict_input::Refusal;
 use units::{Rate, Span, Time};
 
 /// Settings of netem below a shaper.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetemSpec {
     /// Name in statistics.

@@ -15,7 +15,7 @@ use strict_input::Refusal;
 use units::{Rate, Rng, Span, Time};
 
 /// Settings of a Poisson link.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoissonSpec {
     /// Name in statistics.

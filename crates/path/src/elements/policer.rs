@@ -12,7 +12,7 @@ use strict_input::Refusal;
 use units::{Rate, Time};
 
 /// Settings of a policer.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicerSpec {
     /// Name in statistics.

@@ -14,7 +14,7 @@ use strict_input::Refusal;
 use units::{Rng, Span, Time};
 
 /// Settings of reordering; `delay_ms`, `gap` or both.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReorderSpec {
     /// Name, for the reader.

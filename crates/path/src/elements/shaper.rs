@@ -17,7 +17,7 @@ use strict_input::Refusal;
 use units::{Rate, Time};
 
 /// Settings of a shaper.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShaperSpec {
     /// Name in statistics.

@@ -15,7 +15,7 @@ use strict_input::Refusal;
 use units::{Rate, Span, Time};
 
 /// Settings of a link that serves by backlog.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SharedSpec {
     /// Name in statistics.

@@ -18,7 +18,7 @@ use units::{Rng, Span, Time};
 const SHORTEST_SLOT_MS: f64 = 0.001;
 
 /// Settings of bursty deliveries.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SlottedSpec {
     /// Name, for the reader.

@@ -89,6 +89,10 @@ impl QueueTable for CobaltSpec {
             served: Time::ZERO,
         })
     }
+
+    fn packets(&self) -> Option<u64> {
+        self.packets
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -80,6 +80,10 @@ impl QueueTable for CodelSpec {
             quirk: self.quirk,
         })
     }
+
+    fn packets(&self) -> Option<u64> {
+        self.packets
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -33,4 +33,8 @@ pub(crate) trait QueueTable {
     fn decides_on_arrival(&self) -> bool {
         false
     }
+    /// Most packets that wait; none without such a limit.
+    fn packets(&self) -> Option<u64> {
+        None
+    }
 }

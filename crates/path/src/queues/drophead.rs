@@ -36,6 +36,10 @@ impl QueueTable for DropheadSpec {
     fn decides_on_arrival(&self) -> bool {
         true
     }
+
+    fn packets(&self) -> Option<u64> {
+        self.packets
+    }
 }
 
 #[derive(Clone, Debug)]

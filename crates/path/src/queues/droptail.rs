@@ -38,6 +38,10 @@ impl QueueTable for DroptailSpec {
     fn decides_on_arrival(&self) -> bool {
         true
     }
+
+    fn packets(&self) -> Option<u64> {
+        self.packets
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -167,6 +167,10 @@ impl QueueTable for Dualpi2Spec {
             one_packet_bytes: 0,
         })
     }
+
+    fn packets(&self) -> Option<u64> {
+        self.packets
+    }
 }
 
 /// One of the two queues.

@@ -110,6 +110,10 @@ impl QueueTable for FqCodelSpec {
             salt: rng.next_u64(),
         })
     }
+
+    fn packets(&self) -> Option<u64> {
+        Some(self.packets)
+    }
 }
 
 #[derive(Clone, Debug)]

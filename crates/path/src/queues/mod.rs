@@ -50,6 +50,11 @@ macro_rules! kinds {
                 match self { $(Self::$kind(_) => $name,)+ }
             }
 
+            /// Most packets that wait; none without such a limit.
+            pub fn packets(&self) -> Option<u64> {
+                match self { $(Self::$kind(table) => table.packets(),)+ }
+            }
+
             fn check(&self) -> Result<(), Refusal> {
                 match self { $(Self::$kind(table) => table.check(),)+ }
             }

@@ -118,6 +118,10 @@ impl QueueTable for RedSpec {
     fn decides_on_arrival(&self) -> bool {
         true
     }
+
+    fn packets(&self) -> Option<u64> {
+        self.packets
+    }
 }
 
 /// [`RedSpec`] as the discipline works with it.

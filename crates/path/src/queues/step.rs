@@ -60,6 +60,10 @@ impl QueueTable for StepSpec {
     fn decides_on_arrival(&self) -> bool {
         self.threshold_ms.is_none()
     }
+
+    fn packets(&self) -> Option<u64> {
+        self.packets
+    }
 }
 
 /// Beyond what packets are marked.

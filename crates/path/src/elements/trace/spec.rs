@@ -28,7 +28,7 @@ const MOST_DRAWN: u64 = 20_000_000;
 
 /// Settings of a trace link. Exactly one of `times_ms`, `even` and `poisson` says when its opportunities are; they
 /// repeat with the last one's time as the period.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceSpec {
     /// Name in statistics.
@@ -86,7 +86,7 @@ pub enum TraceMode {
 /// at 0, and their last time, up to one step short of `period_ms`, is the period of repetition
 /// (StanfordSNR/observatory@84f9454, `traces/`).
 /// Mode `precise`: number i = 1, 2, ..., in ns, so the period is exact.
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EvenSpec {
     /// Number of opportunities.
@@ -98,7 +98,7 @@ pub struct EvenSpec {
 }
 
 /// Exponential gaps, after an optional head of opportunities at fixed distance (Pantheon's calibrated traces begin so).
-#[derive(Deserialize, Serialize, Clone, Debug, JsonSchema)]
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoissonTraceSpec {
     /// Mean rate after the head, Mbit/s of opportunity bytes.
