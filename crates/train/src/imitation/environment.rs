@@ -7,11 +7,12 @@ use super::settings::{Drawn, Settings};
 use crate::Error;
 use crate::Wanted;
 use congestion::{BuildClosure, Entry, Registry, policy};
+use path::{DelaySpec, DroptailSpec, ElementSpec, JitterSpec, LinkSpec, LossSpec, PathSpec, QueueSpec};
 use record::{Event, Record};
-use runs::{Observer, RunSpec};
-use serde_json::{Value, json};
+use runs::{FlowSpec, LogLevel, Observer, RunSpec};
 use std::sync::{Arc, PoisonError};
 use strict_input::Refusal;
+use transport::ApplicationSpec;
 use units::Rng;
 
 /// A step is over with the first ACK after 10 ms, by a clock of whole ms.
@@ -30,7 +31,7 @@ const OVERHEAD_BYTES: u32 = 36;
 /// A path, and what the expert knows of it.
 #[derive(Clone, Debug)]
 pub(super) struct Environment {
-    path: Value,
+    path: PathSpec,
     jitter_ms: f64,
 }
 
@@ -46,9 +47,9 @@ pub(super) struct Outcome {
 /// All paths of iteration number `iteration`.
 pub(super) fn all(settings: &Settings, rng: &mut Rng) -> Vec<Environment> {
     let grid = settings.rates_mbps.iter().flat_map(|rate| {
-        settings.delays_ms.iter().map(|delay| link(*rate, *delay, &json!({"kind": "infinite"}), 0.0))
+        settings.delays_ms.iter().map(|delay| link(*rate, *delay, QueueSpec::default(), 0.0))
     });
-    let mut paths: Vec<Value> = grid.chain(settings.paths.iter().cloned()).collect();
+    let mut paths: Vec<PathSpec> = grid.chain(settings.paths.iter().cloned()).collect();
     paths.extend((0..settings.drawn.count).map(|_| settings.drawn.draw(rng)));
     paths
         .into_iter()
@@ -60,24 +61,23 @@ pub(super) fn all(settings: &Settings, rng: &mut Rng) -> Vec<Environment> {
         .collect()
 }
 
-fn link(rate_mbps: f64, delay_ms: f64, queue: &Value, loss: f64) -> Value {
-    let mut data = vec![
-        json!({"kind": "link", "rate_mbps": rate_mbps, "queue": queue}),
-        json!({"kind": "delay", "delay_ms": delay_ms}),
-    ];
+fn link(rate_mbps: f64, delay_ms: f64, queue: QueueSpec, loss: f64) -> PathSpec {
+    let delay = ElementSpec::Delay(DelaySpec::new(delay_ms));
+    let mut data = vec![ElementSpec::Link(LinkSpec::new(rate_mbps, queue)), delay.clone()];
     if loss > 0.0 {
-        data.insert(1, json!({"kind": "loss", "probability": loss}));
+        data.insert(1, ElementSpec::Loss(LossSpec::random(loss)));
     }
-    json!({"data": data, "ack": [{"kind": "delay", "delay_ms": delay_ms}], "overhead_bytes": OVERHEAD_BYTES})
+    PathSpec { data, ack: vec![delay], overhead_bytes: OVERHEAD_BYTES, mtu_bytes: None, fragment: false }
 }
 
 impl Drawn {
-    fn draw(&self, rng: &mut Rng) -> Value {
+    fn draw(&self, rng: &mut Rng) -> PathSpec {
         let mut between = |[low, high]: [f64; 2]| low * libm::pow(high / low, rng.uniform());
         let (rate, rtt, buffer) = (between(self.rate_mbps), between(self.rtt_ms), between(self.buffer_bdp));
         let packets = (rate * rtt * buffer / 12.0).ceil().max(4.0);
         let loss = if rng.chance(0.5) { self.loss * rng.uniform() } else { 0.0 };
-        link(rate, rtt / 2.0, &json!({"kind": "droptail", "packets": packets as u64}), loss)
+        let queue = QueueSpec::Droptail(DroptailSpec { packets: Some(packets as u64), bytes: None });
+        link(rate, rtt / 2.0, queue, loss)
     }
 }
 
@@ -90,30 +90,29 @@ impl Environment {
         let config = spec.flows[0].config()?;
         let bytes = config.payload_bytes + config.header_bytes + spec.path.overhead_bytes;
         let packets_per_ms = rate_mbps * 125.0 / f64::from(bytes);
-        let queue = self.queue_packets().map_or(0.0, |packets| packets * settings.queue_share);
+        let queue = self.queue_packets().map_or(0.0, |packets| packets as f64 * settings.queue_share);
         let queue = (queue + settings.queue_ms * packets_per_ms).max(LEAST_QUEUED);
         let rtt_ms = description.base_rtt_ms + NINE_TENTHS * self.jitter_ms;
         Ok((packets_per_ms * rtt_ms + queue, 1.0 / packets_per_ms, description.base_rtt_ms))
     }
 
     /// The smallest queue of the data direction that is finite.
-    fn queue_packets(&self) -> Option<f64> {
-        let elements = self.path["data"].as_array().into_iter().flatten();
-        elements.filter_map(|element| element["queue"]["packets"].as_f64()).min_by(f64::total_cmp)
+    fn queue_packets(&self) -> Option<u64> {
+        self.path.data.iter().filter_map(|element| element.queue()?.packets()).min()
     }
 
-    fn spec(&self, settings: &Settings, name: &str, seed: u64) -> Result<RunSpec, Refusal> {
+    fn spec(&self, settings: &Settings, controller: &str, seed: u64) -> RunSpec {
         let mut path = self.path.clone();
-        if self.jitter_ms > 0.0
-            && let Some(data) = path["data"].as_array_mut()
-        {
+        if self.jitter_ms > 0.0 {
             let [least, most] = REDRAW_MS;
-            data.push(json!({"kind": "jitter", "distribution": "exponential", "mean_ms": self.jitter_ms,
-                             "redraw_min_ms": least, "redraw_max_ms": most}));
+            path.data.push(ElementSpec::Jitter(JitterSpec {
+                redraw_min_ms: Some(least),
+                redraw_max_ms: Some(most),
+                ..JitterSpec::exponential(self.jitter_ms)
+            }));
         }
-        let flow = json!({"scheme": name, "controller": name, "application": {"kind": "greedy"}, "transport": settings.transport});
-        let spec = json!({"seed": seed, "duration_s": 1.0, "log": "none", "path": path, "flows": [flow]});
-        serde_json::from_value(spec).map_err(|cause| Refusal::of_key("paths", cause.to_string()))
+        let flow = FlowSpec::new(controller, settings.transport.clone(), ApplicationSpec::Greedy);
+        RunSpec { log: LogLevel::None, ..RunSpec::new(seed, 1.0, path, vec![flow]) }
     }
 
     /// An episode, as long as it is `wanted`: `learned` acts, or the expert.
@@ -125,7 +124,7 @@ impl Environment {
         seed: u64,
         wanted: Wanted<'_>,
     ) -> Result<Outcome, Error> {
-        let mut spec = self.spec(settings, scheme.in_training, seed)?;
+        let mut spec = self.spec(settings, scheme.in_training, seed);
         let (target, spacing_ms, base_ms) = self.target(settings, &spec)?;
         let steps_ms = settings.steps as f64 * (STEP_MS + spacing_ms);
         spec.duration_s = (steps_ms + RTTS * base_ms) / 1e3;

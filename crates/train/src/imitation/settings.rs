@@ -1,5 +1,6 @@
 //! What is trained for, and how thoroughly.
 
+use path::PathSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use strict_input::Refusal;
@@ -26,7 +27,7 @@ pub(super) struct Settings {
     pub(super) rates_mbps: Vec<f64>,
     pub(super) delays_ms: Vec<f64>,
     /// Other paths, as run specifications have them.
-    pub(super) paths: Vec<Value>,
+    pub(super) paths: Vec<PathSpec>,
     pub(super) drawn: Drawn,
     /// The transport, as run specifications have it.
     pub(super) transport: Map<String, Value>,

@@ -9,12 +9,12 @@ use crate::Error;
 use crate::Wanted;
 use congestion::remy::{Remy, Shell, Table};
 use congestion::{BuildClosure, Entry, Registry};
+use path::{DelaySpec, ElementSpec, LinkSpec, PathSpec, QueueSpec};
 use record::{Event, Record};
-use runs::{Observer, RunSpec};
+use runs::{FlowSpec, LogLevel, Observer, RunSpec};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::Map;
 use std::sync::{Arc, Mutex};
-use strict_input::Refusal;
 use transport::{Application, ApplicationSpec};
 use units::Time;
 
@@ -93,23 +93,31 @@ impl Network {
         ApplicationSpec::OnOff { on_ms, off_ms, exponential: true, off_first: true, anew: true }
     }
 
-    fn spec(&self, trial: &Trial<'_>) -> Result<RunSpec, Refusal> {
+    fn spec(&self, trial: &Trial<'_>) -> RunSpec {
         let duration_s = f64::max(trial.packets / self.packets_per_ms() / 1e3, trial.seconds);
         let most_packets = (trial.most_queued * duration_s * self.packets_per_ms() * 1e3).min(MOST_PACKETS);
-        let flow = json!({
-            "scheme": CONTROLLER, "controller": CONTROLLER, "application": self.application(),
-            "transport": {"profile": "datagram", "payload_bytes": PAYLOAD_BYTES, "header_bytes": HEADER_BYTES,
-                          "quirk_pace_by_latest": true},
-        });
-        let data = json!([
-            {"kind": "link", "rate_mbps": self.link_mbps, "queue": {"kind": "infinite"}},
-            {"kind": "delay", "delay_ms": self.rtt_ms},
+        let transport = Map::from_iter([
+            ("profile".to_owned(), "datagram".into()),
+            ("payload_bytes".to_owned(), PAYLOAD_BYTES.into()),
+            ("header_bytes".to_owned(), HEADER_BYTES.into()),
+            ("quirk_pace_by_latest".to_owned(), true.into()),
         ]);
-        let spec = json!({
-            "seed": trial.seed, "most_packets": most_packets as u64, "duration_s": duration_s, "sample_interval_s": duration_s, "log": "none",
-            "path": {"data": data, "ack": []}, "flows": vec![flow; self.senders],
-        });
-        serde_json::from_value(spec).map_err(|cause| Refusal::new(cause.to_string()))
+        let flow = FlowSpec::new(CONTROLLER, transport, self.application());
+        let link = ElementSpec::Link(LinkSpec::new(self.link_mbps, QueueSpec::default()));
+        let delay = ElementSpec::Delay(DelaySpec::new(self.rtt_ms));
+        let path = PathSpec {
+            data: vec![link, delay],
+            ack: Vec::new(),
+            overhead_bytes: 0,
+            mtu_bytes: None,
+            fragment: false,
+        };
+        RunSpec {
+            sample_interval_s: duration_s,
+            log: LogLevel::None,
+            most_packets: most_packets as u64,
+            ..RunSpec::new(trial.seed, duration_s, path, vec![flow; self.senders])
+        }
     }
 
     /// How `table` does here, as long as that is `wanted`.
@@ -117,7 +125,7 @@ impl Network {
     /// # Errors
     /// One line: what is wrong with the network, or that nobody waits for it any more.
     pub fn judge(&self, table: &Arc<Table>, trial: &Trial<'_>, wanted: Wanted<'_>) -> Result<Outcome, Error> {
-        let spec = self.spec(trial)?;
+        let spec = self.spec(trial);
         let simulation = simulator::Simulation::new(&spec, &registry(table, trial.usage)?)?;
         let mut observers = (Counts(vec![Count::default(); self.senders]), wanted);
         if simulation.run(&mut observers).is_err() {

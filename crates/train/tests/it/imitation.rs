@@ -65,6 +65,34 @@ fn what_is_learned_does_not_depend_on_threads() {
     }
 }
 
+/// Settings with paths of every origin, jitter, loss and queues that the expert counts.
+fn varied() -> String {
+    let mut all: serde_json::Value = serde_json::from_str(&settings(2)).expect("settings");
+    let listed = json!({
+        "data": [{"kind": "link", "rate_mbps": 8, "queue": {"kind": "droptail", "packets": 30}}, {"kind": "delay", "delay_ms": 15},
+                 {"kind": "loss", "probability": 0.002}],
+        "ack": [{"kind": "delay", "delay_ms": 15, "schedule": [{"at_s": 0.5, "delay_ms": 17}]}], "mtu_bytes": 1500,
+    });
+    (all["paths"], all["queue_share"]) = (json!([listed]), 0.3.into());
+    (all["drawn"]["count"], all["jitter_share"]) = (3.into(), 0.7.into());
+    all.to_string()
+}
+
+/// FNV-1a of the parameters in a file, which stand behind its header.
+fn digest(file: &[u8]) -> u64 {
+    let (length, rest) = file.split_first_chunk().expect("a length");
+    let parameters = &rest[u64::from_le_bytes(*length) as usize..];
+    parameters
+        .iter()
+        .fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3))
+}
+
+#[test]
+fn what_is_learned_stays_the_same() {
+    let learned = ["indigo", "muses"].map(|kind| digest(&trained(kind, &varied(), 2, None).unwrap()));
+    assert_eq!(learned, [0x2F44_FD9C_595D_CE99, 0xCC54_7D3A_F096_79FC]);
+}
+
 #[test]
 fn what_is_learned_fills_a_link() {
     let learned = trained("indigo", &settings(40), 2, None).unwrap();
@@ -77,6 +105,12 @@ fn a_training_goes_on_from_a_file_of_its_own_alone() {
     let on = trained("indigo", &settings(3), 1, Some(&first)).unwrap();
     assert_ne!(on, first);
     assert_eq!(trained("indigo", &settings(3), 2, Some(&first)).unwrap(), on);
+    let first_varied = trained("indigo", &varied(), 2, None).unwrap();
+    let longer = varied().replace("\"iterations\":2", "\"iterations\":3");
+    assert!(
+        trained("indigo", &longer, 2, Some(&first_varied)).is_ok(),
+        "paths are the same as they were given"
+    );
     let refused = |kind: &str, settings: &str, start: Option<&[u8]>| {
         let why = trained(kind, settings, 1, start).unwrap_err().to_string();
         assert!(!why.contains('\n'), "{why}");
@@ -84,6 +118,10 @@ fn a_training_goes_on_from_a_file_of_its_own_alone() {
     };
     let other = settings(3).replace("\"queue_ms\":5", "\"queue_ms\":9");
     assert!(refused("indigo", &other, Some(&first)).contains("other settings"));
+    let other = longer.replace("\"packets\":30", "\"packets\":31");
+    assert!(refused("indigo", &other, Some(&first_varied)).contains("other settings"));
+    let unknown = longer.replace("\"packets\":30", "\"packet\":30");
+    assert!(refused("indigo", &unknown, None).starts_with("paths[0].data[0].queue: unknown field `packet`"));
     assert!(refused("muses", &settings(3), Some(&first)).starts_with("allowed is a file of this trainer"));
     for length in [0, 4, 8, 100, first.len() - 4] {
         assert!(refused("indigo", &settings(3), Some(&first[..length])).contains("allowed is"));

@@ -72,6 +72,15 @@ fn worth(table: &Arc<Table>) -> f64 {
 }
 
 #[test]
+fn a_network_judges_a_table_as_ever() {
+    let network = Network { link_mbps: 15.0, rtt_ms: 60.0, senders: 3, on_ms: 400.0, off_ms: 300.0 };
+    let trial = Trial { seconds: 2.0, most_queued: 3.0, ..Trial::patient(7, 4000.0) };
+    let found = network.judge(&one_rule(), &trial, Wanted::always()).unwrap();
+    let told = [found.utility, found.throughput, found.delay_ms].map(|number| number.to_string());
+    assert_eq!(told, ["-1.1530244237722604", "0.18366367869068315", "60.701975013623205"]);
+}
+
+#[test]
 fn what_cannot_be_trained_is_refused_in_one_line() {
     let refused = |settings: &str, start: Option<&[u8]>| {
         let why = trained(settings, 1, start).unwrap_err().to_string();
