@@ -23,6 +23,10 @@ from dumbbell.base.backend import Backend
 class Played:
     backend: Backend
 
+    @classmethod
+    def of(cls, backend, settings):
+        return cls(backend)
+
     def check(self, specification):
         if json.loads(specification)["duration_s"] > 60.0:
             raise _core.Error("too long a play")

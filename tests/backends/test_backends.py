@@ -10,6 +10,7 @@ from dumbbell import catalog
 from dumbbell.backends import Executor, choose_jobs, find_executor
 from dumbbell.base.backend import Backend, Capabilities, Wording, backend_forms, find_backend
 from dumbbell.base.errors import UserError
+from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.catalog.path import PathModel
 from dumbbell.execution import worker
 from dumbbell.execution.check import check
@@ -23,7 +24,7 @@ def played(tmp_path: Path) -> Iterator[Executor]:
     """A backend that consists of a description and one file."""
     described = Backend("played:WHERE", Capabilities(real_packets=True, max_jobs=2), Wording("play", "Played"))
     with known(described, tmp_path / "more"):
-        yield find_executor("played:globe")
+        yield find_executor(Settings(backend="played:globe"))
 
 
 def test_a_backend_is_a_description_and_one_file(played: Executor, tmp_path: Path) -> None:
@@ -84,7 +85,7 @@ def test_its_wording_and_capabilities_reach_reports_and_refusals(played: Executo
 )
 def test_refusals(text: str, line: str) -> None:
     with pytest.raises(UserError) as refusal:
-        find_executor(text)
+        find_executor(Settings(backend=text))
     assert str(refusal.value) == line
 
 

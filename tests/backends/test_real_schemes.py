@@ -17,6 +17,7 @@ from conftest import Dumbbell
 from dumbbell import _core, catalog
 from dumbbell.backends import find_executor
 from dumbbell.base.errors import UserError
+from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.catalog.options.path_options import make_path
 from dumbbell.catalog.outside import availability
 from dumbbell.catalog.outside.bpf import held
@@ -290,7 +291,17 @@ def emulated(
 
     monkeypatch.setattr(_core, "emulate", play, raising=False)
     final = tmp_path / "out/a/b/c/d"
-    task = worker.Task(0, "a run", find_executor("emu"), {"run": 1}, "{}", (), tmp_path, tmp_path / "temporary", final)
+    task = worker.Task(
+        0,
+        "a run",
+        find_executor(Settings(backend="emu")),
+        {"run": 1},
+        "{}",
+        (),
+        tmp_path,
+        tmp_path / "temporary",
+        final,
+    )
     statistics = worker.execute(task)
     assert next(left, None) is None, "fewer emulations than planned"
     stored = json.loads((task.final / "stats.json").read_text())

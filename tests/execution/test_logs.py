@@ -21,6 +21,7 @@ from dumbbell.base import progress
 from dumbbell.base.errors import UserError
 from dumbbell.base.logs import Levels, Others, asked_for, levels, read_words
 from dumbbell.base.progress import Progress, print_line
+from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.execution import worker
 
 LINE = re.compile(r"\d\d:\d\d:\d\d\.\d{3} (error|warn |info |debug) [a-z_]+(\.[a-z0-9_]+)*: \S")
@@ -274,10 +275,11 @@ def test_the_log_tells_of_a_mistake_of_ours_where_it_is(dumbbell: Dumbbell, fold
         "from dumbbell.execution import worker\n"
         "from pathlib import Path\n"
         "from dumbbell.backends import find_executor\n"
+        "from dumbbell.catalog.experiment_settings import Settings\n"
         "out = Path('out').resolve()\n"
         "out.mkdir()\n"
         "places = (out, out / 'run', out / 'runs/a/b/1')\n"
-        "task = worker.Task(0, 'label', find_executor('sim'), {'run': 1}, '{}', (), *places)\n"
+        "task = worker.Task(0, 'label', find_executor(Settings(backend='sim')), {'run': 1}, '{}', (), *places)\n"
         "print(worker.execute(task)['reason'])\n"
     )
     done = subprocess.run(
@@ -295,6 +297,6 @@ def test_processes_that_make_the_folder_of_logs_at_once_do_not_fail(tmp_path: Pa
     specification = json.dumps(package.specification("reno", "default", duration=0.1, log="none"))
     (tmp_path / "out").mkdir()
     places = (tmp_path / "out", tmp_path / "out/runs/.unfinished/1", tmp_path / "out/runs/p/reno/1")
-    task = worker.Task(0, "a run", find_executor("sim"), {"run": 1}, specification, (), *places)
+    task = worker.Task(0, "a run", find_executor(Settings(backend="sim")), {"run": 1}, specification, (), *places)
     task.log.parent.mkdir(parents=True)
     assert not worker.make(task).failed

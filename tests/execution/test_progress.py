@@ -16,6 +16,7 @@ from conftest import PATIENCE_S, Dumbbell
 from dumbbell import _core, catalog, preview
 from dumbbell.backends import find_executor
 from dumbbell.base.progress import Piece, Progress
+from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.execution.estimate import carried_packets, cells
 from dumbbell.experiment import Experiment, Overrides, resolve
 from pages import GIVEN
@@ -255,7 +256,7 @@ def test_late_runs_say_that_they_are_repeated(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(_core, "emulate", lambda *_: json.dumps({"emulation": next(outcomes)}))
     notes: list[tuple[str, bool | None]] = []
     (tmp_path / "run").mkdir()
-    statistics = find_executor("emu").run_one(
+    statistics = find_executor(Settings(backend="emu")).run_one(
         "{}", tmp_path / "run", lambda line, still=None: notes.append((line, still))
     )
     assert (statistics["status"], statistics["attempts"]) == ("done", 3)

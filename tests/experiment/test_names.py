@@ -13,6 +13,7 @@ from conftest import Dumbbell, show
 from dumbbell import Error, _core
 from dumbbell.backends import find_executor
 from dumbbell.base.names import fitted, is_name
+from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.catalog.grids.cell import Cell
 from dumbbell.execution import cluster, worker
 from dumbbell.execution.worker import Task
@@ -260,7 +261,7 @@ def make_task(out: Path) -> Task:
     return Task(
         number=0,
         label=run.label,
-        executor=find_executor("sim"),
+        executor=find_executor(Settings(backend="sim")),
         identity={"scheme": "reno", "path": "p", "run": 1, "seed": 7},
         specification="",
         outside=(),

@@ -1,16 +1,21 @@
 """What is decided about a run between two machines before and after it, without machines."""
 
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dumbbell import Error, _core
+from dumbbell.backends import find_executor
+from dumbbell.backends.remote import Remote
+from dumbbell.base.backend import find_backend
 from dumbbell.catalog.experiment_file import ExperimentFile
+from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.experiment import Overrides, resolve
 from dumbbell.present.report.words.network import network_rows
-from dumbbell.remote.remote_run import explained, fitted, judged, needed, own_part
+from dumbbell.remote.remote_run import Options, explained, fitted, judged, needed, own_part
 
 CLOCKS: dict[str, Any] = {
     "uncertainty_ms": [-5.0, 6.0],
@@ -46,10 +51,14 @@ def experiment(**settings: object) -> dict[str, Any]:
 
 
 def test_the_path_is_the_network_and_the_backend_gets_its_own_settings() -> None:
-    found = experiment(tunnel="pantheon", sender="remote", udp_ports="40000-40009")
+    given = {"tunnel": "pantheon", "sender": "remote", "udp_ports": "40000-40009", "bandwidth_cap_mbps": 5.0}
+    found = experiment(**given)
     assert found["path"]["data"] == found["path"]["ack"] == []
-    table = {"sender": "remote", "tunnel": "pantheon", "udp_ports": [40000, 40009]}
-    assert {key: found["remote"][key] for key in table} == table
+    _core.check_run(json.dumps(found), "emu")  # the core knows every key
+    executor = find_executor(Settings(backend="remote:me@Far.Example:2222", **given))  # type: ignore[arg-type]
+    options = Options(tunnel="pantheon", sender="remote", udp_ports=(40000, 40009), bandwidth_cap_mbps=5.0)
+    assert executor == pickle.loads(pickle.dumps(executor)) == Remote(executor.backend, options)
+    assert find_executor(Settings(backend="remote:far")) == Remote(find_backend("remote:far"), Options())
     plan = ExperimentFile(name="run", schemes=["copa"], backend="remote:far")
     assert list(resolve(plan).paths) == ["to-far"]
     with pytest.raises(Error, match="path: with backend remote:far the path is the network"):

@@ -5,19 +5,20 @@ from importlib import import_module
 from dumbbell.backends.protocol import Executor
 from dumbbell.base.backend import Backend, executing_backend
 from dumbbell.base.errors import UserError
+from dumbbell.catalog.experiment_settings import Settings
 
 __all__ = ["Executor", "choose_jobs", "find_executor"]
 
 
-def find_executor(text: str) -> Executor:
-    """Return what executes runs with the backend that is written like this.
+def find_executor(settings: Settings) -> Executor:
+    """Return what executes the runs of an experiment with these settings.
 
     Raises:
-        UserError: it is unknown, or executes no runs.
+        UserError: the backend is unknown, or executes no runs.
     """
-    backend = executing_backend(text)
-    made: Executor = import_module(f"{__name__}.{backend.name}").EXECUTOR(backend)
-    return made
+    backend = executing_backend(settings.backend)
+    executor: type[Executor] = import_module(f"{__name__}.{backend.name}").EXECUTOR
+    return executor.of(backend, settings)
 
 
 def choose_jobs(backend: Backend, wanted: int | None, processors: int) -> int:

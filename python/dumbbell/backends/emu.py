@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from dumbbell import _core
 from dumbbell.base.backend import Backend, Note
@@ -19,6 +19,7 @@ from dumbbell.machine.emulation_lock import lock_holder
 if TYPE_CHECKING:
     from dumbbell.contract.run import RunStatistics, Status
     from dumbbell.contract.statistics import EmulatedRun, EmulationReport
+    from dumbbell.catalog.experiment_settings import Settings
     from dumbbell.experiment import Experiment
 
 ATTEMPTS = 3
@@ -30,6 +31,11 @@ class Emulator:
     """One run at a time: two would make each other late."""
 
     backend: Backend
+
+    @classmethod
+    def of(cls, backend: Backend, _settings: "Settings") -> Self:
+        """Needs no settings beside the run specification."""
+        return cls(backend)
 
     def check(self, specification: str) -> None:
         """Asks the emulator."""

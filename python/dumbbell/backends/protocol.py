@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
 from dumbbell.base.backend import Backend, Note
+from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.experiment import Experiment
 
 if TYPE_CHECKING:
@@ -14,7 +15,14 @@ if TYPE_CHECKING:
 
 
 class Executor(Protocol):
-    """Executes runs with a backend. Its class is `EXECUTOR` of the backend's module."""
+    """Executes runs with a backend. Its class is `EXECUTOR` of the backend's module.
+
+    It is sent to other processes with each run, so it keeps of an experiment only what its runs need.
+    """
+
+    @classmethod
+    def of(cls, backend: Backend, settings: Settings) -> Self:
+        """Return the executor of an experiment's runs."""
 
     @property
     def backend(self) -> Backend:

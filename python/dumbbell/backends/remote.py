@@ -7,19 +7,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from dumbbell import _core
 from dumbbell.base.backend import Backend, Note
 from dumbbell.base.errors import UserError
+from dumbbell.base.logs import logger
+from dumbbell.remote.remote_run import Options, Pair
 
 if TYPE_CHECKING:
     from dumbbell.contract.run import RunStatistics
+    from dumbbell.catalog.experiment_settings import Settings
     from dumbbell.experiment import Experiment
     from dumbbell.machine.host import Host
 
-KEY = "remote"
-"""The table of a run specification that has what only this backend reads."""
+log = logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,12 @@ class Remote:
     """Runs with the host `argument`, `[user@]HOST[:PORT]`, where dumbbell is installed and ssh leads to."""
 
     backend: Backend
+    options: Options
+
+    @classmethod
+    def of(cls, backend: Backend, settings: "Settings") -> Self:
+        """Keeps the settings that say how the two machines are used."""
+        return cls(backend, Options.of(settings))
 
     @property
     def host(self) -> Host:
@@ -41,13 +49,12 @@ class Remote:
 
     def check(self, specification: str) -> None:
         """Asks what the emulator is asked: there is no path of ours, but packets are as real."""
-        table = json.loads(specification)
-        ports = table.pop(KEY, {}).get("udp_ports")
-        needed = len(table["flows"]) + 1
+        ports = self.options.udp_ports
+        needed = len(json.loads(specification)["flows"]) + 1
         if ports and ports[1] - ports[0] + 1 < needed:
             said = "a flow needs" if needed == 2 else f"{needed - 1} flows need"
             raise UserError(f"--udp-ports {ports[0]}-{ports[1]}: {said} {needed} ports")
-        _core.check_run(json.dumps(table), "emu")
+        _core.check_run(specification, "emu")
 
     @contextmanager
     def prepared(self, experiment: Experiment) -> Iterator[None]:
@@ -57,8 +64,7 @@ class Remote:
 
         require_able(self.host, experiment)
         self.clean_up()
-        sends_here = experiment.sender != "remote"
-        with held(bpf_controllers(experiment.schemes.values()) if sends_here else []):
+        with held(bpf_controllers(experiment.schemes.values()) if self.options.local_sends else []):
             yield
 
     def environment(self, experiment: Experiment) -> dict[str, object]:
@@ -74,13 +80,10 @@ class Remote:
 
     def run_one(self, specification: str, directory: Path, note: Note) -> RunStatistics:
         """One run between the two machines."""
-        from dumbbell.remote.remote_run import Options, Pair
-
-        table = json.loads(specification)
-        options = Options(**table.pop(KEY, {}))
+        log.info("begins %s", " ".join(f"{name}={value}" for name, value in vars(self.options).items()))
         try:
-            with Pair(self.host, options) as pair:
-                statistics = pair.run(table, directory, note)
+            with Pair(self.host, self.options) as pair:
+                statistics = pair.run(json.loads(specification), directory, note)
         except UserError as error:
             raise _core.Error(str(error)) from None
         return cast("RunStatistics", {"sim_wall_s": None} | statistics)

@@ -6,7 +6,7 @@ import json
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from dumbbell import _core
 from dumbbell.base.backend import Backend, Note
@@ -14,6 +14,7 @@ from dumbbell.base.backend import Backend, Note
 if TYPE_CHECKING:
     from dumbbell.contract.run import RunStatistics
     from dumbbell.contract.statistics import SimulatedRun
+    from dumbbell.catalog.experiment_settings import Settings
     from dumbbell.experiment import Experiment
 
 
@@ -22,6 +23,11 @@ class Simulator:
     """Runs on any number of processors, here or on a cluster."""
 
     backend: Backend
+
+    @classmethod
+    def of(cls, backend: Backend, _settings: "Settings") -> Self:
+        """Needs no settings beside the run specification."""
+        return cls(backend)
 
     def check(self, specification: str) -> None:
         """Asks the simulator."""

@@ -22,7 +22,7 @@ def check(experiment: Experiment) -> None:
     Raises:
         UserError: names the file at fault and the core's reason.
     """
-    executor = find_executor(experiment.backend)
+    executor = find_executor(experiment)
     check_caps(experiment, executor.backend)
     for path in experiment.paths.values():
         try:

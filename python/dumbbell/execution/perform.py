@@ -91,7 +91,6 @@ def perform(
     Raises:
         UserError: one cannot be run as described; nothing was run, and `hold` was not called.
     """
-    executor = find_executor(experiments[0].backend)
     is_campaign = any(experiment.every_s is not None for experiment in experiments)
     if is_campaign and how.until is not None:
         raise UserError("--until: not with --every, which says how many rounds there are")
@@ -104,11 +103,12 @@ def perform(
     with ExitStack() as held:
         ready = held.enter_context(ExitStack())
         for experiment in experiments:
-            ready.enter_context(executor.prepared(experiment))
+            ready.enter_context(find_executor(experiment).prepared(experiment))
         parts = held.enter_context(hold())
         made = environment(list(how.command))
         for results in parts:
-            write_environment(results, made | executor.environment(results.experiment))
+            own = find_executor(results.experiment).environment(results.experiment)
+            write_environment(results, made | own)
         if not is_campaign:
             outcome = _execute_unfinished(parts, jobs, how.cluster, gathering, progress)
             if how.until is not None:
@@ -215,7 +215,7 @@ def _execute_rounds(
     experiment = results.experiment
 
     def make(runs: list[Run], tell: Tell) -> Outcome:
-        with find_executor(experiment.backend).prepared(experiment):
+        with find_executor(experiment).prepared(experiment):
             return execute([Work(results, runs)], jobs, progress, cluster, gathering, tell)
 
     return perform_campaign(results, _unfinished(results, progress), make, jobs, progress)

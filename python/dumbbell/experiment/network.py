@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from dumbbell.base.backend import executing_backend
 from dumbbell.base.errors import UserError
@@ -10,13 +9,8 @@ from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.path import PathModel
 from dumbbell.machine.host import read_host
 
-if TYPE_CHECKING:
-    from dumbbell.catalog.experiment_settings import Settings
-
 OVERHEAD_BYTES = 60
 """What our tunnel adds to a packet; schemes choose their packets so that it fits."""
-
-_SAME = ("sender", "tunnel", "ntp", "remote_address", "bandwidth_cap_mbps")
 
 
 def over_network(experiment_file: ExperimentFile, paths: tuple[str, ...]) -> ExperimentFile:
@@ -57,12 +51,3 @@ def network_name(host: str) -> str:
         UserError: no machine is named like that.
     """
     return "to-" + (re.sub(r"[^a-z0-9]+", "-", read_host(host).name.lower()).strip("-") or "host")
-
-
-def network_table(settings: "Settings") -> dict[str, object]:
-    """What a run specification has for the backend alone."""
-    found = {name: value for name in _SAME if (value := getattr(settings, name, None)) is not None}
-    if settings.udp_ports is not None:
-        first, _, last = settings.udp_ports.partition("-")
-        found["udp_ports"] = [int(first), int(last)]
-    return found

@@ -15,7 +15,6 @@ from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.published import Publication
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.experiment.network import network_table
 from dumbbell.experiment.specification import specification
 
 if TYPE_CHECKING:
@@ -107,10 +106,7 @@ class Experiment(Settings):
     def specification(self, run: Run) -> RunSpec:
         """What the core is given for one run."""
         flows = self.flow_plans(run.scheme, run.path)
-        found = specification(self, run.seed, self.paths[run.path], flows, self.schemes)
-        if not self.capabilities.shared_link:
-            return found
-        return cast("RunSpec", {**found, "remote": network_table(self)})  # which that backend takes out
+        return specification(self, run.seed, self.paths[run.path], flows, self.schemes)
 
     def outside(self, run: Run) -> list[Scheme]:
         """The schemes of a run whose controllers come from outside."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from dumbbell import _core
 from dumbbell.base.backend import Note
@@ -26,6 +26,9 @@ from dumbbell.remote.reference import references
 from dumbbell.remote.run_commands import LOCK_WITHIN_S
 from dumbbell.remote.shipped import files, portable
 from dumbbell.remote.understanding import shaped, understanding
+
+if TYPE_CHECKING:
+    from dumbbell.catalog.experiment_settings import Settings
 
 log = logger(__name__)
 
@@ -72,7 +75,7 @@ _DESCRIBED = Table(
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Settings of an experiment that say how it uses its two machines: see `catalog/experiment_settings.py`."""
+    """How a run uses its two machines: settings of an experiment, see `catalog/experiment_settings.py`."""
 
     sender: str = "local"
     tunnel: str = "auto"
@@ -81,6 +84,22 @@ class Options:
     udp_ports: tuple[int, int] | None = None
     trace: bool = True
     bandwidth_cap_mbps: float | None = None
+
+    @classmethod
+    def of(cls, settings: "Settings") -> Self:
+        """Return what the settings of an experiment say; the rest is as by default."""
+        ports = None
+        if settings.udp_ports is not None:
+            first, _, last = settings.udp_ports.partition("-")
+            ports = int(first), int(last)
+        return cls(
+            sender=settings.sender or cls.sender,
+            tunnel=settings.tunnel or cls.tunnel,
+            ntp=settings.ntp,
+            remote_address=settings.remote_address,
+            udp_ports=ports,
+            bandwidth_cap_mbps=settings.bandwidth_cap_mbps,
+        )
 
     @property
     def local_sends(self) -> bool:

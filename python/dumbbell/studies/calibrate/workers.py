@@ -11,6 +11,7 @@ from dumbbell import _core
 from dumbbell.backends import find_executor
 from dumbbell.base.backend import SIMULATION
 from dumbbell.base.errors import UserError, one_line
+from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.execution.cluster import Cluster, require_cluster
 from dumbbell.execution.spread import Helpers
 from dumbbell.results.numbers import value_of
@@ -43,7 +44,7 @@ def workers(jobs: int, cluster: str | None) -> Iterator[Workers]:
             yield _Local(helpers)
         return
     require_cluster(cluster)
-    connected = Cluster(cluster, find_executor(SIMULATION.form))
+    connected = Cluster(cluster, find_executor(Settings(backend=SIMULATION.form)))
     try:
         yield _Dask(connected)
     finally:
