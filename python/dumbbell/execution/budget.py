@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -115,7 +114,7 @@ def _data(results: ResultsDirectory) -> Iterator[Budget]:
 
 
 def _packets(experiment: Experiment, run: Run) -> float:
-    return carried_packets(experiment.paths[run.path], json.loads(json.dumps(experiment.specification(run))))
+    return carried_packets(experiment.paths[run.path], experiment.specification(run))
 
 
 def _made(results: ResultsDirectory) -> Iterator[tuple[Run, RunStatistics]]:
