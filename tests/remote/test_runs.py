@@ -66,3 +66,31 @@ def test_delays_are_those_that_the_path_made_whatever_the_clocks_show(
     assert 10.0 < each["flows"][0]["throughput_mbps"] < 21.0
     assert bed.near.empty()
     assert bed.far.empty()
+
+
+STEADY = """
+from dumbbell.plugins import Ack, Control, Start
+
+
+class Steady:
+    def __init__(self, start: Start, packets: int = 20) -> None:
+        self.window = packets * start.mss_bytes
+
+    def on_ack(self, ack: Ack) -> None:
+        pass
+
+    def control(self) -> Control:
+        return Control(self.window)
+"""
+
+
+def test_a_class_of_ones_own_sends_to_the_other_machine(bed: Bed) -> None:
+    """It was refused: the core was asked for the backend by its whole name."""
+    Path(bed.near.folder, "steady.py").write_text(STEADY)
+    words = ("--plugin", bed.near.folder / "steady.py", "--duration", 3, "--udp-ports", "40000-40003")
+    out, (each,) = run(bed, *words)
+    assert each["status"] in ("done", "degraded"), each["reason"]
+    assert 3.0 < each["flows"][0]["throughput_mbps"] < 15.0  # 20 packets in 20 ms and more
+    log = (folder(out, each) / "log.txt").read_text()
+    assert "backends.remote: begins sender=local tunnel=auto" in log
+    assert "udp_ports=(40000, 40003)" in log

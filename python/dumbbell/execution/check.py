@@ -42,16 +42,16 @@ def check(experiment: Experiment) -> None:
             executor.check(json.dumps(experiment.specification(run)))
         except _core.Error as error:
             raise _refused(experiment, run, str(error)) from None
-    _check_outside(experiment, outside)
+    _check_outside(experiment, outside, executor.backend.capabilities.real_packets)
 
 
-def _check_outside(experiment: Experiment, runs: list[Run]) -> None:
+def _check_outside(experiment: Experiment, runs: list[Run], real_packets: bool) -> None:
     """Asks about the runs with plug-ins, where those can do no harm."""
     if not runs:
         return
     specifications = [json.dumps(experiment.specification(run)) for run in runs]
     files = [scheme.code for run in runs for scheme in experiment.outside(run)]
-    for run, refusal in zip(runs, isolated.check(specifications, experiment.backend, files), strict=True):
+    for run, refusal in zip(runs, isolated.check(specifications, real_packets, files), strict=True):
         if refusal is not None:
             raise _refused(experiment, run, refusal)
 

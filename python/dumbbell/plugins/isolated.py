@@ -66,14 +66,14 @@ def cost(specification: str, files: Iterable[str]) -> dict[str, Any]:
     return figures
 
 
-def check(specifications: list[str], backend: str, files: Iterable[str]) -> list[str | None]:
-    """For each run (JSON) why the core refuses it as one of `backend`, or None. `files` are those of its plug-ins.
+def check(specifications: list[str], real_packets: bool, files: Iterable[str]) -> list[str | None]:
+    """For each run (JSON) why the core refuses it, or None. `files` are those of its plug-ins.
 
     Raises:
         UserError: one of them cannot be loaded, or does something else than that.
     """
     files = list(files)
-    refusals: list[str | None] = _ask({"check": specifications, "backend": backend}, files, Each(str | None))
+    refusals: list[str | None] = _ask({"check": specifications, "real_packets": real_packets}, files, Each(str | None))
     if len(refusals) != len(specifications):
         raise UserError(f"{_named(files)}: {_NO_ANSWER}")
     return refusals
@@ -262,7 +262,7 @@ def _answer(question: dict[str, Any], replies: IO[str], out: _Out) -> Any:  # no
     refusals: list[str | None] = []
     for specification in question["check"]:
         try:
-            _core.check_run(specification, question["backend"])
+            _core.check_run(specification, "emu" if question["real_packets"] else "sim")
             refusals.append(None)
         except _core.Error as error:
             refusals.append(str(error))
