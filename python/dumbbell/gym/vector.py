@@ -47,6 +47,11 @@ class CongestionVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         dumbbell.Error: something that is not allowed, in one line.
     """
 
+    action_space: spaces.Space[Any]
+    single_action_space: spaces.Space[Any]
+    observation_space: spaces.Space[Any]
+    single_observation_space: spaces.Space[Any]
+
     def __init__(
         self,
         path: Where | Sequence[Where] = "default",

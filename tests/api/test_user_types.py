@@ -1,0 +1,71 @@
+"""Programs of users pass strict type checkers: the examples beside this file, those of the docs, `examples/python`."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pages import PAGES, ROOT, blocks
+
+EXAMPLES = (Path(__file__).with_name("user_examples.py"), *sorted((ROOT / "examples" / "python").glob("*.py")))
+WRONG = """\
+import dumbbell
+
+results = dumbbell.run(schemes="cubic", duration="5 s")
+results.metrics.where("metric", 1.5)
+results.run().figure("delay", colour="red")
+dumbbell.Remote(senders="remote")
+print(results.summery())
+"""
+MISTAKES = [3, 4, 5, 6, 7]
+"""Lines of `WRONG` with a mistake."""
+
+MYPY = ("mypy", "--strict", "--allow-redefinition", "--no-color-output", "--cache-dir", "cache")
+"""The blocks of a page are several programs, which use the same names for other things."""
+PYRIGHT = ("basedpyright", "--pythonpath", sys.executable)
+SETTINGS = '[tool.basedpyright]\ntypeCheckingMode = "strict"\npythonVersion = "3.11"\n'
+
+pytestmark = [
+    pytest.mark.slow,  # they read all annotations of the package, and of what users have beside it
+    pytest.mark.parametrize("checker", [MYPY, PYRIGHT], ids=["mypy", "pyright"]),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for programs outside of the source tree, whose settings do not hold there."""
+    folder = tmp_path_factory.mktemp("user")
+    (folder / "pyproject.toml").write_text(SETTINGS, encoding="utf-8")
+    return folder
+
+
+def checked(folder: Path, checker: tuple[str, ...], *files: str) -> tuple[int, str]:
+    """The status of a type checker, and what it says."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("MYPYPATH", "PYTHONPATH")}
+    command = [sys.executable, "-m", *checker, *files]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_what_users_write_passes(checker: tuple[str, ...], folder: Path) -> None:
+    written = {file.name: file.read_text(encoding="utf-8") for file in EXAMPLES}
+    for page in PAGES:
+        shown = [block.text for block in blocks(page) if block.language == "python" and "not run" not in block.marks]
+        if any("import dumbbell" in text or "from dumbbell" in text for text in shown):
+            written[f"page_{page.stem}.py"] = "\n".join(shown)
+    assert {"aimd.py", "page_gym.py", "page_guide.py", "page_library.py", "page_plugins.py"} < set(written)
+    for name, text in written.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    status, said = checked(folder, checker, *written)
+    assert status == 0, said
+
+
+def test_mistakes_of_users_are_found(checker: tuple[str, ...], folder: Path) -> None:
+    (folder / "wrong.py").write_text(WRONG, encoding="utf-8")
+    status, said = checked(folder, checker, "wrong.py")
+    assert status == 1, said
+    assert [line for line in range(1, 10) if f"wrong.py:{line}:" in said] == MISTAKES, said
