@@ -17,9 +17,9 @@ from dumbbell.base.errors import one_line
 from dumbbell.machine.emulation_lock import lock_holder
 
 if TYPE_CHECKING:
+    from dumbbell.catalog.experiment_settings import Settings
     from dumbbell.contract.run import RunStatistics, Status
     from dumbbell.contract.statistics import EmulatedRun, EmulationReport
-    from dumbbell.catalog.experiment_settings import Settings
     from dumbbell.experiment import Experiment
 
 ATTEMPTS = 3
@@ -33,7 +33,7 @@ class Emulator:
     backend: Backend
 
     @classmethod
-    def of(cls, backend: Backend, _settings: "Settings") -> Self:
+    def of(cls, backend: Backend, _settings: Settings) -> Self:
         """Needs no settings beside the run specification."""
         return cls(backend)
 

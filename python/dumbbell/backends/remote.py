@@ -16,8 +16,8 @@ from dumbbell.base.logs import logger
 from dumbbell.remote.remote_run import Options, Pair
 
 if TYPE_CHECKING:
-    from dumbbell.contract.run import RunStatistics
     from dumbbell.catalog.experiment_settings import Settings
+    from dumbbell.contract.run import RunStatistics
     from dumbbell.experiment import Experiment
     from dumbbell.machine.host import Host
 
@@ -32,7 +32,7 @@ class Remote:
     options: Options
 
     @classmethod
-    def of(cls, backend: Backend, settings: "Settings") -> Self:
+    def of(cls, backend: Backend, settings: Settings) -> Self:
         """Keeps the settings that say how the two machines are used."""
         return cls(backend, Options.of(settings))
 

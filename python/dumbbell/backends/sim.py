@@ -12,9 +12,9 @@ from dumbbell import _core
 from dumbbell.base.backend import Backend, Note
 
 if TYPE_CHECKING:
+    from dumbbell.catalog.experiment_settings import Settings
     from dumbbell.contract.run import RunStatistics
     from dumbbell.contract.statistics import SimulatedRun
-    from dumbbell.catalog.experiment_settings import Settings
     from dumbbell.experiment import Experiment
 
 
@@ -25,7 +25,7 @@ class Simulator:
     backend: Backend
 
     @classmethod
-    def of(cls, backend: Backend, _settings: "Settings") -> Self:
+    def of(cls, backend: Backend, _settings: Settings) -> Self:
         """Needs no settings beside the run specification."""
         return cls(backend)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError
 from dumbbell.base.names import MOST_LABEL, directory_name, foreign_name, require_names
