@@ -92,7 +92,7 @@ def page(found: list[Coverage], runs: int) -> str:
 
 _PAGE = """# Coverage of intervals
 
-How often a 95 % interval of few runs contains the mean of {runs} runs, over runs of real schemes.
+How often a nominal 95 % interval of few runs contains the mean of {runs} runs, over runs of real schemes.
 `dumbbell run validation/data/intervals.toml --out DIR` makes the runs, and
 `python -m validation.intervals DIR --write docs/intervals.md` writes this page.
 Each row is throughput or delay of one scheme on one path, with {samples} samples of the runs.

@@ -176,7 +176,7 @@ def test_show_says_what_stands_behind_a_mean(dumbbell: Dumbbell) -> None:
     dumbbell(*QUIET, "--runs", "3", "--out", "three")
     assert "In parentheses: the range of the 3 runs" in dumbbell("show", "three").stdout
     dumbbell(*QUIET, "--runs", "5", "--out", "five")
-    assert "In brackets: the 95 % confidence interval" in dumbbell("show", "five").stdout
+    assert "In brackets: the interval of the mean by Student's t, nominally of 95 %" in dumbbell("show", "five").stdout
     printed = dumbbell("diff", "five", "five").stdout
     assert "equal" in printed
     assert "different" not in printed.splitlines()[1]

@@ -16,8 +16,6 @@ from dumbbell.results.directory import STATISTICS
 if TYPE_CHECKING:
     from dumbbell.contract.run import RunStatistics
 
-    pass
-
 LARGER = 1.25
 """How much more than the largest one of its scheme the next run is taken to need."""
 

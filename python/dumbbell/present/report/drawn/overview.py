@@ -30,7 +30,7 @@ from dumbbell.results.analysis.summary import Estimate, Repetitions, repetitions
 if TYPE_CHECKING:
     from dumbbell.contract.run import RunTable
 
-BOUNDS = {"confidence": "95 % interval of the mean", "range": "range of the runs"}
+BOUNDS = {"confidence": "nominal 95 % interval of the mean", "range": "range of the runs"}
 """What the bars of a mean show, by the kind of its bounds."""
 
 LATE = (
