@@ -86,3 +86,13 @@ def test_specifications_of_every_scheme_of_the_core_are_valid() -> None:
     assert len(names) > 30
     wrong = {name: found for name in names if (found := faults("specification", dumbbell.specification(name)))}
     assert wrong == {}
+
+
+BETWEEN = ("cli", "api", "present", "execution", "backends", "results", "experiment", "catalog")
+"""The floors that an experiment passes until its results are shown."""
+
+
+def test_few_dictionaries_of_anything_are_left_between_experiment_and_report() -> None:
+    files = [file for floor in BETWEEN for file in (CONTRACT.parent / floor).rglob("*.py")]
+    assert len(files) > 200
+    assert sum(file.read_text().count("dict[str, Any]") for file in files) <= 40

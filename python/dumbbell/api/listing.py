@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError, listed, nearest
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from dumbbell.catalog.path import PathModel
     from dumbbell.catalog.scheme import Scheme
     from dumbbell.contract.statistics import Definition
+
+Listed: TypeAlias = dict[str, Any]
+"""What is known of a thing that can be named. Each sort has keys of its own, as in `dumbbell list SORT --json`."""
 
 LISTED = ("schemes", "paths", "experiments", "metrics", "parameters")
 """What `listing` lists."""
@@ -57,7 +60,7 @@ def plugin_schemes(files: Iterable[str]) -> "list[Scheme]":
     return [scheme for file in files for scheme in given_schemes(file)]
 
 
-def parameters(plugins: Iterable[str] = ()) -> list[dict[str, Any]]:
+def parameters(plugins: Iterable[str] = ()) -> list[Listed]:
     """Every parameter of every controller, with `controller`, `name`, `unit`, `kind`, limits, `default`, `help`.
 
     With plug-ins, given as to `plugin_schemes`, those of their controllers alone.
@@ -69,7 +72,7 @@ def parameters(plugins: Iterable[str] = ()) -> list[dict[str, Any]]:
     return rows
 
 
-def listing(what: str, text: str = "", *, kind: str | None = None, plugins: Iterable[str] = ()) -> list[dict[str, Any]]:
+def listing(what: str, text: str = "", *, kind: str | None = None, plugins: Iterable[str] = ()) -> list[Listed]:
     """Everything of one sort (`schemes`, `paths`, `experiments`, `metrics`, `parameters`), as `dumbbell list --json`.
 
     `text` chooses: every word of it occurs somewhere in what is listed (capitals make no difference). `kind` is one of
@@ -78,7 +81,7 @@ def listing(what: str, text: str = "", *, kind: str | None = None, plugins: Iter
     Raises:
         dumbbell.Error: there is no such sort or kind.
     """
-    made: dict[str, Callable[[], list[dict[str, Any]]]] = {
+    made: dict[str, Callable[[], list[Listed]]] = {
         "schemes": lambda: _scheme_rows(plugins),
         "paths": lambda: [{"name": item.name, "aliases": list(item.aliases)} | item.table() for item in paths()],
         "experiments": _experiment_rows,
@@ -98,13 +101,13 @@ def listing(what: str, text: str = "", *, kind: str | None = None, plugins: Iter
     return [row for row in rows if all(word in _told(row) for word in text.casefold().split())]
 
 
-def _told(row: dict[str, Any]) -> str:
+def _told(row: Listed) -> str:
     """All texts of a row, to look for words in."""
     values = [value if isinstance(value, list) else [value] for value in row.values()]
     return "\n".join(item for value in values for item in value if isinstance(item, str)).casefold()
 
 
-def _scheme_rows(plugins: Iterable[str]) -> list[dict[str, Any]]:
+def _scheme_rows(plugins: Iterable[str]) -> list[Listed]:
     rows = []
     files = list(plugins)
     for item in plugin_schemes(files) if files else schemes():
@@ -114,12 +117,12 @@ def _scheme_rows(plugins: Iterable[str]) -> list[dict[str, Any]]:
     return rows
 
 
-def _experiment_rows() -> list[dict[str, Any]]:
+def _experiment_rows() -> list[Listed]:
     keys = ("name", "title", "schemes", "mixes", "paths", "runs", "duration_s", "flows", "interval_s")
     return [{"aliases": list(item.aliases)} | {key: getattr(item, key) for key in keys} for item in experiments()]
 
 
-def _described(plugins: Iterable[str]) -> Iterator[dict[str, Any]]:
+def _described(plugins: Iterable[str]) -> Iterator[Listed]:
     for scheme in plugin_schemes(plugins):
         from dumbbell.catalog.outside.plugin_schemes import plugin_sha256
         from dumbbell.plugins.isolated import describe  # what it needs is slow to import

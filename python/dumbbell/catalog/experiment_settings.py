@@ -3,12 +3,15 @@
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from dumbbell.base.backend import Capabilities, find_backend
 from dumbbell.base.conventions import CONVENTIONS, CORRECTED, Convention
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.toml_tables import TomlTable
+
+SettingValues: TypeAlias = dict[str, Any]
+"""Values of settings by name. Each was read by the reader of its name, and has the type of the field of `Settings`."""
 
 LOGS = ("none", "packets", "full")
 SIDES = ("local", "remote")
@@ -210,7 +213,7 @@ class Settings:
         """The convention of tables and figures."""
         return CONVENTIONS[self.convention]
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> SettingValues:
         """The settings alone, by name; what is not set is absent."""
         values = {name: getattr(self, name) for name in READERS}
         return {name: value for name, value in values.items() if value is not None}
@@ -220,7 +223,7 @@ READERS: dict[str, Read] = {each.name: each.metadata["read"] for each in fields(
 """How each setting is read, by name, in the order of files."""
 
 
-def read_settings(table: TomlTable, names: Collection[str] = READERS) -> dict[str, Any]:
+def read_settings(table: TomlTable, names: Collection[str] = READERS) -> SettingValues:
     """Those of the settings `names` that the table gives.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import Any
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.catalog.experiment_file import ExperimentFile, parse_mix
-from dumbbell.catalog.experiment_settings import READERS, read_settings
+from dumbbell.catalog.experiment_settings import READERS, SettingValues, read_settings
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.catalog.toml_tables import TomlTable
 
@@ -35,7 +35,7 @@ def with_overrides(experiment_file: ExperimentFile, overrides: Overrides) -> Exp
         UserError: an unknown setting, or a value that is not allowed.
     """
     given = read_settings(_table(dict(overrides.settings), "the settings")) | _assigned(overrides.assignments)
-    changes: dict[str, Any] = dict(given)
+    changes: SettingValues = dict(given)
     if "runs" in given and "every_s" in given:
         raise UserError(f"`runs` = {given['runs']}: allowed without a schedule, which says how many there are")
     if "runs" in given:  # the schedule of a file gives way: a run of a campaign can be made again by itself
@@ -60,7 +60,7 @@ def with_overrides(experiment_file: ExperimentFile, overrides: Overrides) -> Exp
     return replace(experiment_file, **changes)
 
 
-def _table(given: dict[str, Any], source: str) -> TomlTable:
+def _table(given: SettingValues, source: str) -> TomlTable:
     """A table of settings and nothing else."""
     for name in given:
         if name not in READERS:
@@ -68,9 +68,9 @@ def _table(given: dict[str, Any], source: str) -> TomlTable:
     return TomlTable(given, source)
 
 
-def _assigned(assignments: tuple[str, ...]) -> dict[str, Any]:
+def _assigned(assignments: tuple[str, ...]) -> SettingValues:
     """The settings among the assignments: those without a dot."""
-    given: dict[str, Any] = {}
+    given: SettingValues = {}
     for key, value in map(_split, assignments):
         if "." in key:
             continue

@@ -5,11 +5,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from dumbbell import catalog
 from dumbbell.base.errors import UserError, full_name, listed, nearest
 from dumbbell.catalog.experiment_file import ExperimentFile, mix_label, parse_mix
+from dumbbell.catalog.experiment_settings import SettingValues
 from dumbbell.catalog.grids import grid
 from dumbbell.catalog.grids.cell import Cell
 from dumbbell.catalog.grids.flows import FlowPlan
@@ -90,7 +91,7 @@ def resolve(experiment_file: ExperimentFile, overrides: Overrides = NOTHING) -> 
     canonical = {name: scheme.name for name, scheme in found.items()}
     _check_names("scheme", found)
     alone = tuple(dict.fromkeys(canonical[name] for name in labels))
-    settings: dict[str, Any] = (
+    settings: SettingValues = (
         {"warmup_s": experiment_file.duration_s / 6} | experiment_file.settings() | completed(experiment_file)
     )
     return Experiment(

@@ -1,12 +1,11 @@
 """Settings that belong together: those of campaigns, and those that protect a link that others use."""
 
 import math
-from typing import Any
 
 from dumbbell.base.backend import Backend
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.experiment_file import ExperimentFile
-from dumbbell.catalog.experiment_settings import POLITE_BYTES, POLITE_MBPS, Settings
+from dumbbell.catalog.experiment_settings import POLITE_BYTES, POLITE_MBPS, Settings, SettingValues
 
 _ROUNDING = 1e-9
 _CAPS = {"bandwidth_cap_mbps": POLITE_MBPS, "data_cap_bytes": POLITE_BYTES}
@@ -19,7 +18,7 @@ def rounds(settings: Settings) -> int | None:
     return max(math.ceil(settings.for_s / settings.every_s - _ROUNDING), 1)
 
 
-def completed(experiment_file: ExperimentFile) -> dict[str, Any]:
+def completed(experiment_file: ExperimentFile) -> SettingValues:
     """Return settings that an experiment file leaves open: `runs` by its rounds, and the caps of a shared link.
 
     Raises:
@@ -31,7 +30,7 @@ def completed(experiment_file: ExperimentFile) -> dict[str, Any]:
             raise UserError(
                 f"{where}`{given}` = {getattr(experiment_file, given):g}: needs `{needed}` beside it, like {example}"
             )
-    found: dict[str, Any] = {}
+    found: SettingValues = {}
     made = rounds(experiment_file)
     if made is not None:
         found["runs"] = made

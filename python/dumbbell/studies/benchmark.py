@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from dumbbell import catalog
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.json_shape import Each, Table, require_shape
 from dumbbell.base.json_text import read_json
 from dumbbell.catalog.experiment_file import ExperimentFile, parse_experiment_file
+from dumbbell.catalog.experiment_settings import SettingValues
 from dumbbell.catalog.grids.grid import Axis
 from dumbbell.catalog.membership import GROUPS
 from dumbbell.catalog.path import PathModel
@@ -218,7 +218,7 @@ def _labels(experiment_file: ExperimentFile, schemes: Iterable[str], baselines: 
 def shortened(experiment_file: ExperimentFile) -> ExperimentFile:
     """Return the experiment file in its quick form; its title says how many of the paths are left."""
     shorter = experiment_file.shorter
-    changes: dict[str, Any] = dict(shorter.settings)
+    changes: SettingValues = dict(shorter.settings)
     if shorter.paths:
         changes["paths"] = list(shorter.paths)
         if experiment_file.title and len(shorter.paths) < len(experiment_file.paths):

@@ -5,18 +5,17 @@ As ccperf.net draws it for experiment #15.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy
 
 from dumbbell.present.plots.parts.canvas import look, render
 from dumbbell.present.plots.parts.frame import DOTS, frame, say_empty, value_limits
-from dumbbell.present.plots.parts.strokes import marker_look
+from dumbbell.present.plots.parts.strokes import Look, marker_look
 from dumbbell.present.plots.parts.style import INK, OPTIMUM, Style
 from dumbbell.present.plots.parts.svg import compact
 
 _HEIGHT = 125.0  # points
-_RING: dict[str, Any] = {
+_RING: Look = {
     "marker": "o",
     "markersize": 11,
     "markerfacecolor": "none",

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from dumbbell.present.plots import for_print, print_ink, swatch
 from dumbbell.present.plots.parts.typeset import MAIN
@@ -35,6 +35,9 @@ from dumbbell.present.report.texts import (
 from dumbbell.present.report.words.wording import statistics_text
 from dumbbell.present.tables import typst
 from dumbbell.results.series.transfers import Transfers
+
+Sheet: TypeAlias = dict[str, Any]
+"""What the template of a PDF report reads, by the names that it has there."""
 
 _FIRST_PATHS = 4  # whose figures are on the first page
 _FEW_PATHS = 2  # whose figures stand one below the other
@@ -84,7 +87,7 @@ def _drawings(model: ReportModel, figures: Figures) -> dict[str, str]:
     return {name: for_print(drawing) for name, drawing in drawings.items() if drawing} | markers(model)[0]
 
 
-def _data(model: ReportModel, figures: Figures) -> dict[str, Any]:
+def _data(model: ReportModel, figures: Figures) -> Sheet:
     _, swatches = markers(model)
     paths = [_path(model, figures, path, index, swatches) for index, path in enumerate(model.paths)]
     first = [path for path in paths if figures.overview.means[path["name"]]][:_FIRST_PATHS]
@@ -118,7 +121,7 @@ def _first_caption(model: ReportModel, figures: Figures) -> str:
     return f"{figures.overview.caption(known[0])}{more}" if known else ""
 
 
-def _list(model: ReportModel, found: RunList, swatches: dict[str, str]) -> dict[str, Any]:
+def _list(model: ReportModel, found: RunList, swatches: dict[str, str]) -> Sheet:
     rest = len(found.rows) - _ROWS
     where = "of which `dumbbell show` has the reasons" if model.unsectioned else "each with its reason below"
     more = f"and {rest} more, {where}" if rest > 0 else ""
@@ -126,9 +129,7 @@ def _list(model: ReportModel, found: RunList, swatches: dict[str, str]) -> dict[
     return {"sentence": found.sentence, "bad": found.bad, "table": table, "more": more}
 
 
-def _path(
-    model: ReportModel, figures: Figures, path: PathEntry, index: int, swatches: dict[str, str]
-) -> dict[str, Any]:
+def _path(model: ReportModel, figures: Figures, path: PathEntry, index: int, swatches: dict[str, str]) -> Sheet:
     tables = PathTables(model, path.name)
     shown = [*published_tables(model, path.name), *tables.all(), *OverTime(model).tables(path.name)]
     numbers = {run.folder: number for number, run in enumerate(model.runs)}
@@ -165,7 +166,7 @@ def _path(
     }
 
 
-def _run(model: ReportModel, figures: Figures, run: RunEntry, name: str) -> dict[str, Any]:
+def _run(model: ReportModel, figures: Figures, run: RunEntry, name: str) -> Sheet:
     title = model.scheme_title(run.scheme)
     scheme = next(scheme for scheme in model.schemes if scheme.name == run.scheme)
     facts = run_totals(run)

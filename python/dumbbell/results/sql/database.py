@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import astuple, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.input_files import open_regular
@@ -181,7 +181,7 @@ class Database:
         self._add_series(number, results.directory / run["directory"], run)
         return number
 
-    def _number(self, row: dict[str, Any]) -> int:
+    def _number(self, row: rows.Row) -> int:
         """The number of an experiment whose row is now `row` and which has nothing else yet."""
         known = "SELECT id FROM experiment WHERE results_id = ? AND directory = ?"
         found = self.connection.execute(known, (row["results_id"], row["directory"])).fetchone()
@@ -192,7 +192,7 @@ class Database:
         number: int = self.connection.execute(insert, tuple(row.values())).fetchone()[0]
         return number
 
-    def _add(self, table: str, number: int, given: Iterable[dict[str, Any]]) -> None:
+    def _add(self, table: str, number: int, given: Iterable[rows.Row]) -> None:
         values = [{"experiment_id": number} | row for row in given]
         if values:
             statement = f"INSERT INTO {table} ({', '.join(values[0])}) VALUES ({_places(values[0])})"
@@ -317,7 +317,7 @@ def _reason(error: sqlite3.Error) -> str:
     return f"{reason} ({one_line(error)})" if reason else one_line(error)
 
 
-def _places(row: dict[str, Any]) -> str:
+def _places(row: rows.Row) -> str:
     return ", ".join("?" * len(row))
 
 

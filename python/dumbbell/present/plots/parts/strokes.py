@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from dumbbell.present.plots.parts.style import FILLED_MARKERS, GROUND, INK, LINE_MARKERS, Style, flow_color, paint
+
+Look: TypeAlias = dict[str, Any]
+"""Keyword arguments of artists of matplotlib, which types them one by one."""
 
 DASHES: tuple[tuple[float, ...], ...] = ((), (5.0, 1.8), (1.6, 1.6), (7.0, 1.6, 1.6, 1.6), (9.0, 2.4), (3.4, 3.4))
 """On and off lengths in line widths; the empty one is a line without gaps."""
@@ -52,7 +55,7 @@ def flow_stroke(flow: int) -> Stroke:
     return Stroke(flow_color(flow), marker, DASHES[index // len(FILLED_MARKERS) % len(DASHES)])
 
 
-def marker_look(style: Style, size: float) -> dict[str, Any]:
+def marker_look(style: Style, size: float) -> Look:
     """What matplotlib has to know of a marker of `size` points."""
     stroke = style.marker in LINE_MARKERS
     hollow = style.hollow and not stroke
@@ -67,7 +70,7 @@ def marker_look(style: Style, size: float) -> dict[str, Any]:
     }
 
 
-def line_look(stroke: Stroke, width: float = 1.2) -> dict[str, Any]:
+def line_look(stroke: Stroke, width: float = 1.2) -> Look:
     """What matplotlib has to know of a line, its small markers included."""
     look = marker_look(stroke.style, _SMALL)
     del look["path_effects"]  # would be drawn under the line as well
