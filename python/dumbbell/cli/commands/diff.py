@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import dumbbell
 from dumbbell.base.errors import printable
@@ -13,9 +12,6 @@ from dumbbell.base.json_text import to_json
 from dumbbell.cli.options import convention_option
 from dumbbell.present.tables import Table, terminal
 from dumbbell.present.tables.terminal import number
-
-if TYPE_CHECKING:
-    from dumbbell.results.analysis.compare import ComparedMean, Comparison
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,7 +71,7 @@ def main(arguments: argparse.Namespace) -> int:
     return 1 if damaged else 0
 
 
-def _side(side: ComparedMean | None) -> str:
+def _side(side: dumbbell.ComparedMean | None) -> str:
     """Return a mean as text, and for a one-way delay between two clocks also where the true mean lies."""
     mean = number(side["mean"] if side else None, 4)
     if side is None or "clocks" not in side:
@@ -84,7 +80,7 @@ def _side(side: ComparedMean | None) -> str:
     return f"{mean} clocks {number(low, 4)} to {number(high, 4)}"
 
 
-def _would_show(row: Comparison) -> str:
+def _would_show(row: dumbbell.Comparison) -> str:
     """Return the difference that the runs would have shown, in percent of A where that has a mean."""
     if row["would_show"] is None or row["a"] is None:
         return "-"
@@ -92,7 +88,7 @@ def _would_show(row: Comparison) -> str:
     return f"{100.0 * row['would_show'] / base:.1f}%" if base else f"{row['would_show']:.4f}"
 
 
-def _tests_made(rows: list[Comparison]) -> str:
+def _tests_made(rows: list[dumbbell.Comparison]) -> str:
     """Return a sentence that says how the verdicts were found."""
     tested = [row for row in rows if row["p"] is not None]
     if not tested:
