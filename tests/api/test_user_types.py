@@ -18,8 +18,10 @@ results.metrics.where("metric", 1.5)
 results.run().figure("delay", colour="red")
 dumbbell.Remote(senders="remote")
 print(results.summery())
+print(results.run().statistics["network"].get("goodput"), results.run().statistics["link"])
+print({flow["flow"]: flow["goodput_mbit"] for flow in results.run().statistics["flows"]})
 """
-MISTAKES = [3, 4, 5, 6, 7]
+MISTAKES = [3, 4, 5, 6, 7, 8, 9]
 """Lines of `WRONG` with a mistake."""
 
 MYPY = ("mypy", "--strict", "--allow-redefinition", "--no-color-output", "--cache-dir", "cache")

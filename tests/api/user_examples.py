@@ -81,7 +81,7 @@ def read_runs(results: dumbbell.Results) -> dict[str, float]:
         if run.status != "done":
             print(run.label, run.reason)
             continue
-        found[run.scheme] = run.statistics["network"]["goodput_mbps"]
+        found[run.scheme] = run.statistics["network"].get("goodput_mbps") or 0.0
         transferred = run.transfers(1.0)
         print(run.seed, run.specification["duration_s"], run.notes, run.axes, transferred is None)
     return found

@@ -61,7 +61,7 @@ def main(arguments: argparse.Namespace) -> int:
         "B",
         "difference",
         "relative",
-        "95 % of it",
+        "nominal 95 %",
         "would show",
         "3 % takes",
         "verdict",
