@@ -149,7 +149,9 @@ def run(given: argparse.Namespace) -> bool:
     if given.again and not given.draw:
         raise UserError("--again: needs --draw NAME: the name that other seeds are drawn from")
     before = load(REPETITION if given.again else SCORECARD)
-    selection = [] if given.no_run else chosen(given.only)
+    selection = chosen(given.only)
+    if given.no_run:
+        selection = []
     selection.sort(key=lambda check: before[check.id].seconds if check.id in before else math.inf)
     judged(before)  # refuses now what it would refuse afterwards
     for check in selection:
