@@ -22,6 +22,7 @@ from .api.kernel_controllers import (
     compile_kernel_controller as compile_kernel_controller,
 )
 from .api.listing import (
+    Listed as Listed,
     experiments as experiments,
     listing as listing,
     metrics as metrics,

@@ -40,12 +40,12 @@ def compare(
     A scheme that Pantheon measured is compared with the one that simulates it (`Results.counterparts`).
 
     A row has `path`, `scheme`, `entity` (`network`, `flow`, `link`) and its `number`, `metric`, `a` and `b` (None or
-    `runs`, `mean`, `low`, `high` and what those are: `bounds`, as in `Repetitions.estimate`), `difference`, `relative`,
-    and where both sides have five runs or more the nominal 95 % interval of the difference `low`, `high`, whether runs were
-    `paired` by their seeds, and the probability `p` of such a difference by chance, also `p_adjusted` for the number of
-    rows (Holm), `would_show`, the difference that such runs show in 80 of 100 cases, and `runs_for_effect`, the runs on
-    either side that show 3 % of A so often. Of fewer runs `apart_by_chance` is the probability that ranges without any
-    difference do not overlap. `verdict` is in words.
+    `runs`, `mean`, `low`, `high` and what those are: `bounds`, as in `Repetitions.estimate`), `difference`,
+    `relative`, and where both sides have five runs or more the nominal 95 % interval of the difference `low`, `high`,
+    whether runs were `paired` by their seeds, and the probability `p` of such a difference by chance, also
+    `p_adjusted` for the number of rows (Holm), `would_show`, the difference that such runs show in 80 of 100 cases,
+    and `runs_for_effect`, the runs on either side that show 3 % of A so often. Of fewer runs `apart_by_chance` is the
+    probability that ranges without any difference do not overlap. `verdict` is in words.
 
     Raises:
         dumbbell.Error: one of them is no results directory, or there is no such metric.

@@ -107,10 +107,10 @@ _SAID = {"done": "in time", "degraded": "late", "invalid": "invalid"}
 
 
 def _verdict(emulation: EmulationReport) -> tuple[Status, str | None]:
-    if emulation["invalid"]:
-        return "invalid", emulation["invalid"]
-    if emulation["degraded"]:
-        return "degraded", emulation["degraded"]
+    if invalid := emulation.get("invalid"):
+        return "invalid", invalid
+    if degraded := emulation.get("degraded"):
+        return "degraded", degraded
     return "done", None
 
 

@@ -11,7 +11,7 @@ from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.experiment import Experiment
 
 if TYPE_CHECKING:
-    from dumbbell.contract.run import RunStatistics
+    from dumbbell.contract.statistics import RunStats
 
 
 class Executor(Protocol):
@@ -48,8 +48,8 @@ class Executor(Protocol):
     def enter(self) -> str | None:
         """Called once in each process that executes runs, before it has a second thread; why it cannot, if so."""
 
-    def run_one(self, specification: str, directory: Path, note: Note) -> RunStatistics:
-        """Executes a run into an empty directory; what `stats.json` says of it.
+    def run_one(self, specification: str, directory: Path, note: Note) -> RunStats:
+        """Executes a run into an empty directory; its statistics, with `status` and `reason` unless it is done.
 
         `note` adds a line to its log.
 

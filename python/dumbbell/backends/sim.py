@@ -6,14 +6,13 @@ import json
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Self
 
 from dumbbell import _core
 from dumbbell.base.backend import Backend, Note
 
 if TYPE_CHECKING:
     from dumbbell.catalog.experiment_settings import Settings
-    from dumbbell.contract.run import RunStatistics
     from dumbbell.contract.statistics import SimulatedRun
     from dumbbell.experiment import Experiment
 
@@ -45,11 +44,11 @@ class Simulator:
         """Needs nothing."""
         return None
 
-    def run_one(self, specification: str, directory: Path, note: Note) -> RunStatistics:
+    def run_one(self, specification: str, directory: Path, note: Note) -> SimulatedRun:
         """One run under the virtual clock."""
         statistics: SimulatedRun = json.loads(_core.simulate(specification, str(directory)))
         note(f"done in {statistics['sim_wall_s']:.3f} s")
-        return cast("RunStatistics", {"status": "done", "reason": None, **statistics})
+        return statistics
 
     def clean_up(self) -> None:
         """Leaves nothing behind."""

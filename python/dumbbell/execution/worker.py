@@ -19,7 +19,7 @@ from multiprocessing import Pipe, parent_process
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dumbbell import _core
 from dumbbell.backends import Executor
@@ -413,19 +413,12 @@ def _made(task: Task, run_log: RunLog, obstacle: str | None, say: Callable[[str,
 
     statistics = task.executor.run_one(task.specification, task.temporary, note)
     files = recorded(task.temporary)
-    kept: RunStatistics = {
-        "backend": task.executor.backend.full_name,
-        "status": statistics["status"],
-        "reason": statistics.get("reason"),
-        "started_at": started_at,
-        "ended_at": now(),
-        **statistics,
-        "samples": read_sampled(task.temporary),
-        "files": files,
-    }
+    state = {"backend": task.executor.backend.full_name, "status": "done", "reason": None}
+    times = {"started_at": started_at, "ended_at": now()}
+    kept = {**state, **times, **statistics, "samples": read_sampled(task.temporary), "files": files}
     require_statistics("what came of it", kept)  # another machine may have had its part in it
     log.debug("kept files=%s", ",".join(files))
-    return Attempt(kept)
+    return Attempt(cast("RunStatistics", kept))
 
 
 def keep(task: Task, attempt: Attempt) -> RunStatistics:

@@ -6,7 +6,6 @@ import argparse
 import sys
 
 import dumbbell
-from dumbbell.api.listing import Listed
 from dumbbell.base.errors import printable
 from dumbbell.base.json_text import to_json
 from dumbbell.catalog.options.values import Choice
@@ -56,13 +55,13 @@ def main(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _table(what: str, rows: list[Listed]) -> str:
+def _table(what: str, rows: list[dumbbell.Listed]) -> str:
     header = _COLUMNS[what]
     table = Table.of(header, ([_field(key, row) for key in header] for row in rows))
     return terminal.fit(table, optional=("source",))
 
 
-def _field(key: str, row: Listed) -> str:
+def _field(key: str, row: dumbbell.Listed) -> str:
     value = row.get(key)
     if key == "transport":
         return _TRANSPORTS.get(row["kind"]) or str(row[key].get("profile", "tcp"))
