@@ -75,8 +75,8 @@ from .remote.installation import (
     plugin_include as plugin_include,
 )
 from .remote.installing.install import Installed as Installed, install_remote as install_remote
-from .results.analysis.compare import ComparedMean as ComparedMean, Comparison as Comparison
 from .results.analysis.axis_words import axis_title as axis_title, axis_value as axis_value
+from .results.analysis.compare import ComparedMean as ComparedMean, Comparison as Comparison
 from .results.analysis.findings import remark as remark
 from .results.analysis.shares import (
     Share as Share,

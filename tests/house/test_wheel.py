@@ -151,7 +151,9 @@ def test_the_wheel_depends_on_what_it_imports(wheels: Path) -> None:
 
 def without_types(module: ast.Module) -> ast.Module:
     """A module as it runs: what type checkers alone import is not installed with it."""
-    kept = [each for each in module.body if not (isinstance(each, ast.If) and ast.unparse(each.test) == "TYPE_CHECKING")]
+    kept = [
+        each for each in module.body if not (isinstance(each, ast.If) and ast.unparse(each.test) == "TYPE_CHECKING")
+    ]
     return ast.Module(kept, module.type_ignores)
 
 
