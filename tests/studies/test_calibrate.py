@@ -86,7 +86,7 @@ def table(folder: Path, text: str = TABLE) -> str:
         (TABLE.replace("0.004", "0.4%"), ":2: `loss_rate` = 0.4%: allowed is a number of 0 to 1"),
         (TABLE.replace(",0.004", ""), ":2: has another number of fields"),
         (TABLE.replace("cubic", ""), ":2: `scheme` is empty"),
-        (TABLE.replace("cubic", "qubic"), "needed are 2 schemes or more; qubic: not one of ours: --as NAME=OURS"),
+        (TABLE.replace("cubic", "qubic"), "needed are 2 schemes or more; qubic: not one of ours: stands_for={"),
         (TABLE.replace("57.9", "-3"), "cubic: its delay is not above zero"),
         (TABLE.replace("57.9", ""), ":2: `delay_p95_ms` is empty: needed is a number"),
     ],
@@ -161,7 +161,7 @@ def test_schemes_that_are_held_out_by_name_are_in_no_fit(tmp_path: Path) -> None
     assert [each.scheme for each in found.of(["vegas"])] == ["vegas"]
     with pytest.raises(UserError, match="has no scheme `vegs` \\(did you mean `vegas`"):
         read_target(text, TargetOptions(hold_out=("vegs",)))
-    with pytest.raises(UserError, match="hold-out vegas: is not among schemes: allowed are cubic, bbr"):
+    with pytest.raises(UserError, match="hold_out vegas: is not among schemes: allowed are cubic, bbr"):
         read_target(text, TargetOptions(hold_out=("vegas",), schemes=("cubic", "bbr")))
     with pytest.raises(UserError, match="needed are 2 schemes or more; vegas: held out as asked; bbr: held out"):
         read_target(text, TargetOptions(hold_out=("vegas", "bbr")))
@@ -207,7 +207,7 @@ def test_a_scheme_that_is_not_simulated_needs_one_of_ours(tmp_path: Path) -> Non
     found = read_target(table(tmp_path, text), TargetOptions(stands_for={"kernel-bbr": "bbr"}))
     assert found.schemes == ("cubic", "vegas", "bbr")
     assert found.left_out == (
-        "kernel-cubic: cannot be simulated here: --as NAME=OURS says which of ours stands for it",
+        'kernel-cubic: cannot be simulated here: stands_for={"NAME": "OURS"} says which of ours stands for it',
     )
     with pytest.raises(UserError, match="`cubic` is there twice: choose with schemes"):
         read_target(table(tmp_path, text), TargetOptions(stands_for={"kernel-cubic": "cubic"}))

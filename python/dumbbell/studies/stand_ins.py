@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from dumbbell import catalog
+from dumbbell.base.errors import worded
 from dumbbell.catalog.outside.pantheon_names import Counterpart
 from dumbbell.catalog.scheme import Scheme
 
@@ -31,7 +32,11 @@ def _named(own_schemes: Mapping[str, Scheme], name: str) -> tuple[Scheme | None,
     if scheme is None or scheme.status == "imported":
         scheme = known.find(name) if name in known.names() else None  # a file of that name may be somebody else's
     if scheme is None:
-        return None, "not one of ours: --as NAME=OURS says which is"
+        return None, f"not one of ours: {_as()} says which is"
     if scheme.kind != "core":
-        return None, "cannot be simulated here: --as NAME=OURS says which of ours stands for it"
+        return None, f"cannot be simulated here: {_as()} says which of ours stands for it"
     return scheme, ""
+
+
+def _as() -> str:
+    return worded("--as NAME=OURS", 'stands_for={"NAME": "OURS"}')
