@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the types of what passes between the core and Python: `.venv/bin/python -m scripts.contract [--check]`.
+"""Writes the types of the JSON that the core takes and returns: `.venv/bin/python -m scripts.contract [--check]`.
 
 These are `python/dumbbell/contract/{specification,statistics}.json`, as the core's structures say them (serde and
 schemars), and beside each a module of typed, read-only tables made of it. With `--check` nothing is written; the exit

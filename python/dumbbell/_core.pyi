@@ -64,7 +64,7 @@ def run_schema() -> str:
     """JSON Schema (draft-07) of a run specification."""
 
 def statistics_schema() -> str:
-    """JSON Schema (draft-07) of the statistics of runs: `definitions`, of which each backend's run is one."""
+    """Return the JSON Schema (draft-07) of statistics: `definitions`, of which each backend's run is one."""
 
 def needed_files() -> dict[str, list[str]]: ...
 def check_parameters(controller: str, parameters: dict[str, str]) -> None:

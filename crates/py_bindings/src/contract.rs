@@ -1,19 +1,19 @@
-//! What passes between the core and Python, as JSON Schemas: Python's types are made of them.
+//! JSON Schemas of what the core takes from Python and returns to it. Python's types are made of them.
 
 use pyo3::prelude::*;
 use runs::RunSpec;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value as Json, json};
 
-/// The JSON Schema (draft-07) of a run specification: its definitions are those of all tables in it.
+/// Returns the JSON Schema (draft-07) of a run specification: its definitions are those of all tables in it.
 #[pyfunction]
 pub(crate) fn run_schema() -> String {
     let generator = SchemaSettings::draft07().into_generator();
     Json::from(generator.into_root_schema_for::<RunSpec>()).to_string()
 }
 
-/// The JSON Schema (draft-07) of the statistics of runs and of what their numbers mean: definitions without a root, for
-/// each backend has its own.
+/// Returns the JSON Schema (draft-07) of the statistics of a run and of the definitions of metrics. It has definitions
+/// and no root: each backend's run is one of them.
 #[pyfunction]
 pub(crate) fn statistics_schema() -> String {
     let mut generator = SchemaSettings::draft07().for_serialize().into_generator();

@@ -84,7 +84,7 @@ def calibrate_path(
         schemes: only these of the target.
         hold_out: schemes of the target that are in no fit; they are predicted.
         truth: the true path, where it is known, by name or file: it is scored beside the one that is found.
-        stands_for: names of our schemes, by the name of what each simulates in the target.
+        stands_for: the scheme of ours that simulates each of these schemes of the target: `{"theirs": "ours"}`.
         models: only these of the ladder.
         folds: into how many groups schemes are put, each of which is held out once, with all parameters fitted anew;
             `leave-one-out`: as many as there are schemes; 0: none is.

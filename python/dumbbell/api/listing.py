@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dumbbell.contract.statistics import Definition
 
 Listed: TypeAlias = dict[str, Any]
-"""What is known of a thing that can be named. Each sort has keys of its own, as in `dumbbell list SORT --json`."""
+"""One entry of a list, for example of all paths. Its keys are those that `dumbbell list paths --json` prints."""
 
 LISTED = ("schemes", "paths", "experiments", "metrics", "parameters")
 """What `listing` lists."""

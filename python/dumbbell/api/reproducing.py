@@ -83,7 +83,7 @@ def reproduce(
             `dumbbell import`.
         out: a new directory.
         runs: simulated repetitions.
-        stands_for: names of our schemes, by the name of what each simulates in the measured runs.
+        stands_for: the scheme of ours that simulates each of these measured schemes: `{"theirs": "ours"}`.
         hold_out: schemes for whose runs the host profile is used, as all others tell it; unless given each half of all
             runs has the profile that the other half tells.
         path: over which all runs are simulated, by name or file, whatever the logs tell.

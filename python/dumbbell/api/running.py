@@ -261,7 +261,7 @@ def specification(
     if not runs:
         raise UserError(f"run = {run}: allowed is the number of a repetition, from 1")
     # whoever changes it changes no path or scheme
-    return dict(deepcopy(experiment.specification(runs[0])))
+    return cast("dict[str, Any]", deepcopy(experiment.specification(runs[0])))
 
 
 def simulate(specification: Mapping[str, Any], watch: Watch | None = None, trust: bool = False) -> RunResults:

@@ -92,7 +92,7 @@ class Emulator:
             status, reason = _verdict(emulated["emulation"])
             said = _SAID[status] + (f": {reason}" if reason else "")
             note(f"attempt {attempt} of {ATTEMPTS}: {said}")
-            if status == "done" or attempt == ATTEMPTS:
+            if status == "done":
                 break
         made = {"sim_wall_s": None, **emulated, "status": status, "reason": reason, "attempts": attempt}
         return cast("RunStatistics", made)

@@ -49,7 +49,7 @@ class Executor(Protocol):
         """Called once in each process that executes runs, before it has a second thread; why it cannot, if so."""
 
     def run_one(self, specification: str, directory: Path, note: Note) -> RunStats:
-        """Executes a run into an empty directory; its statistics, with `status` and `reason` unless it is done.
+        """Execute a run into an empty directory. Return its statistics, with `status` and `reason` unless it is done.
 
         `note` adds a line to its log.
 

@@ -1,5 +1,6 @@
-"""What passes between the core and Python, and what is kept of a run: typed, read-only tables of JSON.
+"""Types of the JSON that the core takes and returns, and of the JSON files of results.
 
-`specification` and `statistics` are generated of the core's structures by `scripts/contract.py`; `run` is what Python
-adds. They describe dictionaries as `json.loads` makes them, for type checkers alone: nothing is converted.
+`scripts/contract.py` generates `specification` and `statistics` from the structures of the core. `run` and
+`environment` are written by hand: they have what Python adds. The types describe dictionaries as `json.loads` returns
+them, and type checkers alone use them: nothing is converted when a program runs.
 """

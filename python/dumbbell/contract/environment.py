@@ -1,4 +1,4 @@
-"""What the machine of results was, and where imported ones come from: `environment.json`."""
+"""Types of `environment.json`, which describes the machine that made the results and the source of imported ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Git(TypedDict):
 
 
 class Imported(TypedDict, total=False):
-    """What results that were imported say of themselves."""
+    """The source of imported results, and what its files say of the test."""
 
     source: ReadOnly[str | None]
     git_summary: ReadOnly[str | None]
@@ -44,4 +44,4 @@ class Environment(TypedDict, total=False):
     importing_machine: ReadOnly[Environment | None]
     imported: ReadOnly[Imported | None]
     damaged: ReadOnly[str]
-    """Why the file cannot be read; nothing else is there then."""
+    """Why the file cannot be read. All other keys are absent then."""

@@ -1,4 +1,4 @@
-"""What is kept of a run, and what is shown of it: the core's statistics, and what Python adds."""
+"""Types of `stats.json` and of a run in `dumbbell show --json`: the statistics of the core, and what Python adds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AxisValue: TypeAlias = str | float | bool | Sequence["AxisValue"] | Mapping[str,
 """The value of an axis of a grid, as TOML has it."""
 
 Status: TypeAlias = Literal["done", "degraded", "invalid", "failed", "missing", "damaged"]
-"""What became of a run; the numbers of `done` runs alone enter averages."""
+"""The outcome of a run. Averages are over `done` runs alone."""
 
 
 class KeptFile(TypedDict):

@@ -19,8 +19,6 @@ from dumbbell.experiment import Experiment, Run
 if TYPE_CHECKING:
     from dumbbell.contract.specification import FlowSpec, RunSpec
 
-    pass
-
 FULL_PACKET_BITS = 12_000.0
 UNLIMITED_MBPS = 100.0
 """What a path without a limit is taken to carry."""

@@ -9,7 +9,7 @@ import os
 import shutil
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -114,7 +114,8 @@ def execute(
     for part in work:
         require_beneath(part.results.directory, part.results.unfinished)
     outcome = Outcome()
-    executor = find_executor(work[0].results.experiment)
+    executors = {part.results.directory: find_executor(part.results.experiment) for part in work}
+    executor = executors[work[0].results.directory]
     todo = [(part.results, run) for part in work for run in part.runs]
     limits = {part.results.directory: budgets(part.results) for part in work}
     recording, following = Recording([part.results for part in work], gathering), Following()
@@ -135,7 +136,7 @@ def execute(
             stage = progress.expect(RUNS, _pieces(work), pool.side_by_side, START_S)
             # a plug-in may leave the working directory, and takes the other runs of its process along
             here = Path.cwd() if has_plugins else Path()
-            tasks = _Tasks(map(following.begin, _tasks(todo, here)), todo, limits)
+            tasks = _Tasks(map(following.begin, _tasks(todo, executors, here)), todo, limits)
             log.info("%d runs begin on %d places backend=%s", len(todo), pool.side_by_side, executor.backend.full_name)
             for done, statistics, seconds in pool.map(tasks, stage):
                 results, run = todo[done]
@@ -230,14 +231,14 @@ class _Tasks(Iterator[Task]):
         return task
 
 
-def _tasks(todo: list[tuple[ResultsDirectory, Run]], here: Path) -> Iterator[Task]:
+def _tasks(todo: list[tuple[ResultsDirectory, Run]], executors: Mapping[Path, Executor], here: Path) -> Iterator[Task]:
     """Yield the tasks of `todo`, with places below `here`."""
     wanted = levels().of_runs()
     for place, (results, run) in enumerate(todo):
         yield Task(
             number=place,
             label=run.label,
-            executor=find_executor(results.experiment),
+            executor=executors[results.directory],
             identity={"scheme": run.scheme, "path": run.path, "run": run.run, "seed": run.seed},
             specification=json.dumps(results.experiment.specification(run)),
             outside=tuple(f"{scheme.name} ({scheme.code})" for scheme in results.experiment.outside(run)),

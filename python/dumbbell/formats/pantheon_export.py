@@ -152,11 +152,12 @@ def _metadata(results: ResultsDirectory, path: PathModel) -> dict[str, object]:
         return dict(imported["metadata"]) | {"flows": max(results.experiment.flows, 1)}
     experiment = results.experiment
     keys, alone = _keys(experiment), experiment.labels or experiment.mixes
-    git = results.environment().get("git") or {"branch": None, "commit": None, "changed": []}
+    git = results.environment().get("git")
+    branch, commit = (git.get("branch"), git["commit"]) if git else (None, None)
     return {
         "cc_schemes": sorted(keys.values()),
         "flows": max(len(experiment.flow_plans(label, path.name)) for label in alone),
-        "git_summary": f"branch: {git.get('branch') or 'none'} @ {git.get('commit') or 'unknown'}\n",
+        "git_summary": f"branch: {branch or 'none'} @ {commit or 'unknown'}\n",
         "interval": _whole(experiment.interval_s),
         "mode": "local",
         "random_order": experiment.random_order,

@@ -36,10 +36,12 @@ def flat(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, f
             yield prefix + name, float(value)
 
 
-def value_of(table: Mapping[str, object], key: str) -> float | None:
-    """Return a number of a flow, a link or the network by its name; None where the run does not have it."""
-    value = table.get(key)
-    return float(value) if is_number(value) else None
+def value_of(table: Mapping[str, object], name: str) -> float | None:
+    """Return a number of a flow, a link or the network; `media.stalls` is in its table `media`. None if it has none."""
+    found: object = table
+    for key in name.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return float(found) if is_number(found) else None
 
 
 def is_number(value: object) -> TypeGuard[int | float]:

@@ -22,7 +22,7 @@ from dumbbell.results.numbers import value_of
 from dumbbell.results.series.transfers import SUM
 
 if TYPE_CHECKING:
-    from dumbbell.contract.statistics import MediaStats
+    from dumbbell.contract.statistics import FlowStats
 
 
 @dataclass(frozen=True)
@@ -416,9 +416,9 @@ def runs_field(group: Repetitions) -> Field:
     return Field(str(group.good), note, group.good)
 
 
-def _of_flow(run: RunEntry, number: int, flow: Mapping[str, object], metric: ShownMetric) -> Field:
+def _of_flow(run: RunEntry, flow: FlowStats, metric: ShownMetric) -> Field:
     """A metric of one flow of a run, with what its clocks leave open."""
-    return metric.single(value_of(flow, metric.key), run.interval("flow", number, metric.key))
+    return metric.single(value_of(flow, metric.key), run.interval("flow", flow["flow"], metric.key))
 
 
 def run_flows(model: ReportModel, run: RunEntry) -> Table:
@@ -428,16 +428,11 @@ def run_flows(model: ReportModel, run: RunEntry) -> Table:
         (
             Field(str(flow["flow"]), sort=flow["flow"]),
             Field(model.scheme_title(flow.get("scheme") or run.scheme)),
-            *(_of_flow(run, flow["flow"], flow, metric) for metric in metrics),
+            *(_of_flow(run, flow, metric) for metric in metrics),
         )
         for flow in run.flows
     )
     return Table("", groups(2, metrics), ("flow", "scheme", *(metric.heading for metric in metrics)), rows, "ll")
-
-
-def _named(media: MediaStats) -> dict[str, object]:
-    """What a live source has, by the names of its metrics."""
-    return {f"media.{name}": value for name, value in media.items()}
 
 
 def run_media(model: ReportModel, run: RunEntry) -> Table | None:
@@ -446,10 +441,10 @@ def run_media(model: ReportModel, run: RunEntry) -> Table | None:
         (
             Field(str(flow["flow"]), sort=flow["flow"]),
             Field(model.scheme_title(flow.get("scheme") or run.scheme)),
-            *(_of_flow(run, flow["flow"], _named(media), metric) for metric in MEDIA),
+            *(_of_flow(run, flow, metric) for metric in MEDIA),
         )
         for flow in run.flows
-        if (media := flow.get("media"))
+        if flow.get("media")
     )
     columns = ("flow", "scheme", *(metric.heading for metric in MEDIA))
     return Table("", groups(2, MEDIA), columns, rows, "ll") if rows else None

@@ -37,7 +37,7 @@ from dumbbell.present.tables import typst
 from dumbbell.results.series.transfers import Transfers
 
 Sheet: TypeAlias = dict[str, Any]
-"""What the template of a PDF report reads, by the names that it has there."""
+"""Values for the template of a PDF report, by their names in it."""
 
 _FIRST_PATHS = 4  # whose figures are on the first page
 _FEW_PATHS = 2  # whose figures stand one below the other

@@ -6,15 +6,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dumbbell import _core
 from dumbbell.base.conventions import PANTHEON
 from dumbbell.present.plots import NormalisedPoint, Style, normalised_figure
 from dumbbell.present.report.content import ReportModel, load
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

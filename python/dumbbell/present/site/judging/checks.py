@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dumbbell.present.site.judging.findings import Findings, MeasuredCell, MeasuredRun, lookup
+from dumbbell.present.site.judging.findings import Findings, MeasuredCell, MeasuredRun
+from dumbbell.results.numbers import value_of
 from dumbbell.results.series.samples import planned_span
 
 _TOLERANCE = 1e-6
@@ -56,7 +57,7 @@ def _alone(run: MeasuredRun) -> Iterator[str]:
     if len(run.content["flows"]) != 1:
         return
     for name, expected in ALONE:
-        value = lookup(run.content["network"], name)
+        value = value_of(run.content["network"], name)
         if value is not None and not math.isclose(value, expected, abs_tol=_TOLERANCE):
             yield f"{name} of a single flow is {value:g}, not {expected:g}"
 
@@ -64,8 +65,8 @@ def _alone(run: MeasuredRun) -> Iterator[str]:
 def _sum(cell: MeasuredCell, label: str, run: MeasuredRun) -> Iterator[str]:
     """What the flows got in all: the aggregate, and each flow's mean over its own time. Transfers may end earlier."""
     flows, network = run.content["flows"], run.content["network"]
-    total = lookup(network, "mean_agg_throughput_l4")
-    each = [(lookup(flow, "mean_throughput_l4"), *planned_span(flow)) for flow in flows]
+    total = value_of(network, "mean_agg_throughput_l4")
+    each = [(value_of(flow, "mean_throughput_l4"), *planned_span(flow)) for flow in flows]
     if total is None or not each or any(mean is None for mean, _, _ in each) or cell.finite(label):
         return
     if any(not math.isfinite(stop) for _, _, stop in each):

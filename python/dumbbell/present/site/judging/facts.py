@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dumbbell.present.site.judging.criteria import Fact
-from dumbbell.present.site.judging.findings import Findings, MeasuredCell, MeasuredRun, Site, link_of, lookup
+from dumbbell.present.site.judging.findings import Findings, MeasuredCell, MeasuredRun, Site, link_of
+from dumbbell.results.numbers import value_of
 from dumbbell.results.series.samples import planned_span
 
 
@@ -64,10 +65,10 @@ def _met(fact: Fact, found: Findings, cell: MeasuredCell, scheme: str, run: Meas
 def _values(fact: Fact, cell: MeasuredCell, scheme: str, run: MeasuredRun) -> Iterator[float | None]:
     if fact.metric.level != "flow":
         table = run.content["network"] if fact.metric.level == "network" else link_of(run, cell.bottleneck)
-        yield lookup(table, fact.metric.name)
+        yield value_of(table, fact.metric.name)
         return
     numbers = _numbers(fact, cell, scheme)
-    yield from (lookup(flow, fact.metric.name) for flow in run.flows(numbers))
+    yield from (value_of(flow, fact.metric.name) for flow in run.flows(numbers))
 
 
 def _divisors(fact: Fact, found: Findings, cell: MeasuredCell, scheme: str, run: MeasuredRun) -> Iterator[float | None]:
@@ -80,7 +81,7 @@ def _divisors(fact: Fact, found: Findings, cell: MeasuredCell, scheme: str, run:
             start_s, stop_s = planned_span(flow)
             yield stop_s - start_s if math.isfinite(stop_s) else None
         elif fact.relative_to == "capacity":
-            yield lookup(link_of(run, cell.bottleneck), "capacity_mbps")
+            yield value_of(link_of(run, cell.bottleneck), "capacity_mbps")
         elif fact.relative_to == "cell":
             values = [value for other in _baseline(fact, found, cell) for value in other.values(scheme, fact.metric)]
             yield sum(values) / len(values) if values else None

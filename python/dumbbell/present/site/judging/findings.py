@@ -20,7 +20,7 @@ from dumbbell.present.site.judging.direction import MORE, NEITHER, Metric, metri
 from dumbbell.results.analysis.shares import flow_names
 from dumbbell.results.analysis.summary import Estimate
 from dumbbell.results.benchmark_results import Benchmark, Part
-from dumbbell.results.numbers import is_number
+from dumbbell.results.numbers import value_of
 
 if TYPE_CHECKING:
     from dumbbell.contract.run import RunTable
@@ -179,14 +179,14 @@ class MeasuredCell:
         """
         networks = [run.content["network"] for run in self.good(label)]
         begun = sum(entry["flows"] for network in networks for entry in network.get("completions") or [])
-        unfinished = sum(lookup(network, "fct_incomplete") or 0.0 for network in networks)
+        unfinished = sum(value_of(network, "fct_incomplete") or 0.0 for network in networks)
         return bool(unfinished <= _UNFINISHED * begun)
 
     def flow_values(self, flows: Flows, name: str) -> list[float]:
         """The metric of each run that has it."""
         found = []
         for run in self.good(flows.label):
-            each = [lookup(flow, name) for flow in run.flows(flows.plans)]
+            each = [value_of(flow, name) for flow in run.flows(flows.plans)]
             known = [value for value in each if value is not None]
             if known:
                 found.append(flows.of(known))
@@ -200,10 +200,10 @@ class MeasuredCell:
     def value(self, label: str, run: MeasuredRun, metric: Metric, link: str = "") -> float | None:
         """The same of one run; None if it has none."""
         if metric.level == "flow":
-            each = (lookup(flow, metric.name) for flow in run.flows(self.ours_of(label)))
+            each = (value_of(flow, metric.name) for flow in run.flows(self.ours_of(label)))
             known = [value for value in each if value is not None]
             return Flows(label, "", self.ours_of(label), "").of(known) if known else None
-        return lookup(
+        return value_of(
             link_of(run, link or self.bottleneck) if metric.level == "link" else run.content["network"], metric.name
         )
 
@@ -245,14 +245,6 @@ def link_of(run: MeasuredRun, name: str) -> Mapping[str, object]:
 def estimate(values: list[float]) -> Estimate | None:
     """The mean of values, if there are any."""
     return Estimate.of(values) if values else None
-
-
-def lookup(table: Mapping[str, object], name: str) -> float | None:
-    """The number called `name`, dots leading into tables."""
-    found: object = table
-    for key in name.split("."):
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return float(found) if is_number(found) else None
 
 
 def rivals(cells: Sequence[MeasuredCell], labels: Sequence[str], metric: Metric) -> list[str]:

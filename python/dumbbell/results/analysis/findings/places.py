@@ -10,7 +10,7 @@ from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, mean
 from dumbbell.results.analysis.findings.noise import Noise, Pair, judged
 from dumbbell.results.analysis.findings.words import by_convention, listing, name, number_of, span
 from dumbbell.results.analysis.summary import MetricKey, Repetitions
-from dumbbell.results.numbers import is_number, value_of
+from dumbbell.results.numbers import is_number
 
 _MOST_WINNERS, _MOST_PLACES = 3, 3
 _ALIKE = "several alike"
@@ -42,9 +42,7 @@ def along(evidence: Evidence) -> Iterator[Sentence]:
                 among = evidence.among(evidence.by_path, key)
                 best = f"By the means {name(before)} has the {'most' if sign < 0 else 'least'} {metric.title}{among}"
                 one, other = (name(axis_phrase(axis, value)) for value in (last, first))
-                values = sorted(
-                    {value for axes in evidence.axes.values() if (value := value_of(axes, axis)) is not None}
-                )
+                values = sorted({float(each) for axes in evidence.axes.values() if is_number(each := axes.get(axis))})
                 where = f"{'at' if last == values[0] else 'up to'} {one}, and {name(after)} "
                 where += f"{f'at {other}' if first == values[-1] else f'from {other} on'}, in all cells"
                 yield Sentence(4, f"{best} {where}.")
@@ -149,8 +147,9 @@ def _noise(pairs: Sequence[Pair], places: int, names: Sequence[str] = ()) -> str
 def _trend(evidence: Evidence, axis: str, key: MetricKey) -> int:
     """Return 1 if the means grow along the axis in all cells and for every scheme, -1 if they fall, else 0."""
     made = {path: axes for path, axes in evidence.axes.items() if axes}
-    values = {axes.get(axis) for axes in made.values() if is_number(axes.get(axis))}
-    if len(values) < 2 or not all(is_number(axes.get(axis)) for axes in made.values()):
+    places = {path: float(value) for path, axes in made.items() if is_number(value := axes.get(axis))}
+    values = set(places.values())
+    if len(values) < 2 or len(places) < len(made):
         return 0
     rows: dict[tuple[str, ...], list[tuple[float, float]]] = {}
     for group in evidence.uniform:
@@ -158,7 +157,7 @@ def _trend(evidence: Evidence, axis: str, key: MetricKey) -> int:
         if mean is None or axes is None:
             return 0
         others = (group.scheme, *(axis_value(axes.get(other)) for other in evidence.varied if other != axis))
-        rows.setdefault(others, []).append((value_of(axes, axis) or 0.0, mean))
+        rows.setdefault(others, []).append((places[group.path], mean))
     if len(evidence.uniform) < len(evidence.groups) or any(len(row) < len(values) for row in rows.values()):
         return 0
     steps = [later[1] - earlier[1] for row in rows.values() for earlier, later in pairwise(sorted(row))]
@@ -177,10 +176,10 @@ def _change(evidence: Evidence, axis: str, key: MetricKey, sign: float) -> tuple
         known = sorted(_known(evidence, path, key), key=lambda each: sign * each[1])
         if not known:
             continue
-        place = value_of(axes, axis)
-        if len(known) < 2 or known[0][1] == known[1][1] or place is None:
+        place = axes.get(axis)
+        if len(known) < 2 or known[0][1] == known[1][1] or not is_number(place):
             return None
-        best.setdefault(place, set()).add(known[0][0].scheme)
+        best.setdefault(float(place), set()).add(known[0][0].scheme)
     if any(len(found) > 1 for found in best.values()):
         return None
     ranked = [(value, next(iter(found))) for value, found in sorted(best.items())]
