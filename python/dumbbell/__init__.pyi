@@ -4,6 +4,7 @@ from ._core import Error as Error
 from .api.benchmarking import BenchmarkResults as BenchmarkResults, run_benchmark as run_benchmark
 from .api.calibrating import CalibratedPath as CalibratedPath, calibrate_path as calibrate_path
 from .api.ccperf import ccperf_tables as ccperf_tables
+from .api.checking import CheckResults as CheckResults, check as check, update_baseline as update_baseline
 from .api.convert import (
     export_pantheon as export_pantheon,
     export_qlog as export_qlog,

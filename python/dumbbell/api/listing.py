@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Listed: TypeAlias = dict[str, Any]
 """One entry of a list, for example of all paths. Its keys are those that `dumbbell list paths --json` prints."""
 
-LISTED = ("schemes", "paths", "experiments", "metrics", "parameters")
+LISTED = ("schemes", "paths", "experiments", "metrics", "parameters", "suites")
 """What `listing` lists."""
 
 
@@ -73,7 +73,7 @@ def parameters(plugins: Iterable[str] = ()) -> list[Listed]:
 
 
 def listing(what: str, text: str = "", *, kind: str | None = None, plugins: Iterable[str] = ()) -> list[Listed]:
-    """Everything of one sort (`schemes`, `paths`, `experiments`, `metrics`, `parameters`), as `dumbbell list --json`.
+    """Everything of one sort (`schemes`, `paths`, `experiments`, `metrics`, ...), as `dumbbell list --json`.
 
     `text` chooses: every word of it occurs somewhere in what is listed (capitals make no difference). `kind` is one of
     schemes. With plug-ins, given as to `plugin_schemes`, their schemes or parameters alone are listed.
@@ -87,6 +87,7 @@ def listing(what: str, text: str = "", *, kind: str | None = None, plugins: Iter
         "experiments": _experiment_rows,
         "metrics": lambda: [dict(each) for each in metrics()],
         "parameters": lambda: parameters(plugins),
+        "suites": _suite_rows,
     }
     if what not in made:
         raise UserError(f"unknown `{what}`{nearest(what, made)}: allowed are {listed(made)}")
@@ -120,6 +121,20 @@ def _scheme_rows(plugins: Iterable[str]) -> list[Listed]:
 def _experiment_rows() -> list[Listed]:
     keys = ("name", "title", "schemes", "mixes", "paths", "runs", "duration_s", "flows", "interval_s")
     return [{"aliases": list(item.aliases)} | {key: getattr(item, key) for key in keys} for item in experiments()]
+
+
+def _suite_rows() -> list[Listed]:
+    """Return the suites of `dumbbell check`, each with the names of its own cells."""
+    return [
+        {
+            "name": item.name,
+            "aliases": list(item.aliases),
+            "title": item.title,
+            "includes": list(item.includes),
+            "cells": [cell.name for cell in item.cells],
+        }
+        for item in catalog.check_suites()
+    ]
 
 
 def _described(plugins: Iterable[str]) -> Iterator[Listed]:

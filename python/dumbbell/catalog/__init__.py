@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dumbbell.catalog.check_suite import CheckSuite
     from dumbbell.catalog.experiment_file import ExperimentFile
     from dumbbell.catalog.index import Index
     from dumbbell.catalog.path import PathModel
@@ -69,3 +70,12 @@ def vectors() -> "Index[ExperimentFile]":
     from dumbbell.catalog.index import Index
 
     return Index("scenario", _HERE / "vectors", parse_experiment_file)
+
+
+@cache
+def check_suites() -> "Index[CheckSuite]":
+    """Every suite of `dumbbell check`."""
+    from dumbbell.catalog.check_suite import parse_check_suite
+    from dumbbell.catalog.index import Index
+
+    return Index("suite", _HERE / "checks", parse_check_suite)

@@ -21,7 +21,7 @@ from dumbbell.execution.cluster import require_cluster
 from dumbbell.execution.pool import Outcome, Tell, Work, execute
 from dumbbell.execution.scheduler import perform_campaign
 from dumbbell.execution.trust import trusted
-from dumbbell.execution.until import Until, missing_runs
+from dumbbell.execution.until import Enough
 from dumbbell.experiment import Experiment, Overrides, Run, everything, with_overrides
 from dumbbell.machine.description import cpus
 from dumbbell.results import Database, Gathering, ResultsDirectory, extended, locked, prepare, write_environment
@@ -47,7 +47,7 @@ class Execution:
     database: Path | None = None
     command: Sequence[str] = ()
     trust: bool = False
-    until: Until | None = None
+    until: Enough | None = None
 
 
 Holding = AbstractContextManager[list[ResultsDirectory]]
@@ -179,7 +179,7 @@ def _execute_unfinished(
 
 
 def _execute_more(
-    until: Until,
+    until: Enough,
     parts: list[ResultsDirectory],
     outcome: Outcome,
     jobs: int,
@@ -189,16 +189,17 @@ def _execute_more(
 ) -> tuple[list[ResultsDirectory], Outcome]:
     """Executes more runs until the means are known well enough, or there are too many runs."""
     while not (outcome.interrupted or outcome.full):
-        needed = [missing_runs(until, part) for part in parts]
-        names = [name for _, found in needed for name in found]
-        if not names:
+        needed = [until.missing(part) for part in parts]
+        lacking = [(part.experiment.runs, wanted, names) for part, (wanted, names) in zip(parts, needed, strict=True)]
+        lacking = [each for each in lacking if each[2]]
+        if not lacking:
             break
-        had, runs = max(part.experiment.runs for part in parts), max(runs for runs, _ in needed)
-        few = f"{had} runs are not enough for {listing(names, _MOST_NAMED)}"
-        if runs <= had:
-            progress.line(printable(f"--until: {few}"))
+        named = listing([name for *_, names in lacking for name in names], _MOST_NAMED)
+        few = f"{max(had for had, *_ in lacking)} runs are not enough for {named}"
+        if all(wanted <= had for had, wanted, _ in lacking):
+            progress.line(printable(f"{few}: no more are made"))
             break
-        progress.line(printable(f"{few}: {runs} are made"))
+        progress.line(printable(f"{few}: {max(wanted for _, wanted, _ in lacking)} are made"))
         parts = [extended(part, wanted) for part, (wanted, _) in zip(parts, needed, strict=True)]
         outcome = outcome.with_more(_execute_unfinished(parts, jobs, cluster, gathering, progress))
     return parts, outcome

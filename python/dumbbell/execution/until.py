@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from dumbbell.base.errors import UserError
 from dumbbell.results import ResultsDirectory
@@ -18,6 +19,16 @@ TO_SEE_MODES = 29
 """Of so many runs, a mode of one run in ten is in none in fewer than 5 of 100 cases: 0.9 ** 29 is 0.047."""
 LEAST_OF_MODE = 5
 """Runs that the rarer of two modes has in the end."""
+
+
+class Enough(Protocol):
+    """Decides how many runs are made of an experiment."""
+
+    def missing(self, results: ResultsDirectory) -> tuple[int, list[str]]:
+        """Return how many runs are wanted of each scheme on each path, and what those there are do not tell yet.
+
+        The number is that of the runs there are if these are enough, or if there may be no more.
+        """
 
 
 @dataclass(frozen=True)
@@ -52,6 +63,15 @@ class Until:
                 )
         return cls(ci, modes)
 
+    def missing(self, results: ResultsDirectory) -> tuple[int, list[str]]:
+        """Return how many runs of each scheme on each path the results need, and the means that need more than that.
+
+        There are at most `MOST`. A mean is named by its metric, scheme and path: `goodput of pcc on lossy`.
+        """
+        missing = {what: self.wanted(values) - len(values) for what, values in _main_values(results)}
+        had, names = results.experiment.runs, [what for what, more in missing.items() if more]
+        return max(had, min(MOST, had + max(missing.values(), default=0))), names
+
     def wanted(self, values: Sequence[float]) -> int:
         """Return how many runs are wanted, as far as these values tell; their number if they are enough."""
         return max(len(values), self._for_interval(values), self._for_modes(values))
@@ -80,17 +100,6 @@ class Until:
         rarer = found[1].runs if found else LEAST_OF_MODE
         more = math.ceil(len(values) * LEAST_OF_MODE / rarer) if rarer < LEAST_OF_MODE else 0
         return max(TO_SEE_MODES, min(more, 2 * len(values)))
-
-
-def missing_runs(until: Until, results: ResultsDirectory) -> tuple[int, list[str]]:
-    """Return how many runs of each scheme on each path the results need, and the means that need more than there are.
-
-    The number is that of the runs they have if these are enough, or if there are `MOST`. A mean is named by its metric,
-    scheme and path: `goodput of pcc on lossy`.
-    """
-    missing = {what: until.wanted(values) - len(values) for what, values in _main_values(results)}
-    had = results.experiment.runs
-    return max(had, min(MOST, had + max(missing.values(), default=0))), [what for what, more in missing.items() if more]
 
 
 def _main_values(results: ResultsDirectory) -> Iterator[tuple[str, list[float]]]:

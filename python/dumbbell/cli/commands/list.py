@@ -31,6 +31,7 @@ _COLUMNS = {
     "experiments": ("name", "runs", "duration_s", "flows", "title"),
     "metrics": ("level", "name", "unit", "convention", "formula"),
     "parameters": ("controller", "name", "default", "unit", "help"),
+    "suites": ("name", "title", "cells"),
 }
 
 

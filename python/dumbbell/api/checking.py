@@ -1,0 +1,313 @@
+"""Checking a candidate against a baseline: the gate for continuous integration."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dumbbell import catalog
+from dumbbell.api.selection import Names, listed_names, select
+from dumbbell.base.backend import executing_backend
+from dumbbell.base.errors import UserError, listed
+from dumbbell.base.interrupts import interruptible
+from dumbbell.base.progress import Progress
+from dumbbell.catalog.scheme import Scheme
+from dumbbell.execution.perform import Execution
+from dumbbell.formats.staging import refuse_used
+from dumbbell.studies.check.baseline import is_baseline, read_baseline, write_baseline
+from dumbbell.studies.check.comparison import CellResult, Comparison
+from dumbbell.studies.check.judging import Verdict, overall
+from dumbbell.studies.check.of_results import kept_results
+from dumbbell.studies.check.sides import BASELINE, CANDIDATE, Side
+
+if TYPE_CHECKING:
+    from dumbbell.catalog.check_suite import CheckSuite
+
+MOST_SEED = 2**40
+
+
+@dataclass(frozen=True)
+class CheckResults:
+    """What `dumbbell.check` found. `directory` has the runs; None if they were not to be kept."""
+
+    candidate: str
+    baseline: str
+    suite: str
+    cells: tuple[CellResult, ...]
+    directory: Path | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the answer: `worse`, `not resolved`, `better` or `same`; the gravest of the cells."""
+        return overall([cell.verdict for cell in self.cells])
+
+    def markdown(self) -> str:
+        """Return the check as Markdown, for a step summary or a comment."""
+        from dumbbell.studies.check.written import markdown_text
+
+        return markdown_text(self.cells, self.candidate, self.baseline)
+
+    def junit(self, strict: bool = False) -> str:
+        """Return the check as JUnit XML: a test case for each quantity; with `strict` unresolved ones are failures."""
+        from dumbbell.studies.check.written import junit_text
+
+        return junit_text(self.cells, self.candidate, strict)
+
+    def annotations(self) -> list[str]:
+        """Return the workflow commands that annotate a run of GitHub Actions."""
+        from dumbbell.studies.check.written import annotation_lines
+
+        return annotation_lines(self.cells, self.candidate)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all of it as JSON values."""
+        from dumbbell.studies.check.written import as_json
+
+        head = {"verdict": self.verdict, "candidate": self.candidate, "baseline": self.baseline, "suite": self.suite}
+        return head | {"cells": as_json(self.cells)}
+
+    def lines(self) -> list[str]:
+        """Return the check as `dumbbell check` prints it: the answer, a table of what changed, and notes."""
+        from dumbbell.present.tables import terminal
+        from dumbbell.studies.check.written import LEGEND, headline, notes, table
+
+        changed = table(self.cells, everything=False)
+        parts = [headline(self.cells, self.candidate, self.baseline)]
+        parts += terminal.render(changed).splitlines() if changed.rows else []
+        return [*parts, *notes(self.cells), *([LEGEND] if changed.rows else [])]
+
+
+def check(
+    candidate: str | Scheme | PathLike[str],
+    *,
+    against: str | Scheme | PathLike[str],
+    suite: str | PathLike[str] = "quick",
+    cells: Names = (),
+    seed: int | None = None,
+    most_runs: int | None = None,
+    backend: str | None = None,
+    jobs: int | None = None,
+    out: str | PathLike[str] | None = None,
+    command: Sequence[str] = (),
+) -> CheckResults:
+    """Compare a candidate with a baseline: same, better, worse or not resolved, by paired runs over common draws.
+
+    Args:
+        candidate: a scheme (`cubic`, `./libmine.so`, `mine.py`, `scheme.toml`, `new=./libmine.so`, or a
+            `dumbbell.Scheme`), a baseline file, or a results directory.
+        against: the baseline, in one of the same forms.
+        suite: `quick`, `full` or a TOML file. With a results directory it is the experiment of the results.
+        cells: only these cells of the suite; all of them unless given.
+        seed: what every draw of the paths follows from; that of the baseline file, else 1.
+        most_runs: most runs of each side in a cell, instead of the suite's numbers.
+        backend: `sim`, or `emu` for real packets.
+        jobs: processes; one per processor unless given.
+        out: a directory that keeps the runs; unless given they are removed.
+        command: the words of the command line that this call comes from; recorded.
+
+    Raises:
+        dumbbell.Error: something that cannot be run, or a baseline that fails or was made in other cells, in one line.
+        KeyboardInterrupt: by Ctrl-C.
+    """
+    with Progress() as progress:
+        progress.doing("reading the suite")
+        request = _Request.of(candidate, against, suite, cells, seed, most_runs, backend)
+        with _directory(out) as folder, interruptible():
+            how = Execution(jobs=jobs, command=command)
+            found = Comparison(request.suite, request.sides, folder, how, request.seed, progress).compare()
+    given = {side.name: side.given for side in request.sides}
+    kept = None if out is None else Path(out)
+    return CheckResults(given[CANDIDATE], given[BASELINE], request.suite.name, tuple(found), kept)
+
+
+def update_baseline(
+    candidate: str | Scheme | PathLike[str],
+    file: str | PathLike[str],
+    *,
+    suite: str | PathLike[str] = "quick",
+    cells: Names = (),
+    seed: int | None = None,
+    backend: str | None = None,
+    jobs: int | None = None,
+    command: Sequence[str] = (),
+) -> Path:
+    """Run a candidate over a suite and write what it shows as a baseline file; return the file.
+
+    The arguments are those of `check`. The file must end in `.toml`.
+
+    Raises:
+        dumbbell.Error: something that cannot be run, a run that fails, or a file that cannot be written.
+        KeyboardInterrupt: by Ctrl-C.
+    """
+    target = Path(file)
+    if target.suffix != ".toml":
+        raise UserError(f"{target}: a baseline file ends in .toml")
+    if target.is_dir() or not target.absolute().parent.is_dir():
+        raise UserError(f"{target}: cannot be written: it is a directory, or there is none to write it to")
+    if target.exists() and not is_baseline(str(target)):
+        raise UserError(f"{target}: is no baseline file: choose another one")
+    with Progress() as progress:
+        progress.doing("reading the suite")
+        chosen = _chosen_suite(str(suite), cells, None, backend)
+        side = _side(CANDIDATE, candidate, backend is not None and executing_backend(backend).capabilities.real_packets)
+        if side.scheme is None:
+            raise UserError(f"{side.given}: is no scheme: a baseline is written of one that runs")
+        number = 1 if seed is None else _checked_seed(seed)
+        with _directory(None) as folder, interruptible():
+            how = Execution(jobs=jobs, command=command)
+            seen, experiments = Comparison(chosen, [side], folder, how, number, progress).observe()
+        write_baseline(target, side.given, chosen.name, number, seen, experiments)
+    return target
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What a check is asked for: names looked up."""
+
+    suite: CheckSuite
+    sides: tuple[Side, Side]
+    seed: int
+
+    @classmethod
+    def of(
+        cls,
+        candidate: str | Scheme | PathLike[str],
+        against: str | Scheme | PathLike[str],
+        suite: str | PathLike[str],
+        cells: Names,
+        seed: int | None,
+        most_runs: int | None,
+        backend: str | None,
+    ) -> _Request:
+        """Return the request.
+
+        Raises:
+            UserError: an unknown name, or a value that is not allowed.
+        """
+        given = {BASELINE: against, CANDIDATE: candidate}
+        folders = {name: found for name, text in given.items() if (found := _results(text)) is not None}
+        if folders:
+            return cls._with_results(given, folders, cells, seed, most_runs, backend)
+        chosen = _chosen_suite(str(suite), cells, most_runs, backend)
+        sides, seeds = [], set()
+        can_run_programs = backend is not None and executing_backend(backend).capabilities.real_packets
+        for name, text in given.items():
+            if not isinstance(text, Scheme) and is_baseline(str(text)):
+                kept, made_by, own_seed = read_baseline(Path(text))
+                if made_by != chosen.name:
+                    raise UserError(f"{text}: is of the suite `{made_by}`, not `{chosen.name}`: --suite {made_by}")
+                missing = [cell.name for cell in chosen.cells if cell.name not in kept.cells]
+                if missing:
+                    raise UserError(f"{text}: has no cell {listed(missing)}: write it again with --update")
+                seeds.add(own_seed)
+                sides.append(Side(name, str(text), kept=kept))
+            else:
+                sides.append(_side(name, text, can_run_programs))
+        number = seeds.pop() if seeds else 1
+        if seeds or (seed is not None and seed != number and any(side.kept for side in sides)):
+            raise UserError(f"--seed: the baseline file has the seed {number}: its runs met the draws of that seed")
+        baseline, tested = sides
+        return cls(chosen, (baseline, tested), number if seed is None else _checked_seed(seed))
+
+    @classmethod
+    def _with_results(
+        cls,
+        given: dict[str, str | Scheme | PathLike[str]],
+        folders: dict[str, tuple[Path, str]],
+        cells: Names,
+        seed: int | None,
+        most_runs: int | None,
+        backend: str | None,
+    ) -> _Request:
+        """Return the request with results of before on a side or on both: their experiment is the suite."""
+        for option, value in (("--seed", seed), ("--most-runs", most_runs), ("--backend", backend)):
+            if value is not None:
+                raise UserError(f"{option}: not with a results directory, whose experiment is repeated as it is")
+        sides = {name: None if name in folders else _side(name, text) for name, text in given.items()}
+        named = next((side.scheme.name for side in sides.values() if side is not None and side.scheme), "")
+        chosen = None
+        for name, (folder, scheme) in folders.items():
+            kept, suite = kept_results(folder, scheme or named)
+            sides[name] = Side(name, f"{kept.scheme} of {folder}", kept=kept)
+            if chosen is not None and [each.name for each in chosen.cells] != [each.name for each in suite.cells]:
+                raise UserError(f"{folder}: has other paths than {chosen.file}: compare them with `dumbbell diff`")
+            chosen = suite
+        assert chosen is not None
+        baseline, tested = sides[BASELINE], sides[CANDIDATE]
+        assert baseline is not None
+        assert tested is not None
+        return cls(chosen.only(listed_names(cells)), (baseline, tested), 1)
+
+
+def _results(given: str | Scheme | PathLike[str]) -> tuple[Path, str] | None:
+    """Return the results directory that is given, as DIR or DIR:SCHEME, and the scheme; None if there is none."""
+    if isinstance(given, Scheme):
+        return None
+    if Path(given).is_dir():
+        return Path(given), ""
+    folder, _, scheme = str(given).rpartition(":")
+    return (Path(folder), scheme) if folder and Path(folder).is_dir() else None
+
+
+def _chosen_suite(name: str, cells: Names, most_runs: int | None, backend: str | None) -> CheckSuite:
+    """Return the suite with what the arguments change.
+
+    Raises:
+        UserError: there is no such suite, cell or backend.
+    """
+    suites = catalog.check_suites()
+    chosen = suites.find(name)
+    included = [cell for each in chosen.includes for cell in suites.find(each).cells]
+    chosen = replace(chosen, cells=(*included, *chosen.cells)).only(listed_names(cells))
+    if most_runs is not None and most_runs < 1:
+        raise UserError(f"--most-runs {most_runs}: allowed is a whole number from 1")
+    if backend is not None:
+        executing_backend(backend)
+    changed = []
+    for cell in chosen.cells:
+        experiment = cell.experiment if backend is None else replace(cell.experiment, backend=backend)
+        changed.append(replace(cell, experiment=experiment, most_runs=most_runs or cell.most_runs))
+    return replace(chosen, cells=tuple(changed))
+
+
+def _side(name: str, given: str | Scheme | PathLike[str], can_run_programs: bool = True) -> Side:
+    """Return a side of a check whose scheme runs.
+
+    Raises:
+        UserError: there is no such scheme.
+    """
+    if isinstance(given, Scheme):
+        return Side(name, given.name, given)
+    selection = select((str(given),), (), (), (), {}, ())
+    (chosen,) = selection.overrides.schemes
+    scheme = selection.schemes.get(chosen) or catalog.schemes().find(chosen)
+    if scheme.real and not can_run_programs:
+        raise UserError(f"scheme `{given}` needs real packets: --backend emu")
+    return Side(name, str(given), scheme)
+
+
+def _checked_seed(seed: int) -> int:
+    if not 0 <= seed <= MOST_SEED:
+        raise UserError(f"--seed {seed}: allowed is a whole number from 0 to {MOST_SEED}")
+    return seed
+
+
+@contextmanager
+def _directory(out: str | PathLike[str] | None) -> Iterator[Path]:
+    """Yield a directory for runs: `out`, which must be unused, or one that is removed again."""
+    if out is not None:
+        refuse_used(Path(out))
+        Path(out).mkdir(parents=True, exist_ok=True)
+        yield Path(out)
+        return
+    folder = Path(tempfile.mkdtemp(prefix="dumbbell-check-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

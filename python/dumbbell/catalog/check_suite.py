@@ -1,0 +1,190 @@
+"""Check suites: the cells that `dumbbell check` compares two schemes in, and the effects that it looks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from dumbbell.base.errors import UserError, listed
+from dumbbell.base.names import require_names
+from dumbbell.catalog.experiment_file import ExperimentFile, parse_experiment_file
+from dumbbell.catalog.index import read_name
+from dumbbell.catalog.options.path_options import OPTIONS, make_path
+from dumbbell.catalog.path import PathModel, parse_path
+from dumbbell.catalog.toml_tables import TomlTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MOST_CELLS = 200
+MOST_RUNS = 4096
+DEFAULT_RUNS = 60
+
+
+@dataclass(frozen=True)
+class JudgedMetric:
+    """A quantity that two schemes are compared by.
+
+    It is `scale` times the metric `metric` of `measure`: of the network if `of_network`, else of the flows under test,
+    of several their total if `total`, else their mean. The wanted effect is `relative` times the baseline's mean or
+    `absolute` (in `unit`), whichever is larger. `higher` says whether more is better; if None, nearer to an equal share
+    is better.
+    """
+
+    name: str
+    metric: str
+    title: str
+    unit: str
+    higher: bool | None
+    relative: float = 0.0
+    absolute: float = 0.0
+    scale: float = 1.0
+    of_network: bool = False
+    total: bool = False
+
+    def effect(self, mean: float) -> float:
+        """Return the wanted effect beside a baseline with this mean, in the quantity's unit."""
+        return max(self.relative * abs(mean), self.absolute)
+
+
+JUDGED = {
+    each.name: each
+    for each in (
+        JudgedMetric("goodput", "goodput_mbps", "goodput", "Mbit/s", higher=True, relative=0.03, total=True),
+        JudgedMetric("delay", "owd_p95_ms", "p95 one-way delay", "ms", higher=False, relative=0.10, absolute=2.0),
+        JudgedMetric("loss", "packet_loss_rate", "packet loss", "%", higher=False, absolute=0.5, scale=100.0),
+        JudgedMetric("share", "competing_share", "share", "%", higher=None, absolute=2.0, scale=100.0, total=True),
+        JudgedMetric("fairness", "jain_index", "Jain's index", "", higher=True, absolute=0.02, of_network=True),
+        JudgedMetric(
+            "completion", "flow_completion_time_l4", "completion time", "ms", higher=False, relative=0.03, scale=1e3
+        ),
+    )
+}
+"""The quantities by name, with the default effects."""
+
+
+@dataclass(frozen=True)
+class CheckCell:
+    """One cell of a suite: an experiment on one path, what is judged there, and the most runs of each side.
+
+    With `as_kept` the experiment is one of before, whose runs are compared: it keeps its seeds and its number of runs.
+    """
+
+    name: str
+    experiment: ExperimentFile
+    metrics: tuple[JudgedMetric, ...]
+    most_runs: int = DEFAULT_RUNS
+    as_kept: bool = False
+
+
+@dataclass(frozen=True)
+class CheckSuite:
+    """A suite: its cells, each under a name of its own."""
+
+    name: str
+    title: str
+    cells: tuple[CheckCell, ...]
+    aliases: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
+    """Names of suites whose cells belong to it, too."""
+    file: str = field(default="", compare=False)
+
+    def only(self, names: tuple[str, ...]) -> CheckSuite:
+        """Return the suite with the cells of these names; all of them if there are no names.
+
+        Raises:
+            UserError: the suite has no such cell.
+        """
+        known = [cell.name for cell in self.cells]
+        for name in names:
+            if name not in known:
+                raise UserError(
+                    f"--cells {name}: the suite `{self.name}` has no such cell: allowed are {listed(known)}"
+                )
+        return replace(self, cells=tuple(cell for cell in self.cells if cell.name in names or not names))
+
+
+def parse_check_suite(table: TomlTable) -> CheckSuite:
+    """Return the suite of a file.
+
+    Raises:
+        UserError: a key or value that is not allowed.
+    """
+    effects = _read_effects(table.table("effects"))
+    paths = table.table("path")
+    own = {name: parse_path(paths.table(name), name) for name in paths.raw}
+    cells = table.table("cell")
+    if not 1 <= len(cells.raw) <= MOST_CELLS:
+        raise UserError(f"{table.source}: `cell`: {len(cells.raw)} tables: allowed are 1 to {MOST_CELLS}")
+    require_names("cell", cells.raw, table.source)
+    suite = CheckSuite(
+        name=read_name(table),
+        title=table.title("title", ""),
+        aliases=tuple(table.texts("aliases", [])),
+        includes=tuple(table.texts("includes", [])),
+        cells=tuple(_parse_cell(cells.table(name), name, effects, own) for name in cells.raw),
+        file=table.source,
+    )
+    table.finish()
+    return suite
+
+
+def _read_effects(table: TomlTable) -> Mapping[str, JudgedMetric]:
+    """Return the judged metrics with the effects that the file gives in place of the default ones."""
+    found = {}
+    for name, metric in JUDGED.items():
+        given = table.table(name)
+        relative = given.number("relative", metric.relative, least=0.0, most=1.0)
+        absolute = given.number("absolute", metric.absolute, least=0.0, most=1e6)
+        given.finish()
+        if not (relative or absolute):
+            raise UserError(f"{table.source}: `effects.{name}`: one of `relative` and `absolute` must be above 0")
+        found[name] = replace(metric, relative=relative, absolute=absolute)
+    table.finish()
+    return MappingProxyType(found)
+
+
+def _parse_cell(
+    table: TomlTable, name: str, effects: Mapping[str, JudgedMetric], own: Mapping[str, PathModel]
+) -> CheckCell:
+    for key in ("name", "schemes", "mixes", "paths", "runs", "cell", "scheme", "benchmark", "quick", "every_s"):
+        if table.has(key):
+            raise UserError(
+                f"{table.source}: `{table.prefix}{key}`: not in a cell of a suite: it has a `path`, `metrics`, "
+                "`most_runs`, flows, a grid and settings"
+            )
+    metrics = table.texts("metrics")
+    for metric in metrics:
+        if metric not in effects:
+            raise table.fail("metrics", metric, listed(effects))
+    if not metrics:
+        raise table.fail("metrics", "[]", listed(effects))
+    most_runs = table.integer("most_runs", DEFAULT_RUNS, least=4, most=MOST_RUNS)
+    path = _read_path(table, own)
+    where = path if isinstance(path, str) else path.name
+    rest = {key: value for key, value in table.raw.items() if key not in ("metrics", "most_runs", "path")}
+    experiment = parse_experiment_file(TomlTable({"name": name, "paths": [where]} | rest, table.source, table.prefix))
+    for axis in experiment.grid:
+        if len(axis.values) != 1:
+            raise UserError(
+                f"{table.source}: `{table.prefix}grid.{axis.name}`: has {len(axis.values)} values: "
+                "a cell of a suite has one of each axis"
+            )
+    return CheckCell(
+        name,
+        replace(experiment, own_paths={} if isinstance(path, str) else {path.name: path}),
+        tuple(effects[metric] for metric in metrics),
+        most_runs,
+    )
+
+
+def _read_path(table: TomlTable, own: Mapping[str, PathModel]) -> str | PathModel:
+    """Return the path of a cell that its words make or the suite has; else the name of one in the catalog."""
+    if not isinstance(table.raw.get("path"), dict):
+        name = table.text("path")
+        return own.get(name, name)
+    words = table.table("path")
+    made = make_path(**{word: words.text(word) for word in OPTIONS if words.has(word)})
+    words.finish()
+    return made

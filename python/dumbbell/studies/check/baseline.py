@@ -1,0 +1,135 @@
+"""Baseline files: what a check saw of a scheme, as a text that is reviewed and committed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dumbbell.base.errors import UserError
+from dumbbell.base.version import __version__
+from dumbbell.catalog.check_suite import JUDGED
+from dumbbell.catalog.toml_tables import TomlTable, read_toml
+from dumbbell.experiment.planned import derive_seed
+from dumbbell.results.files import write_atomically
+from dumbbell.studies.check.judging import FIRST
+from dumbbell.studies.check.sides import Kept, Observed
+
+if TYPE_CHECKING:
+    from dumbbell.experiment import Experiment
+
+FORMAT = 1
+_DIGITS = 6
+"""Significant digits of the values that are kept."""
+_LETTERS = 16
+"""Letters of a digest that are kept."""
+
+
+def cell_digest(experiment: Experiment, *tested: str) -> str:
+    """Return a digest of all that a cell's runs depend on beside the schemes under test, their number and seeds."""
+    table = experiment.table()
+    for key in ("name", "title", "schemes", "runs", "log", "seed", "random_order"):
+        table.pop(key, None)
+    schemes = table.pop("scheme")
+    assert isinstance(schemes, Mapping)
+    beside = {flow.scheme for path in experiment.paths for flow in experiment.listed_flows(path)}
+    table["scheme"] = {name: scheme for name, scheme in schemes.items() if name in beside or name not in tested}
+
+    return hashlib.sha256(json.dumps(table, sort_keys=True).encode()).hexdigest()[:_LETTERS]
+
+
+def is_same_digest(one: str, other: str) -> bool:
+    """Return whether two digests are the same, of which baseline files keep the first letters only."""
+    return bool(one and other) and (one.startswith(other) or other.startswith(one))
+
+
+def write_baseline(
+    file: Path, scheme: str, suite: str, seed: int, seen: Mapping[str, Observed], experiments: Mapping[str, Experiment]
+) -> None:
+    """Write what was seen of a scheme in each cell; `experiments` are the cells' own.
+
+    Raises:
+        UserError: the file cannot be written.
+    """
+    lines = [
+        "# A baseline of `dumbbell check`: what each cell showed, a value for each run.",
+        "# `dumbbell check ... --update` writes it again; a change of it is reviewed like a change of code.",
+        f"baseline = {FORMAT}",
+        f"dumbbell = {json.dumps(__version__)}",
+        f"scheme = {json.dumps(scheme)}",
+        f"suite = {json.dumps(suite)}",
+        f"seed = {seed}",
+    ]
+    for name in sorted(seen):
+        (path,) = experiments[name].paths
+        lines += [
+            "",
+            f"[cell.{name}]",
+            f"path = {json.dumps(path)}",
+            f'digest = "{cell_digest(experiments[name], *experiments[name].labels)}"',
+        ]
+        for metric in sorted(seen[name].values):
+            values = [float(f"{value:.{_DIGITS}g}") for value in seen[name].values[metric].values()]
+            mean = math.fsum(values) / len(values)
+            lines.append(
+                f"# {metric}: mean {mean:.4g} {JUDGED[metric].unit}, {min(values):.4g} to {max(values):.4g}".rstrip()
+            )
+            lines.append(f"{metric} = {json.dumps(values)}")
+        lines.append(f"logs = {json.dumps([digest[:_LETTERS] for digest in seen[name].logs.values()])}")
+    try:
+        write_atomically(file, "\n".join(lines) + "\n")
+    except OSError as error:
+        raise UserError(f"cannot write {file}: {error.strerror or error}") from None
+
+
+def is_baseline(text: str) -> bool:
+    """Return whether a name is that of a baseline file: a TOML file with the key `baseline`."""
+    return text.endswith(".toml") and Path(text).is_file() and read_toml(Path(text)).has("baseline")
+
+
+def read_baseline(file: Path) -> tuple[Kept, str, int]:
+    """Return the runs that a baseline file keeps, the name of their suite and their seed.
+
+    Raises:
+        UserError: the file cannot be read, or a key or value in it is not allowed.
+    """
+    table = read_toml(file)
+    if table.integer("baseline") != FORMAT:
+        raise table.fail("baseline", table.raw["baseline"], f"{FORMAT}, the format that this version reads")
+    seed = table.integer("seed")
+    cells = table.table("cell")
+    seen = {name: _read_cell(cells.table(name), seed) for name in cells.raw}
+    kept = Kept(
+        {name: observed for name, (observed, _) in seen.items()},
+        {name: digest for name, (_, digest) in seen.items()},
+        str(file),
+        table.text("dumbbell"),
+        table.text("scheme"),
+    )
+    suite = table.text("suite")
+    table.finish()
+    return kept, suite, seed
+
+
+def _read_cell(table: TomlTable, seed: int) -> tuple[Observed, str]:
+    path, digest, logs = table.text("path"), table.text("digest"), table.texts("logs")
+    seen = Observed()
+    for name in JUDGED:
+        if table.has(name):
+            values = table.numbers(name)
+            seen.values[name] = {_seed(seed, path, number): value for number, value in enumerate(values, 1)}
+    seen.logs = {_seed(seed, path, number): log for number, log in enumerate(logs, 1)}
+    if not seen.values:
+        raise UserError(f"{table.source}: `{table.prefix.rstrip('.')}`: has no values: write it again with --update")
+    table.finish()
+    return seen, digest
+
+
+def _seed(seed: int, path: str, number: int) -> int:
+    """Return the seed of a run that is kept: the first ones are those that were logged."""
+    if number <= FIRST:
+        return derive_seed(2 * seed, path, number)
+    return derive_seed(2 * seed + 1, path, number - FIRST)

@@ -1,0 +1,327 @@
+"""Compares two sides over the cells of a suite: runs what is needed, and no more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dumbbell.base.errors import UserError
+from dumbbell.catalog.check_suite import CheckCell, CheckSuite
+from dumbbell.execution.perform import Execution, perform
+from dumbbell.execution.trust import trusted_member
+from dumbbell.execution.until import Enough
+from dumbbell.results import ResultsDirectory, locked, prepare
+from dumbbell.studies.check.baseline import cell_digest, is_same_digest
+from dumbbell.studies.check.first_difference import FirstDifference, first_difference
+from dumbbell.studies.check.judging import FIRST, Judgement, Verdict, judge, looks, overall
+from dumbbell.studies.check.sides import BASELINE, CANDIDATE, Observed, Side
+
+if TYPE_CHECKING:
+    from dumbbell.base.progress import Progress
+    from dumbbell.catalog.path import PathModel
+    from dumbbell.experiment import Experiment
+
+LOGGED, NUDGED, MORE, EXPLAINED = "logged", "nudged", "more", "explained"
+"""Folders of a check: the first runs, whose packets are logged; the same on paths that are 1 ns longer; more runs; and
+one run with a full log where the sides first differ."""
+_NUDGE_MS = 1e-6
+"""1 ns: the smallest change that a path can have."""
+_LOGS = {LOGGED: "packets", NUDGED: "none", MORE: "none", EXPLAINED: "full"}
+_MOST_EXPLAINED = 5
+KEPT = 28
+"""Runs of a cell that a baseline keeps, unless the cell has fewer."""
+
+
+@dataclass(frozen=True)
+class Chaos:
+    """How far the smallest change of the path moves a side, in wanted effects of the quantity that moves most."""
+
+    side: str
+    metric: str
+    moved: float
+    unit: str
+    effects: float
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What a check found in one cell."""
+
+    cell: CheckCell
+    judgements: tuple[Judgement, ...]
+    identical: bool
+    chaos: Chaos | None = None
+    difference: FirstDifference | None = None
+    failures: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the answer of the cell: the gravest of its rows."""
+        return "worse" if self.failures else overall([row.verdict for row in self.judgements])
+
+
+@dataclass
+class _Cell:
+    """A cell while it is compared."""
+
+    cell: CheckCell
+    sides: Mapping[str, Side]
+    rows: int
+    most_runs: int
+    parts: dict[str, ResultsDirectory] = field(default_factory=dict)
+
+    def observed(self, name: str, *parts: str) -> Observed:
+        """Return what was seen of a side in some of the parts."""
+        kept = self.sides[name].kept
+        if kept is not None:
+            return kept.cells[self.cell.name]
+        seen = Observed()
+        for part in parts:
+            if part in self.parts:
+                seen.take(self.parts[part], name, self.cell.metrics)
+        return seen
+
+    @property
+    def identical(self) -> bool:
+        """Whether every first run of both sides has the same packet log."""
+        first, second = (self.observed(name, LOGGED).logs for name in (BASELINE, CANDIDATE))
+        common = [seed for seed in second if seed in first]
+        return bool(common) and all(is_same_digest(first[seed], second[seed]) for seed in common)
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the same run can be made again, so that the first packet that differs says something."""
+        return LOGGED in self.parts and self.parts[LOGGED].experiment.capabilities.repeatable
+
+    def first_differing_run(self) -> int:
+        """Return the first run whose packet logs differ; 1 if there is none."""
+        first, second = (self.observed(name, LOGGED).logs for name in (BASELINE, CANDIDATE))
+        runs = sorted({run.run: run.seed for run in self.parts[LOGGED].planned()}.items())
+        return next((number for number, seed in runs if first.get(seed) != second.get(seed)), 1)
+
+    @cached_property
+    def chaos(self) -> Chaos | None:
+        """What the smallest change of the path moves by more than a wanted effect; None if it moves nothing so far."""
+        found = []
+        for name, side in self.sides.items():
+            if side.kept is not None or NUDGED not in self.parts:
+                continue
+            plain, nudged = self.observed(name, LOGGED), self.observed(name, NUDGED)
+            for metric in self.cell.metrics:
+                before, after = plain.of(metric), nudged.of(metric)
+                moves = [after[seed] - before[seed] for seed in before if seed in after]
+                if not moves:
+                    continue
+                moved = math.sqrt(math.fsum(move * move for move in moves) / len(moves))
+                effect = metric.effect(math.fsum(before.values()) / len(before))
+                if effect and moved > effect:
+                    found.append(Chaos(name, metric.title, moved, metric.unit, moved / effect))
+        return max(found, key=lambda each: each.effects, default=None)
+
+    def judgements(self) -> list[Judgement]:
+        """Return what the runs that there are tell."""
+        before, after = (self.observed(name, LOGGED, MORE) for name in (BASELINE, CANDIDATE))
+        return [
+            judge(
+                metric,
+                before.of(metric),
+                after.of(metric),
+                paired=self.chaos is None,
+                rows=self.rows,
+                most_runs=self.most_runs,
+                fair=self.fair,
+            )
+            for metric in self.cell.metrics
+        ]
+
+    @property
+    def fair(self) -> float:
+        """Return the share of the flows under test if every flow got as much, in percent."""
+        flows = self.cell.experiment.flow
+        return 100.0 * sum(not flow.scheme for flow in flows) / len(flows) if flows else 100.0
+
+
+@dataclass(frozen=True)
+class _Sequential:
+    """Decides how many more runs each cell needs."""
+
+    cells: Mapping[Path, _Cell]
+
+    def missing(self, results: ResultsDirectory) -> tuple[int, list[str]]:
+        """Return the number of further runs up to the next look, and the quantities that are not resolved."""
+        had, cell = results.experiment.runs, self.cells.get(results.directory)
+        if cell is None:
+            return had, []
+        cell.parts[MORE] = results
+        open_rows = [row.metric.title for row in cell.judgements() if row.verdict == "not resolved"]
+        wanted = next((count - FIRST for count in looks(cell.most_runs) if count - FIRST > had), had)
+        if not open_rows or wanted == had:
+            return had, []
+        return wanted, [f"{title} in {cell.cell.name}" for title in open_rows]
+
+
+class Comparison:
+    """A check while it is made, in a directory of its own."""
+
+    def __init__(
+        self, suite: CheckSuite, sides: Sequence[Side], folder: Path, how: Execution, seed: int, progress: Progress
+    ) -> None:
+        """The folder exists and is empty; `how` says on how many processes runs are made."""
+        self.sides = {side.name: side for side in sides}
+        self._folder = folder
+        self._how = how
+        self._seed = seed
+        self._progress = progress
+        self._running = [side for side in sides if side.kept is None]
+        rows = sum(len(cell.metrics) for cell in suite.cells)
+        self._cells = [_Cell(cell, self.sides, rows, self._most_runs(cell)) for cell in suite.cells]
+
+    def _most_runs(self, cell: CheckCell) -> int:
+        """Return the most runs of each side: no more than were kept of one."""
+        kept = [side.kept.cells[cell.name].runs for side in self.sides.values() if side.kept is not None]
+        return min([cell.most_runs, *kept])
+
+    def compare(self) -> list[CellResult]:
+        """Make the runs that are needed, and return what they tell.
+
+        Raises:
+            UserError: a run of the baseline failed.
+            KeyboardInterrupt: it was interrupted.
+        """
+        self._require_same_cells()
+        if self._running:
+            self._make([(LOGGED, cell, self._experiment(cell, LOGGED)) for cell in self._cells])
+            differing = [cell for cell in self._cells if not cell.identical and not self._failures(cell)]
+            nudged = [cell for cell in differing if cell.is_repeatable]
+            nudged = [cell for cell in nudged if not cell.cell.as_kept]
+            more = [cell for cell in differing if cell.most_runs > FIRST and not cell.cell.as_kept]
+            self._make(
+                [(NUDGED, cell, _nudged(self._experiment(cell, NUDGED))) for cell in nudged]
+                + [(MORE, cell, self._experiment(cell, MORE)) for cell in more],
+                _Sequential({self._folder_of(MORE, cell): cell for cell in more}),
+            )
+        return self._explained([self._result(cell) for cell in self._cells])
+
+    def observe(self) -> tuple[dict[str, Observed], dict[str, Experiment]]:
+        """Make as many runs of each cell as a baseline keeps; return what was seen of the side that runs, by cell.
+
+        The experiment of each cell comes second.
+
+        Raises:
+            UserError: a run failed.
+            KeyboardInterrupt: it was interrupted.
+        """
+        (side,) = self._running
+        self._make([(LOGGED, cell, self._experiment(cell, LOGGED)) for cell in self._cells])
+        more = [(MORE, cell, self._experiment(cell, MORE, min(cell.most_runs, KEPT) - FIRST)) for cell in self._cells]
+        self._make([each for each in more if each[1].most_runs > FIRST])
+        for cell in self._cells:
+            for failure in self._failures(cell):
+                raise UserError(f"{side.given}: cell `{cell.cell.name}`: {failure}")
+        seen = {cell.cell.name: cell.observed(side.name, LOGGED, MORE) for cell in self._cells}
+        return seen, {cell.cell.name: cell.parts[LOGGED].experiment for cell in self._cells}
+
+    def _folder_of(self, part: str, cell: _Cell) -> Path:
+        return self._folder / part / cell.cell.name
+
+    def _experiment(self, cell: _Cell, part: str, runs: int | None = None) -> Experiment:
+        """Return the experiment of a part of a cell, for the sides that run."""
+        own = {side.name: side.as_run for side in self._running}
+        file = replace(cell.cell.experiment, log=_LOGS[part])
+        if cell.cell.as_kept:
+            file = replace(file, runs=runs or file.runs)
+        else:
+            seed = 2 * self._seed + (part == MORE)
+            first_look = looks(cell.most_runs)[1] - FIRST if part == MORE else FIRST
+            file = replace(file, runs=runs or first_look, seed=seed, random_order=True)
+        return trusted_member(file, list(own), own)
+
+    def _require_same_cells(self) -> None:
+        """Refuse runs of before that were made in other cells than those of the suite."""
+        for cell in self._cells:
+            kept = [side.kept for side in self.sides.values() if side.kept is not None]
+            digests = {each.digests[cell.cell.name] for each in kept}
+            if self._running:
+                experiment = self._experiment(cell, LOGGED)
+                digests.add(cell_digest(experiment, *experiment.labels))
+            if len(digests) > 1:
+                raise UserError(
+                    f"{kept[0].source}: cell `{cell.cell.name}`: its runs were made on another path or with other "
+                    "settings than the suite has: write it again with --update"
+                )
+
+    def _make(self, planned: Sequence[tuple[str, _Cell, Experiment]], until: Enough | None = None) -> None:
+        """Make the runs of parts of cells."""
+        if not planned:
+            return
+
+        @contextmanager
+        def hold() -> Iterator[list[ResultsDirectory]]:
+            with ExitStack() as held:
+                prepared = []
+                for part, cell, experiment in planned:
+                    held.enter_context(locked(self._folder_of(part, cell)))
+                    cell.parts[part] = prepare(self._folder_of(part, cell), experiment, resume=False)
+                    prepared.append(cell.parts[part])
+                yield prepared
+
+        how = replace(self._how, until=until)
+        parts, outcome = perform([experiment for *_, experiment in planned], how, hold, None, self._progress)
+        for (part, cell, _), results in zip(planned, parts, strict=True):
+            cell.parts[part] = results
+        if outcome.interrupted:
+            raise KeyboardInterrupt(outcome.full)
+        for run, reason in outcome.failed:
+            if run.scheme == BASELINE:
+                raise UserError(f"baseline {self.sides[BASELINE].given}: {run.label}: {reason}")
+
+    def _failures(self, cell: _Cell) -> tuple[str, ...]:
+        return tuple(cell.observed(CANDIDATE, LOGGED, NUDGED, MORE).failures)
+
+    def _result(self, cell: _Cell) -> CellResult:
+        rows = cell.judgements()
+        if cell.identical:
+            rows = [replace(row, verdict="same", reason="all packet logs are equal") for row in rows]
+        return CellResult(cell.cell, tuple(rows), cell.identical, cell.chaos, None, self._failures(cell))
+
+    def _explained(self, results: list[CellResult]) -> list[CellResult]:
+        """Return the results; those that differ most with the first packet that differs, if both sides ran here."""
+        cells = {cell.cell.name: cell for cell in self._cells}
+        chosen = [
+            cells[result.cell.name]
+            for result in sorted(results, key=lambda result: -max(row.size for row in result.judgements))
+            if len(self._running) == len(self.sides)
+            and not (result.identical or result.failures)
+            and cells[result.cell.name].is_repeatable
+        ][:_MOST_EXPLAINED]
+        self._make(
+            [(EXPLAINED, cell, self._experiment(cell, EXPLAINED, cell.first_differing_run())) for cell in chosen]
+        )
+        found = {}
+        for cell in chosen:
+            part, number = cell.parts[EXPLAINED], cell.first_differing_run()
+            folders = {run.scheme: part.folder(run) for run in part.planned() if run.run == number}
+            found[cell.cell.name] = first_difference(cell.cell.name, number, folders[BASELINE], folders[CANDIDATE])
+        return [replace(result, difference=found.get(result.cell.name)) for result in results]
+
+
+def _nudged(experiment: Experiment) -> Experiment:
+    """Return the experiment on paths whose first delay is 1 ns longer."""
+    paths = {name: _longer(path) for name, path in experiment.paths.items()}
+    cells = {name: replace(cell, path=paths[name]) for name, cell in experiment.cells.items()}
+    return replace(experiment, paths=paths, cells=cells)
+
+
+def _longer(path: PathModel) -> PathModel:
+    ack, data = list(path.ack), list(path.data)
+    for elements in (ack, data):
+        for place, element in enumerate(elements):
+            if element.get("kind") == "delay" and "delay_ms" in element:
+                elements[place] = element | {"delay_ms": float(element["delay_ms"]) + _NUDGE_MS}
+                return replace(path, ack=ack, data=data)
+    return path

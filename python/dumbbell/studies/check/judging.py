@@ -1,0 +1,129 @@
+"""What the runs of two sides tell of one quantity: same, better, worse or not resolved.
+
+The comparison is sequential: it is made after 12, 28, 60, 124, ... runs, and more runs are made while it is not
+resolved. A change is reported if it exceeds half of the wanted effect (the tolerance) and an interval of the difference
+excludes zero (the noise). The wanted effect is excluded if a second interval lies between the effect and its negative.
+Both intervals are of Student's t; their levels are divided by the number of looks (Bonferroni), that of the first by
+the number of quantities as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from dumbbell import _core
+from dumbbell.catalog.check_suite import JudgedMetric
+
+FALSE_ALARM = 1e-4
+"""Probability that a check of two equal sides reports any change."""
+MISSED = 0.05
+"""Probability that the wanted effect is excluded although it is there, of each quantity."""
+FIRST = 4
+"""Runs whose packets are logged: if all logs are equal, nothing else is needed."""
+FEWEST = 5
+"""Runs of which an interval is computed."""
+
+Verdict = Literal["same", "better", "worse", "not resolved"]
+VERDICTS: tuple[Verdict, ...] = ("worse", "not resolved", "better", "same")
+"""The answers. A check has the first one that any of its rows has."""
+
+Values = Mapping[int, float]
+"""A quantity of the runs of one side, by the runs' seeds."""
+
+
+def looks(most_runs: int) -> list[int]:
+    """Return after how many runs of each side a cell is judged."""
+    counts, more = [FIRST], 8
+    while FIRST + more <= most_runs:
+        counts.append(FIRST + more)
+        more = 2 * more + 8
+    if counts[-1] < most_runs:
+        counts.append(most_runs)
+    return counts
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One row of a check. Numbers are in the quantity's unit; None is what the runs do not tell.
+
+    `low` to `high` is the interval of the difference (candidate minus baseline) at the level of reports.
+    `would_show` is the difference that as many runs with as much scatter report in 80 of 100 cases.
+    """
+
+    metric: JudgedMetric
+    verdict: Verdict
+    baseline: float | None
+    candidate: float | None
+    runs: int
+    paired: bool = True
+    difference: float | None = None
+    effect: float | None = None
+    low: float | None = None
+    high: float | None = None
+    would_show: float | None = None
+    reason: str = ""
+
+    @property
+    def size(self) -> float:
+        """Return how large the difference is, in wanted effects."""
+        if self.difference is None or not self.effect:
+            return math.inf if self.verdict == "worse" else 0.0
+        return abs(self.difference) / self.effect
+
+
+def judge(
+    metric: JudgedMetric, baseline: Values, candidate: Values, *, paired: bool, rows: int, most_runs: int, fair: float
+) -> Judgement:
+    """Return what the runs tell of a quantity; `fair` is an equal share, in the quantity's unit.
+
+    `rows` is the number of quantities of the whole check, `most_runs` the most runs of the cell.
+    """
+    common = [seed for seed in baseline if seed in candidate]
+    is_paired = paired and len(common) >= FEWEST
+    first = [baseline[seed] for seed in common] if is_paired else list(baseline.values())
+    second = [candidate[seed] for seed in common] if is_paired else list(candidate.values())
+    runs = min(len(first), len(second))
+    if not runs:
+        return Judgement(metric, "not resolved", None, None, 0, is_paired, reason="no run has a value")
+    before, after = math.fsum(first) / len(first), math.fsum(second) / len(second)
+    difference, effect = after - before, metric.effect(before)
+    count = len(looks(most_runs))
+    low, high, would_show = _interval(first, second, is_paired, FALSE_ALARM / (rows * count))
+    verdict: Verdict = "not resolved"
+    if low is not None and high is not None:
+        inner_low, inner_high, _ = _interval(first, second, is_paired, 2.0 * MISSED / count)
+        assert inner_low is not None
+        assert inner_high is not None
+        if abs(difference) > effect / 2.0 and not low <= 0.0 <= high:
+            verdict = _direction(metric, before, after, fair)
+        elif -effect < inner_low and inner_high < effect:
+            verdict = "same"
+    return Judgement(metric, verdict, before, after, runs, is_paired, difference, effect, low, high, would_show)
+
+
+def _interval(
+    first: Sequence[float], second: Sequence[float], paired: bool, outside: float
+) -> tuple[float | None, float | None, float | None]:
+    """Return the interval of the difference that is missed with probability `outside`, and what would be shown."""
+    found = _core.difference(list(first), list(second), paired, 1.0 - outside)
+    if found is not None:
+        return found[0], found[1], found[3]
+    if min(len(first), len(second)) < FEWEST:
+        return None, None, None
+    difference = math.fsum(second) / len(second) - math.fsum(first) / len(first)  # the same in all runs
+    return difference, difference, 0.0
+
+
+def _direction(metric: JudgedMetric, before: float, after: float, fair: float) -> Verdict:
+    """Return whether a change is for the better."""
+    if metric.higher is None:
+        return "better" if abs(after - fair) < abs(before - fair) else "worse"
+    return "better" if (after > before) == metric.higher else "worse"
+
+
+def overall(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return the answer of a check: the gravest of its rows."""
+    return min(verdicts, key=VERDICTS.index)

@@ -1,0 +1,77 @@
+"""Results of before as one side of a check: their experiment is the suite, and their runs are the baseline."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dumbbell.base.errors import UserError, listed
+from dumbbell.catalog.check_suite import JUDGED, CheckCell, CheckSuite
+from dumbbell.catalog.experiment_file import stored_experiment_file
+from dumbbell.results import open_results
+from dumbbell.studies.check.baseline import cell_digest
+from dumbbell.studies.check.sides import Kept, Observed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dumbbell.catalog.grids.flows import FlowPlan
+
+ALONE = ("goodput", "delay", "loss")
+"""What is judged of an experiment that does not say it."""
+
+
+def kept_results(directory: Path, wanted: str) -> tuple[Kept, CheckSuite]:
+    """Return the runs of a scheme in a results directory, and the suite of its experiment: a cell for each path.
+
+    Results with a single scheme need no name; of several, the scheme `wanted` is meant.
+
+    Raises:
+        UserError: no results, no such scheme, or no runs of it.
+    """
+    results = open_results(directory)
+    experiment = results.experiment
+    if not experiment.capabilities.executes:
+        raise UserError(f"{directory}: has imported results: a check needs some whose experiment can be run")
+    label = experiment.labels[0] if len(experiment.labels) == 1 else wanted
+    if label not in experiment.labels:
+        raise UserError(
+            f"{directory}: has several schemes: say which one is meant, as {directory}:SCHEME: "
+            f"allowed are {listed(experiment.labels)}"
+        )
+    stored = stored_experiment_file(directory / "experiment.toml")
+    cells, seen, digests = [], {}, {}
+    for name in experiment.paths:
+        flows = experiment.listed_flows(name)
+        metrics = tuple(JUDGED[each] for each in (*ALONE, *_more(flows)))
+        one = replace(
+            stored,
+            schemes=[],
+            mixes=[],
+            paths=[name],
+            cells={path: cell for path, cell in stored.cells.items() if path == name},
+        )
+        cells.append(CheckCell(name, one, metrics, experiment.runs, as_kept=True))
+        seen[name] = Observed()
+        seen[name].take(results, label, metrics, name)
+        if not seen[name].values:
+            raise UserError(f"{directory}: has no good run of `{label}` on `{name}`")
+        digests[name] = cell_digest(
+            replace(
+                experiment,
+                paths={name: experiment.paths[name]},
+                cells={path: cell for path, cell in experiment.cells.items() if path == name},
+            ),
+            *experiment.labels,
+        )
+    suite = CheckSuite(experiment.name, experiment.title, tuple(cells), file=str(directory))
+    return Kept(seen, digests, str(directory), scheme=label), suite
+
+
+def _more(flows: tuple[FlowPlan, ...]) -> list[str]:
+    """Return what else is judged where the experiment lists these flows."""
+    ours = [flow for flow in flows if not flow.scheme]
+    more = ["share"] if len(ours) < len(flows) else []
+    if ours and all(flow.application.get("kind") == "fixed" for flow in ours):
+        more.append("completion")
+    return more

@@ -1,0 +1,267 @@
+"""A check as text for people and for CI: terminal, Markdown, annotations, JUnit XML and JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape, quoteattr
+
+from dumbbell.base.errors import printable
+from dumbbell.present.tables import Table
+from dumbbell.studies.check.judging import FALSE_ALARM, Judgement, overall
+
+if TYPE_CHECKING:
+    from dumbbell.studies.check.comparison import CellResult
+    from dumbbell.studies.check.first_difference import FirstDifference
+
+MOST_ANNOTATIONS = 10
+"""Annotations of one kind that GitHub shows of a step."""
+_DIGITS = 4
+_COLUMNS = ("cell", "quantity", "baseline", "candidate", "difference", "noise", "runs", "answer")
+
+
+def number(value: float | None) -> str:
+    """Return a number with four significant digits; `-` for none."""
+    if value is None or not math.isfinite(value):
+        return "-"
+    if value == 0.0:
+        return "0"
+    digits = max(0, _DIGITS - 1 - math.floor(math.log10(abs(value))))
+    return f"{value:.{min(digits, 6)}f}"
+
+
+def difference_text(row: Judgement) -> str:
+    """Return the difference of a row with its unit, relative to the baseline where effects are."""
+    if row.difference is None:
+        return "-"
+    if row.metric.relative and row.baseline:
+        return f"{100.0 * row.difference / abs(row.baseline):+.2f} %"
+    unit = "points" if row.metric.unit == "%" else row.metric.unit
+    return f"{row.difference:+.3f} {unit}".rstrip()
+
+
+def noise_text(row: Judgement) -> str:
+    """Return the half-width of the interval of the difference, in the unit of the difference."""
+    if row.low is None or row.high is None:
+        return "-"
+    half = (row.high - row.low) / 2.0
+    if row.metric.relative and row.baseline:
+        return f"± {100.0 * half / abs(row.baseline):.2f} %"
+    return f"± {half:.3f}"
+
+
+def sees_text(row: Judgement) -> str:
+    """Return the smallest difference that the runs of a row would have shown in 80 of 100 cases."""
+    if row.would_show is None:
+        return "-"
+    if row.metric.relative and row.baseline:
+        return f"{100.0 * row.would_show / abs(row.baseline):.1f} %"
+    unit = "points" if row.metric.unit == "%" else row.metric.unit
+    return f"{row.would_show:.3f} {unit}".rstrip()
+
+
+def answer_text(row: Judgement) -> str:
+    """Return the answer of a row; of one that is not resolved, what could have been seen."""
+    if row.verdict != "not resolved":
+        return row.verdict
+    return f"not resolved: sees {sees_text(row)}" if row.would_show is not None else f"not resolved: {row.reason}"
+
+
+def table(results: Iterable[CellResult], *, everything: bool) -> Table:
+    """Return the rows of a check: all of them, or those that are not the same."""
+    rows = []
+    for result in results:
+        for row in result.judgements:
+            if everything or row.verdict != "same":
+                rows.append(
+                    (
+                        result.cell.name,
+                        row.metric.title,
+                        f"{number(row.baseline)} {row.metric.unit}".rstrip(),
+                        f"{number(row.candidate)} {row.metric.unit}".rstrip(),
+                        difference_text(row),
+                        noise_text(row),
+                        str(row.runs),
+                        answer_text(row),
+                    )
+                )
+    return Table.of(list(_COLUMNS), rows)
+
+
+def headline(results: Sequence[CellResult], candidate: str, baseline: str) -> str:
+    """Return the answer of a check in one sentence."""
+    rows = [row for result in results for row in result.judgements]
+    verdict = overall([result.verdict for result in results])
+    counts = {each: sum(row.verdict == each for row in rows) for each in ("worse", "better", "not resolved", "same")}
+    failed = [result.cell.name for result in results if result.failures]
+    equal = sum(result.identical for result in results)
+    said = f"{verdict}: {candidate} beside {baseline}: {len(rows)} quantities in {_cells(len(results))}: "
+    said += ", ".join(f"{count} {each}" for each, count in counts.items() if count)
+    if equal:
+        said += f"; packet logs are equal in {'all cells' if equal == len(results) else _cells(equal)}"
+    if failed:
+        said += f"; runs failed in {', '.join(failed)}"
+    return said
+
+
+def _cells(number: int) -> str:
+    return "1 cell" if number == 1 else f"{number} cells"
+
+
+def notes(results: Iterable[CellResult]) -> list[str]:
+    """Return what has to be known beside the table: chaos, failures, and the first packets that differ."""
+    said = []
+    for result in results:
+        name = result.cell.name
+        if result.chaos is not None:
+            chaos = result.chaos
+            said.append(
+                f"{name}: chaotic: a path that is 1 ns longer moves the {chaos.metric} of the {chaos.side} by "
+                f"{number(chaos.moved)} {chaos.unit}: all runs of both sides are compared, not pairs"
+            )
+        said += [f"{name}: candidate failed: {failure}" for failure in result.failures]
+        if result.difference is not None:
+            said += [f"{name}: {line}" for line in difference_lines(result.difference)]
+    return said
+
+
+def difference_lines(found: FirstDifference) -> list[str]:
+    """Return where two logs part, and the state of both senders there."""
+    sides = (("baseline", found.baseline), ("candidate", found.candidate))
+    told = "; ".join(f"{name}: {event or 'nothing more'}" for name, event in sides)
+    lines = [f"first packet that differs, in run {found.run}: {told}"]
+    if found.state:
+        fields = ", ".join(
+            f"{each.field} {number(each.baseline)} and {number(each.candidate)} {each.unit.split(',')[0]}".rstrip()
+            for each in found.state
+        )
+        lines.append(f"state there, of baseline and candidate: {fields}")
+    return lines
+
+
+LEGEND = (
+    "Difference: candidate minus baseline. Noise: half of the interval that all quantities together miss with "
+    f"probability {FALSE_ALARM:g}. A change is reported if it exceeds half of the wanted effect and the noise; the "
+    "answer is `same` if the wanted effect is excluded. Not resolved: the smallest difference that these runs would "
+    "have shown in 80 of 100 cases."
+)
+"""What the columns mean."""
+
+
+def markdown_text(results: Sequence[CellResult], candidate: str, baseline: str) -> str:
+    """Return the check as Markdown, for a step summary or a comment."""
+    from dumbbell.present.tables import markdown
+
+    changed = table(results, everything=False)
+    parts = [f"## dumbbell check: {headline(results, candidate, baseline)}"]
+    if changed.rows:
+        parts.append(markdown.render(changed))
+    said = notes(results)
+    if said:
+        parts.append("\n".join(f"- {escape(printable(line))}" for line in said))
+    parts.append(f"<details><summary>All quantities</summary>\n\n{markdown.render(table(results, everything=True))}")
+    parts.append(f"{LEGEND}\n\n</details>")
+    return "\n\n".join(parts) + "\n"
+
+
+def annotation_lines(results: Sequence[CellResult], candidate: str, file: str = "") -> list[str]:
+    """Return workflow commands of GitHub Actions: the worst rows as errors, what is not resolved as warnings."""
+    rows = [(result, row) for result in results for row in result.judgements]
+    rows.sort(key=lambda each: -each[1].size)
+    lines = []
+    for kind, verdict in (("error", "worse"), ("warning", "not resolved")):
+        chosen = [(result, row) for result, row in rows if row.verdict == verdict][:MOST_ANNOTATIONS]
+        for result, row in chosen:
+            title = f"dumbbell check: {result.cell.name}: {row.metric.title} {row.verdict}"
+            text = (
+                f"{candidate}: {number(row.baseline)} {row.metric.unit} before, {number(row.candidate)} now "
+                f"({difference_text(row)}, noise {noise_text(row)}, {row.runs} runs)"
+            )
+            lines.append(_annotation(kind, title, text, file))
+    for result in results:
+        lines += [
+            _annotation("error", f"dumbbell check: {result.cell.name}: failed", failure, file)
+            for failure in result.failures[:1]
+        ]
+    return lines
+
+
+def _annotation(kind: str, title: str, text: str, file: str) -> str:
+    """Return a workflow command (docs.github.com, Workflow commands for GitHub Actions)."""
+    data = printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    properties = {"file": file, "title": printable(title)} if file else {"title": printable(title)}
+    written = ",".join(
+        f"{key}={value.replace('%', '%25').replace(':', '%3A').replace(',', '%2C')}"
+        for key, value in properties.items()
+    )
+    return f"::{kind} {written}::{data}"
+
+
+def junit_text(results: Sequence[CellResult], candidate: str, strict: bool) -> str:
+    """Return the check as JUnit XML: a test case for each quantity of each cell."""
+    cases = []
+    failures = skipped = 0
+    for result in results:
+        for row in result.judgements:
+            inner = ""
+            message = f"{difference_text(row)}, noise {noise_text(row)}, {row.runs} runs"
+            if row.verdict == "worse" or result.failures or (strict and row.verdict == "not resolved"):
+                failures += 1
+                reason = "; ".join([message, *result.failures])
+                lines = [] if result.difference is None else difference_lines(result.difference)
+                inner = (
+                    f"<failure message={quoteattr(printable(reason))}>{escape(printable(' '.join(lines)))}</failure>"
+                )
+            elif row.verdict == "not resolved":
+                skipped += 1
+                inner = f"<skipped message={quoteattr(printable(answer_text(row)))}/>"
+            attributes = f'classname="dumbbell.check.{result.cell.name}" name={quoteattr(row.metric.name)}'
+            cases.append(f"  <testcase {attributes}>{inner}</testcase>")
+    head = f'<testsuite name={quoteattr("dumbbell check " + printable(candidate))} tests="{len(cases)}" '
+    head += f'failures="{failures}" errors="0" skipped="{skipped}">'
+    return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *cases, "</testsuite>"]) + "\n"
+
+
+def as_json(results: Sequence[CellResult]) -> list[dict[str, Any]]:
+    """Return the cells of a check as JSON values."""
+    return [
+        {
+            "cell": result.cell.name,
+            "title": result.cell.experiment.title,
+            "verdict": result.verdict,
+            "identical": result.identical,
+            "failures": list(result.failures),
+            "chaos": None if result.chaos is None else vars(result.chaos),
+            "quantities": [
+                {
+                    "quantity": row.metric.name,
+                    "metric": row.metric.metric,
+                    "unit": row.metric.unit,
+                    "verdict": row.verdict,
+                    "baseline": row.baseline,
+                    "candidate": row.candidate,
+                    "difference": row.difference,
+                    "low": row.low,
+                    "high": row.high,
+                    "wanted_effect": row.effect,
+                    "would_show": row.would_show,
+                    "runs": row.runs,
+                    "paired": row.paired,
+                }
+                for row in result.judgements
+            ],
+            "first_difference": None if result.difference is None else _difference_json(result.difference),
+        }
+        for result in results
+    ]
+
+
+def _difference_json(found: FirstDifference) -> dict[str, Any]:
+    return {
+        "run": found.run,
+        "time_s": found.time_s,
+        "baseline": None if found.baseline is None else vars(found.baseline),
+        "candidate": None if found.candidate is None else vars(found.candidate),
+        "state": [vars(each) for each in found.state],
+    }
