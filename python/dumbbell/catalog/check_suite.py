@@ -159,7 +159,7 @@ def _parse_cell(
         if metric not in effects:
             raise table.fail("metrics", metric, listed(effects))
     if not metrics:
-        raise table.fail("metrics", "[]", listed(effects))
+        raise table.fail("metrics", metrics, f"at least one of {listed(effects)}")
     most_runs = table.integer("most_runs", DEFAULT_RUNS, least=4, most=MOST_RUNS)
     path = _read_path(table, own)
     where = path if isinstance(path, str) else path.name

@@ -1,0 +1,385 @@
+"""`dumbbell check`: the rule by simulation, and the command as CI runs it."""
+
+import json
+import os
+import random
+import re
+import statistics
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+import yaml
+
+from conftest import COMMAND, Dumbbell
+from dumbbell.catalog.check_suite import JUDGED
+from dumbbell.studies.check.judging import FIRST, judge, looks
+
+ROOT = Path(__file__).parent.parent.parent
+GOODPUT = JUDGED["goodput"]
+
+SUITE = """
+name = "small"
+title = "Two cells that take no time"
+
+[cell.lossy]
+path = { rate = "5mbit", rtt = "30ms", queue = "40p", loss = "1%" }
+metrics = ["goodput", "delay", "loss"]
+duration_s = 8.0
+most_runs = 28
+
+[cell.transfer]
+path = { rate = "5mbit", rtt = "30ms", queue = "40p" }
+metrics = ["completion"]
+duration_s = 5.0
+grid.bytes = [100000]
+"""
+
+HALVED = """
+title = "CUBIC that keeps 0.4 of its window"
+kind = "core"
+controller = "cubic"
+parameters = { beta = "0.4" }
+"""
+
+CHAOTIC = '''
+"""A controller whose window depends on when the first ACK comes, to the nanosecond."""
+
+import zlib
+
+
+class Chaotic:
+    def __init__(self, start):
+        self.mss = start.mss_bytes
+        self.window = 0
+
+    def on_ack(self, ack):
+        self.window = self.window or 3 + zlib.crc32(repr(ack.now_s).encode()) % 12
+
+    def control(self):
+        return (self.window or 10) * self.mss
+'''
+
+
+@pytest.fixture
+def suite(folder: Path) -> list[str]:
+    (folder / "small.suite.toml").write_text(SUITE)
+    (folder / "halved.toml").write_text(HALVED)
+    return ["--suite", "small.suite.toml"]
+
+
+def _answer(difference: float, scatter: float, draw: random.Random, *, shared: float = 0.0, most_runs: int = 60) -> str:
+    """Return the answer to runs of two normal distributions with means 100 and 100 + `difference`."""
+    runs = [draw.gauss(0.0, shared) for _ in range(most_runs)]
+    before = [100.0 + common + draw.gauss(0.0, scatter) for common in runs]
+    after = [100.0 + difference + common + draw.gauss(0.0, scatter) for common in runs]
+    verdict = "not resolved"
+    for count in looks(most_runs)[1:]:
+        values = [dict(enumerate(side[:count])) for side in (before, after)]
+        verdict = judge(GOODPUT, *values, paired=True, rows=40, most_runs=most_runs, fair=50.0).verdict
+        if verdict != "not resolved":
+            break
+    return verdict
+
+
+def test_looks_double_and_end_with_the_most_runs() -> None:
+    assert looks(60) == [4, 12, 28, 60]
+    assert looks(100) == [4, 12, 28, 60, 100]
+    assert looks(FIRST) == [FIRST]
+    assert looks(6) == [4, 6]
+
+
+def test_equal_sides_raise_no_alarm_whatever_the_scatter() -> None:
+    draw = random.Random(1)
+    for scatter in (0.3, 1.0, 3.0, 10.0):
+        answers = [_answer(0.0, scatter, draw) for _ in range(500)]
+        assert set(answers) <= {"same", "not resolved"}, scatter
+    # what is certain is said: with 0.3 % of scatter nothing stays open
+    assert {_answer(0.0, 0.3, draw) for _ in range(200)} == {"same"}
+
+
+def test_the_wanted_effect_is_found_where_pairs_agree() -> None:
+    draw = random.Random(2)
+    found = [_answer(-3.0, 1.0, draw, shared=10.0) for _ in range(200)]
+    assert found.count("worse") >= 190  # 19 of 20
+    assert "better" not in found
+
+
+def test_what_cannot_be_told_is_not_called_same() -> None:
+    draw = random.Random(3)
+    answers = [_answer(-3.0, 8.0, draw) for _ in range(200)]
+    assert answers.count("same") <= 10  # MISSED: 5 of 100
+    assert answers.count("not resolved") > 100
+
+
+def test_a_row_says_what_it_could_have_seen() -> None:
+    draw = random.Random(4)
+    before = {seed: draw.gauss(100.0, 8.0) for seed in range(30)}
+    after = {seed: draw.gauss(100.0, 8.0) for seed in range(30)}
+    row = judge(GOODPUT, before, after, paired=False, rows=40, most_runs=60, fair=50.0)
+    assert row.verdict == "not resolved"
+    assert row.would_show is not None
+    # an effect of that size is found in 80 of 100 draws: between 70 and 90 of 100 by chance
+    shown = 0
+    for _ in range(200):
+        first = {seed: draw.gauss(100.0, statistics.stdev(before.values())) for seed in range(30)}
+        second = {seed: draw.gauss(100.0 - row.would_show, statistics.stdev(after.values())) for seed in range(30)}
+        again = judge(GOODPUT, first, second, paired=False, rows=40, most_runs=60, fair=50.0)
+        shown += again.verdict == "worse"
+    assert 130 <= shown <= 190
+
+
+def test_less_delay_and_a_more_equal_share_are_better() -> None:
+    def answer(name: str, before: float, after: float, fair: float = 50.0) -> str:
+        values = [{seed: value + 1e-3 * (seed % 3) for seed in range(12)} for value in (before, after)]
+        return judge(JUDGED[name], *values, paired=True, rows=1, most_runs=60, fair=fair).verdict
+
+    assert answer("goodput", 100.0, 90.0) == "worse"
+    assert answer("goodput", 100.0, 110.0) == "better"
+    assert answer("goodput", 100.0, 100.5) == "same"
+    assert answer("delay", 50.0, 70.0) == "worse"
+    assert answer("delay", 3.0, 3.9) == "same"  # 2 ms are wanted where 10 % are less
+    assert answer("share", 70.0, 60.0) == "better"
+    assert answer("share", 45.0, 40.0) == "worse"
+    assert answer("share", 60.0, 38.0) == "worse"  # as far from fair on the other side
+    assert answer("share", 30.0, 26.0, fair=25.0) == "better"
+
+
+def test_an_unchanged_candidate_is_the_same_at_once(dumbbell: Dumbbell, suite: list[str]) -> None:
+    done = dumbbell("check", "cubic", "--against", "old=cubic", *suite)
+    assert done.stdout == (
+        "same: cubic beside old=cubic: 4 quantities in 2 cells: 4 same; packet logs are equal in all cells\n"
+    )
+
+
+def test_a_regression_is_found_and_explained(dumbbell: Dumbbell, folder: Path, suite: list[str]) -> None:
+    files = ["--junit", "check.xml", "--markdown", "check.md", "--annotations"]
+    done = dumbbell("check", "halved.toml", "--against", "cubic", *suite, *files, expect=1)
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("worse: halved.toml beside cubic: 4 quantities in 2 cells: ")
+    row = next(line for line in lines if line.startswith("lossy  goodput"))
+    assert row.endswith("worse")
+    said = next(line for line in lines if line.startswith("lossy: first packet that differs, in run 1: baseline: send"))
+    assert "candidate: send packet" in said
+    state = next(line for line in lines if line.startswith("lossy: state there, of baseline and candidate: cwnd "))
+    before, after = map(float, re.findall(r"cwnd ([\d.]+) and ([\d.]+)", state)[0])
+    assert after / before == pytest.approx(0.4 / 0.7, rel=0.02)  # the slip itself
+    assert any(
+        line.startswith("::error title=dumbbell check%3A lossy%3A goodput worse::halved.toml: ") for line in lines
+    )
+
+    cases = ElementTree.fromstring((folder / "check.xml").read_text())
+    assert (cases.get("tests"), cases.get("failures")) == ("4", str(len(cases.findall(".//failure"))))
+    failed = {(case.get("classname"), case.get("name")) for case in cases if case.find("failure") is not None}
+    assert ("dumbbell.check.lossy", "goodput") in failed
+    page = (folder / "check.md").read_text()
+    assert page.startswith("## dumbbell check: worse: halved.toml beside cubic")
+    assert "| lossy | goodput |" in page
+
+
+def test_everything_as_json(dumbbell: Dumbbell, suite: list[str]) -> None:
+    done = dumbbell("check", "halved.toml", "--against", "cubic", *suite, "--cells", "lossy", "--json", expect=1)
+    found = json.loads(done.stdout)
+    assert found["verdict"] == "worse"
+    (cell,) = found["cells"]
+    assert (cell["cell"], cell["identical"], cell["chaos"]) == ("lossy", False, None)
+    row = cell["quantities"][0]
+    assert row["low"] < row["difference"] < row["high"] < 0.0
+    assert row["difference"] == pytest.approx(row["candidate"] - row["baseline"])
+    assert row["wanted_effect"] == pytest.approx(0.03 * row["baseline"])
+    assert cell["first_difference"]["state"][0]["field"] == "cwnd"
+
+
+def test_numbers_of_a_check_are_those_of_its_runs(dumbbell: Dumbbell, folder: Path, suite: list[str]) -> None:
+    # recomputed from what the runs left, not from the code that judges
+    done = dumbbell(
+        "check", "halved.toml", "--against", "cubic", *suite, "--cells", "lossy", "--json", "--out", "kept", expect=1
+    )
+    row = json.loads(done.stdout)["cells"][0]["quantities"][0]
+    goodputs: dict[str, dict[tuple[str, str], float]] = {"baseline": {}, "candidate": {}}
+    for part in ("logged", "more"):
+        for file in (folder / "kept" / part).glob("lossy/runs/*/*/*/stats.json"):
+            statistics_ = json.loads(file.read_text())
+            side, number = file.parent.parent.name, file.parent.name
+            goodputs[side][part, number] = statistics_["flows"][0]["goodput_mbps"]
+    assert goodputs["baseline"].keys() == goodputs["candidate"].keys()
+    assert len(goodputs["baseline"]) == row["runs"]
+    differences = [goodputs["candidate"][key] - value for key, value in goodputs["baseline"].items()]
+    assert row["difference"] == pytest.approx(statistics.mean(differences))
+    shown = dumbbell("report", "kept/logged/lossy", "--html")
+    assert shown.returncode == 0
+
+
+def test_a_baseline_file_is_written_compared_and_refused_for_another_suite(
+    dumbbell: Dumbbell, folder: Path, suite: list[str]
+) -> None:
+    assert dumbbell("check", "cubic", "--update", *suite).stdout == "cubic.baseline.toml\n"
+    text = (folder / "cubic.baseline.toml").read_text()
+    dumbbell("check", "cubic", "--update", *suite)
+    assert (folder / "cubic.baseline.toml").read_text() == text  # the same text from the same behaviour
+    assert text.index("[cell.lossy]") < text.index("[cell.transfer]")
+    done = dumbbell("check", "cubic", *suite)
+    assert "packet logs are equal in all cells" in done.stdout
+    done = dumbbell("check", "halved.toml", "--against", "cubic.baseline.toml", *suite, expect=1)
+    assert done.stdout.startswith("worse: halved.toml beside cubic.baseline.toml")
+    # and as the candidate: nothing runs then
+    done = dumbbell("check", "cubic.baseline.toml", "--against", "cubic.baseline.toml", *suite)
+    assert done.stdout.startswith("same: ")
+
+    (folder / "small.suite.toml").write_text(SUITE.replace("30ms", "31ms"))
+    refused = dumbbell("check", "cubic", *suite, expect=2)
+    assert refused.stderr.startswith("dumbbell: cubic.baseline.toml: cell `lossy`: its runs were made on another path")
+    (folder / "small.suite.toml").write_text(SUITE + SUITE.replace("cell.", "cell.b").partition("[")[2].join(["[", ""]))
+    refused = dumbbell("check", "cubic", *suite, expect=2)
+    assert "has no cell" in refused.stderr
+    assert "--update" in refused.stderr
+
+
+def test_results_of_before_are_a_baseline(dumbbell: Dumbbell, folder: Path, suite: list[str]) -> None:
+    dumbbell(
+        "run", "--schemes", "cubic,reno", "--path", "lossy.toml", "--runs", "8", "--duration", "4", "--out", "before"
+    )
+    done = dumbbell("check", "same=cubic", "--against", "before:cubic")
+    assert done.stdout.startswith("same: same=cubic beside cubic of before: 3 quantities in 1 cell")
+    assert "packet logs are equal in all cells" in done.stdout
+    done = dumbbell("check", "before:reno", "--against", "before:cubic", "--json", expect=None)
+    assert json.loads(done.stdout)["cells"][0]["quantities"][0]["runs"] == 8
+    assert (
+        "say which one is meant, as before:SCHEME" in dumbbell("check", "vegas", "--against", "before", expect=2).stderr
+    )
+    assert (
+        "--seed: not with a results directory"
+        in dumbbell("check", "cubic", "--against", "before:cubic", "--seed", "3", expect=2).stderr
+    )
+
+
+def test_a_chaotic_scheme_is_measured_and_its_runs_are_no_pairs(
+    dumbbell: Dumbbell, folder: Path, suite: list[str]
+) -> None:
+    (folder / "chaotic.py").write_text(CHAOTIC)
+    (folder / "other.py").write_text(CHAOTIC.replace("crc32(", "crc32(b'1' + "))
+    done = dumbbell(
+        "check",
+        "new=other.py",
+        "--against",
+        "chaotic.py",
+        *suite,
+        "--cells",
+        "transfer",
+        "--most-runs",
+        "12",
+        "--json",
+        expect=None,
+    )
+    cell = json.loads(done.stdout)["cells"][0]
+    assert cell["chaos"]["effects"] > 1.0
+    assert not any(row["paired"] for row in cell["quantities"])
+
+
+def test_a_candidate_that_fails_is_worse_and_a_baseline_that_fails_is_refused(
+    dumbbell: Dumbbell, folder: Path, suite: list[str]
+) -> None:
+    (folder / "fails.py").write_text(
+        "class Fails:\n    def __init__(self, start):\n        pass\n    def on_ack(self, ack):\n"
+        "        raise ValueError('no')\n    def control(self):\n        return 20000\n"
+    )
+    done = dumbbell("check", "fails.py", "--against", "cubic", *suite, expect=1)
+    assert "runs failed in lossy" in done.stdout
+    assert "lossy: candidate failed: run 1: " in done.stdout
+    refused = dumbbell("check", "cubic", "--against", "fails.py", *suite, expect=2)
+    assert refused.stderr.splitlines()[-1].startswith("dumbbell: baseline fails.py: ")
+    assert refused.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["cubic"], "no baseline: name one with --against, or write cubic.baseline.toml with --update"),
+        (["nonsense", "--against", "cubic"], "unknown scheme `nonsense`"),
+        (["cubic", "--against", "reno", "--suite", "none"], "unknown suite `none`: `dumbbell list suites` shows all"),
+        (
+            ["cubic", "--against", "reno", "--cells", "x"],
+            "--cells x: the suite `quick` has no such cell: allowed are steady, ",
+        ),
+        (["iperf3", "--against", "cubic"], "scheme `iperf3` needs real packets: --backend emu"),
+        (["cubic", "--against", "reno", "--seed", "-1"], "--seed -1: allowed is a whole number from 0 to "),
+        (["cubic", "--against", "reno", "--junit", "."], ".: cannot be written: it is a directory"),
+        (["cubic", "--against", "reno", "--out", "."], ".: exists already: choose another --out"),
+        (["cubic", "--update", "--against", "small.toml"], "small.toml: is no baseline file: choose another one"),
+        (["cubic", "--update", "--against", "no/x.toml"], "no/x.toml: cannot be written"),
+        (["cubic", "--update", "--out", "x"], "--out: not with --update, which compares nothing"),
+    ],
+)
+def test_bad_requests(dumbbell: Dumbbell, folder: Path, words: list[str], said: str) -> None:
+    refused = dumbbell("check", *words, expect=2)
+    assert refused.stderr.startswith(f"dumbbell: {said}")
+    assert refused.stdout == ""
+    assert not (folder / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('["completion"]', '["speed"]', '`cell.transfer.metrics` = "speed": allowed is goodput, '),
+        ('["completion"]', "[]", "`cell.transfer.metrics` = []: allowed is at least one of goodput, "),
+        ("most_runs = 28", "most_runs = 2", "`cell.lossy.most_runs` = 2: allowed is a whole number from 4 to 4096"),
+        ("most_runs = 28", "runs = 28", "`cell.lossy.runs`: not in a cell of a suite"),
+        ('loss = "1%"', 'los = "1%"', "unknown key `cell.lossy.path.los`"),
+        ("grid.bytes = [100000]", "grid.bytes = [1, 2]", "`cell.transfer.grid.bytes`: has 2 values"),
+        ("[cell.lossy]", "[effects]\nspeed = {}\n[cell.lossy]", "unknown key `effects.speed`"),
+        (SUITE.partition("[")[2], "cell]\n", "`cell`: 0 tables: allowed are 1 to 200"),
+    ],
+)
+def test_suites_that_are_refused(dumbbell: Dumbbell, folder: Path, old: str, new: str, said: str) -> None:
+    assert old in SUITE
+    (folder / "bad.toml").write_text(SUITE.replace(old, new))
+    refused = dumbbell("check", "cubic", "--against", "cubic", "--suite", "bad.toml", expect=2)
+    assert refused.stderr.startswith(f"dumbbell: bad.toml: {said}")
+
+
+def test_the_steps_of_the_action_and_of_the_job_do_what_they_say(
+    folder: Path, suite: list[str], tmp_path: Path
+) -> None:
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    (commands / "dumbbell").write_text(f'#!/bin/sh\nexec {" ".join(COMMAND)} "$@"\n')
+    (commands / "dumbbell").chmod(0o755)
+    inputs = {
+        "candidate": "halved.toml",
+        "against": "cubic",
+        "suite": "small.suite.toml",
+        "options": "--strict --jobs 2",
+    }
+    environment = os.environ | {
+        "PATH": f"{commands}:{os.environ['PATH']}",
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
+        "GITHUB_PATH": str(tmp_path / "path"),
+    }
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    assert inputs.keys() == action["inputs"].keys()
+    statuses = []
+    for step in action["runs"]["steps"]:
+        given = {
+            name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], text)
+            for name, text in step["env"].items()
+        }
+        words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+        done = subprocess.run(words, cwd=folder, env=environment | given, capture_output=True, text=True, check=False)
+        statuses.append(done.returncode)
+    assert statuses == [0, 1], done.stderr
+    assert (tmp_path / "output").read_text() == "verdict=worse\n"
+    assert (tmp_path / "summary").read_text().startswith("## dumbbell check: worse")
+    assert "::error title=" in done.stdout
+
+    job = yaml.safe_load((ROOT / "examples/ci/gitlab.yml").read_text())[".dumbbell-check"]
+    given = {name.upper(): value for name, value in inputs.items()} | {"OPTIONS": "--jobs 2"}
+    assert given.keys() == job["variables"].keys()
+    (script,) = job["script"]
+    given["CANDIDATE"] = "cubic"
+    done = subprocess.run(
+        ["sh", "-ec", script], cwd=folder, env=environment | given, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert ElementTree.parse(folder / job["artifacts"]["reports"]["junit"]).getroot().get("failures") == "0"

@@ -1,0 +1,34 @@
+"""The stack's CUBIC of `docs/check.md`: its slip is caught."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import Dumbbell
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.mark.slow  # it compiles four crates
+def test_a_stacks_cubic_with_a_wrong_beta_is_caught(dumbbell: Dumbbell, folder: Path) -> None:
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "stack-cubic"
+    manifest = ROOT / "examples/stack-cubic/Cargo.toml"
+    for name, features in (("right", []), ("wrong", ["--features", "wrong-beta"])):
+        subprocess.run(
+            ["cargo", "build", "--locked", "--quiet", "--manifest-path", str(manifest), *features],
+            env=os.environ | {"CARGO_TARGET_DIR": str(target)},
+            check=True,
+        )
+        shutil.copy(target / "debug/libstack_cubic.so", folder / f"{name}.so")
+    cells = ["--cells", "long,start,lossy"]
+    done = dumbbell("check", "wrong=./wrong.so", "--against", "right=./right.so", *cells, "--json", expect=1)
+    found = {cell["cell"]: cell for cell in json.loads(done.stdout)["cells"]}
+    assert found["start"]["identical"]
+    loss = next(row for row in found["long"]["quantities"] if row["quantity"] == "loss")
+    assert loss["verdict"] == "worse"
+    cwnd = next(field for field in found["long"]["first_difference"]["state"] if field["field"] == "cwnd")
+    assert cwnd["candidate"] / cwnd["baseline"] == pytest.approx(0.8 / 0.7, rel=0.02)
