@@ -1,0 +1,54 @@
+"""Mutated controllers: check the list, or make a repository that has them.
+
+Usage: python -m validation.mutations --check | --make FOLDER [--only cubic-07,reno-01].
+
+--make copies the tracked files of this repository to FOLDER, adds each mutated controller to the crate `congestion`
+there, and its scheme to FOLDER/mutants. After a build in FOLDER, `dumbbell run --schemes FOLDER/mutants/cubic-07.toml`
+of that build runs one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import dumbbell
+from dumbbell.base.errors import one_line
+from validation.mutations.mutants import make
+from validation.mutations.mutation import Mutation, load, select
+
+
+def summary(mutations: Sequence[Mutation]) -> str:
+    """Return how many mutations each kind and each controller has."""
+    kinds, schemes = (
+        ", ".join(f"{name} {count}" for name, count in sorted(Counter(names).items()))
+        for names in ([each.kind for each in mutations], [each.scheme for each in mutations])
+    )
+    return f"{len(mutations)} mutations\n{schemes}\n{kinds}"
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Run the command; an error is one line."""
+    parser = argparse.ArgumentParser(
+        prog="mutations", description=__doc__.splitlines()[0] if __doc__ else None, allow_abbrev=False
+    )
+    action = parser.add_mutually_exclusive_group(required=True)
+    action.add_argument("--check", action="store_true", help="check that every mutation fits the sources")
+    action.add_argument("--make", type=Path, metavar="FOLDER", help="write a repository with the mutated controllers")
+    parser.add_argument("--only", metavar="ID[,ID]", help="only these mutations [default: all]")
+    options = parser.parse_args(words)
+    try:
+        chosen = select(load(), options.only)
+        if options.make:
+            make(chosen, options.make)
+    except dumbbell.Error as error:
+        print(f"mutations: {one_line(error)}", file=sys.stderr)
+        sys.exit(2)
+    print(summary(chosen))
+
+
+if __name__ == "__main__":
+    main()
