@@ -1,1 +1,1 @@
-"""Built-in controllers with one slip each, to judge whatever claims to find a changed controller."""
+"""Built-in controllers with one slip each, to test the detection of regressions."""
