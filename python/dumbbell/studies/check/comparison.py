@@ -169,17 +169,28 @@ class Comparison:
     """A check while it is made, in a directory of its own."""
 
     def __init__(
-        self, suite: CheckSuite, sides: Sequence[Side], folder: Path, how: Execution, seed: int, progress: Progress
+        self,
+        suite: CheckSuite,
+        sides: Sequence[Side],
+        folder: Path,
+        how: Execution,
+        seed: int,
+        progress: Progress,
+        rows: int | None = None,
     ) -> None:
-        """The folder exists and is empty; `how` says on how many processes runs are made."""
+        """The folder exists and is empty; `how` says on how many processes runs are made.
+
+        `rows` is the number of quantities among which a false alarm is as rare as promised: those of the suite, unless
+        the suite is a part of a larger one.
+        """
         self.sides = {side.name: side for side in sides}
         self._folder = folder
         self._how = how
         self._seed = seed
         self._progress = progress
         self._running = [side for side in sides if side.kept is None]
-        rows = sum(len(cell.metrics) for cell in suite.cells)
-        self._cells = [_Cell(cell, self.sides, rows, self._most_runs(cell)) for cell in suite.cells]
+        every = rows or sum(len(cell.metrics) for cell in suite.cells)
+        self._cells = [_Cell(cell, self.sides, every, self._most_runs(cell)) for cell in suite.cells]
 
     def _most_runs(self, cell: CheckCell) -> int:
         """Return the most runs of each side: no more than were kept of one."""
@@ -209,6 +220,19 @@ class Comparison:
                 _Sequential({self._folder_of(MORE, cell): cell for cell in more}),
             )
         return self._explained([self._result(cell) for cell in self._cells])
+
+    def pool(self, runs: int, nudged: bool) -> dict[str, Observed]:
+        """Make so many runs of each cell, of the only side that runs; return what was seen, by cell.
+
+        With `nudged` they are made on paths that are 1 ns longer.
+        """
+        (side,) = self._running
+        planned = []
+        for cell in self._cells:
+            experiment = self._experiment(cell, MORE, runs)
+            planned.append((MORE, cell, _nudged(experiment) if nudged else experiment))
+        self._make(planned)
+        return {cell.cell.name: cell.observed(side.name, MORE) for cell in self._cells}
 
     def observe(self) -> tuple[dict[str, Observed], dict[str, Experiment]]:
         """Make as many runs of each cell as a baseline keeps; return what was seen of the side that runs, by cell.

@@ -1,0 +1,307 @@
+"""What `dumbbell check` finds and what it raises for nothing: false alarms, a regression of 3 %, 100 mutations.
+
+    python -m validation.gate alarms            1,000 comparisons of equal sides, for each scheme of ALARMS
+    python -m validation.gate power             20 checks of a controller whose goodput is 3 % less
+    python -m validation.gate mutants FOLDER    a check of each mutation, in a built FOLDER of `validation.mutations`
+    python -m validation.gate page              writes the figures into docs/check.md
+
+What is expected stands in WANTED, and was written before any result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dumbbell import catalog
+from dumbbell.base.interrupts import interruptible
+from dumbbell.base.progress import Progress
+from dumbbell.catalog.check_suite import CheckCell, CheckSuite
+from dumbbell.catalog.scheme import Scheme
+from dumbbell.execution.perform import Execution
+from dumbbell.present.tables import Table, markdown
+from dumbbell.studies.check.comparison import CellResult, Comparison
+from dumbbell.studies.check.judging import judge, looks, overall
+from dumbbell.studies.check.sides import BASELINE, CANDIDATE, Observed, Side
+
+DATA = Path(__file__).parent / "data/gate.json"
+PAGE = Path(__file__).parent.parent / "docs/check.md"
+SUITE = "quick"
+
+WANTED = {
+    "alarms": "no alarm in 1,000 comparisons of equal sides",
+    "power": "a regression of 3 % on a path with 0.1 % loss is found in 19 of 20 checks",
+    "mutants": "95 of 100 mutations are found",
+}
+"""What the gate is to reach."""
+
+ALARMS = ("cubic", "bbr", "vivace-loss", "copa")
+"""Schemes whose runs are compared with each other: some that repeat well, and some whose runs are chaotic."""
+COMPARISONS = 1000
+POOL = 160
+"""Runs of each cell from which comparisons draw: more than twice as many as a comparison of the suite takes."""
+
+SLOWER = {"beta": "0.655"}
+"""Parameters of the regressed CUBIC, and its mean change of goodput in the cell `lossy`, measured over POWER_POOL runs
+with other seeds than those of the checks."""
+POWER_CELL = "lossy"
+POWER_POOL = 600
+CHECKS = 20
+
+GROUPS = (
+    ("start", "steady", "lossy", "step", "shallow", "long"),
+    ("outage", "idle", "very-lossy", "codel", "bursty-acks", "policer"),
+    ("deep", "reordered", "two-flows", "beside-cubic", "beside-reno"),
+)
+"""Cells in the order in which a mutation is looked for: it is found by the first group in which something is worse."""
+
+
+@contextmanager
+def _working(jobs: int | None) -> Iterator[tuple[Path, Execution, Progress]]:
+    with tempfile.TemporaryDirectory(prefix="dumbbell-gate-") as folder, Progress() as progress, interruptible():
+        yield Path(folder), Execution(jobs=jobs), progress
+
+
+def checked(
+    candidate: Scheme, baseline: Scheme, suite: CheckSuite, seed: int, jobs: int | None, rows: int | None = None
+) -> list[CellResult]:
+    """Return what a check finds."""
+    sides = [Side(BASELINE, baseline.name, baseline), Side(CANDIDATE, candidate.name, candidate)]
+    with _working(jobs) as (folder, how, progress):
+        return Comparison(suite, sides, folder, how, seed, progress, rows).compare()
+
+
+def pool(
+    scheme: Scheme, suite: CheckSuite, runs: int, seed: int, jobs: int | None, nudged: bool
+) -> dict[str, Observed]:
+    """Return the runs of a scheme in each cell; `nudged` on paths that are 1 ns longer."""
+    with _working(jobs) as (folder, how, progress):
+        side = Side(CANDIDATE, scheme.name, scheme)
+        return Comparison(suite, [side], folder, how, seed, progress).pool(runs, nudged)
+
+
+def alarms(names: Sequence[str], jobs: int | None) -> dict[str, Any]:
+    """Return how many comparisons of equal sides raise an alarm, and the other answers.
+
+    `pairs`: the candidate is the same controller on paths that are 1 ns longer: the same behaviour, other packets,
+    the same draws. `others`: it is the same controller with other seeds.
+    """
+    suite = catalog.check_suites().find(SUITE)
+    rows = sum(len(cell.metrics) for cell in suite.cells)
+    found: dict[str, Any] = {}
+    for name in names:
+        scheme = catalog.schemes().find(name)
+        plain = pool(scheme, suite, POOL, 1001, jobs, nudged=False)
+        moved = pool(scheme, suite, POOL, 1001, jobs, nudged=True)
+        draw = random.Random(name)
+        chaotic = [cell.name for cell in suite.cells if _is_chaotic(cell, plain[cell.name], moved[cell.name])]
+        answers: dict[str, dict[str, int]] = {"pairs": {}, "others": {}}
+        unresolved: dict[str, int] = {}
+        for _ in range(COMPARISONS):
+            for kind in answers:
+                verdicts = []
+                for cell in suite.cells:
+                    rows_found = _compared(
+                        cell, plain[cell.name], moved[cell.name], kind, cell.name in chaotic, rows, draw
+                    )
+                    for metric, verdict in rows_found.items():
+                        if kind == "pairs" and verdict == "not resolved":
+                            unresolved[f"{cell.name} {metric}"] = unresolved.get(f"{cell.name} {metric}", 0) + 1
+                    verdicts += rows_found.values()
+                answer = "alarm" if {"worse", "better"} & set(verdicts) else overall(verdicts)
+                answers[kind][answer] = answers[kind].get(answer, 0) + 1
+        found[name] = {"answers": answers, "chaotic": chaotic, "unresolved": unresolved}
+    return found
+
+
+def _is_chaotic(cell: CheckCell, plain: Observed, moved: Observed) -> bool:
+    """Return whether a nanosecond moves a quantity by more than its wanted effect (root mean square)."""
+    for metric in cell.metrics:
+        before, after = plain.of(metric), moved.of(metric)
+        moves = [after[seed] - before[seed] for seed in before if seed in after]
+        mean = sum(before.values()) / len(before)
+        if moves and (sum(move * move for move in moves) / len(moves)) ** 0.5 > metric.effect(mean):
+            return True
+    return False
+
+
+def _compared(
+    cell: CheckCell, pools: tuple[Observed, Observed], kind: str, chaotic: bool, rows: int, draw: random.Random
+) -> dict[str, str]:
+    """Return the answers of a sequential comparison whose runs are drawn from pools."""
+    plain, _ = pools
+    seeds = list(plain.of(cell.metrics[0]))
+    draw.shuffle(seeds)
+    most = min(cell.most_runs, len(seeds) // 2)
+    first, second = seeds[:most], seeds[most : 2 * most]
+    found: dict[str, str] = {}
+    for count in looks(most)[1:]:
+        for metric in cell.metrics:
+            if kind == "pairs":
+                sides = [{seed: pool.of(metric)[seed] for seed in first[:count]} for pool in pools]
+            else:
+                halves = (first[:count], second[:count])
+                sides = [{place: plain.of(metric)[seed] for place, seed in enumerate(half)} for half in halves]
+            answer = judge(
+                metric, *sides, paired=kind == "pairs" and not chaotic, rows=rows, most_runs=most, fair=50.0
+            ).verdict
+            found[metric.name] = answer
+        if "not resolved" not in found.values():
+            break
+    return found
+
+
+def power(jobs: int | None) -> dict[str, Any]:
+    """Return how a CUBIC that is 3 % slower on the lossy path is answered by checks with other seeds."""
+    suite = catalog.check_suites().find(SUITE)
+    rows = sum(len(cell.metrics) for cell in suite.cells)
+    lossy = suite.only((POWER_CELL,))
+    cubic = catalog.schemes().find("cubic")
+    slower = replace(cubic, name="slower", parameters=cubic.parameters | SLOWER)
+    goodput = lossy.cells[0].metrics[0]
+    sides = [pool(scheme, lossy, POWER_POOL, 2001, jobs, nudged=False) for scheme in (cubic, slower)]
+    before, after = (side[POWER_CELL].of(goodput) for side in sides)
+    change = sum(after[seed] - before[seed] for seed in before) / sum(before.values())
+    answers, runs, seconds = [], [], []
+    for seed in range(1, CHECKS + 1):
+        began = time.monotonic()
+        (result,) = checked(slower, cubic, lossy, 3000 + seed, jobs, rows)
+        row = result.judgements[0]
+        answers.append(row.verdict)
+        runs.append(row.runs)
+        seconds.append(round(time.monotonic() - began, 1))
+    return {"change": change, "answers": answers, "runs": runs, "seconds": seconds}
+
+
+def mutants(folder: Path, jobs: int | None, only: Sequence[str], file: Path) -> dict[str, Any]:
+    """Return the answer to each mutation, and the cells in which something is worse; kept in `file` one by one."""
+    suite = catalog.check_suites().find(SUITE)
+    rows = sum(len(cell.metrics) for cell in suite.cells)
+    found: dict[str, Any] = json.loads(file.read_text()) if file.is_file() else {}
+    for each in sorted((folder / "mutants").glob("*.toml")):
+        name = each.stem
+        if name in found or (only and name not in only):
+            continue
+        mutant = catalog.schemes().find(str(each))
+        original = catalog.schemes().find(name.rpartition("-")[0])
+        results: list[CellResult] = []
+        for group in GROUPS:
+            results += checked(mutant, original, suite.only(group), 1, jobs, rows)
+            if overall([result.verdict for result in results]) == "worse":
+                break
+        found[name] = {
+            "verdict": overall([result.verdict for result in results]),
+            "worse": [
+                f"{r.cell.name} {row.metric.name}" for r in results for row in r.judgements if row.verdict == "worse"
+            ],
+            "better": [
+                f"{r.cell.name} {row.metric.name}" for r in results for row in r.judgements if row.verdict == "better"
+            ],
+            "failed": [r.cell.name for r in results if r.failures],
+            "differ": [r.cell.name for r in results if not r.identical],
+        }
+        print(name, found[name]["verdict"], found[name]["worse"][:3], flush=True)
+        file.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+    return found
+
+
+def _rows_that_are(verdict: str, results: Sequence[CellResult]) -> list[str]:
+    return [
+        f"{each.cell.name} {row.metric.name}" for each in results for row in each.judgements if row.verdict == verdict
+    ]
+
+
+def _lines(data: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the part of the page."""
+    if "alarms" in data:
+        yield (
+            f"**Nothing is raised for nothing.** Wanted: {WANTED['alarms']}. Each scheme was compared with itself "
+            f"{COMPARISONS} times, in two ways: on paths that are 1 ns longer (the same behaviour and draws, other "
+            f"packets), and with other seeds (other draws). Each comparison draws its runs from {POOL} runs of each "
+            "cell, and takes as many as the rule asks for. An alarm is any quantity that is called better or worse."
+        )
+        yield ""
+        rows = []
+        for name, found in data["alarms"].items():
+            for kind, words in (("pairs", "1 ns longer"), ("others", "other seeds")):
+                answers = found["answers"][kind]
+                counts = [answers.get(each, 0) for each in ("alarm", "same", "not resolved")]
+                rows.append((name, words, *counts, ", ".join(found["chaotic"]) or "none"))
+        head = ["scheme", "compared with itself", "alarms", "same", "not resolved", "chaotic cells"]
+        yield from (markdown.render(Table.of(head, rows)), "")
+    if "power" in data:
+        found = data["power"]
+        yield (
+            f"**What matters is found.** Wanted: {WANTED['power']}. A CUBIC with `beta` = {SLOWER['beta']} has "
+            f"{-100 * found['change']:.2f} % less goodput in the cell `lossy` (the mean of {POWER_POOL} pairs of runs "
+            f"with other seeds). Of {len(found['answers'])} checks with seeds of their own, "
+            f"{found['answers'].count('worse')} say `worse`, after {min(found['runs'])} to {max(found['runs'])} runs "
+            "of each side."
+        )
+        yield ""
+    if "mutants" in data:
+        found = data["mutants"]
+        verdicts = [each["verdict"] for each in found.values()]
+        yield (
+            f"**Slips are found.** Wanted: {WANTED['mutants']}. [validation/mutations](../validation/mutations) has "
+            f"{len(found)} slips of built-in controllers (constants, missing branches, windows that are off by one), "
+            "written by somebody who did not know the suite. "
+            f"`dumbbell check` answers `worse` to {verdicts.count('worse')} of them, `better` to "
+            f"{verdicts.count('better')}, `not resolved` to {verdicts.count('not resolved')}, `same` to "
+            f"{verdicts.count('same')}."
+        )
+        yield ""
+        rows = [
+            (name, each["verdict"], ", ".join(each["differ"]) or "none", ", ".join(each["better"]) or "-")
+            for name, each in sorted(found.items())
+            if each["verdict"] != "worse"
+        ]
+        if rows:
+            head = ["mutation", "answer", "cells with other packets", "better"]
+            yield from ("Those that are not called worse:", "", markdown.render(Table.of(head, rows)), "")
+
+
+def write_page() -> None:
+    """Write the figures into the page."""
+    begin, end = "<!-- written by `python -m validation.gate page` -->", "<!-- /written -->"
+    text = PAGE.read_text(encoding="utf-8")
+    head, _, rest = text.partition(begin)
+    _, _, tail = rest.partition(end)
+    written = "\n".join(_lines(json.loads(DATA.read_text())))
+    PAGE.write_text(f"{head}{begin}\n\n{written}\n{end}{tail}", encoding="utf-8")
+
+
+def main() -> None:
+    """Run a part, keep its figures, or write the page."""
+    parser = argparse.ArgumentParser(prog="gate", description="what `dumbbell check` finds, and false alarms")
+    parser.add_argument("part", choices=["alarms", "power", "mutants", "page"])
+    parser.add_argument("folder", nargs="?", type=Path, help="mutants: the repository that was made and built")
+    parser.add_argument("--jobs", type=int)
+    parser.add_argument("--only", default="", help="schemes or mutations, with commas between them")
+    options = parser.parse_args()
+    only = [name for name in options.only.split(",") if name]
+    if options.part == "page":
+        write_page()
+        return
+    data = json.loads(DATA.read_text()) if DATA.is_file() else {}
+    if options.part == "alarms":
+        data["alarms"] = data.get("alarms", {}) | alarms(only or ALARMS, options.jobs)
+    elif options.part == "power":
+        data["power"] = power(options.jobs)
+    else:
+        if options.folder is None:
+            parser.error("mutants: name the folder")
+        data["mutants"] = mutants(options.folder, options.jobs, only, options.folder / "gate.json")
+    DATA.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    main()
