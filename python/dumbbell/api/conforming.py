@@ -1,0 +1,170 @@
+"""Conformance to drafts and RFCs: numbered cases, run and judged."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from dumbbell import catalog
+from dumbbell.api.running import Interrupted
+from dumbbell.api.selection import Names, Schemes, listed_names
+from dumbbell.base.backend import executing_backend
+from dumbbell.base.errors import UserError
+from dumbbell.base.interrupts import interruptible
+from dumbbell.base.json_text import to_json
+from dumbbell.base.progress import Progress
+from dumbbell.catalog.conformance_cases import Suite, find_suite, suite_names
+from dumbbell.catalog.scheme import Scheme
+from dumbbell.execution.perform import Execution, perform
+from dumbbell.formats.staging import refuse_used
+from dumbbell.present.tables import Table
+from dumbbell.results import ResultsDirectory, locked, prepare, write_atomically
+from dumbbell.studies.conformance import matrix
+from dumbbell.studies.conformance.checking import chosen_cases, verdicts
+from dumbbell.studies.conformance.judging import FAIL, Verdict
+from dumbbell.studies.conformance.plans import Planned
+
+RESULTS = "conformance.json"
+"""The file with every verdict and figure, in the directory of the runs."""
+
+
+@dataclass(frozen=True)
+class Conformance:
+    """What `dumbbell.check_conformance` found: a verdict on each case with each scheme, with the figures behind it.
+
+    A verdict is `pass`, `fail`, `not applicable` (the source is not about the scheme, or the scheme does not show what
+    the case measures), or `not reached` (the scenario did not bring the scheme to where the case looks).
+    """
+
+    suite: Suite
+    verdicts: tuple[Verdict, ...]
+    directory: Path
+    """Where its runs are, each a results directory."""
+
+    @property
+    def good(self) -> bool:
+        """Whether no case failed."""
+        return all(each.verdict != FAIL for each in self.verdicts)
+
+    @property
+    def reasons(self) -> list[str]:
+        """A line for each case that was not simply passed: which figure, when, and the rule that is broken."""
+        return matrix.reasons(self.verdicts)
+
+    @property
+    def counts(self) -> str:
+        """How many cases have which verdict, in words."""
+        return matrix.counted(self.verdicts)
+
+    def table(self) -> Table:
+        """Return the matrix: a row for each case, a column for each scheme."""
+        return matrix.matrix(self.verdicts)
+
+    def markdown(self) -> str:
+        """Return the matrix and the reasons as a part of a page."""
+        return matrix.page(self.suite, self.verdicts)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the object that `dumbbell conformance --json` prints."""
+        return {
+            "suite": self.suite.name,
+            "source": self.suite.source,
+            "directory": str(self.directory),
+            "cases": [matrix.as_json(each) for each in self.verdicts],
+        }
+
+    def __repr__(self) -> str:
+        return f"<dumbbell.Conformance: {self.suite.name}: {self.counts}>"
+
+
+def conformance_suites() -> list[str]:
+    """Return the names of the suites of conformance cases."""
+    return suite_names()
+
+
+def check_conformance(
+    suite: str,
+    *,
+    schemes: Schemes = (),
+    cases: Names = (),
+    backend: str = "sim",
+    jobs: int | None = None,
+    out: str | PathLike[str] | None = None,
+    command: Sequence[str] = (),
+) -> Conformance:
+    """Runs the cases of a suite with some schemes and judges them, as `dumbbell conformance` does.
+
+    Args:
+        suite: one of `dumbbell.conformance_suites()`.
+        schemes: names, TOML files, or `dumbbell.Scheme`s; unless given those that the suite names.
+        cases: numbers of the only cases to run: `3`, `7a`.
+        backend: `sim`, or `emu` for kernel controllers and programs: only cases that packets alone show.
+        jobs: processes; one per processor unless given.
+        out: a new directory for the runs; unless given one below `results`.
+        command: the words of the command line that this call comes from; recorded.
+
+    Raises:
+        dumbbell.Error: something that is not allowed, in one line; nothing was run.
+        dumbbell.Interrupted: by Ctrl-C, SIGTERM or SIGHUP.
+    """
+    found = find_suite(suite)
+    chosen = chosen_cases(found, listed_names(cases))
+    executing_backend(backend)
+    tested = _schemes(found, schemes)
+    place = _default(found) if out is None else Path(out)
+    refuse_used(place)
+    how = Execution(jobs=jobs, command=command)
+
+    def make(plans: Sequence[Planned]) -> Sequence[ResultsDirectory]:
+        return _performed(plans, place, how)
+
+    with interruptible():
+        judged = Conformance(found, tuple(verdicts(found, chosen, tested, backend, place, make)), place)
+    if place.is_dir():
+        write_atomically(place / RESULTS, to_json(judged.as_json()))
+    return judged
+
+
+def _schemes(suite: Suite, given: Schemes) -> dict[str, Scheme]:
+    """The schemes by name; two of one name are refused."""
+    wanted = [given] if isinstance(given, str | Scheme) else list(given)
+    found: dict[str, Scheme] = {}
+    for each in wanted or suite.schemes:
+        scheme = each if isinstance(each, Scheme) else catalog.schemes().find(str(each))
+        if found.setdefault(scheme.name, scheme) != scheme:
+            raise UserError(f"two schemes are called `{scheme.name}`: give one another name")
+    return found
+
+
+def _default(suite: Suite) -> Path:
+    started = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
+    wanted = Path("results") / f"conformance-{suite.name}-{started}"
+    # two in one second
+    more = (wanted.with_name(f"{wanted.name}-{number}") for number in itertools.count(2))
+    return next(path for path in itertools.chain([wanted], more) if not path.exists())
+
+
+def _performed(plans: Sequence[Planned], place: Path, how: Execution) -> Sequence[ResultsDirectory]:
+    """The results of planned experiments, each in a directory of its own."""
+    if not plans:
+        return []
+
+    @contextmanager
+    def hold() -> Iterator[list[ResultsDirectory]]:
+        with ExitStack() as held:
+            found = []
+            for each in plans:
+                held.enter_context(locked(each.folder))
+                found.append(prepare(each.folder, each.experiment, resume=False))
+            yield found
+
+    with Progress() as progress:
+        parts, outcome = perform([each.experiment for each in plans], how, hold, None, progress)
+    if outcome.interrupted:
+        raise Interrupted(place, outcome)
+    return parts

@@ -1,0 +1,348 @@
+"""Conformance cases: what a draft or an RFC says, the scenario that shows it, and the checks with their tolerances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.catalog.experiment_file import ExperimentFile
+from dumbbell.catalog.experiment_settings import Settings, SettingValues, read_settings
+from dumbbell.catalog.grids.flows import parse_flow
+from dumbbell.catalog.options.path_options import OPTIONS, make_path
+from dumbbell.catalog.path import PathModel, parse_path
+from dumbbell.catalog.toml_tables import TomlTable, read_toml
+
+FOLDER = Path(__file__).parent / "conformance"
+SUITE_FILE, STATES_FILE = "suite.toml", "states.toml"
+KINDS = ("run", "script")
+"""What makes a case's events: a run over a path, or a script that is told to a controller."""
+_SETTINGS = ("duration_s", "flows", "interval_s", "seed", "sample_interval_s", "backend", "log", "warmup_s")
+_CHECK_KEYS = ("measure", "at_least", "at_most", "expected", "rule", "because", "reach")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One measurement of a case and what it may come to.
+
+    A number may be `at_least` to `at_most`, a word one of `expected`. `because` is the reason for these limits, `rule`
+    the sentence of the source that is broken outside of them. Where `reach` is set, a miss says that the scenario did
+    not bring the scheme into the state that the case is about.
+    """
+
+    measure: str
+    arguments: Mapping[str, Any]
+    because: str
+    rule: str
+    at_least: float | None = None
+    at_most: float | None = None
+    expected: tuple[str, ...] = ()
+    reach: bool = False
+    place: str = ""
+    """File and key, for messages."""
+
+    def allows(self, value: float | str) -> bool:
+        """Return whether a figure is within the limits."""
+        if isinstance(value, str):
+            return value in self.expected
+        low = self.at_least is None or value >= self.at_least
+        return low and (self.at_most is None or value <= self.at_most)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What is changed at a moment: settings of an element of the path, `after_s` later."""
+
+    element: str
+    after_s: float
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Write:
+    """What the application writes from `after_s` after the moment on: `bytes` at once, or `rate_mbps` for `lasts_s`."""
+
+    after_s: float
+    bytes: int = 0
+    rate_mbps: float = 0.0
+    lasts_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When a case disturbs its run: at `at_s`, or when a phase begins for the `nth` time from `from_s` on.
+
+    A first run without the disturbance tells when that is. The second run is the same up to there. Where `stops` is
+    set, the application writes nothing from the moment on but `writes`.
+    """
+
+    at_s: float | None = None
+    phase: str = ""
+    nth: int = 1
+    from_s: float = 0.0
+    changes: tuple[Change, ...] = ()
+    stops: bool = False
+    writes: tuple[Write, ...] = ()
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """A failure that is known: the sentence of the source that controllers break, and why they do."""
+
+    controllers: tuple[str, ...]
+    breaks: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """One numbered case of a suite."""
+
+    suite: str
+    number: int
+    part: str
+    name: str
+    title: str
+    section: str
+    says: str
+    kind: str
+    script: str
+    scenario: ExperimentFile | None
+    moment: Moment | None
+    checks: tuple[Check, ...]
+    deviations: tuple[Deviation, ...]
+    controllers: tuple[str, ...]
+    """The only controllers that it is about; empty: those of the suite."""
+    otherwise: str
+    """Why it is not about others."""
+    note: str
+    file: str = field(compare=False)
+
+    @property
+    def label(self) -> str:
+        """Its number, with the letter of its part."""
+        return f"{self.number}{self.part}"
+
+    @property
+    def path(self) -> PathModel:
+        """The path of its scenario."""
+        assert self.scenario is not None, f"{self.file} has no scenario"
+        return self.scenario.own_paths[self.name]
+
+    def deviation(self, controller: str) -> Deviation | None:
+        """Return the known failure of a controller, or None if it has none."""
+        return next((each for each in self.deviations if controller in each.controllers), None)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Cases of one source, and the schemes that they are about."""
+
+    name: str
+    title: str
+    source: str
+    controllers: tuple[str, ...]
+    """Controllers that the source is about; empty: all."""
+    schemes: tuple[str, ...]
+    """Schemes that are checked unless others are named."""
+    real: tuple[str, ...]
+    """Schemes with real packets that the source is about."""
+    note: str
+    cases: tuple[Case, ...]
+
+    def covers(self, scheme: str, controller: str) -> bool:
+        """Return whether the source is about a scheme."""
+        return not self.controllers or controller in self.controllers or scheme in self.real
+
+
+@dataclass(frozen=True)
+class StateNames:
+    """How a controller names its phases: the sampled field, and a phase for each of its values from 0."""
+
+    field: str
+    phases: tuple[str, ...]
+
+
+def suite_names() -> list[str]:
+    """Return the names of the suites."""
+    return sorted(file.parent.name for file in FOLDER.glob(f"*/{SUITE_FILE}"))
+
+
+@cache
+def find_suite(name: str) -> Suite:
+    """Return a suite with its cases, in the order of their numbers.
+
+    Raises:
+        UserError: there is none of this name.
+    """
+    names = suite_names()
+    if name not in names:
+        raise UserError(f"unknown suite `{name}`{nearest(name, names)}: allowed are {listed(names)}")
+    return read_suite(FOLDER / name)
+
+
+def read_suite(folder: Path) -> Suite:
+    """Return the suite in a directory.
+
+    Raises:
+        UserError: a key or value that is not allowed, or a number that two cases have.
+    """
+    table = read_toml(folder / SUITE_FILE)
+    cases: dict[str, Case] = {}
+    for file in sorted(folder.glob("[0-9]*.toml")):
+        case = parse_case(read_toml(file), folder.name)
+        if case.label in cases:
+            raise UserError(f"{file}: `number` = {case.label}: is that of {cases[case.label].file} too")
+        cases[case.label] = case
+    suite = Suite(
+        name=folder.name,
+        title=table.text("title"),
+        source=table.text("source"),
+        controllers=tuple(table.texts("controllers", [])),
+        schemes=tuple(table.texts("schemes")),
+        real=tuple(table.texts("real", [])),
+        note=table.text("note", "").strip(),
+        cases=tuple(sorted(cases.values(), key=lambda case: (case.number, case.part))),
+    )
+    table.finish()
+    return suite
+
+
+@cache
+def state_names() -> dict[str, StateNames]:
+    """Return how controllers name their phases, by controller."""
+    table = read_toml(FOLDER / STATES_FILE)
+    found = {}
+    for controller in table.raw:
+        each = table.table(controller)
+        found[controller] = StateNames(each.text("field"), tuple(each.texts("phases")))
+        each.finish()
+    return found
+
+
+def parse_case(table: TomlTable, suite: str) -> Case:
+    """Return the case that a file describes.
+
+    Raises:
+        UserError: a key or value that is not allowed.
+    """
+    name = Path(table.source).stem
+    kind = table.text("kind", "run", KINDS)
+    case = Case(
+        suite=suite,
+        number=table.integer("number", least=1, most=999),
+        part=table.text("part", ""),
+        name=name,
+        title=table.title("title"),
+        section=table.text("section"),
+        says=table.text("says").strip(),
+        kind=kind,
+        script=table.text("script") if kind == "script" else "",
+        scenario=_scenario(table.table("scenario"), name) if kind == "run" else None,
+        moment=_moment(table.table("when")) if table.has("when") else None,
+        checks=tuple(_check(check) for check in table.tables("check", "measure")),
+        deviations=tuple(_deviation(each) for each in table.tables("deviation")),
+        controllers=tuple(table.texts("controllers", [])),
+        otherwise=table.text("otherwise", ""),
+        note=table.text("note", "").strip(),
+        file=table.source,
+    )
+    table.finish()
+    if kind == "run" and all(check.reach for check in case.checks):
+        raise UserError(f"{table.source}: needs a [[check]] that is not one of `reach`")
+    return case
+
+
+def _scenario(table: TomlTable, name: str) -> ExperimentFile:
+    """The scenario: settings of an experiment, flows, and the path in a few words (`line`) or by its elements."""
+    path = _path(table, name)
+    settings: SettingValues = {"log": "full", **Settings.EXACT} | read_settings(table, _SETTINGS)
+    experiment_file = ExperimentFile(
+        name=name,
+        paths=[name],
+        own_paths={name: path},
+        flow=tuple(parse_flow(flow) for flow in table.tables("flow")),
+        **settings,
+        file=table.source,
+    )
+    table.finish()
+    return experiment_file
+
+
+def _path(table: TomlTable, name: str) -> PathModel:
+    if table.has("line") == table.has("path"):
+        raise UserError(f"{table.source}: `{table.prefix}path`: needed is one of `line` and `path`")
+    if table.has("path"):
+        return parse_path(table.table("path"), name)
+    line = table.table("line")
+    words = {word: line.text(word) for word in OPTIONS if line.has(word)}
+    line.finish()
+    made = make_path(**words)
+    return PathModel(name=name, title=made.title, data=made.data, ack=made.ack, file=table.source)
+
+
+def _moment(table: TomlTable) -> Moment:
+    if table.has("at_s") == table.has("phase"):
+        raise UserError(f"{table.source}: `{table.prefix}phase`: needed is one of `at_s` and `phase`")
+    moment = Moment(
+        at_s=table.number("at_s", least=0.0) if table.has("at_s") else None,
+        phase=table.text("phase", ""),
+        nth=table.integer("nth", 1, least=1),
+        from_s=table.number("from_s", 0.0, least=0.0),
+        changes=tuple(_change(change) for change in table.tables("change", "element")),
+        stops=table.flag("stops", False),
+        writes=tuple(_write(write) for write in table.tables("write")),
+    )
+    table.finish()
+    if moment.writes and not moment.stops:
+        raise UserError(f"{table.source}: `{table.prefix}write`: needs `stops = true`")
+    return moment
+
+
+def _change(table: TomlTable) -> Change:
+    element, after_s = table.text("element"), table.number("after_s", 0.0, least=0.0)
+    settings = {key: value for key, value in table.raw.items() if key not in ("element", "after_s")}
+    table.known += list(settings)  # the core checks them
+    table.finish()
+    return Change(element, after_s, MappingProxyType(settings))
+
+
+def _write(table: TomlTable) -> Write:
+    write = Write(
+        after_s=table.number("after_s", least=0.0),
+        bytes=table.integer("bytes", 0),
+        rate_mbps=table.number("rate_mbps", 0.0, least=0.0),
+        lasts_s=table.number("lasts_s", 0.0, least=0.0),
+    )
+    table.finish()
+    return write
+
+
+def _check(table: TomlTable) -> Check:
+    reach = table.flag("reach", False)
+    check = Check(
+        measure=table.text("measure"),
+        arguments=MappingProxyType({key: value for key, value in table.raw.items() if key not in _CHECK_KEYS}),
+        because=table.text("because").strip(),
+        rule=table.text("rule", "" if reach else None).strip(),
+        at_least=table.number("at_least") if table.has("at_least") else None,
+        at_most=table.number("at_most") if table.has("at_most") else None,
+        expected=tuple(table.texts("expected", [])),
+        reach=reach,
+        place=f"{table.source}: `{table.prefix.removesuffix('.')}`",
+    )
+    if (check.at_least, check.at_most, check.expected) == (None, None, ()):
+        raise UserError(f"{check.place}: needed is one of `at_least`, `at_most` and `expected`")
+    table.known += list(check.arguments)  # the measure checks them
+    table.finish()
+    return check
+
+
+def _deviation(table: TomlTable) -> Deviation:
+    deviation = Deviation(tuple(table.texts("controllers")), table.text("breaks").strip(), table.text("why").strip())
+    table.finish()
+    return deviation

@@ -1,0 +1,72 @@
+"""Check schemes against the numbered cases of a draft or an RFC."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import dumbbell
+from dumbbell.base.errors import UserError, one_line, printable
+from dumbbell.base.json_text import to_json
+from dumbbell.catalog.options.values import Suggestion, count, names
+from dumbbell.present.tables import terminal
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds its arguments."""
+    add = parser.add_argument
+    add(
+        "suite",
+        type=Suggestion(*dumbbell.conformance_suites()),
+        metavar="SUITE",
+        help="bbr, cubic, reno, prague, ledbat or rfc9743",
+    )
+    add(
+        "--schemes",
+        type=names,
+        default=(),
+        metavar="A[,B]",
+        help="the schemes to check; default: those that the suite is about",
+    )
+    add("--case", type=names, default=(), metavar="N[,N]", help="only these cases: 3, 7a")
+    add(
+        "--backend",
+        default="sim",
+        metavar="B",
+        help="sim, or emu for kernel controllers and programs: cases that packets alone show",
+    )
+    add("--jobs", type=count, metavar="N", help="processes; default: one per processor")
+    add("--out", type=Path, metavar="DIR", help="a new directory for the runs; default: one below results")
+    add("--markdown", type=Path, metavar="FILE", help="write the matrix and the reasons as Markdown")
+    add("--json", action="store_true", help="every figure as JSON on stdout")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Prints the matrix, and why cases were not passed; 0 if no case failed, 1 if one did."""
+    try:
+        found = dumbbell.check_conformance(
+            arguments.suite,
+            schemes=arguments.schemes,
+            cases=arguments.case,
+            backend=arguments.backend,
+            jobs=arguments.jobs,
+            out=arguments.out,
+            command=sys.argv,
+        )
+    except dumbbell.Interrupted as stopped:
+        print(printable(f"dumbbell: {stopped}"), file=sys.stderr)
+        return 1
+    if arguments.markdown is not None:
+        try:
+            arguments.markdown.write_text(found.markdown(), encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"--markdown {arguments.markdown}: {one_line(error)}") from None
+    if arguments.json:
+        sys.stdout.write(to_json(found.as_json()))
+    else:
+        print(terminal.fit(found.table()))
+        for line in found.reasons:
+            print(printable(line))
+        print(printable(f"{found.counts}; the runs are in {found.directory}"))
+    return 0 if found.good else 1

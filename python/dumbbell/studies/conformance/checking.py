@@ -1,0 +1,119 @@
+"""All cases of a suite with some schemes: which apply, their runs, and the verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from dumbbell.base.backend import find_backend
+from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.base.progress import Piece, Progress
+from dumbbell.catalog.conformance_cases import Case, Check, Suite
+from dumbbell.catalog.scheme import Scheme
+from dumbbell.results import ResultsDirectory
+from dumbbell.studies.conformance.judging import NOT_APPLICABLE, NOT_REACHED, Verdict, judged
+from dumbbell.studies.conformance.measures import require_measure
+from dumbbell.studies.conformance.plans import (
+    DISTURBED,
+    UNDISTURBED,
+    Planned,
+    first_plan,
+    is_two_runs,
+    second_plan,
+    view_of,
+)
+from dumbbell.studies.conformance.view import NotReachedError, UnseenError
+
+Perform = Callable[[Sequence[Planned]], Sequence[ResultsDirectory]]
+"""Makes the runs of planned experiments."""
+
+
+def chosen_cases(suite: Suite, wanted: Iterable[str]) -> tuple[Case, ...]:
+    """Return the cases with some numbers (`7` is 7a and 7b), or all without any.
+
+    Raises:
+        UserError: there is no case of a number, or a check of a case is not one.
+    """
+    labels = [case.label for case in suite.cases]
+    numbers = [str(case.number) for case in suite.cases]
+    names = list(wanted)
+    for name in names:
+        if name not in labels and name not in numbers:
+            known = list(dict.fromkeys((*numbers, *labels)))
+            raise UserError(
+                f"--case {name}: `{suite.name}` has no such case{nearest(name, known)}: there are {listed(labels)}"
+            )
+    found = [case for case in suite.cases if not names or case.label in names or str(case.number) in names]
+    for case in found:
+        for check in case.checks:
+            require_measure(check)
+    return tuple(found)
+
+
+def why_not(suite: Suite, case: Case, scheme: Scheme, backend: str) -> str:
+    """Return why a case does not apply to a scheme; empty if it does."""
+    can = find_backend(backend).capabilities
+    if case.kind == "script":
+        return "a script of events: `dumbbell conformance` does not run these yet"
+    if not suite.covers(scheme.name, scheme.controller if scheme.kind == "core" else ""):
+        about = listed([*suite.controllers, *suite.real])
+        return f"{suite.title} is about {about}" if not scheme.is_outside else ""
+    if scheme.real and not can.real_packets:
+        return "needs real packets: `--backend emu`"
+    if case.controllers and scheme.kind == "core" and scheme.controller not in case.controllers:
+        return case.otherwise or f"the case is about {listed(case.controllers)}"
+    if can.real_packets and is_two_runs(case):
+        return "its moment is found by repeating a run, which real packets do not do"
+    if can.real_packets and all(needs_state(check) for check in case.checks if not check.reach):
+        return "needs the controller's state"
+    return ""
+
+
+def needs_state(check: Check) -> bool:
+    """Return whether packets alone cannot show what a check measures."""
+    return "phase" in check.arguments or "phases" in check.arguments or "field" in check.arguments
+
+
+def verdicts(
+    suite: Suite,
+    cases: Sequence[Case],
+    schemes: Mapping[str, Scheme],
+    backend: str,
+    out: Path,
+    perform: Perform,
+) -> list[Verdict]:
+    """Return the verdict on every case with every scheme, case by case; runs are made below `out`."""
+    found: dict[tuple[str, str], Verdict] = {}
+    first: list[Planned] = []
+    for case in cases:
+        fitting: dict[str, Scheme] = {}
+        for name, scheme in schemes.items():
+            if why := why_not(suite, case, scheme, backend):
+                found[case.label, name] = Verdict(case, name, scheme.controller, NOT_APPLICABLE, why=why)
+            else:
+                fitting[name] = scheme
+        if fitting:
+            first.append(first_plan(case, fitting, backend, out / UNDISTURBED))
+    second: list[Planned] = []
+
+    def judge(planned: Planned, results: ResultsDirectory, name: str, is_last: bool) -> None:
+        """Judge the run of a scheme, or plan the one that is disturbed."""
+        case, scheme = planned.case, schemes[name]
+        try:
+            view = view_of(planned, results, scheme)
+            if is_last:
+                found[case.label, name] = judged(case, name, scheme.controller, view)
+            else:
+                second.append(second_plan(case, scheme, view, out / DISTURBED))
+        except (UnseenError, NotReachedError) as error:
+            verdict = NOT_APPLICABLE if isinstance(error, UnseenError) else NOT_REACHED
+            found[case.label, name] = Verdict(case, name, scheme.controller, verdict, why=str(error))
+
+    for plans in (first, second):
+        made = list(zip(plans, perform(plans), strict=True)) if plans else []
+        runs = [(planned, results, name) for planned, results in made for name in planned.experiment.labels]
+        with Progress() as progress:
+            stage = progress.expect("runs judged", [Piece(f"{each[0].case.label} {each[2]}", 0.3) for each in runs])
+            for planned, results, name in stage.each(runs):
+                judge(planned, results, name, is_last=plans is second or not is_two_runs(planned.case))
+    return [found[case.label, name] for case in cases for name in schemes]
