@@ -20,7 +20,6 @@ from dumbbell.studies.conformance import windows
 from dumbbell.studies.conformance.view import NotReachedError, RunView, UnseenError
 from dumbbell.studies.conformance.windows import Window
 
-
 Values = NDArray[Any]
 
 
@@ -95,9 +94,13 @@ _KINDS = {str: "a text", int: "a whole number", float: "a number", list: "a list
 _WORD = "phase"
 
 
+NO_PHASE = "none until the end of the run"
+"""The phase after a visit that did not end."""
+
+
 def _phase_after(view: RunView, where: Window, _: Mapping[str, Any]) -> Figure:
-    visit = where.complete
-    return Figure(visit.after, visit.end_s)
+    visit = where.of_phase
+    return Figure(visit.after or NO_PHASE, visit.end_s)
 
 
 def _phase_at(view: RunView, where: Window, _: Mapping[str, Any]) -> Figure:
@@ -123,8 +126,9 @@ def _start(view: RunView, where: Window, _: Mapping[str, Any]) -> Figure:
 
 
 def _seconds(view: RunView, where: Window, _: Mapping[str, Any]) -> Figure:
-    visit = where.complete
-    return Figure(visit.end_s - where.start_s, visit.end_s)
+    """A visit that did not end takes for ever."""
+    visit = where.of_phase
+    return Figure(visit.end_s - where.start_s if visit.after else math.inf, visit.end_s)
 
 
 def _apart(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
@@ -137,8 +141,10 @@ def _apart(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure
 
 
 def _rounds(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
-    """Rounds in a visit, or since a field last grew in it."""
-    visit = where.complete
+    """Rounds in a visit, or since a field last grew in it; a visit that did not end takes for ever."""
+    visit = where.of_phase
+    if not visit.after:
+        return Figure(math.inf, visit.end_s)
     start_s = where.start_s
     if name := arguments.get("since_growth_of"):
         times, values = view.within(name, start_s, visit.end_s)
@@ -223,31 +229,14 @@ def _doublings(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Fi
     return Figure(math.log2(growing[-1] / growing[0]) / (len(growing) - 1), where.end_s)
 
 
-def _held_rounds(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
-    """The fewest rounds after which a maximum that a field had reached was given up."""
-    name = arguments["field"]
-    times, values = view.within(name, where.start_s, where.end_s)
-    fewest, at_s, raised = math.inf, where.end_s, 0
-    for place in range(1, len(values)):
-        if values[place] >= values[place - 1]:
-            raised = place
-        else:
-            rounds = view.value_at("round_count", float(times[place])) - view.value_at(
-                "round_count", float(times[raised])
-            )
-            if rounds < fewest:
-                fewest, at_s = rounds, float(times[place])
-            raised = place
-    if math.isinf(fewest):
-        raise NotReachedError(f"`{name}` never fell")
-    return Figure(fewest, at_s)
-
-
 def _throughput(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
-    """New payload that arrived, as a fraction of what the bottleneck could carry; of a `flow`, or of all flows."""
+    """New payload that arrived, as a fraction of what the bottleneck, or a link of `of_mbps`, could carry."""
     flow = int(arguments.get("flow", 1))
     arrived = view.packets_of(flow).of("deliver", where.start_s, where.end_s)
-    could = view.carried_bytes(where.start_s, where.end_s)
+    if mbps := arguments.get("of_mbps"):
+        could = mbps * 1e6 / 8.0 * (where.end_s - where.start_s) * view.payload_bytes / view.packet_bytes
+    else:
+        could = view.carried_bytes(where.start_s, where.end_s)
     return Figure(float(arrived.data_bytes.sum()) / could, where.end_s)
 
 
@@ -286,18 +275,19 @@ def _queue_delay(view: RunView, where: Window, arguments: Mapping[str, Any]) -> 
     return Figure(float(numpy.percentile(inside, share) - arrived.delay_ms.min()), where.end_s)
 
 
-_STEP_S = 0.01
-"""Resolution of what is on the path, s."""
+_STEP_S = 0.001
+"""Resolution of what is in flight, s."""
 
 
 def _dips(view: RunView, where: Window, arguments: Mapping[str, Any]) -> list[tuple[float, float]]:
-    """Spans of at least `lasts_s` with at most `below` BDP of the path on their way in its data direction."""
+    """Spans of at least `lasts_s` with at most `below` BDP of the path in flight: sent, and no ACK back yet."""
     packets = view.packets
     edges = numpy.arange(where.start_s, where.end_s, _STEP_S)
-    gone = [numpy.searchsorted(packets.of(event).time_s, edges, "right") for event in ("send", "deliver", "drop")]
-    on_path = gone[0] - gone[1] - gone[2]
+    back_s = view.ack_delay_ms / 1e3
+    sent, dropped = (numpy.searchsorted(packets.of(event).time_s, edges, "right") for event in ("send", "drop"))
+    acknowledged = numpy.searchsorted(packets.of("deliver").time_s + back_s, edges, "right")
     bdp = numpy.array([view.capacity_mbps(float(t)) for t in edges]) * view.base_rtt_ms * 1e3 / 8.0 / view.payload_bytes
-    low = on_path <= arguments["below"] * bdp
+    low = sent - dropped - acknowledged <= arguments["below"] * bdp
     found: list[tuple[float, float]] = []
     began: float | None = None
     for time_s, is_low in zip(edges.tolist(), low.tolist(), strict=True):
@@ -309,14 +299,14 @@ def _dips(view: RunView, where: Window, arguments: Mapping[str, Any]) -> list[tu
     return [(start_s, end_s) for start_s, end_s in found if end_s - start_s >= arguments["lasts_s"]]
 
 
-def _dips_apart(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
-    """From the end of a dip to the next one: the median."""
+def _dip_period(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
+    """From the beginning of a dip to that of the next one: the median."""
     dips = _dips(view, where, arguments)
     if len(dips) < 2:
         raise NotReachedError(
-            f"what is on the path fell for {arguments['lasts_s']:g} s {len(dips)} times: two are needed"
+            f"what is in flight fell for {arguments['lasts_s']:g} s {len(dips)} times: two are needed"
         )
-    gaps = [later[0] - earlier[1] for earlier, later in itertools.pairwise(dips)]
+    gaps = [later[0] - earlier[0] for earlier, later in itertools.pairwise(dips)]
     return Figure(float(numpy.median(gaps)), dips[1][0])
 
 
@@ -348,13 +338,14 @@ MEASURES: Mapping[str, Measure] = {
     "doublings": Measure(
         _doublings, "per round", "doublings of a field's growth per round", {"field": str}, ("field",)
     ),
-    "held_rounds": Measure(_held_rounds, "rounds", "rounds for which a maximum is kept", {"field": str}, ("field",)),
-    "throughput": Measure(_throughput, "of capacity", "payload delivered over what the link can carry", _FLOW),
+    "throughput": Measure(
+        _throughput, "of capacity", "payload delivered over what the link can carry", {"of_mbps": float, **_FLOW}
+    ),
     "lost": Measure(_lost, "of sent", "packets dropped over packets sent", _FLOW),
     "count": Measure(_count, "packets", "packet events of a kind", {"event": str, **_FLOW}, ("event",)),
     "spurious": Measure(_spurious, "packets", "packets declared lost that were not dropped"),
     "queue_delay": Measure(_queue_delay, "ms", "delay above the smallest", {"percentile": float, **_FLOW}),
-    "dips_apart": Measure(_dips_apart, "s", "time between falls of what is on the path", _DIP, tuple(_DIP)),
-    "dips": Measure(_dip_count, "dips", "falls of what is on the path", _DIP, tuple(_DIP)),
+    "dip_period": Measure(_dip_period, "s", "time between falls of what is in flight", _DIP, tuple(_DIP)),
+    "dips": Measure(_dip_count, "dips", "falls of what is in flight", _DIP, tuple(_DIP)),
 }
 """Every measurement by its name in case files."""

@@ -264,6 +264,12 @@ class RunView:
         """RTT of the path without queues."""
         return describe(self.specification["path"]).base_rtt_ms
 
+    @property
+    def ack_delay_ms(self) -> float:
+        """Delay of the ACK direction without queues."""
+        delays = describe(self.specification["path"]).delays
+        return sum(each.delay_ms for each in delays if each.direction == "ack")
+
     def link(self, field: str, link: str) -> Series:
         """Return a field of a link.
 

@@ -23,16 +23,21 @@ class Window:
     visit: Visit | None = None
 
     @property
+    def of_phase(self) -> Visit:
+        """The visit, whether it has ended or not."""
+        assert self.visit is not None, "a check of a phase names one"
+        return self.visit
+
+    @property
     def complete(self) -> Visit:
         """The visit, which has to have ended.
 
         Raises:
             NotReachedError: the run ended first.
         """
-        assert self.visit is not None, "a check of a phase names one"
-        if not self.visit.after:
-            raise NotReachedError(f"the run ended in `{self.visit.phase}`, since {self.visit.start_s:.3f} s")
-        return self.visit
+        if not self.of_phase.after:
+            raise NotReachedError(f"the run ended in `{self.of_phase.phase}`, since {self.of_phase.start_s:.3f} s")
+        return self.of_phase
 
 
 def window(view: RunView, arguments: Mapping[str, Any]) -> Window:
