@@ -21,7 +21,17 @@ FOLDER = Path(__file__).parent / "conformance"
 SUITE_FILE, STATES_FILE = "suite.toml", "states.toml"
 KINDS = ("run", "script")
 """What makes a case's events: a run over a path, or a script that is told to a controller."""
-_SETTINGS = ("duration_s", "flows", "interval_s", "seed", "sample_interval_s", "backend", "log", "warmup_s")
+_SETTINGS = (
+    "duration_s",
+    "flows",
+    "interval_s",
+    "seed",
+    "sample_interval_s",
+    "backend",
+    "log",
+    "warmup_s",
+    "start_spread_ms",
+)
 _CHECK_KEYS = ("measure", "at_least", "at_most", "expected", "rule", "because", "reach")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
+from dumbbell import _core
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.conformance_cases import Check
 from dumbbell.studies.conformance import windows
@@ -275,6 +276,148 @@ def _queue_delay(view: RunView, where: Window, arguments: Mapping[str, Any]) -> 
     return Figure(float(numpy.percentile(inside, share) - arrived.delay_ms.min()), where.end_s)
 
 
+def _changes(view: RunView, where: Window, arguments: Mapping[str, Any]) -> list[tuple[float, float]]:
+    """When a field fell by at least the share `by` (a tenth) from one event to the next, and to which share of it."""
+    times, values = view.within(arguments["field"], where.start_s, where.end_s)
+    by = float(arguments.get("by", 0.1))
+    pairs = zip(times[1:].tolist(), values.tolist(), values[1:].tolist(), strict=False)
+    return [(time_s, after / before) for time_s, before, after in pairs if after <= before * (1.0 - by)]
+
+
+def _fall(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
+    """What is left of a field where it falls for the `nth_fall` time, as a share."""
+    found, nth = _changes(view, where, arguments), int(arguments.get("nth_fall", 1))
+    if len(found) < nth:
+        raise NotReachedError(f"`{arguments['field']}` fell {len(found)} times: {nth} are needed")
+    at_s, share = found[nth - 1]
+    return Figure(share, at_s)
+
+
+def _falls(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
+    found = _changes(view, where, arguments)
+    return Figure(float(len(found)), found[-1][0] if found else where.end_s)
+
+
+def _round_trips(view: RunView, start_s: float, end_s: float) -> float:
+    """Round trips of a span, by the smoothed RTT."""
+    times, rtt_ms = view.within("srtt", start_s, end_s)
+    return float((numpy.diff(numpy.append(times, end_s)) / (rtt_ms / 1e3)).sum())
+
+
+def _growth(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
+    """How much a field grew for each round trip."""
+    name = arguments["field"]
+    grown = view.value_before(name, where.end_s) - view.value_at(name, where.start_s)
+    return Figure(grown / _round_trips(view, where.start_s, where.end_s), where.end_s)
+
+
+def _factor(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
+    """The factor by which a field grew for each round trip: 2 is doubling."""
+    name = arguments["field"]
+    factor = view.value_before(name, where.end_s) / view.value_at(name, where.start_s)
+    return Figure(float(factor ** (1.0 / _round_trips(view, where.start_s, where.end_s))), where.end_s)
+
+
+def _cubic_error(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
+    """How far the window is off RFC 9438's W_cubic(t) = C (t - K)^3 + W_max at most, as a share of W_max."""
+    falls = [time_s for time_s, _ in _changes(view, Window(0.0, where.start_s + 1e-9), {"field": "cwnd"})]
+    if not falls:
+        raise NotReachedError("the window did not fall before")
+    times, _ = view.series("k")
+    later = times[(times >= falls[-1]) & (times <= where.end_s)]
+    if not len(later):
+        raise NotReachedError("no epoch began after the window fell")
+    began_s = float(later[0])
+    w_max, first = view.value_at("w_max", began_s), view.value_before("cwnd", began_s)
+    c = float(arguments.get("c", 0.4))
+    k = ((w_max - first) / c) ** (1.0 / 3.0)
+    times, cwnd = view.within("cwnd", max(where.start_s, began_s), where.end_s)
+    off = numpy.abs(cwnd - (c * (times - began_s - k) ** 3 + w_max)) / w_max
+    place = int(off.argmax())
+    return Figure(float(off[place]), float(times[place]))
+
+
+def _first_burst(view: RunView, where: Window, _: Mapping[str, Any]) -> Figure:
+    """Data packets that left before the first ACK of one came back."""
+    sent = view.packets.of("send", where.start_s, where.end_s)
+    sent_s = sent.time_s[sent.data_bytes > 0]
+    if not len(sent_s):
+        raise NotReachedError("sent no data")
+    back_s = float(sent_s[0]) + view.base_rtt_ms / 1e3
+    return Figure(float((sent_s <= back_s).sum()), back_s)
+
+
+def _backoff(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
+    """The median ratio of one silence between transmissions, of at least `silence_s`, to the one before it."""
+    gaps = numpy.diff(view.packets.of("send", where.start_s, where.end_s).time_s)
+    gaps = gaps[gaps >= float(arguments.get("silence_s", 0.1))]
+    if len(gaps) < 3:
+        raise NotReachedError(f"there were {len(gaps)} silences: three are needed")
+    return Figure(float(numpy.median(gaps[1:] / gaps[:-1])), where.end_s)
+
+
+def _arrived_bytes(view: RunView, flow: int, where: Window) -> float:
+    return float(view.packets_of(flow).of("deliver", where.start_s, where.end_s).data_bytes.sum())
+
+
+def _share(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
+    """Payload that arrived of a `flow`, over the mean of all flows."""
+    flows = range(1, len(view.specification["flows"]) + 1)
+    arrived = {flow: _arrived_bytes(view, flow, where) for flow in flows}
+    mean = sum(arrived.values()) / len(arrived)
+    if not mean:
+        raise NotReachedError("nothing arrived")
+    return Figure(arrived[int(arguments.get("flow", 1))] / mean, where.end_s)
+
+
+def _jain(view: RunView, where: Window, _: Mapping[str, Any]) -> Figure:
+    """Jain's index of the payload that arrived of each flow."""
+    arrived = [_arrived_bytes(view, flow, where) for flow in range(1, len(view.specification["flows"]) + 1)]
+    (index,) = _core.jain_index([arrived])
+    if index is None:
+        raise NotReachedError("nothing arrived")
+    return Figure(float(index), where.end_s)
+
+
+def _completion(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
+    """From the start of a flow to the arrival of its `bytes`; for ever if they did not all arrive."""
+    flow = int(arguments.get("flow", 1))
+    arrived = view.packets_of(flow).of("deliver")
+    total = numpy.cumsum(arrived.data_bytes)
+    start_s = float(view.specification["flows"][flow - 1]["start_s"])
+    done = numpy.flatnonzero(total >= arguments["bytes"])
+    if not len(done):
+        return Figure(math.inf, where.end_s)
+    at_s = float(arrived.time_s[done[0]])
+    return Figure(at_s - start_s, at_s)
+
+
+def _sending(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
+    """Bytes sent, as a fraction of what the bottleneck could carry."""
+    sent = view.packets_of(int(arguments.get("flow", 1))).of("send", where.start_s, where.end_s)
+    could = view.carried_bytes(where.start_s, where.end_s) * view.packet_bytes / view.payload_bytes
+    return Figure(float(sent.size_bytes.sum()) / could, where.end_s)
+
+
+def _marks(view: RunView, where: Window, _: Mapping[str, Any]) -> Figure:
+    """Packets marked for each round trip."""
+    marked = view.packets.of("mark", where.start_s, where.end_s)
+    return Figure(len(marked) / _round_trips(view, where.start_s, where.end_s), where.end_s)
+
+
+def _window_ratio(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
+    """The mean window (payload delivered for each base RTT) over what a formula says for a probability of loss."""
+    rtt_s, loss = view.base_rtt_ms / 1e3, float(arguments["loss"])
+    model = 1.22 / math.sqrt(loss) if arguments["model"] == "reno" else 1.054 * (rtt_s / loss) ** 0.75
+    rate = _arrived_bytes(view, 1, where) / (where.end_s - where.start_s)
+    return Figure(rate * rtt_s / view.payload_bytes / model, where.end_s)
+
+
+def _transport(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
+    """A word that the transport is set to."""
+    return Figure(view.transport(arguments["key"]), where.start_s)
+
+
 _STEP_S = 0.001
 """Resolution of what is in flight, s."""
 
@@ -317,6 +460,7 @@ def _dip_count(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Fi
 
 _FIELD = {"field": str, "at": str, "relative_to": str, "relative_at": str}
 _FLOW = {"flow": int}
+_FALL = {"field": str, "by": float}
 _DIP = {"below": float, "lasts_s": float}
 
 MEASURES: Mapping[str, Measure] = {
@@ -345,6 +489,30 @@ MEASURES: Mapping[str, Measure] = {
     "count": Measure(_count, "packets", "packet events of a kind", {"event": str, **_FLOW}, ("event",)),
     "spurious": Measure(_spurious, "packets", "packets declared lost that were not dropped"),
     "queue_delay": Measure(_queue_delay, "ms", "delay above the smallest", {"percentile": float, **_FLOW}),
+    "fall": Measure(
+        _fall, "of before", "what is left of a field where it falls", _FALL | {"nth_fall": int}, ("field",)
+    ),
+    "falls": Measure(_falls, "falls", "how often a field falls", _FALL, ("field",)),
+    "growth": Measure(_growth, "per RTT", "growth of a field for each round trip", {"field": str}, ("field",)),
+    "factor": Measure(_factor, "per RTT", "factor of a field for each round trip", {"field": str}, ("field",)),
+    "cubic_error": Measure(_cubic_error, "of W_max", "distance of the window from W_cubic(t)", {"c": float}),
+    "first_burst": Measure(_first_burst, "packets", "data packets sent before the first ACK"),
+    "backoff": Measure(_backoff, "times", "ratio of one silence to the one before", {"silence_s": float}),
+    "share": Measure(_share, "of the mean", "payload of a flow over the mean of all flows", _FLOW),
+    "jain": Measure(_jain, "", "Jain's index of the flows"),
+    "completion": Measure(
+        _completion, "s", "time until so many bytes have arrived", {"bytes": int, **_FLOW}, ("bytes",)
+    ),
+    "sending": Measure(_sending, "of capacity", "bytes sent over what the link can carry", _FLOW),
+    "marks": Measure(_marks, "per RTT", "packets marked for each round trip"),
+    "window_ratio": Measure(
+        _window_ratio,
+        "of the formula",
+        "mean window over a formula's",
+        {"model": str, "loss": float},
+        ("model", "loss"),
+    ),
+    "transport": Measure(_transport, _WORD, "a setting of the transport", {"key": str}, ("key",)),
     "dip_period": Measure(_dip_period, "s", "time between falls of what is in flight", _DIP, tuple(_DIP)),
     "dips": Measure(_dip_count, "dips", "falls of what is in flight", _DIP, tuple(_DIP)),
 }

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dumbbell import _core
 from dumbbell.catalog.conformance_cases import StateNames
 from dumbbell.catalog.description import describe
-from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, Source
+from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, Source, read_table
 from dumbbell.results.series.samples import Series, read_samples
 from dumbbell.results.series.table import Table
 
@@ -92,6 +92,7 @@ class RunView:
         self.scheme = scheme
         self._derived = derived
         self.moment_s = moment_s
+        self._by_flow: dict[int, Packets] = {}
         self.duration_s = float(specification["duration_s"])
 
     @cached_property
@@ -103,6 +104,16 @@ class RunView:
     def _transport(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(_core.transport(json.dumps(self.specification["flows"][0].get("transport"))))
         return found
+
+    def transport(self, key: str) -> str:
+        """Return a word that the transport of the first flow is set to.
+
+        Raises:
+            UnseenError: it is not the built-in transport.
+        """
+        if not self.is_built_in:
+            raise UnseenError("needs the controller's state (the transport's settings)")
+        return str(self._transport[key])
 
     @property
     def payload_bytes(self) -> int:
@@ -213,13 +224,20 @@ class RunView:
         """
         return self.packets_of(1)
 
-    def packets_of(self, flow: int) -> Packets:
-        """Return the packet events of a flow; errors as `packets`."""
+    @cached_property
+    def _log(self) -> Table:
         if PACKETS not in self._kept:
             raise UnseenError("no packet log was kept")
-        source = self._kept[PACKETS]
-        core = source if isinstance(source, _core.Table) else _core.read_packets(source)
-        table = Table(core).where("flow", flow)
+        return Table(read_table(PACKETS, self._kept[PACKETS]))
+
+    def packets_of(self, flow: int) -> Packets:
+        """Return the packet events of a flow; errors as `packets`."""
+        if flow not in self._by_flow:
+            self._by_flow[flow] = self._packets_of(flow)
+        return self._by_flow[flow]
+
+    def _packets_of(self, flow: int) -> Packets:
+        table = self._log.where("flow", flow)
         return Packets(
             table["time_ns"] / 1e9,
             table["event"],
