@@ -101,9 +101,12 @@ class Moment:
 
 @dataclass(frozen=True)
 class Deviation:
-    """A failure that is known: the sentence of the source that controllers break, and why they do."""
+    """A failure that is known: the sentence of the source that is broken, and why.
 
-    controllers: tuple[str, ...]
+    `of` are names of schemes, and of controllers where all schemes with one fail.
+    """
+
+    of: tuple[str, ...]
     breaks: str
     why: str
 
@@ -143,9 +146,10 @@ class Case:
         assert self.scenario is not None, f"{self.file} has no scenario"
         return self.scenario.own_paths[self.name]
 
-    def deviation(self, controller: str) -> Deviation | None:
-        """Return the known failure of a controller, or None if it has none."""
-        return next((each for each in self.deviations if controller in each.controllers), None)
+    def deviation(self, scheme: str, controller: str) -> Deviation | None:
+        """Return the known failure of a scheme, else that of its controller, or None."""
+        own = [each for name in (scheme, controller) for each in self.deviations if name in each.of]
+        return own[0] if own else None
 
 
 @dataclass(frozen=True)
@@ -353,6 +357,6 @@ def _check(table: TomlTable) -> Check:
 
 
 def _deviation(table: TomlTable) -> Deviation:
-    deviation = Deviation(tuple(table.texts("controllers")), table.text("breaks").strip(), table.text("why").strip())
+    deviation = Deviation(tuple(table.texts("of")), table.text("breaks").strip(), table.text("why").strip())
     table.finish()
     return deviation

@@ -52,7 +52,7 @@ class Verdict:
     @property
     def deviation(self) -> Deviation | None:
         """The failure as far as it is known: the sentence that is broken, and why."""
-        return self.case.deviation(self.controller) if self.verdict == FAIL else None
+        return self.case.deviation(self.scheme, self.controller) if self.verdict == FAIL else None
 
 
 def judged(case: Case, scheme: str, controller: str, view: RunView) -> Verdict:

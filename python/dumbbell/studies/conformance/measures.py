@@ -281,7 +281,9 @@ def _changes(view: RunView, where: Window, arguments: Mapping[str, Any]) -> list
     times, values = view.within(arguments["field"], where.start_s, where.end_s)
     by = float(arguments.get("by", 0.1))
     pairs = zip(times[1:].tolist(), values.tolist(), values[1:].tolist(), strict=False)
-    return [(time_s, after / before) for time_s, before, after in pairs if after <= before * (1.0 - by)]
+    return [
+        (time_s, after / before) for time_s, before, after in pairs if after < before and after <= before * (1.0 - by)
+    ]
 
 
 def _fall(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:

@@ -8,9 +8,12 @@ from typing import Any
 
 from dumbbell.studies.conformance.view import NotReachedError, RunView, Visit
 
-OF = ("run", "at", "after")
-"""Of visits: any, the one in which the run was disturbed, or those that begin after that; of spans: what 0 s is."""
-ARGUMENTS = {"phase": str, "nth": int, "of": str, "from_s": float, "to_s": float}
+EVENTS = ("drop", "mark")
+OF = ("run", "at", "after", *EVENTS)
+"""Of visits: any, the one in which the run was disturbed, or those that begin after that; of spans: what 0 s is.
+
+`drop` and `mark` are the first such event of the flow."""
+ARGUMENTS = {"phase": str, "nth": int, "of": str, "longest": bool, "from_s": float, "to_s": float}
 """What says where a check looks, and the type of each."""
 
 
@@ -49,31 +52,45 @@ def window(view: RunView, arguments: Mapping[str, Any]) -> Window:
     """
     phase, of = str(arguments.get("phase", "")), str(arguments.get("of", "run"))
     from_s, to_s = float(arguments.get("from_s", 0.0)), arguments.get("to_s")
-    if of != "run" and view.moment_s is None:
-        raise NotReachedError("the moment at which the case disturbs the run did not come")
+    base = _base(view, of)
     if not phase:
-        base = view.moment_s if of != "run" and view.moment_s is not None else 0.0
         end_s = view.duration_s if to_s is None else base + float(to_s)
         return Window(base + from_s, min(end_s, view.duration_s))
-    visit = _visit(view, phase, int(arguments.get("nth", 1)), of)
+    nth = 0 if arguments.get("longest") else int(arguments.get("nth", 1))
+    visit = _visit(view, phase, nth, of, base)
     end_s = visit.end_s if to_s is None else min(visit.start_s + float(to_s), visit.end_s)
     return Window(visit.start_s + from_s, end_s, visit)
 
 
-def _visit(view: RunView, phase: str, nth: int, of: str) -> Visit:
+def _base(view: RunView, of: str) -> float:
+    """What a window is counted from, s."""
+    if of == "run":
+        return 0.0
+    if of in EVENTS:
+        found = view.packets.of(of)
+        if not len(found):
+            raise NotReachedError(f"there was no {of}")
+        return float(found.time_s[0])
+    if view.moment_s is None:
+        raise NotReachedError("the moment at which the case disturbs the run did not come")
+    return view.moment_s
+
+
+def _visit(view: RunView, phase: str, nth: int, of: str, base: float) -> Visit:
+    """The `nth` visit; 0 is the longest one."""
     view.require_phase(phase)
     visits = view.visits
     if of == "at":
-        assert view.moment_s is not None
-        there = next(each for each in visits if each.end_s > view.moment_s or not each.after)
+        there = next(each for each in visits if each.end_s > base or not each.after)
         if there.phase != phase:
-            raise NotReachedError(f"was in `{there.phase}` when the run was disturbed at {view.moment_s:.3f} s")
+            raise NotReachedError(f"was in `{there.phase}` when the run was disturbed at {base:.3f} s")
         return there
     found = [each for each in visits if each.phase == phase]
-    if of == "after":
-        assert view.moment_s is not None
-        found = [each for each in found if each.start_s > view.moment_s]
-    if len(found) < nth:
-        again = {1: "", 2: " a second time", 3: " a third time"}.get(nth, f" {nth} times")
+    if of != "run":
+        found = [each for each in found if each.start_s > base]
+    if not nth and found:
+        return max(found, key=lambda each: each.end_s - each.start_s)
+    if len(found) < max(nth, 1):
+        again = {0: "", 1: "", 2: " a second time", 3: " a third time"}.get(nth, f" {nth} times")
         raise NotReachedError(f"did not come to `{phase}`{again}")
     return found[nth - 1]
