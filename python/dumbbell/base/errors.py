@@ -40,6 +40,7 @@ def is_command() -> bool:
 
 _ARGUMENTS = {
     "as": "stands_for",
+    "case": "cases",
     "cell": "cells",
     "experiment": "experiments",
     "for": "lasts",

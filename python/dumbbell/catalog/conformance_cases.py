@@ -111,7 +111,7 @@ class Deviation:
     why: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """One numbered case of a suite."""
 

@@ -44,6 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Prints the matrix, and why cases were not passed; 0 if no case failed, 1 if one did."""
+    page = arguments.markdown
+    if page is not None and not page.parent.is_dir():
+        raise UserError(f"--markdown {page}: no such directory: {page.parent}")
     try:
         found = dumbbell.check_conformance(
             arguments.suite,
@@ -57,11 +60,11 @@ def main(arguments: argparse.Namespace) -> int:
     except dumbbell.Interrupted as stopped:
         print(printable(f"dumbbell: {stopped}"), file=sys.stderr)
         return 1
-    if arguments.markdown is not None:
+    if page is not None:
         try:
-            arguments.markdown.write_text(found.markdown(), encoding="utf-8")
+            page.write_text(found.markdown(), encoding="utf-8")
         except OSError as error:
-            raise UserError(f"--markdown {arguments.markdown}: {one_line(error)}") from None
+            raise UserError(f"--markdown {page}: {one_line(error)}") from None
     if arguments.json:
         sys.stdout.write(to_json(found.as_json()))
     else:

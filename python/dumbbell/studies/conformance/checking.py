@@ -62,11 +62,18 @@ def why_not(suite: Suite, case: Case, scheme: Scheme, backend: str) -> str:
         return "needs real packets: `--backend emu`"
     if case.controllers and scheme.kind == "core" and scheme.controller not in case.controllers:
         return case.otherwise or f"the case is about {listed(case.controllers)}"
+    if scheme.real and _sets_up_sender(case):
+        return "the case sets up the built-in transport or its application"
     if can.real_packets and is_two_runs(case):
         return "its moment is found by repeating a run, which real packets do not do"
     if can.real_packets and all(needs_state(check) for check in case.checks if not check.reach):
         return "needs the controller's state"
     return ""
+
+
+def _sets_up_sender(case: Case) -> bool:
+    flows = () if case.scenario is None else case.scenario.flow
+    return any(not flow.scheme and (flow.transport or flow.application) for flow in flows)
 
 
 def needs_state(check: Check) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dumbbell.catalog.conformance_cases import Suite
 from dumbbell.present.tables import Table, markdown
-from dumbbell.studies.conformance.judging import FAIL, VERDICTS, Answer, Verdict, name, unit
+from dumbbell.studies.conformance.judging import FAIL, NOT_REACHED, VERDICTS, Answer, Verdict, name, unit
 
 MARKS = {"pass": "pass", "fail": "**fail**", "not applicable": "-", "not reached": "not reached"}
 """Verdicts in a matrix of a page."""
@@ -21,16 +21,29 @@ def by_case(verdicts: Sequence[Verdict]) -> dict[str, dict[str, Verdict]]:
     return found
 
 
+MOST_COLUMNS = 6
+"""Schemes that have a column each; of more each has a row."""
+
+
 def matrix(verdicts: Sequence[Verdict], plain: bool = True) -> Table:
-    """Return a row for each case and a column for each scheme; `plain` has words alone, as for a terminal."""
+    """Return cases by schemes; `plain` has words alone, as for a terminal. Of many schemes each has a row."""
     schemes = list(dict.fromkeys(each.scheme for each in verdicts))
+    cases = by_case(verdicts)
+
+    def text(verdict: Verdict) -> str:
+        return verdict.verdict if plain else MARKS[verdict.verdict]
+
+    def named(scheme: str) -> str:
+        return scheme if plain else f"`{scheme}`"
+
+    if len(schemes) > MOST_COLUMNS:
+        rows = [[named(scheme), *(text(cells[scheme]) for cells in cases.values())] for scheme in schemes]
+        return Table.of(["scheme", *cases], rows, "l" * (1 + len(cases)))
     rows = []
-    for label, cells in by_case(verdicts).items():
+    for label, cells in cases.items():
         title = next(iter(cells.values())).case.title
-        texts = [cells[scheme].verdict if plain else MARKS[cells[scheme].verdict] for scheme in schemes]
-        rows.append([label, title, *texts])
-    heads = schemes if plain else [f"`{scheme}`" for scheme in schemes]
-    return Table.of(["case", "title", *heads], rows, "rw" + "l" * len(schemes))
+        rows.append([label, title, *(text(cells[scheme]) for scheme in schemes)])
+    return Table.of(["case", "title", *map(named, schemes)], rows, "rw" + "l" * len(schemes))
 
 
 def reasons(verdicts: Sequence[Verdict]) -> list[str]:
@@ -62,28 +75,19 @@ def counted(verdicts: Sequence[Verdict]) -> str:
 
 
 def page(suite: Suite, verdicts: Sequence[Verdict]) -> str:
-    """Return the suite's part of a page: the matrix, every figure, and every reason."""
+    """Return the suite's part of a page: what the cases say, the matrix, and the reason of each failure."""
+    cases = list(dict.fromkeys(each.case for each in verdicts))
+    about = Table.of(
+        ["case", "section", "what it says"], [(each.label, each.section, each.says) for each in cases], "rlw"
+    )
     parts = [f"## {suite.title}", f"Source: {suite.source}."]
     parts += [suite.note] if suite.note else []
-    parts += [markdown.render(matrix(verdicts, plain=False)), f"In all: {counted(verdicts)}."]
-    lines = [f"- {_quoted(each)}" for each in verdicts if reason(each) and each.verdict != "not applicable"]
-    if lines:
+    parts += [markdown.render(about), markdown.render(matrix(verdicts, plain=False)), f"In all: {counted(verdicts)}."]
+    shown = [each for each in verdicts if each.verdict in (FAIL, NOT_REACHED)]
+    if shown:
+        lines = [f"- Case {each.case.label}, `{each.scheme}`: {reason(each)}" for each in shown]
         parts += ["Failures, and cases that were not reached:", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
-
-
-def _quoted(verdict: Verdict) -> str:
-    return f"case {verdict.case.label}, `{verdict.scheme}`: {reason(verdict)}"
-
-
-def figures(verdicts: Sequence[Verdict]) -> Table:
-    """Return a row for each check with a figure: case, scheme, what was measured, what is allowed and why."""
-    rows = []
-    for verdict in verdicts:
-        for each in verdict.answers:
-            if each.figure is not None:
-                rows.append([verdict.case.label, f"`{verdict.scheme}`", each.text, each.verdict])
-    return Table.of(["case", "scheme", "figure", "verdict"], rows, "rlwl")
 
 
 def as_json(verdict: Verdict) -> dict[str, object]:

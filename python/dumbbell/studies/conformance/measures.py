@@ -455,11 +455,6 @@ def _dip_period(view: RunView, where: Window, arguments: Mapping[str, Any]) -> F
     return Figure(float(numpy.median(gaps)), dips[1][0])
 
 
-def _dip_count(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
-    dips = _dips(view, where, arguments)
-    return Figure(float(len(dips)), dips[0][0] if dips else where.end_s)
-
-
 _FIELD = {"field": str, "at": str, "relative_to": str, "relative_at": str}
 _FLOW = {"flow": int}
 _FALL = {"field": str, "by": float}
@@ -516,6 +511,5 @@ MEASURES: Mapping[str, Measure] = {
     ),
     "transport": Measure(_transport, _WORD, "a setting of the transport", {"key": str}, ("key",)),
     "dip_period": Measure(_dip_period, "s", "time between falls of what is in flight", _DIP, tuple(_DIP)),
-    "dips": Measure(_dip_count, "dips", "falls of what is in flight", _DIP, tuple(_DIP)),
 }
 """Every measurement by its name in case files."""

@@ -12,7 +12,7 @@ EVENTS = ("drop", "mark")
 OF = ("run", "at", "after", *EVENTS)
 """Of visits: any, the one in which the run was disturbed, or those that begin after that; of spans: what 0 s is.
 
-`drop` and `mark` are the first such event of the flow."""
+`drop` and `mark` are the first such event of the flow; of spans, the `nth` one."""
 ARGUMENTS = {"phase": str, "nth": int, "of": str, "longest": bool, "from_s": float, "to_s": float}
 """What says where a check looks, and the type of each."""
 
@@ -52,7 +52,7 @@ def window(view: RunView, arguments: Mapping[str, Any]) -> Window:
     """
     phase, of = str(arguments.get("phase", "")), str(arguments.get("of", "run"))
     from_s, to_s = float(arguments.get("from_s", 0.0)), arguments.get("to_s")
-    base = _base(view, of)
+    base = _base(view, of, 1 if phase else int(arguments.get("nth", 1)))
     if not phase:
         end_s = view.duration_s if to_s is None else base + float(to_s)
         return Window(base + from_s, min(end_s, view.duration_s))
@@ -62,15 +62,15 @@ def window(view: RunView, arguments: Mapping[str, Any]) -> Window:
     return Window(visit.start_s + from_s, end_s, visit)
 
 
-def _base(view: RunView, of: str) -> float:
+def _base(view: RunView, of: str, nth: int) -> float:
     """What a window is counted from, s."""
     if of == "run":
         return 0.0
     if of in EVENTS:
         found = view.packets.of(of)
-        if not len(found):
-            raise NotReachedError(f"there was no {of}")
-        return float(found.time_s[0])
+        if len(found) < nth:
+            raise NotReachedError(f"there were {len(found)} events `{of}`: {nth} are needed")
+        return float(found.time_s[nth - 1])
     if view.moment_s is None:
         raise NotReachedError("the moment at which the case disturbs the run did not come")
     return view.moment_s

@@ -1,0 +1,322 @@
+"""`dumbbell conformance`: the cases, what fails them, and what is refused."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dumbbell
+from conftest import Dumbbell
+from dumbbell import catalog
+from dumbbell.catalog.conformance_cases import Case, find_suite, parse_case, state_names, suite_names
+from dumbbell.catalog.scheme import Scheme
+from dumbbell.catalog.toml_tables import parse_toml
+from dumbbell.studies.conformance.checking import chosen_cases
+from dumbbell.studies.conformance.derived import DERIVED
+from dumbbell.studies.conformance.judging import FAIL, NOT_REACHED, Verdict, judged
+from dumbbell.studies.conformance.measures import MEASURES, measure, require_measure
+from dumbbell.studies.conformance.view import RunView
+
+BROKEN = (
+    ("bbr", "1", "bbr3", {"full_bw_rounds": "6"}, {}, "rounds"),
+    ("bbr", "2", "bbr3", {"startup_full_loss_count": "1000"}, {}, "seconds"),
+    ("bbr", "3", "bbr3", {"drain_pacing_gain": "0.9"}, {}, "value"),
+    ("bbr", "5", "bbr3", {"full_bw_rounds": "6"}, {}, "rounds"),
+    ("bbr", "6", "bbr3", {"loss_threshold": "0.9"}, {}, "phase_after"),
+    ("bbr", "8", "bbr3", {"down_pacing_gain": "0.7"}, {}, "value"),
+    ("bbr", "9", "bbr3", {"probe_wait_s": "1.0"}, {}, "seconds"),
+    ("bbr", "10", "bbr3", {"probe_rtt_interval_s": "8.0"}, {}, "apart"),
+    ("bbr", "10", "bbr3", {"probe_rtt_interval_s": "8.0"}, {}, "dip_period"),
+    ("bbr", "10", "bbr3", {"probe_rtt_cwnd_gain": "0.9"}, {}, "value"),
+    ("bbr", "13", "bbr3", {"extra_acked_rounds": "2"}, {}, "time_to"),
+    ("bbr", "14", "bbr3", {"min_cwnd": "1"}, {}, "value"),
+    ("bbr", "20", "bbr3", {"probe_rtt_interval_s": "8.0"}, {}, "start"),
+    ("cubic", "1", "cubic", {"beta": "0.5"}, {}, "fall"),
+    ("cubic", "2", "cubic", {"c": "0.1"}, {}, "cubic_error"),
+    ("cubic", "3", "cubic", {"c": "1.0"}, {}, "cubic_error"),
+    ("cubic", "5", "cubic", {"fast_convergence": "false"}, {}, "value"),
+    ("cubic", "6", "cubic", {"slow_start": "classic"}, {}, "lost"),
+    ("cubic", "8", "cubic", {}, {"undo": False}, "value"),
+    ("reno", "1", "reno", {}, {"initial_window": 40}, "first_burst"),
+    ("reno", "4", "reno", {"beta": "0.7"}, {}, "fall"),
+    ("reno", "6", "reno", {}, {"timeout_max_ms": 300.0}, "backoff"),
+    ("reno", "8", "reno", {}, {}, "count"),
+    ("ledbat", "1", "ledbat", {"target_ms": "300"}, {}, "queue_delay"),
+    ("ledbat", "2", "ledbat", {"gain": "4.0"}, {}, "growth"),
+    ("ledbat", "4", "ledbat", {"target_ms": "900"}, {}, "share"),
+    ("prague", "1", "prague", {}, {"ecn": "ect0"}, "transport"),
+    ("prague", "2b", "prague", {}, {"ecn": "off"}, "marks"),
+    ("rfc9743", "4a", "vegas", {}, {}, "jain"),
+    ("rfc9743", "9", "verus", {}, {}, "throughput"),
+    ("rfc9743", "11", "ledbat-plus-plus", {}, {}, "window_ratio"),
+    ("rfc9743", "1", "pcc", {}, {}, "sending"),
+    ("rfc9743", "20", "ns3-newreno", {}, {}, "completion"),
+)
+"""Suite, case, scheme, parameters and transport that break a rule, and the measure that has to say so."""
+
+
+def broken(scheme: str, parameters: Mapping[str, str], transport: Mapping[str, Any]) -> Scheme:
+    found = catalog.schemes().find(scheme)
+    changed = {**parameters, **transport}
+    words = "-".join(f"{key}-{value}" for key, value in changed.items()).lower().replace("_", "")
+    return replace(
+        found,
+        name=f"{scheme}-{words}" if words else scheme,
+        aliases=(),
+        parameters=found.parameters | dict(parameters),
+        transport=found.transport | dict(transport),
+    )
+
+
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str, str], Verdict]:
+    """Every verdict on a broken scheme, by suite, case and scheme: one command for each case."""
+    wanted: dict[tuple[str, str], dict[str, Scheme]] = {}
+    for suite, case, scheme, parameters, transport, _ in BROKEN:
+        made = broken(scheme, parameters, transport)
+        wanted.setdefault((suite, case), {})[made.name] = made
+    out = tmp_path_factory.mktemp("conformance")
+    found = {}
+    for (suite, case), schemes in wanted.items():
+        made_of = dumbbell.check_conformance(
+            suite, schemes=schemes.values(), cases=case, out=out / suite / case, jobs=1
+        )
+        found |= {(suite, each.case.label, each.scheme): each for each in made_of.verdicts}
+    return found
+
+
+@pytest.mark.parametrize(("suite", "case", "scheme", "parameters", "transport", "wanted"), BROKEN)
+def test_a_scheme_that_breaks_a_rule_fails_its_case(
+    verdicts: dict[tuple[str, str, str], Verdict],
+    suite: str,
+    case: str,
+    scheme: str,
+    parameters: Mapping[str, str],
+    transport: Mapping[str, Any],
+    wanted: str,
+) -> None:
+    verdict = verdicts[suite, case, broken(scheme, parameters, transport).name]
+    assert verdict.verdict == FAIL, verdict.why
+    failed = [each for each in verdict.answers if each.verdict == FAIL and not each.check.reach]
+    assert wanted in {each.check.measure for each in failed}
+    assert all(each.check.rule and each.figure is not None for each in failed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suite", suite_names())
+def test_failures_of_built_in_schemes_are_known_and_known_ones_fail(suite: str, tmp_path: Path) -> None:
+    """What fails says why; and a reason for a failure that is none any more is refused. RFC 9743 sets no numbers."""
+    found = dumbbell.check_conformance(suite, out=tmp_path / "out", jobs=2)
+    if suite != "rfc9743":
+        unknown = [each for each in found.verdicts if each.verdict == FAIL and each.deviation is None]
+        assert not unknown, [f"{each.case.label} {each.scheme}" for each in unknown]
+    outdated = [
+        each for each in found.verdicts if each.verdict != FAIL and each.case.deviation(each.scheme, each.controller)
+    ]
+    assert not outdated, [f"{each.case.label} {each.scheme}: {each.verdict}" for each in outdated]
+
+
+@pytest.mark.parametrize("suite", suite_names())
+def test_every_case_has_checks_that_exist_with_reasons_and_sections(suite: str) -> None:
+    found = find_suite(suite)
+    assert [case.number for case in found.cases] == sorted(case.number for case in found.cases)
+    assert {case.number for case in found.cases} == set(range(1, found.cases[-1].number + 1))
+    for case in chosen_cases(found, ()):
+        assert case.section
+        assert case.says
+        assert all(len(check.because) > 5 for check in case.checks)
+    for name in (*found.schemes, *found.real):
+        assert catalog.schemes().knows(name)
+
+
+def test_the_bbr_suite_has_the_drafts_22_cases() -> None:
+    assert {case.number for case in find_suite("bbr").cases} == set(range(1, 23))
+
+
+def test_every_measure_is_used_by_a_case() -> None:
+    used = {check.measure for name in suite_names() for case in find_suite(name).cases for check in case.checks}
+    assert used == set(MEASURES)
+
+
+def test_phases_are_those_that_controllers_sample() -> None:
+    for controller, states in state_names().items():
+        made = dumbbell.simulate(dumbbell.specification(controller, duration=0.5, settings={"log": "full"}))
+        units = {row["field"]: str(row["unit"]) for row in made.samples().rows()}
+        named = [part.split(maxsplit=1)[1] for part in units[states.field].split(", ")]
+        same = [name.lower().replace(" ", "_").replace("-", "_") for name in named]
+        assert same == list(states.phases)
+
+
+def test_the_command_prints_the_matrix_and_why(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "mine.toml").write_text(
+        'name = "mine"\ncontroller = "bbr3"\nparameters = { drain_pacing_gain = "0.9" }\n'
+        'transport = { profile = "tcp", recovery = "immediate" }\n'
+    )
+    words = ("conformance", "bbr", "--schemes", "bbr3,mine.toml,cubic", "--case", "3", "--jobs", 1)
+    done = dumbbell(*words, "--out", "out", "--markdown", "page.md", expect=1)
+    head, row, *lines = done.stdout.splitlines()
+    assert head.split() == ["case", "title", "bbr3", "mine", "cubic"]
+    assert row.split()[-4:] == ["pass", "fail", "not", "applicable"]
+    (why,) = (line for line in lines if line.startswith("3 mine: fail: "))
+    assert "least pacing_gain of drain 0.9 (allowed: 0.4995 to 0.5005) at 0." in why
+    assert ", packet " in why
+    assert "BBR.pacing_gain is BBR.DrainPacingGain, 0.5" in why
+    assert "3 cubic: not applicable: BBR (draft-ietf-ccwg-bbr) is about bbr3, bbr, kernel-bbr, quic-bbr" in lines
+    assert (
+        "| 3 | DRAIN ends when no more than a BDP is in flight | pass | **fail** | - |"
+        in (folder / "page.md").read_text()
+    )
+    kept = json.loads((folder / "out" / "conformance.json").read_text())
+    assert {case["scheme"]: case["verdict"] for case in kept["cases"]} == {
+        "bbr3": "pass",
+        "mine": "fail",
+        "cubic": "not applicable",
+    }
+    shown = dumbbell("show", "out/undisturbed/03-drain-inflight", "--json")
+    assert [run["status"] for run in json.loads(shown.stdout)["runs"]] == ["done", "done"]
+    assert "exists already" in dumbbell(*words, "--out", "out", expect=2).stderr
+
+
+def test_a_passed_case_is_status_0_and_json_has_every_figure(dumbbell: Dumbbell) -> None:
+    done = dumbbell("conformance", "bbr", "--schemes", "bbr3", "--case", "4", "--json", "--jobs", 1)
+    (case,) = json.loads(done.stdout)["cases"]
+    assert (case["case"], case["verdict"]) == ("4", "pass")
+    assert case["moment_s"] > 0.1
+    rounds = next(check for check in case["checks"] if check["measure"] == "rounds")
+    assert (rounds["at_least"], rounds["value"], rounds["at_most"], rounds["unit"]) == (3.0, 4.0, 4.0, "rounds")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["bbrr"], "unknown suite `bbrr` (did you mean `bbr`?): allowed are bbr, cubic, ledbat, prague, reno, rfc9743"),
+        (["bbr", "--case", "23"], "--case 23: `bbr` has no such case"),
+        (["bbr", "--schemes", "bbr4"], "unknown scheme `bbr4`"),
+        (["bbr", "--backend", "import"], "marks imported results"),
+        (["bbr", "--case", "3", "--markdown", "none/page.md"], "--markdown none/page.md: no such directory: none"),
+    ],
+)
+def test_what_is_refused(dumbbell: Dumbbell, folder: Path, words: list[str], said: str) -> None:
+    done = dumbbell("conformance", *words, expect=2)
+    assert said in done.stderr
+    assert done.stdout == ""
+    assert not (folder / "results").exists()
+
+
+CASE = """
+number = 1
+title = "a case"
+section = "1"
+says = "a sentence"
+[scenario]
+duration_s = 1.0
+line = { rate = "10mbit", rtt = "40ms", queue = "1bdp" }
+"""
+CHECK = """
+[[check]]
+measure = "throughput"
+at_least = 0.5
+rule = "a rule"
+because = "a reason"
+"""
+
+
+def case(text: str) -> Case:
+    return parse_case(parse_toml(text, "case.toml"), "mine")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (CASE, "needs a [[check]] that is not one of `reach`"),
+        (CASE + CHECK.replace("at_least = 0.5\n", ""), "needed is one of `at_least`, `at_most` and `expected`"),
+        (CASE + CHECK.replace('rule = "a rule"\n', ""), "key `check[throughput].rule` is missing"),
+        (CASE + CHECK.replace('because = "a reason"\n', ""), "key `check[throughput].because` is missing"),
+        (CASE.replace("line", "lines") + CHECK, "needed is one of `line` and `path`"),
+        (CASE + '[when]\nphase = "up"\nat_s = 1.0\n' + CHECK, "needed is one of `at_s` and `phase`"),
+        (CASE + "[when]\nat_s = 1.0\nwrite = [{ after_s = 1.0 }]\n" + CHECK, "needs `stops = true`"),
+        (CASE.replace("number = 1", "number = 0") + CHECK, "`number` = 0: allowed is a whole number from 1 to 999"),
+        (CASE + CHECK + "weight = 1\n[[deviation]]\nof = ['reno']\n", "key `deviation[0].breaks` is missing"),
+    ],
+)
+def test_case_files_are_read_strictly(text: str, said: str) -> None:
+    with pytest.raises(dumbbell.Error) as refused:
+        case(text)
+    assert "case.toml" in str(refused.value)
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (CHECK.replace("throughput", "thruput"), "unknown measure `thruput` (did you mean `throughput`?)"),
+        (CHECK + "weight = 1\n", "unknown key `weight`"),
+        (CHECK + 'flow = "1"\n', "`flow` = '1': allowed is a whole number"),
+        (CHECK + 'of = "before"\n', "`of` = before: allowed are run, at, after, drop, mark"),
+        (CHECK.replace("throughput", "value") + 'field = "cwnd"\nat = "stop"\n', "`at` = stop"),
+        (CHECK.replace("throughput", "value"), "key `field` is missing: `value` needs it"),
+        (
+            CHECK.replace("throughput", "phase_after") + 'phase = "up"\n',
+            "`phase_after` is a word: allowed is `expected`",
+        ),
+    ],
+)
+def test_checks_that_are_none_are_refused_before_anything_runs(text: str, said: str) -> None:
+    (check,) = case(CASE + text).checks
+    with pytest.raises(dumbbell.Error) as refused:
+        require_measure(check)
+    assert said in str(refused.value)
+
+
+def test_a_script_is_a_second_kind_of_case() -> None:
+    scripted = 'number = 1\ntitle = "s"\nsection = "1"\nsays = "s"\nkind = "script"\nscript = "acks.txt"\n'
+    found = case(scripted)
+    assert (found.kind, found.script, found.scenario) == ("script", "acks.txt", None)
+
+
+def test_a_scenario_that_does_not_come_about_is_no_pass() -> None:
+    """The check is passed by any flow, but the drop that the case needs never happens."""
+    reach = '[[check]]\nmeasure = "count"\nevent = "drop"\nat_least = 1.0\nreach = true\nbecause = "needs a drop"\n'
+    made = case(CASE.replace("1bdp", "100bdp") + reach + CHECK.replace("0.5", "0.0"))
+    spec = dumbbell.specification("reno", made.path, duration=1.0, settings={"log": "full"})
+    run = dumbbell.simulate(spec)
+    view = RunView(run.kept, run.statistics, run.specification, None, "reno", DERIVED)
+    verdict = judged(made, "reno", "reno", view)
+    assert (verdict.verdict, verdict.why) == (NOT_REACHED, "count 0 packets (allowed: at least 1)")
+
+
+def test_figures_are_those_of_the_packets() -> None:
+    """4 Mbit/s of UDP on 10 Mbit/s with every tenth packet lost: nine tenths of 0.4 arrive."""
+    path = dumbbell.PathModel(
+        name="tenth",
+        title="",
+        data=[
+            {"kind": "link", "rate_mbps": 10.0},
+            {"kind": "loss", "every": 10},
+            {"kind": "delay", "delay_ms": 20.0},
+        ],
+        ack=[{"kind": "delay", "delay_ms": 20.0}],
+    )
+    run = dumbbell.simulate(dumbbell.specification("udp-cbr", path, duration=5.0, settings={"log": "full"}))
+    view = RunView(run.kept, run.statistics, run.specification, None, "udp-cbr", DERIVED)
+
+    def figure(text: str) -> float:
+        (check,) = case(CASE + f"[[check]]\n{text}\nat_least = 0.0\nrule = 'r'\nbecause = 'b'\n").checks
+        require_measure(check)
+        value = measure(view, check).value
+        assert isinstance(value, float)
+        return value
+
+    span = "from_s = 1.0\nto_s = 4.0"
+    assert figure(f'measure = "lost"\n{span}') == pytest.approx(0.1, abs=0.002)
+    assert figure(f'measure = "sending"\n{span}') == pytest.approx(0.4 * 1500 / 1472, rel=0.01)
+    assert figure(f'measure = "throughput"\n{span}') == pytest.approx(0.36 * 1500 / 1472, rel=0.01)
+    assert figure(f'measure = "share"\n{span}') == 1.0
+    assert figure(f'measure = "jain"\n{span}') == 1.0
+    assert figure(f'measure = "queue_delay"\n{span}') == pytest.approx(0.0, abs=0.01)
+    assert math.isinf(figure('measure = "completion"\nbytes = 1000000000'))
+    assert figure('measure = "completion"\nbytes = 450000') == pytest.approx(1.0, rel=0.1)
