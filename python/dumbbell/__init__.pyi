@@ -5,11 +5,6 @@ from .api.benchmarking import BenchmarkResults as BenchmarkResults, run_benchmar
 from .api.calibrating import CalibratedPath as CalibratedPath, calibrate_path as calibrate_path
 from .api.ccperf import ccperf_tables as ccperf_tables
 from .api.checking import CheckResults as CheckResults, check as check, update_baseline as update_baseline
-from .api.conforming import (
-    Conformance as Conformance,
-    check_conformance as check_conformance,
-    conformance_suites as conformance_suites,
-)
 from .api.convert import (
     export_pantheon as export_pantheon,
     export_qlog as export_qlog,
