@@ -192,6 +192,21 @@ def simulate(specification: str, directory: str | None = None, watch: Watch | No
 def controller_cost(specification: str) -> str:
     """Measures what the controller of the first flow of a run costs; returns the figures as JSON."""
 
+def describe_script(text: str) -> str:
+    """Reads a script; returns what it drives, its title, its controller and the parameters of that as JSON."""
+
+def run_script(text: str, specification: str | None = None, steps: bool = False) -> str:
+    """Runs a script; returns its conditions and what was found, and every event with `steps`, as JSON.
+
+    The controller is the script's own, or that of the first flow of a run, `specification`.
+    """
+
+def record_script(specification: str, head: str) -> str:
+    """Simulates a run of one flow; returns what its controller was told and answered as a script.
+
+    The header of the script begins with the lines `head`.
+    """
+
 def simulate_in_memory(specification: str, watch: Watch | None = None) -> tuple[str, Table | None, Table, Table]:
     """Executes a run without files, else as `simulate`.
 

@@ -9,13 +9,14 @@ mod error;
 mod tape;
 
 pub use error::Error;
+pub use tape::{Recording, Shared, Tape, open};
 
 use congestion::{Controller, Entry, Parameters, ReceiverHalf, Start};
 use runs::FlowSpec;
 use serde_json::{Value, json};
 use std::time::Duration;
 use strict_input::Refusal;
-use tape::{HalfTape, Idle, IdleHalf, PerCall, Recording, RecordingHalf, Shared, Tape, open};
+use tape::{HalfTape, Idle, IdleHalf, PerCall, RecordingHalf};
 use transport::{Application, Config, Receiver, Sender};
 use units::Time;
 

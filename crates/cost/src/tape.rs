@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use units::{Span, Time};
 
 /// Shared between the recorder inside a [`transport::Sender`] or [`transport::Receiver`] and who reads it afterwards.
-pub(crate) type Shared<T> = Arc<Mutex<T>>;
+pub type Shared<T> = Arc<Mutex<T>>;
 
 /// The value behind `shared`.
-pub(crate) fn open<T>(shared: &Shared<T>) -> MutexGuard<'_, T> {
+pub fn open<T>(shared: &Shared<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -44,7 +44,7 @@ struct With<T> {
 
 /// All calls of one controller, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Tape {
+pub struct Tape {
     calls: Vec<Call>,
     sent: Vec<Sent>,
     acks: Vec<With<Ack<'static>>>,
@@ -83,7 +83,7 @@ impl Tape {
     }
 
     /// Makes every recorded call of `controller`; `told` is called after each.
-    fn tell(&self, controller: &mut dyn Controller, mut told: impl FnMut()) {
+    pub fn tell(&self, controller: &mut dyn Controller, mut told: impl FnMut()) {
         let (mut sent, mut acks, mut losses) = (self.sent.iter(), self.acks.iter(), self.losses.iter());
         let (mut packets, mut feedback) = (self.packets.as_slice(), self.feedback.as_slice());
         let mut latest = None;
@@ -147,13 +147,14 @@ fn now() -> Instant {
 
 /// A controller that writes down what it is told before it passes it on.
 #[derive(Debug)]
-pub(crate) struct Recording {
+pub struct Recording {
     inner: Box<dyn Controller>,
     tape: Shared<Tape>,
 }
 
 impl Recording {
-    pub(crate) fn new(inner: Box<dyn Controller>, tape: &Shared<Tape>) -> Self {
+    /// One that passes everything on to `inner`.
+    pub fn new(inner: Box<dyn Controller>, tape: &Shared<Tape>) -> Self {
         Self { inner, tape: Arc::clone(tape) }
     }
 

@@ -26,6 +26,7 @@ mod parameter;
 #[cfg(feature = "real")]
 mod remote;
 mod run;
+mod scripts;
 mod source;
 mod table;
 #[cfg(feature = "training")]
@@ -89,6 +90,8 @@ mod _core {
         check_path, check_run, controller_cost, describe_path, opportunities, parse_trace, simulate,
         simulate_in_memory,
     };
+    #[pymodule_export]
+    use crate::scripts::{describe_script, record_script, run_script};
     #[pymodule_export]
     use crate::source::{read_packets, read_samples};
     #[pymodule_export]

@@ -31,6 +31,13 @@ mod stream;
 mod timers;
 mod wire;
 
+/// Estimators of a sender that can be used by themselves.
+pub mod estimators {
+    pub use crate::rate::{Newest, RateSampler, Snapshot};
+    pub use crate::rounds::Rounds;
+    pub use crate::rtt::RttEstimator;
+}
+
 pub use ack_size::AckSize;
 pub use application::{Application, ApplicationSpec};
 pub use config::{

@@ -5,17 +5,22 @@ use units::{Rate, Span, Time};
 
 /// State of the connection copied into every packet when it is sent.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Snapshot {
-    pub(crate) delivered_bytes: u64,
-    pub(crate) delivered_at: Time,
-    pub(crate) first_sent_at: Time,
-    pub(crate) lost_bytes: u64,
-    pub(crate) in_flight_bytes: u64,
+pub struct Snapshot {
+    /// Payload bytes delivered on the connection.
+    pub delivered_bytes: u64,
+    /// Time of the latest delivery.
+    pub delivered_at: Time,
+    /// Departure of the first packet of the sample.
+    pub first_sent_at: Time,
+    /// Payload bytes lost on the connection.
+    pub lost_bytes: u64,
+    /// Payload bytes in flight, this packet included.
+    pub in_flight_bytes: u64,
 }
 
 /// Counts deliveries and turns them into one sample per ACK.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct RateSampler {
+pub struct RateSampler {
     delivered_bytes: u64,
     lost_bytes: u64,
     delivered_at: Time,
@@ -28,16 +33,18 @@ pub(crate) struct RateSampler {
 
 /// The newest packet of the ACK being processed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Newest {
-    pub(crate) sent_at: Time,
+pub struct Newest {
+    /// When the packet left.
+    pub sent_at: Time,
     /// Whether the application limited the sender when the packet left.
-    pub(crate) app_limited: bool,
-    pub(crate) snapshot: Snapshot,
+    pub app_limited: bool,
+    /// The state of the connection when the packet left.
+    pub snapshot: Snapshot,
 }
 
 impl RateSampler {
     /// Snapshot for a packet sent at `now`; `in_flight_bytes` includes it, `idle` says nothing else was in flight.
-    pub(crate) fn on_sent(&mut self, now: Time, in_flight_bytes: u64, idle: bool) -> Snapshot {
+    pub fn on_sent(&mut self, now: Time, in_flight_bytes: u64, idle: bool) -> Snapshot {
         if idle {
             self.first_sent_at = now;
             self.delivered_at = now;
@@ -51,17 +58,19 @@ impl RateSampler {
         }
     }
 
-    pub(crate) const fn on_lost(&mut self, bytes: u64) {
+    /// So many bytes were declared lost.
+    pub const fn on_lost(&mut self, bytes: u64) {
         self.lost_bytes += bytes;
     }
 
-    pub(crate) const fn on_delivered(&mut self, now: Time, bytes: u64) {
+    /// So many bytes were delivered.
+    pub const fn on_delivered(&mut self, now: Time, bytes: u64) {
         self.delivered_bytes += bytes;
         self.delivered_at = now;
     }
 
     /// The sample of an ACK whose newest packet is `newest`; `None` when the interval is too short to be believed.
-    pub(crate) fn sample(&mut self, now: Time, newest: &Newest, min_rtt: Span) -> Option<RateSample> {
+    pub fn sample(&mut self, now: Time, newest: &Newest, min_rtt: Span) -> Option<RateSample> {
         let snapshot = &newest.snapshot;
         self.first_sent_at = newest.sent_at;
         if self.app_limited_until != 0 && self.delivered_bytes > self.app_limited_until {
@@ -85,16 +94,17 @@ impl RateSampler {
     }
 
     /// The application has nothing to send although the window is open.
-    pub(crate) fn mark_app_limited(&mut self, in_flight_bytes: u64) {
+    pub fn mark_app_limited(&mut self, in_flight_bytes: u64) {
         self.app_limited_until = (self.delivered_bytes + in_flight_bytes).max(1);
     }
 
-    pub(crate) const fn is_app_limited(&self) -> bool {
+    /// Whether the application limits the sender.
+    pub const fn is_app_limited(&self) -> bool {
         self.app_limited_until != 0
     }
 
     /// Bytes delivered in all.
-    pub(crate) const fn delivered_bytes(&self) -> u64 {
+    pub const fn delivered_bytes(&self) -> u64 {
         self.delivered_bytes
     }
 

@@ -24,7 +24,7 @@ impl<T: Copy + Ord> Peak<T> {
 
 /// The present round trip of a flow.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Rounds {
+pub struct Rounds {
     /// The round ends with a packet that left when so much had been delivered.
     ends_at: u64,
     in_flight: Peak<u64>,
@@ -33,18 +33,18 @@ pub(crate) struct Rounds {
 
 impl Rounds {
     /// So many bytes are in flight.
-    pub(crate) fn note_in_flight(&mut self, bytes: u64) {
+    pub fn note_in_flight(&mut self, bytes: u64) {
         self.in_flight.note(bytes);
     }
 
     /// The window kept a packet back.
-    pub(crate) fn note_window_limited(&mut self) {
+    pub fn note_window_limited(&mut self) {
         self.window_limited.note(true);
     }
 
     /// A packet arrived that left when `at_send` bytes were delivered; by now it is `delivered`. Returns whether that ends
     /// the round: call [`Rounds::begin`] once its peaks are read.
-    pub(crate) const fn is_over(&mut self, at_send: u64, delivered: u64) -> bool {
+    pub const fn is_over(&mut self, at_send: u64, delivered: u64) -> bool {
         let is_over = at_send >= self.ends_at;
         if is_over {
             self.ends_at = delivered;
@@ -53,18 +53,18 @@ impl Rounds {
     }
 
     /// The next round begins with so many bytes in flight.
-    pub(crate) const fn begin(&mut self, in_flight: u64) {
+    pub const fn begin(&mut self, in_flight: u64) {
         self.in_flight.begin_round(in_flight);
         self.window_limited.begin_round(false);
     }
 
     /// Most bytes in flight at any moment since the start of the previous round.
-    pub(crate) fn peak_in_flight(&self) -> u64 {
+    pub fn peak_in_flight(&self) -> u64 {
         self.in_flight.get()
     }
 
     /// Whether the window kept a packet back since the start of the previous round.
-    pub(crate) fn was_window_limited(&self) -> bool {
+    pub fn was_window_limited(&self) -> bool {
         self.window_limited.get()
     }
 }

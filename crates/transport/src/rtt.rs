@@ -8,7 +8,7 @@ const INITIAL_RTT: Span = Span::from_ms(333);
 
 /// Smoothed round-trip time and its variation.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RttEstimator {
+pub struct RttEstimator {
     latest: Span,
     smoothed: Span,
     variation: Span,
@@ -24,7 +24,8 @@ pub(crate) struct RttEstimator {
 }
 
 impl RttEstimator {
-    pub(crate) fn new(config: &Config) -> Self {
+    /// An estimator without a sample.
+    pub fn new(config: &Config) -> Self {
         Self {
             latest: INITIAL_RTT,
             smoothed: INITIAL_RTT,
@@ -44,7 +45,7 @@ impl RttEstimator {
     /// A packet that left at `sent_at` was acknowledged by an ACK that the receiver says it held back for `ack_delay`;
     /// returns the sample.
     #[inline]
-    pub(crate) fn on_ack(&mut self, now: Time, sent_at: Time, ack_delay: Span) -> Span {
+    pub fn on_ack(&mut self, now: Time, sent_at: Time, ack_delay: Span) -> Span {
         let latest = self.elapsed(sent_at, now);
         self.sample(latest, if self.corrects_delay { ack_delay } else { Span::ZERO });
         latest
@@ -83,16 +84,18 @@ impl RttEstimator {
         self.latest
     }
 
-    pub(crate) const fn smoothed(&self) -> Span {
+    /// The smoothed RTT; 333 ms before the first sample (RFC 9002 6.2.2).
+    pub const fn smoothed(&self) -> Span {
         self.smoothed
     }
 
-    pub(crate) const fn variation(&self) -> Span {
+    /// The mean deviation of the samples.
+    pub const fn variation(&self) -> Span {
         self.variation
     }
 
     /// Smallest sample; the smoothed value before any.
-    pub(crate) fn min(&self) -> Span {
+    pub fn min(&self) -> Span {
         if self.has_sample { self.min } else { self.smoothed }
     }
 

@@ -43,6 +43,29 @@ _COST = Table(
     {"scheme": str, "ns_per_ack": int | float, "acks": int, "throughput_mbps": int | float},
     required=("scheme", "ns_per_ack", "acks", "throughput_mbps"),
 )
+_SCRIPTED = Table(
+    {
+        "refusal": str,
+        "checks": Each(
+            Table(
+                {
+                    "line": int,
+                    "time_s": int | float,
+                    "condition": str,
+                    "found": str,
+                    "holds": bool | None,
+                    "source": str,
+                },
+                required=("line", "time_s", "condition", "found", "holds", "source"),
+            )
+        ),
+        "steps": Each(dict),
+        "title": str,
+        "held": int,
+        "failed": int,
+        "skipped": int,
+    }
+)
 _FIELDS = Table({}, others=Table({}, others=int | float))
 
 
@@ -64,6 +87,20 @@ def cost(specification: str, files: Iterable[str]) -> dict[str, Any]:
     """
     figures: dict[str, Any] = _ask({"cost": specification}, files, _COST)
     return figures
+
+
+def run_scripts(scripts: list[str], specification: str, steps: bool, files: Iterable[str]) -> list[dict[str, Any]]:
+    """Run scripts with the controller of the first flow of a run (JSON); what each shows, or its `refusal`.
+
+    Raises:
+        UserError: If the plug-in in `files` cannot be loaded, or does something wrong.
+    """
+    files = list(files)
+    question = {"scripts": scripts, "specification": specification, "steps": steps}
+    reports: list[dict[str, Any]] = _ask(question, files, Each(_SCRIPTED))
+    if len(reports) != len(scripts) or any("refusal" not in one and "checks" not in one for one in reports):
+        raise UserError(f"{_named(files)}: {_NO_ANSWER}")
+    return reports
 
 
 def check(specifications: list[str], real_packets: bool, files: Iterable[str]) -> list[str | None]:
@@ -257,6 +294,8 @@ def _answer(question: dict[str, Any], replies: IO[str], out: _Out) -> Any:  # no
         return json.loads(_core.describe_plugin(question["describe"], question["sha256"]))
     if "cost" in question:
         return json.loads(_core.controller_cost(question["cost"]))
+    if "scripts" in question:
+        return [_scripted(text, question) for text in question["scripts"]]
     if "simulate" in question:
         return _simulated(question, replies, out)
     refusals: list[str | None] = []
@@ -267,6 +306,14 @@ def _answer(question: dict[str, Any], replies: IO[str], out: _Out) -> Any:  # no
         except _core.Error as error:
             refusals.append(str(error))
     return refusals
+
+
+def _scripted(text: str, question: dict[str, Any]) -> dict[str, Any]:
+    try:
+        report: dict[str, Any] = json.loads(_core.run_script(text, question["specification"], question["steps"]))
+    except _core.Error as error:
+        return {"refusal": str(error)}
+    return report
 
 
 def _simulated(question: dict[str, Any], replies: IO[str], out: _Out) -> str:

@@ -1,12 +1,15 @@
-"""Golden traces of a controller, for its implementers."""
+"""Golden traces of a controller and scripts that drive one, for its implementers."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import dumbbell
 from dumbbell.base.errors import UserError, printable
+from dumbbell.base.json_text import to_json
 
 _SHOWN = 160
 """Letters of a line that differs."""
@@ -15,14 +18,33 @@ _SHOWN = 160
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds its arguments."""
     add = parser.add_argument
-    add("scheme", nargs="?", metavar="SCHEME")
+    add("scheme", nargs="?", metavar="SCHEME", help="whose traces are written, or whose controller scripts drive")
     add("--out", type=Path, metavar="DIR", help="default: vectors-SCHEME")
     add("--check", type=Path, metavar="DIR", help="compare what is in DIR with what comes out today")
+    add(
+        "--run",
+        nargs="*",
+        metavar="SCRIPT",
+        help="run scripts: files, directories, shipped ones (reno/slow-start, cubic) [default: all shipped ones]",
+    )
+    add("--list", action="store_true", help="print the names of the shipped scripts")
+    add("--json", action="store_true", help="with --run: every event with all of its fields, and every condition")
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Writes the vectors of a scheme (0), or compares those in a directory: 0 if all are the same, 1 if not."""
-    scheme, out, compare = arguments.scheme, arguments.out, arguments.check
+    """Writes the vectors of a scheme (0), compares those in a directory or runs scripts: 0 if all is as expected."""
+    scheme, out, compare, scripts = arguments.scheme, arguments.out, arguments.check, arguments.run
+    if arguments.json and scripts is None:
+        raise UserError("--json: allowed with --run")
+    if arguments.list:
+        if any(given is not None for given in (scheme, out, compare, scripts)):
+            raise UserError("--list prints the shipped scripts: no other option is allowed")
+        print("\n".join(dumbbell.shipped_scripts()))
+        return 0
+    if scripts is not None:
+        if out is not None or compare is not None:
+            raise UserError("--run: allowed without --out and --check")
+        return _run(scripts, scheme, arguments.json)
     if compare is not None:
         if scheme is not None:
             raise UserError(f"--check compares all that is in {compare}: no scheme `{scheme}` is needed")
@@ -30,10 +52,38 @@ def main(arguments: argparse.Namespace) -> int:
             raise UserError("--out: allowed when vectors are written, not with --check")
         return _compare(compare)
     if scheme is None:
-        raise UserError("vectors: name a scheme, or give --check DIR")
+        raise UserError("vectors: name a scheme, or give --check DIR or --run SCRIPT")
     for folder in dumbbell.write_vectors(scheme, out or Path(f"vectors-{Path(scheme).stem}")):
         print(printable(folder))
     return 0
+
+
+def _run(scripts: list[str], scheme: str | None, as_json: bool) -> int:
+    results = dumbbell.run_scripts(scripts, scheme, steps=as_json)
+    if as_json:
+        sys.stdout.write(to_json([asdict(result) for result in results]))
+    else:
+        for result in results:
+            print(printable(f"{result.name}: {_outcome(result)}"))
+    return 0 if all(result.passed for result in results) else 1
+
+
+def _outcome(result: dumbbell.ScriptResult) -> str:
+    held = sum(check.holds is True for check in result.checks)
+    skipped = [check for check in result.checks if check.holds is None]
+    if result.failures:
+        first = result.failures[0]
+        source = f" ({first.source})" if first.source else ""
+        return (
+            f"line {first.line}, {first.time_s:g} s: expected {first.condition}, found {first.found}{source}; "
+            f"{len(result.failures)} of {len(result.checks)} conditions fail"
+        )
+    if not held:
+        return (
+            f"nothing was checked: {len(skipped)} conditions are about fields that {result.controller} does not report"
+        )
+    left_out = f", {len(skipped)} are about fields that {result.controller} does not report" if skipped else ""
+    return f"{held} conditions hold{left_out}"
 
 
 def _compare(directory: Path) -> int:

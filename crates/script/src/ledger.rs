@@ -1,0 +1,460 @@
+//! From the lines of a script to what a controller is told. A field that a line does not name follows from the lines
+//! before it, by the rules of docs/vectors.md; what the built-in transport estimates, its own estimators compute.
+
+use crate::event::{ACK_FIELDS, Acked, Event};
+use crate::line::Words;
+use crate::values::{Numbers, each, joined, parse_hex, parse_span};
+use congestion::{Ack, AckedPacket, Ecn, Frame, Loss, RateSample, Sent, Timeout, TimeoutKind};
+use std::collections::BTreeMap;
+use strict_input::Refusal;
+use transport::Config;
+use transport::estimators::{Newest, RateSampler, Rounds, RttEstimator, Snapshot};
+use units::{Span, Time};
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fate {
+    InFlight,
+    Acked,
+    Lost,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    bytes: u32,
+    sent_at: Time,
+    snapshot: Snapshot,
+    retransmission: bool,
+    app_limited: bool,
+    fate: Fate,
+}
+
+/// The state of a connection that a script describes.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    mss_bytes: u32,
+    packets: BTreeMap<u64, Packet>,
+    in_flight_bytes: u64,
+    next_number: u64,
+    largest_acked: Option<u64>,
+    /// Bytes declared lost since the latest ACK.
+    lost_bytes: u64,
+    rtt: RttEstimator,
+    sampler: RateSampler,
+    rounds: Rounds,
+    /// The first packet that is sent after the beginning of the latest episode, and whether that goes on.
+    episode_from: u64,
+    in_episode: bool,
+    /// Whether no ACK has come since the latest timeout.
+    timed_out: bool,
+}
+
+impl Ledger {
+    pub(crate) fn new(mss_bytes: u32) -> Self {
+        Self {
+            mss_bytes,
+            packets: BTreeMap::new(),
+            in_flight_bytes: 0,
+            next_number: 0,
+            largest_acked: None,
+            lost_bytes: 0,
+            rtt: RttEstimator::new(&Config::quic()),
+            sampler: RateSampler::default(),
+            rounds: Rounds::default(),
+            episode_from: 0,
+            in_episode: false,
+            timed_out: false,
+        }
+    }
+
+    /// What the line `words` tells a controller: `tell` is called with each event and returns the window afterwards, bytes.
+    pub(crate) fn read(
+        &mut self,
+        mut words: Words,
+        tell: &mut dyn FnMut(Event) -> u64,
+    ) -> Result<(), Refusal> {
+        let numbers = std::mem::take(&mut words.packets);
+        let is_about_packets = matches!(words.name.as_str(), "sent" | "ack" | "lost");
+        let needs_packets = is_about_packets && !(words.name == "ack" && words.names("feedback"));
+        if numbers.is_empty() && needs_packets {
+            return Err(words.refusal(format!("`{}` needs packets, for example `0..9`", words.name)));
+        }
+        if !numbers.is_empty() && !is_about_packets {
+            return Err(words.refusal(format!("`{}` is about no packets", words.name)));
+        }
+        let every = if is_about_packets && words.name != "lost" { words.span("every")? } else { None };
+        match words.name.as_str() {
+            "sent" => {
+                for number in each(&numbers) {
+                    let mut packet = words.clone();
+                    words.at += every.unwrap_or_default();
+                    let event = self.sent(&mut packet, number)?;
+                    let window_bytes = tell(event);
+                    if self.in_flight_bytes + u64::from(self.mss_bytes) > window_bytes {
+                        self.rounds.note_window_limited();
+                    }
+                }
+            }
+            "ack" => match every {
+                None => self.ack(&mut words, &numbers, tell)?,
+                Some(every) => {
+                    for number in each(&numbers) {
+                        self.ack(&mut words.clone(), &vec![(number, number)], tell)?;
+                        words.at += every;
+                    }
+                }
+            },
+            "lost" => {
+                let event = self.lost(&mut words, &numbers)?;
+                tell(event);
+            }
+            _ => {
+                if let Some(event) = self.other(&mut words)? {
+                    tell(event);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn sent(&mut self, words: &mut Words, number: u64) -> Result<Event, Refusal> {
+        if number < self.next_number {
+            return Err(words.refusal(format!(
+                "packet {number} was sent: numbers only grow, the next one is {}",
+                self.next_number
+            )));
+        }
+        let bytes = words.small("bytes")?.unwrap_or(self.mss_bytes);
+        let was_idle = self.in_flight_bytes == 0;
+        let in_flight_bytes = words.whole("in_flight")?.unwrap_or(self.in_flight_bytes + u64::from(bytes));
+        let event = Sent {
+            now: words.at,
+            number,
+            bytes,
+            in_flight_bytes,
+            retransmission: words.flag("retransmission")?.unwrap_or(false),
+            filler: words.flag("filler")?.unwrap_or(false),
+            frame: words.small("frame")?.unwrap_or(0),
+            frame_end: words.flag("frame_end")?.unwrap_or(false),
+        };
+        words.end(&["every", "bytes", "in_flight", "retransmission", "filler", "frame", "frame_end"])?;
+        let snapshot = self.sampler.on_sent(words.at, in_flight_bytes, was_idle);
+        self.in_flight_bytes = in_flight_bytes;
+        self.rounds.note_in_flight(in_flight_bytes);
+        self.next_number = number + 1;
+        let packet = Packet {
+            bytes,
+            sent_at: words.at,
+            snapshot,
+            retransmission: event.retransmission,
+            app_limited: self.sampler.is_app_limited(),
+            fate: Fate::InFlight,
+        };
+        self.packets.insert(number, packet);
+        Ok(Event::Sent(event))
+    }
+
+    /// The packet called `number`, which was sent.
+    fn packet(&mut self, words: &Words, number: u64) -> Result<&mut Packet, Refusal> {
+        self.packets.get_mut(&number).ok_or_else(|| words.refusal(format!("packet {number} was never sent")))
+    }
+
+    /// An ACK, and the end of an episode that it brings.
+    fn ack(
+        &mut self,
+        words: &mut Words,
+        numbers: &Numbers,
+        tell: &mut dyn FnMut(Event) -> u64,
+    ) -> Result<(), Refusal> {
+        let now = words.at;
+        let in_flight_before_bytes = words.whole("in_flight_before")?.unwrap_or(self.in_flight_bytes);
+        let (mut packets, mut acked_bytes, mut newest) = (Vec::new(), 0, None);
+        let owd = words.span("owd")?;
+        for number in each(numbers) {
+            let packet = self.packet(words, number)?;
+            let was_lost = packet.fate == Fate::Lost;
+            if packet.fate == Fate::Acked {
+                return Err(words.refusal(format!("packet {number} was acknowledged before")));
+            }
+            packet.fate = Fate::Acked;
+            let packet = *packet;
+            acked_bytes += u64::from(packet.bytes);
+            if !was_lost {
+                self.in_flight_bytes = self.in_flight_bytes.saturating_sub(packet.bytes.into());
+            }
+            newest = newest.max(Some(number));
+            packets.push(AckedPacket {
+                number,
+                sent_at: packet.sent_at,
+                received_at: packet.sent_at + owd.unwrap_or((now - packet.sent_at) / 2),
+                lost_at_send_bytes: packet.snapshot.lost_bytes,
+                in_flight_at_send_bytes: packet.snapshot.in_flight_bytes,
+                bytes: packet.bytes,
+                retransmission: packet.retransmission,
+                was_lost,
+                ce: false,
+            });
+        }
+        packets.sort_unstable_by_key(|packet| packet.number);
+        name_packets(words, &mut packets)?;
+        let ack_delay = words.span("ack_delay")?.unwrap_or_default();
+        let is_largest = newest.is_some() && newest > self.largest_acked;
+        self.largest_acked = self.largest_acked.max(newest);
+        let newest = newest.and_then(|number| self.packets.get(&number).map(|packet| (number, *packet)));
+        let sample = newest.filter(|_| is_largest);
+        let rtt = sample.map(|(_, packet)| self.rtt.on_ack(now, packet.sent_at, ack_delay));
+        let rtt = words.span_or_none("rtt", rtt)?;
+        self.sampler.on_delivered(now, acked_bytes);
+        let (mut rate, mut round_start) = (None, false);
+        if let Some((_, Packet { sent_at, app_limited, snapshot, .. })) = newest {
+            rate = self.sampler.sample(now, &Newest { sent_at, app_limited, snapshot }, self.rtt.min());
+            let delivered_bytes = self.sampler.delivered_bytes();
+            round_start = self.rounds.is_over(snapshot.delivered_bytes, delivered_bytes);
+        }
+        let in_recovery = words.flag("recovery")?;
+        let ends_episode = newest.is_some_and(|(number, _)| number >= self.episode_from);
+        if in_recovery.is_none() && self.in_episode && ends_episode {
+            self.in_episode = false;
+            tell(Event::Recovered(now));
+        }
+        self.in_episode = in_recovery.unwrap_or(self.in_episode);
+        self.in_flight_bytes = words.whole("in_flight")?.unwrap_or(self.in_flight_bytes);
+        let acked_bytes = words.whole("acked")?.unwrap_or(acked_bytes);
+        let event = Ack {
+            now,
+            packets: &[],
+            acked_bytes,
+            growth_bytes: words.whole("growth")?.unwrap_or(acked_bytes),
+            lost_bytes: words.whole("lost")?.unwrap_or(self.lost_bytes),
+            rtt,
+            srtt: words.span("srtt")?.unwrap_or(self.rtt.smoothed()),
+            rttvar: words.span("rttvar")?.unwrap_or(self.rtt.variation()),
+            min_rtt: words.span("min_rtt")?.unwrap_or(self.rtt.min()),
+            ack_delay,
+            in_flight_before_bytes,
+            in_flight_bytes: self.in_flight_bytes,
+            peak_in_flight_bytes: words.whole("peak_in_flight")?.unwrap_or(self.rounds.peak_in_flight()),
+            window_limited: words.flag("window_limited")?.unwrap_or(self.rounds.was_window_limited()),
+            app_limited: words.flag("app_limited")?.unwrap_or(self.sampler.is_app_limited()),
+            delivered_bytes: words.whole("delivered")?.unwrap_or(self.sampler.delivered_bytes()),
+            rate: named_rate(words, rate)?,
+            round_start: words.flag("round_start")?.unwrap_or(round_start),
+            in_recovery: self.in_episode,
+            next_number: words.whole("next")?.unwrap_or(self.next_number),
+            queued_bytes: words.whole("queued")?.unwrap_or(u64::MAX),
+            queue_delay: words.span("queue_delay")?.unwrap_or_default(),
+            feedback: &[],
+            complete_bytes: words.whole("complete")?.unwrap_or(0),
+            sent_bytes: words.whole("sent")?.unwrap_or(0),
+        };
+        let feedback = words.list("feedback", 1, parse_hex)?.and_then(|mut list| list.pop());
+        words.end(ACK_FIELDS)?;
+        (self.lost_bytes, self.timed_out) = (0, false);
+        tell(Event::Ack(Box::new(Acked { event, packets, feedback: feedback.unwrap_or_default() })));
+        if event.round_start {
+            self.rounds.begin(self.in_flight_bytes);
+        }
+        Ok(())
+    }
+
+    fn lost(&mut self, words: &mut Words, numbers: &Numbers) -> Result<Event, Refusal> {
+        let before = self.in_flight_bytes;
+        let (mut packets, mut lost_bytes) = (Vec::new(), 0);
+        for number in each(numbers) {
+            let packet = self.packet(words, number)?;
+            if packet.fate != Fate::InFlight {
+                return Err(words.refusal(format!("packet {number} is not in flight")));
+            }
+            packet.fate = Fate::Lost;
+            let Packet { bytes, sent_at, snapshot, retransmission, .. } = *packet;
+            lost_bytes += u64::from(bytes);
+            packets.push(AckedPacket {
+                number,
+                sent_at,
+                received_at: Time::ZERO,
+                lost_at_send_bytes: snapshot.lost_bytes,
+                in_flight_at_send_bytes: snapshot.in_flight_bytes,
+                bytes,
+                retransmission,
+                was_lost: true,
+                ce: false,
+            });
+        }
+        packets.sort_unstable_by_key(|packet| packet.number);
+        name_packets(words, &mut packets)?;
+        let is_new = packets.last().is_some_and(|packet| packet.number >= self.episode_from);
+        let new_episode = words.flag("new_episode")?.unwrap_or(is_new);
+        let lost_bytes = words.whole("lost")?.unwrap_or(lost_bytes);
+        self.in_flight_bytes = words.whole("in_flight")?.unwrap_or(before.saturating_sub(lost_bytes));
+        let event = Loss {
+            now: words.at,
+            packets: &[],
+            lost_bytes,
+            in_flight_before_bytes: words.whole("in_flight_before")?.unwrap_or(before),
+            in_flight_bytes: self.in_flight_bytes,
+            new_episode,
+            srtt: words.span("srtt")?.unwrap_or(self.rtt.smoothed()),
+            next_number: words.whole("next")?.unwrap_or(self.next_number),
+        };
+        words.end(&[
+            "lost",
+            "in_flight_before",
+            "in_flight",
+            "new_episode",
+            "srtt",
+            "next",
+            "lost_at_send",
+            "in_flight_at_send",
+        ])?;
+        self.lost_bytes += lost_bytes;
+        self.sampler.on_lost(lost_bytes);
+        if new_episode {
+            self.begin_episode();
+        }
+        Ok(Event::Loss(event, packets))
+    }
+
+    fn begin_episode(&mut self) {
+        (self.episode_from, self.in_episode) = (self.next_number, true);
+    }
+
+    /// Events that are about no packets. `idle` tells the controller nothing.
+    fn other(&mut self, words: &mut Words) -> Result<Option<Event>, Refusal> {
+        let now = words.at;
+        match words.name.as_str() {
+            "established" => {
+                let rtt = words.span("rtt")?.ok_or_else(|| words.refusal("`established` needs `rtt`"))?;
+                words.end(&["rtt"])?;
+                self.rtt.on_ack(Time::ZERO + rtt, Time::ZERO, Span::ZERO);
+                Ok(Some(Event::Established(now, rtt)))
+            }
+            "timeout" => self.timeout(words).map(Some),
+            "ecn" => self.ecn(words).map(Some),
+            "recovered" => {
+                words.end(&[])?;
+                self.in_episode = false;
+                Ok(Some(Event::Recovered(now)))
+            }
+            "spurious" => {
+                words.end(&[])?;
+                self.in_episode = false;
+                Ok(Some(Event::Spurious(now)))
+            }
+            "wake" => {
+                words.end(&[])?;
+                Ok(Some(Event::Wake(now)))
+            }
+            "idle" => {
+                words.end(&[])?;
+                self.sampler.mark_app_limited(self.in_flight_bytes);
+                Ok(None)
+            }
+            "frame" => {
+                let bytes = words.whole("bytes")?.unwrap_or(self.mss_bytes.into());
+                let frame = Frame {
+                    now,
+                    number: words.small("number")?.ok_or_else(|| words.refusal("`frame` needs `number`"))?,
+                    bytes,
+                    key: words.flag("key")?.unwrap_or(false),
+                    queued_bytes: words.whole("queued")?.unwrap_or(bytes),
+                    queue_delay: words.span("queue_delay")?.unwrap_or_default(),
+                };
+                words.end(&["number", "bytes", "key", "queued", "queue_delay"])?;
+                Ok(Some(Event::Frame(frame)))
+            }
+            name => Err(words.refusal(format!(
+                "unknown event `{name}`: expected established, sent, ack, lost, timeout, ecn, recovered, spurious, wake, idle or \
+                 frame"
+            ))),
+        }
+    }
+
+    fn timeout(&mut self, words: &mut Words) -> Result<Event, Refusal> {
+        let kind = match words.take("kind").as_deref() {
+            None | Some("rto") => TimeoutKind::Rto,
+            Some("persistent") => TimeoutKind::PersistentCongestion,
+            Some(other) => {
+                let why = Refusal::of_value("kind", other, "expected `rto` or `persistent`");
+                return Err(words.refusal(why));
+            }
+        };
+        let event = Timeout {
+            now: words.at,
+            kind,
+            repeated: words.flag("repeated")?.unwrap_or(self.timed_out),
+            in_flight_before_bytes: words.whole("in_flight_before")?.unwrap_or(self.in_flight_bytes),
+            next_number: words.whole("next")?.unwrap_or(self.next_number),
+        };
+        words.end(&["kind", "repeated", "in_flight_before", "next"])?;
+        if kind == TimeoutKind::Rto {
+            for packet in self.packets.values_mut().filter(|packet| packet.fate == Fate::InFlight) {
+                packet.fate = Fate::Lost;
+            }
+            self.sampler.on_lost(self.in_flight_bytes);
+            self.in_flight_bytes = 0;
+            (self.episode_from, self.in_episode) = (self.next_number, false);
+        }
+        self.timed_out = true;
+        Ok(Event::Timeout(event))
+    }
+
+    fn ecn(&mut self, words: &mut Words) -> Result<Event, Refusal> {
+        let ce_packets = words.whole("ce")?.ok_or_else(|| words.refusal("`ecn` needs `ce`"))?;
+        let event = Ecn {
+            now: words.at,
+            ce_packets,
+            packets: words.whole("packets")?.unwrap_or(ce_packets),
+            new_episode: words.flag("new_episode")?.unwrap_or(!self.in_episode),
+            in_flight_bytes: words.whole("in_flight")?.unwrap_or(self.in_flight_bytes),
+            srtt: words.span("srtt")?.unwrap_or(self.rtt.smoothed()),
+        };
+        words.end(&["ce", "packets", "new_episode", "in_flight", "srtt"])?;
+        if event.new_episode {
+            self.begin_episode();
+        }
+        Ok(Event::Ecn(event))
+    }
+}
+
+/// Takes what a line says of each of its packets.
+fn name_packets(words: &mut Words, packets: &mut [AckedPacket]) -> Result<(), Refusal> {
+    let count = packets.len();
+    if let Some(times) = words.list("received", count, parse_span)? {
+        packets.iter_mut().zip(times).for_each(|(packet, at)| packet.received_at = Time::ZERO + at);
+    }
+    if let Some(lost) = words.list("lost_at_send", count, |text| text.parse().ok())? {
+        packets.iter_mut().zip(lost).for_each(|(packet, bytes)| packet.lost_at_send_bytes = bytes);
+    }
+    if let Some(in_flight) = words.list("in_flight_at_send", count, |text| text.parse().ok())? {
+        packets.iter_mut().zip(in_flight).for_each(|(packet, bytes)| packet.in_flight_at_send_bytes = bytes);
+    }
+    let mut flag = |key: &str, set: fn(&mut AckedPacket, bool)| -> Result<(), Refusal> {
+        let Some(named) = words.numbers(key)? else { return Ok(()) };
+        for packet in packets.iter_mut() {
+            set(packet, named.iter().any(|(first, last)| (*first..=*last).contains(&packet.number)));
+        }
+        let own = joined(packets.iter().map(|packet| packet.number));
+        let is_other = |number: u64| !own.iter().any(|(first, last)| (*first..=*last).contains(&number));
+        match each(&named).find(|number| is_other(*number)) {
+            Some(number) => Err(words.refusal(format!("{key}: packet {number} is none of this event"))),
+            None => Ok(()),
+        }
+    };
+    flag("was_lost", |packet, is| packet.was_lost = is)?;
+    flag("ce", |packet, is| packet.ce = is)
+}
+
+/// The delivery-rate sample: derived, replaced, or with named parts.
+fn named_rate(words: &mut Words, derived: Option<RateSample>) -> Result<Option<RateSample>, Refusal> {
+    let rate = words.rate_or_none("rate", derived.map(|sample| sample.rate))?;
+    let mut sample = rate.map(|rate| RateSample { rate, ..derived.unwrap_or_default() });
+    let mut unused = RateSample::default();
+    let part = sample.as_mut().unwrap_or(&mut unused);
+    part.delivered_bytes = words.whole("rate_delivered")?.unwrap_or(part.delivered_bytes);
+    part.interval = words.span("rate_interval")?.unwrap_or(part.interval);
+    part.prior_delivered_bytes = words.whole("rate_prior")?.unwrap_or(part.prior_delivered_bytes);
+    part.lost_bytes = words.whole("rate_lost")?.unwrap_or(part.lost_bytes);
+    part.in_flight_at_send_bytes = words.whole("rate_in_flight")?.unwrap_or(part.in_flight_at_send_bytes);
+    part.app_limited = words.flag("rate_app_limited")?.unwrap_or(part.app_limited);
+    Ok(sample)
+}

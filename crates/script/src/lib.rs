@@ -1,0 +1,294 @@
+//! Scripts: timelines of what a controller, a sender or a receiver is told and what it has to answer, as text that every
+//! language reads (docs/vectors.md). A script drives the code itself: there is no path and no simulator, and no clock and
+//! no file.
+
+mod answers;
+mod controller;
+mod event;
+mod expect;
+mod ledger;
+mod line;
+mod receiver;
+mod sender;
+mod values;
+mod writer;
+
+pub use writer::Writer;
+
+use congestion::{Entry, Parameters, Start};
+use expect::{Check, Condition, Found};
+use line::{Header, Line, refusal};
+use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeMap;
+use strict_input::Refusal;
+use transport::Config;
+use units::Time;
+
+/// Most events that one script causes.
+const MAX_EVENTS: usize = 1_000_000;
+/// Smallest and largest packet of a script, bytes.
+const MSS_BYTES: core::ops::RangeInclusive<u64> = 1..=65_000;
+/// Largest first window, packets.
+const MAX_WINDOW: u64 = 100_000;
+
+/// What a script drives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A controller by itself.
+    Controller,
+    /// The built-in transport's sender, with a controller.
+    Sender,
+    /// The built-in transport's receiver.
+    Receiver,
+}
+
+/// A script that was read.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// What it drives.
+    pub subject: Subject,
+    /// What it is about; empty if nothing is said.
+    pub title: String,
+    /// Name of the controller that it is for.
+    pub controller: String,
+    /// Parameters of that controller that differ from the defaults, as text.
+    pub parameters: BTreeMap<String, String>,
+    mss_bytes: u32,
+    window: u32,
+    seed: u64,
+    transport: Json,
+    /// How far a packet may be from its time.
+    tolerance: units::Span,
+    lines: Vec<Line>,
+}
+
+impl Script {
+    /// Reads a script.
+    ///
+    /// # Errors
+    /// One line: the line's number, what stands there, and what is expected.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        let (mut header, mut lines) = line::parse(text)?;
+        let mut take = |key: &str| header.remove(key);
+        let subject = match take("drives") {
+            None => Subject::Controller,
+            Some((number, word)) => match word.as_str() {
+                "controller" => Subject::Controller,
+                "sender" => Subject::Sender,
+                "receiver" => Subject::Receiver,
+                _ => {
+                    return Err(refusal(
+                        number,
+                        format!("drives = {word}: expected controller, sender or receiver"),
+                    ));
+                }
+            },
+        };
+        let title = take("title").map(|(_, title)| title).unwrap_or_default();
+        let source = take("source").map(|(_, source)| source).unwrap_or_default();
+        let (controller, parameters) = match take("controller") {
+            Some((number, words)) => named(number, &words)?,
+            None if subject == Subject::Receiver => (String::new(), BTreeMap::new()),
+            None => return Err(refusal(1, "the header needs `controller NAME`")),
+        };
+        let mss_bytes = whole(take("mss"), "mss", 1000, MSS_BYTES)? as u32;
+        let window = whole(take("window"), "window", 10, 1..=MAX_WINDOW)? as u32;
+        let seed = whole(take("seed"), "seed", 1, 0..=u64::from(u32::MAX))?;
+        let transport = match take("transport") {
+            Some((number, _)) if subject == Subject::Controller => {
+                return Err(refusal(number, "`transport` is for scripts that drive a sender or a receiver"));
+            }
+            given => transport_table(given)?,
+        };
+        let tolerance = match take("tolerance") {
+            None => units::Span::from_us(1),
+            Some((number, text)) => values::parse_span(&text).ok_or_else(|| {
+                refusal(number, format!("tolerance = {text}: expected a number of seconds"))
+            })?,
+        };
+        refuse_unknown(&header)?;
+        for line in &mut lines {
+            if let Line::Expect { source: own, number, .. } = line
+                && own.is_empty()
+            {
+                if source.is_empty() {
+                    return Err(refusal(
+                        *number,
+                        "expected `# SOURCE` after the conditions, or `source` in the header",
+                    ));
+                }
+                own.clone_from(&source);
+            }
+        }
+        Ok(Self {
+            subject,
+            title,
+            controller,
+            parameters,
+            mss_bytes,
+            window,
+            seed,
+            transport,
+            tolerance,
+            lines,
+        })
+    }
+
+    /// What the controller is given when it is built.
+    fn start(&self) -> Start {
+        Start {
+            now: Time::ZERO,
+            mss_bytes: self.mss_bytes,
+            initial_window_bytes: u64::from(self.window) * u64::from(self.mss_bytes),
+            seed: self.seed,
+        }
+    }
+
+    /// The transport that a sender or receiver is configured with.
+    fn config(&self) -> Result<Config, Refusal> {
+        let mut table = self.transport.clone();
+        table["payload_bytes"] = self.mss_bytes.into();
+        table["initial_window"] = self.window.into();
+        Config::from_json(&table)
+    }
+
+    /// Runs the script with the controller that `entry` builds of `parameters`: each condition with what was found, and whether
+    /// it holds; with `with_steps` every event with all of its fields, and the answer to it. Another controller than the one that
+    /// the script is for (`is_other`) need not report all fields: those conditions are skipped.
+    ///
+    /// # Errors
+    /// One line: an event or condition that is not allowed, or a file that a parameter names.
+    pub fn run(
+        &self,
+        entry: Option<(&Entry, &Parameters)>,
+        is_other: bool,
+        with_steps: bool,
+    ) -> Result<Json, Refusal> {
+        let built = |start: &Start| match entry {
+            Some((entry, parameters)) => entry.build(parameters, start),
+            None => Err(refusal(1, "a receiver has no controller: a sender or controller is needed")),
+        };
+        let (checks, steps) = match self.subject {
+            Subject::Controller => {
+                let controller = built(&self.start())?;
+                controller::run(self, controller, is_other, with_steps)?
+            }
+            Subject::Sender => {
+                let config = self.config()?;
+                let controller = built(&self.start())?;
+                (sender::run(self, &config, controller, is_other)?, vec![])
+            }
+            Subject::Receiver => (receiver::run(self, &self.config()?)?, vec![]),
+        };
+        let count = |holds: Option<bool>| checks.iter().filter(|check| check.holds == holds).count();
+        let mut report = json!({
+            "title": self.title,
+            "held": count(Some(true)),
+            "failed": count(Some(false)),
+            "skipped": count(None),
+            "checks": checks.iter().map(Check::json).collect::<Vec<Json>>(),
+        });
+        if with_steps {
+            report["steps"] = steps.into_iter().map(Json::Object).collect();
+        }
+        Ok(report)
+    }
+}
+
+/// A controller's name and its parameters.
+fn named(number: usize, words: &str) -> Result<(String, BTreeMap<String, String>), Refusal> {
+    let mut words = words.split_whitespace();
+    let name = words.next().unwrap_or_default().to_owned();
+    let mut parameters = BTreeMap::new();
+    for word in words {
+        let (key, value) = word
+            .split_once('=')
+            .ok_or_else(|| refusal(number, format!("`{word}`: expected `NAME=VALUE`")))?;
+        if parameters.insert(key.to_owned(), value.to_owned()).is_some() {
+            return Err(refusal(number, format!("`{key}` stands twice")));
+        }
+    }
+    Ok((name, parameters))
+}
+
+fn whole(
+    given: Option<(usize, String)>,
+    key: &str,
+    default: u64,
+    allowed: core::ops::RangeInclusive<u64>,
+) -> Result<u64, Refusal> {
+    let Some((number, text)) = given else { return Ok(default) };
+    text.parse().ok().filter(|value| allowed.contains(value)).ok_or_else(|| {
+        let (first, last) = (allowed.start(), allowed.end());
+        refusal(number, format!("{key} = {text}: expected a whole number from {first} to {last}"))
+    })
+}
+
+/// The transport's table: numbers, `yes`, `no` and names.
+fn transport_table(given: Option<(usize, String)>) -> Result<Json, Refusal> {
+    let mut table = Map::new();
+    let Some((number, words)) = given else { return Ok(Json::Object(table)) };
+    for word in words.split_whitespace() {
+        let (key, value) = word
+            .split_once('=')
+            .ok_or_else(|| refusal(number, format!("`{word}`: expected `NAME=VALUE`")))?;
+        let value = match value {
+            "yes" => true.into(),
+            "no" => false.into(),
+            text => text
+                .parse::<u64>()
+                .map(Json::from)
+                .or_else(|_| text.parse::<f64>().map(Json::from))
+                .unwrap_or_else(|_| text.into()),
+        };
+        if table.insert(key.to_owned(), value).is_some() {
+            return Err(refusal(number, format!("`{key}` stands twice")));
+        }
+    }
+    Ok(Json::Object(table))
+}
+
+fn refuse_unknown(header: &Header) -> Result<(), Refusal> {
+    match header.iter().next() {
+        None => Ok(()),
+        Some((key, (number, _))) => Err(refusal(
+            *number,
+            format!(
+                "unknown key `{key}`: expected title, source, drives, controller, mss, window, seed, transport or tolerance"
+            ),
+        )),
+    }
+}
+
+/// Looks at the conditions of one line: `find` returns what was found for a key.
+fn look<'a>(
+    (number, at, source): (usize, Time, &str),
+    conditions: &[String],
+    is_other: bool,
+    find: impl Fn(&str) -> Option<&'a Found>,
+    checks: &mut Vec<Check>,
+) -> Result<(), Refusal> {
+    for text in conditions {
+        let condition = Condition::parse(text).map_err(|why| refusal(number, why))?;
+        let (holds, found) = match find(&condition.key) {
+            Some(found) => match condition.check(found) {
+                Ok((holds, found)) => (Some(holds), found),
+                Err(_) if is_other => (None, "no such state".to_owned()),
+                Err(why) => return Err(refusal(number, why)),
+            },
+            None if is_other => (None, "not reported".to_owned()),
+            None => {
+                return Err(refusal(number, format!("`{text}`: no field `{}` is reported", condition.key)));
+            }
+        };
+        checks.push(Check {
+            line: number,
+            at,
+            condition: text.clone(),
+            found,
+            holds,
+            source: source.to_owned(),
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,226 @@
+//! The lines of a script: header, events, expectations. Nothing is known here of what an event means.
+
+use crate::values::{Numbers, parse_numbers, parse_span};
+use std::collections::BTreeMap;
+use strict_input::Refusal;
+use units::{Rate, Span, Time};
+
+/// The first words of every script.
+pub(crate) const FIRST_LINE: &str = "dumbbell script 1";
+/// Most lines of a script.
+const MAX_LINES: usize = 200_000;
+
+/// One line after the header.
+#[derive(Clone, Debug)]
+pub(crate) enum Line {
+    /// Something happens.
+    Event(Words),
+    /// What must hold after the event before it: conditions and source.
+    Expect {
+        /// Its number in the file, from 1.
+        number: usize,
+        /// The conditions as written.
+        conditions: Vec<String>,
+        /// Where it is written that they must hold.
+        source: String,
+    },
+}
+
+/// An event: its time, its name, the packets that it is about, and its fields.
+#[derive(Clone, Debug)]
+pub(crate) struct Words {
+    pub(crate) number: usize,
+    pub(crate) at: Time,
+    pub(crate) name: String,
+    pub(crate) packets: Numbers,
+    fields: BTreeMap<String, String>,
+    source: String,
+}
+
+/// Header lines by their key, with the line's number.
+pub(crate) type Header = BTreeMap<String, (usize, String)>;
+
+/// Reads the lines of a script.
+pub(crate) fn parse(text: &str) -> Result<(Header, Vec<Line>), Refusal> {
+    let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
+    match lines.next() {
+        Some((_, first)) if first.trim_end() == FIRST_LINE => {}
+        _ => return Err(refusal(1, format!("expected `{FIRST_LINE}`"))),
+    }
+    let (mut header, mut events) = (Header::new(), Vec::new());
+    let mut latest = Time::ZERO;
+    for (number, line) in lines {
+        if number > MAX_LINES {
+            return Err(refusal(number, format!("a script has at most {MAX_LINES} lines")));
+        }
+        let (content, comment) = line.split_once('#').unwrap_or((line, ""));
+        let (content, comment) = (content.trim(), comment.trim());
+        if content.is_empty() {
+            continue;
+        }
+        if let Some(content) = content.strip_prefix('@') {
+            let words = Words::parse(number, content, comment)?;
+            if words.at < latest {
+                return Err(refusal(number, "its time is before that of the event above"));
+            }
+            latest = words.at;
+            events.push(Line::Event(words));
+        } else if let Some(conditions) = content.strip_prefix("expect ") {
+            let conditions = conditions.split_whitespace().map(str::to_owned).collect();
+            events.push(Line::Expect { number, conditions, source: comment.to_owned() });
+        } else if events.is_empty() {
+            let (key, value) = content.split_once(char::is_whitespace).unwrap_or((content, ""));
+            let value = value.trim().to_owned();
+            if value.is_empty() || header.insert(key.to_owned(), (number, value)).is_some() {
+                return Err(refusal(number, format!("`{key}` needs one value, and stands once")));
+            }
+        } else {
+            return Err(refusal(number, "expected an event (`@TIME NAME ...`) or `expect`"));
+        }
+    }
+    Ok((header, events))
+}
+
+/// A refusal of line `number`.
+pub(crate) fn refusal(number: usize, why: impl core::fmt::Display) -> Refusal {
+    Refusal::new(format!("line {number}: {why}"))
+}
+
+impl Words {
+    /// Reads an event without its `@`.
+    fn parse(number: usize, content: &str, source: &str) -> Result<Self, Refusal> {
+        let mut words = content.split_whitespace();
+        let at = words.next().and_then(parse_span);
+        let at = at.ok_or_else(|| refusal(number, "expected a time in s after `@`, for example `@0.1`"))?;
+        let name =
+            words.next().ok_or_else(|| refusal(number, "expected an event after the time"))?.to_owned();
+        let (mut packets, mut fields) = (Numbers::new(), BTreeMap::new());
+        for word in words {
+            match word.split_once('=') {
+                Some((key, value)) => {
+                    if fields.insert(key.to_owned(), value.to_owned()).is_some() {
+                        return Err(refusal(number, format!("`{key}` stands twice")));
+                    }
+                }
+                None if packets.is_empty() && fields.is_empty() => {
+                    packets = parse_numbers(word).ok_or_else(|| {
+                        refusal(number, format!("`{word}`: expected packets, for example `4` or `0..9,12`"))
+                    })?;
+                }
+                None => return Err(refusal(number, format!("`{word}`: expected `NAME=VALUE`"))),
+            }
+        }
+        let source = source.to_owned();
+        Ok(Self { number, at: Time::ZERO + at, name, packets, fields, source })
+    }
+
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Refuses this line.
+    pub(crate) fn refusal(&self, why: impl core::fmt::Display) -> Refusal {
+        refusal(self.number, why)
+    }
+
+    /// Whether a field is named that nobody has taken.
+    pub(crate) fn names(&self, key: &str) -> bool {
+        self.fields.contains_key(key)
+    }
+
+    /// Takes the value of a field as it is written.
+    pub(crate) fn take(&mut self, key: &str) -> Option<String> {
+        self.fields.remove(key)
+    }
+
+    fn taken<T>(
+        &mut self,
+        key: &str,
+        expected: &str,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, Refusal> {
+        let Some(text) = self.fields.remove(key) else { return Ok(None) };
+        let value = read(&text);
+        value
+            .map(Some)
+            .ok_or_else(|| self.refusal(Refusal::of_value(key, text, format!("expected {expected}"))))
+    }
+
+    /// Takes a whole number.
+    pub(crate) fn whole(&mut self, key: &str) -> Result<Option<u64>, Refusal> {
+        self.taken(key, "a whole number, or `unlimited`", |text| match text {
+            "unlimited" => Some(u64::MAX),
+            _ => text.parse().ok(),
+        })
+    }
+
+    /// Takes a whole number that fits 32 bits.
+    pub(crate) fn small(&mut self, key: &str) -> Result<Option<u32>, Refusal> {
+        self.taken(key, "a whole number below 4294967296", |text| text.parse().ok())
+    }
+
+    /// Takes a duration in s.
+    pub(crate) fn span(&mut self, key: &str) -> Result<Option<Span>, Refusal> {
+        self.taken(key, "a number of seconds with at most 9 decimals", parse_span)
+    }
+
+    /// Takes a duration in s, or `none`; `derived` if the field is not named.
+    pub(crate) fn span_or_none(&mut self, key: &str, derived: Option<Span>) -> Result<Option<Span>, Refusal> {
+        let named = self.taken(key, "a number of seconds, or `none`", |text| match text {
+            "none" => Some(vec![]),
+            _ => parse_span(text).map(|span| vec![span]),
+        })?;
+        Ok(named.map_or(derived, |mut named| named.pop()))
+    }
+
+    /// Takes a rate in bit/s, or `none`; `derived` if the field is not named.
+    pub(crate) fn rate_or_none(&mut self, key: &str, derived: Option<Rate>) -> Result<Option<Rate>, Refusal> {
+        let named = self.taken(key, "a whole number of bit/s, or `none`", |text| match text {
+            "none" => Some(vec![]),
+            _ => text.parse().ok().map(|bps| vec![Rate::from_bps(bps)]),
+        })?;
+        Ok(named.map_or(derived, |mut named| named.pop()))
+    }
+
+    /// Takes `yes` or `no`.
+    pub(crate) fn flag(&mut self, key: &str) -> Result<Option<bool>, Refusal> {
+        self.taken(key, "`yes` or `no`", |text| match text {
+            "yes" => Some(true),
+            "no" => Some(false),
+            _ => None,
+        })
+    }
+
+    /// Takes packet numbers, or `none`.
+    pub(crate) fn numbers(&mut self, key: &str) -> Result<Option<Numbers>, Refusal> {
+        self.taken(key, "packets, for example `4` or `0..9,12`, or `none`", |text| match text {
+            "none" => Some(Numbers::new()),
+            _ => parse_numbers(text),
+        })
+    }
+
+    /// Takes one value for each of `count` packets.
+    pub(crate) fn list<T>(
+        &mut self,
+        key: &str,
+        count: usize,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<Vec<T>>, Refusal> {
+        self.taken(key, &format!("{count} values with commas between"), |text| {
+            let values: Option<Vec<T>> = text.split(',').map(&read).collect();
+            values.filter(|values| values.len() == count)
+        })
+    }
+
+    /// Refuses fields that nobody has taken.
+    pub(crate) fn end(&self, allowed: &[&str]) -> Result<(), Refusal> {
+        match self.fields.keys().next() {
+            None => Ok(()),
+            Some(key) => Err(self.refusal(format!(
+                "unknown field `{key}` of `{}`: expected {}",
+                self.name,
+                if allowed.is_empty() { "none".to_owned() } else { allowed.join(", ") }
+            ))),
+        }
+    }
+}

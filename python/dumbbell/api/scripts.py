@@ -1,0 +1,52 @@
+"""Scripts run with the controller of a scheme: built in, a library or a class."""
+
+import json
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any
+
+from dumbbell.api.running import specification
+from dumbbell.base.errors import UserError
+from dumbbell.catalog.scheme import Scheme
+from dumbbell.execution.trust import outside_code
+from dumbbell.plugins import isolated
+from dumbbell.studies.vectors.scripts import Script, ScriptResult, read_scripts
+
+
+def run_scripts(
+    scripts: Sequence[str | PathLike[str]] = (), scheme: str | Scheme | None = None, *, steps: bool = False
+) -> list[ScriptResult]:
+    """Run scripts: timelines of what a controller, a sender or a receiver is told and what has to follow.
+
+    Args:
+        scripts: Files, directories, names of shipped scripts (`reno/slow-start`) or of their groups (`reno`); without
+            one, all shipped scripts, with a listed `scheme` those for its controller.
+        scheme: The scheme whose controller is driven; by default each script's own controller.
+        steps: Whether results have every event with all of its fields and the answer to it.
+
+    Raises:
+        dumbbell.Error: If a script or scheme does not exist, or a script is refused, with its line.
+    """
+    if scheme is None:
+        return [script.run(steps=steps) for script in read_scripts(scripts)]
+    made = specification(scheme, duration=1.0, log="none", settings={"host_jitter_us": 0})
+    name, controller = str(made["flows"][0]["scheme"]), str(made["flows"][0]["controller"])
+    read = list(read_scripts(scripts))
+    if not scripts:
+        read = [script for script in read if script.controller == controller and script.drives == "controller"]
+        if not read:
+            raise UserError(f"no shipped script is for `{controller}`: name scripts or files")
+    receiving = [script.name for script in read if script.drives == "receiver"]
+    if receiving:
+        raise UserError(f"{receiving[0]}: drives a receiver, which has no controller: leave `{name}` out")
+    files = list(dict.fromkeys(str(file) for _, _, file in outside_code(made)))
+    if not files:
+        return [script.run(json.dumps(made), name, steps) for script in read]
+    reports = isolated.run_scripts([script.text for script in read], json.dumps(made), steps, files)
+    return [_result(script, report, name) for script, report in zip(read, reports, strict=True)]
+
+
+def _result(script: Script, report: dict[str, Any], name: str) -> ScriptResult:
+    if "refusal" in report:
+        raise UserError(f"{script.name}: {report['refusal']}")
+    return script.result(report, name)

@@ -1,0 +1,147 @@
+"""Scripts: timelines of what a controller or the transport is told, and what has to follow (docs/vectors.md)."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from dumbbell import _core
+from dumbbell.base.errors import UserError, nearest
+from dumbbell.base.input_files import TEXT, read_text
+
+SHIPPED = Path(__file__).parents[2] / "catalog" / "scripts"
+"""The shipped scripts, a directory for each controller and for each end of the transport."""
+SUFFIX = ".txt"
+
+
+@dataclass(frozen=True)
+class ScriptCheck:
+    """One condition of a script."""
+
+    line: int
+    """Line of the script."""
+    time_s: float
+    """Time in the script, s."""
+    condition: str
+    """The condition as written, or the packet that has to leave."""
+    found: str
+    """What was found in its place."""
+    holds: bool | None
+    """None if the controller does not report the field."""
+    source: str
+    """Where the condition is from."""
+
+
+@dataclass(frozen=True)
+class ScriptResult:
+    """What running a script has shown."""
+
+    name: str
+    """Name of the shipped script, or the file."""
+    title: str
+    """What the script is about."""
+    controller: str
+    """Name of the controller or scheme that was driven; empty for a receiver."""
+    checks: tuple[ScriptCheck, ...]
+    """Every condition, in the order of the script."""
+    steps: tuple[dict[str, Any], ...] = ()
+    """Every event with all of its fields and the answer, if they were asked for."""
+
+    @property
+    def failures(self) -> tuple[ScriptCheck, ...]:
+        """Return the conditions that do not hold."""
+        return tuple(check for check in self.checks if check.holds is False)
+
+    @property
+    def passed(self) -> bool:
+        """Return True if a condition was looked at and all of those hold."""
+        return not self.failures and any(check.holds for check in self.checks)
+
+
+@dataclass(frozen=True)
+class Script:
+    """A script that was read."""
+
+    name: str
+    """Name of the shipped script, or the file."""
+    text: str
+    drives: str
+    """`controller`, `sender` or `receiver`."""
+    title: str
+    controller: str
+    """Name of the controller that the script is for; empty for a receiver."""
+
+    def run(self, specification: str | None = None, scheme: str = "", steps: bool = False) -> ScriptResult:
+        """Run the script with its own controller, or with that of the first flow of a run (JSON), `scheme`.
+
+        Raises:
+            UserError: If an event or a condition is not allowed, with its line.
+        """
+        try:
+            report = _core.run_script(self.text, specification, steps)
+        except _core.Error as error:
+            raise UserError(f"{self.name}: {error}") from None
+        return self.result(json.loads(report), scheme or self.controller)
+
+    def result(self, report: dict[str, Any], controller: str) -> ScriptResult:
+        """Return what the core has reported as a result."""
+        checks = tuple(ScriptCheck(**check) for check in report["checks"])
+        return ScriptResult(self.name, self.title, controller, checks, tuple(report.get("steps", ())))
+
+
+def shipped_scripts() -> dict[str, Path]:
+    """Return the files of the shipped scripts by name, such as `reno/slow-start`."""
+    files = sorted(SHIPPED.glob(f"*/*{SUFFIX}"))
+    return {f"{file.parent.name}/{file.stem}": file for file in files}
+
+
+def read_scripts(names: Sequence[str | PathLike[str]] = ()) -> Iterator[Script]:
+    """Read scripts: files, directories, names of shipped ones and of their groups; without a name all shipped ones.
+
+    Raises:
+        UserError: If there is no such script, or if one cannot be read, with its line.
+    """
+    for name in names or ("",):
+        yield from (_read(label, file) for label, file in _found(name))
+
+
+def _found(name: str | PathLike[str]) -> list[tuple[str, Path]]:
+    shipped, text = shipped_scripts(), str(name)
+    named = [(label, file) for label, file in shipped.items() if text in ("", label, label.partition("/")[0])]
+    if named:
+        return named
+    path = Path(name)
+    if path.is_dir():
+        files = sorted(path.rglob(f"*{SUFFIX}"))
+        if not files:
+            raise UserError(f"{path}: no scripts in it: no *{SUFFIX}")
+        return [(str(file), file) for file in files]
+    if not path.exists() and path.suffix != SUFFIX:
+        known = [*shipped, *sorted({label.partition("/")[0] for label in shipped})]
+        raise UserError(f"no script `{name}`: expected a file, a directory or a shipped script{nearest(text, known)}")
+    return [(str(path), path)]
+
+
+def _read(name: str, file: Path) -> Script:
+    try:
+        text = read_text(file, TEXT)
+    except UnicodeDecodeError:
+        raise UserError(f"{file}: expected UTF-8 text") from None
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror or error}") from None
+    return parse_script(name, text)
+
+
+def parse_script(name: str, text: str) -> Script:
+    """Read the text of a script.
+
+    Raises:
+        UserError: If a line of it is not allowed.
+    """
+    try:
+        known = json.loads(_core.describe_script(text))
+    except _core.Error as error:
+        raise UserError(f"{name}: {error}") from None
+    return Script(name, text, known["drives"], known["title"], known["controller"])
