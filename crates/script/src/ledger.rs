@@ -79,9 +79,6 @@ impl Ledger {
         if numbers.is_empty() && needs_packets {
             return Err(words.refusal(format!("`{}` needs packets, for example `0..9`", words.name)));
         }
-        if !numbers.is_empty() && !is_about_packets {
-            return Err(words.refusal(format!("`{}` is about no packets", words.name)));
-        }
         let every = if is_about_packets && words.name != "lost" { words.span("every")? } else { None };
         match words.name.as_str() {
             "sent" => {
@@ -109,7 +106,11 @@ impl Ledger {
                 tell(event);
             }
             _ => {
-                if let Some(event) = self.other(&mut words)? {
+                let event = self.other(&mut words)?;
+                if !numbers.is_empty() {
+                    return Err(words.refusal(format!("`{}` is about no packets", words.name)));
+                }
+                if let Some(event) = event {
                     tell(event);
                 }
             }

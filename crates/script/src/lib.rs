@@ -93,7 +93,7 @@ impl Script {
         };
         let mss_bytes = whole(take("mss"), "mss", 1000, MSS_BYTES)? as u32;
         let window = whole(take("window"), "window", 10, 1..=MAX_WINDOW)? as u32;
-        let seed = whole(take("seed"), "seed", 1, 0..=u64::from(u32::MAX))?;
+        let seed = whole(take("seed"), "seed", 1, 0..=u64::MAX)?;
         let transport = match take("transport") {
             Some((number, _)) if subject == Subject::Controller => {
                 return Err(refusal(number, "`transport` is for scripts that drive a sender or a receiver"));

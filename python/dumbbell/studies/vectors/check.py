@@ -15,7 +15,7 @@ from dumbbell.catalog.experiment_file import stored_experiment_file
 from dumbbell.execution.check import check
 from dumbbell.experiment import Experiment, resolve
 from dumbbell.results.difference import difference
-from dumbbell.studies.vectors.write import EXPERIMENT, TABLE, TRACE, run_scenario, scenario
+from dumbbell.studies.vectors.write import EXPERIMENT, SCRIPT, TABLE, TRACE, run_scenario, scenario
 
 _MOST_EVENTS_PER_S = 500_000
 """Of a scenario's run. Its link of 2 Mbit/s takes some 2,000; traffic that nothing slows down, up to 170,000."""
@@ -56,7 +56,7 @@ def _check(folder: Path, progress: Progress) -> Difference | None:
     check(experiment)
     with tempfile.TemporaryDirectory(prefix="dumbbell-vectors-") as scratch:
         run_scenario(experiment, Path(scratch))
-        for name in (TABLE, TRACE):
+        for name in (TABLE, TRACE, SCRIPT):
             found = _first_difference(folder / name, Path(scratch) / name)
             if found is not None:
                 return found

@@ -2,15 +2,18 @@
 
 import json
 import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
+from dumbbell.base.version import __version__
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.toml_tables import to_toml
@@ -23,6 +26,7 @@ from dumbbell.results.files import write_atomically
 from dumbbell.studies.vectors.trace import COLUMNS, Row, acknowledgements, to_csv
 
 EXPERIMENT, TRACE, TABLE, FIGURE = "experiment.toml", "trace.sqlog", "acks.csv", "figure.svg"
+SCRIPT, EVENTS = "events.txt", "events.json"
 _ECN = "ecn"  # the scenario for schemes that react to marks
 
 
@@ -64,15 +68,31 @@ def scenario(experiment_file: ExperimentFile, scheme: Scheme) -> Experiment:
 
 
 def run_scenario(experiment: Experiment, folder: Path) -> list[Row]:
-    """Runs the only run of a scenario and writes its trace and table into `folder`; returns the table's rows."""
+    """Run a scenario's only run; write trace, table and events into `folder`; return the table's rows."""
     run = experiment.all_runs()[0]
+    specification = json.dumps(experiment.specification(run))
     with tempfile.TemporaryDirectory(prefix="dumbbell-vectors-") as scratch:
-        _core.simulate(json.dumps(experiment.specification(run)), scratch)
+        _core.simulate(specification, scratch)
         described = f"{run.scheme}, measured by dumbbell (sim)"
         write_flow(Path(scratch), 1, run.scheme, f"{run.scheme}: {experiment.title}", folder / TRACE, described)
     rows = acknowledgements(folder / TRACE)
     write_atomically(folder / TABLE, to_csv(rows))
+    text = _core.record_script(specification, _head(experiment, experiment.specification(run)["flows"][0]))
+    report = json.loads(_core.run_script(text, specification, steps=True))
+    write_atomically(folder / SCRIPT, text)
+    write_atomically(folder / EVENTS, "[\n" + ",\n".join(map(json.dumps, report["steps"])) + "\n]\n")
     return rows
+
+
+def _head(experiment: Experiment, flow: Mapping[str, Any]) -> str:
+    """Return the lines of a script's header that say what was recorded."""
+    # a file has no name that holds elsewhere, and white space would end a parameter
+    parameters = [f"{key}={value}" for key, value in flow["parameters"].items() if not {*value} & {*"/ \t\n#"}]
+    return (
+        f"title {experiment.title}\n"
+        f"source dumbbell {__version__}, scenario {experiment.name}\n"
+        f"controller {' '.join([flow['controller'], *parameters])}\n"
+    )
 
 
 def _scenarios(scheme: Scheme) -> list[ExperimentFile]:
@@ -128,4 +148,6 @@ def _readme(scheme: Scheme, titles: dict[str, str]) -> str:
         trace=TRACE,
         table=TABLE,
         figure=FIGURE,
+        script=SCRIPT,
+        events=EVENTS,
     )

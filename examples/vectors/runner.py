@@ -1,0 +1,118 @@
+"""Run scripts (docs/vectors.md) with a controller in Python: put yours in the place of `Reno`.
+
+python3 runner.py SCRIPT...
+"""
+
+import math
+import sys
+from pathlib import Path
+
+
+class Reno:
+    """RFC 5681 in packets; `undo` is the state before the latest loss."""
+
+    def __init__(self, window: float) -> None:
+        self.cwnd, self.ssthresh, self.undo = window, math.inf, None
+
+    def on_ack(self, packets: float, in_recovery: bool, window_limited: bool) -> None:
+        """Grow."""
+        if not in_recovery and window_limited:
+            grown = min(packets, max(self.ssthresh - self.cwnd, 0.0))  # slow start, equation 2
+            self.cwnd += grown
+            self.cwnd += (packets - grown) / self.cwnd  # congestion avoidance, equation 3
+
+    def on_congestion(self, is_loss: bool) -> None:
+        """Reduce after a loss or a mark."""
+        self.undo = (self.cwnd, self.ssthresh) if is_loss else None
+        self.cwnd = self.ssthresh = max(self.cwnd / 2.0, 2.0)  # equation 4
+
+    def on_timeout(self, repeated: bool) -> None:
+        """Start over."""
+        if not repeated:
+            self.ssthresh = max(self.cwnd / 2.0, 2.0)
+        self.cwnd, self.undo = 1.0, None
+
+    def on_spurious(self) -> None:
+        """Undo."""
+        if self.undo:
+            (self.cwnd, self.ssthresh), self.undo = self.undo, None
+
+
+def numbers(text: str) -> list[int]:
+    """Return the packets that `0..3,5` names."""
+    ends = [part.split("..") for part in text.split(",")]
+    return [number for each in ends for number in range(int(each[0]), int(each[-1]) + 1)]
+
+
+def holds(condition: str, values: dict[str, float]) -> bool:
+    """Return whether a condition such as `cwnd=20~1%` holds."""
+    for operator in (">=", "<=", "="):
+        name, found, text = condition.partition(operator)
+        if found:
+            break
+    value, (text, _, by) = values[name], text.partition("~")
+    if text == "none":
+        return math.isinf(value)
+    wanted = float(text)
+    near = float(by[:-1]) / 100 * abs(wanted) if by.endswith("%") else float(by or 1e-6 * abs(wanted))
+    return {">=": value >= wanted, "<=": value <= wanted, "=": abs(value - wanted) <= near}[operator]
+
+
+def run(file: str) -> int:
+    """Run a script; return how many conditions fail."""
+    header, reno = {"mss": "1000", "window": "10"}, None
+    size, at_send, fate = {}, {}, {}  # of each packet: bytes, delivered when it left, f(lying), a(cked), l(ost)
+    in_flight = delivered = episode_from = round_ends = next_number = failures = 0
+    in_episode = timed_out = limited = limited_before = False
+    for number, line in enumerate(Path(file).read_text().splitlines(), 1):
+        words = line.partition("#")[0].split()
+        if not words or number == 1:
+            continue
+        if words[0][0] != "@" and words[0] != "expect":
+            header[words[0]] = words[1]
+            continue
+        reno, mss = reno or Reno(float(header["window"])), int(header["mss"])
+        if words[0] == "expect":
+            for condition in words[1:]:
+                if not holds(condition, vars(reno)):
+                    print(f"{file}: line {number}: {condition}, but cwnd={reno.cwnd} ssthresh={reno.ssthresh}")
+                    failures += 1
+            continue
+        event, packets = words[1], numbers(words[2]) if len(words) > 2 and "=" not in words[2] else []
+        fields = dict(word.split("=") for word in words[2:] if "=" in word)
+        unknown = fields.keys() - {"every", "bytes", "ce", "packets", "window_limited"}
+        if unknown or event not in ("sent", "ack", "lost", "timeout", "ecn", "recovered", "spurious"):
+            sys.exit(f"{file}: line {number}: not understood by this runner: {event} {' '.join(sorted(unknown))}")
+        for packet in packets if event == "sent" else ():
+            size[packet], at_send[packet], fate[packet] = int(fields.get("bytes", mss)), delivered, "f"
+            in_flight, next_number = in_flight + size[packet], packet + 1
+            limited = limited or in_flight + mss > int(reno.cwnd * mss)
+        for acked in ([[each] for each in packets] if "every" in fields else [packets]) if event == "ack" else ():
+            for packet in acked:
+                in_flight, fate[packet] = in_flight - (size[packet] if fate[packet] == "f" else 0), "a"
+            delivered, newest = delivered + sum(size[packet] for packet in acked), max(acked)
+            in_episode, timed_out = in_episode and newest < episode_from, False
+            given = fields.get("window_limited", "yes" if limited or limited_before else "no")
+            reno.on_ack(sum(size[packet] for packet in acked) / mss, in_episode, given == "yes")
+            if at_send[newest] >= round_ends:
+                round_ends, limited_before, limited = delivered, limited, False
+        if event == "lost":
+            is_new, fate = max(packets) >= episode_from, fate | dict.fromkeys(packets, "l")
+            in_flight -= sum(size[packet] for packet in packets)
+        if (event == "lost" and is_new) or (event == "ecn" and not in_episode):
+            reno.on_congestion(event == "lost")
+            episode_from, in_episode = next_number, True
+        if event == "timeout":
+            reno.on_timeout(timed_out)
+            fate = {packet: "a" if was == "a" else "l" for packet, was in fate.items()}
+            in_flight, episode_from, in_episode, timed_out = 0, next_number, False, True
+        if event in ("recovered", "spurious"):
+            in_episode = False
+            if event == "spurious":
+                reno.on_spurious()
+    print(f"{file}: {'failed' if failures else 'passed'}")
+    return failures
+
+
+if __name__ == "__main__":
+    sys.exit(1 if sum([run(file) for file in sys.argv[1:]]) else 0)

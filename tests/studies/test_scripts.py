@@ -1,0 +1,214 @@
+"""Scripts: shipped ones hold, what is wrong is named by its line, and the runners in other languages say the same."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dumbbell
+from conftest import Dumbbell
+from scripts_by_hand import CubicByHand
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples" / "vectors"
+SHIPPED = dumbbell.shipped_scripts()
+RENO = sorted(str(file) for name, file in SHIPPED.items() if name.startswith("reno/"))
+
+SCRIPT = """dumbbell script 1
+controller reno
+@0 sent 0..9
+@0.1 ack 0..9 every=0.001
+expect cwnd=20 ssthresh=none # RFC 5681 equation 2
+"""
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_scripts_hold(name: str) -> None:
+    (result,) = dumbbell.run_scripts([name])
+    assert result.passed, result.failures
+    assert all(check.holds for check in result.checks), "a script for a built-in controller skips nothing"
+    assert result.title, "says what it is about"
+
+
+def test_every_condition_has_a_source() -> None:
+    cited = re.compile(r"\b(RFC \d+|draft-[\w-]+-\d\d|Linux v\d|\w+/[\w-]+@[0-9a-f]{7})")
+    sources = [(name, check.line, check.source) for name in SHIPPED for check in dumbbell.run_scripts([name])[0].checks]
+    assert len(sources) > 60
+    assert [source for source in sources if not cited.search(source[2])] == []
+
+
+def _expected(script: str, key: str = "cwnd") -> list[float]:
+    lines = [line.partition("#")[0] for line in SHIPPED[script].read_text().splitlines() if line.startswith("expect")]
+    return [float(value) for line in lines for value in re.findall(rf" {key}=([\d.]+)", line)]
+
+
+def test_the_numbers_of_cubic_are_those_of_the_formulas() -> None:
+    cubic = CubicByHand(100.0, reno_friendly=False)
+    cubic.lose()
+    acked = ((0.2, 1), (0.2, 69), (0.3, 71), (4.2, 73), (8.2, 88), (60.2, 1))
+    windows = [cubic.acknowledge(now, 0.1, segments) for now, segments in acked]
+    assert _expected("cubic/concave-convex") == pytest.approx(windows, rel=1e-9)
+
+    cubic = CubicByHand(20.0, reno_friendly=True)
+    cubic.lose()
+    segments = [14, 14, 15, 15, 16, 16, 17, 17, 18, 18, 19, 19, 20]
+    windows = [cubic.cwnd, *(cubic.acknowledge(0.002 + 0.001 * index, 0.001, n) for index, n in enumerate(segments))]
+    shown = [windows[index] for index in (0, 1, 2, 6, 11, 12, 13)]
+    assert _expected("cubic/reno-friendly") == pytest.approx(shown, rel=1e-9)
+
+    cubic = CubicByHand(100.0, reno_friendly=True)
+    cubic.lose()
+    windows = [cubic.acknowledge(now, 0.1, segments) for now, segments in ((0.2, 1), (0.2, 69), (0.3, 1))]
+    assert _expected("cubic/reno-region-ends") == pytest.approx(windows, rel=1e-9)
+
+
+def test_the_first_condition_that_fails_is_named(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "mine.txt").write_text(SCRIPT.replace("=20", "=21"))
+    shown = dumbbell("vectors", "--run", "mine.txt", "reno/slow-start", expect=1).stdout.splitlines()
+    assert shown == [
+        "mine.txt: line 5, 0.109 s: expected cwnd=21, found 20 (RFC 5681 equation 2); 1 of 2 conditions fail",
+        "reno/slow-start: 7 conditions hold",
+    ]
+
+
+def test_every_event_is_shown_with_all_of_its_fields(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "mine.txt").write_text(
+        SCRIPT + "@0.2 lost 10\n".replace("@0.2 lost 10", "@0.11 sent 10..29\n@0.2 lost 10")
+    )
+    (result,) = json.loads(dumbbell("vectors", "--run", "mine.txt", "--json").stdout)
+    assert result["controller"] == "reno"
+    ack, lost = result["steps"][10], result["steps"][-1]
+    assert (ack["event"], ack["time_s"], ack["packets"]) == ("ack", 0.1, [[0, 0]])
+    fields = ack["fields"]
+    assert (fields["acked"], fields["in_flight_before"], fields["in_flight"]) == (1000, 10_000, 9000)
+    assert (fields["rtt"], fields["srtt"], fields["window_limited"], fields["recovery"]) == (0.1, 0.1, True, False)
+    # 1000 bytes in 0.1 s.
+    assert (fields["rate"], fields["rate_delivered"], fields["rate_interval"]) == (80_000, 1000, 0.1)
+    assert fields["received"] == [0.05]
+    assert (lost["event"], lost["answer"]["cwnd"], lost["fields"]["new_episode"]) == ("lost", 10.0, True)
+
+
+def test_a_controller_in_python_holds_and_a_wrong_one_fails(dumbbell: Dumbbell, folder: Path) -> None:
+    source = (ROOT / "examples/python/aimd.py").read_text()
+    (folder / "own.py").write_text(source)
+    assert dumbbell("vectors", "./own.py", "--run", "reno").stdout.count("conditions hold\n") == len(RENO)
+    (folder / "own.py").write_text(source.replace("beta: float = 0.5", "beta: float = 0.6"))
+    shown = dumbbell("vectors", "./own.py", "--run", "reno/ecn", "reno/slow-start", expect=1).stdout.splitlines()
+    assert shown[0].startswith("reno/ecn: line 9, 0.1 s: expected cwnd=10, found 12 (RFC 3168 section 6.1.2")
+    assert shown[1] == "reno/slow-start: 7 conditions hold"
+
+
+def test_fields_that_a_controller_does_not_report_are_skipped(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "mine.txt").write_text(SCRIPT.replace("ssthresh=none", "w_max=0"))
+    shown = dumbbell("vectors", "reno", "--run", "mine.txt").stdout
+    assert shown == "mine.txt: 1 conditions hold, 1 are about fields that reno does not report\n"
+    (folder / "mine.txt").write_text(SCRIPT.replace("cwnd=20 ssthresh=none", "w_max=0"))
+    shown = dumbbell("vectors", "reno", "--run", "mine.txt", expect=1).stdout
+    assert shown == "mine.txt: nothing was checked: 1 conditions are about fields that reno does not report\n"
+
+
+def test_what_a_run_told_a_controller_is_a_script(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
+    once("vectors", "reno", "--out", "v")
+    shown = dumbbell("vectors", "--run", "v/one-loss", "v/start-up/events.txt").stdout.splitlines()
+    assert [line.partition(": ")[0] for line in shown] == ["v/one-loss/events.txt", "v/start-up/events.txt"]
+    assert all(line.endswith("conditions hold") for line in shown)
+    (folder / "own.py").write_text((ROOT / "examples/python/aimd.py").read_text())
+    assert "conditions hold" in dumbbell("vectors", "./own.py", "--run", "v/one-loss").stdout
+    events = json.loads((folder / "v/one-loss/events.json").read_text())
+    assert {event["event"] for event in events} == {"established", "sent", "ack", "lost", "recovered"}
+    lost = next(event for event in events if event["event"] == "lost")
+    assert lost["answer"]["cwnd"] == lost["answer"]["ssthresh"]
+    text = (folder / "v/one-loss/events.txt").read_text()
+    (folder / "changed.txt").write_text(text.replace("new_episode=yes", "new_episode=no"))
+    assert f"{lost['time_s']:g} s: expected window=" in dumbbell("vectors", "--run", "changed.txt", expect=1).stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "line 1: expected `dumbbell script 1`"),
+        (SCRIPT.replace("controller reno", "mss 1000"), "line 1: the header needs `controller NAME`"),
+        (SCRIPT.replace("reno", "nobody"), "unknown controller `nobody`: allowed are astraea,"),
+        (SCRIPT.replace("reno", "reno beta=2"), "beta = 2"),
+        (SCRIPT.replace("controller", "colour red\ncontroller"), "line 2: unknown key `colour`: expected title,"),
+        (SCRIPT.replace("@0.1", "@0.x"), "line 4: expected a time in s after `@`, for example `@0.1`"),
+        (
+            SCRIPT.replace("ack", "nack"),
+            "line 4: unknown event `nack` (did you mean `ack`?): expected established, sent,",
+        ),
+        (SCRIPT.replace("every", "evry"), "line 4: unknown field `evry` of `ack`: expected every, owd,"),
+        (SCRIPT.replace("every=0.001", "rtt=fast"), "line 4: rtt = fast: expected a number of seconds, or `none`"),
+        (SCRIPT.replace("ack 0..9", "ack 0..10"), "line 4: packet 10 was never sent"),
+        (SCRIPT.replace("@0 sent 0..9", "@0 sent 0..999999"), "line 3: `0..999999`: expected packets,"),
+        (SCRIPT + "@0.05 timeout\n", "line 6: its time is before that of the event above"),
+        (SCRIPT + "@0.105 timeout\n", "line 6: its time is before that of the last event of the line above"),
+        (SCRIPT.replace("# RFC 5681 equation 2", ""), "line 5: expected `# SOURCE` after the conditions,"),
+        (SCRIPT.replace("cwnd=20", "cwnd~20"), "line 5: `cwnd~20`: expected `NAME=VALUE`,"),
+        (SCRIPT.replace("cwnd", "w_max"), "line 5: `w_max=20`: no field `w_max` is reported"),
+        (
+            SCRIPT.replace("controller reno", "controller reno\ndrives car"),
+            "line 3: drives = car: expected controller,",
+        ),
+    ],
+)
+def test_what_is_no_script_is_refused_with_its_line(
+    dumbbell: Dumbbell, folder: Path, text: str, complaint: str
+) -> None:
+    (folder / "mine.txt").write_text(text)
+    refused = dumbbell("vectors", "--run", "mine.txt", expect=2)
+    assert refused.stdout == ""
+    assert f"mine.txt: {complaint}" in refused.stderr.replace("mine.txt: `beta` = `2`", "mine.txt: beta = 2")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--run", "nothing"), "no script `nothing`: expected a file, a directory or a shipped script"),
+        (("--run", "rino"), "(did you mean `reno`?)"),
+        (("--run", "absent.txt"), "absent.txt: No such file or directory"),
+        (("--run", "."), ".: no scripts in it: no *.txt"),
+        (("--run", "reno", "--check", "x"), "--run: allowed without --out and --check"),
+        (("reno", "--json"), "--json: allowed with --run"),
+        (("--list", "--run"), "--list prints the shipped scripts: no other option is allowed"),
+        (("sprout", "--run"), "no shipped script is for `sprout`: name scripts or files"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(
+    dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], complaint: str
+) -> None:
+    refused = dumbbell("vectors", *arguments, expect=2)
+    assert complaint in refused.stderr
+    assert (refused.stdout, len(refused.stderr.splitlines())) == ("", 1)
+
+
+RUNNERS = {
+    "python": (("runner.py",), [sys.executable, "runner.py"], "self.cwnd / 2.0, 2.0)  # equation 4"),
+    "c": (("runner.c",), ["./runner"], "r->cwnd / 2, 2); /* equation 4 */"),
+    "go": (("runner.go",), ["go", "run", "runner.go"], "r.cwnd/2, 2) // equation 4"),
+}
+
+
+@pytest.mark.parametrize("language", RUNNERS)
+def test_a_runner_in_another_language_passes_and_a_wrong_reno_fails(language: str, folder: Path) -> None:
+    (source,), command, halving = RUNNERS[language]
+    program = {"c": "cc", "go": "go"}.get(language)
+    if program and not shutil.which(program):
+        pytest.skip(f"needs {program}")
+    right = (EXAMPLES / source).read_text()
+    assert right.count(halving) == 1
+    for text, fails in ((right, False), (right.replace(halving, halving.replace("2", "3", 1)), True)):
+        (folder / source).write_text(text)
+        if language == "c":
+            subprocess.run(["cc", "-Wall", "-Werror", "-o", "runner", source, "-lm"], cwd=folder, check=True)
+        ended = subprocess.run([*command, *RENO], cwd=folder, capture_output=True, text=True, check=False)
+        assert ended.returncode == (1 if fails else 0), ended.stdout + ended.stderr
+        failed = re.findall(r"(\S+)\.txt: failed", ended.stdout)
+        passed = re.findall(r"(\S+)\.txt: passed", ended.stdout)
+        assert len(failed) + len(passed) == len(RENO)
+        if fails:
+            assert {Path(name).name for name in failed} >= {"congestion-avoidance", "ecn", "one-loss-a-window"}
+            assert {Path(name).name for name in passed} >= {"slow-start", "delayed-acks", "application-limited"}
