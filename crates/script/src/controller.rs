@@ -57,6 +57,7 @@ pub(crate) fn run(
                 let find = |key: &str| fields.find(key);
                 look((*number, at, source), conditions, is_other, find, &mut checks)?;
             }
+            Line::Known { .. } => {}
         }
     }
     Ok((checks, steps))

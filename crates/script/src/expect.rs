@@ -35,7 +35,7 @@ pub(crate) struct Found {
 }
 
 /// One condition that was looked at.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Check {
     pub(crate) line: usize,
     pub(crate) at: Time,
@@ -44,6 +44,8 @@ pub(crate) struct Check {
     /// `None` if the controller does not report the field.
     pub(crate) holds: Option<bool>,
     pub(crate) source: String,
+    /// Why it is known not to hold.
+    pub(crate) known: Option<String>,
 }
 
 impl Check {
@@ -55,6 +57,7 @@ impl Check {
             "found": self.found,
             "holds": self.holds,
             "source": self.source,
+            "known": self.known,
         })
     }
 }

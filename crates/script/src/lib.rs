@@ -168,7 +168,7 @@ impl Script {
             Some((entry, parameters)) => entry.build(parameters, start),
             None => Err(refusal(1, "a receiver has no controller: a sender or controller is needed")),
         };
-        let (checks, steps) = match self.subject {
+        let (mut checks, steps) = match self.subject {
             Subject::Controller => {
                 let controller = built(&self.start())?;
                 controller::run(self, controller, is_other, with_steps)?
@@ -180,18 +180,40 @@ impl Script {
             }
             Subject::Receiver => (receiver::run(self, &self.config()?)?, vec![]),
         };
-        let count = |holds: Option<bool>| checks.iter().filter(|check| check.holds == holds).count();
+        if !is_other {
+            self.mark_known(&mut checks);
+        }
         let mut report = json!({
             "title": self.title,
-            "held": count(Some(true)),
-            "failed": count(Some(false)),
-            "skipped": count(None),
             "checks": checks.iter().map(Check::json).collect::<Vec<Json>>(),
         });
         if with_steps {
             report["steps"] = steps.into_iter().map(Json::Object).collect();
         }
         Ok(report)
+    }
+}
+
+impl Script {
+    /// Notes which conditions are known not to hold. One that holds after all is a failure, so that nobody keeps the line.
+    fn mark_known(&self, checks: &mut Vec<Check>) {
+        for line in &self.lines {
+            let Line::Known { number, of, reason } = line else { continue };
+            let mut failing: Vec<&mut Check> =
+                checks.iter_mut().filter(|check| check.line == *of && check.holds == Some(false)).collect();
+            for check in &mut failing {
+                check.known = Some(reason.clone());
+            }
+            if failing.is_empty() {
+                checks.push(Check {
+                    line: *number,
+                    condition: format!("line {of} does not hold"),
+                    found: format!("line {of} holds: take this line away"),
+                    holds: Some(false),
+                    ..Check::default()
+                });
+            }
+        }
     }
 }
 
@@ -288,6 +310,7 @@ fn look<'a>(
             found,
             holds,
             source: source.to_owned(),
+            known: None,
         });
     }
     Ok(())

@@ -24,6 +24,25 @@ pub(crate) enum Line {
         /// Where it is written that they must hold.
         source: String,
     },
+    /// Why the line before it is known not to hold.
+    Known {
+        /// Its number in the file, from 1.
+        number: usize,
+        /// Number of the line that does not hold.
+        of: usize,
+        /// The reason.
+        reason: String,
+    },
+}
+
+impl Line {
+    /// Its number in the file, from 1.
+    pub(crate) const fn number(&self) -> usize {
+        match self {
+            Self::Event(words) => words.number,
+            Self::Expect { number, .. } | Self::Known { number, .. } => *number,
+        }
+    }
 }
 
 /// An event: its time, its name, the packets that it is about, and its fields.
@@ -47,7 +66,7 @@ pub(crate) fn parse(text: &str) -> Result<(Header, Vec<Line>), Refusal> {
         Some((_, first)) if first.trim_end() == FIRST_LINE => {}
         _ => return Err(refusal(1, format!("expected `{FIRST_LINE}`"))),
     }
-    let (mut header, mut events) = (Header::new(), Vec::new());
+    let (mut header, mut events) = (Header::new(), Vec::<Line>::new());
     let mut latest = Time::ZERO;
     for (number, line) in lines {
         if number > MAX_LINES {
@@ -68,6 +87,8 @@ pub(crate) fn parse(text: &str) -> Result<(Header, Vec<Line>), Refusal> {
         } else if let Some(conditions) = content.strip_prefix("expect ") {
             let conditions = conditions.split_whitespace().map(str::to_owned).collect();
             events.push(Line::Expect { number, conditions, source: comment.to_owned() });
+        } else if let (Some(reason), Some(before)) = (content.strip_prefix("known "), events.last()) {
+            events.push(Line::Known { number, of: before.number(), reason: reason.trim().to_owned() });
         } else if events.is_empty() {
             let (key, value) = content.split_once(char::is_whitespace).unwrap_or((content, ""));
             let value = value.trim().to_owned();
@@ -75,7 +96,7 @@ pub(crate) fn parse(text: &str) -> Result<(Header, Vec<Line>), Refusal> {
                 return Err(refusal(number, format!("`{key}` needs one value, and stands once")));
             }
         } else {
-            return Err(refusal(number, "expected an event (`@TIME NAME ...`) or `expect`"));
+            return Err(refusal(number, "expected an event (`@TIME NAME ...`), `expect` or `known`"));
         }
     }
     Ok((header, events))

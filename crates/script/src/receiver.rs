@@ -33,19 +33,18 @@ pub(crate) fn run(script: &Script, config: &Config) -> Result<Vec<Check>, Refusa
         offset: 0,
         checks: Vec::new(),
     };
-    let mut latest = 1;
     for line in &script.lines {
         match line {
             Line::Event(words) => {
-                latest = words.number;
                 driver.event(words.clone())?;
             }
+            Line::Known { .. } => {}
             Line::Expect { number, .. } => {
                 return Err(crate::line::refusal(*number, "a receiver has no fields: expected `out`"));
             }
         }
     }
-    driver.refuse_acks(latest);
+    driver.refuse_acks(script.lines.last().map_or(1, Line::number));
     Ok(driver.checks)
 }
 
@@ -125,7 +124,7 @@ impl Driver<'_> {
                 condition: "no other ACK leaves before this line".to_owned(),
                 found: text(at, &frame),
                 holds: Some(false),
-                source: String::new(),
+                ..Check::default()
             });
         }
     }
@@ -186,7 +185,7 @@ impl Driver<'_> {
         }
         let found = ack.map_or_else(|| "no ACK leaves".to_owned(), |(at, frame)| text(at, &frame));
         let (line, at, source) = (words.number, words.at, words.source().to_owned());
-        self.checks.push(Check { line, at, condition, found, holds: Some(holds), source });
+        self.checks.push(Check { line, at, condition, found, holds: Some(holds), source, known: None });
         Ok(())
     }
 }

@@ -82,17 +82,11 @@ pub(crate) fn run(
                 let place = (*number, driver.now, source.as_str());
                 look(place, conditions, is_other, find, &mut driver.checks)?;
             }
+            Line::Known { .. } => {}
         }
     }
-    driver.refuse_departed(script.lines.iter().rev().find_map(number_of).unwrap_or(1));
+    driver.refuse_departed(script.lines.last().map_or(1, Line::number));
     Ok(driver.checks)
-}
-
-fn number_of(line: &Line) -> Option<usize> {
-    match line {
-        Line::Event(words) => Some(words.number),
-        Line::Expect { .. } => None,
-    }
 }
 
 /// What the lines `write` say of the application: without one it always has data.
@@ -183,7 +177,7 @@ impl Driver<'_> {
                 condition: "no other packet leaves before this line".to_owned(),
                 found: departed.text(),
                 holds: Some(false),
-                source: String::new(),
+                ..Check::default()
             });
         }
     }
@@ -220,7 +214,7 @@ impl Driver<'_> {
             }
             let found = departed.map_or_else(|| "no packet leaves".to_owned(), |departed| departed.text());
             let (line, at, source) = (words.number, words.at, words.source().to_owned());
-            self.checks.push(Check { line, at, condition, found, holds: Some(holds), source });
+            self.checks.push(Check { line, at, condition, found, holds: Some(holds), source, known: None });
         }
         Ok(())
     }

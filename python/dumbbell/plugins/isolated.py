@@ -55,15 +55,13 @@ _SCRIPTED = Table(
                     "found": str,
                     "holds": bool | None,
                     "source": str,
+                    "known": str | None,
                 },
                 required=("line", "time_s", "condition", "found", "holds", "source"),
             )
         ),
         "steps": Each(dict),
         "title": str,
-        "held": int,
-        "failed": int,
-        "skipped": int,
     }
 )
 _FIELDS = Table({}, others=Table({}, others=int | float))

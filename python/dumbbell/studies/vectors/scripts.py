@@ -32,6 +32,8 @@ class ScriptCheck:
     """None if the controller does not report the field."""
     source: str
     """Where the condition is from."""
+    known: str | None = None
+    """Why the built-in controller or transport is known to break the condition."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,13 @@ class ScriptResult:
 
     @property
     def failures(self) -> tuple[ScriptCheck, ...]:
-        """Return the conditions that do not hold."""
-        return tuple(check for check in self.checks if check.holds is False)
+        """Return the conditions that do not hold and are not known not to."""
+        return tuple(check for check in self.checks if check.holds is False and check.known is None)
 
     @property
     def passed(self) -> bool:
         """Return True if a condition was looked at and all of those hold."""
-        return not self.failures and any(check.holds for check in self.checks)
+        return not self.failures and any(check.holds is not None for check in self.checks)
 
 
 @dataclass(frozen=True)
