@@ -11,26 +11,39 @@ What is expected stands in WANTED, and was written before any result.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import random
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dumbbell import catalog
+import numpy
+
+from dumbbell import _core, catalog
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.check_suite import CheckCell, CheckSuite
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution.perform import Execution
+from dumbbell.experiment import Experiment
 from dumbbell.present.tables import Table, markdown
-from dumbbell.studies.check.comparison import CellResult, Comparison
-from dumbbell.studies.check.judging import judge, looks, overall
-from dumbbell.studies.check.sides import BASELINE, CANDIDATE, Observed, Side
+from dumbbell.studies.check.comparison import (
+    LOGGED,
+    MORE,
+    NUDGED,
+    CellResult,
+    ComparedCell,
+    Comparison,
+    on_longer_paths,
+)
+from dumbbell.studies.check.judging import FIRST, judge, looks, overall
+from dumbbell.studies.check.sides import BASELINE, CANDIDATE, Observed, Side, quantity
 
 DATA = Path(__file__).parent / "data/gate.json"
 PAGE = Path(__file__).parent.parent / "docs/check.md"
@@ -181,35 +194,113 @@ def power(jobs: int | None) -> dict[str, Any]:
     return {"change": change, "answers": answers, "runs": runs, "seconds": seconds}
 
 
+class _MemoryCell(ComparedCell):
+    """A cell whose runs are simulated in memory, many times as fast as runs that are kept."""
+
+    def make(self, part: str, experiment: Experiment, first: int, pool: Executor) -> None:
+        """Make the runs of a part from run number `first` on."""
+        seen = self.__dict__.setdefault("seen", {})
+        runs = [run for run in experiment.all_runs() if run.run >= first]
+        made = pool.map(_simulate, [json.dumps(experiment.specification(run)) for run in runs])
+        for run, (statistics, digest) in zip(runs, made, strict=True):
+            observed = seen.setdefault((part, run.scheme), Observed())
+            if statistics is None:
+                observed.failures.append(digest)
+                continue
+            if digest:
+                observed.logs[run.seed] = digest
+            for metric in self.cell.metrics:
+                value = quantity(metric, statistics, run.scheme, experiment.duration_s)
+                if value is not None:
+                    observed.values.setdefault(metric.name, {})[run.seed] = value
+        self.parts.setdefault(part, None)  # type: ignore[arg-type]  # there are no results on disk
+
+    def observed(self, name: str, *parts: str) -> Observed:
+        """Return what was seen of a side in some of the parts."""
+        together = Observed()
+        for part in parts:
+            each = self.__dict__["seen"].get((part, name), Observed())
+            together.logs |= each.logs
+            together.failures += each.failures
+            for key, values in each.values.items():
+                together.values.setdefault(key, {}).update(values)
+        return together
+
+
+def _simulate(specification: str) -> tuple[Any, str]:
+    """Return the statistics of a run and a digest of its packet log; None and the reason if it failed."""
+    try:
+        text, packets, _, _ = _core.simulate_in_memory(specification, None)
+    except _core.Error as error:
+        return None, str(error)
+    digest = hashlib.sha256()
+    if packets is not None:
+        for name in packets.names():
+            digest.update(numpy.ascontiguousarray(packets.column(name)).tobytes())
+    return json.loads(text), digest.hexdigest() if packets is not None else ""
+
+
+def checked_in_memory(
+    candidate: Scheme, baseline: Scheme, suite: CheckSuite, groups: Sequence[Sequence[str]], pool: Executor
+) -> list[CellResult]:
+    """Return what a check with seed 1 finds, of as many groups of cells as it takes to find something worse.
+
+    It decides by the rules of the check over the same runs, but simulates them in memory. Cells of a group whose names
+    are not in the suite are left out.
+    """
+    rows = sum(len(cell.metrics) for cell in suite.cells)
+    sides = [Side(BASELINE, baseline.name, baseline), Side(CANDIDATE, candidate.name, candidate)]
+    results: list[CellResult] = []
+    with Progress() as progress:
+        comparison = Comparison(suite, sides, Path(), Execution(), 1, progress, rows)
+    for group in groups:
+        for cell in comparison.cells:
+            if cell.cell.name in group:
+                memory = _MemoryCell(cell.cell, cell.sides, rows, cell.most_runs)
+                results.append(_compared_in_memory(comparison, memory, pool))
+        if overall([result.verdict for result in results]) == "worse":
+            break
+    return results
+
+
+def _compared_in_memory(comparison: Comparison, cell: _MemoryCell, pool: Executor) -> CellResult:
+    cell.make(LOGGED, comparison.experiment(cell, LOGGED), 1, pool)
+    if not cell.identical and not cell.observed(CANDIDATE, LOGGED).failures:
+        cell.make(NUDGED, on_longer_paths(comparison.experiment(cell, NUDGED)), 1, pool)
+        had = 0
+        for count in looks(cell.most_runs)[1:]:
+            cell.make(MORE, comparison.experiment(cell, MORE, count - FIRST), had + 1, pool)
+            had = count - FIRST
+            if all(row.verdict != "not resolved" for row in cell.judgements()):
+                break
+    judged = cell.judgements()
+    if cell.identical:
+        judged = [replace(row, verdict="same") for row in judged]
+    failures = tuple(cell.observed(CANDIDATE, LOGGED, NUDGED, MORE).failures)
+    return CellResult(cell.cell, tuple(judged), cell.identical, cell.chaos, None, failures)
+
+
 def mutants(folder: Path, jobs: int | None, only: Sequence[str], file: Path) -> dict[str, Any]:
     """Return the answer to each mutation, and the cells in which something is worse; kept in `file` one by one."""
     suite = catalog.check_suites().find(SUITE)
-    rows = sum(len(cell.metrics) for cell in suite.cells)
     found: dict[str, Any] = json.loads(file.read_text()) if file.is_file() else {}
-    for each in sorted((folder / "mutants").glob("*.toml")):
-        name = each.stem
-        if name in found or (only and name not in only):
-            continue
-        mutant = catalog.schemes().find(str(each))
-        original = catalog.schemes().find(name.rpartition("-")[0])
-        results: list[CellResult] = []
-        for group in GROUPS:
-            results += checked(mutant, original, suite.only(group), 1, jobs, rows)
-            if overall([result.verdict for result in results]) == "worse":
-                break
-        found[name] = {
-            "verdict": overall([result.verdict for result in results]),
-            "worse": [
-                f"{r.cell.name} {row.metric.name}" for r in results for row in r.judgements if row.verdict == "worse"
-            ],
-            "better": [
-                f"{r.cell.name} {row.metric.name}" for r in results for row in r.judgements if row.verdict == "better"
-            ],
-            "failed": [r.cell.name for r in results if r.failures],
-            "differ": [r.cell.name for r in results if not r.identical],
-        }
-        print(name, found[name]["verdict"], found[name]["worse"][:3], flush=True)
-        file.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+    with ProcessPoolExecutor(jobs) as pool:
+        for each in sorted((folder / "mutants").glob("*.toml")):
+            name = each.stem
+            if name in found or (only and name not in only):
+                continue
+            mutant = catalog.schemes().find(str(each))
+            original = catalog.schemes().find(name.rpartition("-")[0])
+            results = checked_in_memory(mutant, original, suite, GROUPS, pool)
+            found[name] = {
+                "verdict": overall([result.verdict for result in results]),
+                "worse": _rows_that_are("worse", results),
+                "better": _rows_that_are("better", results),
+                "failed": [r.cell.name for r in results if r.failures],
+                "differ": [r.cell.name for r in results if not r.identical],
+            }
+            print(name, found[name]["verdict"], found[name]["worse"][:3], flush=True)
+            file.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
     return found
 
 

@@ -66,7 +66,7 @@ class CellResult:
 
 
 @dataclass
-class _Cell:
+class ComparedCell:
     """A cell while it is compared."""
 
     cell: CheckCell
@@ -150,7 +150,7 @@ class _Cell:
 class _Sequential:
     """Decides how many more runs each cell needs."""
 
-    cells: Mapping[Path, _Cell]
+    cells: Mapping[Path, ComparedCell]
 
     def missing(self, results: ResultsDirectory) -> tuple[int, list[str]]:
         """Return the number of further runs up to the next look, and the quantities that are not resolved."""
@@ -190,7 +190,7 @@ class Comparison:
         self._progress = progress
         self._running = [side for side in sides if side.kept is None]
         every = rows or sum(len(cell.metrics) for cell in suite.cells)
-        self._cells = [_Cell(cell, self.sides, every, self._most_runs(cell)) for cell in suite.cells]
+        self.cells = [ComparedCell(cell, self.sides, every, self._most_runs(cell)) for cell in suite.cells]
 
     def _most_runs(self, cell: CheckCell) -> int:
         """Return the most runs of each side: no more than were kept of one."""
@@ -206,20 +206,20 @@ class Comparison:
         """
         self._require_same_cells()
         if self._running:
-            self._make([(LOGGED, cell, self._experiment(cell, LOGGED)) for cell in self._cells[:1]])
-            if len(self._failures(self._cells[0])) == self._cells[0].parts[LOGGED].experiment.runs:
-                return [self._result(self._cells[0])]  # it does not run: the other cells would say the same
-            self._make([(LOGGED, cell, self._experiment(cell, LOGGED)) for cell in self._cells[1:]])
-            differing = [cell for cell in self._cells if not cell.identical and not self._failures(cell)]
+            self._make([(LOGGED, cell, self.experiment(cell, LOGGED)) for cell in self.cells[:1]])
+            if len(self._failures(self.cells[0])) == self.cells[0].parts[LOGGED].experiment.runs:
+                return [self._result(self.cells[0])]  # it does not run: the other cells would say the same
+            self._make([(LOGGED, cell, self.experiment(cell, LOGGED)) for cell in self.cells[1:]])
+            differing = [cell for cell in self.cells if not cell.identical and not self._failures(cell)]
             nudged = [cell for cell in differing if cell.is_repeatable]
             nudged = [cell for cell in nudged if not cell.cell.as_kept]
             more = [cell for cell in differing if cell.most_runs > FIRST and not cell.cell.as_kept]
             self._make(
-                [(NUDGED, cell, _nudged(self._experiment(cell, NUDGED))) for cell in nudged]
-                + [(MORE, cell, self._experiment(cell, MORE)) for cell in more],
+                [(NUDGED, cell, on_longer_paths(self.experiment(cell, NUDGED))) for cell in nudged]
+                + [(MORE, cell, self.experiment(cell, MORE)) for cell in more],
                 _Sequential({self._folder_of(MORE, cell): cell for cell in more}),
             )
-        return self._explained([self._result(cell) for cell in self._cells])
+        return self._explained([self._result(cell) for cell in self.cells])
 
     def pool(self, runs: int, nudged: bool) -> dict[str, Observed]:
         """Make so many runs of each cell, of the only side that runs; return what was seen, by cell.
@@ -228,11 +228,11 @@ class Comparison:
         """
         (side,) = self._running
         planned = []
-        for cell in self._cells:
-            experiment = self._experiment(cell, MORE, runs)
-            planned.append((MORE, cell, _nudged(experiment) if nudged else experiment))
+        for cell in self.cells:
+            experiment = self.experiment(cell, MORE, runs)
+            planned.append((MORE, cell, on_longer_paths(experiment) if nudged else experiment))
         self._make(planned)
-        return {cell.cell.name: cell.observed(side.name, MORE) for cell in self._cells}
+        return {cell.cell.name: cell.observed(side.name, MORE) for cell in self.cells}
 
     def observe(self) -> tuple[dict[str, Observed], dict[str, Experiment]]:
         """Make as many runs of each cell as a baseline keeps; return what was seen of the side that runs, by cell.
@@ -244,19 +244,19 @@ class Comparison:
             KeyboardInterrupt: it was interrupted.
         """
         (side,) = self._running
-        self._make([(LOGGED, cell, self._experiment(cell, LOGGED)) for cell in self._cells])
-        more = [(MORE, cell, self._experiment(cell, MORE, min(cell.most_runs, KEPT) - FIRST)) for cell in self._cells]
+        self._make([(LOGGED, cell, self.experiment(cell, LOGGED)) for cell in self.cells])
+        more = [(MORE, cell, self.experiment(cell, MORE, min(cell.most_runs, KEPT) - FIRST)) for cell in self.cells]
         self._make([each for each in more if each[1].most_runs > FIRST])
-        for cell in self._cells:
+        for cell in self.cells:
             for failure in self._failures(cell):
                 raise UserError(f"{side.given}: cell `{cell.cell.name}`: {failure}")
-        seen = {cell.cell.name: cell.observed(side.name, LOGGED, MORE) for cell in self._cells}
-        return seen, {cell.cell.name: cell.parts[LOGGED].experiment for cell in self._cells}
+        seen = {cell.cell.name: cell.observed(side.name, LOGGED, MORE) for cell in self.cells}
+        return seen, {cell.cell.name: cell.parts[LOGGED].experiment for cell in self.cells}
 
-    def _folder_of(self, part: str, cell: _Cell) -> Path:
+    def _folder_of(self, part: str, cell: ComparedCell) -> Path:
         return self._folder / part / cell.cell.name
 
-    def _experiment(self, cell: _Cell, part: str, runs: int | None = None) -> Experiment:
+    def experiment(self, cell: ComparedCell, part: str, runs: int | None = None) -> Experiment:
         """Return the experiment of a part of a cell, for the sides that run."""
         own = {side.name: side.as_run for side in self._running}
         file = replace(cell.cell.experiment, log=_LOGS[part])
@@ -270,11 +270,11 @@ class Comparison:
 
     def _require_same_cells(self) -> None:
         """Refuse runs of before that were made in other cells than those of the suite."""
-        for cell in self._cells:
+        for cell in self.cells:
             kept = [side.kept for side in self.sides.values() if side.kept is not None]
             digests = {each.digests[cell.cell.name] for each in kept}
             if self._running:
-                experiment = self._experiment(cell, LOGGED)
+                experiment = self.experiment(cell, LOGGED)
                 digests.add(cell_digest(experiment, *experiment.labels))
             if len(digests) > 1:
                 raise UserError(
@@ -282,7 +282,7 @@ class Comparison:
                     "settings than the suite has: write it again with --update"
                 )
 
-    def _make(self, planned: Sequence[tuple[str, _Cell, Experiment]], until: Enough | None = None) -> None:
+    def _make(self, planned: Sequence[tuple[str, ComparedCell, Experiment]], until: Enough | None = None) -> None:
         """Make the runs of parts of cells."""
         if not planned:
             return
@@ -307,10 +307,10 @@ class Comparison:
             if run.scheme == BASELINE:
                 raise UserError(f"baseline {self.sides[BASELINE].given}: {run.label}: {reason}")
 
-    def _failures(self, cell: _Cell) -> tuple[str, ...]:
+    def _failures(self, cell: ComparedCell) -> tuple[str, ...]:
         return tuple(cell.observed(CANDIDATE, LOGGED, NUDGED, MORE).failures)
 
-    def _result(self, cell: _Cell) -> CellResult:
+    def _result(self, cell: ComparedCell) -> CellResult:
         rows = cell.judgements()
         if cell.identical:
             rows = [replace(row, verdict="same", reason="all packet logs are equal") for row in rows]
@@ -318,7 +318,7 @@ class Comparison:
 
     def _explained(self, results: list[CellResult]) -> list[CellResult]:
         """Return the results; those that differ most with the first packet that differs, if both sides ran here."""
-        cells = {cell.cell.name: cell for cell in self._cells}
+        cells = {cell.cell.name: cell for cell in self.cells}
         chosen = [
             cells[result.cell.name]
             for result in sorted(results, key=lambda result: -max(row.size for row in result.judgements))
@@ -326,9 +326,7 @@ class Comparison:
             and not (result.identical or result.failures)
             and cells[result.cell.name].is_repeatable
         ][:_MOST_EXPLAINED]
-        self._make(
-            [(EXPLAINED, cell, self._experiment(cell, EXPLAINED, cell.first_differing_run())) for cell in chosen]
-        )
+        self._make([(EXPLAINED, cell, self.experiment(cell, EXPLAINED, cell.first_differing_run())) for cell in chosen])
         found = {}
         for cell in chosen:
             part, number = cell.parts[EXPLAINED], cell.first_differing_run()
@@ -337,7 +335,7 @@ class Comparison:
         return [replace(result, difference=found.get(result.cell.name)) for result in results]
 
 
-def _nudged(experiment: Experiment) -> Experiment:
+def on_longer_paths(experiment: Experiment) -> Experiment:
     """Return the experiment on paths whose first delay is 1 ns longer."""
     paths = {name: _longer(path) for name, path in experiment.paths.items()}
     cells = {name: replace(cell, path=paths[name]) for name, cell in experiment.cells.items()}
