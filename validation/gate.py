@@ -59,7 +59,7 @@ WANTED = {
 ALARMS = ("cubic", "bbr", "vivace-loss", "copa")
 """Schemes whose runs are compared with each other: some that repeat well, and some whose runs are chaotic."""
 COMPARISONS = 1000
-POOL = 160
+POOL = 260
 """Runs of each cell from which comparisons draw: more than twice as many as a comparison of the suite takes."""
 
 SLOWER = {"beta": "0.655"}
@@ -70,7 +70,7 @@ POWER_POOL = 600
 CHECKS = 20
 
 GROUPS = (
-    ("start", "steady", "lossy", "step", "shallow", "long"),
+    ("start", "start-up", "steady", "lossy", "step", "shallow", "long"),
     ("outage", "idle", "very-lossy", "codel", "bursty-acks", "policer"),
     ("deep", "reordered", "two-flows", "beside-cubic", "beside-reno"),
 )

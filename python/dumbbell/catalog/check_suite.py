@@ -53,6 +53,9 @@ JUDGED = {
     for each in (
         JudgedMetric("goodput", "goodput_mbps", "goodput", "Mbit/s", higher=True, relative=0.03, total=True),
         JudgedMetric("delay", "owd_p95_ms", "p95 one-way delay", "ms", higher=False, relative=0.10, absolute=2.0),
+        JudgedMetric(
+            "mean-delay", "owd_mean_ms", "mean one-way delay", "ms", higher=False, relative=0.10, absolute=1.0
+        ),
         JudgedMetric("loss", "packet_loss_rate", "packet loss", "%", higher=False, absolute=0.5, scale=100.0),
         JudgedMetric("share", "competing_share", "share", "%", higher=None, absolute=2.0, scale=100.0, total=True),
         JudgedMetric("fairness", "jain_index", "Jain's index", "", higher=True, absolute=0.02, of_network=True),
