@@ -178,6 +178,16 @@ def test_a_regression_is_found_and_explained(dumbbell: Dumbbell, folder: Path, s
     assert "| lossy | goodput |" in page
 
 
+def test_a_change_that_must_change_nothing(dumbbell: Dumbbell, folder: Path, suite: list[str]) -> None:
+    (folder / "nearly.toml").write_text(HALVED.replace("0.4", "0.699"))
+    dumbbell("check", "copy=cubic", "--against", "cubic", *suite, "--identical")
+    done = dumbbell("check", "nearly.toml", "--against", "cubic", *suite, "--identical", expect=1)
+    assert "lossy: first packet that differs, in run 1: " in done.stdout
+    assert "4 runs are too few for an interval" in done.stdout
+    refused = dumbbell("check", "cubic", "--against", "cubic", "--identical", "--most-runs", "9", expect=2)
+    assert refused.stderr == "dumbbell: --most-runs: not with --identical, which makes four runs of each cell\n"
+
+
 def test_everything_as_json(dumbbell: Dumbbell, suite: list[str]) -> None:
     done = dumbbell("check", "halved.toml", "--against", "cubic", *suite, "--cells", "lossy", "--json", expect=1)
     found = json.loads(done.stdout)

@@ -22,7 +22,7 @@ from dumbbell.execution.perform import Execution
 from dumbbell.formats.staging import refuse_used
 from dumbbell.studies.check.baseline import is_baseline, read_baseline, write_baseline
 from dumbbell.studies.check.comparison import CellResult, Comparison
-from dumbbell.studies.check.judging import Verdict, overall
+from dumbbell.studies.check.judging import FIRST, Verdict, overall
 from dumbbell.studies.check.of_results import kept_results
 from dumbbell.studies.check.sides import BASELINE, CANDIDATE, Side
 
@@ -47,6 +47,11 @@ class CheckResults:
         """Return the answer: `worse`, `not resolved`, `better` or `same`; the gravest of the cells."""
         return overall([cell.verdict for cell in self.cells])
 
+    @property
+    def identical(self) -> bool:
+        """Return whether all packet logs of both sides are equal byte for byte."""
+        return all(cell.identical for cell in self.cells)
+
     def markdown(self) -> str:
         """Return the check as Markdown, for a step summary or a comment."""
         from dumbbell.studies.check.written import markdown_text
@@ -69,7 +74,13 @@ class CheckResults:
         """Return all of it as JSON values."""
         from dumbbell.studies.check.written import as_json
 
-        head = {"verdict": self.verdict, "candidate": self.candidate, "baseline": self.baseline, "suite": self.suite}
+        head = {
+            "verdict": self.verdict,
+            "identical": self.identical,
+            "candidate": self.candidate,
+            "baseline": self.baseline,
+            "suite": self.suite,
+        }
         return head | {"cells": as_json(self.cells)}
 
     def lines(self) -> list[str]:
@@ -91,6 +102,7 @@ def check(
     cells: Names = (),
     seed: int | None = None,
     most_runs: int | None = None,
+    identical: bool = False,
     backend: str | None = None,
     jobs: int | None = None,
     out: str | PathLike[str] | None = None,
@@ -106,6 +118,7 @@ def check(
         cells: only these cells of the suite; all of them unless given.
         seed: what every draw of the paths follows from; that of the baseline file, else 1.
         most_runs: most runs of each side in a cell, instead of the suite's numbers.
+        identical: only see whether packet logs are equal: four runs of each cell, and no more.
         backend: `sim`, or `emu` for real packets.
         jobs: processes; one per processor unless given.
         out: a directory that keeps the runs; unless given they are removed.
@@ -117,6 +130,9 @@ def check(
     """
     with Progress() as progress:
         progress.doing("reading the suite")
+        if identical and most_runs is not None:
+            raise UserError("--most-runs: not with --identical, which makes four runs of each cell")
+        most_runs = FIRST if identical else most_runs
         request = _Request.of(candidate, against, suite, cells, seed, most_runs, backend)
         with _directory(out) as folder, interruptible():
             how = Execution(jobs=jobs, command=command)

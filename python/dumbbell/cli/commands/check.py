@@ -26,6 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--update", action="store_true", help="run the candidate and write the baseline file")
     add("--seed", type=int, metavar="N", help="other draws of the paths; default: those of the baseline file, else 1")
     add("--most-runs", type=count, metavar="N", help="most runs of each side in a cell; default: as the suite says")
+    add(
+        "--identical",
+        action="store_true",
+        help="only see whether packet logs are equal, and exit with 1 if any differs: for changes that change nothing",
+    )
     add("--backend", metavar="sim|emu", help="emu: real packets, for programs; default: sim")
     add("--jobs", type=count, metavar="N", help="processes; default: one per processor; with real packets: 1")
     add("--out", type=Path, metavar="DIR", help="keep the runs in DIR; default: they are removed")
@@ -37,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Compares both sides: 0 if nothing is worse, 1 if something is (with --strict also if it is not resolved)."""
+    """Compares both sides: 0 if nothing is worse, 1 if something is (--strict: or not resolved; --identical: differs)."""
     same = ("suite", "cells", "seed", "backend", "jobs")
     given = {name: getattr(arguments, name) for name in same} | {"command": sys.argv}
     against = arguments.against or f"{_name(arguments.candidate)}.baseline.toml"
@@ -52,7 +57,7 @@ def main(arguments: argparse.Namespace) -> int:
     for file in (arguments.markdown, arguments.junit):
         if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
             raise UserError(f"{file}: cannot be written: it is a directory, or there is none to write it to")
-    rest = {"most_runs": arguments.most_runs, "out": arguments.out}
+    rest = {"most_runs": arguments.most_runs, "out": arguments.out, "identical": arguments.identical}
     found = dumbbell.check(arguments.candidate, against=against, **given, **rest)
     _write(arguments, found)
     if arguments.json:
@@ -61,6 +66,8 @@ def main(arguments: argparse.Namespace) -> int:
         print("\n".join(map(printable, found.lines())))
         if arguments.annotations:
             print("\n".join(found.annotations()))
+    if arguments.identical:
+        return 0 if found.identical else 1
     return 1 if found.verdict == "worse" or (arguments.strict and found.verdict == "not resolved") else 0
 
 

@@ -211,9 +211,8 @@ class Comparison:
                 return [self._result(self.cells[0])]  # it does not run: the other cells would say the same
             self._make([(LOGGED, cell, self.experiment(cell, LOGGED)) for cell in self.cells[1:]])
             differing = [cell for cell in self.cells if not cell.identical and not self._failures(cell)]
-            nudged = [cell for cell in differing if cell.is_repeatable]
-            nudged = [cell for cell in nudged if not cell.cell.as_kept]
             more = [cell for cell in differing if cell.most_runs > FIRST and not cell.cell.as_kept]
+            nudged = [cell for cell in more if cell.is_repeatable]
             self._make(
                 [(NUDGED, cell, on_longer_paths(self.experiment(cell, NUDGED))) for cell in nudged]
                 + [(MORE, cell, self.experiment(cell, MORE)) for cell in more],

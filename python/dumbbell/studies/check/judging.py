@@ -93,6 +93,7 @@ def judge(
     count = len(looks(most_runs))
     low, high, would_show = _interval(first, second, is_paired, FALSE_ALARM / (rows * count))
     verdict: Verdict = "not resolved"
+    reason = f"{runs} runs are too few for an interval" if low is None else ""
     if low is not None and high is not None:
         inner_low, inner_high, _ = _interval(first, second, is_paired, 2.0 * MISSED / count)
         assert inner_low is not None
@@ -101,7 +102,7 @@ def judge(
             verdict = _direction(metric, before, after, fair)
         elif -effect < inner_low and inner_high < effect:
             verdict = "same"
-    return Judgement(metric, verdict, before, after, runs, is_paired, difference, effect, low, high, would_show)
+    return Judgement(metric, verdict, before, after, runs, is_paired, difference, effect, low, high, would_show, reason)
 
 
 def _interval(
