@@ -93,12 +93,18 @@ def checked(
 
 
 def pool(
-    scheme: Scheme, suite: CheckSuite, runs: int, seed: int, jobs: int | None, nudged: bool
+    scheme: Scheme, suite: CheckSuite, runs: int, seed: int, workers: Executor, nudged: bool
 ) -> dict[str, Observed]:
     """Return the runs of a scheme in each cell; `nudged` on paths that are 1 ns longer."""
-    with _working(jobs) as (folder, how, progress):
-        side = Side(CANDIDATE, scheme.name, scheme)
-        return Comparison(suite, [side], folder, how, seed, progress).pool(runs, nudged)
+    with Progress() as progress:
+        comparison = Comparison(suite, [Side(CANDIDATE, scheme.name, scheme)], Path(), Execution(), seed, progress)
+    found = {}
+    for cell in comparison.cells:
+        memory = _MemoryCell(cell.cell, cell.sides, 1, runs)
+        experiment = comparison.experiment(cell, MORE, runs)
+        memory.make(MORE, on_longer_paths(experiment) if nudged else experiment, 1, workers)
+        found[cell.cell.name] = memory.observed(CANDIDATE, MORE)
+    return found
 
 
 def alarms(names: Sequence[str], jobs: int | None) -> dict[str, Any]:
@@ -112,8 +118,9 @@ def alarms(names: Sequence[str], jobs: int | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in names:
         scheme = catalog.schemes().find(name)
-        plain = pool(scheme, suite, POOL, 1001, jobs, nudged=False)
-        moved = pool(scheme, suite, POOL, 1001, jobs, nudged=True)
+        with ProcessPoolExecutor(jobs) as workers:
+            plain = pool(scheme, suite, POOL, 1001, workers, nudged=False)
+            moved = pool(scheme, suite, POOL, 1001, workers, nudged=True)
         draw = random.Random(name)
         chaotic = [cell.name for cell in suite.cells if _is_chaotic(cell, plain[cell.name], moved[cell.name])]
         answers: dict[str, dict[str, int]] = {"pairs": {}, "others": {}}
@@ -180,7 +187,8 @@ def power(jobs: int | None) -> dict[str, Any]:
     cubic = catalog.schemes().find("cubic")
     slower = replace(cubic, name="slower", parameters=cubic.parameters | SLOWER)
     goodput = lossy.cells[0].metrics[0]
-    sides = [pool(scheme, lossy, POWER_POOL, 2001, jobs, nudged=False) for scheme in (cubic, slower)]
+    with ProcessPoolExecutor(jobs) as workers:
+        sides = [pool(scheme, lossy, POWER_POOL, 2001, workers, nudged=False) for scheme in (cubic, slower)]
     before, after = (side[POWER_CELL].of(goodput) for side in sides)
     change = sum(after[seed] - before[seed] for seed in before) / sum(before.values())
     answers, runs, seconds = [], [], []

@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Compares both sides: 0 if nothing is worse, 1 if something is (--strict: or not resolved; --identical: differs)."""
+    """Compares both sides: 0 if nothing is worse, 1 if something is, or is what --strict or --identical refuse."""
     same = ("suite", "cells", "seed", "backend", "jobs")
     given = {name: getattr(arguments, name) for name in same} | {"command": sys.argv}
     against = arguments.against or f"{_name(arguments.candidate)}.baseline.toml"

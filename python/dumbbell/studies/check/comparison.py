@@ -220,19 +220,6 @@ class Comparison:
             )
         return self._explained([self._result(cell) for cell in self.cells])
 
-    def pool(self, runs: int, nudged: bool) -> dict[str, Observed]:
-        """Make so many runs of each cell, of the only side that runs; return what was seen, by cell.
-
-        With `nudged` they are made on paths that are 1 ns longer.
-        """
-        (side,) = self._running
-        planned = []
-        for cell in self.cells:
-            experiment = self.experiment(cell, MORE, runs)
-            planned.append((MORE, cell, on_longer_paths(experiment) if nudged else experiment))
-        self._make(planned)
-        return {cell.cell.name: cell.observed(side.name, MORE) for cell in self.cells}
-
     def observe(self) -> tuple[dict[str, Observed], dict[str, Experiment]]:
         """Make as many runs of each cell as a baseline keeps; return what was seen of the side that runs, by cell.
 
