@@ -29,6 +29,7 @@ from fuzz_given import Target, joined, parted, results, simulate, written
 from fuzz_learned import LEARNED
 from fuzz_logs import LOGS
 from fuzz_remote import REMOTE
+from packetdrill_scripts import CLIENT, LOSS, RECEIVER
 from paths import SMALL
 
 # Files of schemes, paths and experiments, and tables to calibrate to.
@@ -291,6 +292,17 @@ def _give_results(content: bytes, folder: Path) -> None:
     shutil.rmtree(folder / "given")
 
 
+def _scripts(suffix: str) -> list[bytes]:
+    if suffix == ".pkt":
+        return [text.encode() for text in (LOSS, RECEIVER, CLIENT)]
+    return [file.read_bytes() for file in dumbbell.shipped_scripts().values()]
+
+
+def _give_script(content: bytes, folder: Path, suffix: str = ".txt") -> None:
+    file = written(content, folder / f"given{suffix}")
+    json.dumps([result.passed for result in dumbbell.run_scripts([file])])
+
+
 TARGETS = {
     target.name: target
     for target in (
@@ -304,6 +316,8 @@ TARGETS = {
         Target("names", _names, _give_name),
         Target("table", lambda _: [TABLE.encode()], _give_table),
         Target("results", _stored, _give_results),
+        Target("script", lambda _: _scripts(".txt"), _give_script),
+        Target("packetdrill", lambda _: _scripts(".pkt"), lambda *given: _give_script(*given, ".pkt")),
         *LOGS,
         *LEARNED,
         *REMOTE,

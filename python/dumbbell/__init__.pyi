@@ -11,6 +11,7 @@ from .api.convert import (
     export_trace as export_trace,
     import_iperf3 as import_iperf3,
     import_mahimahi as import_mahimahi,
+    import_packetdrill as import_packetdrill,
     import_pantheon as import_pantheon,
     import_pcap as import_pcap,
     import_qlog as import_qlog,

@@ -43,7 +43,7 @@ def completed(folder: Path, line: str) -> list[str]:
         ("dumbbell run --backend e", ["emu"]),
         ("dumbbell run --schemes vegas,sma", ["vegas,small.toml"]),
         ("dumbbell export trace cellular-att-lte-d", ["cellular-att-lte-down"]),
-        ("dumbbell import p", ["pantheon", "pcap"]),
+        ("dumbbell import p", ["pantheon", "pcap", "packetdrill"]),
         ("dumbbell show --metrics throughput_m", ["throughput_mbps"]),
         ("dumbbell run --log f", ["full"]),
         ("dumbbell kernel un", ["unload"]),

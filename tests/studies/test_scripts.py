@@ -109,11 +109,23 @@ def test_a_controller_in_python_holds_and_a_wrong_one_fails(dumbbell: Dumbbell, 
 
 def test_fields_that_a_controller_does_not_report_are_skipped(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "mine.txt").write_text(SCRIPT.replace("ssthresh=none", "w_max=0"))
-    shown = dumbbell("vectors", "reno", "--run", "mine.txt").stdout
-    assert shown == "mine.txt: 1 conditions hold, 1 are about fields that reno does not report\n"
+    (folder / "own.py").write_text((ROOT / "examples/python/aimd.py").read_text())
+    shown = dumbbell("vectors", "./own.py", "--run", "mine.txt").stdout
+    assert shown == "mine.txt: 1 condition holds, 1 is about a field that aimd does not report\n"
     (folder / "mine.txt").write_text(SCRIPT.replace("cwnd=20 ssthresh=none", "w_max=0"))
-    shown = dumbbell("vectors", "reno", "--run", "mine.txt", expect=1).stdout
-    assert shown == "mine.txt: nothing was checked: 1 conditions are about fields that reno does not report\n"
+    shown = dumbbell("vectors", "./own.py", "--run", "mine.txt", expect=1).stdout
+    assert shown == "mine.txt: nothing was checked: 1 is about a field that aimd does not report\n"
+    refused = dumbbell("vectors", "reno", "--run", "mine.txt", expect=2).stderr
+    assert "mine.txt: line 5: `w_max=0`: no field `w_max` is reported" in refused, "a script for this controller"
+
+
+def test_a_scheme_gets_the_parameters_of_scripts_for_its_controller(dumbbell: Dumbbell) -> None:
+    shown = dumbbell("vectors", "cubic", "--run").stdout.splitlines()
+    assert len(shown) == sum(name.startswith("cubic/") for name in SHIPPED)
+    assert all(line.endswith("conditions hold") for line in shown)
+    # another scheme with the same controller: it counts whole packets
+    shown = dumbbell("vectors", "cubic-linux", "--run", "cubic/beta", "cubic/concave-convex", expect=1).stdout
+    assert "cubic/beta: 8 conditions hold" in shown
 
 
 def test_what_a_run_told_a_controller_is_a_script(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
@@ -175,7 +187,7 @@ def test_what_is_no_script_is_refused_with_its_line(
         (("--run", "nothing"), "no script `nothing`: expected a file, a directory or a shipped script"),
         (("--run", "renoo"), "(did you mean `reno`?)"),
         (("--run", "absent.txt"), "absent.txt: No such file or directory"),
-        (("--run", "."), ".: no scripts in it: no *.txt"),
+        (("--run", "."), ".: no scripts in it: no *.txt and no *.pkt"),
         (("--run", "reno", "--check", "x"), "--run: allowed without --out and --check"),
         (("reno", "--json"), "--json: allowed with --run"),
         (("--list", "--run"), "--list prints the shipped scripts: no other option is allowed"),
@@ -194,7 +206,7 @@ def test_a_known_difference_passes_until_it_is_gone(dumbbell: Dumbbell, folder: 
     broken = SCRIPT.replace("=20", "=21") + "known it grows by ten\n"
     (folder / "mine.txt").write_text(broken)
     shown = dumbbell("vectors", "--run", "mine.txt").stdout
-    assert shown == "mine.txt: 1 conditions hold; line 5 fails as known: it grows by ten\n"
+    assert shown == "mine.txt: 1 condition holds; line 5 fails as known: it grows by ten\n"
     assert "expected cwnd=21" in dumbbell("vectors", "cubic", "--run", "mine.txt", expect=1).stdout, "only of its own"
     (folder / "mine.txt").write_text(broken.replace("=21", "=20"))
     shown = dumbbell("vectors", "--run", "mine.txt", expect=1).stdout
@@ -227,7 +239,7 @@ expect in_flight=11000 # RFC 5681
             "expected @0 out 10 offset=10000 bytes=1000 retransmission=no, found no packet leaves (RFC 6928)",
         ),
         ("10..11 #", "10 #", "line 8, 0.1 s: expected no other packet leaves before this line, found @0.1 out 11"),
-        ("in_flight=11000", "in_flight=10000", "line 8, 0.100001 s: expected in_flight=10000, found 11000"),
+        ("in_flight=11000", "in_flight=10000", "line 8, 0.1 s: expected in_flight=10000, found 11000"),
     ],
 )
 def test_a_sender_that_does_something_else_is_told(

@@ -27,7 +27,8 @@ pub(crate) fn describe_script(text: &str) -> PyResult<String> {
 }
 
 /// Runs a script, as JSON: each condition, what was found and whether it holds; with `steps` every event with all of its
-/// fields and the answer to it. The controller is the script's own, or that of the first flow of a run (JSON).
+/// fields and the answer to it. The controller is the script's own, or that of the first flow of a run (JSON): it gets the script's
+/// parameters, too, if it is the one that the script is for.
 #[pyfunction]
 #[pyo3(signature = (text, specification=None, steps=false))]
 pub(crate) fn run_script(
@@ -55,11 +56,13 @@ pub(crate) fn run_script(
             let flow = spec.flows.first().ok_or_else(|| error("flows: there is none"))?;
             let entry = loaded.registry.find(&flow.controller_name()).map_err(error)?.clone();
             let mut parameters = Parameters::defaults(entry.parameters).with_files(flow.files.clone());
-            for (name, value) in &flow.parameters {
+            let is_other = entry.name != script.controller;
+            let own = script.parameters.iter().filter(|_| !is_other);
+            for (name, value) in flow.parameters.iter().chain(own) {
                 parameters.set(name, value).map_err(error)?;
             }
             return interruptible(py, &loaded, |_| {
-                Ok(script.run(Some((&entry, &parameters)), true, steps)?)
+                Ok(script.run(Some((&entry, &parameters)), is_other, steps)?)
             })
             .map(|report| report.to_string());
         }

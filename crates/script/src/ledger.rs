@@ -3,7 +3,7 @@
 
 use crate::event::{ACK_FIELDS, Acked, Event};
 use crate::line::Words;
-use crate::values::{Numbers, each, joined, parse_hex, parse_span};
+use crate::values::{Numbers, each, joined, parse_hex, parse_span, parse_whole};
 use congestion::{Ack, AckedPacket, Ecn, Frame, Loss, RateSample, Sent, Timeout, TimeoutKind};
 use std::collections::BTreeMap;
 use strict_input::Refusal;
@@ -125,7 +125,7 @@ impl Ledger {
                 self.next_number
             )));
         }
-        let bytes = words.small("bytes")?.unwrap_or(self.mss_bytes);
+        let bytes = words.size("bytes")?.unwrap_or(self.mss_bytes);
         let was_idle = self.in_flight_bytes == 0;
         let in_flight_bytes = words.whole("in_flight")?.unwrap_or(self.in_flight_bytes + u64::from(bytes));
         let event = Sent {
@@ -135,7 +135,7 @@ impl Ledger {
             in_flight_bytes,
             retransmission: words.flag("retransmission")?.unwrap_or(false),
             filler: words.flag("filler")?.unwrap_or(false),
-            frame: words.small("frame")?.unwrap_or(0),
+            frame: words.frame("frame")?.unwrap_or(0),
             frame_end: words.flag("frame_end")?.unwrap_or(false),
         };
         words.end(&["every", "bytes", "in_flight", "retransmission", "filler", "frame", "frame_end"])?;
@@ -242,7 +242,7 @@ impl Ledger {
             round_start: words.flag("round_start")?.unwrap_or(round_start),
             in_recovery: self.in_episode,
             next_number: words.whole("next")?.unwrap_or(self.next_number),
-            queued_bytes: words.whole("queued")?.unwrap_or(u64::MAX),
+            queued_bytes: words.whole_or_unlimited("queued")?.unwrap_or(u64::MAX),
             queue_delay: words.span("queue_delay")?.unwrap_or_default(),
             feedback: &[],
             complete_bytes: words.whole("complete")?.unwrap_or(0),
@@ -354,7 +354,7 @@ impl Ledger {
                 let bytes = words.whole("bytes")?.unwrap_or(self.mss_bytes.into());
                 let frame = Frame {
                     now,
-                    number: words.small("number")?.ok_or_else(|| words.refusal("`frame` needs `number`"))?,
+                    number: words.frame("number")?.ok_or_else(|| words.refusal("`frame` needs `number`"))?,
                     bytes,
                     key: words.flag("key")?.unwrap_or(false),
                     queued_bytes: words.whole("queued")?.unwrap_or(bytes),
@@ -423,10 +423,10 @@ fn name_packets(words: &mut Words, packets: &mut [AckedPacket]) -> Result<(), Re
     if let Some(times) = words.list("received", count, parse_span)? {
         packets.iter_mut().zip(times).for_each(|(packet, at)| packet.received_at = Time::ZERO + at);
     }
-    if let Some(lost) = words.list("lost_at_send", count, |text| text.parse().ok())? {
+    if let Some(lost) = words.list("lost_at_send", count, parse_whole)? {
         packets.iter_mut().zip(lost).for_each(|(packet, bytes)| packet.lost_at_send_bytes = bytes);
     }
-    if let Some(in_flight) = words.list("in_flight_at_send", count, |text| text.parse().ok())? {
+    if let Some(in_flight) = words.list("in_flight_at_send", count, parse_whole)? {
         packets.iter_mut().zip(in_flight).for_each(|(packet, bytes)| packet.in_flight_at_send_bytes = bytes);
     }
     let mut flag = |key: &str, set: fn(&mut AckedPacket, bool)| -> Result<(), Refusal> {
@@ -458,4 +458,112 @@ fn named_rate(words: &mut Words, derived: Option<RateSample>) -> Result<Option<R
     part.in_flight_at_send_bytes = words.whole("rate_in_flight")?.unwrap_or(part.in_flight_at_send_bytes);
     part.app_limited = words.flag("rate_app_limited")?.unwrap_or(part.app_limited);
     Ok(sample)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Script;
+    use congestion::{Entry, Parameters, Registry};
+    use serde_json::Value as Json;
+
+    /// Every event of a script for Reno, with all of its fields.
+    fn steps(lines: &str) -> Vec<Json> {
+        let script = Script::parse(&format!("dumbbell script 1\ncontroller reno\n{lines}")).unwrap();
+        let registry = Registry::builtin();
+        let entry: &Entry = registry.find("reno").unwrap();
+        let parameters = Parameters::defaults(entry.parameters);
+        let report = script.run(Some((entry, &parameters)), false, true).unwrap();
+        report["steps"].as_array().unwrap().clone()
+    }
+
+    fn refused(lines: &str) -> String {
+        let script = Script::parse(&format!("dumbbell script 1\ncontroller reno\n{lines}"));
+        let registry = Registry::builtin();
+        let entry = registry.find("reno").unwrap();
+        let parameters = Parameters::defaults(entry.parameters);
+        script
+            .and_then(|script| script.run(Some((entry, &parameters)), false, false))
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn what_an_ack_does_not_say_follows_from_the_lines_before() {
+        let steps = steps("@0 sent 0..9\n@0.1 ack 0..1\n@0.1 sent 10..13\n@0.14 ack 2 ack_delay=0.02\n");
+        let first = &steps[10]["fields"];
+        assert_eq!((first["acked"].as_u64(), first["in_flight"].as_u64()), (Some(2000), Some(8000)));
+        assert_eq!(
+            (first["round_start"].as_bool(), first["window_limited"].as_bool()),
+            (Some(true), Some(true))
+        );
+        // 2000 bytes since nothing was delivered, in 0.1 s.
+        assert_eq!((first["rate"].as_u64(), first["rate_prior"].as_u64()), (Some(160_000), Some(0)));
+        let second = &steps[15]["fields"];
+        // RFC 9002 5.3: 140 ms less 20 of delay, 7/8 * 100 + 1/8 * 120 and 3/4 * 50 + 1/4 * 20.
+        assert_eq!((second["rtt"].as_f64(), second["srtt"].as_f64()), (Some(0.14), Some(0.1025)));
+        assert_eq!((second["rttvar"].as_f64(), second["min_rtt"].as_f64()), (Some(0.0425), Some(0.1)));
+        assert_eq!((second["round_start"].as_bool(), second["next"].as_u64()), (Some(false), Some(14)));
+        assert_eq!(second["delivered"].as_u64(), Some(3000));
+    }
+
+    #[test]
+    fn an_episode_ends_with_a_packet_that_left_after_its_beginning() {
+        let names = |steps: &[Json]| -> Vec<String> {
+            steps.iter().map(|step| step["event"].as_str().unwrap().to_owned()).collect()
+        };
+        let steps = steps("@0 sent 0..3\n@0.1 lost 0\n@0.1 ack 1\n@0.1 sent 4\n@0.1 lost 2\n@0.2 ack 4\n");
+        assert_eq!(names(&steps[4..]), ["lost", "ack", "sent", "lost", "recovered", "ack"]);
+        let flags: Vec<Option<bool>> = vec![
+            steps[4]["fields"]["new_episode"].as_bool(),
+            steps[5]["fields"]["recovery"].as_bool(),
+            steps[7]["fields"]["new_episode"].as_bool(),
+            steps[9]["fields"]["recovery"].as_bool(),
+        ];
+        assert_eq!(flags, [Some(true), Some(true), Some(false), Some(false)]);
+        assert_eq!(steps[9]["fields"]["lost"].as_u64(), Some(1000), "declared lost since the ACK before");
+    }
+
+    #[test]
+    fn a_packet_that_was_lost_and_arrives_is_delivered_and_not_in_flight_twice() {
+        let steps = steps("@0 sent 0..3\n@1 timeout\n@1 sent 4\n@1.1 timeout\n@1.2 ack 0\n");
+        assert_eq!(steps[4]["fields"]["in_flight_before"].as_u64(), Some(4000));
+        assert_eq!(steps[6]["fields"]["repeated"].as_bool(), Some(true));
+        let ack = &steps[7]["fields"];
+        assert_eq!((ack["in_flight"].as_u64(), ack["delivered"].as_u64()), (Some(0), Some(1000)));
+        assert_eq!(ack["was_lost"], serde_json::json!([[0, 0]]));
+    }
+
+    #[test]
+    fn what_a_line_names_replaces_the_rule() {
+        let steps =
+            steps("@0 sent 0 in_flight=9000\n@0.1 ack 0 in_flight=8000 rtt=none rate=none ce=0 owd=0.03\n");
+        let ack = &steps[1]["fields"];
+        assert_eq!((ack["in_flight_before"].as_u64(), ack["in_flight"].as_u64()), (Some(9000), Some(8000)));
+        assert!(ack["rtt"].is_null() && ack["rate"].is_null() && ack.get("rate_delivered").is_none());
+        assert_eq!(
+            (ack["ce"].clone(), ack["received"].clone()),
+            (serde_json::json!([[0, 0]]), serde_json::json!([0.03]))
+        );
+    }
+
+    #[test]
+    fn events_that_cannot_be_are_refused_with_their_line() {
+        for (lines, why) in [
+            ("@0 sent 1\n@0 sent 0\n", "line 4: packet 0 was sent: numbers only grow, the next one is 2"),
+            ("@0 sent 0\n@1 ack 0\n@2 ack 0\n", "line 5: packet 0 was acknowledged before"),
+            ("@0 sent 0\n@1 ack 0\n@2 lost 0\n", "line 5: packet 0 is not in flight"),
+            ("@0 sent\n", "line 3: `sent` needs packets, for example `0..9`"),
+            ("@0 timeout 1\n", "line 3: `timeout` is about no packets"),
+            ("@0 timeout kind=x\n", "line 3: kind = x: expected `rto` or `persistent`"),
+            ("@0 ecn\n", "line 3: `ecn` needs `ce`"),
+            ("@0 sent 0\n@1 ack 0 ce=1\n", "line 4: ce: packet 1 is none of this event"),
+            (
+                "@0 sent 0..1\n@1 ack 0..1 received=0.5\n",
+                "line 4: received = 0.5: expected 2 values with commas between",
+            ),
+            ("@0 sent 0 bytes=65001\n", "line 3: bytes = 65001: expected a whole number up to 65000"),
+        ] {
+            assert_eq!(refused(lines), why);
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The lines of a script: header, events, expectations. Nothing is known here of what an event means.
 
-use crate::values::{Numbers, parse_numbers, parse_span};
+use crate::values::{Numbers, parse_numbers, parse_span, parse_whole};
 use std::collections::BTreeMap;
 use strict_input::Refusal;
 use units::{Rate, Span, Time};
@@ -9,6 +9,8 @@ use units::{Rate, Span, Time};
 pub(crate) const FIRST_LINE: &str = "dumbbell script 1";
 /// Most lines of a script.
 const MAX_LINES: usize = 200_000;
+/// Largest packet, bytes of payload.
+pub(crate) const MAX_PACKET_BYTES: u32 = 65_000;
 
 /// One line after the header.
 #[derive(Clone, Debug)]
@@ -169,15 +171,26 @@ impl Words {
 
     /// Takes a whole number.
     pub(crate) fn whole(&mut self, key: &str) -> Result<Option<u64>, Refusal> {
-        self.taken(key, "a whole number, or `unlimited`", |text| match text {
+        self.taken(key, "a whole number up to 1000000000000000", parse_whole)
+    }
+
+    /// Takes a whole number, or `unlimited`.
+    pub(crate) fn whole_or_unlimited(&mut self, key: &str) -> Result<Option<u64>, Refusal> {
+        self.taken(key, "a whole number up to 1000000000000000, or `unlimited`", |text| match text {
             "unlimited" => Some(u64::MAX),
-            _ => text.parse().ok(),
+            _ => parse_whole(text),
         })
     }
 
-    /// Takes a whole number that fits 32 bits.
-    pub(crate) fn small(&mut self, key: &str) -> Result<Option<u32>, Refusal> {
+    /// Takes the number of a frame.
+    pub(crate) fn frame(&mut self, key: &str) -> Result<Option<u32>, Refusal> {
         self.taken(key, "a whole number below 4294967296", |text| text.parse().ok())
+    }
+
+    /// Takes the size of a packet.
+    pub(crate) fn size(&mut self, key: &str) -> Result<Option<u32>, Refusal> {
+        let allowed = |bytes: &u32| *bytes <= MAX_PACKET_BYTES;
+        self.taken(key, "a whole number up to 65000", |text| text.parse().ok().filter(allowed))
     }
 
     /// Takes a duration in s.
@@ -198,7 +211,7 @@ impl Words {
     pub(crate) fn rate_or_none(&mut self, key: &str, derived: Option<Rate>) -> Result<Option<Rate>, Refusal> {
         let named = self.taken(key, "a whole number of bit/s, or `none`", |text| match text {
             "none" => Some(vec![]),
-            _ => text.parse().ok().map(|bps| vec![Rate::from_bps(bps)]),
+            _ => parse_whole(text).map(|bps| vec![Rate::from_bps(bps)]),
         })?;
         Ok(named.map_or(derived, |mut named| named.pop()))
     }

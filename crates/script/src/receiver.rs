@@ -133,13 +133,14 @@ impl Driver<'_> {
         if numbers.is_empty() {
             return Err(words.refusal("`data` needs packets, for example `0..9`"));
         }
-        let mut offset = words.whole("offset")?.unwrap_or(self.offset).min(1 << 60);
-        let bytes = words.small("bytes")?.unwrap_or(self.script.mss_bytes);
+        let mut offset = words.whole("offset")?.unwrap_or(self.offset);
+        let bytes = words.size("bytes")?.unwrap_or(self.script.mss_bytes);
         let retransmission = words.flag("retransmission")?.unwrap_or(false);
         let ce = words.flag("ce")?.unwrap_or(false);
         let least_unacked = words.whole("least_unacked")?.unwrap_or(0);
         words.end(&["offset", "bytes", "retransmission", "ce", "least_unacked"])?;
-        self.now = words.at;
+        // An ACK that was waited for may have come later than this.
+        self.now = self.now.max(words.at);
         for number in each(numbers) {
             let data = Data {
                 number,
@@ -152,7 +153,7 @@ impl Driver<'_> {
                 ..Data::default()
             };
             let ecn = EcnCounts { ce: u64::from(ce), ..EcnCounts::default() };
-            self.receiver.on_data(words.at, &data, ecn);
+            self.receiver.on_data(self.now, &data, ecn);
             offset += u64::from(bytes);
             self.poll();
         }
@@ -161,7 +162,10 @@ impl Driver<'_> {
     }
 
     fn out(&mut self, words: &mut Words, numbers: &Numbers) -> Result<(), Refusal> {
-        self.advance(words, words.at + self.script.tolerance)?;
+        self.advance(words, words.at)?;
+        if self.acks.is_empty() {
+            self.advance(words, words.at + self.script.tolerance)?;
+        }
         let (next, delay, ce) = (words.whole("next")?, words.span("delay")?, words.whole("ce")?);
         words.end(&["next", "delay", "ce"])?;
         let ack = self.acks.pop_front();

@@ -127,7 +127,7 @@ impl Driver<'_> {
                 if words.at > Time::ZERO {
                     self.advance(&words, Time::from_ns(words.at.as_ns() - 1))?;
                 }
-                self.refuse_departed(words.number);
+                self.refuse_early(&words);
                 self.ack(&mut words, &numbers)
             }
             name => {
@@ -168,7 +168,16 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Packets that left before an input and that no line names are a failure.
+    /// Packets that left before an input, by more than the tolerance, and that no line names are a failure.
+    fn refuse_early(&mut self, words: &Words) {
+        let is_early = |departed: &Departed| departed.at + self.script.tolerance < words.at;
+        let count = self.departed.iter().take_while(|departed| is_early(departed)).count();
+        let later = self.departed.split_off(count);
+        self.refuse_departed(words.number);
+        self.departed = later;
+    }
+
+    /// Packets that left and that no line names are a failure.
     fn refuse_departed(&mut self, line: usize) {
         for departed in self.departed.drain(..) {
             self.checks.push(Check {
@@ -187,11 +196,14 @@ impl Driver<'_> {
         if numbers.is_empty() {
             return Err(words.refusal("`out` needs packets, for example `0..9`"));
         }
-        self.advance(words, words.at + self.script.tolerance)?;
-        let (mut offset, bytes) = (words.whole("offset")?, words.small("bytes")?);
+        self.advance(words, words.at)?;
+        let (mut offset, bytes) = (words.whole("offset")?, words.size("bytes")?);
         let retransmission = words.flag("retransmission")?;
         words.end(&["offset", "bytes", "retransmission"])?;
         for number in each(numbers) {
+            if self.departed.is_empty() {
+                self.advance(words, words.at + self.script.tolerance)?;
+            }
             let departed = self.departed.pop_front();
             let late = |at: Time| at.max(words.at).since(at.min(words.at)) > self.script.tolerance;
             let holds = departed.is_some_and(|Departed { at, data }| {
@@ -235,7 +247,7 @@ impl Driver<'_> {
             ranges.push((0, next));
         }
         let mut latest = BTreeMap::new();
-        for (number, Departed { data, .. }) in &self.sent {
+        for (number, Departed { data, .. }) in self.sent.iter().filter(|_| !ranges.is_empty()) {
             latest.insert(data.offset, (*number, data.offset + u64::from(data.payload_bytes)));
         }
         for (start, end) in ranges {
@@ -245,7 +257,8 @@ impl Driver<'_> {
         newly.sort_unstable();
         newly.dedup();
         newly.retain(|number| !self.acked.contains(*number));
-        let now = words.at;
+        // A packet that was waited for may have come later than this.
+        let now = self.now.max(words.at);
         self.frame.clear();
         for number in newly {
             self.acked.insert(number, number + 1);

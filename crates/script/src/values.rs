@@ -9,6 +9,8 @@ pub(crate) type Numbers = Vec<(u64, u64)>;
 
 /// Most packets that one event is about.
 pub(crate) const MAX_PACKETS: u64 = 100_000;
+/// Largest number of bytes, of bit/s, and of a packet.
+const MAX_WHOLE: u64 = 1_000_000_000_000_000;
 /// Longest time that is written, s.
 const MAX_SECONDS: u64 = 1_000_000;
 
@@ -36,14 +38,19 @@ pub(crate) fn time_text(time: Time) -> String {
     span_text(time - Time::ZERO)
 }
 
+/// Reads a whole number that leaves room for sums.
+pub(crate) fn parse_whole(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|number| *number <= MAX_WHOLE)
+}
+
 /// Reads `4`, `0..9` or `0..3,5`; the ranges hold at most [`MAX_PACKETS`] numbers.
 pub(crate) fn parse_numbers(text: &str) -> Option<Numbers> {
     let ranges: Option<Numbers> = text
         .split(',')
         .map(|part| {
             let (first, last) = part.split_once("..").unwrap_or((part, part));
-            let (first, last) = (first.parse().ok()?, last.parse().ok()?);
-            (first <= last && last - first < MAX_PACKETS && last < u64::MAX).then_some((first, last))
+            let (first, last) = (parse_whole(first)?, parse_whole(last)?);
+            (first <= last && last - first < MAX_PACKETS).then_some((first, last))
         })
         .collect();
     ranges.filter(|ranges| count(ranges) <= MAX_PACKETS)

@@ -105,3 +105,128 @@ impl Controller for Writer {
         self.inner.fields(sink);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Script;
+    use congestion::{AckedPacket, Parameters, RateSample, Registry};
+    use units::Rate;
+
+    /// What is written of a controller's calls is read as the same calls: every answer holds, and none is left out.
+    #[test]
+    fn what_is_written_is_read_as_the_same() {
+        let registry = Registry::builtin();
+        for name in ["reno", "cubic", "bbr3", "gcc"] {
+            let entry = registry.find(name).unwrap();
+            let parameters = Parameters::defaults(entry.parameters);
+            let start =
+                Start { now: Time::ZERO, mss_bytes: 1448, initial_window_bytes: 14_480, seed: u64::MAX };
+            let head = format!("source this test\ncontroller {name}\n");
+            let mut writer = Writer::new(entry.build(&parameters, &start).unwrap(), &start, &head);
+            tell(&mut writer);
+            let text = writer.into_text();
+            let script = Script::parse(&text).unwrap();
+            let report = script.run(Some((entry, &parameters)), false, true).unwrap();
+            let checks = report["checks"].as_array().unwrap();
+            assert!(checks.len() > 20 && checks.iter().all(|check| check["holds"] == true), "{name}: {text}");
+            let steps = report["steps"].as_array().unwrap();
+            assert_eq!(steps.len(), text.lines().filter(|line| line.starts_with('@')).count(), "{name}");
+        }
+    }
+
+    fn tell(writer: &mut Writer) {
+        let ms = |ms: u64| Time::from_ns(ms * 1_000_000 + 7);
+        writer.on_established(ms(80), Span::from_ns(80_000_007));
+        for number in 1..=10 {
+            let in_flight_bytes = number * 1448;
+            let sent = Sent {
+                now: ms(80),
+                number,
+                bytes: 1448,
+                in_flight_bytes,
+                retransmission: number == 9,
+                filler: false,
+                frame: 0,
+                frame_end: false,
+            };
+            writer.on_sent(&sent);
+        }
+        let packet = |number: u64, was_lost: bool| AckedPacket {
+            number,
+            sent_at: ms(80),
+            received_at: Time::from_ns(120_000_123),
+            lost_at_send_bytes: 0,
+            in_flight_at_send_bytes: number * 1448,
+            bytes: 1448,
+            retransmission: number == 9,
+            was_lost,
+            ce: number == 5,
+        };
+        let lost = [packet(1, true), packet(3, true)];
+        writer.on_loss(&Loss {
+            now: ms(160),
+            packets: &lost,
+            lost_bytes: 2896,
+            in_flight_before_bytes: 14_480,
+            in_flight_bytes: 11_584,
+            new_episode: true,
+            srtt: Span::from_ns(80_000_007),
+            next_number: 11,
+        });
+        writer.on_ecn(&Ecn {
+            now: ms(160),
+            ce_packets: 1,
+            packets: 2,
+            new_episode: false,
+            in_flight_bytes: 11_584,
+            srtt: Span::from_ms(80),
+        });
+        let packets = [packet(1, true), packet(5, false)];
+        writer.on_ack(&Ack {
+            now: ms(160),
+            packets: &packets,
+            acked_bytes: 2896,
+            growth_bytes: 2896,
+            lost_bytes: 2896,
+            rtt: Some(Span::from_ms(80)),
+            srtt: Span::from_ms(80),
+            rttvar: Span::from_ms(20),
+            min_rtt: Span::from_ms(80),
+            ack_delay: Span::from_us(3),
+            in_flight_before_bytes: 14_480,
+            in_flight_bytes: 10_136,
+            peak_in_flight_bytes: 14_480,
+            window_limited: true,
+            app_limited: false,
+            delivered_bytes: 2896,
+            rate: Some(RateSample {
+                delivered_bytes: 2896,
+                interval: Span::from_ms(80),
+                rate: Rate::from_bps(289_600),
+                prior_delivered_bytes: 0,
+                lost_bytes: 2896,
+                in_flight_at_send_bytes: 7240,
+                app_limited: false,
+            }),
+            round_start: true,
+            in_recovery: true,
+            next_number: 11,
+            queued_bytes: u64::MAX,
+            queue_delay: Span::ZERO,
+            feedback: &[1, 255],
+            complete_bytes: 1448,
+            sent_bytes: 14_480,
+        });
+        writer.on_recovered(ms(170));
+        writer.on_spurious_loss(ms(170));
+        writer.on_wake(ms(171));
+        writer.on_timeout(&Timeout {
+            now: ms(400),
+            kind: congestion::TimeoutKind::PersistentCongestion,
+            repeated: false,
+            in_flight_before_bytes: 10_136,
+            next_number: 11,
+        });
+    }
+}

@@ -1,4 +1,4 @@
-"""Read results of other tools."""
+"""Read results and scripts of other tools."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from dumbbell.cli.summary import print_summary
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds its arguments."""
     add = parser.add_argument
-    formats = ("pantheon", "mahimahi", "qlog", "pcap", "iperf3", "ss")
+    formats = ("pantheon", "mahimahi", "qlog", "pcap", "iperf3", "ss", "packetdrill")
     add("format", type=Choice(*formats), metavar="|".join(formats))
     add("source", type=Path, metavar="SRC")
-    add("--out", type=Path, metavar="DIR", required=True)
+    add("--out", type=Path, metavar="DIR", required=True, help="new results directory; packetdrill: new script")
     add("--strict", action="store_true", help="pantheon: refuse whatever Pantheon itself would not write")
     add("--ack", type=Path, metavar="LOG", help="mahimahi: the log of the other direction")
     add("--scheme", metavar="NAME", help="mahimahi, pcap: what made the traffic")
@@ -33,6 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> int:
     """Imports results; 0 if every run is usable, 1 if some are not (listed)."""
     source, out = arguments.source, arguments.out
+    if arguments.format == "packetdrill":
+        print(printable(dumbbell.import_packetdrill(source, out)))
+        return 0
     if arguments.format == "pantheon":
         sets = dumbbell.pantheon_sets(source)
         if sets and sets != [Path(source)]:

@@ -78,14 +78,14 @@ def _outcome(result: dumbbell.ScriptResult) -> str:
             f"line {first.line}, {first.time_s:g} s: expected {first.condition}, found {first.found}{source}; "
             f"{len(result.failures)} of {len(result.checks)} conditions fail"
         )
+    about = "1 is about a field" if len(skipped) == 1 else f"{len(skipped)} are about fields"
+    unreported = f"{about} that {result.controller} does not report"
     if len(skipped) == len(result.checks):
-        return (
-            f"nothing was checked: {len(skipped)} conditions are about fields that {result.controller} does not report"
-        )
+        return f"nothing was checked: {unreported if skipped else 'the script has no condition'}"
     known = [check for check in result.checks if check.known is not None]
     differs = f"; line {known[0].line} fails as known: {known[0].known}" if known else ""
-    left_out = f", {len(skipped)} are about fields that {result.controller} does not report" if skipped else ""
-    return f"{held} conditions hold{differs}{left_out}"
+    left_out = f", {unreported}" if skipped else ""
+    return f"{held} {'condition holds' if held == 1 else 'conditions hold'}{differs}{left_out}"
 
 
 def _compare(directory: Path) -> int:

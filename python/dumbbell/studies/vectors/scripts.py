@@ -10,10 +10,12 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.base.errors import UserError, nearest
 from dumbbell.base.input_files import TEXT, read_text
+from dumbbell.formats import packetdrill
 
 SHIPPED = Path(__file__).parents[2] / "catalog" / "scripts"
 """The shipped scripts, a directory for each controller and for each end of the transport."""
 SUFFIX = ".txt"
+SUFFIXES = (SUFFIX, packetdrill.SUFFIX)
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,8 @@ def shipped_scripts() -> dict[str, Path]:
 def read_scripts(names: Sequence[str | PathLike[str]] = ()) -> Iterator[Script]:
     """Read scripts: files, directories, names of shipped ones and of their groups; without a name all shipped ones.
 
+    Files `.pkt` are in packetdrill's syntax.
+
     Raises:
         UserError: If there is no such script, or if one cannot be read, with its line.
     """
@@ -116,17 +120,19 @@ def _found(name: str | PathLike[str]) -> list[tuple[str, Path]]:
         return named
     path = Path(name)
     if path.is_dir():
-        files = sorted(path.rglob(f"*{SUFFIX}"))
+        files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES)
         if not files:
-            raise UserError(f"{path}: no scripts in it: no *{SUFFIX}")
+            raise UserError(f"{path}: no scripts in it: no *{' and no *'.join(SUFFIXES)}")
         return [(str(file), file) for file in files]
-    if not path.exists() and path.suffix != SUFFIX:
+    if not path.exists() and path.suffix not in SUFFIXES:
         known = [*shipped, *sorted({label.partition("/")[0] for label in shipped})]
         raise UserError(f"no script `{name}`: expected a file, a directory or a shipped script{nearest(text, known)}")
     return [(str(path), path)]
 
 
 def _read(name: str, file: Path) -> Script:
+    if file.suffix == packetdrill.SUFFIX:
+        return parse_script(name, packetdrill.read_packetdrill(file))
     try:
         text = read_text(file, TEXT)
     except UnicodeDecodeError:
