@@ -5,6 +5,7 @@ from .api.benchmarking import BenchmarkResults as BenchmarkResults, run_benchmar
 from .api.calibrating import CalibratedPath as CalibratedPath, calibrate_path as calibrate_path
 from .api.ccperf import ccperf_tables as ccperf_tables
 from .api.checking import CheckResults as CheckResults, check as check, update_baseline as update_baseline
+from .api.conforming import Conformance as Conformance, check_conformance as check_conformance
 from .api.convert import (
     export_pantheon as export_pantheon,
     export_qlog as export_qlog,
@@ -59,6 +60,7 @@ from .api.running import (
 )
 from .api.schemas import export_schema as export_schema, schema_file as schema_file
 from .base.version import __version__ as __version__
+from .catalog.conformance_cases import conformance_suites as conformance_suites
 from .catalog.experiment_file import ExperimentFile as ExperimentFile, Plan as Plan
 from .catalog.grids.flows import FlowPlan as FlowPlan
 from .catalog.options.path_options import make_path as make_path

@@ -12,7 +12,7 @@ import pytest
 import dumbbell
 from conftest import Dumbbell
 from dumbbell import catalog
-from dumbbell.catalog.conformance_cases import Case, find_suite, parse_case, state_names, suite_names
+from dumbbell.catalog.conformance_cases import Case, conformance_suites, find_suite, parse_case, state_names
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.toml_tables import parse_toml
 from dumbbell.studies.conformance.checking import chosen_cases
@@ -107,7 +107,7 @@ def test_a_scheme_that_breaks_a_rule_fails_its_case(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("suite", suite_names())
+@pytest.mark.parametrize("suite", conformance_suites())
 def test_failures_of_built_in_schemes_are_known_and_known_ones_fail(suite: str, tmp_path: Path) -> None:
     """What fails says why; and a reason for a failure that is none any more is refused. RFC 9743 sets no numbers."""
     found = dumbbell.check_conformance(suite, out=tmp_path / "out", jobs=2)
@@ -120,7 +120,7 @@ def test_failures_of_built_in_schemes_are_known_and_known_ones_fail(suite: str, 
     assert not outdated, [f"{each.case.label} {each.scheme}: {each.verdict}" for each in outdated]
 
 
-@pytest.mark.parametrize("suite", suite_names())
+@pytest.mark.parametrize("suite", conformance_suites())
 def test_every_case_has_checks_that_exist_with_reasons_and_sections(suite: str) -> None:
     found = find_suite(suite)
     assert [case.number for case in found.cases] == sorted(case.number for case in found.cases)
@@ -138,7 +138,7 @@ def test_the_bbr_suite_has_the_drafts_22_cases() -> None:
 
 
 def test_every_measure_is_used_by_a_case() -> None:
-    used = {check.measure for name in suite_names() for case in find_suite(name).cases for check in case.checks}
+    used = {check.measure for name in conformance_suites() for case in find_suite(name).cases for check in case.checks}
     assert used == set(MEASURES)
 
 

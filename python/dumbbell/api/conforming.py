@@ -18,7 +18,7 @@ from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.json_text import to_json
 from dumbbell.base.progress import Progress
-from dumbbell.catalog.conformance_cases import Suite, find_suite, suite_names
+from dumbbell.catalog.conformance_cases import Suite, find_suite
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution.perform import Execution, perform
 from dumbbell.formats.staging import refuse_used
@@ -80,11 +80,6 @@ class Conformance:
 
     def __repr__(self) -> str:
         return f"<dumbbell.Conformance: {self.suite.name}: {self.counts}>"
-
-
-def conformance_suites() -> list[str]:
-    """Return the names of the suites of conformance cases."""
-    return suite_names()
 
 
 def check_conformance(

@@ -181,7 +181,7 @@ class StateNames:
     phases: tuple[str, ...]
 
 
-def suite_names() -> list[str]:
+def conformance_suites() -> list[str]:
     """Return the names of the suites."""
     return sorted(file.parent.name for file in FOLDER.glob(f"*/{SUITE_FILE}"))
 
@@ -193,7 +193,7 @@ def find_suite(name: str) -> Suite:
     Raises:
         UserError: there is none of this name.
     """
-    names = suite_names()
+    names = conformance_suites()
     if name not in names:
         raise UserError(f"unknown suite `{name}`{nearest(name, names)}: allowed are {listed(names)}")
     return read_suite(FOLDER / name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -96,21 +97,35 @@ def _verdict(answers: Sequence[Answer]) -> tuple[str, str]:
     return PASS, f"{len(seen)} of {len(judging)} checks: {unseen[0].why}" if unseen else ""
 
 
+_OF_FIELD = {
+    "fall": "{} after a fall",
+    "falls": "falls of {}",
+    "growth": "growth of {}",
+    "factor": "growth of {}",
+    "doublings": "doublings of the growth of {}",
+}
+"""Measurements of a field other than its value."""
+
+
 def name(check: Check) -> str:
     """Return what a check measures, in words."""
     arguments = check.arguments
-    what = str(arguments.get("field") or check.measure.replace("_", " "))
+    phase = str(arguments.get("phase", ""))
+    if check.measure == "phase_after":
+        return f"phase after {phase}"
+    if check.measure == "visits":
+        return f"visits to {', '.join(arguments['phases'])}"
+    what = str(arguments.get("field") or arguments.get("event") or check.measure.replace("_", " "))
     if "relative_to" in arguments:
         what += f" / {arguments['relative_to']}"
     if at := arguments.get("at"):
         what = f"{at} of {what}" if at in ("start", "end", "exit") else f"{at} {what}"
-    if phase := arguments.get("phase"):
+    what = _OF_FIELD.get(check.measure, "{}").format(what)
+    if phase:
         what += f" of {phase}"
     if check.measure == "time_to":
         bound = arguments.get("above", arguments.get("below"))
         what = f"time until {what} {'above' if 'above' in arguments else 'below'} {bound:g}"
-    if check.measure == "visits":
-        what = f"visits to {', '.join(arguments['phases'])}"
     return what
 
 
@@ -128,7 +143,9 @@ def _spaced(text: str) -> str:
 
 def shown(value: float | str) -> str:
     """Return a figure as text."""
-    return value if isinstance(value, str) else f"{value:.4g}"
+    if isinstance(value, str):
+        return value
+    return "endless" if math.isinf(value) else f"{value:.4g}"
 
 
 def allowed(check: Check) -> str:

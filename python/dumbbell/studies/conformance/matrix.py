@@ -58,8 +58,8 @@ def reason(verdict: Verdict) -> str:
         return f"{verdict.verdict}: {verdict.why}" if verdict.why else ""
     parts = ["; ".join(_failure(each) for each in failed)]
     if known := verdict.deviation:
-        parts.append(f"known: {known.breaks} {known.why}")
-    return f"fail: {' '.join(parts)}"
+        parts.append(f"Known: {known.breaks} {known.why}")
+    return f"fail: {'. '.join(parts)}"
 
 
 def _failure(answer: Answer) -> str:

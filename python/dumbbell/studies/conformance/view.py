@@ -146,7 +146,8 @@ class RunView:
         """
         if name in self._derived:
             return self._derived[name](self)
-        if not self.has(name):
+        # what the kernel and programs sample now and then does not show what happened in between
+        if not self.is_built_in or not self.has(name):
             raise UnseenError(self._unseen(f"the field `{name}`"))
         time_s, values = self._samples[name]["1"]
         known = ~numpy.isnan(values)
@@ -184,6 +185,8 @@ class RunView:
     def within(self, name: str, start_s: float, end_s: float) -> Series:
         """Return the values that a field had from `start_s` up to but without `end_s`, the first one at `start_s`."""
         times, values = self.series(name)
+        if len(times) and times[0] > start_s:
+            start_s = float(times[0])  # nothing is known before
         inside = (times > start_s) & (times < end_s)
         first = self.value_at(name, start_s)
         return numpy.concatenate([[start_s], times[inside]]), numpy.concatenate([[first], values[inside]])
