@@ -20,6 +20,7 @@ from dumbbell.studies.conformance.derived import DERIVED
 from dumbbell.studies.conformance.judging import FAIL, NOT_REACHED, Verdict, judged
 from dumbbell.studies.conformance.measures import MEASURES, measure, require_measure
 from dumbbell.studies.conformance.view import RunView
+from pages import ROOT
 
 BROKEN = (
     ("bbr", "1", "bbr3", {"full_bw_rounds": "6"}, {}, "rounds"),
@@ -286,7 +287,7 @@ def test_a_scenario_that_does_not_come_about_is_no_pass() -> None:
     run = dumbbell.simulate(spec)
     view = RunView(run.kept, run.statistics, run.specification, None, "reno", DERIVED)
     verdict = judged(made, "reno", "reno", view)
-    assert (verdict.verdict, verdict.why) == (NOT_REACHED, "count 0 packets (allowed: at least 1)")
+    assert (verdict.verdict, verdict.why) == (NOT_REACHED, "drop 0 packets (allowed: at least 1)")
 
 
 def test_figures_are_those_of_the_packets() -> None:
@@ -320,3 +321,17 @@ def test_figures_are_those_of_the_packets() -> None:
     assert figure(f'measure = "queue_delay"\n{span}') == pytest.approx(0.0, abs=0.01)
     assert math.isinf(figure('measure = "completion"\nbytes = 1000000000'))
     assert figure('measure = "completion"\nbytes = 450000') == pytest.approx(1.0, rel=0.1)
+
+
+def test_the_page_has_every_case_and_twenty_schemes() -> None:
+    """What a case says stands there as the file has it: `python -m validation.conformance --write` is run again else."""
+    page = (ROOT / "docs" / "conformance.md").read_text(encoding="utf-8")
+    for name in conformance_suites():
+        suite = find_suite(name)
+        assert f"## {suite.title}" in page
+        for case in suite.cases:
+            assert f"| {case.label} | {case.section} | {case.says} |" in page
+            known = [each.why for each in case.deviations]
+            assert all(why in page for why in known), case.label
+    summary = page.partition("| scheme | bbr |")[2].partition("\n\n")[0]
+    assert summary.count("\n| `") >= 20
