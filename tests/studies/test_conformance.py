@@ -324,7 +324,7 @@ def test_figures_are_those_of_the_packets() -> None:
 
 
 def test_the_page_has_every_case_and_twenty_schemes() -> None:
-    """What a case says stands there as the file has it: `python -m validation.conformance --write` is run again else."""
+    """What a case says stands there as its file has it: else `python -m validation.conformance --write` is due."""
     page = (ROOT / "docs" / "conformance.md").read_text(encoding="utf-8")
     for name in conformance_suites():
         suite = find_suite(name)

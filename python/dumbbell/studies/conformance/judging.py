@@ -30,7 +30,10 @@ class Answer:
         """The figure with its unit and what is allowed, in words."""
         if self.figure is None:
             return self.why
-        return f"{name(self.check)} {shown(self.figure.value)}{_spaced(unit(self.check))} ({allowed(self.check)})"
+        value = self.figure.value
+        is_endless = not isinstance(value, str) and math.isinf(value)
+        of_unit = "" if is_endless else _spaced(unit(self.check))
+        return f"{name(self.check)} {shown(value)}{of_unit} ({allowed(self.check)})"
 
 
 @dataclass(frozen=True)
