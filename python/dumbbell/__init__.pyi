@@ -59,6 +59,7 @@ from .api.running import (
     specification as specification,
 )
 from .api.schemas import export_schema as export_schema, schema_file as schema_file
+from .api.scripts import run_scripts as run_scripts
 from .base.version import __version__ as __version__
 from .catalog.conformance_cases import conformance_suites as conformance_suites
 from .catalog.experiment_file import ExperimentFile as ExperimentFile, Plan as Plan
@@ -95,6 +96,13 @@ from .results.series.table import Table as Table
 from .results.series.transfers import Transfers as Transfers
 from .studies.ccperf.experiment import ccperf_plan as ccperf_plan
 from .studies.ccperf.printed_tables import CcperfTable as CcperfTable
-from .studies.vectors import Difference as Difference, check_vectors as check_vectors, write_vectors as write_vectors
+from .studies.vectors import (
+    Difference as Difference,
+    ScriptCheck as ScriptCheck,
+    ScriptResult as ScriptResult,
+    check_vectors as check_vectors,
+    shipped_scripts as shipped_scripts,
+    write_vectors as write_vectors,
+)
 from .train.job import Trained as Trained
 from .train.training import train_controller as train_controller, trainers as trainers
