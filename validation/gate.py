@@ -318,7 +318,7 @@ def _rows_that_are(verdict: str, results: Sequence[CellResult]) -> list[str]:
     ]
 
 
-def _lines(data: Mapping[str, Any]) -> Iterator[str]:
+def lines(data: Mapping[str, Any]) -> Iterator[str]:
     """Yield the part of the page."""
     if "alarms" in data:
         yield (
@@ -374,7 +374,7 @@ def write_page() -> None:
     text = PAGE.read_text(encoding="utf-8")
     head, _, rest = text.partition(begin)
     _, _, tail = rest.partition(end)
-    written = "\n".join(_lines(json.loads(DATA.read_text())))
+    written = "\n".join(lines(json.loads(DATA.read_text())))
     PAGE.write_text(f"{head}{begin}\n\n{written}\n{end}{tail}", encoding="utf-8")
 
 

@@ -279,6 +279,20 @@ def test_a_script_is_a_second_kind_of_case() -> None:
     assert (found.kind, found.script, found.scenario) == ("script", "acks.txt", None)
 
 
+def test_scripts_name_the_first_condition_that_a_plug_in_fails(dumbbell: Dumbbell, folder: Path) -> None:
+    aimd = (ROOT / "examples/python/aimd.py").read_text()
+    (folder / "good.py").write_text(aimd)
+    (folder / "bad.py").write_text(aimd.replace("beta: float = 0.5", "beta: float = 0.6"))
+    assert (folder / "bad.py").read_text() != aimd
+    how = ["--case", "13", "--json", "--schemes"]
+    (good,) = json.loads(dumbbell("conformance", "reno", *how, "good.py").stdout)["cases"]
+    assert good["verdict"] == "pass"
+    (bad,) = json.loads(dumbbell("conformance", "reno", *how, "bad.py", expect=1).stdout)["cases"]
+    assert bad["verdict"] == "fail"
+    assert "conditions do not hold, first in `reno/" in bad["why"]
+    assert "(RFC 5681" in bad["why"]
+
+
 def test_a_scenario_that_does_not_come_about_is_no_pass() -> None:
     """The check is passed by any flow, but the drop that the case needs never happens."""
     reach = '[[check]]\nmeasure = "count"\nevent = "drop"\nat_least = 1.0\nreach = true\nbecause = "needs a drop"\n'

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from dumbbell import catalog
 from dumbbell.api.running import Interrupted
+from dumbbell.api.scripts import run_scripts
 from dumbbell.api.selection import Names, Schemes, listed_names
 from dumbbell.base.backend import executing_backend
 from dumbbell.base.errors import UserError
@@ -28,6 +29,7 @@ from dumbbell.studies.conformance import matrix
 from dumbbell.studies.conformance.checking import chosen_cases, verdicts
 from dumbbell.studies.conformance.judging import FAIL, Verdict
 from dumbbell.studies.conformance.plans import Planned
+from dumbbell.studies.vectors.scripts import ScriptResult
 
 RESULTS = "conformance.json"
 """The file with every verdict and figure, in the directory of the runs."""
@@ -119,10 +121,15 @@ def check_conformance(
         return _performed(plans, place, how)
 
     with interruptible():
-        judged = Conformance(found, tuple(verdicts(found, chosen, tested, backend, place, make)), place)
+        judged = Conformance(found, tuple(verdicts(found, chosen, tested, backend, place, make, _run_scripts)), place)
     if place.is_dir():
         write_atomically(place / RESULTS, to_json(judged.as_json()))
     return judged
+
+
+def _run_scripts(group: str, scheme: Scheme) -> Sequence[ScriptResult]:
+    """Run a group of shipped scripts with the controller of a scheme."""
+    return run_scripts([group], scheme)
 
 
 def _schemes(suite: Suite, given: Schemes) -> dict[str, Scheme]:

@@ -11,7 +11,7 @@ from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.conformance_cases import Case, Check, Suite
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.results import ResultsDirectory
-from dumbbell.studies.conformance.judging import NOT_APPLICABLE, NOT_REACHED, Verdict, judged
+from dumbbell.studies.conformance.judging import FAIL, NOT_APPLICABLE, NOT_REACHED, PASS, Verdict, judged
 from dumbbell.studies.conformance.measures import require_measure
 from dumbbell.studies.conformance.plans import (
     DISTURBED,
@@ -23,9 +23,13 @@ from dumbbell.studies.conformance.plans import (
     view_of,
 )
 from dumbbell.studies.conformance.view import NotReachedError, UnseenError
+from dumbbell.studies.vectors.scripts import ScriptResult
 
 Perform = Callable[[Sequence[Planned]], Sequence[ResultsDirectory]]
 """Makes the runs of planned experiments."""
+
+RunScripts = Callable[[str, Scheme], Sequence[ScriptResult]]
+"""Runs the scripts of a group with a scheme's controller."""
 
 
 def chosen_cases(suite: Suite, wanted: Iterable[str]) -> tuple[Case, ...]:
@@ -53,8 +57,8 @@ def chosen_cases(suite: Suite, wanted: Iterable[str]) -> tuple[Case, ...]:
 def why_not(suite: Suite, case: Case, scheme: Scheme, backend: str) -> str:
     """Return why a case does not apply to a scheme; empty if it does."""
     can = find_backend(backend).capabilities
-    if case.kind == "script":
-        return "a script of events: `dumbbell conformance` does not run these yet"
+    if case.kind == "script" and not scheme.is_outside and scheme.name not in case.controllers:
+        return f"its scripts are about {listed(case.controllers)}"
     if not suite.covers(scheme.name, scheme.controller if scheme.kind == "core" else ""):
         about = listed([*suite.controllers, *suite.real])
         return f"{suite.title} is about {about}" if not scheme.is_outside else ""
@@ -69,6 +73,22 @@ def why_not(suite: Suite, case: Case, scheme: Scheme, backend: str) -> str:
     if can.real_packets and all(needs_state(check) for check in case.checks if not check.reach):
         return "needs the controller's state"
     return ""
+
+
+def _scripted(case: Case, scheme: Scheme, results: Sequence[ScriptResult]) -> Verdict:
+    """Return the verdict on scripts: every condition of all of them has to hold."""
+    checks = [(result.name, check) for result in results for check in result.checks]
+    broken = [(name, check) for name, check in checks if check.holds is False]
+    if broken:
+        name, check = broken[0]
+        why = (
+            f"{len(broken)} of {len(checks)} conditions do not hold, first in `{name}`, line {check.line}, "
+            f"{check.time_s:g} s: {check.condition} expected, {check.found} found ({check.source})"
+        )
+        return Verdict(case, scheme.name, scheme.controller, FAIL, why=why)
+    seen = sum(check.holds is True for _, check in checks)
+    verdict = PASS if seen else NOT_APPLICABLE
+    return Verdict(case, scheme.name, scheme.controller, verdict, why=f"{seen} of {len(checks)} conditions are seen")
 
 
 def _sets_up_sender(case: Case) -> bool:
@@ -88,6 +108,7 @@ def verdicts(
     backend: str,
     out: Path,
     perform: Perform,
+    run_scripts: RunScripts,
 ) -> list[Verdict]:
     """Return the verdict on every case with every scheme, case by case; runs are made below `out`."""
     found: dict[tuple[str, str], Verdict] = {}
@@ -97,6 +118,8 @@ def verdicts(
         for name, scheme in schemes.items():
             if why := why_not(suite, case, scheme, backend):
                 found[case.label, name] = Verdict(case, name, scheme.controller, NOT_APPLICABLE, why=why)
+            elif case.kind == "script":
+                found[case.label, name] = _scripted(case, scheme, run_scripts(case.script, scheme))
             else:
                 fitting[name] = scheme
         if fitting:

@@ -56,7 +56,7 @@ def reason(verdict: Verdict) -> str:
     failed = [each for each in verdict.answers if each.verdict == FAIL and not each.check.reach]
     if verdict.verdict != FAIL:
         return f"{verdict.verdict}: {verdict.why}" if verdict.why else ""
-    parts = ["; ".join(_failure(each) for each in failed)]
+    parts = ["; ".join(_failure(each) for each in failed) or verdict.why]
     if known := verdict.deviation:
         parts.append(f"Known: {known.breaks} {known.why}")
     return f"fail: {'. '.join(parts)}"

@@ -1,0 +1,38 @@
+"""What validation says of `dumbbell check`: by the same rules, of the same runs."""
+
+import json
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+
+import dumbbell
+from dumbbell import catalog
+from dumbbell.studies.check.judging import overall
+from validation import gate
+
+
+def test_a_check_in_memory_finds_what_the_command_finds() -> None:
+    cubic = catalog.schemes().find("cubic")
+    slower = replace(cubic, name="slower", parameters={"beta": "0.4"})
+    suite = catalog.check_suites().find("quick").only(("start-up", "tiny-window"))
+    suite = replace(suite, cells=tuple(replace(cell, most_runs=12) for cell in suite.cells))
+    with ProcessPoolExecutor(2) as pool:
+        found = gate.checked_in_memory(slower, cubic, suite, [("start-up",), ("tiny-window",)], pool)
+    made = dumbbell.check(slower, against=cubic, cells=("start-up", "tiny-window"), most_runs=12)
+    by_name = {result.cell.name: result for result in found}  # until something is worse
+    assert by_name
+    for other in (cell for cell in made.cells if cell.cell.name in by_name):
+        one = by_name[other.cell.name]
+        assert one.judgements == other.judgements
+        assert (one.identical, one.chaos, one.failures) == (other.identical, other.chaos, other.failures)
+    assert overall([cell.verdict for cell in found]) == made.verdict
+
+
+def test_the_page_has_the_figures_that_were_measured() -> None:
+    data = json.loads(gate.DATA.read_text())
+    assert set(data) == set(gate.WANTED)
+    written = "\n".join(gate.lines(data))
+    assert written in gate.PAGE.read_text()
+    # what was wanted before, counted here once more
+    assert all(kinds.get("alarm", 0) == 0 for each in data["alarms"].values() for kinds in each["answers"].values())
+    assert data["power"]["answers"].count("worse") >= 19
+    assert -0.033 < data["power"]["change"] < -0.027
