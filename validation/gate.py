@@ -59,7 +59,7 @@ WANTED = {
 ALARMS = ("cubic", "bbr3")
 """Schemes whose runs are compared with each other: one that repeats well, and one whose runs are chaotic."""
 COMPARISONS = 1000
-POOL = 260
+POOL = 250
 """Runs of each cell from which comparisons draw: more than twice as many as a comparison of the suite takes."""
 
 SLOWER = {"beta": "0.645"}
@@ -129,9 +129,8 @@ def alarms(names: Sequence[str], jobs: int | None) -> dict[str, Any]:
             for kind in answers:
                 verdicts = []
                 for cell in suite.cells:
-                    rows_found = _compared(
-                        cell, plain[cell.name], moved[cell.name], kind, cell.name in chaotic, rows, draw
-                    )
+                    pools = plain[cell.name], moved[cell.name]
+                    rows_found = _compared(cell, pools, kind, cell.name in chaotic, rows, draw)
                     for metric, verdict in rows_found.items():
                         if kind == "pairs" and verdict == "not resolved":
                             unresolved[f"{cell.name} {metric}"] = unresolved.get(f"{cell.name} {metric}", 0) + 1
@@ -349,22 +348,27 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
     if "mutants" in data:
         found = data["mutants"]
         verdicts = [each["verdict"] for each in found.values()]
+        others = {name: each for name, each in sorted(found.items()) if each["verdict"] != "worse"}
+        better = sum(bool(each["better"]) for each in others.values())
+        differ = sum(bool(each["differ"]) for each in found.values())
+        shown = verdicts.count("worse") + better
         yield (
             f"**Slips are found.** Wanted: {WANTED['mutants']}. [validation/mutations](../validation/mutations) has "
             f"{len(found)} slips of built-in controllers (constants, missing branches, windows that are off by one), "
             "written by somebody who did not know the suite. "
-            f"`dumbbell check` answers `worse` to {verdicts.count('worse')} of them, `better` to "
-            f"{verdicts.count('better')}, `not resolved` to {verdicts.count('not resolved')}, `same` to "
-            f"{verdicts.count('same')}."
+            f"`dumbbell check --identical` finds {differ} of them. Without it, {verdicts.count('worse')} are answered "
+            f"`worse`, and {better} more have quantities that are better, which is said too: {shown} "
+            "in all. The others change every quantity by less than the wanted effect, or by less than the noise. These "
+            "figures are in-sample: the cells `outages`, `step-marks` and `tiny-window` were added after 17 slips had "
+            "been missed (78 were `worse` and 5 `better` before)."
         )
         yield ""
         rows = [
             (name, each["verdict"], ", ".join(each["differ"]) or "none", ", ".join(each["better"]) or "-")
-            for name, each in sorted(found.items())
-            if each["verdict"] != "worse"
+            for name, each in others.items()
         ]
         if rows:
-            head = ["mutation", "answer", "cells with other packets", "better"]
+            head = ["slip", "answer", "cells with other packets", "better"]
             yield from ("Those that are not called worse:", "", markdown.render(Table.of(head, rows)), "")
 
 
