@@ -15,6 +15,7 @@ from typing import Any
 import dumbbell
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError
+from dumbbell.catalog.check_suite import parse_check_suite
 from dumbbell.catalog.experiment_file import ExperimentFile, parse_experiment_file
 from dumbbell.catalog.path import parse_path
 from dumbbell.catalog.scheme import parse_scheme
@@ -25,6 +26,7 @@ from dumbbell.experiment import Overrides, pin, resolve
 from dumbbell.results.campaign_state import STATE_FILE
 from dumbbell.studies.calibrate.target import TargetOptions, read_target
 from dumbbell.studies.ccperf.experiment import ccperf_plan
+from dumbbell.studies.check.baseline import read_baseline
 from fuzz_given import Target, joined, parted, results, simulate, written
 from fuzz_learned import LEARNED
 from fuzz_logs import LOGS
@@ -42,6 +44,34 @@ vegas,flow,1,,11.6,,,26.1,
 
 def _give_table(content: bytes, folder: Path) -> None:
     read_target(str(written(content, folder / "given.csv")), TargetOptions())
+
+
+BASELINE = """
+baseline = 1
+dumbbell = "0.1.0"
+scheme = "cubic"
+suite = "quick"
+seed = 1
+
+[cell.lossy]
+path = "20mbit-40ms-1bdp-loss0.1"
+digest = "ee69a0a8aa9e88f2"
+delay = [38.798, 21.908, 39.975, 27.936, 37.541]
+goodput = [13.9416, 12.5566, 12.4746, 11.8421, 12.9685]
+logs = ["39941fa24b892c57", "ab768758c4c7e42c", "36757d5a82198caa", "b02bde2a18e2dc73"]
+"""
+
+
+def _files(folder: Path) -> list[bytes]:
+    return [file.read_bytes() for file in sorted(folder.glob("*.toml"))]
+
+
+def _give_suite(content: bytes, folder: Path) -> None:
+    parse_check_suite(read_toml(written(content, folder / "given.toml")))
+
+
+def _give_baseline(content: bytes, folder: Path) -> None:
+    read_baseline(written(content, folder / "given.toml"))
 
 
 def _toml_of(items: Any) -> list[bytes]:  # noqa: ANN401 (an index of any kind)
@@ -309,6 +339,8 @@ TARGETS = {
         Target("path", lambda _: [SMALL.encode(), *_toml_of(catalog.paths())], _give_path),
         Target("scheme", lambda _: _toml_of(catalog.schemes()), _give_scheme),
         Target("experiment", _experiments, _give_experiment),
+        Target("suite", lambda _: _files(catalog.check_suites().folder), _give_suite),
+        Target("baseline", lambda _: [BASELINE.encode()], _give_baseline),
         Target("trace", _traces, _give_trace),
         Target("ccperf", lambda _: [CCPERF.encode()], _give_ccperf),
         Target("words", lambda _: [words.encode() for words in WORDS], _give_words),

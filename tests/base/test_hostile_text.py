@@ -114,6 +114,7 @@ def test_statistics_of_another_shape(dumbbell: Dumbbell, once: Dumbbell, folder:
         (("show", "out"), 1),
         (("diff", "out", "out"), 1),
         (("verify", "out"), 1),
+        (("check", "out", "--against", "out"), 2),
         (("export", "pantheon", "out", "--out", "logs"), 2),
     ):
         done = dumbbell(*command, expect=status)

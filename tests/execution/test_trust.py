@@ -298,6 +298,7 @@ def test_to_read_results_loads_nothing_that_they_name(dumbbell: Dumbbell, strang
         ("diff", "out", "out"),
         ("verify", "out"),
         ("size", "out"),
+        ("check", "out", "--against", "out"),
         ("export", "pantheon", "out", "--out", "p"),
     ):
         line = dumbbell(*words, expect=2).stderr

@@ -9,6 +9,7 @@ from dumbbell.base.errors import UserError, listed
 from dumbbell.catalog.check_suite import JUDGED, CheckCell, CheckSuite
 from dumbbell.catalog.experiment_file import stored_experiment_file
 from dumbbell.results import open_results
+from dumbbell.results.directory import DAMAGED
 from dumbbell.studies.check.baseline import cell_digest
 from dumbbell.studies.check.sides import Kept, Observed
 
@@ -52,6 +53,9 @@ def kept_results(directory: Path, wanted: str) -> tuple[Kept, CheckSuite]:
             cells={path: cell for path, cell in stored.cells.items() if path == name},
         )
         cells.append(CheckCell(name, one, metrics, experiment.runs, as_kept=True))
+        for run in results.planned():
+            if (run.path, run.scheme) == (name, label) and (table := results.readable(run))["status"] == DAMAGED:
+                raise UserError(f"{directory}: {run.label}: {table['reason']}")
         seen[name] = Observed()
         seen[name].take(results, label, metrics, name)
         if not seen[name].values:
