@@ -393,3 +393,17 @@ def test_the_steps_of_the_action_and_of_the_job_do_what_they_say(
     )
     assert done.returncode == 0, done.stderr
     assert ElementTree.parse(folder / job["artifacts"]["reports"]["junit"]).getroot().get("failures") == "0"
+
+
+@pytest.mark.real
+def test_the_kernels_controllers_are_compared_with_real_packets(dumbbell: Dumbbell, folder: Path) -> None:
+    short = SUITE.replace("duration_s = 8.0\nmost_runs = 28", "duration_s = 2.0\nmost_runs = 4")
+    (folder / "real.toml").write_text(short)
+    how = ["--backend", "emu", "--suite", "real.toml", "--cells", "lossy", "--json"]
+    found = json.loads(dumbbell("check", "new=kernel-reno", "--against", "kernel-reno", *how).stdout)
+    (cell,) = found["cells"]
+    assert (cell["verdict"], cell["identical"], cell["failures"]) == ("not resolved", False, [])
+    goodput = cell["quantities"][0]
+    assert goodput["runs"] <= 4
+    if goodput["runs"]:  # on a busy machine runs are late, and those are in no mean
+        assert 0.2 < goodput["candidate"] < 5.0

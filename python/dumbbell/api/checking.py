@@ -20,7 +20,7 @@ from dumbbell.base.progress import Progress
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution.perform import Execution
 from dumbbell.formats.staging import refuse_used
-from dumbbell.studies.check.baseline import is_baseline, read_baseline, write_baseline
+from dumbbell.studies.check.baseline import how_to_update, is_baseline, read_baseline, write_baseline
 from dumbbell.studies.check.comparison import CellResult, Comparison
 from dumbbell.studies.check.judging import FIRST, Verdict, overall
 from dumbbell.studies.check.of_results import kept_results
@@ -220,7 +220,7 @@ class _Request:
                     raise UserError(f"{text}: is of the suite `{made_by}`, not `{chosen.name}`: --suite {made_by}")
                 missing = [cell.name for cell in chosen.cells if cell.name not in kept.cells]
                 if missing:
-                    raise UserError(f"{text}: has no cell {listed(missing)}: write it again with --update")
+                    raise UserError(f"{text}: has no cell {listed(missing)}: write it again with {how_to_update()}")
                 seeds.add(own_seed)
                 sides.append(Side(name, str(text), kept=kept))
             else:

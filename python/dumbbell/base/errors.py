@@ -56,11 +56,12 @@ _ARGUMENTS = {
 
 # fmt: off
 _SAME = (
-    "all-runs", "aqm", "backend", "bandwidth-cap", "baselines", "cluster", "data-cap", "database", "delay",
-    "disk-quota", "duration", "every", "exact", "flow", "flows", "folds", "group-by", "hold-out", "interval",
-    "jitter", "jobs", "kind", "log", "loss", "ntp", "out", "pantheon-dir", "path", "pdf", "queue", "random-order",
-    "rate", "rate-down", "rate-up", "receiver", "remote-address", "rtt", "run", "runs", "scheme", "schemes", "seed",
-    "sender", "server", "sort", "trace", "tunnel", "udp-ports", "until", "warmup",
+    "all-runs", "aqm", "backend", "bandwidth-cap", "baselines", "cells", "cluster", "data-cap", "database", "delay",
+    "disk-quota", "duration", "every", "exact", "flow", "flows", "folds", "group-by", "hold-out", "identical",
+    "interval", "jitter", "jobs", "kind", "log", "loss", "most-runs", "ntp", "out", "pantheon-dir", "path", "pdf",
+    "queue", "random-order", "rate", "rate-down", "rate-up", "receiver", "remote-address", "rtt", "run", "runs",
+    "scheme", "schemes", "seed", "sender", "server", "sort", "suite", "trace", "tunnel", "udp-ports", "until",
+    "warmup",
 )
 # fmt: on
 """Options whose name is also that of the library's argument."""

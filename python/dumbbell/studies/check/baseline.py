@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, worded
 from dumbbell.base.version import __version__
 from dumbbell.catalog.check_suite import JUDGED
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
@@ -26,6 +26,11 @@ _DIGITS = 6
 """Significant digits of the values that are kept."""
 _LETTERS = 16
 """Letters of a digest that are kept."""
+
+
+def how_to_update() -> str:
+    """Return what writes a baseline file: the option of the command, or the library's function."""
+    return worded("--update", "update_baseline")
 
 
 def cell_digest(experiment: Experiment, *tested: str) -> str:
@@ -123,7 +128,8 @@ def _read_cell(table: TomlTable, seed: int) -> tuple[Observed, str]:
             seen.values[name] = {_seed(seed, path, number): value for number, value in enumerate(values, 1)}
     seen.logs = {_seed(seed, path, number): log for number, log in enumerate(logs, 1)}
     if not seen.values:
-        raise UserError(f"{table.source}: `{table.prefix.rstrip('.')}`: has no values: write it again with --update")
+        what = f"`{table.prefix.rstrip('.')}`: has no values"
+        raise UserError(f"{table.source}: {what}: write it again with {how_to_update()}")
     table.finish()
     return seen, digest
 

@@ -16,7 +16,7 @@ from dumbbell.execution.perform import Execution, perform
 from dumbbell.execution.trust import trusted_member
 from dumbbell.execution.until import Enough
 from dumbbell.results import ResultsDirectory, locked, prepare
-from dumbbell.studies.check.baseline import cell_digest, is_same_digest
+from dumbbell.studies.check.baseline import cell_digest, how_to_update, is_same_digest
 from dumbbell.studies.check.first_difference import FirstDifference, first_difference
 from dumbbell.studies.check.judging import FIRST, Judgement, Verdict, judge, looks, overall
 from dumbbell.studies.check.sides import BASELINE, CANDIDATE, Observed, Side
@@ -265,7 +265,7 @@ class Comparison:
             if len(digests) > 1:
                 raise UserError(
                     f"{kept[0].source}: cell `{cell.cell.name}`: its runs were made on another path or with other "
-                    "settings than the suite has: write it again with --update"
+                    f"settings than the suite has: write it again with {how_to_update()}"
                 )
 
     def _make(self, planned: Sequence[tuple[str, ComparedCell, Experiment]], until: Enough | None = None) -> None:
