@@ -356,7 +356,7 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
             f"**Slips are found.** Wanted: {WANTED['mutants']}. [validation/mutations](../validation/mutations) has "
             f"{len(found)} slips of built-in controllers (constants, missing branches, windows that are off by one), "
             "written by somebody who did not know the suite. "
-            f"`dumbbell check --identical` finds {differ} of them. Without it, {verdicts.count('worse')} are answered "
+            f"`--identical` finds {differ} of them. Without it, {verdicts.count('worse')} are answered "
             f"`worse`, and {better} more have quantities that are better, which is said too: {shown} "
             "in all. The others change every quantity by less than the wanted effect, or by less than the noise. These "
             "figures are in-sample: the cells `outages`, `step-marks` and `tiny-window` were added after 17 slips had "
