@@ -40,10 +40,11 @@ from dumbbell.studies.check.comparison import (
     CellResult,
     ComparedCell,
     Comparison,
+    most_moved,
     on_longer_paths,
 )
 from dumbbell.studies.check.judging import FIRST, judge, looks, overall
-from dumbbell.studies.check.sides import BASELINE, CANDIDATE, Observed, Side, quantity
+from dumbbell.studies.check.sides import BASELINE, CANDIDATE, Observed, Side
 
 DATA = Path(__file__).parent / "data/gate.json"
 PAGE = Path(__file__).parent.parent / "docs/check.md"
@@ -122,15 +123,15 @@ def alarms(names: Sequence[str], jobs: int | None) -> dict[str, Any]:
             plain = pool(scheme, suite, POOL, 1001, workers, nudged=False)
             moved = pool(scheme, suite, POOL, 1001, workers, nudged=True)
         draw = random.Random(name)
-        chaotic = [cell.name for cell in suite.cells if _is_chaotic(cell, plain[cell.name], moved[cell.name])]
+        pools = {cell.name: (plain[cell.name], moved[cell.name]) for cell in suite.cells}
+        chaotic = [cell.name for cell in suite.cells if most_moved(name, cell.metrics, *pools[cell.name])]
         answers: dict[str, dict[str, int]] = {"pairs": {}, "others": {}}
         unresolved: dict[str, int] = {}
         for _ in range(COMPARISONS):
             for kind in answers:
                 verdicts = []
                 for cell in suite.cells:
-                    pools = plain[cell.name], moved[cell.name]
-                    rows_found = _compared(cell, pools, kind, cell.name in chaotic, rows, draw)
+                    rows_found = _compared(cell, pools[cell.name], kind, cell.name in chaotic, rows, draw)
                     for metric, verdict in rows_found.items():
                         if kind == "pairs" and verdict == "not resolved":
                             unresolved[f"{cell.name} {metric}"] = unresolved.get(f"{cell.name} {metric}", 0) + 1
@@ -139,17 +140,6 @@ def alarms(names: Sequence[str], jobs: int | None) -> dict[str, Any]:
                 answers[kind][answer] = answers[kind].get(answer, 0) + 1
         found[name] = {"answers": answers, "chaotic": chaotic, "unresolved": unresolved}
     return found
-
-
-def _is_chaotic(cell: CheckCell, plain: Observed, moved: Observed) -> bool:
-    """Return whether a nanosecond moves a quantity by more than its wanted effect (root mean square)."""
-    for metric in cell.metrics:
-        before, after = plain.of(metric), moved.of(metric)
-        moves = [after[seed] - before[seed] for seed in before if seed in after]
-        mean = sum(before.values()) / len(before)
-        if moves and (sum(move * move for move in moves) / len(moves)) ** 0.5 > metric.effect(mean):
-            return True
-    return False
 
 
 def _compared(
@@ -206,45 +196,26 @@ class _MemoryCell(ComparedCell):
 
     def make(self, part: str, experiment: Experiment, first: int, pool: Executor) -> None:
         """Make the runs of a part from run number `first` on."""
-        seen = self.__dict__.setdefault("seen", {})
         runs = [run for run in experiment.all_runs() if run.run >= first]
         made = pool.map(_simulate, [json.dumps(experiment.specification(run)) for run in runs])
-        for run, (statistics, digest) in zip(runs, made, strict=True):
-            observed = seen.setdefault((part, run.scheme), Observed())
-            if statistics is None:
-                observed.failures.append(digest)
-                continue
-            if digest:
-                observed.logs[run.seed] = digest
-            for metric in self.cell.metrics:
-                value = quantity(metric, statistics, run.scheme, experiment.duration_s)
-                if value is not None:
-                    observed.values.setdefault(metric.name, {})[run.seed] = value
-        self.parts.setdefault(part, None)  # type: ignore[arg-type]  # there are no results on disk
-
-    def observed(self, name: str, *parts: str) -> Observed:
-        """Return what was seen of a side in some of the parts."""
-        together = Observed()
-        for part in parts:
-            each = self.__dict__["seen"].get((part, name), Observed())
-            together.logs |= each.logs
-            together.failures += each.failures
-            for key, values in each.values.items():
-                together.values.setdefault(key, {}).update(values)
-        return together
+        for run, table in zip(runs, made, strict=True):
+            seen = self.seen.setdefault((part, run.scheme), Observed())
+            seen.add(run, table, self.cell.metrics, experiment.duration_s)
 
 
-def _simulate(specification: str) -> tuple[Any, str]:
-    """Return the statistics of a run and a digest of its packet log; None and the reason if it failed."""
+def _simulate(specification: str) -> Any:  # noqa: ANN401 (a part of a run's table)
+    """Return what a run's table would say: its numbers and the digest of its packet log, or why it failed."""
     try:
         text, packets, _, _ = _core.simulate_in_memory(specification, None)
     except _core.Error as error:
-        return None, str(error)
-    digest = hashlib.sha256()
+        return {"status": "failed", "reason": str(error)}
+    table = json.loads(text) | {"status": "done"}
     if packets is not None:
+        digest = hashlib.sha256()
         for name in packets.names():
             digest.update(numpy.ascontiguousarray(packets.column(name)).tobytes())
-    return json.loads(text), digest.hexdigest() if packets is not None else ""
+        table["files"] = {"packets.parquet": {"sha256": digest.hexdigest()}}
+    return table
 
 
 def checked_in_memory(

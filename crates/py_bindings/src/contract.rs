@@ -1,4 +1,4 @@
-//! JSON Schemas of what the core takes from Python and returns to it. Python's types are made of them.
+//! JSON Schemas of the core's input from Python and of its output. Python's types are generated from them.
 
 use pyo3::prelude::*;
 use runs::RunSpec;

@@ -12,7 +12,7 @@ use serde_json::json;
 use simulator::Simulation;
 use std::sync::Arc;
 
-/// What a script is for, as JSON: `drives`, `title`, `controller` and `parameters`.
+/// Returns the head of a script as JSON: `drives`, `title`, `controller` and `parameters`.
 #[pyfunction]
 pub(crate) fn describe_script(text: &str) -> PyResult<String> {
     let script = Script::parse(text).map_err(error)?;
@@ -70,7 +70,7 @@ pub(crate) fn run_script(
     report.map(|report| report.to_string()).map_err(error)
 }
 
-/// What was taken down when the recorded controller was built.
+/// Parameters and start of the recorded controller, noted when it was built.
 type Built = Shared<Option<(Parameters, Start)>>;
 
 /// What the controller of the only flow of a simulated run is told and answers, as a script whose header begins with the lines

@@ -1,4 +1,4 @@
-//! What a controller answers, by name.
+//! The answers of a controller, by name.
 
 use crate::expect::Found;
 use congestion::{Control, Controller, FieldSink};
@@ -20,7 +20,7 @@ impl Fields {
     }
 }
 
-/// What `controller` allows now, and its state: `window`, `pacing`, `burst` and `wake`, then its own fields. One without a
+/// Returns the control and the state of `controller`: `window`, `pacing`, `burst` and `wake`, then its own fields. One without a
 /// field `cwnd` gets it from its window, packets of `mss_bytes`.
 pub(crate) fn answers(controller: &dyn Controller, mss_bytes: u32) -> (Control, Fields) {
     let control = controller.control();

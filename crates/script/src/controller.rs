@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json};
 use strict_input::Refusal;
 use units::Time;
 
-/// What was looked at, and every event with its answer.
+/// The conditions that were checked, and every event with its answer.
 pub(crate) type Outcome = (Vec<Check>, Vec<Map<String, Json>>);
 
 /// Runs a script; returns what was looked at, and every event with its answer.

@@ -1,4 +1,4 @@
-//! What a controller is told: as a value, as fields with names, and as calls.
+//! The events of a controller: as values, as named fields, and as calls.
 
 use crate::values::{Numbers, hex_text, joined, numbers_json, numbers_text, span_text, time_text};
 use congestion::{Ack, AckedPacket, Controller, Ecn, Frame, Loss, Sent, Timeout, TimeoutKind};
@@ -38,7 +38,7 @@ pub(crate) struct Acked {
     pub(crate) event: Ack<'static>,
     /// The packets that it acknowledges.
     pub(crate) packets: Vec<AckedPacket>,
-    /// What the receiver-side half of the scheme wrote.
+    /// Bytes that the receiver-side half of the scheme wrote.
     pub(crate) feedback: Vec<u8>,
 }
 
@@ -278,7 +278,7 @@ pub(crate) const fn kind_text(kind: TimeoutKind) -> &'static str {
     }
 }
 
-/// What was so when `packets` were sent.
+/// Returns the fields that tell the sender's state when `packets` were sent.
 fn at_send(packets: &[AckedPacket]) -> Vec<Field> {
     if packets.is_empty() {
         return vec![];

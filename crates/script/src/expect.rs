@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use units::Time;
 
-/// What is allowed where no tolerance is written, of the expected value: six digits are written.
+/// Default tolerance, as a fraction of the expected value: scripts give six digits.
 const RELATIVE: f64 = 1e-6;
 
 /// How a value has to stand to the one expected.

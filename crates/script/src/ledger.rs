@@ -11,7 +11,7 @@ use transport::Config;
 use transport::estimators::{Newest, RateSampler, Rounds, RttEstimator, Snapshot};
 use units::{Span, Time};
 
-/// What became of a packet.
+/// The state of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fate {
     InFlight,
@@ -437,7 +437,9 @@ fn name_packets(words: &mut Words, packets: &mut [AckedPacket]) -> Result<(), Re
         let own = joined(packets.iter().map(|packet| packet.number));
         let is_other = |number: u64| !own.iter().any(|(first, last)| (*first..=*last).contains(&number));
         match each(&named).find(|number| is_other(*number)) {
-            Some(number) => Err(words.refusal(format!("{key}: packet {number} is none of this event"))),
+            Some(number) => {
+                Err(words.refusal(format!("{key}: packet {number} is not among the packets of this event")))
+            }
             None => Ok(()),
         }
     };
@@ -556,7 +558,7 @@ mod tests {
             ("@0 timeout 1\n", "line 3: `timeout` is about no packets"),
             ("@0 timeout kind=x\n", "line 3: kind = x: expected `rto` or `persistent`"),
             ("@0 ecn\n", "line 3: `ecn` needs `ce`"),
-            ("@0 sent 0\n@1 ack 0 ce=1\n", "line 4: ce: packet 1 is none of this event"),
+            ("@0 sent 0\n@1 ack 0 ce=1\n", "line 4: ce: packet 1 is not among the packets of this event"),
             (
                 "@0 sent 0..1\n@1 ack 0..1 received=0.5\n",
                 "line 4: received = 0.5: expected 2 values with commas between",

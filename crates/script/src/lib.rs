@@ -1,6 +1,6 @@
-//! Scripts: timelines of what a controller, a sender or a receiver is told and what it has to answer, as text that every
-//! language reads (docs/vectors.md). A script drives the code itself: there is no path and no simulator, and no clock and
-//! no file.
+//! Scripts: timelines of events and expected answers, as text that programs in any language can read (docs/vectors.md).
+//!
+//! A script drives a controller, a sender or a receiver directly. This crate uses no path, simulator, clock or file.
 
 mod answers;
 mod controller;
@@ -31,7 +31,7 @@ const MSS_BYTES: core::ops::RangeInclusive<u64> = 1..=65_000;
 /// Largest first window, packets.
 const MAX_WINDOW: u64 = 100_000;
 
-/// What a script drives.
+/// The kind of code that a script drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A controller by itself.
@@ -45,9 +45,9 @@ pub enum Subject {
 /// A script that was read.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// What it drives.
+    /// The kind of code that the script drives.
     pub subject: Subject,
-    /// What it is about; empty if nothing is said.
+    /// Title of the script; empty if it has none.
     pub title: String,
     /// Name of the controller that it is for.
     pub controller: String,
@@ -134,7 +134,7 @@ impl Script {
         })
     }
 
-    /// What the controller is given when it is built.
+    /// The start values that the controller is built with.
     fn start(&self) -> Start {
         Start {
             now: Time::ZERO,

@@ -17,7 +17,7 @@ pub(crate) const MAX_PACKET_BYTES: u32 = 65_000;
 pub(crate) enum Line {
     /// Something happens.
     Event(Words),
-    /// What must hold after the event before it: conditions and source.
+    /// Conditions that must hold after the event above, and their source.
     Expect {
         /// Its number in the file, from 1.
         number: usize,

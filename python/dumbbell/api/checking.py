@@ -34,7 +34,7 @@ MOST_SEED = 2**40
 
 @dataclass(frozen=True)
 class CheckResults:
-    """What `dumbbell.check` found. `directory` has the runs; None if they were not to be kept."""
+    """Result of `dumbbell.check`. `directory` has the runs; None if they were not to be kept."""
 
     candidate: str
     baseline: str
@@ -171,7 +171,7 @@ def update_baseline(
     with Progress() as progress:
         progress.doing("reading the suite")
         chosen = _chosen_suite(str(suite), cells, None, backend)
-        side = _side(CANDIDATE, candidate, backend is not None and executing_backend(backend).capabilities.real_packets)
+        side = _side(CANDIDATE, candidate, _runs_programs(backend))
         if side.scheme is None:
             raise UserError(f"{side.given}: is no scheme: a baseline is written of one that runs")
         number = 1 if seed is None else _checked_seed(seed)
@@ -184,7 +184,7 @@ def update_baseline(
 
 @dataclass(frozen=True)
 class _Request:
-    """What a check is asked for: names looked up."""
+    """Arguments of a check, with their names looked up."""
 
     suite: CheckSuite
     sides: tuple[Side, Side]
@@ -212,7 +212,7 @@ class _Request:
             return cls._with_results(given, folders, cells, seed, most_runs, backend)
         chosen = _chosen_suite(str(suite), cells, most_runs, backend)
         sides, seeds = [], set()
-        can_run_programs = backend is not None and executing_backend(backend).capabilities.real_packets
+        can_run_programs = _runs_programs(backend)
         for name, text in given.items():
             if not isinstance(text, Scheme) and is_baseline(str(text)):
                 kept, made_by, own_seed = read_baseline(Path(text))
@@ -308,6 +308,11 @@ def _side(name: str, given: str | Scheme | PathLike[str], can_run_programs: bool
     return Side(name, str(given), scheme)
 
 
+def _runs_programs(backend: str | None) -> bool:
+    """Return whether schemes that need real packets can run: not in the simulator, which is meant by None."""
+    return backend is not None and executing_backend(backend).capabilities.real_packets
+
+
 def _checked_seed(seed: int) -> int:
     if not 0 <= seed <= MOST_SEED:
         raise UserError(f"--seed {seed}: allowed is a whole number from 0 to {MOST_SEED}")
@@ -319,7 +324,6 @@ def _directory(out: str | PathLike[str] | None) -> Iterator[Path]:
     """Yield a directory for runs: `out`, which must be unused, or one that is removed again."""
     if out is not None:
         refuse_used(Path(out))
-        Path(out).mkdir(parents=True, exist_ok=True)
         yield Path(out)
         return
     folder = Path(tempfile.mkdtemp(prefix="dumbbell-check-"))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
-import itertools
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -21,10 +18,10 @@ from dumbbell.base.json_text import to_json
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.conformance_cases import Suite, find_suite
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.execution.perform import Execution, perform
+from dumbbell.execution.perform import Execution, default_directory, perform_apart
 from dumbbell.formats.staging import refuse_used
 from dumbbell.present.tables import Table
-from dumbbell.results import ResultsDirectory, locked, prepare, write_atomically
+from dumbbell.results import ResultsDirectory, write_atomically
 from dumbbell.studies.conformance import matrix
 from dumbbell.studies.conformance.checking import chosen_cases, verdicts
 from dumbbell.studies.conformance.judging import FAIL, Verdict
@@ -37,7 +34,7 @@ RESULTS = "conformance.json"
 
 @dataclass(frozen=True)
 class Conformance:
-    """What `dumbbell.check_conformance` found: a verdict on each case with each scheme, with the figures behind it.
+    """Result of `dumbbell.check_conformance`: a verdict on each case with each scheme, with the figures behind it.
 
     A verdict is `pass`, `fail`, `not applicable` (the source is not about the scheme, or the scheme does not show what
     the case measures), or `not reached` (the scenario did not bring the scheme to where the case looks).
@@ -50,7 +47,7 @@ class Conformance:
 
     @property
     def good(self) -> bool:
-        """Whether no case failed."""
+        """Return True if no case failed."""
         return all(each.verdict != FAIL for each in self.verdicts)
 
     @property
@@ -60,7 +57,7 @@ class Conformance:
 
     @property
     def counts(self) -> str:
-        """How many cases have which verdict, in words."""
+        """Return the number of cases with each verdict, in words."""
         return matrix.counted(self.verdicts)
 
     def table(self) -> Table:
@@ -113,7 +110,7 @@ def check_conformance(
     chosen = chosen_cases(found, listed_names(cases))
     executing_backend(backend)
     tested = _schemes(found, schemes)
-    place = _default(found) if out is None else Path(out)
+    place = default_directory(f"conformance-{found.name}") if out is None else Path(out)
     refuse_used(place)
     how = Execution(jobs=jobs, command=command)
 
@@ -143,30 +140,13 @@ def _schemes(suite: Suite, given: Schemes) -> dict[str, Scheme]:
     return found
 
 
-def _default(suite: Suite) -> Path:
-    started = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
-    wanted = Path("results") / f"conformance-{suite.name}-{started}"
-    # two in one second
-    more = (wanted.with_name(f"{wanted.name}-{number}") for number in itertools.count(2))
-    return next(path for path in itertools.chain([wanted], more) if not path.exists())
-
-
 def _performed(plans: Sequence[Planned], place: Path, how: Execution) -> Sequence[ResultsDirectory]:
     """The results of planned experiments, each in a directory of its own."""
     if not plans:
         return []
 
-    @contextmanager
-    def hold() -> Iterator[list[ResultsDirectory]]:
-        with ExitStack() as held:
-            found = []
-            for each in plans:
-                held.enter_context(locked(each.folder))
-                found.append(prepare(each.folder, each.experiment, resume=False))
-            yield found
-
     with Progress() as progress:
-        parts, outcome = perform([each.experiment for each in plans], how, hold, None, progress)
+        parts, outcome = perform_apart([(each.folder, each.experiment) for each in plans], how, progress)
     if outcome.interrupted:
         raise Interrupted(place, outcome)
     return parts

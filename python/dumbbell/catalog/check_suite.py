@@ -10,7 +10,7 @@ from dumbbell.base.errors import UserError, listed
 from dumbbell.base.names import require_names
 from dumbbell.catalog.experiment_file import ExperimentFile, parse_experiment_file
 from dumbbell.catalog.index import read_name
-from dumbbell.catalog.options.path_options import OPTIONS, make_path
+from dumbbell.catalog.options.path_options import read_path_words
 from dumbbell.catalog.path import PathModel, parse_path
 from dumbbell.catalog.toml_tables import TomlTable
 
@@ -187,7 +187,4 @@ def _read_path(table: TomlTable, own: Mapping[str, PathModel]) -> str | PathMode
     if not isinstance(table.raw.get("path"), dict):
         name = table.text("path")
         return own.get(name, name)
-    words = table.table("path")
-    made = make_path(**{word: words.text(word) for word in OPTIONS if words.has(word)})
-    words.finish()
-    return made
+    return read_path_words(table.table("path"))

@@ -13,14 +13,14 @@ from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.experiment_settings import Settings, SettingValues, read_settings
 from dumbbell.catalog.grids.flows import parse_flow
-from dumbbell.catalog.options.path_options import OPTIONS, make_path
+from dumbbell.catalog.options.path_options import read_path_words
 from dumbbell.catalog.path import PathModel, parse_path
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
 
 FOLDER = Path(__file__).parent / "conformance"
 SUITE_FILE, STATES_FILE = "suite.toml", "states.toml"
 KINDS = ("run", "script")
-"""What makes a case's events: a run over a path, or a script that is told to a controller."""
+"""Kinds of cases: a run over a path, or scripts of events for a controller."""
 _SETTINGS = (
     "duration_s",
     "flows",
@@ -65,7 +65,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Change:
-    """What is changed at a moment: settings of an element of the path, `after_s` later."""
+    """A change at the moment of a case: settings of an element of the path, `after_s` later."""
 
     element: str
     after_s: float
@@ -74,7 +74,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Write:
-    """What the application writes from `after_s` after the moment on: `bytes` at once, or `rate_mbps` for `lasts_s`."""
+    """Data of the application from `after_s` after the moment on: `bytes` at once, or `rate_mbps` for `lasts_s`."""
 
     after_s: float
     bytes: int = 0
@@ -175,7 +175,7 @@ class Suite:
 
 @dataclass(frozen=True)
 class StateNames:
-    """How a controller names its phases: the sampled field, and a phase for each of its values from 0."""
+    """Names of a controller's phases: the sampled field, and a phase for each of its values from 0."""
 
     field: str
     phases: tuple[str, ...]
@@ -292,10 +292,7 @@ def _path(table: TomlTable, name: str) -> PathModel:
         raise UserError(f"{table.source}: `{table.prefix}path`: needed is one of `line` and `path`")
     if table.has("path"):
         return parse_path(table.table("path"), name)
-    line = table.table("line")
-    words = {word: line.text(word) for word in OPTIONS if line.has(word)}
-    line.finish()
-    made = make_path(**words)
+    made = read_path_words(table.table("line"))
     return PathModel(name=name, title=made.title, data=made.data, ack=made.ack, file=table.source)
 
 

@@ -64,7 +64,7 @@ def perform_experiment_file(
     """
     experiment = trusted(experiment_file, overrides, how.trust)
     _tell_left_out(with_overrides(experiment_file, overrides))
-    directory = how.out or _default_directory(experiment)
+    directory = how.out or default_directory(experiment.name)
 
     @contextmanager
     def hold() -> Iterator[list[ResultsDirectory]]:
@@ -119,6 +119,27 @@ def perform(
         return parts, _execute_rounds(results, jobs, how.cluster, gathering, progress)
 
 
+def perform_apart(
+    planned: Sequence[tuple[Path, Experiment]], how: Execution, progress: Progress
+) -> tuple[list[ResultsDirectory], Outcome]:
+    """Executes experiments of one backend, each into an unused directory of its own.
+
+    Raises:
+        UserError: one cannot be run as described, or a directory is in use; nothing was run.
+    """
+
+    @contextmanager
+    def hold() -> Iterator[list[ResultsDirectory]]:
+        with ExitStack() as held:
+            parts = []
+            for directory, experiment in planned:
+                held.enter_context(locked(directory))
+                parts.append(prepare(directory, experiment, resume=False))
+            yield parts
+
+    return perform([experiment for _, experiment in planned], how, hold, None, progress)
+
+
 def examine(experiments: Sequence[Experiment], how: Execution, progress: Progress | None = None) -> int:
     """Sees that all of the experiments, of one backend, can be run; on how many processes they are.
 
@@ -159,9 +180,10 @@ def _tell_left_out(experiment_file: ExperimentFile) -> None:
             print(printable(f"left out: {name}: {reason}"), file=sys.stderr)
 
 
-def _default_directory(experiment: Experiment) -> Path:
+def default_directory(name: str) -> Path:
+    """Return an unused place below `results` for results that are called so."""
     started = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
-    wanted = Path("results") / f"{experiment.name}-{started}"
+    wanted = Path("results") / f"{name}-{started}"
     # two in one second
     more = (wanted.with_name(f"{wanted.name}-{number}") for number in itertools.count(2))
     return next(path for path in itertools.chain([wanted], more) if not path.exists())

@@ -9,6 +9,7 @@ from dumbbell.catalog.open_tables import Element, Queue
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.quantities import delay_ms, percentage, queue_length, rate_mbps, short
 from dumbbell.catalog.queue_lengths import packets_of
+from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.catalog.traces import trace_path
 
 AQMS = tuple(name for name in NAMES if name != FIFO)
@@ -105,6 +106,17 @@ def make_path(
         ack=[*wait, *ack],  # as `mm-delay MS mm-link UP DOWN`: what comes back passes the delay first
         file=words,
     )
+
+
+def read_path_words(table: TomlTable) -> PathModel:
+    """Return the path that the words of a table make: `{ rate = "20mbit", rtt = "40ms" }`.
+
+    Raises:
+        UserError: a key that is no word, a value that is not allowed, or words that contradict each other.
+    """
+    words = {word: table.text(word) for word in OPTIONS if table.has(word)}
+    table.finish()
+    return make_path(**words)
 
 
 def _links(

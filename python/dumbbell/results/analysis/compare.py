@@ -133,10 +133,10 @@ def _runs_for_effect(
     """
     if would_show is None or base is None or a is None or b is None:
         return None
-    return max(_LEAST_TESTED, math.ceil(min(a.count, b.count) * (would_show / (EFFECT * base)) ** 2))
+    return max(LEAST_TESTED, math.ceil(min(a.count, b.count) * (would_show / (EFFECT * base)) ** 2))
 
 
-_LEAST_TESTED = 5
+LEAST_TESTED = 5
 """Runs on either side below which no difference is tested."""
 
 

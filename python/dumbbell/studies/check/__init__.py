@@ -1,1 +1,1 @@
-"""Whether a candidate does as well as a baseline: paired runs over common draws, as many as it takes."""
+"""Comparison of a candidate with a baseline by paired runs over common draws, as many as it takes."""

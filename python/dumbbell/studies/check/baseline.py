@@ -16,7 +16,7 @@ from dumbbell.catalog.toml_tables import TomlTable, read_toml
 from dumbbell.experiment.planned import derive_seed
 from dumbbell.results.files import write_atomically
 from dumbbell.studies.check.judging import FIRST
-from dumbbell.studies.check.sides import Kept, Observed
+from dumbbell.studies.check.sides import Kept, Observed, first_seed, more_seed
 
 if TYPE_CHECKING:
     from dumbbell.experiment import Experiment
@@ -137,5 +137,5 @@ def _read_cell(table: TomlTable, seed: int) -> tuple[Observed, str]:
 def _seed(seed: int, path: str, number: int) -> int:
     """Return the seed of a run that is kept: the first ones are those that were logged."""
     if number <= FIRST:
-        return derive_seed(2 * seed, path, number)
-    return derive_seed(2 * seed + 1, path, number - FIRST)
+        return derive_seed(first_seed(seed), path, number)
+    return derive_seed(more_seed(seed), path, number - FIRST)

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.check_suite import CheckCell, CheckSuite
-from dumbbell.execution.perform import Execution, perform
+from dumbbell.catalog.check_suite import CheckCell, CheckSuite, JudgedMetric
+from dumbbell.execution.perform import Execution, perform_apart
 from dumbbell.execution.trust import trusted_member
 from dumbbell.execution.until import Enough
-from dumbbell.results import ResultsDirectory, locked, prepare
+from dumbbell.results import ResultsDirectory
 from dumbbell.studies.check.baseline import cell_digest, how_to_update, is_same_digest
 from dumbbell.studies.check.first_difference import FirstDifference, first_difference
 from dumbbell.studies.check.judging import FIRST, Judgement, Verdict, judge, looks, overall
-from dumbbell.studies.check.sides import BASELINE, CANDIDATE, Observed, Side
+from dumbbell.studies.check.sides import BASELINE, CANDIDATE, Observed, Side, first_seed, more_seed
 
 if TYPE_CHECKING:
     from dumbbell.base.progress import Progress
@@ -39,7 +39,7 @@ KEPT = 28
 
 @dataclass(frozen=True)
 class Chaos:
-    """How far the smallest change of the path moves a side, in wanted effects of the quantity that moves most."""
+    """Effect of the smallest change of the path on a side: of the quantity that moves most, in wanted effects."""
 
     side: str
     metric: str
@@ -48,9 +48,24 @@ class Chaos:
     effects: float
 
 
+def most_moved(side: str, metrics: Sequence[JudgedMetric], plain: Observed, nudged: Observed) -> Chaos | None:
+    """Return which quantity of a side the smallest change of the path moves most, if by more than its wanted effect."""
+    found = []
+    for metric in metrics:
+        before, after = plain.of(metric), nudged.of(metric)
+        moves = [after[seed] - before[seed] for seed in before if seed in after]
+        if not moves:
+            continue
+        moved = math.sqrt(fmean(move * move for move in moves))
+        effect = metric.effect(fmean(before.values()))
+        if moved > effect > 0.0:
+            found.append(Chaos(side, metric.title, moved, metric.unit, moved / effect))
+    return max(found, key=lambda each: each.effects, default=None)
+
+
 @dataclass(frozen=True)
 class CellResult:
-    """What a check found in one cell."""
+    """Result of a check in one cell."""
 
     cell: CheckCell
     judgements: tuple[Judgement, ...]
@@ -74,28 +89,33 @@ class ComparedCell:
     rows: int
     most_runs: int
     parts: dict[str, ResultsDirectory] = field(default_factory=dict)
+    seen: dict[tuple[str, str], Observed] = field(default_factory=dict)
+    """Runs of each part and side, as far as they have been read."""
+
+    def look(self) -> None:
+        """Read the runs of all parts that have been made since the last time."""
+        for part, results in self.parts.items():
+            for name, side in self.sides.items():
+                if side.kept is None:
+                    self.seen.setdefault((part, name), Observed()).take(results, name, self.cell.metrics)
 
     def observed(self, name: str, *parts: str) -> Observed:
         """Return what was seen of a side in some of the parts."""
         kept = self.sides[name].kept
         if kept is not None:
             return kept.cells[self.cell.name]
-        seen = Observed()
-        for part in parts:
-            if part in self.parts:
-                seen.take(self.parts[part], name, self.cell.metrics)
-        return seen
+        return Observed.together(self.seen[part, name] for part in parts if (part, name) in self.seen)
 
     @property
     def identical(self) -> bool:
-        """Whether every first run of both sides has the same packet log."""
+        """Return True if every first run of both sides has the same packet log."""
         first, second = (self.observed(name, LOGGED).logs for name in (BASELINE, CANDIDATE))
         common = [seed for seed in second if seed in first]
         return bool(common) and all(is_same_digest(first[seed], second[seed]) for seed in common)
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether the same run can be made again, so that the first packet that differs says something."""
+        """Return True if runs can be repeated exactly, so that the first packet that differs has a cause."""
         return LOGGED in self.parts and self.parts[LOGGED].experiment.capabilities.repeatable
 
     def first_differing_run(self) -> int:
@@ -106,22 +126,13 @@ class ComparedCell:
 
     @cached_property
     def chaos(self) -> Chaos | None:
-        """What the smallest change of the path moves by more than a wanted effect; None if it moves nothing so far."""
-        found = []
-        for name, side in self.sides.items():
-            if side.kept is not None or NUDGED not in self.parts:
-                continue
-            plain, nudged = self.observed(name, LOGGED), self.observed(name, NUDGED)
-            for metric in self.cell.metrics:
-                before, after = plain.of(metric), nudged.of(metric)
-                moves = [after[seed] - before[seed] for seed in before if seed in after]
-                if not moves:
-                    continue
-                moved = math.sqrt(math.fsum(move * move for move in moves) / len(moves))
-                effect = metric.effect(math.fsum(before.values()) / len(before))
-                if effect and moved > effect:
-                    found.append(Chaos(name, metric.title, moved, metric.unit, moved / effect))
-        return max(found, key=lambda each: each.effects, default=None)
+        """Return the side and quantity that 1 ns of path moves most; None if none moves by its wanted effect."""
+        nudged = [name for name in self.sides if (NUDGED, name) in self.seen]
+        moved = [
+            most_moved(name, self.cell.metrics, *(self.seen[part, name] for part in (LOGGED, NUDGED)))
+            for name in nudged
+        ]
+        return max(filter(None, moved), key=lambda each: each.effects, default=None)
 
     def judgements(self) -> list[Judgement]:
         """Return what the runs that there are tell."""
@@ -158,6 +169,7 @@ class _Sequential:
         if cell is None:
             return had, []
         cell.parts[MORE] = results
+        cell.look()
         open_rows = [row.metric.title for row in cell.judgements() if row.verdict == "not resolved"]
         wanted = next((count - FIRST for count in looks(cell.most_runs) if count - FIRST > had), had)
         if not open_rows or wanted == had:
@@ -249,15 +261,15 @@ class Comparison:
         if cell.cell.as_kept:
             file = replace(file, runs=runs or file.runs)
         else:
-            seed = 2 * self._seed + (part == MORE)
             first_look = looks(cell.most_runs)[1] - FIRST if part == MORE else FIRST
+            seed = more_seed(self._seed) if part == MORE else first_seed(self._seed)
             file = replace(file, runs=runs or first_look, seed=seed, random_order=True)
         return trusted_member(file, list(own), own)
 
     def _require_same_cells(self) -> None:
         """Refuse runs of before that were made in other cells than those of the suite."""
-        for cell in self.cells:
-            kept = [side.kept for side in self.sides.values() if side.kept is not None]
+        kept = [side.kept for side in self.sides.values() if side.kept is not None]
+        for cell in self.cells if kept else ():
             digests = {each.digests[cell.cell.name] for each in kept}
             if self._running:
                 experiment = self.experiment(cell, LOGGED)
@@ -273,20 +285,13 @@ class Comparison:
         if not planned:
             return
 
-        @contextmanager
-        def hold() -> Iterator[list[ResultsDirectory]]:
-            with ExitStack() as held:
-                prepared = []
-                for part, cell, experiment in planned:
-                    held.enter_context(locked(self._folder_of(part, cell)))
-                    cell.parts[part] = prepare(self._folder_of(part, cell), experiment, resume=False)
-                    prepared.append(cell.parts[part])
-                yield prepared
-
-        how = replace(self._how, until=until)
-        parts, outcome = perform([experiment for *_, experiment in planned], how, hold, None, self._progress)
+        places = [(self._folder_of(part, cell), experiment) for part, cell, experiment in planned]
+        for (part, cell, _), place in zip(planned, places, strict=True):
+            cell.parts[part] = ResultsDirectory(*place)
+        parts, outcome = perform_apart(places, replace(self._how, until=until), self._progress)
         for (part, cell, _), results in zip(planned, parts, strict=True):
             cell.parts[part] = results
+            cell.look()
         if outcome.interrupted:
             raise KeyboardInterrupt(outcome.full)
         for run, reason in outcome.failed:

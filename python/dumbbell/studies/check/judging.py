@@ -1,4 +1,4 @@
-"""What the runs of two sides tell of one quantity: same, better, worse or not resolved.
+"""The answer to one quantity, from the runs of two sides: same, better, worse or not resolved.
 
 The comparison is sequential: it is made after 12, 28, 60, 124, ... runs, and more runs are made while it is not
 resolved. A change is reported if it exceeds half of the wanted effect (the tolerance) and an interval of the difference
@@ -12,10 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal
 
 from dumbbell import _core
 from dumbbell.catalog.check_suite import JudgedMetric
+from dumbbell.results.analysis.compare import LEAST_TESTED
 
 FALSE_ALARM = 1e-4
 """Probability that a check of two equal sides reports any change."""
@@ -23,8 +25,6 @@ MISSED = 0.05
 """Probability that the wanted effect is excluded although it is there, of each quantity."""
 FIRST = 4
 """Runs whose packets are logged: if all logs are equal, nothing else is needed."""
-FEWEST = 5
-"""Runs of which an interval is computed."""
 
 Verdict = Literal["same", "better", "worse", "not resolved"]
 VERDICTS: tuple[Verdict, ...] = ("worse", "not resolved", "better", "same")
@@ -82,39 +82,41 @@ def judge(
     `rows` is the number of quantities of the whole check, `most_runs` the most runs of the cell.
     """
     common = [seed for seed in baseline if seed in candidate]
-    is_paired = paired and len(common) >= FEWEST
+    is_paired = paired and len(common) >= LEAST_TESTED
     first = [baseline[seed] for seed in common] if is_paired else list(baseline.values())
     second = [candidate[seed] for seed in common] if is_paired else list(candidate.values())
     runs = min(len(first), len(second))
     if not runs:
         return Judgement(metric, "not resolved", None, None, 0, is_paired, reason="no run has a value")
-    before, after = math.fsum(first) / len(first), math.fsum(second) / len(second)
+    before, after = fmean(first), fmean(second)
     difference, effect = after - before, metric.effect(before)
     count = len(looks(most_runs))
-    low, high, would_show = _interval(first, second, is_paired, FALSE_ALARM / (rows * count))
+    outer = _interval(first, second, is_paired, FALSE_ALARM / (rows * count))
+    inner = _interval(first, second, is_paired, 2.0 * MISSED / count)
+    if outer is None or inner is None:
+        reason = f"{runs} runs are too few for an interval"
+        return Judgement(metric, "not resolved", before, after, runs, is_paired, difference, effect, reason=reason)
     verdict: Verdict = "not resolved"
-    reason = f"{runs} runs are too few for an interval" if low is None else ""
-    if low is not None and high is not None:
-        inner_low, inner_high, _ = _interval(first, second, is_paired, 2.0 * MISSED / count)
-        assert inner_low is not None
-        assert inner_high is not None
-        if abs(difference) > effect / 2.0 and not low <= 0.0 <= high:
-            verdict = _direction(metric, before, after, fair)
-        elif -effect < inner_low and inner_high < effect:
-            verdict = "same"
-    return Judgement(metric, verdict, before, after, runs, is_paired, difference, effect, low, high, would_show, reason)
+    if abs(difference) > effect / 2.0 and not outer[0] <= 0.0 <= outer[1]:
+        verdict = _direction(metric, before, after, fair)
+    elif -effect < inner[0] and inner[1] < effect:
+        verdict = "same"
+    return Judgement(metric, verdict, before, after, runs, is_paired, difference, effect, *outer)
 
 
 def _interval(
-    first: Sequence[float], second: Sequence[float], paired: bool, outside: float
-) -> tuple[float | None, float | None, float | None]:
-    """Return the interval of the difference that is missed with probability `outside`, and what would be shown."""
-    found = _core.difference(list(first), list(second), paired, 1.0 - outside)
+    first: list[float], second: list[float], paired: bool, outside: float
+) -> tuple[float, float, float] | None:
+    """Return the interval of the difference that is missed with probability `outside`, and what would be shown.
+
+    None if the runs are too few. Without any scatter the interval is the difference.
+    """
+    found = _core.difference(first, second, paired, 1.0 - outside)
     if found is not None:
         return found[0], found[1], found[3]
-    if min(len(first), len(second)) < FEWEST:
-        return None, None, None
-    difference = math.fsum(second) / len(second) - math.fsum(first) / len(first)  # the same in all runs
+    if min(len(first), len(second)) < LEAST_TESTED:
+        return None
+    difference = fmean(second) - fmean(first)
     return difference, difference, 0.0
 
 

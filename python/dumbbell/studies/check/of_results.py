@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dumbbell.catalog.grids.flows import FlowPlan
 
 ALONE = ("goodput", "delay", "loss")
-"""What is judged of an experiment that does not say it."""
+"""Quantities that are judged for an experiment without a suite."""
 
 
 def kept_results(directory: Path, wanted: str) -> tuple[Kept, CheckSuite]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -13,15 +13,26 @@ from dumbbell.studies.check.judging import Values
 
 if TYPE_CHECKING:
     from dumbbell.contract.run import RunTable
+    from dumbbell.experiment import Run
     from dumbbell.results import ResultsDirectory
 
 BASELINE, CANDIDATE = "baseline", "candidate"
 """The names of the sides, under which their runs are kept."""
 
 
+def first_seed(seed: int) -> int:
+    """Return the seed of the experiments whose packets are logged, in a check with this seed."""
+    return 2 * seed
+
+
+def more_seed(seed: int) -> int:
+    """Return the seed of the experiments with further runs, whose draws are others."""
+    return 2 * seed + 1
+
+
 @dataclass
 class Observed:
-    """What was seen of one side in one cell, by the seeds of the runs."""
+    """Runs of one side in one cell: quantities and digests by the seeds of the runs."""
 
     values: dict[str, dict[int, float]] = field(default_factory=dict)
     """Each quantity by its name."""
@@ -29,6 +40,8 @@ class Observed:
     """SHA-256 of the packet logs, of runs that have one."""
     failures: list[str] = field(default_factory=list)
     """Reasons of runs that failed, each with its run."""
+    _taken: set[int] = field(default_factory=set)
+    """Seeds of the runs that were read."""
 
     @property
     def runs(self) -> int:
@@ -42,22 +55,38 @@ class Observed:
     def take(
         self, results: ResultsDirectory, label: str, metrics: Sequence[JudgedMetric], path: str | None = None
     ) -> None:
-        """Add the runs of `label` that the results have: on one path, or on the only one."""
+        """Add the runs of `label` that have been made since the last time: on one path, or on the only one."""
         for run in results.planned():
-            if run.scheme != label or run.path != (path or run.path):
-                continue
-            table = results.readable(run)
-            if table["status"] == "failed":
-                self.failures.append(f"run {run.run}: {table['reason']}")
-            if table["status"] != "done":
-                continue
-            digest = (table.get("files") or {}).get("packets.parquet")
-            if digest is not None:
-                self.logs[run.seed] = str(digest["sha256"])
-            for metric in metrics:
-                value = quantity(metric, table, label, results.experiment.duration_s)
-                if value is not None:
-                    self.values.setdefault(metric.name, {})[run.seed] = value
+            if run.scheme == label and run.path == (path or run.path) and run.seed not in self._taken:
+                self.add(run, results.readable(run), metrics, results.experiment.duration_s)
+
+    def add(self, run: Run, table: RunTable, metrics: Sequence[JudgedMetric], duration_s: float) -> None:
+        """Add one run. A run that has not been made yet, or whose numbers do not count, adds nothing."""
+        if table["status"] == "missing":
+            return
+        self._taken.add(run.seed)
+        if table["status"] == "failed":
+            self.failures.append(f"run {run.run}: {table['reason']}")
+        if table["status"] != "done":
+            return
+        digest = (table.get("files") or {}).get("packets.parquet")
+        if digest is not None:
+            self.logs[run.seed] = str(digest["sha256"])
+        for metric in metrics:
+            value = quantity(metric, table, run.scheme, duration_s)
+            if value is not None:
+                self.values.setdefault(metric.name, {})[run.seed] = value
+
+    @classmethod
+    def together(cls, parts: Iterable[Observed]) -> Observed:
+        """Return what was seen in several parts, whose runs have different seeds."""
+        seen = cls()
+        for part in parts:
+            seen.logs |= part.logs
+            seen.failures += part.failures
+            for name, values in part.values.items():
+                seen.values.setdefault(name, {}).update(values)
+        return seen
 
 
 @dataclass(frozen=True)
@@ -70,7 +99,7 @@ class Kept:
     made_by: str = ""
     """The version of dumbbell that made the runs."""
     scheme: str = ""
-    """What ran."""
+    """Name of the scheme that ran."""
 
 
 @dataclass(frozen=True)

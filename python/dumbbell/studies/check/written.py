@@ -31,34 +31,39 @@ def number(value: float | None) -> str:
     return f"{value:.{min(digits, 6)}f}"
 
 
+def _as_effect(row: Judgement, value: float) -> tuple[float, str]:
+    """Return a difference as wanted effects are given, with its unit: in percent of the baseline, or as it is."""
+    if row.metric.relative and row.baseline:
+        return 100.0 * value / abs(row.baseline), "%"
+    return value, "points" if row.metric.unit == "%" else row.metric.unit
+
+
+def _digits(unit: str, of_percent: int) -> int:
+    return of_percent if unit == "%" else 3
+
+
 def difference_text(row: Judgement) -> str:
     """Return the difference of a row with its unit, relative to the baseline where effects are."""
     if row.difference is None:
         return "-"
-    if row.metric.relative and row.baseline:
-        return f"{100.0 * row.difference / abs(row.baseline):+.2f} %"
-    unit = "points" if row.metric.unit == "%" else row.metric.unit
-    return f"{row.difference:+.3f} {unit}".rstrip()
+    value, unit = _as_effect(row, row.difference)
+    return f"{value:+.{_digits(unit, 2)}f} {unit}".rstrip()
 
 
 def noise_text(row: Judgement) -> str:
     """Return the half-width of the interval of the difference, in the unit of the difference."""
     if row.low is None or row.high is None:
         return "-"
-    half = (row.high - row.low) / 2.0
-    if row.metric.relative and row.baseline:
-        return f"± {100.0 * half / abs(row.baseline):.2f} %"
-    return f"± {half:.3f}"
+    value, unit = _as_effect(row, (row.high - row.low) / 2.0)
+    return f"± {value:.{_digits(unit, 2)}f}" + (" %" if unit == "%" else "")
 
 
 def sees_text(row: Judgement) -> str:
     """Return the smallest difference that the runs of a row would have shown in 80 of 100 cases."""
     if row.would_show is None:
         return "-"
-    if row.metric.relative and row.baseline:
-        return f"{100.0 * row.would_show / abs(row.baseline):.1f} %"
-    unit = "points" if row.metric.unit == "%" else row.metric.unit
-    return f"{row.would_show:.3f} {unit}".rstrip()
+    value, unit = _as_effect(row, row.would_show)
+    return f"{value:.{_digits(unit, 1)}f} {unit}".rstrip()
 
 
 def answer_text(row: Judgement) -> str:
@@ -146,7 +151,7 @@ LEGEND = (
     "answer is `same` if the wanted effect is excluded. Not resolved: the smallest difference that these runs would "
     "have shown in 80 of 100 cases."
 )
-"""What the columns mean."""
+"""Legend of the table."""
 
 
 def markdown_text(results: Sequence[CellResult], candidate: str, baseline: str) -> str:

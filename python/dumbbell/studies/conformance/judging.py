@@ -16,7 +16,7 @@ VERDICTS = (PASS, FAIL, NOT_APPLICABLE, NOT_REACHED)
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of one check: a verdict, the figure, and in words why there is none, or which rule is broken."""
+    """Result of one check: a verdict, the figure, and in words why there is none, or which rule is broken."""
 
     check: Check
     verdict: str
@@ -38,7 +38,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a case with one scheme."""
+    """Result of a case with one scheme."""
 
     case: Case
     scheme: str

@@ -1,4 +1,4 @@
-"""What cases measure: each a function of a run, of where to look, and of its arguments, that returns one figure.
+"""Measures of cases: each a function of a run, of where to look, and of its arguments, that returns one figure.
 
 A measurement knows no tolerance: the case's file has it, with its reason.
 """
@@ -26,7 +26,7 @@ Values = NDArray[Any]
 
 @dataclass(frozen=True)
 class Figure:
-    """What a measurement came to, and when in the run that was, s."""
+    """The value of a measurement, and its time in the run, s."""
 
     value: float | str
     at_s: float
@@ -219,7 +219,7 @@ def _time_to(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figu
 
 
 def _doublings(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
-    """How often the growth of a field per round doubled, per round: 1 is twice as much in every round."""
+    """Return the doublings of a field's growth, per round: 1 is twice as much in every round."""
     name = arguments["field"]
     times, counts = view.within("round_count", where.start_s, where.end_s)
     edges = times[numpy.concatenate([[True], counts[1:] > counts[:-1]])].tolist()
@@ -287,7 +287,7 @@ def _changes(view: RunView, where: Window, arguments: Mapping[str, Any]) -> list
 
 
 def _fall(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
-    """What is left of a field where it falls for the `nth_fall` time, as a share."""
+    """Return the share of a field that is left after its `nth_fall` fall."""
     found, nth = _changes(view, where, arguments), int(arguments.get("nth_fall", 1))
     if len(found) < nth:
         raise NotReachedError(f"`{arguments['field']}` fell {len(found)} times: {nth} are needed")
@@ -307,7 +307,7 @@ def _round_trips(view: RunView, start_s: float, end_s: float) -> float:
 
 
 def _growth(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
-    """How much a field grew for each round trip."""
+    """Return the growth of a field for each round trip."""
     name = arguments["field"]
     grown = view.value_before(name, where.end_s) - view.value_at(name, where.start_s)
     return Figure(grown / _round_trips(view, where.start_s, where.end_s), where.end_s)
@@ -321,7 +321,7 @@ def _factor(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figur
 
 
 def _cubic_error(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
-    """How far the window is off RFC 9438's W_cubic(t) = C (t - K)^3 + W_max at most, as a share of W_max."""
+    """Return the largest distance of the window from W_cubic(t) (RFC 9438 4.2), as a share of W_max."""
     falls = [time_s for time_s, _ in _changes(view, Window(0.0, where.start_s + 1e-9), {"field": "cwnd"})]
     if not falls:
         raise NotReachedError("the window did not fall before")

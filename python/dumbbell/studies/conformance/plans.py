@@ -26,7 +26,7 @@ UNDISTURBED, DISTURBED = "undisturbed", "disturbed"
 _STEP_MS = 1.0
 """Between writes of an application that writes at a rate, ms."""
 _PLENTY = 10**9
-"""What an application writes that has always data, bytes."""
+"""Data of an application that always has more to send, bytes."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def disturbed_path(path: PathModel, moment: Moment, moment_s: float, source: str
 
 
 def _application(moment: Moment, moment_s: float, first: RunView) -> dict[str, object]:
-    """What is written up to the moment as in the first run, and what the case says after it."""
+    """Return the application: as in the first run up to the moment, then as the case says."""
     start_s = float(first.specification["flows"][0]["start_s"])
     sent, lost = first.packets.of("send", 0.0, moment_s), first.packets.of("lost", 0.0, moment_s)
     before = int(sent.data_bytes.sum() - lost.data_bytes.sum())

@@ -97,7 +97,7 @@ class RunView:
 
     @cached_property
     def is_built_in(self) -> bool:
-        """Whether the controller's state after every event is known."""
+        """Return True if the controller's state after every event is known."""
         return "controller" in self.specification["flows"][0]
 
     @cached_property

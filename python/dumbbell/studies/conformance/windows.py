@@ -14,7 +14,7 @@ OF = ("run", "at", "after", *EVENTS)
 
 `drop` and `mark` are the first such event of the flow; of spans, the `nth` one."""
 ARGUMENTS = {"phase": str, "nth": int, "of": str, "longest": bool, "from_s": float, "to_s": float}
-"""What says where a check looks, and the type of each."""
+"""Arguments that say where a check looks, with their types."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def window(view: RunView, arguments: Mapping[str, Any]) -> Window:
 
 
 def _base(view: RunView, of: str, nth: int) -> float:
-    """What a window is counted from, s."""
+    """Return the time that a window is counted from, s."""
     if of == "run":
         return 0.0
     if of in EVENTS:

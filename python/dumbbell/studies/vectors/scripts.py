@@ -29,7 +29,7 @@ class ScriptCheck:
     condition: str
     """The condition as written, or the packet that has to leave."""
     found: str
-    """What was found in its place."""
+    """The value or packet that was found."""
     holds: bool | None
     """None if the controller does not report the field."""
     source: str
@@ -40,12 +40,12 @@ class ScriptCheck:
 
 @dataclass(frozen=True)
 class ScriptResult:
-    """What running a script has shown."""
+    """Result of a script."""
 
     name: str
     """Name of the shipped script, or the file."""
     title: str
-    """What the script is about."""
+    """Title of the script."""
     controller: str
     """Name of the controller or scheme that was driven; empty for a receiver."""
     checks: tuple[ScriptCheck, ...]
