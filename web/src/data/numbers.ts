@@ -1,0 +1,22 @@
+/** Numbers for people. */
+
+const SI: [number, string][] = [
+    [1e9, "s"],
+    [1e6, "ms"],
+    [1e3, "µs"],
+    [1, "ns"],
+];
+
+/** Returns a time with a unit that suits `scale_ns`, the span that is looked at. */
+export function timeText(ns: number, scale_ns = Math.abs(ns)): string {
+    const [size, unit] = SI.find(([each]) => scale_ns >= each) ?? [1, "ns"];
+    const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(size / Math.max(scale_ns / 1000, 1)))));
+    return `${(ns / size).toFixed(digits)} ${unit}`;
+}
+
+/** Returns a number with so many digits behind the point, or as many as tell it from zero; "-" for none. */
+export function numberText(value: number | null | undefined, digits = 3): string {
+    if (value === null || value === undefined || Number.isNaN(value)) return "-";
+    if (value !== 0 && Math.abs(value) < 10 ** -digits) return value.toPrecision(2);
+    return value.toFixed(digits);
+}

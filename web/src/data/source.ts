@@ -1,0 +1,258 @@
+/** Where results come from: `dumbbell serve`, or the files that `dumbbell site` wrote. Both have the same names. */
+
+import { type Columns, decodeColumns } from "./columns";
+
+/** A field of the table of runs. */
+export interface Field {
+    name: string;
+    title: string;
+    kind: "text" | "number";
+    unit?: string;
+    /** Which way is better: "more", "less", or "neutral". */
+    better?: string;
+    /** "run" (what it is), "axis" (of a grid), or "network", "flow", "link": what the metric is of. */
+    group: string;
+    convention?: string;
+    formula?: string;
+    /** One of those that are shown at first. */
+    main?: boolean;
+    /** What a value is multiplied by, and digits behind the point, for people. */
+    factor?: number;
+    digits?: number;
+}
+
+/** How a scheme is drawn everywhere: `dashes` are lengths of line and gap in units of the line's width. */
+export interface SchemeLook {
+    title: string;
+    color: string;
+    marker: string;
+    dashes: number[];
+    family: string;
+}
+
+export interface DirectoryFacts {
+    id: string;
+    label: string;
+    experiment: string;
+    version: string;
+    /** When the first run began, ISO 8601. */
+    date: string;
+    running: boolean;
+}
+
+/** What `data/runs.json` says. */
+export interface RunsFacts {
+    /** "server" answers any window, "files" has what was written beforehand. */
+    kind: "server" | "files";
+    version: string;
+    rows: number;
+    directories: DirectoryFacts[];
+    fields: Field[];
+    schemes: Record<string, SchemeLook>;
+    /** Metrics (names of fields) of the plane: throughput, delay. */
+    plane: { x: string; y: string };
+}
+
+/** A time series of a run. */
+export interface SeriesHeader {
+    owner: string;
+    name: string;
+    title: string;
+    unit: string;
+    kind: "points" | "steps" | "bars";
+    detail: "all" | "thinned";
+    first: number;
+    rows: number;
+    bin_ns?: number;
+}
+
+export interface WindowMeta {
+    from_ns: number;
+    to_ns: number;
+    series: SeriesHeader[];
+    events: { thinned: boolean; total: number };
+}
+
+export interface PacketsMeta {
+    too_many?: number;
+    acks?: number;
+}
+
+export interface FlowFacts {
+    flow: number;
+    scheme: string;
+    start_s: number;
+    stop_s: number | null;
+    reverse: boolean;
+    metrics: Record<string, number>;
+}
+
+export interface RunFacts {
+    id: string;
+    label: string;
+    directory: string;
+    path: string;
+    scheme: string;
+    run: number;
+    seed: number | null;
+    backend: string;
+    status: string;
+    reason: string | null;
+    duration_ns: number;
+    flows: FlowFacts[];
+    links: string[];
+    series: { owner: string; name: string; title: string; unit: string }[];
+    files: { name: string; bytes: number }[];
+    /** The command that repeats the run. */
+    command: string;
+    has_packets: boolean;
+    /** Packets and windows beyond the written ones cannot be asked for. */
+    thinned_only: boolean;
+    log: string;
+}
+
+export interface Sentence {
+    text: string;
+    from_ns: number;
+    to_ns: number;
+    flow: number | null;
+    kind: string;
+    evidence: Record<string, number | string>;
+}
+
+export interface Life {
+    row: Record<string, number | null>;
+    story: string[];
+}
+
+/** What can be asked about a run, of a server, of files, or of a simulation in this browser. */
+export interface RunSource {
+    facts(): Promise<RunFacts>;
+    reading(): Promise<Sentence[]>;
+    /** `series` are `owner/name`; none means all. */
+    window(from_ns: number, to_ns: number, columns: number, series?: string[]): Promise<Columns<WindowMeta>>;
+    packets(from_ns: number, to_ns: number, flow: number, most: number): Promise<Columns<PacketsMeta>>;
+    life(flow: number, seq: number): Promise<Life | null>;
+    /** Address of a file of the run, or null where there is none. */
+    file(name: string): string | null;
+    /** Address of the flow as qlog, or null. */
+    qlog(flow: number): string | null;
+}
+
+/** Fetches what is given relative to the page; throws one line for people where that fails. */
+async function get(address: string, signal?: AbortSignal): Promise<Response> {
+    const response = await fetch(address, { credentials: "same-origin", signal: signal ?? null });
+    if (!response.ok) {
+        const text = response.headers.get("content-type")?.startsWith("text/plain") ? await response.text() : "";
+        throw new Error(text.trim() || `${address}: ${response.status} ${response.statusText}`);
+    }
+    return response;
+}
+
+async function getColumns<M>(address: string): Promise<Columns<M>> {
+    return decodeColumns<M>(await (await get(address)).arrayBuffer());
+}
+
+/** Which form of data there is; asked once. */
+export async function runsFacts(): Promise<RunsFacts> {
+    return (await get("data/runs.json")).json();
+}
+
+/** Returns one column of the table of runs. */
+export async function runsColumn(name: string): Promise<Columns> {
+    return getColumns(`data/columns/${encodeURIComponent(name)}.bin`);
+}
+
+/** Returns the source of a run whose identity is `directory/path/scheme/run`. */
+export function runSource(id: string, kind: RunsFacts["kind"]): RunSource {
+    const place = `data/run/${id.split("/").map(encodeURIComponent).join("/")}`;
+    return kind === "server" ? new ServedRun(place) : new WrittenRun(place);
+}
+
+class ServedRun implements RunSource {
+    readonly place: string;
+
+    constructor(place: string) {
+        this.place = place;
+    }
+
+    async facts(): Promise<RunFacts> {
+        return (await get(`${this.place}/facts.json`)).json();
+    }
+
+    async reading(): Promise<Sentence[]> {
+        const found = (await (await get(`${this.place}/reading.json`)).json()) as { sentences: Sentence[] };
+        return found.sentences;
+    }
+
+    window(from_ns: number, to_ns: number, columns: number, series?: string[]): Promise<Columns<WindowMeta>> {
+        const query = new URLSearchParams({
+            from: String(Math.floor(from_ns)),
+            to: String(Math.ceil(to_ns)),
+            columns: String(columns),
+        });
+        for (const each of series ?? []) query.append("series", each);
+        return getColumns(`${this.place}/window.bin?${query}`);
+    }
+
+    packets(from_ns: number, to_ns: number, flow: number, most: number): Promise<Columns<PacketsMeta>> {
+        const query = new URLSearchParams({
+            from: String(Math.floor(from_ns)),
+            to: String(Math.ceil(to_ns)),
+            flow: String(flow),
+            most: String(most),
+        });
+        return getColumns(`${this.place}/packets.bin?${query}`);
+    }
+
+    async life(flow: number, seq: number): Promise<Life | null> {
+        return (await get(`${this.place}/life.json?flow=${flow}&seq=${seq}`)).json();
+    }
+
+    file(name: string): string | null {
+        return `${this.place}/files/${encodeURIComponent(name)}`;
+    }
+
+    qlog(flow: number): string | null {
+        return `${this.place}/qlog?flow=${flow}`;
+    }
+}
+
+/** A run whose series were thinned when the site was written. Of short runs every packet is there. */
+class WrittenRun implements RunSource {
+    readonly place: string;
+
+    constructor(place: string) {
+        this.place = place;
+    }
+
+    async facts(): Promise<RunFacts> {
+        return (await get(`${this.place}/facts.json`)).json();
+    }
+
+    async reading(): Promise<Sentence[]> {
+        const found = (await (await get(`${this.place}/reading.json`)).json()) as { sentences: Sentence[] };
+        return found.sentences;
+    }
+
+    /** Always the whole run: whoever draws it clips it. */
+    window(): Promise<Columns<WindowMeta>> {
+        return getColumns(`${this.place}/window.bin`);
+    }
+
+    packets(): Promise<Columns<PacketsMeta>> {
+        return getColumns(`${this.place}/packets.bin`);
+    }
+
+    async life(): Promise<Life | null> {
+        return null;
+    }
+
+    file(): string | null {
+        return null;
+    }
+
+    qlog(): string | null {
+        return null;
+    }
+}

@@ -1,0 +1,98 @@
+/** The explorer: which page the address names, below a head that is the same on all. */
+
+import "uplot/dist/uPlot.min.css";
+import "../ui/style.css";
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { AnswersPage } from "../answers/page";
+import { type RunsFacts, runsFacts } from "../data/source";
+import { useAddress } from "../data/state";
+import { OverviewPage } from "../overview/page";
+import { RunPage } from "../run/page";
+import { ThemeChoice } from "../ui/theme";
+import { VersionsPage } from "../versions/page";
+import { LiveLine } from "./live";
+
+const PAGES = [
+    { page: "runs", title: "Runs" },
+    { page: "charts", title: "Charts" },
+    { page: "versions", title: "Time machine" },
+] as const;
+
+function App() {
+    const [{ page, query }] = useAddress();
+    const [facts, setFacts] = useState<RunsFacts | null>(null);
+    const [problem, setProblem] = useState("");
+    const [age, setAge] = useState(0);
+    useEffect(() => {
+        runsFacts().then(setFacts, (error: Error) => setProblem(error.message));
+    }, [age]);
+    const [first = "runs"] = (page || "runs").split("/");
+    return (
+        <>
+            <a class="skip" href="#content">
+                To the content
+            </a>
+            <header class="top">
+                <a class="name" href="#/runs">
+                    dumbbell
+                </a>
+                <nav aria-label="Pages">
+                    {PAGES.map((each) => (
+                        <a
+                            key={each.page}
+                            href={`#/${each.page}${first === "run" ? "" : keep(query)}`}
+                            aria-current={each.page === first ? "page" : undefined}
+                        >
+                            {each.title}
+                        </a>
+                    ))}
+                </nav>
+                {facts?.kind === "server" && <LiveLine changed={() => setAge((count) => count + 1)} />}
+                <ThemeChoice />
+            </header>
+            <main id="content" tabIndex={-1}>
+                {problem ? (
+                    <p class="bad" role="alert">
+                        {problem}
+                    </p>
+                ) : facts === null ? (
+                    <p class="quiet" role="status">
+                        Reading the results…
+                    </p>
+                ) : (
+                    <Page key={first} first={first} rest={page.slice(first.length + 1)} facts={facts} />
+                )}
+            </main>
+        </>
+    );
+}
+
+/** Filters go along from one page to the next. */
+function keep(query: URLSearchParams): string {
+    const kept = new URLSearchParams();
+    for (const [name, value] of query) if (name === "filter") kept.append(name, value);
+    const text = kept.toString();
+    return text ? `?${text}` : "";
+}
+
+function Page({ first, rest, facts }: { first: string; rest: string; facts: RunsFacts }) {
+    switch (first) {
+        case "runs":
+            return <OverviewPage facts={facts} />;
+        case "charts":
+            return <AnswersPage facts={facts} />;
+        case "versions":
+            return <VersionsPage facts={facts} />;
+        case "run":
+            return <RunPage key={rest} id={decodeURIComponent(rest)} facts={facts} />;
+        default:
+            return <p class="bad">There is no page {first}.</p>;
+    }
+}
+
+const app = document.getElementById("app");
+if (app) {
+    app.replaceChildren();
+    render(<App />, app);
+}
