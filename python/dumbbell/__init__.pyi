@@ -60,6 +60,7 @@ from .api.running import (
 )
 from .api.schemas import export_schema as export_schema, schema_file as schema_file
 from .api.scripts import run_scripts as run_scripts
+from .api.serving import serve as serve, write_site as write_site
 from .base.version import __version__ as __version__
 from .catalog.conformance_cases import conformance_suites as conformance_suites
 from .catalog.experiment_file import ExperimentFile as ExperimentFile, Plan as Plan

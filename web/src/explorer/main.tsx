@@ -91,6 +91,8 @@ function Page({ first, rest, facts }: { first: string; rest: string; facts: Runs
     }
 }
 
+// The token of the address did its work: nobody who sees the window or the history needs it.
+if (location.search) history.replaceState(null, "", location.pathname + location.hash);
 const app = document.getElementById("app");
 if (app) {
     app.replaceChildren();

@@ -26,6 +26,7 @@ from dumbbell.catalog.scheme import WHAT
 from dumbbell.experiment import Experiment, Run
 from dumbbell.formats.pantheon_stats import RunTimes, times_of
 from dumbbell.present.plots import Style, styles
+from dumbbell.present.repeat import run_command
 from dumbbell.present.report.words.environment import Record, records
 from dumbbell.present.report.words.path_words import is_even
 from dumbbell.present.report.words.wording import path_sentence
@@ -404,7 +405,7 @@ def _run(results: ResultsDirectory, planned: Run, intervals: int) -> RunEntry:
         remark=str(network.get("invalid_reason") or "") if good else "",
         folder=results.place(planned),
         files=tuple(name for name in RUN_FILES if (folder / name).is_file()),
-        command=_run_command(planned, results.experiment),
+        command=run_command(planned, results.experiment),
         times=_times(content, folder / "log.txt"),
         content=content,
         notes=tuple(str(note) for note in content.get("notes", ())),
@@ -424,15 +425,6 @@ def _transfers(experiment: Experiment, folder: Path, content: RunTable, interval
         return measure_transfers(packets, content, experiment.duration_s, experiment.intervals_s), ""
     except _core.Error as error:
         return None, one_line(error).replace(f"{folder}/", "")
-
-
-def _run_command(run: Run, experiment: Experiment) -> str:
-    """A seed follows from path and run number, so the last of `run.run` runs is this one again."""
-    if not experiment.capabilities.executes:
-        return ""
-    chosen = "--mix" if run.scheme in experiment.mixes else "--schemes"
-    words = ["dumbbell", "run", "experiment.toml", chosen, run.scheme, "--path", run.path, "--runs", str(run.run)]
-    return f"{shlex.join(words)} --out NEW"
 
 
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z ", re.ASCII)

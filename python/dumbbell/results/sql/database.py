@@ -64,7 +64,7 @@ class Database:
         # a link would be followed to another file, and to what lies beside that
         for suffix in _SUFFIXES:
             require_no_link(file.with_name(f"{file.name}{suffix}"), ", or name the file that it leads to")
-        _require_own_journal(file)
+        require_own_journal(file)
         with _explained(self.file):
             self.connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT_S, isolation_level=None)
             try:
@@ -256,7 +256,7 @@ def _explained(file: Path) -> Iterator[None]:
         raise UserError(f"{file}: {one_line(error)}") from None
 
 
-def _require_own_journal(file: Path) -> None:
+def require_own_journal(file: Path) -> None:
     """Refuses a journal that was left beside a database if it names a file that SQLite would remove.
 
     SQLite writes such a journal when one change is made to several databases, which dumbbell never does. The last

@@ -1,0 +1,61 @@
+"""What moved between two results directories: the rows of `dumbbell diff`, for the browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dumbbell.base.errors import UserError, capitalized
+from dumbbell.present.figure_metrics import FigureMetric, find_metric
+from dumbbell.results.analysis.compare import Comparison, compare_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dumbbell.contract.run import RunTable
+    from dumbbell.results.directory import ResultsDirectory
+
+MOVED = ("different", "ranges apart")
+"""Verdicts on a difference that is larger than the scatter of the runs, all compared metrics together."""
+
+
+def moved(base: ResultsDirectory, other: ResultsDirectory, metrics: Sequence[str]) -> dict[str, object]:
+    """Return the rows of these metrics of the network."""
+    sides = [(list(each.experiment.paths), _runs(each)) for each in (base, other)]
+    rows = compare_runs(sides[0], sides[1], tuple(metrics))
+    return {"rows": [row for each in rows if (row := _row(each)) is not None]}
+
+
+def _runs(results: ResultsDirectory) -> list[RunTable]:
+    return results.runs()
+
+
+def _row(row: Comparison) -> dict[str, object] | None:
+    if row["entity"] != "network":
+        return None
+    try:
+        metric = find_metric(row["metric"], ())
+    except UserError:
+        return None
+    a, b = row["a"], row["b"]
+    return {
+        "path": row["path"],
+        "scheme": row["scheme"],
+        "metric": row["metric"],
+        "title": capitalized(metric.title),
+        "unit": metric.unit,
+        "digits": metric.digits,
+        "better": metric.better,
+        "base": _scaled(metric, a["mean"] if a else None),
+        "base_runs": a["runs"] if a else 0,
+        "other": _scaled(metric, b["mean"] if b else None),
+        "other_runs": b["runs"] if b else 0,
+        "low": _scaled(metric, row["low"]),
+        "high": _scaled(metric, row["high"]),
+        "p": row["p_adjusted"],
+        "verdict": row["verdict"],
+        "moved": row["verdict"] in MOVED,
+    }
+
+
+def _scaled(metric: FigureMetric, value: float | None) -> float | None:
+    return None if value is None else metric.factor * value

@@ -1,0 +1,176 @@
+"""One run as the explorer asks for it: facts, series in a window of time, packets, the reading of what happened."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from dumbbell import _core
+from dumbbell.base.errors import UserError, printable
+from dumbbell.base.input_files import open_regular
+from dumbbell.formats.qlog_export import DRAFTS, export_qlog
+from dumbbell.present.repeat import run_command
+from dumbbell.results.files import require_beneath, write_atomically
+from dumbbell.results.numbers import flat
+from dumbbell.results.series.run_files import FLOWS, LINKS, LOG, PACKETS, kept_files
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
+    from dumbbell.experiment import Run
+    from dumbbell.present.serve.runs_table import Place
+
+PACKETS_INDEX = "packets.index"
+"""The pyramid of minima and maxima beside the packet log, made when a run is first looked at."""
+_MOST_INDEX_BYTES = 64 * 2**20
+_MOST_LOG_BYTES = 2**18
+"""What is sent of a run's log."""
+
+
+@dataclass(frozen=True)
+class OneRun:
+    """A run of a results directory."""
+
+    place: Place
+    run: Run
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are."""
+        return self.place.results.folder(self.run)
+
+    @property
+    def identity(self) -> str:
+        """Its name in addresses."""
+        return f"{self.place.identity}/{self.run.path}/{self.run.scheme}/{self.run.run}"
+
+    @cached_property
+    def statistics(self) -> RunTable:
+        """What `show --json` says of it."""
+        return self.place.results.readable(self.run)
+
+    @cached_property
+    def view(self) -> _core.RunView:
+        """The series and packets of the run.
+
+        Raises:
+            UserError: it kept none.
+            dumbbell._core.DamagedLog: a file of it cannot be read.
+        """
+        kept = {name: str(file) for name, file in kept_files(self.folder).items() if isinstance(file, Path)}
+        if not kept:
+            raise UserError(
+                f"{self.run.label}: kept neither packets nor samples: {self.statistics['reason'] or 'none'}"
+            )
+        index = self.folder / PACKETS_INDEX
+        known = _read_index(index, [Path(file) for file in kept.values()])
+        view = _core.RunView(kept.get(PACKETS), kept.get(FLOWS), kept.get(LINKS), known)
+        if known is None:
+            with suppress(OSError):  # where nothing can be written, it is made anew each time
+                write_atomically(index, view.index())
+        return view
+
+    def facts(self, written: bool = False) -> dict[str, object]:
+        """Return what `facts.json` says; `written` for files, where nothing more can be asked for."""
+        content = self.statistics
+        specification = self.place.results.experiment.specification(self.run)
+        kept = kept_files(self.folder)
+        series = json.loads(self.view.series()) if kept else []
+        flows = [
+            {
+                "flow": number,
+                "scheme": flow.get("scheme") or self.run.scheme,
+                "start_s": flow.get("start_s") or 0.0,
+                "stop_s": flow.get("stop_s"),
+                "reverse": bool(flow.get("reverse")),
+                "metrics": dict(flat(flow)),
+            }
+            for number, flow in enumerate(content["flows"], 1)
+        ]
+        return {
+            "id": self.identity,
+            "label": self.run.label,
+            "directory": self.place.label,
+            "path": self.run.path,
+            "scheme": self.run.scheme,
+            "run": self.run.run,
+            "seed": content["seed"],
+            "backend": content["backend"],
+            "status": content["status"],
+            "reason": content["reason"],
+            "duration_ns": round(specification["duration_s"] * 1e9),
+            "flows": flows,
+            "links": [str(link.get("name", "")) for link in content["links"]],
+            "series": series,
+            "files": [] if written else self.files(),
+            "command": run_command(self.run, self.place.results.experiment),
+            "has_packets": PACKETS in kept,
+            "thinned_only": written,
+            "log": self._log(),
+        }
+
+    def reading(self) -> str:
+        """Return what `reading.json` says: sentences on what happened in the run."""
+        return self.view.reading()
+
+    def files(self) -> list[dict[str, object]]:
+        """Return names and sizes of its files; links and folders are none."""
+        found = []
+        with suppress(OSError), os.scandir(self.folder) as entries:
+            for entry in entries:
+                if entry.is_file(follow_symlinks=False):
+                    found.append({"name": entry.name, "bytes": entry.stat(follow_symlinks=False).st_size})
+        return sorted(found, key=lambda file: str(file["name"]))
+
+    def file(self, name: str) -> Path:
+        """Return one of its files.
+
+        Raises:
+            UserError: it has none of this name.
+        """
+        if name not in [file["name"] for file in self.files()]:
+            raise UserError(f"{self.run.label}: has no file `{printable(name)}`")
+        file = self.folder / name
+        require_beneath(self.place.results.directory, file)
+        return file
+
+    def qlog(self, flow: int) -> bytes:
+        """Return a flow as qlog.
+
+        Raises:
+            UserError: there is no such flow, or its packets were not logged.
+        """
+        with TemporaryDirectory(prefix="dumbbell-qlog-") as folder:
+            name = f"{self.run.path}/{self.run.scheme}/{self.run.run}"
+            out = Path(folder) / "qlog"
+            files, left_out, _ = export_qlog(self.place.results.directory, out, name, flow, DRAFTS[0])
+            if not files:
+                raise UserError(f"{self.run.label}: {left_out[0][1]}")
+            return files[0].read_bytes()
+
+    def _log(self) -> str:
+        try:
+            with open_regular(self.folder / LOG) as stream:
+                text = stream.read(_MOST_LOG_BYTES).decode(errors="replace")
+                return "\n".join(printable(line) for line in text.splitlines())
+        except (OSError, UserError):
+            return ""
+
+
+def _read_index(index: Path, sources: list[Path]) -> bytes | None:
+    """Return an index that is newer than what it was made of; None where there is none."""
+    try:
+        with open_regular(index) as stream:
+            status = os.fstat(stream.fileno())
+            if status.st_size > _MOST_INDEX_BYTES:
+                return None
+            if any(file.stat().st_mtime_ns > status.st_mtime_ns for file in sources):
+                return None
+            return stream.read()
+    except (OSError, UserError):
+        return None

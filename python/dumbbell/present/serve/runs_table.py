@@ -1,0 +1,283 @@
+"""The table of all runs of one or several results directories, as columns."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dumbbell.base.conventions import CONVENTIONS
+from dumbbell.base.errors import UserError, capitalized, printable
+from dumbbell.base.version import __version__
+from dumbbell.catalog.families import family
+from dumbbell.experiment import Run
+from dumbbell.present.figure_metrics import SHARE, FigureMetric, find_metric
+from dumbbell.present.plots.parts.strokes import scheme_strokes
+from dumbbell.present.plots.parts.style import INK, styles
+from dumbbell.present.serve.columns import encode
+from dumbbell.results.numbers import definitions
+from dumbbell.results.sql.index import IndexedRun, RunsIndex, index_state
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dumbbell.results.directory import ResultsDirectory
+
+_TEXTS = {
+    "directory": "results",
+    "experiment": "experiment",
+    "path": "path",
+    "scheme": "scheme",
+    "status": "status",
+    "backend": "backend",
+    "reason": "reason",
+}
+"""Fields of texts, and their titles."""
+_NUMBERS = {"run": ("run", ""), "seed": ("seed", ""), "started_at": ("started", "s"), "sim_wall_s": ("took", "s")}
+_SHOWN = ("scheme", "path", "run", "status", "started_at")
+AXIS = "axis:"
+"""Before the name of an axis of a grid."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A results directory among those that are shown: `identity` is its name in addresses, `label` for people."""
+
+    identity: str
+    label: str
+    results: ResultsDirectory
+
+
+class RunsTable:
+    """All runs, one row each, in the order of the directories."""
+
+    def __init__(self, places: Sequence[Place], kind: str) -> None:
+        """Read what there is. `kind` is `server` or `files`.
+
+        Raises:
+            UserError: a directory cannot be read.
+        """
+        self.places = places
+        self.kind = kind
+        self._indexes = [RunsIndex(place.results) for place in places]
+        self._fields = self._all_fields()
+        self._columns: dict[str, bytes] = {}
+
+    @property
+    def current(self) -> bool:
+        """Return False if runs were added since this was read."""
+        return all(index.state == index_state(index.results.directory) for index in self._indexes)
+
+    @property
+    def rows(self) -> int:
+        """How many runs there are."""
+        return sum(len(index.runs) for index in self._indexes)
+
+    @property
+    def made(self) -> int:
+        """How many of them have been made."""
+        return sum(run.status != "missing" for index in self._indexes for run in index.runs)
+
+    def facts(self) -> dict[str, object]:
+        """Return what `data/runs.json` says."""
+        return {
+            "kind": self.kind,
+            "version": __version__,
+            "rows": self.rows,
+            "directories": [self._directory_facts(*each) for each in zip(self.places, self._indexes, strict=True)],
+            "fields": list(self._fields.values()),
+            "schemes": self._looks(),
+            "plane": {"x": CONVENTIONS["corrected"].delay.key, "y": CONVENTIONS["corrected"].throughput.key},
+        }
+
+    def column(self, name: str) -> bytes:
+        """Return the values of a field in all runs.
+
+        Raises:
+            UserError: there is no such field.
+        """
+        if name not in self._fields:
+            raise UserError(f"no field `{printable(name)}`")
+        found = self._columns.get(name)
+        if found is None:
+            found = self._columns[name] = encode({"rows": self.rows}, {"values": self._values(name)})
+        return found
+
+    def close(self) -> None:
+        """Close the indexes."""
+        for index in self._indexes:
+            index.close()
+
+    def _directory_facts(self, place: Place, index: RunsIndex) -> dict[str, object]:
+        started = min((run.started_at for run in index.runs if run.started_at), default="")
+        environment = place.results.shown_environment()
+        return {
+            "id": place.identity,
+            "label": place.label,
+            "experiment": place.results.experiment.name,
+            "version": str(environment.get("dumbbell") or ""),
+            "date": started,
+            "running": place.results.is_written,
+        }
+
+    def _all_fields(self) -> dict[str, dict[str, object]]:
+        texts = [self._field(name, title, "text", "run") for name, title in _TEXTS.items()]
+        numbers = [self._field(name, title, "number", "run", unit=unit) for name, (title, unit) in _NUMBERS.items()]
+        fields = [*texts, *numbers, *self._axis_fields(), *self._metric_fields(), *self._share_fields()]
+        return {str(field["name"]): field for field in fields}
+
+    @staticmethod
+    def _field(name: str, title: str, kind: str, group: str, **more: object) -> dict[str, object]:
+        shown = {"main": True} if name in _SHOWN else {}
+        return {"name": name, "title": title, "kind": kind, "group": group, **shown, **more}
+
+    def _axis_fields(self) -> list[dict[str, object]]:
+        names = dict.fromkeys(name for index in self._indexes for name in index.parameters())
+        fields = []
+        for name in names:
+            values = self._axis_texts(name)
+            is_number = all(value is None or _is_number(value) for value in values)
+            title = "base path" if name == "path" else name
+            fields.append(self._field(f"{AXIS}{name}", title, "number" if is_number else "text", "axis"))
+        return fields
+
+    def _axis_texts(self, name: str) -> list[str | None]:
+        return [value for index in self._indexes for value in index.parameter(name)]
+
+    def _metric_fields(self) -> list[dict[str, object]]:
+        """Return the fields of metrics, those of the conventions first."""
+        levels: dict[str, list[str]] = {}
+        for index in self._indexes:
+            for name, of in index.metrics.items():
+                levels[name] = sorted({*levels.get(name, []), *of}, key=("network", "flow", "link").index)
+        by_convention = {main.key: convention for convention in CONVENTIONS.values() for main in convention.metrics}
+        formulas = {each.name: each.formula for each in reversed(definitions())}
+        fields = []
+        for name in sorted(levels, key=lambda each: (each not in by_convention, each)):
+            metric = _metric(name)
+            if metric is None:
+                continue
+            convention = by_convention.get(name)
+            fields.append(
+                _metric_field(metric, levels[name][0])
+                | {"formula": formulas.get(name, "")}
+                | ({"convention": convention.name} if convention else {})
+                | ({"main": True} if convention and convention.name == "corrected" else {})
+            )
+        return fields
+
+    def _share_fields(self) -> list[dict[str, object]]:
+        """Return a field for the share of each scheme that competes with others in a run."""
+        mixes = [mix for place in self.places for mix in place.results.experiment.mixes]
+        if not mixes:
+            return []
+        schemes = self._schemes()
+        return [_metric_field(find_metric(f"{SHARE}{name}", schemes), "flow") for name in schemes]
+
+    def _schemes(self) -> list[str]:
+        """Return the names of all schemes, those of mixes included."""
+        return list(dict.fromkeys(name for place in self.places for name in place.results.experiment.schemes))
+
+    def _values(self, name: str) -> NDArray[Any] | list[str | None]:
+        if name == "directory":
+            return [place.identity for place, index in self._each() for _ in index.runs]
+        if name in _TEXTS:
+            return [_text(run, name) for _, index in self._each() for run in index.runs]
+        if name in _NUMBERS:
+            found = [_number(run, name) for _, index in self._each() for run in index.runs]
+            return np.array(found, dtype=np.float64)
+        if name.startswith(AXIS):
+            values = self._axis_texts(name.removeprefix(AXIS))
+            if self._fields[name]["kind"] == "text":
+                return values
+            return np.array([np.nan if value is None else float(value) for value in values])
+        if name.startswith(SHARE):
+            scheme = name.removeprefix(SHARE)
+            return np.concatenate([index.share(scheme) for index in self._indexes]).astype(np.float64)
+        return np.concatenate([index.metric(name) for index in self._indexes])
+
+    def _each(self) -> list[tuple[Place, RunsIndex]]:
+        return list(zip(self.places, self._indexes, strict=True))
+
+    def _looks(self) -> dict[str, object]:
+        """Return how each scheme and mix is drawn, as in all figures."""
+        known = {name: scheme for place in self.places for name, scheme in place.results.experiment.schemes.items()}
+        labels = dict.fromkeys(run.scheme for index in self._indexes for run in index.runs)
+        names = [*known, *(label for label in labels if label not in known)]
+        given = [(name, known[name].color, known[name].marker) if name in known else (name, "", "") for name in names]
+        chosen = styles(given)
+        strokes = dict(zip(chosen, scheme_strokes(list(chosen.values())), strict=True))
+        return {
+            name: {
+                "title": known[name].title if name in known else name,
+                "color": "#000000" if style.color == INK else style.color,
+                "marker": style.marker,
+                "hollow": style.hollow,
+                "dashes": list(strokes[name].dashes),
+                "family": family(name) or "other",
+            }
+            for name, style in chosen.items()
+        }
+
+
+def _metric(name: str) -> FigureMetric | None:
+    """Return a metric that this version knows; None of another one."""
+    try:
+        return find_metric(name, ())
+    except UserError:
+        return None
+
+
+def _metric_field(metric: FigureMetric, level: str) -> dict[str, object]:
+    return {
+        "name": metric.key,
+        "title": capitalized(metric.title),
+        "kind": "number",
+        "group": level,
+        "unit": metric.unit,
+        "better": metric.better,
+        "factor": metric.factor,
+        "digits": metric.digits,
+    }
+
+
+def _text(run: IndexedRun, name: str) -> str | None:
+    value = getattr(run, name)
+    return None if value is None else str(value)
+
+
+def _number(run: IndexedRun, name: str) -> float:
+    if name == "started_at":
+        return _epoch(run.started_at)
+    value = getattr(run, name)
+    return float(value) if isinstance(value, int | float) else float("nan")
+
+
+def _epoch(text: str | None) -> float:
+    """Return a time in ISO 8601 as seconds since 1970; NaN for none."""
+    try:
+        return datetime.datetime.fromisoformat(str(text)).timestamp() if text else float("nan")
+    except ValueError:
+        return float("nan")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return abs(float(text)) < float("inf")
+    except ValueError:
+        return False
+
+
+def planned_run(place: Place, path: str, scheme: str, number: int) -> Run:
+    """Return a run of a directory.
+
+    Raises:
+        UserError: there is none.
+    """
+    for run in place.results.planned():
+        if (run.path, run.scheme, run.run) == (path, scheme, number):
+            return run
+    raise UserError(f"no run {number} of `{printable(scheme)}` on `{printable(path)}`")

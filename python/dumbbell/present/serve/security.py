@@ -1,0 +1,90 @@
+"""Who may ask: the browser of the person who started the server, and nobody else on the machine or in the browser."""
+
+from __future__ import annotations
+
+import secrets
+from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
+
+from starlette.responses import PlainTextResponse, Response
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class Guard:
+    """Lets through what comes from the page itself.
+
+    - The host that is asked for has to be this machine (a name of somebody else's that leads here is refused: DNS
+      rebinding), and requests that other pages make are refused.
+    - The page needs the token in its address once, and gets a cookie for it; all else needs that cookie.
+    - Only GET and HEAD exist.
+    """
+
+    def __init__(self, application: ASGIApp, port: int, token: str) -> None:
+        self.application = application
+        self.token = token
+        self.cookie = f"dumbbell-{port}"  # cookies of one host are shared by its ports
+        self.hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
+        self.origins = {f"http://{host}" for host in self.hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "lifespan":
+            await self.application(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        refusal, brings_token = self._refusal(scope, headers)
+
+        async def complete(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                more = dict(_HEADERS)
+                if brings_token:
+                    more["Set-Cookie"] = f"{self.cookie}={self.token}; HttpOnly; SameSite=Strict; Path=/"
+                message["headers"] += [(name.lower().encode(), value.encode()) for name, value in more.items()]
+            await send(message)
+
+        await (refusal or self.application)(scope, receive, complete)
+
+    def _refusal(self, scope: Scope, headers: dict[str, str]) -> tuple[Response | None, bool]:
+        """Return why a request is refused, if it is, and whether it brings the token."""
+        if scope["method"] not in ("GET", "HEAD"):
+            return PlainTextResponse("allowed are GET and HEAD", 405), False
+        if headers.get("host") not in self.hosts:
+            return PlainTextResponse("this host is not served here", 421), False
+        query = parse_qs(scope["query_string"].decode("latin-1"))
+        given = query.get("token", [""])[0]
+        if scope["path"] == "/" and given:
+            # a link in a terminal, a notebook or a mail may lead here: the token alone says who it is from
+            good = secrets.compare_digest(given.encode(), self.token.encode())
+            return (None, True) if good else (PlainTextResponse("wrong token", 403), False)
+        if headers.get("origin", next(iter(self.origins))) not in self.origins:
+            return PlainTextResponse("requests of other pages are refused", 403), False
+        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return PlainTextResponse("requests of other pages are refused", 403), False
+        if not secrets.compare_digest(self._cookie(headers).encode(), self.token.encode()):
+            return PlainTextResponse("open the address that `dumbbell serve` printed: it has the token", 403), False
+        return None, False
+
+    def _cookie(self, headers: dict[str, str]) -> str:
+        try:
+            found = SimpleCookie(headers.get("cookie", "")).get(self.cookie)
+        except CookieError:
+            return ""
+        return found.value if found else ""

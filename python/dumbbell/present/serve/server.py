@@ -1,0 +1,84 @@
+"""The server: on this machine only, until Ctrl-C."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import closing
+
+import uvicorn
+
+from dumbbell.base.errors import UserError, one_line
+from dumbbell.base.progress import Piece, Progress
+from dumbbell.present.serve.application import Explorer, application, require_pages
+from dumbbell.present.serve.runs_table import Place
+from dumbbell.present.serve.security import Guard
+
+LOCAL = "127.0.0.1"
+
+
+class Server:
+    """Serves results directories to the browser of this user, from a free port unless one is given."""
+
+    def __init__(self, places: Sequence[Place], port: int = 0) -> None:
+        """Take the port.
+
+        Raises:
+            UserError: the pages were not built, or the port is taken.
+        """
+        require_pages()
+        self._socket = socket.socket()
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            self._socket.bind((LOCAL, port))
+        except OSError as error:
+            self._socket.close()
+            raise UserError(f"port {port}: {one_line(error)}: choose another --port") from None
+        self.port: int = self._socket.getsockname()[1]
+        self.token = secrets.token_urlsafe(24)
+        self.explorer = Explorer(places)
+        self._thread: threading.Thread | None = None
+        guarded = Guard(application(self.explorer), self.port, self.token)
+        self._server = uvicorn.Server(
+            uvicorn.Config(guarded, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=1)
+        )
+
+    @property
+    def address(self) -> str:
+        """What to open in the browser: it has the token."""
+        return f"http://{LOCAL}:{self.port}/?token={self.token}"
+
+    def prepare(self) -> None:
+        """Read the table of runs and its first columns, so that the first page does not wait for them."""
+        with Progress() as progress:
+            stage = progress.expect("results", [Piece(place.label, 1.0) for place in self.explorer.places.values()])
+            for _ in stage.each(["table"]):
+                table = self.explorer.table()
+            for field in table.facts()["fields"]:  # type: ignore[attr-defined]  # a list of tables
+                if field.get("main"):
+                    progress.doing(f"reading {field['name']} of {table.rows} runs")
+                    table.column(field["name"])
+
+    def serve(self, ready: Callable[[], None] = lambda: None) -> None:
+        """Answer until SIGINT or SIGTERM comes."""
+        with closing(self._socket), closing(self.explorer):
+            self._socket.listen(64)
+            ready()
+            self._server.run(sockets=[self._socket])
+
+    def start(self) -> None:
+        """Answer in a thread until `stop`."""
+        self._socket.listen(64)
+        self._server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End what `start` began."""
+        self._server.should_exit = True
+        if self._thread is not None:
+            self._thread.join(timeout=3.0)
+        self._socket.close()
+        self.explorer.close()

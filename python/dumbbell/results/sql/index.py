@@ -1,0 +1,223 @@
+"""The index of a results directory, read column by column: many thousand runs without opening a file of each."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dumbbell.base.errors import UserError, one_line
+from dumbbell.results.directory import MISSING, NOT_YET, RUNNING, ResultsDirectory
+from dumbbell.results.files import require_no_link
+from dumbbell.results.sql.database import INDEX, Database, require_own_journal
+from dumbbell.results.sql.schema import SCHEMA_VERSION, require_ours
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_OF_RUN = "id, name, path, aut, run, status, reason, backend, started_at, run_seed, sim_wall_s"
+_STEPS_PER_LOOK = 10_000_000
+"""Instructions of SQLite between two looks at whether a statement has had more than its share."""
+_MOST_LOOKS = 500
+"""A statement that takes more than this is none of a table of ours: a stranger's file could go on for ever."""
+
+
+@dataclass(frozen=True)
+class IndexedRun:
+    """A row of the table of runs. `started_at` is a time in ISO 8601."""
+
+    experiment: str
+    path: str
+    scheme: str
+    run: int
+    status: str
+    reason: str | None
+    backend: str
+    started_at: str | None
+    seed: int | None
+    sim_wall_s: float | None
+
+
+# Each run's row is looked up: the table has no index by name, and to read all of it takes seconds.
+_OF_ONE = (
+    "SELECT x.id, m.value FROM experiment x CROSS JOIN metric m ON m.experiment_id = x.id AND m.entity_kind = ?"
+    " AND m.entity_id = {number} AND m.name = ?"
+)
+_OF_NETWORK, _OF_BOTTLENECK = _OF_ONE.format(number=0), _OF_ONE.format(number=1)
+_OF_FLOWS = (
+    "SELECT f.experiment_id, avg(m.value) FROM flow f CROSS JOIN metric m ON m.experiment_id = f.experiment_id"
+    " AND m.entity_kind = ? AND m.entity_id = f.flow_id AND m.name = ? GROUP BY f.experiment_id"
+)
+
+
+class RunsIndex:
+    """The runs of a results directory in the order of their rows; those that were not made come last.
+
+    Numbers are arrays with one value per row; NaN where a run does not have the number.
+    """
+
+    def __init__(self, results: ResultsDirectory) -> None:
+        """Open the index of the directory, or make one for this object where there is none that can be read.
+
+        Raises:
+            UserError: neither is possible.
+        """
+        self.results = results
+        self._lock = threading.Lock()
+        self._made: TemporaryDirectory[str] | None = None
+        self.state = index_state(results.directory)
+        self._connection = self._open()
+        found = self._select(f"SELECT {_OF_RUN} FROM experiment ORDER BY id")
+        self._ids = np.array([row[0] for row in found], dtype=np.int64)
+        made = [IndexedRun(str(row[1] or results.experiment.name), *row[2:]) for row in found]
+        self.runs = made + self._missing(made)
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            return _read_only(self.results.directory / INDEX)
+        except (UserError, sqlite3.Error):
+            self._made = TemporaryDirectory(prefix="dumbbell-index-")
+            file = Path(self._made.name) / INDEX
+            with closing(Database(file)) as database:
+                database.rebuild(self.results, self.results.settled())
+            return _read_only(file)
+
+    def _missing(self, made: Sequence[IndexedRun]) -> list[IndexedRun]:
+        """Return the planned runs that have no row."""
+        experiment = self.results.experiment
+        known = {(run.path, run.scheme, run.run) for run in made}
+        planned = self.results.experiment.all_runs() if experiment.capabilities.executes else self.results.planned()
+        left = [run for run in planned if (run.path, run.scheme, run.run) not in known]
+        if not left:
+            return []
+        why = NOT_YET if experiment.every_s is not None else RUNNING if self.results.is_written else MISSING
+        return [
+            IndexedRun(
+                experiment.name, run.path, run.scheme, run.run, "missing", why, experiment.backend, None, run.seed, None
+            )
+            for run in left
+        ]
+
+    @cached_property
+    def metrics(self) -> dict[str, list[str]]:
+        """The names of metrics that runs have, each with its levels: `network`, `flow`, `link`."""
+        ids = self._ids[:: max(1, len(self._ids) // 200)].tolist()
+        places = ", ".join("?" * len(ids))
+        rows = self._select(
+            f"SELECT DISTINCT entity_kind, name FROM metric WHERE experiment_id IN ({places}) ORDER BY name", ids
+        )
+        found: dict[str, list[str]] = {}
+        for level, name in rows:
+            found.setdefault(str(name), []).append(str(level))
+        return found
+
+    def metric(self, name: str) -> NDArray[np.float64]:
+        """Return a metric of all runs: of the network, else the mean over the flows, else that of the bottleneck."""
+        column = self._empty()
+        levels = self.metrics.get(name, ())
+        for of, level in (_OF_BOTTLENECK, "link"), (_OF_FLOWS, "flow"), (_OF_NETWORK, "network"):
+            if level in levels:
+                self._put(column, self._select(of, (level, name)))
+        return column
+
+    def share(self, scheme: str) -> NDArray[np.float64]:
+        """Return the share of the payload that the flows of a scheme get in each run, as a fraction."""
+        of = "m.experiment_id = f.experiment_id AND m.entity_kind = 'flow' AND m.entity_id = f.flow_id AND m.name ="
+        rows = self._select(
+            "SELECT f.experiment_id, sum(coalesce("
+            f"(SELECT m.value FROM metric m WHERE {of} 'competing_share'),"
+            f"(SELECT m.value FROM metric m WHERE {of} 'payload_share')))"
+            " FROM flow f WHERE f.cca = ? GROUP BY f.experiment_id",
+            (scheme,),
+        )
+        column = self._empty()
+        self._put(column, rows)
+        return column
+
+    def parameters(self) -> list[str]:
+        """Return the names of the axes of the grid; with the first of them, `path`, is what the cells are made of."""
+        rows = self._select("SELECT DISTINCT name FROM parameter WHERE name != 'aut' ORDER BY name")
+        names = [str(name) for (name,) in rows]
+        return names if any(name != "path" for name in names) else []
+
+    def parameter(self, name: str) -> list[str | None]:
+        """Return the value of an axis in all runs, as text."""
+        found = dict(self._select("SELECT experiment_id, value FROM parameter WHERE name = ?", (name,)))
+        made = [found.get(number) for number in self._ids.tolist()]
+        cells = self.results.experiment.cells
+        for run in self.runs[len(made) :]:
+            cell = cells.get(run.path)
+            value = None if cell is None else cell.base if name == "path" else cell.axis_values.get(name)
+            made.append(None if value is None else str(value))
+        return made
+
+    def _empty(self) -> NDArray[np.float64]:
+        return np.full(len(self.runs), np.nan)
+
+    def _put(self, column: NDArray[np.float64], rows: Sequence[tuple[Any, ...]]) -> None:
+        """Put values into the rows of their runs. A value that is none (of a sum of nothing) puts nothing."""
+        known = [row for row in rows if row[1] is not None]
+        if known:
+            ids = np.array([row[0] for row in known], dtype=np.int64)
+            column[np.searchsorted(self._ids, ids)] = np.array([row[1] for row in known], dtype=np.float64)
+
+    def _select(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        looks = 0
+
+        def look() -> bool:
+            nonlocal looks
+            looks += 1
+            return looks > _MOST_LOOKS
+
+        with self._lock:
+            self._connection.set_progress_handler(look, _STEPS_PER_LOOK)
+            try:
+                return self._connection.execute(statement, values).fetchall()
+            except sqlite3.Error as error:
+                raise UserError(f"{self.results.directory / INDEX}: {one_line(error)}") from None
+
+    def close(self) -> None:
+        """Close the file; remove the index that was made for this object."""
+        self._connection.close()
+        if self._made is not None:
+            self._made.cleanup()
+
+
+def index_state(directory: Path) -> tuple[tuple[int, int], ...]:
+    """Return what changes whenever the index of a directory does: times and sizes of its files."""
+    found = []
+    for suffix in ("", "-wal"):
+        try:
+            status = (directory / f"{INDEX}{suffix}").stat()
+        except OSError:
+            continue
+        found.append((status.st_mtime_ns, status.st_size))
+    return tuple(found)
+
+
+def _read_only(file: Path) -> sqlite3.Connection:
+    """Open an index of ours that cannot be changed.
+
+    Raises:
+        UserError: it is a link, or no index of this version.
+        sqlite3.Error: it cannot be opened.
+    """
+    require_no_link(file)
+    require_own_journal(file)
+    connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+    try:
+        require_ours(connection)
+        if connection.execute("PRAGMA user_version").fetchone()[0] != SCHEMA_VERSION:
+            raise UserError(f"{file}: is of an earlier version")
+    except BaseException:
+        connection.close()
+        raise
+    return connection

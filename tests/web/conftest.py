@@ -1,0 +1,129 @@
+"""Pages in a real browser: Debian's headless Chromium, driven by Playwright."""
+
+import functools
+import http.server
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+import dumbbell
+
+CHROMIUM = "chromium-headless-shell"
+_AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
+_SEEN_IN_CONSOLE = ("error", "warning")
+
+Served = Callable[..., str]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The browser; tests are skipped where there is none."""
+    found = shutil.which(CHROMIUM)
+    if found is None:
+        pytest.skip(f"no {CHROMIUM} here")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+class Complaints(list[str]):
+    """What the pages of a context complained about: errors of scripts, of the network and of the page's policy."""
+
+
+@pytest.fixture
+def complaints() -> Complaints:
+    """Empty at the end of a test, or the test fails. A test that provokes some clears it."""
+    return Complaints()
+
+
+@pytest.fixture
+def context(chromium: Browser, complaints: Complaints) -> Iterator[BrowserContext]:
+    """A browser without memories, with a clipboard."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
+    context.set_default_timeout(20_000)
+
+    def watch(page: Page) -> None:
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda said: complaints.append(said.text) if said.type in _SEEN_IN_CONSOLE else None)
+
+    context.on("page", watch)
+    yield context
+    context.close()
+    assert not complaints, list(complaints)
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    """A page of 1280 x 800 pixels."""
+    return context.new_page()
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    """Serve results directories; what to open, token included."""
+    servers = []
+
+    def serve(*directories: Path) -> str:
+        server = dumbbell.serve(*directories)
+        server.start()
+        servers.append(server)
+        return server.address
+
+    yield serve
+    for server in servers:
+        server.stop()
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def files_served() -> Iterator[Callable[[Path], str]]:
+    """Serve a folder of files as any web server does; the address of its index."""
+    servers = []
+
+    def serve(folder: Path) -> str:
+        handler = functools.partial(_Quiet, directory=str(folder))
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append(server)
+        return f"http://127.0.0.1:{server.server_address[1]}/"
+
+    yield serve
+    for server in servers:
+        server.shutdown()
+
+
+@pytest.fixture
+def site(tmp_path: Path, files_served: Callable[[Path], str]) -> Served:
+    """Write results directories as a site, and serve its files."""
+
+    def write(*directories: Path) -> str:
+        return files_served(dumbbell.write_site(*directories, out=tmp_path / "site"))
+
+    return write
+
+
+def axe(page: Page) -> list[str]:
+    """Return what axe-core finds serious or critical on the page as it is, a line each."""
+    page.evaluate(_AXE.read_text(encoding="utf-8"))
+    found: dict[str, Any] = page.evaluate("axe.run()")
+    return [
+        f"{each['id']}: {node['target']}: {node['failureSummary']}"
+        for each in found["violations"]
+        if each["impact"] in ("serious", "critical")
+        for node in each["nodes"]
+    ]
+
+
+def overflow(page: Page) -> int:
+    """Return by how many pixels the page is wider than the window."""
+    return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
