@@ -149,9 +149,8 @@ def test_the_table_has_the_numbers_of_show(client: Client, results: Path) -> Non
         name: client.columns(f"/data/columns/{name}.bin")[1]["values"] for name in ("path", "scheme", "run", "status")
     }
     runs = {(run.path, run.scheme, run.run): run.statistics for run in dumbbell.open(results).runs}
-    assert {(*key[:2], int(key[2])) for key in zip(*[keys[k] for k in ("path", "scheme", "run")], strict=True)} == set(
-        runs
-    )
+    rows = zip(keys["path"], keys["scheme"], map(int, keys["run"]), strict=True)
+    assert set(rows) == set(runs)
     checked = 0
     for name, field in fields.items():
         if field["group"] not in ("network", "flow", "link"):

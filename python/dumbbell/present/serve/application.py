@@ -43,9 +43,7 @@ def require_pages() -> Path:
         UserError: they were not built.
     """
     if not (PAGES / "index.html").is_file():
-        raise UserError(
-            f"{PAGES}: the pages are not built here: `make build` builds them (it needs Node); wheels have them"
-        )
+        raise UserError(f"{PAGES}: the pages are not built here: `make web` builds them with Node; wheels have them")
     return PAGES
 
 

@@ -64,9 +64,8 @@ class OneRun:
         """
         kept = {name: str(file) for name, file in kept_files(self.folder).items() if isinstance(file, Path)}
         if not kept:
-            raise UserError(
-                f"{self.run.label}: kept neither packets nor samples: {self.statistics['reason'] or 'none'}"
-            )
+            why = self.statistics["reason"] or "its experiment asks for none"
+            raise UserError(f"{self.run.label}: has neither packets nor samples: {why}")
         index = self.folder / PACKETS_INDEX
         known = _read_index(index, [Path(file) for file in kept.values()])
         view = _core.RunView(kept.get(PACKETS), kept.get(FLOWS), kept.get(LINKS), known)
