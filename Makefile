@@ -33,6 +33,9 @@ QUIET := $(shell test -t 2 || echo --quiet)
 LISTED := $(shell find $(addprefix crates/,$(addprefix congestion/src/,schemes learned) $(addprefix path/src/,elements queues)) -name '*.rs')
 RUST_SOURCES := $(shell find crates $(PROGRAMS:%=-path crates/% -prune -o) \( -name '*.rs' -o -name Cargo.toml \) -print) \
 	Cargo.toml Cargo.lock
+# What `dumbbell serve` shows.
+PAGES := python/dumbbell/present/serve/pages
+WEB_SOURCES := $(shell find web -name node_modules -prune -o -type f -print)
 PROGRAM_SOURCES := $(shell find $(PROGRAMS:%=crates/%) kernel programs -type f) Cargo.lock
 # A Go that is recent enough, wherever the set-up found it.
 GO = $(if $(wildcard $(VENV)/bin/go),$(CURDIR)/$(VENV)/bin/go,go)
@@ -58,7 +61,7 @@ $(VENV)/.tests: requirements-test.lock scripts/bootstrap.sh $(VENV)/.python
 	@touch $@
 
 .PHONY: build
-build: $(VENV)/.built $(VENV)/.programs ## Build everything; the command is .venv/bin/dumbbell
+build: $(VENV)/.built $(VENV)/.programs $(PAGES)/index.html ## Build everything; the command is .venv/bin/dumbbell
 
 MODULE = VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --profile $(DUMBBELL_PROFILE) --locked $(QUIET)
 
@@ -89,6 +92,17 @@ $(VENV)/.programs: $(VENV)/.real $(PROGRAM_SOURCES) | $(VENV)/.built # which may
 	cd programs/utp && $(GO) build -trimpath -o $(CURDIR)/$(VENV)/bin/dumbbell-utp .
 	@touch $@
 
+web/node_modules/.installed: web/package-lock.json scripts/bootstrap.sh
+	@scripts/bootstrap.sh node $(VENV)
+	@touch $@
+
+.PHONY: web
+web: $(PAGES)/index.html ## The pages of `dumbbell serve` and `dumbbell site` (Node)
+
+$(PAGES)/index.html: web/node_modules/.installed $(WEB_SOURCES)
+	@rm -rf $(PAGES)
+	node web/build.mjs explorer $(PAGES)
+
 .PHONY: report
 report: $(VENV)/.simulator ## The main job: all schemes over two Pantheon paths, measured, with a report
 	@scripts/report.sh simulated $(DUMBBELL) $(REPORT)
@@ -98,7 +112,7 @@ report: $(VENV)/.simulator ## The main job: all schemes over two Pantheon paths,
 	@echo "report: $(REPORT)/report.html and $(REPORT)/report.pdf; of every run: $(DUMBBELL) report $(REPORT) --all-runs"
 
 .PHONY: check
-check: check-rust check-python ## After every edit: formatting, lints and types of Rust and Python, unit tests
+check: check-rust check-python check-web ## After every edit: formatting, lints and types of Rust, Python and TypeScript, unit tests
 
 .PHONY: check-rust
 check-rust: compiler
@@ -114,6 +128,10 @@ check-python: $(VENV)/.tests
 	$(VENV)/bin/ruff check --quiet .
 	$(VENV)/bin/mypy
 	PYTHONPATH=python $(VENV)/bin/lint-imports --no-cache --no-logo
+
+.PHONY: check-web
+check-web: web/node_modules/.installed
+	@npm run --prefix web --silent check
 
 .PHONY: test
 # Everything is built before anything is tested; then tests that mostly wait run beside those that compute. The tests of
@@ -217,4 +235,4 @@ wheel: build $(VENV)/.tests $(VENV)/.wheel ## dist/: dumbbell as a wheel and as 
 
 .PHONY: clean
 clean: ## Remove what the build made
-	rm -rf target $(VENV) $(REPORT) $(REPORT)-emulated $(REPORT)-pantheon-logs
+	rm -rf target $(VENV) web/node_modules $(PAGES) $(REPORT) $(REPORT)-emulated $(REPORT)-pantheon-logs

@@ -4,6 +4,7 @@
 #   python    the Python environment that dumbbell runs in
 #   real      what programs for real packets are built from and started with: BPF compiler, QUIC's build, Go, iperf3, a browser
 #   tests     what the tests and the checks need besides
+#   node      what builds the pages that a browser shows
 #   wheel     what links a wheel for older systems than this one
 #   bench     ns-3, for `make bench`
 set -euo pipefail
@@ -92,6 +93,12 @@ tests() {
     pip requirements-test.lock
 }
 
+node() {
+    command -v node >/dev/null && command -v npm >/dev/null || apt nodejs npm
+    echo "installing web/package-lock.json" >&2
+    npm ci --prefix web --silent --no-audit --no-fund
+}
+
 wheel() {
     pip requirements-wheel.lock # Zig
 }
@@ -101,6 +108,6 @@ bench() {
 }
 
 case $stage in
-compiler | python | real | tests | wheel | bench) "$stage" ;;
-*) echo "bootstrap.sh: $stage is no stage; allowed: compiler, python, real, tests, wheel, bench" >&2 && exit 2 ;;
+compiler | python | real | tests | node | wheel | bench) "$stage" ;;
+*) echo "bootstrap.sh: $stage is no stage; allowed: compiler, python, real, tests, node, wheel, bench" >&2 && exit 2 ;;
 esac
