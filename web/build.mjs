@@ -1,13 +1,14 @@
 // Builds a page and what it needs into a folder: node build.mjs explorer|playground OUT.
 import { cpSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const PAGES = { explorer: ["main.tsx"], playground: ["main.tsx", "worker.ts"] };
 
-const [, , page, out] = process.argv;
+const [, , page, given] = process.argv;
+const out = given && resolve(given);
 if (!(page in PAGES) || !out) {
     console.error(`build.mjs: usage: node build.mjs ${Object.keys(PAGES).join("|")} OUT`);
     process.exit(2);
