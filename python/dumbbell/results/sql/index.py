@@ -23,10 +23,14 @@ from dumbbell.results.sql.schema import SCHEMA_VERSION, require_ours
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_OF_RUN = "id, name, path, aut, run, status, reason, backend, started_at, run_seed, sim_wall_s"
+_OF_RUNS = (
+    "SELECT id, name, path, aut, run, status, reason, backend, started_at, run_seed, sim_wall_s FROM experiment"
+    " ORDER BY id"
+)
+_TABLES = {"experiment", "flow", "metric", "parameter"}
 _STEPS_PER_LOOK = 10_000_000
 """Instructions of SQLite between two looks at whether a statement has had more than its share."""
-_MOST_LOOKS = 500
+_MOST_LOOKS = 100
 """A statement that takes more than this is none of a table of ours: a stranger's file could go on for ever."""
 
 
@@ -74,21 +78,22 @@ class RunsIndex:
         self._lock = threading.Lock()
         self._made: TemporaryDirectory[str] | None = None
         self.state = index_state(results.directory)
-        self._connection = self._open()
-        found = self._select(f"SELECT {_OF_RUN} FROM experiment ORDER BY id")
+        try:
+            self._connection = _read_only(results.directory / INDEX)
+            found = self._select(_OF_RUNS)
+        except (UserError, sqlite3.Error):
+            self._connection = self._new()
+            found = self._select(_OF_RUNS)
         self._ids = np.array([row[0] for row in found], dtype=np.int64)
         made = [IndexedRun(str(row[1] or results.experiment.name), *row[2:]) for row in found]
         self.runs = made + self._missing(made)
 
-    def _open(self) -> sqlite3.Connection:
-        try:
-            return _read_only(self.results.directory / INDEX)
-        except (UserError, sqlite3.Error):
-            self._made = TemporaryDirectory(prefix="dumbbell-index-")
-            file = Path(self._made.name) / INDEX
-            with closing(Database(file)) as database:
-                database.rebuild(self.results, self.results.settled())
-            return _read_only(file)
+    def _new(self) -> sqlite3.Connection:
+        self._made = TemporaryDirectory(prefix="dumbbell-index-")
+        file = Path(self._made.name) / INDEX
+        with closing(Database(file)) as database:
+            database.rebuild(self.results, self.results.settled())
+        return _read_only(file)
 
     def _missing(self, made: Sequence[IndexedRun]) -> list[IndexedRun]:
         """Return the planned runs that have no row."""
@@ -214,7 +219,8 @@ def _read_only(file: Path) -> sqlite3.Connection:
     require_own_journal(file)
     connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
     try:
-        require_ours(connection)
+        if not require_ours(connection) >= _TABLES:
+            raise UserError(f"{file}: has not all tables")
         if connection.execute("PRAGMA user_version").fetchone()[0] != SCHEMA_VERSION:
             raise UserError(f"{file}: is of an earlier version")
     except BaseException:

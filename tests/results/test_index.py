@@ -1,0 +1,111 @@
+"""The index of results, read column by column; it is made anew where it cannot be trusted."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dumbbell
+from dumbbell.results.directory import open_results
+from dumbbell.results.sql.index import RunsIndex
+
+
+@pytest.fixture(scope="module", name="made")
+def _made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("index") / "results"
+    dumbbell.run(schemes=["cubic", "copa"], path="pantheon-4", runs=2, duration=1.0, out=out)
+    return out
+
+
+@pytest.fixture(name="results")
+def _results(made: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(made, tmp_path / "results")
+
+
+def goodputs(directory: Path) -> dict[tuple[str, int], float]:
+    """Return the goodput of each run by scheme and number, as the index has it."""
+    with closing(RunsIndex(open_results(directory))) as index:
+        column = index.metric("goodput_mbps")
+        return {(run.scheme, run.run): value for run, value in zip(index.runs, column, strict=True)}
+
+
+def truth(directory: Path) -> dict[tuple[str, int], float]:
+    """Return the same from the files of the runs."""
+    runs = dumbbell.open(directory).runs
+    return {(run.scheme, run.run): float(run.statistics["network"]["goodput_mbps"]) for run in runs}  # type: ignore[arg-type]
+
+
+def damage_nothing(_: Path) -> None:
+    pass
+
+
+def remove(file: Path) -> None:
+    file.unlink()
+
+
+def make_link(file: Path) -> None:
+    other = file.with_name("other.sqlite")
+    file.rename(other)
+    file.symlink_to(other)
+
+
+def cut_off(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:5000])
+
+
+def overwrite(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[4096:20000] = b"\xff" * (20000 - 4096)
+    file.write_bytes(content)
+
+
+def foreign(file: Path) -> None:
+    file.unlink()
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE experiment (id INTEGER)")
+        connection.commit()
+
+
+def endless_view(file: Path) -> None:
+    """A view in the place of a table, which never ends."""
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(
+            "PRAGMA foreign_keys = OFF; DROP TABLE metric; CREATE VIEW metric AS WITH RECURSIVE n(i) AS (SELECT 1 UNION"
+            " ALL SELECT i + 1 FROM n) SELECT i AS experiment_id, 'network' AS entity_kind, 0 AS entity_id,"
+            " 'goodput_mbps' AS name, 1.0 AS value, NULL AS sample_interval_s FROM n"
+        )
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [damage_nothing, remove, make_link, cut_off, overwrite, foreign, endless_view],
+    ids=lambda each: each.__name__,
+)
+def test_numbers_are_those_of_the_runs_whatever_became_of_the_index(harm: object, results: Path) -> None:
+    wanted = truth(results)
+    for suffix in ("-wal", "-shm"):
+        (results / f"results.sqlite{suffix}").unlink(missing_ok=True)
+    assert callable(harm)
+    harm(results / "results.sqlite")
+    before = {file: file.read_bytes() for file in results.iterdir() if file.is_file()}
+    found = goodputs(results)
+    assert found.keys() == wanted.keys()
+    assert np.allclose([found[key] for key in wanted], list(wanted.values()), rtol=1e-12)
+    after = {file: file.read_bytes() for file in results.iterdir() if file.is_file() and file.suffix != ".sqlite-shm"}
+    assert {file: content for file, content in after.items() if file in before} == before
+
+
+def test_axes_of_a_grid_are_columns(tmp_path: Path) -> None:
+    file = tmp_path / "sweep.toml"
+    file.write_text(
+        'name = "sweep"\nschemes = ["cubic"]\npaths = ["default"]\nruns = 1\nduration_s = 1.0\n'
+        "[grid]\nrtt_ms = [20.0, 40.0]\n"
+    )
+    results = dumbbell.run(file, out=tmp_path / "out")
+    with closing(RunsIndex(open_results(tmp_path / "out"))) as index:
+        assert set(index.parameters()) == {"path", "rtt_ms"}
+        by_path = dict(zip([run.path for run in index.runs], index.parameter("rtt_ms"), strict=True))
+        assert {run.path: str(run.axes["rtt_ms"]) for run in results.runs} == by_path
