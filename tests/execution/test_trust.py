@@ -300,6 +300,8 @@ def test_to_read_results_loads_nothing_that_they_name(dumbbell: Dumbbell, strang
         ("size", "out"),
         ("check", "out", "--against", "out"),
         ("export", "pantheon", "out", "--out", "p"),
+        ("serve", "out"),
+        ("site", "out", "--out", "web"),
     ):
         line = dumbbell(*words, expect=2).stderr
         assert "out/experiment.toml: `" in line, words
