@@ -1,5 +1,246 @@
-import type { RunsFacts } from "../data/source";
+/** Charts that answer: each has a title that says what is asked, the answer as a sentence, and its numbers as a table. */
+
+import "./answers.css";
+import { useMemo } from "preact/hooks";
+import { useQuery } from "../data/query";
+import { CONVENTIONS, type Runs, runsOf } from "../data/runs";
+import type { Field, RunsFacts } from "../data/source";
+import { counted, inSentence } from "../data/words";
+import { FieldOptions, FilterBar, useChosen } from "../ui/filters";
+import { Legend, lookOf } from "../ui/plot";
+import { useInks } from "../ui/theme";
+import { Bars } from "./bars";
+import { Ecdf } from "./ecdf";
+import { facetsOf, isMix, MOST_FACETS } from "./facets";
+import { Plane } from "./plane";
+import { Shares, shareFields } from "./shares";
+import { axesOf, Sweeps } from "./sweep";
+
+const CHARTS = [
+    { chart: "plane", title: "Plane" },
+    { chart: "bars", title: "Bars" },
+    { chart: "ecdf", title: "Distributions" },
+    { chart: "sweep", title: "Sweeps" },
+    { chart: "shares", title: "Shares" },
+] as const;
+
+function metricsOf(runs: Runs): Field[] {
+    return runs.facts.fields.filter(
+        (field) => field.kind === "number" && field.group !== "run" && field.group !== "axis",
+    );
+}
 
 export function AnswersPage({ facts }: { facts: RunsFacts }) {
-    return <p>{facts.rows} runs</p>;
+    const runs = runsOf(facts);
+    const { dark } = useInks();
+    const [query, change] = useQuery();
+    const metrics = useMemo(() => metricsOf(runs), [runs]);
+    const axisNames = useMemo(
+        () => facts.fields.filter(({ group }) => group === "axis").map(({ name }) => name),
+        [facts],
+    );
+    const convention = query.get("convention") ?? "corrected";
+    const usual = (CONVENTIONS[convention] ?? []).flatMap((name) => runs.fields.get(name) ?? []);
+    const plane =
+        convention === "corrected"
+            ? facts.plane
+            : { x: usual[1]?.name ?? facts.plane.x, y: usual[0]?.name ?? facts.plane.y };
+    const field = (name: string, other: string | undefined) =>
+        metrics.find((each) => each.name === query.get(name)) ??
+        metrics.find((each) => each.name === other) ??
+        metrics[0];
+    const [x, y, metric] = [field("x", plane.x), field("y", plane.y), field("metric", usual[0]?.name)];
+    const hasMixes = facts.fields.some(({ name }) => name.startsWith("share:"));
+    const chart = CHARTS.find((each) => each.chart === query.get("chart"))?.chart ?? "plane";
+    const shares = chart === "shares" ? shareFields(runs) : [];
+    const wanted = [x, y, metric, ...usual].flatMap((each) => (each ? [each.name] : []));
+    const chosen = useChosen(runs, [...wanted, ...axisNames, ...shares, "seed"]);
+    const { rows, ready, age } = chosen;
+    const facets = useMemo(() => (ready ? facetsOf(runs, rows) : []), [runs, rows, ready, age]);
+    const axes = useMemo(() => (ready ? axesOf(runs, rows) : []), [runs, rows, ready, age]);
+    const along =
+        axes.find(({ name }) => name === query.get("along")) ?? axes.find(({ kind }) => kind === "number") ?? axes[0];
+    const over = axes.find(({ name }) => name === query.get("over") && name !== along?.name) ?? null;
+    const schemes = useMemo(
+        () => [...new Set(facets.flatMap((facet) => facet.schemes.map(({ scheme }) => scheme)))],
+        [facets],
+    );
+    const looks = (scheme: string) => lookOf(facts.schemes, scheme, dark);
+    const shown = [...new Set([...(y ? [y] : []), ...(x ? [x] : []), ...usual, ...(metric ? [metric] : [])])];
+    const metricChoice = (name: string, title: string, value: Field | undefined) => (
+        <label>
+            {title}{" "}
+            <select value={value?.name} onChange={(event) => change({ [name]: event.currentTarget.value })}>
+                <FieldOptions fields={metrics} />
+            </select>
+        </label>
+    );
+    const available = CHARTS.filter(
+        (each) => (each.chart !== "sweep" || axisNames.length > 0) && (each.chart !== "shares" || hasMixes),
+    );
+    const drawn =
+        chart === "shares" ? facets.filter((facet) => facet.schemes.some(({ scheme }) => isMix(scheme))) : facets;
+    return (
+        <>
+            <FilterBar runs={runs} chosen={chosen} />
+            <div class="row tools">
+                <fieldset class="switch">
+                    <legend class="hidden">Chart</legend>
+                    {available.map((each) => (
+                        <button
+                            key={each.chart}
+                            type="button"
+                            aria-pressed={chart === each.chart}
+                            onClick={() => change({ chart: each.chart })}
+                        >
+                            {each.title}
+                        </button>
+                    ))}
+                </fieldset>
+                {chart === "plane" && metricChoice("y", "Up", y)}
+                {chart === "plane" && metricChoice("x", "Across", x)}
+                {(chart === "bars" || chart === "ecdf" || chart === "sweep") &&
+                    metricChoice("metric", "Metric", metric)}
+                {chart === "sweep" && along && (
+                    <>
+                        <AxisChoice
+                            title="Along"
+                            axes={axes}
+                            value={along.name}
+                            change={(name) => change({ along: name })}
+                        />
+                        <AxisChoice
+                            title="and"
+                            axes={axes.filter((each) => each !== along)}
+                            value={over?.name ?? ""}
+                            none
+                            change={(name) => change({ over: name || null })}
+                        />
+                    </>
+                )}
+                <label>
+                    <span class="hidden">Convention of the metrics</span>
+                    <select
+                        value={convention}
+                        onChange={(event) =>
+                            change({
+                                convention:
+                                    event.currentTarget.value === "corrected" ? null : event.currentTarget.value,
+                                x: null,
+                                y: null,
+                                metric: null,
+                            })
+                        }
+                    >
+                        <option value="corrected">Corrected</option>
+                        <option value="pantheon">Pantheon’s convention</option>
+                    </select>
+                </label>
+                <span class="count quiet" role="status">
+                    {ready ? `${counted(rows.length, "run")} on ${counted(facets.length, "path")}` : "Reading…"}
+                </span>
+            </div>
+            {x && y && metric && (
+                <>
+                    <h1>{question(chart, x, y, metric, along, over)}</h1>
+                    {chart !== "shares" && <Legend schemes={schemes} looks={looks} />}
+                    {ready && rows.length === 0 && <p>No run passes these filters.</p>}
+                    {chart === "plane" && (
+                        <p class="quiet foot">
+                            A faint point is a run, a large one the mean of a scheme, an ellipse one standard deviation
+                            of its runs. A ring marks the front: no other scheme beats it in both. Drag over runs to
+                            choose them; a click on one opens it.
+                        </p>
+                    )}
+                    {chart === "sweep" && along ? (
+                        <Sweeps
+                            runs={runs}
+                            rows={rows}
+                            axes={axes}
+                            x={along}
+                            y={over}
+                            metric={metric}
+                            looks={looks}
+                            entries={chosen.entries}
+                        />
+                    ) : chart === "sweep" ? (
+                        ready && <p>None of the axes of these runs has several values.</p>
+                    ) : (
+                        <div class="facets">
+                            {drawn.slice(0, MOST_FACETS).map((facet) => {
+                                const key = `${facet.directory}/${facet.path}`;
+                                const entries = chosen.entries;
+                                if (chart === "plane")
+                                    return <Plane key={key} {...{ runs, facet, x, y, looks, entries, shown }} />;
+                                if (chart === "bars")
+                                    return <Bars key={key} {...{ runs, facet, metric, looks, entries }} />;
+                                if (chart === "ecdf")
+                                    return <Ecdf key={key} {...{ runs, facet, metric, looks, shown }} />;
+                                return <Shares key={key} {...{ runs, facet, entries }} />;
+                            })}
+                        </div>
+                    )}
+                    {chart !== "sweep" && drawn.length > MOST_FACETS && (
+                        <p>
+                            {MOST_FACETS} of {counted(drawn.length, "path")} are drawn: filter for others.
+                        </p>
+                    )}
+                    {chart === "shares" && ready && drawn.length === 0 && (
+                        <p>None of these runs has flows of two schemes, such as those of the mix cubic+bbr.</p>
+                    )}
+                </>
+            )}
+        </>
+    );
+}
+
+function much(field: Field): string {
+    return field.better === "less" ? "little" : field.better === "more" ? "much" : "which";
+}
+
+function question(
+    chart: string,
+    x: Field,
+    y: Field,
+    metric: Field,
+    along: Field | undefined,
+    over: Field | null,
+): string {
+    const title = (field: Field) => inSentence(field.title);
+    switch (chart) {
+        case "bars":
+            return `How much ${title(metric)} has each scheme?`;
+        case "ecdf":
+            return `How does ${title(metric)} vary from run to run?`;
+        case "sweep":
+            return along
+                ? `How does ${title(metric)} change with ${along.title}${over ? ` and ${over.title}` : ""}?`
+                : "Sweeps";
+        case "shares":
+            return "Who gets what beside whom?";
+        default:
+            return `Who has ${much(y)} ${title(y)} and ${much(x)} ${title(x)}?`;
+    }
+}
+
+function AxisChoice(props: {
+    title: string;
+    axes: readonly Field[];
+    value: string;
+    none?: boolean;
+    change: (name: string) => void;
+}) {
+    return (
+        <label>
+            {props.title}{" "}
+            <select value={props.value} onChange={(event) => props.change(event.currentTarget.value)}>
+                {props.none && <option value="">nothing else</option>}
+                {props.axes.map((axis) => (
+                    <option key={axis.name} value={axis.name}>
+                        {axis.title}
+                    </option>
+                ))}
+            </select>
+        </label>
+    );
 }

@@ -19,6 +19,7 @@ export class Runs {
     readonly #columns = new Map<string, Column>();
     readonly #coming = new Map<string, Promise<void>>();
     readonly #keys = new Map<string, Uint32Array[]>();
+    readonly #varies = new Map<string, boolean>();
 
     constructor(facts: RunsFacts) {
         this.facts = facts;
@@ -39,7 +40,7 @@ export class Runs {
                     const coming =
                         this.#coming.get(name) ??
                         fetchColumn(name).then(
-                            (table) => this.put(name, table.column(name)),
+                            (table) => this.put(name, table.column("values")),
                             (error: Error) => {
                                 this.#coming.delete(name); // the next one who asks tries again
                                 throw error;
@@ -86,6 +87,17 @@ export class Runs {
 
     directoryLabel(id: string): string {
         return this.facts.directories.find((each) => each.id === id)?.label ?? id;
+    }
+
+    /** Whether several values of a field are among all runs; true as long as its column has not been read. */
+    varies(name: string): boolean {
+        const known = this.#varies.get(name);
+        if (known !== undefined) return known;
+        if (!this.has(name)) return true;
+        const { values } = this.column(name);
+        const found = values.some((value) => !Object.is(value, values[0]));
+        this.#varies.set(name, found);
+        return found;
     }
 
     /** Numbers by which a column sorts, low word last: their order as unsigned numbers is that of the values; missing is largest. */
@@ -225,7 +237,8 @@ export function filterRows(runs: Runs, filters: readonly Filter[], without = "")
             const { values, names } = runs.column(filter.field);
             const wanted = new Set(filter.values);
             const good = Uint8Array.from(names ?? [], (name) => (wanted.has(name) ? 1 : 0));
-            for (let row = 0; row < passes.length; row++) passes[row]! &= good[values[row]!] ?? 0;
+            const absent = wanted.has("") ? 1 : 0;
+            for (let row = 0; row < passes.length; row++) passes[row]! &= good[values[row]!] ?? absent;
         } else {
             const values = runs.numbers(filter.field);
             const factor = runs.fields.get(filter.field)?.factor ?? 1;
@@ -331,12 +344,14 @@ export function groupRows(runs: Runs, rows: Iterable<number>, by: readonly strin
     const status = runs.numbers("status");
     const found = new Map<string | number, Group>();
     // codes of texts make one number, as long as that is exact
-    const sizes = columns.map(({ names }) => names?.length ?? Number.POSITIVE_INFINITY);
+    const sizes = columns.map(({ names }) => (names ? names.length + 1 : Number.POSITIVE_INFINITY));
     const exact = sizes.reduce((product, size) => product * size, 1) < Number.MAX_SAFE_INTEGER;
     for (const row of rows) {
         let key: string | number = exact ? 0 : "";
         for (const [place, { values }] of columns.entries())
-            key = exact ? (key as number) * sizes[place]! + values[row]! : `${key} ${values[row]}`;
+            key = exact
+                ? (key as number) * sizes[place]! + Math.min(values[row]!, sizes[place]! - 1) // absent is the last
+                : `${key} ${values[row]}`;
         let group = found.get(key);
         if (!group) {
             const values = columns.map(({ values, names }) =>
@@ -401,8 +416,13 @@ export function sortGroups<G extends Group>(
 export function countedValues(runs: Runs, rows: Uint32Array, field: string): { value: string; count: number }[] {
     const { values, names } = runs.column(field);
     const counts = new Uint32Array(names?.length ?? 0);
-    for (const row of rows) counts[values[row]!]!++;
-    const found = new Map<string, number>();
+    let absent = 0;
+    for (const row of rows) {
+        const code = values[row]!;
+        if (code < counts.length) counts[code]!++;
+        else absent++;
+    }
+    const found = new Map<string, number>(absent ? [["", absent]] : []);
     for (const [code, count] of counts.entries())
         if (count) found.set(names![code]!, (found.get(names![code]!) ?? 0) + count);
     return [...found].map(([value, count]) => ({ value, count })).sort((a, b) => byText(a.value, b.value));

@@ -29,6 +29,13 @@ export function capitalized(text: string): string {
     return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** A title within a sentence: `p95 one-way delay`; names and abbreviations keep their capitals. */
+export function inSentence(title: string): string {
+    return /^[A-Z](?:[a-z]+(?!['’a-z])|\d)/.test(title) && !title.startsWith("Jain")
+        ? title.charAt(0).toLowerCase() + title.slice(1)
+        : title;
+}
+
 /** `[low, high]` of an interval, `(low to high)` of a range, `(equal)`; nothing of a single run. */
 export function boundsText(found: Estimate, number: (value: number) => string): string {
     if (found.low === null || found.high === null) return "";

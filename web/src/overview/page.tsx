@@ -42,7 +42,9 @@ export function mainMetrics(runs: Runs, convention: string): string[] {
 /** What names a run: what all runs have in common is left out. */
 function mainTexts(runs: Runs): string[] {
     const several = runs.facts.directories.length > 1 ? ["directory"] : [];
-    const axes = runs.facts.fields.filter((field) => field.group === "axis").map((field) => field.name);
+    const axes = runs.facts.fields
+        .filter((field) => field.group === "axis" && runs.varies(field.name))
+        .map((field) => field.name);
     return [
         ...several,
         "path",
@@ -270,7 +272,12 @@ function gridColumn(runs: Runs, name: string, wide = 0): GridColumn {
     const title = name === "started_at" ? "Age" : capitalized(field.title);
     const other = field.convention && field.convention !== "corrected" ? ` (${field.convention})` : "";
     const number = field.kind === "number" && name !== "started_at";
-    const text = name === "status" ? 24 : name === "started_at" ? 14 : letters + (name === "scheme" ? 3 : 0);
+    const text =
+        name === "status" && runs.has("reason") && runs.column("reason").names?.some(Boolean)
+            ? 26
+            : name === "started_at"
+              ? 14
+              : letters + (name === "scheme" ? 3 : 0);
     return {
         name,
         title: `${title}${other}`,

@@ -1,0 +1,66 @@
+/** What charts are drawn of: the runs of each path of each results directory, by scheme. */
+
+import { estimateOf, type Group, groupRows, type Runs, valuesOf } from "../data/runs";
+import type { Estimate } from "../data/statistics";
+
+export interface SchemeRuns {
+    scheme: string;
+    rows: number[];
+}
+
+export interface Facet {
+    directory: string;
+    path: string;
+    /** Path, and the directory where there are several. */
+    title: string;
+    schemes: SchemeRuns[];
+}
+
+export const MOST_FACETS = 12;
+
+/** The facets in the order of the table. */
+export function facetsOf(runs: Runs, rows: Uint32Array): Facet[] {
+    const several = runs.facts.directories.length > 1;
+    const found = new Map<string, Facet>();
+    for (const group of groupRows(runs, rows, ["directory", "path", "scheme"])) {
+        const [directory = "", path = "", scheme = ""] = group.values;
+        const key = JSON.stringify([directory, path]);
+        let facet = found.get(key);
+        if (!facet) {
+            const title = several ? `${path} (${runs.directoryLabel(directory)})` : path;
+            facet = { directory, path, title, schemes: [] };
+            found.set(key, facet);
+        }
+        facet.schemes.push({ scheme, rows: goodRows(runs, group) });
+    }
+    return [...found.values()];
+}
+
+function goodRows(runs: Runs, group: Group): number[] {
+    return group.good === group.rows.length ? group.rows : group.rows.filter((row) => runs.counts(row));
+}
+
+/** Whether the flows of a run have several schemes. */
+export function isMix(scheme: string): boolean {
+    return scheme.includes("+");
+}
+
+/** The entries of `filter` that choose a facet, or one scheme of it. */
+export function filterOf(runs: Runs, facet: Facet, scheme?: string): string[] {
+    return [
+        ...(runs.facts.directories.length > 1 ? [`directory:${facet.directory}`] : []),
+        `path:${facet.path}`,
+        ...(scheme === undefined ? [] : [`scheme:${scheme}`]),
+    ];
+}
+
+/** The address of the table of these runs; filters of other fields stay. */
+export function tableAddress(entries: readonly string[], own: readonly string[]): string {
+    const query = new URLSearchParams();
+    const fields = own.map((entry) => entry.slice(0, entry.indexOf(":") + 1));
+    for (const entry of [...entries.filter((each) => !fields.some((field) => each.startsWith(field))), ...own])
+        query.append("filter", entry);
+    return `#/runs?${query}`;
+}
+
+export { type Estimate, estimateOf, valuesOf };

@@ -1,0 +1,242 @@
+/** Sentences that answer, by the rules of docs/findings.md: who is in front, who is best, and whether the runs tell. */
+
+import type { Runs } from "../data/runs";
+import { CONVENTIONS, estimateOf, valuesOf } from "../data/runs";
+import type { Field } from "../data/source";
+import { difference, type Estimate, holm, LEVEL } from "../data/statistics";
+import { capitalized, inSentence, listing, numberOf } from "../data/words";
+import { type Facet, isMix, type SchemeRuns } from "./facets";
+
+/** Of the most throughput on a path: the least share that a scheme carries whose delay is compared with others. */
+const ENOUGH = 0.5;
+/** So many of the best schemes in a metric are compared with each other. */
+const CANDIDATES = 4;
+
+interface Known {
+    scheme: string;
+    found: Estimate;
+    rows: readonly number[];
+}
+
+/** Points that no other beats: better in one of the two and not worse in the other. By growing badness of `x`. */
+export function paretoFront(points: readonly (readonly [number, number])[]): number[] {
+    const order = points
+        .map((_, index) => index)
+        .sort((a, b) => points[a]![0] - points[b]![0] || points[b]![1] - points[a]![1] || a - b);
+    const front: number[] = [];
+    for (const index of order) {
+        const last = front.length ? points[front.at(-1)!]! : null;
+        const [x, y] = points[index]!;
+        if (!last || y > last[1] || (x === last[0] && y === last[1])) front.push(index);
+    }
+    return front;
+}
+
+/** The schemes in front of a facet, for two metrics of which one way is better. */
+export function frontOf(runs: Runs, facet: Facet, x: Field, y: Field): Set<string> {
+    return new Set(front(runs, facet, x, y).map(({ scheme }) => scheme));
+}
+
+function front(runs: Runs, facet: Facet, x: Field, y: Field): { scheme: string; x: Estimate; y: Estimate }[] {
+    if (!judges(x) || !judges(y)) return [];
+    const known = single(facet).flatMap(({ scheme, rows }) => {
+        const [a, b] = [estimateOf(runs, rows, x.name), estimateOf(runs, rows, y.name)];
+        return a && b && Number.isFinite(a.mean) && Number.isFinite(b.mean) ? [{ scheme, x: a, y: b }] : [];
+    });
+    const bad = x.better === "less" ? 1 : -1;
+    const good = y.better === "more" ? 1 : -1;
+    return paretoFront(known.map((each) => [bad * each.x.mean, good * each.y.mean])).map((index) => known[index]!);
+}
+
+function judges(field: Field): boolean {
+    return field.better === "more" || field.better === "less";
+}
+
+/** Schemes by themselves; those of a mix are no rivals. */
+function single(facet: Facet): SchemeRuns[] {
+    return facet.schemes.filter(({ scheme, rows }) => !isMix(scheme) && rows.length > 0);
+}
+
+/** Says which schemes no other one beats in both metrics, by the means; nothing of fewer than two. */
+export function frontSentence(runs: Runs, facet: Facet, x: Field, y: Field): string {
+    const known = single(facet).filter(({ rows }) => estimateOf(runs, rows, x.name) && estimateOf(runs, rows, y.name));
+    if (known.length < 2) return "";
+    const found = front(runs, facet, x, y);
+    if (!found.length) return "";
+    const said = found.map((each) => `${each.scheme} (${bare(each.y, y)}, ${bare(each.x, x)})`);
+    const [more, less] = [inSentence(y.title), inSentence(x.title)];
+    const word = { y: y.better === "more" ? "more" : "less", x: x.better === "less" ? "less" : "more" };
+    const which = byConvention(x, y);
+    const text =
+        said.length === 1
+            ? `on ${facet.path} no other scheme has ${word.y} ${more} or ${word.x} ${less}${which} than ${said[0]}`
+            : `in front on ${facet.path}, where no other beats them in both ${more} and ${less}${which}: ${listing(said)}`;
+    return `${alone(facet, text)}.`;
+}
+
+function byConvention(...fields: Field[]): string {
+    return fields.some(({ convention }) => convention === "pantheon") ? " (Pantheon's convention)" : "";
+}
+
+function alone(facet: Facet, text: string): string {
+    return facet.schemes.some(({ scheme }) => isMix(scheme)) ? `Alone, ${text}` : capitalized(text);
+}
+
+/** Says who has the most, or the least, of each metric, and whether the runs tell them from the others. */
+export function bestSentence(runs: Runs, facet: Facet, metrics: readonly Field[]): string {
+    const ranked = metrics
+        .filter(judges)
+        .map((metric) => ({ metric, known: best(runs, facet, metric), ...rivals(runs, facet, metric) }))
+        .filter(({ known }) => known.length > 1);
+    const pairs = ranked.flatMap(({ metric, known }) =>
+        known.flatMap((one, index) => known.slice(index + 1).map((other) => ({ metric, one, other }))),
+    );
+    const verdicts = judged(runs, pairs);
+    const clauses = ranked.map(({ metric, known, among }) => {
+        const [first, ...others] = known;
+        const found = others.map((other) => ({
+            other: other.scheme,
+            verdict:
+                verdicts[
+                    pairs.findIndex((pair) => pair.metric === metric && pair.one === first && pair.other === other)
+                ]!,
+        }));
+        return clause(first!, found, metric, among);
+    });
+    return clauses.length ? `${alone(facet, clauses.join("; "))}${byConvention(...metrics)}.` : "";
+}
+
+/** The schemes that are compared in a metric: of the delay of a convention, those that carry enough. */
+function rivals(runs: Runs, facet: Facet, metric: Field): { schemes: SchemeRuns[]; among: string } {
+    const all = single(facet);
+    const convention = Object.values(CONVENTIONS).find((names) => names[1] === metric.name);
+    const throughput = convention && runs.fields.get(convention[0]!);
+    if (!throughput || !runs.has(throughput.name)) return { schemes: all, among: "" };
+    const means = all.map(({ rows }) => estimateOf(runs, rows, throughput.name)?.mean ?? null);
+    const least = ENOUGH * Math.max(0, ...means.filter((mean) => mean !== null));
+    const schemes = all.filter((_, place) => means[place] === null || means[place]! >= least);
+    return {
+        schemes,
+        among:
+            schemes.length === all.length
+                ? ""
+                : ` among schemes with at least half of the most ${inSentence(throughput.title)}`,
+    };
+}
+
+function best(runs: Runs, facet: Facet, metric: Field): Known[] {
+    const sign = metric.better === "more" ? -1 : 1;
+    return rivals(runs, facet, metric)
+        .schemes.flatMap(({ scheme, rows }) => {
+            const found = estimateOf(runs, rows, metric.name);
+            return found && Number.isFinite(found.mean) ? [{ scheme, found, rows }] : [];
+        })
+        .sort((a, b) => sign * (a.found.mean - b.found.mean))
+        .slice(0, CANDIDATES);
+}
+
+interface Verdict {
+    noise: "resolved" | "open" | "apart" | "overlap" | "single" | "equal";
+    runs: number;
+    difference: number;
+    low: number | null;
+    high: number | null;
+}
+
+/** Judges all differences that are spoken of together: their probabilities are adjusted for their number. Runs of the same seeds are pairs. */
+function judged(runs: Runs, pairs: readonly { metric: Field; one: Known; other: Known }[]): Verdict[] {
+    const sides = pairs.map(({ metric, one, other }) => {
+        // findings take the difference from the second to the first
+        const [a, b] = [bySeed(runs, other.rows, metric.name), bySeed(runs, one.rows, metric.name)];
+        const paired =
+            a.seeds !== null &&
+            b.seeds !== null &&
+            a.seeds.size === b.seeds.size &&
+            [...a.seeds.keys()].every((seed) => b.seeds!.has(seed));
+        const first = paired ? [...a.seeds!.values()] : a.values;
+        const second = paired ? [...a.seeds!.keys()].map((seed) => b.seeds!.get(seed)!) : b.values;
+        return {
+            first,
+            second,
+            paired,
+            mean: one.found.mean - other.found.mean,
+            found: difference(first, second, paired),
+        };
+    });
+    const known = sides.flatMap(({ found }, index) => (found ? [index] : []));
+    const adjusted = holm(known.map((index) => sides[index]!.found!.p));
+    return sides.map(({ first, second, paired, mean, found }, index) => {
+        const count = Math.min(first.length, second.length);
+        const verdict = { runs: count, difference: mean, low: null, high: null };
+        const equal =
+            (paired && first.every((value, place) => value === second[place])) ||
+            new Set([...first, ...second]).size === 1;
+        if (equal) return { ...verdict, noise: "equal", difference: 0 };
+        if (found) {
+            const resolved = adjusted[known.indexOf(index)]! < 1 - LEVEL && (found.low > 0 || found.high < 0);
+            return { ...verdict, noise: resolved ? "resolved" : "open", low: found.low, high: found.high };
+        }
+        if (count < 2) return { ...verdict, noise: "single" };
+        const overlap = Math.min(...first) <= Math.max(...second) && Math.min(...second) <= Math.max(...first);
+        return { ...verdict, noise: overlap ? "overlap" : "apart" };
+    });
+}
+
+function bySeed(
+    runs: Runs,
+    rows: readonly number[],
+    metric: string,
+): { values: number[]; seeds: Map<number, number> | null } {
+    const values = valuesOf(runs, rows, metric);
+    if (!runs.has("seed")) return { values, seeds: null };
+    const [seeds, numbers] = [runs.numbers("seed"), runs.numbers(metric)];
+    const found = new Map<number, number>();
+    for (const row of rows) if (!Number.isNaN(numbers[row]!)) found.set(seeds[row]!, numbers[row]!);
+    return { values, seeds: found.size === values.length && !found.has(Number.NaN) ? found : null };
+}
+
+function bare(found: Estimate, metric: Field): string {
+    return `${numberOf(metric)(found.mean)}${metric.unit ? ` ${metric.unit}` : ""}`;
+}
+
+function clause(
+    first: Known,
+    others: readonly { other: string; verdict: Verdict }[],
+    metric: Field,
+    among: string,
+): string {
+    const more = metric.better === "more";
+    const equal = others.filter(({ verdict }) => verdict.noise === "equal").map(({ other }) => other);
+    const title = inSentence(metric.title);
+    if (equal.length === others.length)
+        return `in ${title}${among} ${listing([first.scheme, ...equal])} are equal in every run`;
+    const head = `${more ? "most" : "least"} ${title}${among}: ${listing([first.scheme, ...equal])} (${bare(first.found, metric)})`;
+    const rest = others.filter(({ verdict }) => verdict.noise !== "equal");
+    const unclear = rest.filter(({ verdict }) => verdict.noise !== "resolved" && verdict.noise !== "apart");
+    return `${head}, ${unclear.length ? doubtful(unclear, metric) : lead(rest[0]!, metric, more ? "more" : "less")}`;
+}
+
+function lead({ other, verdict }: { other: string; verdict: Verdict }, metric: Field, word: string): string {
+    const number = numberOf(metric);
+    const ahead = `${number(Math.abs(verdict.difference))}${metric.unit ? ` ${metric.unit}` : ""}`;
+    if (verdict.noise === "resolved" && verdict.low !== null && verdict.high !== null) {
+        const [low, high] = [Math.abs(verdict.low), Math.abs(verdict.high)].sort((a, b) => a - b);
+        return `${ahead} [${number(low!)}, ${number(high!)}] ${word} than ${other}, the next`;
+    }
+    return `${ahead} ${word} than ${other}, the next (the ranges of the ${verdict.runs} runs do not overlap)`;
+}
+
+function doubtful(unclear: readonly { other: string; verdict: Verdict }[], metric: Field): string {
+    const names = listing(unclear.map(({ other }) => other));
+    const kinds = new Set(unclear.map(({ verdict }) => verdict.noise));
+    const runs = Math.min(...unclear.map(({ verdict }) => verdict.runs));
+    if (kinds.has("single")) return `but a single run does not tell it from ${names}`;
+    if (kinds.has("overlap")) return `but the ranges of ${runs} runs overlap with those of ${names}`;
+    const { verdict } = unclear[0]!;
+    const number = numberOf(metric);
+    const ends =
+        unclear.length === 1 && verdict.low !== null && verdict.high !== null
+            ? ` (difference ${number(verdict.difference)}${metric.unit ? ` ${metric.unit}` : ""} [${number(verdict.low)}, ${number(verdict.high)}])`
+            : "";
+    return `but ${runs} runs do not tell it from ${names}${ends}`;
+}

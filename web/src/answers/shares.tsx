@@ -1,0 +1,181 @@
+/** Who gets what beside whom: the mean share of the payload in runs of two schemes. */
+
+import { useMemo } from "preact/hooks";
+import { byText, type Runs } from "../data/runs";
+import { type Estimate, estimate, meanOf } from "../data/statistics";
+import { boundsLegend, boundsText, decimal, listing } from "../data/words";
+import { balance } from "../ui/shade";
+import { useInks } from "../ui/theme";
+import { type Facet, filterOf, isMix, tableAddress } from "./facets";
+import { Matrix } from "./matrix";
+
+/** Of the fair share: whoever gets less starves. */
+const STARVES = 0.1;
+const MOST_LISTED = 6;
+
+/** The schemes of a mix such as `cubic*2+bbr`, with how many flows each has. */
+export function partsOf(mix: string): Map<string, number> {
+    const found = new Map<string, number>();
+    for (const part of mix.split("+")) {
+        const [, name = "", count = "1"] = /^(.*?)(?:\*(\d+))?$/.exec(part.trim()) ?? [];
+        found.set(name, (found.get(name) ?? 0) + Number(count));
+    }
+    return found;
+}
+
+/** Columns of the shares of all schemes that are in mixes. */
+export function shareFields(runs: Runs): string[] {
+    const names = runs.has("scheme") ? (runs.column("scheme").names ?? []) : [];
+    const schemes = new Set(names.filter(isMix).flatMap((mix) => [...partsOf(mix).keys()]));
+    return [...schemes].map((scheme) => `share:${scheme}`).filter((name) => runs.fields.has(name));
+}
+
+interface Got {
+    found: Estimate;
+    fair: number;
+    mixes: string[];
+}
+
+export function sharesOf(runs: Runs, facet: Facet): Map<string, Got> {
+    const gathered = new Map<string, { shares: number[]; fair: number[]; mixes: Set<string> }>();
+    for (const { scheme: mix, rows } of facet.schemes) {
+        const parts = partsOf(mix);
+        if (parts.size !== 2 || ![...parts.keys()].every((name) => runs.has(`share:${name}`))) continue;
+        const flows = [...parts.values()].reduce((sum, each) => sum + each, 0);
+        const names = [...parts.keys()];
+        for (const [place, one] of names.entries()) {
+            const values = runs.numbers(`share:${one}`);
+            const key = JSON.stringify([one, names[1 - place]]);
+            const own = gathered.get(key) ?? { shares: [], fair: [], mixes: new Set() };
+            for (const row of rows) {
+                if (Number.isNaN(values[row]!)) continue;
+                own.shares.push(values[row]!);
+                own.fair.push(parts.get(one)! / flows);
+            }
+            own.mixes.add(mix);
+            if (own.shares.length) gathered.set(key, own);
+        }
+    }
+    return new Map(
+        [...gathered].map(([key, { shares, fair, mixes }]) => [
+            key,
+            { found: estimate(shares, true)!, fair: meanOf(fair), mixes: [...mixes] },
+        ]),
+    );
+}
+
+export function Shares({ runs, facet, entries }: { runs: Runs; facet: Facet; entries: readonly string[] }) {
+    const inks = useInks();
+    const got = useMemo(() => sharesOf(runs, facet), [runs, facet]);
+    if (!got.size) return null;
+    const pairs = [...got.keys()].map((key) => JSON.parse(key) as [string, string]);
+    const schemes = [...new Set(pairs.flat())].sort(byText);
+    const percent = (value: number) => decimal(100 * value, 1);
+    return (
+        <section class="chart">
+            <h3>{facet.title}</h3>
+            {sentences(facet.path, got, pairs).map((text) => (
+                <p key={text} class="answer">
+                    {text}
+                </p>
+            ))}
+            <Matrix
+                label={`Mean share of the payload, percent, that the row's scheme gets beside the column's, on ${facet.title}`}
+                corner="gets % beside"
+                rows={schemes}
+                columns={schemes}
+                cell={(row, column) => {
+                    const cell = got.get(JSON.stringify([row, column]));
+                    if (!cell) return null;
+                    const { mean } = cell.found;
+                    const far =
+                        mean < cell.fair ? (mean - cell.fair) / cell.fair : (mean - cell.fair) / (1 - cell.fair);
+                    return {
+                        text: percent(mean),
+                        small: [boundsText(cell.found, percent), cell.fair === 0.5 ? "" : `fair ${percent(cell.fair)}`]
+                            .filter(Boolean)
+                            .join(" "),
+                        ground: balance(inks, far),
+                        href: tableAddress(entries, [
+                            ...filterOf(runs, facet),
+                            ...cell.mixes.map((mix) => `scheme:${mix}`),
+                        ]),
+                    };
+                }}
+            />
+            <p class="quiet foot">
+                The scheme of the row gets this part of the payload beside that of the column. White is fair, blue more,
+                orange less. {boundsLegend([...got.values()].map(({ found }) => found))}
+            </p>
+        </section>
+    );
+}
+
+/** `Beside cubic on india: bbr 26 % [24, 28] of the payload (fair: 50 %)`: the commonest competitor first. */
+function sentences(path: string, got: Map<string, Got>, pairs: readonly [string, string][]): string[] {
+    let rest = [...pairs];
+    const said: string[] = [];
+    while (rest.length) {
+        const counts = new Map<string, number>();
+        for (const [, other] of rest) counts.set(other, (counts.get(other) ?? 0) + 1);
+        const most = Math.max(...counts.values());
+        // of several that are as common, the last of a mix is who the others are tested against
+        const competitor = rest.map(([, other]) => other).find((other) => counts.get(other) === most)!;
+        const own = rest.filter(([, other]) => other === competitor);
+        rest = rest.filter((pair) => !pair.includes(competitor));
+        said.push(
+            sentence(
+                path,
+                competitor,
+                own.map(([one]) => ({ scheme: one, ...got.get(JSON.stringify([one, competitor]))! })),
+                got,
+            ),
+        );
+    }
+    return said;
+}
+
+function sentence(
+    path: string,
+    competitor: string,
+    entries: readonly (Got & { scheme: string })[],
+    got: Map<string, Got>,
+): string {
+    const percent = (value: number) => decimal(100 * value, 0);
+    const fair = new Set(entries.map((each) => percent(each.fair)));
+    const each = entries.map(({ scheme, found, fair: own }) =>
+        [
+            `${scheme} ${percent(found.mean)} %`,
+            boundsText(found, percent),
+            fair.size > 1 ? `(fair: ${percent(own)} %)` : "",
+        ]
+            .filter(Boolean)
+            .join(" "),
+    );
+    let text = `Beside ${competitor} on ${path}: `;
+    if (each.length > MOST_LISTED) {
+        const ranked = [...entries].sort((a, b) => a.found.mean - b.found.mean);
+        const [least, most] = [ranked[0]!, ranked.at(-1)!];
+        text += `of ${each.length} schemes ${least.scheme} gets the least on average, ${percent(least.found.mean)} % of the payload, and ${most.scheme} the most, ${percent(most.found.mean)} %`;
+    } else text += `${listing(each, MOST_LISTED)} of the payload`;
+    if (fair.size === 1) text += ` (fair: ${[...fair][0]} %)`;
+    const starves = ({ found, fair: own }: Got) => (found.high ?? found.mean) < STARVES * own;
+    const starved = [
+        ...entries.filter(starves).map(({ scheme }) => scheme),
+        ...entries.flatMap(({ scheme }) => {
+            const turned = got.get(JSON.stringify([competitor, scheme]));
+            return turned && starves(turned) ? [`${competitor} beside ${scheme}`] : [];
+        }),
+    ];
+    if (starved.length) text += `; below a tenth of the fair share: ${listing(starved)}`;
+    return `${text}${unresolved(entries)}.`;
+}
+
+function unresolved(entries: readonly (Got & { scheme: string })[]): string {
+    const runs = Math.min(...entries.map(({ found }) => found.count));
+    if (runs < 2) return "; of one run the noise is not known";
+    const what = `${entries.some(({ found }) => found.bounds === "range") ? "range" : "interval"} (${runs} runs)`;
+    const open = entries.filter(({ found, fair }) => found.low !== null && found.low <= fair && fair <= found.high!);
+    if (!open.length) return `; ${entries.length > 1 ? "each" : "the"} ${what} excludes the fair share`;
+    return `; the ${what}${entries.length > 1 ? ` of ${listing(open.map(({ scheme }) => scheme))}` : ""} includes the fair share`;
+}
