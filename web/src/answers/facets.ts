@@ -14,12 +14,18 @@ export interface Facet {
     /** Path, and the directory where there are several. */
     title: string;
     schemes: SchemeRuns[];
+    /** Whether flows of another scheme compete with those of each scheme: then none is by itself. */
+    beside: boolean;
 }
+
+/** Axes of grids that name competitors. */
+const COMPETITORS = ["axis:versus", "axis:scheme"];
 
 export const MOST_FACETS = 12;
 
 /** The facets in the order of the table. */
 export function facetsOf(runs: Runs, rows: Uint32Array): Facet[] {
+    const competitors = COMPETITORS.filter((name) => runs.has(name));
     const several = runs.facts.directories.length > 1;
     const found = new Map<string, Facet>();
     for (const group of groupRows(runs, rows, ["directory", "path", "scheme"])) {
@@ -28,11 +34,19 @@ export function facetsOf(runs: Runs, rows: Uint32Array): Facet[] {
         let facet = found.get(key);
         if (!facet) {
             const title = several ? `${path} (${runs.directoryLabel(directory)})` : path;
-            facet = { directory, path, title, schemes: [] };
+            const row = group.rows[0]!;
+            const beside = competitors.some((name) => {
+                const value = runs.text(name, row);
+                return value !== "" && !value.includes("alone");
+            });
+            facet = { directory, path, title, schemes: [], beside };
             found.set(key, facet);
         }
         facet.schemes.push({ scheme, rows: goodRows(runs, group) });
     }
+    const order = new Map(Object.keys(runs.facts.schemes).map((scheme, place) => [scheme, place]));
+    const place = ({ scheme }: SchemeRuns) => order.get(scheme) ?? order.size;
+    for (const facet of found.values()) facet.schemes.sort((a, b) => place(a) - place(b));
     return [...found.values()];
 }
 

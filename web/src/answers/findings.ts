@@ -54,7 +54,7 @@ function judges(field: Field): boolean {
 
 /** Schemes by themselves; those of a mix are no rivals. */
 function single(facet: Facet): SchemeRuns[] {
-    return facet.schemes.filter(({ scheme, rows }) => !isMix(scheme) && rows.length > 0);
+    return facet.beside ? [] : facet.schemes.filter(({ scheme, rows }) => !isMix(scheme) && rows.length > 0);
 }
 
 /** Says which schemes no other one beats in both metrics, by the means; nothing of fewer than two. */

@@ -3,10 +3,10 @@
 import "./answers.css";
 import { useMemo } from "preact/hooks";
 import { useQuery } from "../data/query";
-import { CONVENTIONS, type Runs, runsOf } from "../data/runs";
+import { CONVENTIONS, type Runs } from "../data/runs";
 import type { Field, RunsFacts } from "../data/source";
 import { counted, inSentence } from "../data/words";
-import { FieldOptions, FilterBar, useChosen } from "../ui/filters";
+import { FieldOptions, FilterBar, useChosen, useRuns } from "../ui/filters";
 import { Legend, lookOf } from "../ui/plot";
 import { useInks } from "../ui/theme";
 import { Bars } from "./bars";
@@ -31,7 +31,7 @@ function metricsOf(runs: Runs): Field[] {
 }
 
 export function AnswersPage({ facts }: { facts: RunsFacts }) {
-    const runs = runsOf(facts);
+    const runs = useRuns(facts);
     const { dark } = useInks();
     const [query, change] = useQuery();
     const metrics = useMemo(() => metricsOf(runs), [runs]);
@@ -137,7 +137,9 @@ export function AnswersPage({ facts }: { facts: RunsFacts }) {
                     </select>
                 </label>
                 <span class="count quiet" role="status">
-                    {ready ? `${counted(rows.length, "run")} on ${counted(facets.length, "path")}` : "Reading…"}
+                    {ready
+                        ? `${counted(rows.length, "run")} on ${counted(new Set(facets.map(({ path }) => path)).size, "path")}`
+                        : "Reading…"}
                 </span>
             </div>
             {x && y && metric && (

@@ -145,9 +145,11 @@ export function Plane(props: {
             <h3>{facet.title}</h3>
             <p class="answer">
                 {sentence ||
-                    (points.length
-                        ? "A single scheme: there is none to compare it with."
-                        : "No run that went well has both numbers.")}
+                    (facet.beside
+                        ? "Flows of another scheme compete in these runs: who is better by itself is not asked."
+                        : points.length
+                          ? "A single scheme: there is none to compare it with."
+                          : "No run that went well has both numbers.")}
             </p>
             <div class="plot" ref={box}>
                 {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: a drawing does not take the focus */}

@@ -113,24 +113,20 @@ export function Shares({ runs, facet, entries }: { runs: Runs; facet: Facet; ent
 
 /** `Beside cubic on india: bbr 26 % [24, 28] of the payload (fair: 50 %)`: the commonest competitor first. */
 function sentences(path: string, got: Map<string, Got>, pairs: readonly [string, string][]): string[] {
-    let rest = [...pairs];
+    // both ways of a pair stand one after the other
+    let mixes = pairs.filter((_, index) => index % 2 === 0);
     const said: string[] = [];
-    while (rest.length) {
+    while (mixes.length) {
         const counts = new Map<string, number>();
-        for (const [, other] of rest) counts.set(other, (counts.get(other) ?? 0) + 1);
+        for (const scheme of mixes.flat()) counts.set(scheme, (counts.get(scheme) ?? 0) + 1);
         const most = Math.max(...counts.values());
-        // of several that are as common, the last of a mix is who the others are tested against
-        const competitor = rest.map(([, other]) => other).find((other) => counts.get(other) === most)!;
-        const own = rest.filter(([, other]) => other === competitor);
-        rest = rest.filter((pair) => !pair.includes(competitor));
-        said.push(
-            sentence(
-                path,
-                competitor,
-                own.map(([one]) => ({ scheme: one, ...got.get(JSON.stringify([one, competitor]))! })),
-                got,
-            ),
+        const competitor = [...counts].find(([, count]) => count === most)![0];
+        const others = mixes.flatMap((mix) =>
+            mix.includes(competitor) ? mix.filter((each) => each !== competitor) : [],
         );
+        mixes = mixes.filter((mix) => !mix.includes(competitor));
+        const entries = others.map((scheme) => ({ scheme, ...got.get(JSON.stringify([scheme, competitor]))! }));
+        said.push(sentence(path, competitor, entries, got));
     }
     return said;
 }

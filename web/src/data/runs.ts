@@ -56,6 +56,11 @@ export class Runs {
         this.#columns.set(name, column);
     }
 
+    /** Names of the columns that are there. */
+    get columns(): string[] {
+        return [...this.#columns.keys()];
+    }
+
     has(name: string): boolean {
         return this.#columns.has(name);
     }

@@ -1,7 +1,8 @@
 /** A table of any number of rows, of which only those in sight are in the page. Keyboard and roles are those of an ARIA grid. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useNarrow } from "../ui/narrow";
 
 export interface GridColumn {
     name: string;
@@ -39,18 +40,6 @@ const PADDING = 22;
 
 /** Browsers do not scroll further than some ten million pixels: longer tables jump over rows, and keys go one by one. */
 const LONGEST = 8_000_000;
-
-export function useNarrow(): boolean {
-    const media = "(max-width: 640px)";
-    const [narrow, setNarrow] = useState(() => matchMedia(media).matches);
-    useEffect(() => {
-        const list = matchMedia(media);
-        const listen = () => setNarrow(list.matches);
-        list.addEventListener("change", listen);
-        return () => list.removeEventListener("change", listen);
-    }, []);
-    return narrow;
-}
 
 export function Grid(props: GridProps) {
     const { columns, count, version, open } = props;

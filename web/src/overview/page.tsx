@@ -12,7 +12,6 @@ import {
     groupRows,
     type Runs,
     readSort,
-    runsOf,
     type SortKey,
     sortGroups,
     sortRows,
@@ -20,10 +19,11 @@ import {
 import type { Field, RunsFacts } from "../data/source";
 import type { Estimate } from "../data/statistics";
 import { ageText, boundsLegend, boundsText, capitalized, counted, numberOf } from "../data/words";
-import { FieldOptions, FilterBar, fieldLabel, Menu, useChosen } from "../ui/filters";
+import { FieldOptions, FilterBar, fieldLabel, Menu, useChosen, useRuns } from "../ui/filters";
 import { onGround } from "../ui/looks";
+import { useNarrow } from "../ui/narrow";
 import { useInks } from "../ui/theme";
-import { Grid, type GridColumn, useNarrow } from "./grid";
+import { Grid, type GridColumn } from "./grid";
 import { type PivotCell, PivotTable, pivotCells } from "./pivot";
 
 const NONE: string[] = [];
@@ -57,7 +57,7 @@ function mainTexts(runs: Runs): string[] {
 }
 
 export function OverviewPage({ facts }: { facts: RunsFacts }) {
-    const runs = runsOf(facts);
+    const runs = useRuns(facts);
     const [query, change] = useQuery();
     const convention = query.get("convention") ?? "corrected";
     const named = query.getAll("columns").filter((name) => runs.fields.has(name));

@@ -1,10 +1,35 @@
 /** Which runs are looked at: the same bar above the table and the charts, its state in `filter` of the address. */
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useQuery } from "../data/query";
-import { countedValues, type Filter, filterFields, filterRows, type Runs, reachOf, readFilters } from "../data/runs";
-import type { Field } from "../data/source";
+import {
+    countedValues,
+    type Filter,
+    filterFields,
+    filterRows,
+    type Runs,
+    reachOf,
+    readFilters,
+    runsOf,
+} from "../data/runs";
+import type { Field, RunsFacts } from "../data/source";
 import { capitalized, counted, decimal, titleOf } from "../data/words";
+
+/** The table of runs; when runs were added, the one before stays until its columns have been read again. */
+export function useRuns(facts: RunsFacts): Runs {
+    const [shown, setShown] = useState(() => runsOf(facts));
+    useEffect(() => {
+        const next = runsOf(facts);
+        if (next === shown) return;
+        let wanted = true;
+        const change = () => wanted && setShown(next);
+        next.load(shown.columns).then(change, change);
+        return () => {
+            wanted = false;
+        };
+    }, [facts]);
+    return shown;
+}
 
 /** Reads columns; tells when those that were asked for are there. */
 export function useColumns(runs: Runs, names: readonly string[]): { ready: boolean; age: number; problem: string } {
@@ -210,6 +235,12 @@ export function Menu({
 }) {
     const element = useRef<HTMLDetailsElement>(null);
     const [open, setOpen] = useState(false);
+    const body = useRef<HTMLDivElement>(null);
+    useLayoutEffect(() => {
+        // what would stand beyond the window moves to the left
+        const beyond = (body.current?.getBoundingClientRect().right ?? 0) - document.documentElement.clientWidth + 16;
+        if (body.current && beyond > 0) body.current.style.marginLeft = `${-beyond}px`;
+    }, [open]);
     useEffect(() => {
         if (!open) return;
         const close = (event: Event) => {
@@ -232,7 +263,11 @@ export function Menu({
     return (
         <details class="menu" ref={element} onToggle={(event) => setOpen(event.currentTarget.open)}>
             <summary>{title}</summary>
-            {open && <div class={wide ? "menu-body wide" : "menu-body"}>{children()}</div>}
+            {open && (
+                <div class={wide ? "menu-body wide" : "menu-body"} ref={body}>
+                    {children()}
+                </div>
+            )}
         </details>
     );
 }

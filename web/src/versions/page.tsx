@@ -6,6 +6,7 @@ import { useQuery } from "../data/query";
 import { CONVENTIONS, runsOf } from "../data/runs";
 import type { DirectoryFacts, RunsFacts } from "../data/source";
 import { capitalized, counted, decimal, inSentence, listing } from "../data/words";
+import { useNarrow } from "../ui/narrow";
 
 /** A row of `data/moved.json`: computed by the code of `dumbbell diff`, in the units that people see. */
 interface MovedRow {
@@ -269,13 +270,16 @@ function linesOf(compared: readonly (readonly MovedRow[])[]): Line[] {
 }
 
 function answer(lines: readonly Line[], moved: readonly Line[], others: readonly DirectoryFacts[]): string {
-    if (!lines.length) return "There is nothing in both that could be compared.";
+    const compared = lines.filter(
+        (line) => line.base.mean !== null && line.others.some((row) => row !== null && row.other !== null),
+    );
+    if (!compared.length) return "There is nothing in both that could be compared.";
     const where = others.length === 1 ? ` in ${others[0]!.label}` : "";
-    if (!moved.length) return `Nothing moved beyond chance${where}: ${counted(lines.length, "comparison")}.`;
+    if (!moved.length) return `Nothing moved beyond chance${where}: ${counted(compared.length, "comparison")}.`;
     const most = moved
         .slice(0, 3)
         .map((line) => `${inSentence(line.title)} of ${line.scheme} on ${line.path} (${percent(line)})`);
-    return `${moved.length} of ${counted(lines.length, "comparison")} moved beyond chance${where}, most of all ${listing(most)}.`;
+    return `${moved.length} of ${counted(compared.length, "comparison")} moved beyond chance${where}, most of all ${listing(most)}.`;
 }
 
 function percent(line: Line): string {
@@ -302,14 +306,21 @@ function Differences(props: {
     runs: { facts: RunsFacts };
 }) {
     const { lines, base, others, dates } = props;
+    const narrow = useNarrow();
     return (
         <table class="moved">
             <caption class="hidden">Means of each metric in the base and the others, and how they differ</caption>
             <thead>
                 <tr>
-                    <th scope="col">Path</th>
-                    <th scope="col">Scheme</th>
-                    <th scope="col">Metric</th>
+                    {narrow ? (
+                        <th scope="col">Of</th>
+                    ) : (
+                        <>
+                            <th scope="col">Path</th>
+                            <th scope="col">Scheme</th>
+                            <th scope="col">Metric</th>
+                        </>
+                    )}
                     <th scope="col" class="number">
                         {base.label}
                     </th>
@@ -324,11 +335,20 @@ function Differences(props: {
             <tbody>
                 {lines.map((line) => (
                     <tr key={line.key}>
-                        <th scope="row">{line.path}</th>
-                        <td>{line.scheme}</td>
-                        <td>
-                            {capitalized(line.title)} <span class="quiet">{line.unit}</span>
-                        </td>
+                        {narrow ? (
+                            <th scope="row">
+                                {line.scheme} <small class="quiet">{line.path}</small>
+                                {capitalized(line.title)} <span class="quiet">{line.unit}</span>
+                            </th>
+                        ) : (
+                            <>
+                                <th scope="row">{line.path}</th>
+                                <td>{line.scheme}</td>
+                                <td>
+                                    {capitalized(line.title)} <span class="quiet">{line.unit}</span>
+                                </td>
+                            </>
+                        )}
                         <td class="number">
                             {line.base.mean === null ? "-" : decimal(line.base.mean, line.digits)}
                             <small class="quiet">{counted(line.base.runs, "run")}</small>
