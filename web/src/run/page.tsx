@@ -1,9 +1,611 @@
-import type { RunsFacts } from "../data/source";
+/** A run: what it was, why it went as it did, and everything that was recorded of it over time. */
 
-export function RunPage({ id, facts }: { id: string; facts: RunsFacts }) {
+import "./run.css";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Known } from "../charts/panels";
+import { flowOf, ownerText } from "../charts/panels";
+import { type PacketName, Sequence } from "../charts/sequence";
+import { exactTime, spanText } from "../charts/ticks";
+import { type OtherRun, Timeline } from "../charts/timeline";
+import { around, limited, sameView, type View } from "../charts/view";
+import { numberText } from "../data/numbers";
+import { type Field, type RunFacts, type RunSource, type RunsFacts, runSource, type Sentence } from "../data/source";
+import { addressOf, readAddress, useAddress } from "../data/state";
+import { listOf, listText, partOf, runMeant, runPage } from "./address";
+import { likelyOthers, runIdentities } from "./runs";
+
+/** So many flows are drawn unless somebody chooses. */
+const FIRST_FLOWS = 6;
+/** The address follows the window when it rests for so long. */
+const REST_MS = 250;
+
+interface Loaded {
+    source: RunSource;
+    facts: RunFacts;
+}
+
+/** Reads written series once: every window is cut from the same ones. */
+function readOnce(source: RunSource): RunSource {
+    let window: ReturnType<RunSource["window"]> | null = null;
+    let packets: ReturnType<RunSource["packets"]> | null = null;
+    return {
+        facts: () => source.facts(),
+        reading: () => source.reading(),
+        window: (...of) => {
+            window ??= source.window(...of);
+            return window;
+        },
+        packets: (...of) => {
+            packets ??= source.packets(...of);
+            return packets;
+        },
+        life: (flow, seq) => source.life(flow, seq),
+        file: (name) => source.file(name),
+        qlog: (flow) => source.qlog(flow),
+    };
+}
+
+function useRun(id: string | null, kind: RunsFacts["kind"]): [Loaded | null, string] {
+    const [loaded, setLoaded] = useState<Loaded | null>(null);
+    const [problem, setProblem] = useState("");
+    useEffect(() => {
+        setLoaded(null);
+        setProblem("");
+        if (!id) return;
+        let wanted = true;
+        const source = runSource(id, kind);
+        source.facts().then(
+            (facts) => wanted && setLoaded({ source: facts.thinned_only ? readOnce(source) : source, facts }),
+            (error: Error) => wanted && setProblem(error.message),
+        );
+        return () => {
+            wanted = false;
+        };
+    }, [id, kind]);
+    return [loaded, problem];
+}
+
+export function RunPage({ id, facts: runs }: { id: string; facts: RunsFacts }) {
+    const [loaded, problem] = useRun(id, runs.kind);
+    if (problem)
+        return (
+            <p class="bad" role="alert">
+                {id}: {problem}
+            </p>
+        );
+    if (!loaded)
+        return (
+            <p class="quiet" role="status">
+                Reading the run…
+            </p>
+        );
+    return <Run {...loaded} id={id} runs={runs} />;
+}
+
+/** The window of the page: it follows the address, and the address follows it when it rests. */
+function useView(whole: View): [View, (view: View) => void, ReturnType<typeof useAddress>] {
+    const address = useAddress();
+    const [{ query }, change] = address;
+    const said = partOf(query.get("from"), query.get("to"));
+    const wanted = said ? limited(said, whole) : whole;
+    const [view, setView] = useState(wanted);
+    const written = useRef(wanted);
+    useEffect(() => {
+        if (sameView(wanted, written.current)) return;
+        written.current = wanted;
+        setView(wanted);
+    }, [wanted.from, wanted.to]);
+    useEffect(() => {
+        if (sameView(view, written.current)) return;
+        const timer = setTimeout(() => {
+            written.current = view;
+            const all = sameView(view, whole);
+            change({ from: all ? null : String(view.from), to: all ? null : String(view.to) }, true);
+        }, REST_MS);
+        return () => clearTimeout(timer);
+    }, [view.from, view.to]);
+    return [view, setView, address];
+}
+
+function Run({ source, facts, id, runs }: Loaded & { id: string; runs: RunsFacts }) {
+    const whole = useMemo(() => ({ from: 0, to: Math.max(1, facts.duration_ns) }), [facts.duration_ns]);
+    const [view, setView, [{ query }, change]] = useView(whole);
+    const page = useRef<HTMLDivElement>(null);
+    const heading = useRef<HTMLHeadingElement>(null);
+    const diagrams = useRef<HTMLHeadingElement>(null);
+    const [reading, setReading] = useState<Sentence[] | null>(null);
+    const [unread, setUnread] = useState("");
+    const [all, setAll] = useState<string[]>([]);
+    useEffect(() => {
+        source.reading().then(setReading, (error: Error) => setUnread(error.message));
+        runIdentities(runs).then(setAll);
+        document.title = `${facts.label}: dumbbell`;
+        // Keys work at once, and readers of the page begin at its name.
+        if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
+    }, [source]);
+
+    const numbers = facts.flows.map(({ flow }) => flow);
+    const asked = listOf(query.get("flow")).map(Number);
+    const chosen = numbers.filter((flow) => asked.includes(flow));
+    const flows = chosen.length > 0 ? chosen : numbers.slice(0, FIRST_FLOWS);
+    const packetFlow = Number(query.get("packets"));
+    const sequenceFlow = numbers.includes(packetFlow) ? packetFlow : (flows[0] ?? 1);
+    const flowTitle = (flow: number) => {
+        const scheme = facts.flows.find((each) => each.flow === flow)?.scheme;
+        return `flow ${flow}${scheme ? ` ${scheme}` : ""}`;
+    };
+
+    const sentence = query.has("why") ? (reading?.[Number(query.get("why"))] ?? null) : null;
+    const highlight = sentence ? { from: sentence.from_ns, to: sentence.to_ns } : null;
+    const range = partOf(...((query.get("range")?.split("-", 2) as [string, string]) ?? [null, null]));
+    const [pinFlow, pinSeq] = (query.get("packet") ?? "").split(":").map(Number);
+    const pinned: PacketName | null =
+        pinFlow !== undefined && pinSeq !== undefined ? { flow: pinFlow, seq: pinSeq } : null;
+
+    const otherId = query.get("with") || null;
+    const [otherLoaded, otherProblem] = useRun(otherId, runs.kind);
+    const shift = Number(query.get("shift")) || 0;
+    const other: OtherRun | null = useMemo(
+        () =>
+            otherLoaded && {
+                source: otherLoaded.source,
+                known: otherLoaded.facts.series,
+                title: shortLabel(otherLoaded.facts, facts),
+                shift_ns: shift * 1e6,
+            },
+        [otherLoaded, shift],
+    );
+    const show = (index: number) => {
+        const { from_ns, to_ns, flow } = reading![index]!;
+        const next = around(from_ns, to_ns, whole);
+        const changes: Record<string, string | null> = {
+            why: String(index),
+            from: String(next.from),
+            to: String(next.to),
+        };
+        if (flow !== null && numbers.includes(flow)) {
+            if (!flows.includes(flow)) changes.flow = listText([...flows, flow].map(String));
+            changes.packets = String(flow);
+        }
+        change(changes);
+        diagrams.current?.scrollIntoView({ block: "start" });
+    };
+
+    const bottleneck = useMemo(() => bottleneckOf(facts), [facts]);
     return (
-        <p>
-            {id} of {facts.rows} runs
-        </p>
+        <div class="run" ref={page}>
+            <Head facts={facts} all={all} id={id} heading={heading} />
+            <div class="sides">
+                <section aria-labelledby="why">
+                    <h2 id="why">Why</h2>
+                    {unread && <p class="bad">{unread}</p>}
+                    {reading === null && !unread && <p class="quiet">Reading what happened…</p>}
+                    {reading?.length === 0 && (
+                        <p class="quiet">There is nothing to say about this run: its events were not recorded.</p>
+                    )}
+                    <ol class="why">
+                        {reading?.map((each, index) => (
+                            <li key={`${each.kind} ${each.from_ns} ${each.text}`}>
+                                <button
+                                    type="button"
+                                    aria-pressed={sentence === each}
+                                    title={`shows ${exactTime(each.from_ns, 3)} to ${exactTime(each.to_ns, 3)}`}
+                                    onClick={() => (sentence === each ? change({ why: null }) : show(index))}
+                                >
+                                    {each.text}
+                                </button>
+                            </li>
+                        ))}
+                    </ol>
+                </section>
+                <Flows facts={facts} fields={runs.fields} source={source} />
+            </div>
+            <h2 ref={diagrams} id="diagrams">
+                Over time
+            </h2>
+            {facts.thinned_only && (
+                <p class="note">
+                    This site keeps so many points of each series that nothing is missed at full width, and the lowest
+                    and highest value between them; <code>dumbbell serve</code> shows every packet at any zoom.
+                </p>
+            )}
+            <div class="row choices">
+                <FlowChoice facts={facts} flows={flows} flowTitle={flowTitle} change={change} />
+                <OtherChoice
+                    {...{ id, all, otherId, shift, change }}
+                    problem={otherProblem}
+                    title={otherLoaded?.facts.label ?? ""}
+                />
+            </div>
+            <Timeline
+                source={source}
+                known={facts.series as Known[]}
+                bottleneck={bottleneck}
+                whole={whole}
+                view={view}
+                onView={setView}
+                flows={flows}
+                flowTitle={flowTitle}
+                other={other}
+                added={listOf(query.get("more"))}
+                onAdded={(added) => change({ more: listText(added) }, true)}
+                hidden={listOf(query.get("hide"))}
+                onHidden={(hidden) => change({ hide: listText(hidden) }, true)}
+                lines={listOf(query.get("lines"))}
+                onLines={(lines) => change({ lines: listText(lines) }, true)}
+                range={range}
+                onRange={(part) => change({ range: part ? `${part.from}-${part.to}` : null }, true)}
+                highlight={highlight}
+                keys={page}
+                more={({ width, data, inks }) =>
+                    facts.has_packets && (
+                        <>
+                            {numbers.length > 1 && (
+                                <label class="sequence-flow">
+                                    packets of{" "}
+                                    <select
+                                        value={sequenceFlow}
+                                        onChange={(event) => change({ packets: event.currentTarget.value }, true)}
+                                    >
+                                        {numbers.map((flow) => (
+                                            <option key={flow} value={flow}>
+                                                {flowTitle(flow)}
+                                            </option>
+                                        ))}
+                                    </select>
+                                </label>
+                            )}
+                            <Sequence
+                                {...{ source, view, whole, width, data, inks, pinned }}
+                                flow={sequenceFlow}
+                                flowTitle={flowTitle(sequenceFlow)}
+                                onView={setView}
+                                onPin={(packet) => change({ packet: packet && `${packet.flow}:${packet.seq}` }, true)}
+                                keys={page}
+                                written={facts.thinned_only}
+                            />
+                        </>
+                    )
+                }
+            />
+            {!facts.has_packets && (
+                <p class="note">
+                    No packets were logged (<code>--log {facts.log}</code>), so there is no diagram of packets;{" "}
+                    <code>--log full</code> logs all that happens to each.
+                </p>
+            )}
+            <Files facts={facts} source={source} />
+        </div>
+    );
+}
+
+/** Returns what tells another run from this one. */
+function shortLabel(other: RunFacts, own: RunFacts): string {
+    const parts = [
+        other.scheme !== own.scheme && other.scheme,
+        other.path !== own.path && other.path,
+        other.directory !== own.directory && other.directory,
+    ].filter(Boolean);
+    return parts.length > 0 ? parts.join(" ") : `run ${other.run}`;
+}
+
+/** Returns the owner of the series of the bottleneck: the first link in the data direction that has any. */
+function bottleneckOf(facts: RunFacts): string | null {
+    const owners = facts.series.map(({ owner }) => owner).filter((owner) => flowOf(owner) === null);
+    return facts.links.map((link) => `link ${link}`).find((owner) => owners.includes(owner)) ?? owners[0] ?? null;
+}
+
+function Head({
+    facts,
+    all,
+    id,
+    heading,
+}: {
+    facts: RunFacts;
+    all: string[];
+    id: string;
+    heading: { current: HTMLHeadingElement | null };
+}) {
+    const at = all.indexOf(id);
+    const filters = readAddress(location.hash).query;
+    /** Windows and runs laid over stay; what belongs to this run alone does not. */
+    const kept = new URLSearchParams(
+        [...filters].filter(([name]) => !["why", "packet", "flow", "packets", "with"].includes(name)),
+    );
+    const link = (index: number, text: string) => {
+        const other = all[index];
+        if (at < 0 || other === undefined) return null;
+        return (
+            <a href={addressOf(runPage(other), kept)} title={other}>
+                {text}
+            </a>
+        );
+    };
+    return (
+        <header class="head">
+            <h1 ref={heading} tabIndex={-1}>
+                {facts.label || `${facts.scheme} on ${facts.path}`}
+            </h1>
+            <nav class="row" aria-label="Other runs">
+                {link(at - 1, "‹ previous run")}
+                {link(at + 1, "next run ›")}
+                {at >= 0 && (
+                    <span class="quiet">
+                        {at + 1} of {all.length}
+                    </span>
+                )}
+            </nav>
+            <dl class="facts">
+                <Fact name="scheme" value={facts.scheme} />
+                <Fact name="path" value={facts.path} />
+                <Fact name="run" value={String(facts.run)} />
+                <Fact name="seed" value={facts.seed === null ? "-" : String(facts.seed)} />
+                <Fact name="backend" value={facts.backend} />
+                <Fact name="duration" value={spanText(facts.duration_ns)} />
+                <Fact name="status" value={facts.status} bad={facts.status !== "done"} />
+                {facts.reason && <Fact name="reason" value={facts.reason} bad={facts.status !== "done"} />}
+            </dl>
+        </header>
+    );
+}
+
+function Fact({ name, value, bad = false }: { name: string; value: string; bad?: boolean }) {
+    return (
+        <div>
+            <dt>{name}</dt>
+            <dd class={bad ? "bad" : undefined}>{value}</dd>
+        </div>
+    );
+}
+
+const USUAL: Field[] = [
+    ["goodput_mbps", "goodput", "Mbit/s", 2],
+    ["throughput_mbps", "throughput", "Mbit/s", 2],
+    ["owd_p95_ms", "one-way delay, 95th percentile", "ms", 1],
+    ["delay_p95_ms", "delay, 95th percentile (Pantheon)", "ms", 1],
+    ["packet_loss_rate", "packet loss", "", 4],
+    ["retransmissions", "retransmissions", "packets", 0],
+].map(([name, title, unit, digits]) => ({ name, title, unit, digits, kind: "number", group: "flow" }) as Field);
+
+function Flows({ facts, fields, source }: { facts: RunFacts; fields: Field[]; source: RunSource }) {
+    const known = (field: Field) => facts.flows.some(({ metrics }) => Number.isFinite(metrics[field.name]));
+    const main = fields.filter((field) => field.group === "flow" && field.main && known(field));
+    const shown = (main.length > 0 ? main : USUAL.filter(known)).slice(0, 7);
+    return (
+        <section aria-labelledby="flows">
+            <h2 id="flows">Flows</h2>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by keys */}
+            <section class="scroll flows" tabIndex={0} aria-labelledby="flows">
+                <table>
+                    <thead>
+                        <tr>
+                            <th scope="col">flow</th>
+                            <th scope="col">scheme</th>
+                            <th scope="col" class="number">
+                                from, s
+                            </th>
+                            <th scope="col" class="number">
+                                to, s
+                            </th>
+                            {shown.map((field) => (
+                                <th scope="col" class="number" key={field.name} title={field.convention}>
+                                    {field.title}
+                                    {field.unit && `, ${field.unit}`}
+                                </th>
+                            ))}
+                            <th scope="col">qlog</th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {facts.flows.map(({ flow, scheme, start_s, stop_s, reverse, metrics }) => {
+                            const qlog = source.qlog(flow);
+                            return (
+                                <tr key={flow}>
+                                    <th scope="row">{flow}</th>
+                                    <td>
+                                        {scheme}
+                                        {reverse && " (reverse)"}
+                                    </td>
+                                    <td class="number">{numberText(start_s, 2)}</td>
+                                    <td class="number">{numberText(stop_s, 2)}</td>
+                                    {shown.map((field) => (
+                                        <td class="number" key={field.name}>
+                                            {numberText(scaled(metrics[field.name], field), field.digits ?? 2)}
+                                        </td>
+                                    ))}
+                                    <td>
+                                        {qlog && facts.has_packets ? (
+                                            <a href={qlog} download aria-label={`qlog of flow ${flow}`}>
+                                                qlog
+                                            </a>
+                                        ) : (
+                                            "-"
+                                        )}
+                                    </td>
+                                </tr>
+                            );
+                        })}
+                    </tbody>
+                </table>
+            </section>
+        </section>
+    );
+}
+
+function scaled(value: number | undefined, field: Field): number | null {
+    return value === undefined || value === null ? null : value * (field.factor ?? 1);
+}
+
+type Change = (changes: Record<string, string | null>, keeps?: boolean) => void;
+
+function FlowChoice({
+    facts,
+    flows,
+    flowTitle,
+    change,
+}: {
+    facts: RunFacts;
+    flows: number[];
+    flowTitle: (flow: number) => string;
+    change: Change;
+}) {
+    const [filter, setFilter] = useState("");
+    const numbers = facts.flows.map(({ flow }) => flow);
+    if (numbers.length < 2) return null;
+    const set = (next: number[]) =>
+        change({ flow: listText(numbers.filter((each) => next.includes(each)).map(String)) }, true);
+    const seen = numbers.filter((flow) => flowTitle(flow).includes(filter));
+    return (
+        <details class="flow-choice" open={numbers.length <= 12}>
+            <summary>
+                {flows.length} of {numbers.length} flows drawn
+            </summary>
+            {numbers.length > 12 && (
+                <label>
+                    find{" "}
+                    <input type="search" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
+                </label>
+            )}
+            <fieldset class="row many" aria-label="Flows that are drawn">
+                {seen.map((flow) => (
+                    <button
+                        type="button"
+                        class="small"
+                        key={flow}
+                        aria-pressed={flows.includes(flow)}
+                        onClick={() =>
+                            set(flows.includes(flow) ? flows.filter((each) => each !== flow) : [...flows, flow])
+                        }
+                    >
+                        {flowTitle(flow)}
+                    </button>
+                ))}
+            </fieldset>
+        </details>
+    );
+}
+
+function OtherChoice({
+    id,
+    all,
+    otherId,
+    shift,
+    change,
+    problem,
+    title,
+}: {
+    id: string;
+    all: string[];
+    otherId: string | null;
+    shift: number;
+    change: Change;
+    problem: string;
+    title: string;
+}) {
+    const likely = useMemo(() => likelyOthers(id, all, 300), [id, all]);
+    const choose = (text: string) => {
+        const meant = runMeant(text);
+        if (meant && meant !== id) change({ with: meant });
+    };
+    return (
+        <div class="row other-choice">
+            <label>
+                lay over it{" "}
+                <input
+                    list="other-runs"
+                    placeholder="another run, or its address"
+                    value={otherId ?? ""}
+                    onChange={(event) => choose(event.currentTarget.value)}
+                />
+            </label>
+            <datalist id="other-runs">
+                {likely.map((each) => (
+                    <option key={each} value={each} />
+                ))}
+            </datalist>
+            {otherId && (
+                <>
+                    <span>
+                        dashed: <a href={addressOf(runPage(otherId), new URLSearchParams())}>{title || otherId}</a>
+                    </span>
+                    <label>
+                        later by{" "}
+                        <input
+                            type="number"
+                            class="shift"
+                            value={shift}
+                            step="any"
+                            onChange={(event) =>
+                                change(
+                                    { shift: Number(event.currentTarget.value) ? event.currentTarget.value : null },
+                                    true,
+                                )
+                            }
+                        />{" "}
+                        ms
+                    </label>
+                    <button type="button" onClick={() => change({ with: null, shift: null })}>
+                        take it off
+                    </button>
+                </>
+            )}
+            {problem && <span class="bad">{problem}</span>}
+        </div>
+    );
+}
+
+function bytesText(bytes: number): string {
+    if (bytes < 1000) return `${bytes} bytes`;
+    return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+function Files({ facts, source }: { facts: RunFacts; source: RunSource }) {
+    const [copied, setCopied] = useState("");
+    const command = useRef<HTMLElement>(null);
+    const copy = async () => {
+        try {
+            await navigator.clipboard.writeText(facts.command);
+            setCopied("copied");
+        } catch {
+            if (command.current) getSelection()?.selectAllChildren(command.current);
+            setCopied("selected: copy it with Ctrl and C");
+        }
+    };
+    return (
+        <section aria-labelledby="again">
+            <h2 id="again">Again, and elsewhere</h2>
+            <p>This command repeats the run:</p>
+            <pre>
+                <code ref={command}>{facts.command}</code>
+            </pre>
+            <p class="row">
+                <button type="button" onClick={copy}>
+                    copy the command
+                </button>
+                <span role="status">{copied}</span>
+            </p>
+            <ul class="files">
+                {facts.files.map(({ name, bytes }) => {
+                    const address = source.file(name);
+                    return (
+                        <li key={name}>
+                            {address ? (
+                                <a href={address} download={name}>
+                                    {name}
+                                </a>
+                            ) : (
+                                name
+                            )}{" "}
+                            <span class="quiet">{bytesText(bytes)}</span>
+                        </li>
+                    );
+                })}
+            </ul>
+            {facts.links.length > 0 && (
+                <p class="quiet">
+                    Links of the path: {facts.links.map((link) => ownerText(`link ${link}`)).join(", ")}.
+                </p>
+            )}
+        </section>
     );
 }

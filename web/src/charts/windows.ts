@@ -1,0 +1,82 @@
+/** Asks for the window that is looked at: not at every movement, and the newest question wins. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { RunSource } from "../data/source";
+import { type WindowData, windowData } from "./series";
+import type { View } from "./view";
+
+const PATIENCE_MS = 60;
+
+export interface Answer<T> {
+    /** What was answered last; it stays while the next is under way. */
+    data: T | null;
+    waiting: boolean;
+    problem: string;
+}
+
+/** Returns what `ask` answered to the newest question; null asks nothing. `key` says when the question is another one. */
+export function useNewest<T>(ask: (() => Promise<T>) | null, key: string): Answer<T> {
+    const [answer, setAnswer] = useState<Answer<T>>({ data: null, waiting: ask !== null, problem: "" });
+    const turn = useRef({ newest: 0, busy: false, next: null as (() => void) | null });
+    useEffect(() => {
+        const state = turn.current;
+        const number = ++state.newest;
+        state.next = null;
+        if (!ask) {
+            setAnswer({ data: null, waiting: false, problem: "" });
+            return;
+        }
+        setAnswer((last) => (last.waiting ? last : { ...last, waiting: true }));
+        const start = () => {
+            // One question at a time: those that were overtaken while it was answered are never asked.
+            if (state.busy) {
+                state.next = start;
+                return;
+            }
+            state.busy = true;
+            ask()
+                .then(
+                    (data) => number === state.newest && setAnswer({ data, waiting: false, problem: "" }),
+                    (error: Error) =>
+                        number === state.newest &&
+                        setAnswer((last) => ({ data: last.data, waiting: false, problem: error.message })),
+                )
+                .finally(() => {
+                    state.busy = false;
+                    const next = state.next;
+                    state.next = null;
+                    next?.();
+                });
+        };
+        const timer = setTimeout(start, state.newest === 1 ? 0 : PATIENCE_MS);
+        return () => clearTimeout(timer);
+    }, [key]);
+    return answer;
+}
+
+/** Returns the series of a window in so many columns. `age` asks again, for runs that still grow. */
+export function useWindow(
+    source: RunSource | null,
+    view: View,
+    columns: number,
+    series: readonly string[],
+    age = 0,
+): Answer<WindowData> {
+    const ready = source !== null && columns > 0;
+    const key = ready ? `${identity(source)} ${view.from} ${view.to} ${columns} ${age} ${series.join("\n")}` : "";
+    return useNewest(
+        ready ? async () => windowData(await source.window(view.from, view.to, columns, [...series])) : null,
+        key,
+    );
+}
+
+const identities = new WeakMap<object, number>();
+let count = 0;
+
+/** Returns a number that tells one source from another. */
+export function identity(source: object): number {
+    const known = identities.get(source);
+    if (known !== undefined) return known;
+    identities.set(source, ++count);
+    return count;
+}

@@ -1,0 +1,31 @@
+/** The other runs: which come before and after this one, and which are likely to be compared with it. */
+
+import { type RunsFacts, runsColumn } from "../data/source";
+
+/** Returns the identities of all runs in the order of the table, or none where it does not say them. */
+export async function runIdentities(facts: RunsFacts): Promise<string[]> {
+    const names = ["directory", "path", "scheme", "run"];
+    try {
+        const columns = await Promise.all(names.map((name) => runsColumn(name).then((table) => table.column(name))));
+        const parts = columns.map(({ values, names: texts }, index) => {
+            if (texts) return (row: number) => texts[values[row]!] ?? "";
+            if (index === 0) return (row: number) => facts.directories[values[row]!]?.id ?? "";
+            return (row: number) => String(values[row]);
+        });
+        return Array.from({ length: facts.rows }, (_, row) => parts.map((part) => part(row)).join("/"));
+    } catch {
+        return []; // pages of one run have no others
+    }
+}
+
+/** Returns the runs that come to mind to lay over one: those on its path, then those of its scheme, then others. */
+export function likelyOthers(id: string, all: readonly string[], most: number): string[] {
+    const [directory, path, scheme] = id.split("/");
+    const near = (other: string) => {
+        const [itsDirectory, itsPath, itsScheme] = other.split("/");
+        return (itsPath === path ? 4 : 0) + (itsScheme === scheme ? 2 : 0) + (itsDirectory === directory ? 1 : 0);
+    };
+    const ranked: string[][] = [[], [], [], [], [], [], [], []];
+    for (const other of all) if (other !== id) ranked[near(other)]!.push(other);
+    return ranked.reverse().flat().slice(0, most);
+}
