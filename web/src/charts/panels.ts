@@ -7,6 +7,8 @@ export interface Known {
     name: string;
     title: string;
     unit: string;
+    /** What 0, 1, ... stand for, where values are states. */
+    names?: string[];
 }
 
 export interface PanelSpec {
@@ -17,20 +19,43 @@ export interface PanelSpec {
     keys: string[];
 }
 
-const PANELS: { id: string; title: string; names: string[] }[] = [
+interface Group {
+    id: string;
+    title: string;
+    /** Names of series; of names with the same meaning the first that there is. */
+    names: (string | string[])[];
+    /** What those with another unit than the first are called. */
+    others?: string;
+    /** Names left out where several flows are drawn: they can be added. */
+    alone?: string[];
+}
+
+const PANELS: Group[] = [
     {
         id: "throughput",
         title: "Throughput",
-        names: ["capacity", "throughput", "send_rate", "offered_rate", "offered"],
+        names: ["throughput", "send_rate", "offered_rate", "capacity"],
+        alone: ["send_rate"],
     },
     { id: "delay", title: "One-way delay", names: ["one_way_delay"] },
-    { id: "rtt", title: "RTT", names: ["rtt", "latest_rtt", "srtt"] },
-    { id: "flight", title: "In flight and window", names: ["in_flight", "cwnd", "window", "ssthresh", "bdp"] },
-    { id: "pacing", title: "Pacing and bandwidth estimate", names: ["pacing_rate", "delivery_rate", "bw"] },
-    { id: "queue", title: "Queue", names: ["queue"] },
+    { id: "rtt", title: "RTT", names: [["rtt", "latest_rtt"], "srtt"] },
+    {
+        id: "flight",
+        title: "In flight and window",
+        names: ["in_flight", "window", "cwnd", "ssthresh", "bdp"],
+        alone: ["ssthresh"],
+        others: "Congestion window",
+    },
+    {
+        id: "pacing",
+        title: "Pacing and bandwidth estimate",
+        names: [["pacing_rate", "pacing"], ["bw", "bandwidth"], "delivery_rate"],
+        alone: ["delivery_rate"],
+    },
+    { id: "queue", title: "Queue", names: [["queue", "queue_bytes"]] },
 ];
 
-/** Series that are shown from another one with the same meaning, or that only other parts need. */
+/** What only the diagram of packets needs. */
 const HIDDEN = new Set(["seq"]);
 
 /** Where only rates make sense, what counts bytes stays among the other series. */
@@ -52,7 +77,7 @@ export function flowOf(owner: string): number | null {
 
 /** Returns the name of an owner for people: "bottleneck" of "link data/bottleneck". */
 export function ownerText(owner: string): string {
-    return owner.replace(/^link (data\/)?/, "");
+    return owner.replace(/^link (data\/)?/, "").replace(/^path$/, "");
 }
 
 export interface Chosen {
@@ -74,43 +99,37 @@ export function panelsOf(
         const flow = flowOf(owner);
         return flow === null || flows.has(flow);
     });
-    const ofBottleneck = ({ owner }: Known) => flowOf(owner) !== null || bottleneck === null || owner === bottleneck;
+    const ofBottleneck = ({ owner }: Known) =>
+        flowOf(owner) !== null || owner === "path" || bottleneck === null || owner === bottleneck;
     const panels: PanelSpec[] = [];
     const used = new Set<string>();
-    const place = (id: string, title: string, series: Known[]) => {
-        const units = [...new Set(series.map(({ unit }) => unit))];
-        for (const unit of units) {
-            const of = series.filter((each) => each.unit === unit);
-            for (const each of of) used.add(keyOf(each));
-            const names = [...new Set(of.map((each) => each.title))].join(", ");
-            panels.push({
-                id: units.length > 1 ? `${id}-${unit}` : id,
-                title: units.length > 1 ? capital(names) : title,
-                unit,
-                keys: of.map(keyOf),
-            });
+    const place = ({ id, title, others = title }: Omit<Group, "names">, series: Known[]) => {
+        for (const [index, unit] of [...new Set(series.map((each) => each.unit))].entries()) {
+            const keys = series.filter((each) => each.unit === unit).map(keyOf);
+            for (const key of keys) used.add(key);
+            panels.push({ id: index === 0 ? id : `${id}-${unit}`, title: index === 0 ? title : others, unit, keys });
         }
     };
-    for (const { id, title, names } of PANELS) {
-        const found = names.flatMap((name) =>
-            seen.filter(
-                (each) =>
-                    each.name === name &&
-                    ofBottleneck(each) &&
-                    statesOf(each.unit) === null &&
-                    (!RATES.has(id) || isRate(each.unit)),
-            ),
-        );
-        if (id === "queue" && found.length === 0)
-            found.push(...seen.filter((each) => each.name === "queue_bytes" && ofBottleneck(each)));
-        if (found.length > 0) place(id, title, found);
+    for (const group of PANELS) {
+        const fits = (each: Known) =>
+            ofBottleneck(each) && statesOf(each) === null && (!RATES.has(group.id) || isRate(each.unit));
+        const left = flows.size > 1 ? (group.alone ?? []) : [];
+        const usable = seen.filter((each) => fits(each) && !left.includes(each.name));
+        const found = group.names.flatMap((name) => {
+            const names = typeof name === "string" ? [name] : name;
+            const owners = new Map<string, Known>();
+            for (const alternative of [...names].reverse())
+                for (const each of usable) if (each.name === alternative) owners.set(each.owner, each);
+            return usable.filter((each) => owners.get(each.owner) === each);
+        });
+        if (found.length > 0) place(group, found);
     }
     const rest = seen.filter((each) => !used.has(keyOf(each)) && !HIDDEN.has(each.name));
-    const states = rest.filter((each) => statesOf(each.unit) !== null);
-    const others = rest.filter((each) => statesOf(each.unit) === null);
+    const states = rest.filter((each) => statesOf(each) !== null);
+    const others = rest.filter((each) => statesOf(each) === null);
     for (const wanted of added) {
         const found = others.filter((each) => addedName(each) === wanted);
-        if (found.length > 0) place(wanted, capital(addedTitle(found[0]!)), found);
+        if (found.length > 0) place({ id: wanted, title: capital(addedTitle(found[0]!)) }, found);
     }
     return { panels, states, others };
 }

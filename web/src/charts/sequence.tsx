@@ -571,9 +571,9 @@ function PacketLife({
                     })}
                 </tbody>
             </table>
-            {story.data && story.data.story.length > 0 && (
+            {story.data && story.data.sentences.length > 0 && (
                 <ul>
-                    {story.data.story.map((sentence) => (
+                    {story.data.sentences.map((sentence) => (
                         <li key={sentence}>{sentence}</li>
                     ))}
                 </ul>

@@ -33,16 +33,14 @@ export interface Events {
     total: number;
 }
 
-export interface WindowData extends View {
+export interface WindowData {
     series: ReadonlyMap<string, Series>;
     events: Events;
 }
 
-/** Returns the names in units like "0 startup, 1 drain", or null where it is a common unit. */
-export function statesOf(unit: string): ReadonlyMap<number, string> | null {
-    const parts = unit.split(",").map((each) => /^\s*(-?\d+) (.+?)\s*$/.exec(each));
-    if (parts.length < 2 || parts.some((each) => each === null)) return null;
-    return new Map(parts.map((each) => [Number(each![1]), each![2]!]));
+/** Returns what the whole numbers of a series stand for, or null where they are just numbers. */
+export function statesOf({ names }: { names?: readonly string[] }): ReadonlyMap<number, string> | null {
+    return names && names.length > 0 ? new Map(names.map((name, number) => [number, name])) : null;
 }
 
 /** Decodes the answer to a question for a window. */
@@ -52,7 +50,8 @@ export function windowData(columns: Columns<WindowMeta>): WindowData {
     const low = columns.numbers("low");
     const high = columns.numbers("high");
     const series = new Map<string, Series>();
-    for (const { owner, name, title, unit, kind, detail, first, rows, bin_ns } of meta.series) {
+    for (const header of meta.series) {
+        const { owner, name, title, unit, kind, detail, first, rows, bin_ns } = header;
         const key = `${owner}/${name}`;
         const part = (all: typeof time) => all.subarray(first, first + rows);
         series.set(key, {
@@ -67,12 +66,10 @@ export function windowData(columns: Columns<WindowMeta>): WindowData {
             time: part(time),
             low: part(low),
             high: part(high),
-            states: statesOf(unit),
+            states: statesOf(header),
         });
     }
     return {
-        from: meta.from_ns,
-        to: meta.to_ns,
         series,
         events: {
             time: columns.numbers("event_time_ns"),
@@ -92,7 +89,7 @@ export function shifted(data: WindowData, by: number): WindowData {
     const later = (times: Numbers) => Float64Array.from(times, (each) => each + by);
     const series = new Map([...data.series].map(([key, each]) => [key, { ...each, time: later(each.time) }]));
     const events = { ...data.events, time: later(data.events.time) };
-    return { from: data.from + by, to: data.to + by, series, events };
+    return { series, events };
 }
 
 /** Returns the first row whose time is not before `time`. */

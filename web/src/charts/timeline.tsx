@@ -68,14 +68,18 @@ const MARKERS = ["o", "s", "^", "D", "v", "x"];
 const MOST_COLUMNS = 2000;
 const ROWS = 50;
 
-function strokeOf(index: number, other: boolean, dark: boolean, name: string): Stroke {
+/** Lines of one flow in one panel differ by their dashes where colours tell flows apart. */
+const VARIANTS = [[], [2, 2], [8, 2, 2, 2], [1, 3]];
+
+/** Returns how a line is drawn. `tone` is the number of its colour, `variant` tells lines of one colour apart. */
+function strokeOf(tone: number, variant: number, other: boolean, dark: boolean, name: string): Stroke {
     if (name === "capacity" || name === "bdp")
         return { color: dark ? "#9ba3af" : "#5a616c", dashes: other ? [2, 4] : [7, 3], marker: "", width: 1 };
-    const look = freeLook(index);
+    const look = freeLook(tone);
     return {
         color: onGround(look.color, dark),
-        dashes: other ? [5, 4] : look.dashes,
-        marker: other ? "" : MARKERS[index % MARKERS.length]!,
+        dashes: other ? [5, 4] : variant > 0 ? VARIANTS[variant % VARIANTS.length]! : look.dashes,
+        marker: other ? "" : MARKERS[(tone + 2 * variant) % MARKERS.length]!,
         width: other ? 1.2 : 1.4,
     };
 }
@@ -133,7 +137,7 @@ export function Timeline(props: TimelineProps) {
 
     const several = flows.length > 1;
     const linesOf = (keys: string[]): Line[] => {
-        const names = new Set(keys.map((key) => key.slice(key.lastIndexOf("/") + 1)));
+        const names = [...new Set(keys.map((key) => key.slice(key.lastIndexOf("/") + 1)))];
         const found: Line[] = [];
         for (const [index, key] of keys.entries()) {
             for (const [from, isOther] of [
@@ -144,10 +148,13 @@ export function Timeline(props: TimelineProps) {
                 if (!series) continue;
                 const flow = flowOf(series.owner);
                 const owner = flow === null ? ownerText(series.owner) : several ? props.flowTitle(flow) : "";
-                const name = names.size > 1 || !several || flow === null ? series.title : "";
+                const name = names.length > 1 || !several || flow === null ? series.title : "";
                 found.push({
                     series,
-                    stroke: strokeOf(index, isOther, inks.dark, series.name),
+                    stroke:
+                        several && flow !== null
+                            ? strokeOf(flows.indexOf(flow), names.indexOf(series.name), isOther, inks.dark, series.name)
+                            : strokeOf(index, 0, isOther, inks.dark, series.name),
                     title: [owner, name].filter(Boolean).join(" ") + (isOther && other ? ` (${other.title})` : ""),
                     other: isOther,
                 });
@@ -675,7 +682,11 @@ function Overview({
                         for (let row = 0; row < series.high.length; row++) high = Math.max(high, series.high[row]!);
                     clipped(context, plot, 0, 34, () => {
                         for (const [index, series] of [...(data?.series.values() ?? [])].entries()) {
-                            const stroke = { ...strokeOf(index, false, inks.dark, series.name), marker: "", width: 1 };
+                            const stroke = {
+                                ...strokeOf(index, 0, false, inks.dark, series.name),
+                                marker: "",
+                                width: 1,
+                            };
                             drawSeries(
                                 context,
                                 series,

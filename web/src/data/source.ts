@@ -64,6 +64,8 @@ export interface SeriesHeader {
     first: number;
     rows: number;
     bin_ns?: number;
+    /** What 0, 1, ... stand for, where values are states. */
+    names?: string[];
 }
 
 export interface WindowMeta {
@@ -101,14 +103,15 @@ export interface RunFacts {
     duration_ns: number;
     flows: FlowFacts[];
     links: string[];
-    series: { owner: string; name: string; title: string; unit: string }[];
+    series: { owner: string; name: string; title: string; unit: string; names?: string[] }[];
     files: { name: string; bytes: number }[];
+    /** What the run wrote to its log. */
+    log: string;
     /** The command that repeats the run. */
     command: string;
     has_packets: boolean;
     /** Packets and windows beyond the written ones cannot be asked for. */
     thinned_only: boolean;
-    log: string;
 }
 
 export interface Sentence {
@@ -121,8 +124,8 @@ export interface Sentence {
 }
 
 export interface Life {
-    row: Record<string, number | null>;
-    story: string[];
+    packet: Record<string, number | null>;
+    sentences: string[];
 }
 
 /** What can be asked about a run, of a server, of files, or of a simulation in this browser. */

@@ -1,15 +1,24 @@
 /** A run: what it was, why it went as it did, and everything that was recorded of it over time. */
 
 import "./run.css";
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Known } from "../charts/panels";
-import { flowOf, ownerText } from "../charts/panels";
+import { flowOf } from "../charts/panels";
 import { type PacketName, Sequence } from "../charts/sequence";
 import { exactTime, spanText } from "../charts/ticks";
 import { type OtherRun, Timeline } from "../charts/timeline";
 import { around, limited, sameView, type View } from "../charts/view";
 import { numberText } from "../data/numbers";
-import { type Field, type RunFacts, type RunSource, type RunsFacts, runSource, type Sentence } from "../data/source";
+import {
+    type Field,
+    type FlowFacts,
+    type RunFacts,
+    type RunSource,
+    type RunsFacts,
+    runSource,
+    type Sentence,
+} from "../data/source";
 import { addressOf, readAddress, useAddress } from "../data/state";
 import { listOf, listText, partOf, runMeant, runPage } from "./address";
 import { likelyOthers, runIdentities } from "./runs";
@@ -270,8 +279,8 @@ function Run({ source, facts, id, runs }: Loaded & { id: string; runs: RunsFacts
             />
             {!facts.has_packets && (
                 <p class="note">
-                    No packets were logged (<code>--log {facts.log}</code>), so there is no diagram of packets;{" "}
-                    <code>--log full</code> logs all that happens to each.
+                    No packets were logged, so there is no diagram of packets: <code>--log packets</code> logs them,{" "}
+                    <code>--log full</code> all that happens to each.
                 </p>
             )}
             <Files facts={facts} source={source} />
@@ -292,7 +301,12 @@ function shortLabel(other: RunFacts, own: RunFacts): string {
 /** Returns the owner of the series of the bottleneck: the first link in the data direction that has any. */
 function bottleneckOf(facts: RunFacts): string | null {
     const owners = facts.series.map(({ owner }) => owner).filter((owner) => flowOf(owner) === null);
-    return facts.links.map((link) => `link ${link}`).find((owner) => owners.includes(owner)) ?? owners[0] ?? null;
+    return (
+        facts.links.map((link) => `link ${link}`).find((owner) => owners.includes(owner)) ??
+        owners.find((owner) => owner.startsWith("link data/")) ??
+        owners.find((owner) => owner.startsWith("link ")) ??
+        null
+    );
 }
 
 function Head({
@@ -362,73 +376,97 @@ const USUAL: Field[] = [
     ["goodput_mbps", "goodput", "Mbit/s", 2],
     ["throughput_mbps", "throughput", "Mbit/s", 2],
     ["owd_p95_ms", "one-way delay, 95th percentile", "ms", 1],
-    ["delay_p95_ms", "delay, 95th percentile (Pantheon)", "ms", 1],
     ["packet_loss_rate", "packet loss", "", 4],
+    ["rtt_mean_ms", "mean RTT", "ms", 1],
+    ["timeouts", "timeouts", "", 0],
+    ["loss_episodes", "loss episodes", "", 0],
     ["retransmissions", "retransmissions", "packets", 0],
 ].map(([name, title, unit, digits]) => ({ name, title, unit, digits, kind: "number", group: "flow" }) as Field);
 
+/** Up to so many flows are columns, metrics below each other; more are rows. */
+const FLOW_COLUMNS = 3;
+
 function Flows({ facts, fields, source }: { facts: RunFacts; fields: Field[]; source: RunSource }) {
     const known = (field: Field) => facts.flows.some(({ metrics }) => Number.isFinite(metrics[field.name]));
-    const main = fields.filter((field) => field.group === "flow" && field.main && known(field));
-    const shown = (main.length > 0 ? main : USUAL.filter(known)).slice(0, 7);
+    const main = fields.filter((field) => field.group !== "run" && field.main && known(field));
+    const usual = USUAL.filter((field) => known(field) && !main.some(({ name }) => name === field.name));
+    const shown = [...main, ...usual].slice(0, 8);
+    const columns: { title: string; says?: string; number: boolean; of: (flow: FlowFacts) => ComponentChildren }[] = [
+        { title: "scheme", number: false, of: ({ scheme, reverse }) => `${scheme}${reverse ? " (reverse)" : ""}` },
+        { title: "from, s", number: true, of: ({ start_s }) => numberText(start_s, 2) },
+        { title: "to, s", number: true, of: ({ stop_s }) => numberText(stop_s, 2) },
+        ...shown.map((field) => ({
+            title: `${field.title}${field.unit ? `, ${field.unit}` : ""}`,
+            says: [field.convention, field.formula].filter(Boolean).join(": "),
+            number: true,
+            of: ({ metrics }: FlowFacts) => numberText(scaled(metrics[field.name], field), field.digits ?? 2),
+        })),
+        {
+            title: "qlog",
+            number: false,
+            of: ({ flow }) => <Qlog address={facts.has_packets ? source.qlog(flow) : null} flow={flow} />,
+        },
+    ];
+    const few = facts.flows.length <= FLOW_COLUMNS;
     return (
         <section aria-labelledby="flows">
             <h2 id="flows">Flows</h2>
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by keys */}
-            <section class="scroll flows" tabIndex={0} aria-labelledby="flows">
+            <section class={`scroll flows${few ? "" : " many"}`} tabIndex={0} aria-label="Metrics of the flows">
                 <table>
                     <thead>
                         <tr>
                             <th scope="col">flow</th>
-                            <th scope="col">scheme</th>
-                            <th scope="col" class="number">
-                                from, s
-                            </th>
-                            <th scope="col" class="number">
-                                to, s
-                            </th>
-                            {shown.map((field) => (
-                                <th scope="col" class="number" key={field.name} title={field.convention}>
-                                    {field.title}
-                                    {field.unit && `, ${field.unit}`}
-                                </th>
-                            ))}
-                            <th scope="col">qlog</th>
+                            {few
+                                ? facts.flows.map(({ flow }) => (
+                                      <th scope="col" class="number" key={flow}>
+                                          {flow}
+                                      </th>
+                                  ))
+                                : columns.map(({ title, says, number }) => (
+                                      <th scope="col" class={number ? "number" : ""} key={title} title={says}>
+                                          {title}
+                                      </th>
+                                  ))}
                         </tr>
                     </thead>
                     <tbody>
-                        {facts.flows.map(({ flow, scheme, start_s, stop_s, reverse, metrics }) => {
-                            const qlog = source.qlog(flow);
-                            return (
-                                <tr key={flow}>
-                                    <th scope="row">{flow}</th>
-                                    <td>
-                                        {scheme}
-                                        {reverse && " (reverse)"}
-                                    </td>
-                                    <td class="number">{numberText(start_s, 2)}</td>
-                                    <td class="number">{numberText(stop_s, 2)}</td>
-                                    {shown.map((field) => (
-                                        <td class="number" key={field.name}>
-                                            {numberText(scaled(metrics[field.name], field), field.digits ?? 2)}
-                                        </td>
-                                    ))}
-                                    <td>
-                                        {qlog && facts.has_packets ? (
-                                            <a href={qlog} download aria-label={`qlog of flow ${flow}`}>
-                                                qlog
-                                            </a>
-                                        ) : (
-                                            "-"
-                                        )}
-                                    </td>
-                                </tr>
-                            );
-                        })}
+                        {few
+                            ? columns.map(({ title, says, of }) => (
+                                  <tr key={title}>
+                                      <th scope="row" title={says}>
+                                          {title}
+                                      </th>
+                                      {facts.flows.map((flow) => (
+                                          <td class="number" key={flow.flow}>
+                                              {of(flow)}
+                                          </td>
+                                      ))}
+                                  </tr>
+                              ))
+                            : facts.flows.map((flow) => (
+                                  <tr key={flow.flow}>
+                                      <th scope="row">{flow.flow}</th>
+                                      {columns.map(({ title, number, of }) => (
+                                          <td class={number ? "number" : ""} key={title}>
+                                              {of(flow)}
+                                          </td>
+                                      ))}
+                                  </tr>
+                              ))}
                     </tbody>
                 </table>
             </section>
         </section>
+    );
+}
+
+function Qlog({ address, flow }: { address: string | null; flow: number }) {
+    if (!address) return <>-</>;
+    return (
+        <a href={address} download aria-label={`qlog of flow ${flow}`}>
+            qlog
+        </a>
     );
 }
 
@@ -601,10 +639,11 @@ function Files({ facts, source }: { facts: RunFacts; source: RunSource }) {
                     );
                 })}
             </ul>
-            {facts.links.length > 0 && (
-                <p class="quiet">
-                    Links of the path: {facts.links.map((link) => ownerText(`link ${link}`)).join(", ")}.
-                </p>
+            {facts.log && (
+                <details>
+                    <summary>the log of the run</summary>
+                    <pre class="log">{facts.log}</pre>
+                </details>
             )}
         </section>
     );

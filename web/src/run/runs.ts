@@ -6,7 +6,9 @@ import { type RunsFacts, runsColumn } from "../data/source";
 export async function runIdentities(facts: RunsFacts): Promise<string[]> {
     const names = ["directory", "path", "scheme", "run"];
     try {
-        const columns = await Promise.all(names.map((name) => runsColumn(name).then((table) => table.column(name))));
+        const columns = await Promise.all(
+            names.map((name) => runsColumn(name).then((table) => table.column("values"))),
+        );
         const parts = columns.map(({ values, names: texts }, index) => {
             if (texts) return (row: number) => texts[values[row]!] ?? "";
             if (index === 0) return (row: number) => facts.directories[values[row]!]?.id ?? "";
