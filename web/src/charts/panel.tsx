@@ -123,13 +123,21 @@ function drawEventLines(
     context.globalAlpha = 1;
 }
 
+/** How far above the other lines a limit (capacity) may be and still be shown in full: in short bins it has huge peaks. */
+const LIMIT_ROOM = 2.5;
+
+function isLimit({ series }: Line): boolean {
+    return series.name === "capacity" || series.name === "bdp";
+}
+
 function scaleOf(lines: Line[], view: View, height: number): Scale {
     let low = Number.POSITIVE_INFINITY;
     let high = Number.NEGATIVE_INFINITY;
-    for (const { series } of lines) {
-        const [least, most] = extent(series, view);
+    for (const line of [...lines.filter((each) => !isLimit(each)), ...lines.filter(isLimit)]) {
+        const [least, most] = extent(line.series, view);
+        const beyond = isLimit(line) && high > 0 && most > high * LIMIT_ROOM;
         if (least < low) low = least;
-        if (most > high) high = most;
+        if (most > high && !beyond) high = most;
     }
     const [from, to] = axisRange(low, high);
     return { low: from, high: to, top: 6, bottom: height - 6 };

@@ -191,7 +191,7 @@ export function Sequence(props: Props) {
                     type="button"
                     class="small"
                     aria-pressed={paths}
-                    title="a line from sending to arriving; thick while queued"
+                    title="a line from sending to arriving; orange while it was queued"
                     onClick={() => setPaths(!paths)}
                 >
                     ways
@@ -390,7 +390,7 @@ function drawPackets(
     if (paths) {
         context.lineWidth = 1;
         context.strokeStyle = inks.quiet;
-        context.globalAlpha = rows.length > 1500 ? 0.12 : 0.35;
+        context.globalAlpha = Math.max(0.03, Math.min(0.35, row_height * 0.12));
         context.beginPath();
         for (const row of rows) {
             const end = [times.deliver_ns[row]!, times.drop_ns[row]!, times.dequeue_ns[row]!].find(
@@ -402,16 +402,14 @@ function drawPackets(
             context.lineTo(x(end), y);
         }
         context.stroke();
-        if (row_height > 2.5) {
-            context.globalAlpha = 0.4;
-            context.fillStyle = inks.dark ? "#e0a84f" : "#d98e00";
-            const thick = Math.min(6, row_height * 0.6);
-            for (const row of rows) {
-                const from = times.enqueue_ns[row]!;
-                const to = times.dequeue_ns[row]!;
-                if (!(to > from)) continue;
-                context.fillRect(x(from), yOf(seq[row]!, scale) - thick / 2, x(to) - x(from), thick);
-            }
+        context.globalAlpha = Math.max(0.05, Math.min(0.45, row_height * 0.18));
+        context.fillStyle = inks.dark ? "#e0a84f" : "#d98e00";
+        const thick = Math.max(0.8, Math.min(6, row_height * 0.6));
+        for (const row of rows) {
+            const from = times.enqueue_ns[row]!;
+            const to = times.dequeue_ns[row]!;
+            if (!(to > from)) continue;
+            context.fillRect(x(from), yOf(seq[row]!, scale) - thick / 2, x(to) - x(from), thick);
         }
         context.globalAlpha = 1;
     }
@@ -544,33 +542,35 @@ function PacketLife({
                     }
                 }}
             />
-            <table>
-                <thead>
-                    <tr>
-                        <th scope="col">what</th>
-                        <th scope="col" class="number">
-                            at
-                        </th>
-                        <th scope="col" class="number">
-                            since it was sent
-                        </th>
-                        <th scope="col">the time before it</th>
-                    </tr>
-                </thead>
-                <tbody>
-                    {steps.map(({ name, title, time }, index) => {
-                        const before = steps[index - 1];
-                        return (
-                            <tr key={name} data-step={name}>
-                                <th scope="row">{title}</th>
-                                <td class="number">{exactTime(time)}</td>
-                                <td class="number">{spanText(time - first)}</td>
-                                <td>{before && `${spent(before.name, name)} ${spanText(time - before.time)}`}</td>
-                            </tr>
-                        );
-                    })}
-                </tbody>
-            </table>
+            <div class="scroll">
+                <table>
+                    <thead>
+                        <tr>
+                            <th scope="col">what</th>
+                            <th scope="col" class="number">
+                                at
+                            </th>
+                            <th scope="col" class="number">
+                                since it was sent
+                            </th>
+                            <th scope="col">the time before it</th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {steps.map(({ name, title, time }, index) => {
+                            const before = steps[index - 1];
+                            return (
+                                <tr key={name} data-step={name}>
+                                    <th scope="row">{title}</th>
+                                    <td class="number">{exactTime(time)}</td>
+                                    <td class="number">{spanText(time - first)}</td>
+                                    <td>{before && `${spent(before.name, name)} ${spanText(time - before.time)}`}</td>
+                                </tr>
+                            );
+                        })}
+                    </tbody>
+                </table>
+            </div>
             {story.data && story.data.sentences.length > 0 && (
                 <ul>
                     {story.data.sentences.map((sentence) => (

@@ -74,7 +74,7 @@ const VARIANTS = [[], [2, 2], [8, 2, 2, 2], [1, 3]];
 /** Returns how a line is drawn. `tone` is the number of its colour, `variant` tells lines of one colour apart. */
 function strokeOf(tone: number, variant: number, other: boolean, dark: boolean, name: string): Stroke {
     if (name === "capacity" || name === "bdp")
-        return { color: dark ? "#9ba3af" : "#5a616c", dashes: other ? [2, 4] : [7, 3], marker: "", width: 1 };
+        return { color: dark ? "#7d8694" : "#8d96a3", dashes: other ? [5, 4] : [], marker: "", width: 1 };
     const look = freeLook(tone);
     return {
         color: onGround(look.color, dark),
