@@ -178,7 +178,7 @@ test-rest:
 	@$(MAKE) --no-print-directory test-programs
 
 # No file, no socket, no clock: what a browser runs too. Debian's compiler, for it comes with the sources of std.
-WASM := units strict_input record congestion transport path measure runs simulator
+WASM := units strict_input record congestion transport path measure runs views simulator
 .PHONY: wasm-check
 wasm-check: ## The simulator compiles for the browser (Debian's rustc-web, cargo-web and rust-web-src)
 	@test -x /usr/bin/cargo -a -d /usr/lib/rustlib/src/rust/library || \

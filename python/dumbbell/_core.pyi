@@ -842,3 +842,42 @@ class Control:
         max_frame_wait_s: float = ...,
     ) -> None:
         """A window, and whatever else is not as it is unless said."""
+
+class RunView:
+    """A run that is looked at: what is kept of it in memory, and its files, each of which may be absent.
+
+    The files are read once, unless `index` is what was kept of them. `retransmissions`: how many each flow (by number) had,
+    where that is known; then it is known which packets they are.
+    """
+
+    built: bool
+    """Whether the files were read: `index` was missing, damaged, or that of other files."""
+    end_ns: int
+    """The latest time of the run."""
+
+    def __init__(
+        self,
+        packets: str | PathLike[str] | None = None,
+        flows: str | PathLike[str] | None = None,
+        links: str | PathLike[str] | None = None,
+        index: bytes | None = None,
+        retransmissions: dict[int, int] | None = None,
+    ) -> None: ...
+    def index(self) -> bytes:
+        """What is kept, for a file beside the others."""
+
+    def series(self) -> str:
+        """JSON: the series of the run, a list of `owner`, `name`, `title`, `unit`, `kind` (points, steps, bars), `names`."""
+
+    def window(self, t0_ns: float, t1_ns: float, columns: int, series: str) -> bytes:
+        """The series of a part of the run and its rare events, as columns.
+
+        `series` is JSON: a list of names (of all that have such a series) and of pairs of owner and name. Of a series with many
+        samples there is a row for each of `columns` equal parts: the first time, the least and the largest value.
+        """
+
+    def packets(self, t0_ns: float, t1_ns: float, flow: int = 0, most: int = 100_000) -> bytes:
+        """The packets of a flow (0: of all) that were sent or under way then, and ACKs, as columns."""
+
+    def life(self, flow: int, seq: int) -> str:
+        """JSON: what became of a packet, by names (`packet`) and in `sentences`."""

@@ -6,10 +6,12 @@ use crate::pages::wrong_pages;
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::FileMetaData;
+use parquet::file::metadata::{FileMetaData, RowGroupMetaData};
 use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
+use parquet::file::statistics::Statistics;
 use std::fs::File;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -37,12 +39,35 @@ pub(crate) struct Groups<C> {
     columns: Option<C>,
     /// Rows of this row group that are still to come, says the footer.
     rows_left: u64,
+    /// Which times are wanted, ns; all without it.
+    wanted: Option<Range<u64>>,
+    /// Earliest and latest time of this row group, says the footer.
+    claimed: Option<(u64, u64)>,
 }
 
 impl<C: Columns> Groups<C> {
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let (file, bytes) = open_parquet(path)?;
-        Ok(Self { path: path.to_owned(), file, bytes, next_group: 0, columns: None, rows_left: 0 })
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            bytes,
+            next_group: 0,
+            columns: None,
+            rows_left: 0,
+            wanted: None,
+            claimed: None,
+        })
+    }
+
+    /// Reads only row groups that may have rows of these times; those of other times are among them.
+    pub(crate) fn only(&mut self, wanted: Range<u64>) {
+        self.wanted = Some(wanted);
+    }
+
+    /// Whether a row of this time may be in the row group that is read, says the footer.
+    pub(crate) fn may_have(&self, time_ns: u64) -> bool {
+        self.claimed.is_none_or(|(first, last)| (first..=last).contains(&time_ns))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -84,6 +109,11 @@ impl<C: Columns> Groups<C> {
                 }
                 self.columns = None;
             }
+            if let Some(wanted) = &self.wanted {
+                let groups = self.file.metadata().row_groups().iter().skip(self.next_group);
+                let is_outside = |times: (u64, u64)| times.1 < wanted.start || wanted.end <= times.0;
+                self.next_group += groups.take_while(|group| times_of(group).is_some_and(is_outside)).count();
+            }
             if self.next_group == self.file.num_row_groups() {
                 return Ok(false);
             }
@@ -95,6 +125,7 @@ impl<C: Columns> Groups<C> {
                 }
             }
             self.rows_left = group.metadata().num_rows().unsigned_abs();
+            self.claimed = times_of(group.metadata());
             self.columns = Some(C::open(group.as_ref()).map_err(failed)?);
             self.next_group += 1;
         }
@@ -104,6 +135,16 @@ impl<C: Columns> Groups<C> {
     pub(crate) fn stop(&mut self) {
         self.columns = None;
         self.next_group = self.file.num_row_groups();
+    }
+}
+
+/// The earliest and the latest time of a row group, from the statistics of its first column; none where the footer does not
+/// have them.
+fn times_of(group: &RowGroupMetaData) -> Option<(u64, u64)> {
+    // the old fields hold another order for numbers without a sign
+    match group.column(0).statistics().filter(|statistics| !statistics.is_min_max_deprecated())? {
+        Statistics::Int64(times) => Some((*times.min_opt()? as u64, *times.max_opt()? as u64)),
+        _ => None,
     }
 }
 

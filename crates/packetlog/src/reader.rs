@@ -11,6 +11,7 @@ use parquet::data_type::{Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::reader::RowGroupReader;
 use record::Record;
+use std::ops::Range;
 use std::path::Path;
 
 /// Streams the records of a packet log, in time order (those of a log from elsewhere: as it had them). After an error it yields nothing more.
@@ -20,6 +21,8 @@ pub struct PacketLogReader {
     next_row: usize,
     least_ns: u64,
     step_back_ns: u64,
+    /// Which times are wanted, ns.
+    wanted: Range<u64>,
 }
 
 impl PacketLogReader {
@@ -33,12 +36,28 @@ impl PacketLogReader {
         check_file(path, metadata, &expected, &schema)?;
         let mut pairs = metadata.key_value_metadata().into_iter().flatten();
         let step_back_ns = if pairs.any(|pair| pair.key == ORDER_KEY) { STEP_BACK_NS } else { 0 };
-        Ok(Self { groups, batch: Rows::default(), next_row: 0, least_ns: 0, step_back_ns })
+        Ok(Self {
+            groups,
+            batch: Rows::default(),
+            next_row: 0,
+            least_ns: 0,
+            step_back_ns,
+            wanted: 0..u64::MAX,
+        })
     }
 
     /// Number of records in the log.
     pub fn rows(&self) -> u64 {
         self.groups.rows()
+    }
+
+    /// Only the records from `from_ns` to before `to_ns`, in the order of the log. Of the file only those row groups are read whose
+    /// times, says the footer, lie there; in a log from elsewhere these may be more, since its clock may have stepped back.
+    #[must_use]
+    pub fn rows_between(mut self, from_ns: u64, to_ns: u64) -> Self {
+        self.wanted = from_ns..to_ns;
+        self.groups.only(self.wanted.clone());
+        self
     }
 
     /// Passes the remaining records to `visit` and returns how many there were.
@@ -54,18 +73,44 @@ impl PacketLogReader {
     /// The next record.
     #[inline]
     pub fn read(&mut self) -> Result<Option<Record>, Error> {
-        if self.next_row == self.batch.len() && !self.refill()? {
-            return Ok(None);
-        }
-        let row = self.next_row;
-        self.next_row += 1;
-        match self.batch.record(row) {
-            Some(record) if record.time_ns >= self.least_ns => {
-                self.least_ns = self.least_ns.max(record.time_ns.saturating_sub(self.step_back_ns));
-                Ok(Some(record))
+        loop {
+            if self.next_row == self.batch.len() && !self.refill()? {
+                return Ok(None);
             }
-            bad => Err(self.give_up(bad, row)),
+            let row = self.next_row;
+            self.next_row += 1;
+            match self.batch.record(row) {
+                Some(record) if record.time_ns >= self.least_ns => {
+                    self.least_ns = self.least_ns.max(record.time_ns.saturating_sub(self.step_back_ns));
+                    if self.wanted.contains(&record.time_ns) {
+                        return Ok(Some(record));
+                    }
+                    self.pass_over(&record)?;
+                }
+                bad => return Err(self.give_up(bad, row)),
+            }
         }
+    }
+
+    /// A record that is not wanted: after the last one that is, nothing more is read.
+    #[inline]
+    fn pass_over(&mut self, record: &Record) -> Result<(), Error> {
+        if self.least_ns >= self.wanted.end {
+            self.finish();
+        }
+        if self.groups.may_have(record.time_ns) {
+            return Ok(());
+        }
+        self.finish();
+        let problem = "is damaged: it has times that are not among those that its footer claims";
+        Err(Error::file(self.groups.path(), problem))
+    }
+
+    /// Nothing more is read.
+    fn finish(&mut self) {
+        self.groups.stop();
+        self.batch.clear();
+        self.next_row = 0;
     }
 
     /// Decodes the next batch; false at the end of the log.
@@ -87,9 +132,7 @@ impl PacketLogReader {
             }
             None => format!("has an unknown event code {}", self.batch.event[row]),
         };
-        self.groups.stop();
-        self.batch.clear();
-        self.next_row = 0;
+        self.finish();
         Error::file(self.groups.path(), problem)
     }
 }

@@ -9,6 +9,7 @@ use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::reader::RowGroupReader;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,6 +23,8 @@ pub struct SampleReader {
     groups: Groups<SampleColumns>,
     batch: Batch,
     rows: std::vec::IntoIter<Sample>,
+    /// Which times are wanted, ns.
+    wanted: Range<u64>,
 }
 
 impl SampleReader {
@@ -31,7 +34,16 @@ impl SampleReader {
         let groups = Groups::open(path)?;
         let schema = table.schema().map_err(|e| Error::parquet(path, "read", e))?;
         check_file(path, groups.metadata(), &[(FORMAT_KEY, table.format().to_owned())], &schema)?;
-        Ok(Self { groups, batch: Batch::default(), rows: Vec::new().into_iter() })
+        Ok(Self { groups, batch: Batch::default(), rows: Vec::new().into_iter(), wanted: 0..u64::MAX })
+    }
+
+    /// Only the samples from `from_ns` to before `to_ns`. Of the file only those row groups are read that, says the footer, have such
+    /// times.
+    #[must_use]
+    pub fn rows_between(mut self, from_ns: u64, to_ns: u64) -> Self {
+        self.wanted = from_ns..to_ns;
+        self.groups.only(self.wanted.clone());
+        self
     }
 
     /// Number of samples in the table.
@@ -45,7 +57,8 @@ impl Iterator for SampleReader {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(sample) = self.rows.next() {
+            let wanted = &self.wanted;
+            if let Some(sample) = self.rows.by_ref().find(|sample| wanted.contains(&sample.time_ns)) {
                 return Some(Ok(sample));
             }
             match self.groups.read(&mut self.batch) {

@@ -31,6 +31,7 @@ mod source;
 mod table;
 #[cfg(feature = "training")]
 mod train;
+mod views;
 
 use errors::{DamagedLog, Error};
 use pyo3::prelude::*;
@@ -99,6 +100,8 @@ mod _core {
     #[cfg(feature = "training")]
     #[pymodule_export]
     use crate::train::{train_controller, trainers};
+    #[pymodule_export]
+    use crate::views::RunView;
     #[pymodule_export]
     use crate::{DamagedLog, Error, commit, version};
 }

@@ -1,0 +1,193 @@
+//! A run as people look at it: windows of its series, its packets, the life of one.
+
+use crate::errors::error;
+use crate::source::{each_record, each_sample};
+use packetlog::{Key, PacketLogReader, SampleReader, SampleTable};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use views::{Cause, Owner, Pyramid, PyramidBuilder, RecordVisitor, Rows, SampleVisitor, View, Wanted};
+
+/// The files of a run, each of which may be absent.
+#[derive(Debug)]
+struct Files {
+    packets: Option<PathBuf>,
+    flows: Option<PathBuf>,
+    links: Option<PathBuf>,
+}
+
+impl Files {
+    /// The tables of samples that there are.
+    fn tables(&self) -> impl Iterator<Item = Result<SampleReader, packetlog::Error>> {
+        let flows = self.flows.iter().map(|file| SampleReader::open(file, SampleTable::Flows));
+        flows.chain(self.links.iter().map(|file| SampleReader::open(file, SampleTable::Links)))
+    }
+
+    /// How many packet events and how many samples there are.
+    fn rows(&self) -> Result<(u64, u64), packetlog::Error> {
+        let records = self.packets.as_ref().map_or(Ok(0), |file| Ok(PacketLogReader::open(file)?.rows()))?;
+        let mut samples = 0;
+        for table in self.tables() {
+            samples += table?.rows();
+        }
+        Ok((records, samples))
+    }
+
+    fn pyramid(&self) -> PyResult<Pyramid> {
+        let mut builder = PyramidBuilder::new();
+        if let Some(packets) = &self.packets {
+            each_record(PacketLogReader::open(packets).map_err(error)?, |record| {
+                builder.record(record);
+                Ok(())
+            })?;
+        }
+        for table in self.tables() {
+            each_sample(table.map_err(error)?, |sample| {
+                match &sample.key {
+                    Key::Flow(flow) => {
+                        builder.flow_value(sample.time_ns, *flow, &sample.field, &sample.unit, sample.value);
+                    }
+                    Key::Link(link) => {
+                        builder.link_value(sample.time_ns, link, &sample.field, &sample.unit, sample.value);
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(builder.finish())
+    }
+}
+
+impl Rows for Files {
+    fn has_records(&self) -> bool {
+        self.packets.is_some()
+    }
+
+    fn has_samples(&self) -> bool {
+        self.flows.is_some() || self.links.is_some()
+    }
+
+    fn records(&self, from_ns: u64, to_ns: u64, visit: &mut RecordVisitor<'_>) -> Result<(), Cause> {
+        let Some(packets) = &self.packets else { return Ok(()) };
+        let mut log = PacketLogReader::open(packets)?.rows_between(from_ns, to_ns);
+        while let Some(record) = log.read()? {
+            if visit(&record).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn samples(&self, from_ns: u64, to_ns: u64, visit: &mut SampleVisitor<'_>) -> Result<(), Cause> {
+        let mut owners: HashMap<Key, Owner> = HashMap::new();
+        for table in self.tables() {
+            for sample in table?.rows_between(from_ns, to_ns) {
+                let sample = sample?;
+                let owner = owners.entry(sample.key).or_insert_with_key(|key| match key {
+                    Key::Flow(number) => Owner::Flow(*number),
+                    Key::Link(name) => Owner::Link(name.to_string()),
+                });
+                if visit(sample.time_ns, owner, &sample.field, sample.value).is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A run that is looked at: what is kept of it in memory, and its files. They are read once, if `index` is not what was kept of them.
+///
+/// `retransmissions`: how many each flow had, by number, where that is known.
+#[pyclass(frozen, module = "dumbbell._core")]
+#[derive(Debug)]
+pub(crate) struct RunView {
+    files: Files,
+    pyramid: Pyramid,
+    retransmissions: HashMap<u32, u64>,
+    /// Whether `index` was missing, or that of other files.
+    #[pyo3(get)]
+    built: bool,
+}
+
+impl RunView {
+    fn view(&self) -> View<'_, Files> {
+        View::new(&self.pyramid, &self.files).with_retransmissions(self.retransmissions.clone())
+    }
+}
+
+#[pymethods]
+impl RunView {
+    #[new]
+    #[pyo3(signature = (packets=None, flows=None, links=None, index=None, retransmissions=None))]
+    fn open(
+        py: Python<'_>,
+        packets: Option<PathBuf>,
+        flows: Option<PathBuf>,
+        links: Option<PathBuf>,
+        index: Option<&[u8]>,
+        retransmissions: Option<HashMap<u32, u64>>,
+    ) -> PyResult<Self> {
+        let files = Files { packets, flows, links };
+        let retransmissions = retransmissions.unwrap_or_default();
+        py.detach(|| {
+            let rows = files.rows().map_err(error)?;
+            let kept = index.and_then(|bytes| Pyramid::from_bytes(bytes).ok());
+            let kept = kept.filter(|pyramid| (pyramid.records(), pyramid.samples()) == rows);
+            let built = kept.is_none();
+            let pyramid = kept.map_or_else(|| files.pyramid(), Ok)?;
+            Ok(Self { files, pyramid, retransmissions, built })
+        })
+    }
+
+    /// What is kept, as bytes for a file beside the others.
+    fn index<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes = py.detach(|| self.pyramid.to_bytes());
+        PyBytes::new(py, &bytes)
+    }
+
+    /// The latest time of the run, ns.
+    #[getter]
+    fn end_ns(&self) -> u64 {
+        self.pyramid.end_ns()
+    }
+
+    /// The series of the run as JSON: a list of owner, name, title, unit, kind.
+    fn series(&self) -> PyResult<String> {
+        serde_json::to_string(&self.pyramid.series()).map_err(error)
+    }
+
+    /// The series of a part of the run, and its rare events.
+    fn window<'py>(
+        &self,
+        py: Python<'py>,
+        t0_ns: f64,
+        t1_ns: f64,
+        columns: u32,
+        series: &str,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let wanted = Wanted::list(series).map_err(error)?;
+        let bytes = py.detach(|| self.view().window(t0_ns, t1_ns, columns, &wanted)).map_err(error)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The packets of a part of the run.
+    #[pyo3(signature = (t0_ns, t1_ns, flow=0, most=100_000))]
+    fn packets<'py>(
+        &self,
+        py: Python<'py>,
+        t0_ns: f64,
+        t1_ns: f64,
+        flow: u32,
+        most: u32,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.view().packets(t0_ns, t1_ns, flow, most)).map_err(error)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// What became of a packet, as JSON.
+    fn life(&self, py: Python<'_>, flow: u32, seq: u64) -> PyResult<String> {
+        py.detach(|| self.view().life(flow, seq)).map_err(error)
+    }
+}

@@ -1,0 +1,453 @@
+//! Pyramids as bytes, and back: whatever anybody may have written is checked before it is used.
+//!
+//! A line that says what it is, the version, then numbers: of 7 bits a byte, the lowest first, and a bit that says whether more
+//! follow. Numbers that may be below 0 have their sign in the lowest bit. Times and numbers in order are differences. A sum of
+//! all bytes before it is at the end.
+
+use crate::bins::{Bin, Bins};
+use crate::checkpoints::Checkpoints;
+use crate::error::Error;
+use crate::pyramid::{
+    FlowIndex, MOST_BINS, MOST_FLOWS, MOST_NAME_BYTES, MOST_NAMES, MOST_RARE, MOST_SAMPLED, Owner, Pyramid,
+    Sampled,
+};
+use crate::rare::{Rare, RareKind, Rares};
+use crate::resends::{MOST_RESENDS, Resends};
+use crate::sums::{Sums, is_width};
+
+const MAGIC: &[u8] = b"dumbbell index of a run\n";
+const VERSION: u64 = 1;
+/// Bytes of the sum at the end.
+const SUM_BYTES: usize = 8;
+/// Whole numbers up to here are exact.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+const fn damaged(problem: &'static str) -> Error {
+    Error::Damaged { problem }
+}
+
+impl Pyramid {
+    /// As bytes, for a file beside the log.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Out(MAGIC.to_vec());
+        out.number(VERSION);
+        for number in [self.records, self.samples, self.end_ns, self.flows_left_out] {
+            out.number(number);
+        }
+        for sums in [&self.density, &self.sample_density, &self.offered] {
+            out.sums(sums);
+        }
+        out.number(self.flows.len() as u64);
+        for flow in &self.flows {
+            out.flow(flow);
+        }
+        out.number(self.sampled.len() as u64);
+        for series in &self.sampled {
+            out.owner(&series.owner);
+            out.text(&series.field);
+            out.text(&series.unit);
+            out.bins(&series.bins);
+        }
+        for rares in &self.rare {
+            out.rares(rares);
+        }
+        out.number(self.texts.len() as u64);
+        for text in &self.texts {
+            out.text(text);
+        }
+        let sum = sum_of(&out.0);
+        out.0.extend(sum.to_le_bytes());
+        out.0
+    }
+
+    /// Reads what [`to_bytes`](Self::to_bytes) wrote.
+    ///
+    /// # Errors
+    /// One line: the bytes are something else, damaged, or of another version.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        let rest = bytes.strip_prefix(MAGIC).ok_or(Error::Foreign)?;
+        let mut source = In(rest);
+        let found = source.number()?;
+        if found != VERSION {
+            return Err(Error::Version { found, wanted: VERSION });
+        }
+        let end = rest.len().checked_sub(SUM_BYTES).ok_or(damaged("it is cut off"))?;
+        let (_, sum) = rest.split_at(end);
+        if sum_of(&bytes[..bytes.len() - SUM_BYTES]).to_le_bytes() != sum {
+            return Err(damaged("its bytes are not those that were written"));
+        }
+        let read = rest.len() - source.0.len();
+        source.0 = rest.get(read..end).ok_or(damaged("it is cut off"))?;
+        let pyramid = source.pyramid()?;
+        if !source.0.is_empty() {
+            return Err(damaged("something follows its end"));
+        }
+        Ok(pyramid)
+    }
+}
+
+/// FNV-1a, over 8 bytes at a time.
+fn sum_of(bytes: &[u8]) -> u64 {
+    let step = |sum: u64, word: u64| (sum ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
+    let mut sum = 0xcbf2_9ce4_8422_2325;
+    let words = bytes.chunks(8);
+    for word in words {
+        let mut whole = [0; 8];
+        whole[..word.len()].copy_from_slice(word);
+        sum = step(sum, u64::from_le_bytes(whole));
+    }
+    step(sum, bytes.len() as u64)
+}
+
+struct Out(Vec<u8>);
+
+impl Out {
+    fn number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.0.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.0.push(number as u8);
+    }
+
+    fn signed(&mut self, number: i64) {
+        self.number(((number << 1) ^ (number >> 63)) as u64);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.0.extend(text.as_bytes());
+    }
+
+    fn owner(&mut self, owner: &Owner) {
+        match owner {
+            Owner::Flow(number) => {
+                self.number(0);
+                self.number(u64::from(*number));
+            }
+            Owner::Link(name) => {
+                self.number(1);
+                self.text(name);
+            }
+            Owner::Path => self.number(2),
+        }
+    }
+
+    fn sums(&mut self, sums: &Sums) {
+        self.number(sums.width_ns);
+        self.number(sums.bins.len() as u64);
+        let mut last = 0;
+        for &(bin, sum) in &sums.bins {
+            self.number(bin - last);
+            self.number(sum);
+            last = bin;
+        }
+    }
+
+    fn bins(&mut self, bins: &Bins) {
+        self.number(bins.per);
+        self.number(bins.cell_ns);
+        self.number(bins.list.len() as u64);
+        let is_whole = |value: f64| {
+            value.trunc() == value && value.abs() < EXACT && value.to_bits() != (-0.0_f64).to_bits()
+        };
+        let whole = bins.list.iter().all(|bin| [bin.low, bin.high, bin.close].into_iter().all(is_whole));
+        self.number(u64::from(whole));
+        let (mut last_ns, mut last) = (0, 0.0);
+        for bin in &bins.list {
+            self.number(bin.first_ns - last_ns);
+            self.value(whole, bin.low, last);
+            last = bin.low;
+            if bins.per > 1 {
+                self.number(bin.last_ns - bin.first_ns);
+                self.number(bin.count);
+                self.value(whole, bin.high, bin.low);
+                self.value(whole, bin.close, bin.low);
+            }
+            last_ns = bin.last_ns;
+        }
+    }
+
+    fn value(&mut self, whole: bool, value: f64, last: f64) {
+        if whole {
+            self.signed(value as i64 - last as i64);
+        } else {
+            self.0.extend(value.to_le_bytes());
+        }
+    }
+
+    fn flow(&mut self, flow: &FlowIndex) {
+        self.number(u64::from(flow.number));
+        for number in [flow.packets_sent, flow.packets_delivered, flow.longest_ack_delay_ns] {
+            self.number(number);
+        }
+        self.number(u64::from(flow.tells_acked));
+        self.number(u64::from(flow.tells_new));
+        self.number(flow.resends.total);
+        self.number(flow.resends.packets.len() as u64);
+        let mut last = 0;
+        for &packet in &flow.resends.packets {
+            self.number(packet - last);
+            last = packet;
+        }
+        self.sums(&flow.sent);
+        self.sums(&flow.delivered);
+        self.bins(&flow.delay);
+        let checkpoints = &flow.checkpoints;
+        self.number(u64::from(checkpoints.ascends));
+        self.number(checkpoints.stride);
+        self.number(checkpoints.at.len() as u64);
+        let mut last = (0, 0);
+        for &(time_ns, seq) in &checkpoints.at {
+            self.number(time_ns - last.0);
+            self.number(seq - last.1);
+            last = (time_ns, seq);
+        }
+    }
+
+    fn rares(&mut self, rares: &Rares) {
+        self.number(rares.total);
+        self.number(rares.cell_ns);
+        self.number(rares.kept.len() as u64);
+        let mut last = Rare { time_ns: 0, flow: 0, what: 0 };
+        for event in &rares.kept {
+            self.number(event.time_ns - last.time_ns);
+            self.signed(i64::from(event.flow) - i64::from(last.flow));
+            self.signed(event.what.wrapping_sub(last.what) as i64);
+            last = *event;
+        }
+    }
+}
+
+struct In<'a>(&'a [u8]);
+
+impl In<'_> {
+    fn number(&mut self) -> Result<u64, Error> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7f);
+            if shift == 63 && bits > 1 {
+                break;
+            }
+            number |= bits << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(damaged("a number is too long"))
+    }
+
+    fn byte(&mut self) -> Result<u8, Error> {
+        let (&byte, rest) = self.0.split_first().ok_or(damaged("it is cut off"))?;
+        self.0 = rest;
+        Ok(byte)
+    }
+
+    fn signed(&mut self) -> Result<i64, Error> {
+        let number = self.number()?;
+        Ok((number >> 1) as i64 ^ -((number & 1) as i64))
+    }
+
+    fn float(&mut self) -> Result<f64, Error> {
+        let (bytes, rest) = self.0.split_first_chunk().ok_or(damaged("it is cut off"))?;
+        self.0 = rest;
+        let value = f64::from_le_bytes(*bytes);
+        if value.is_finite() { Ok(value) } else { Err(damaged("a value is no number")) }
+    }
+
+    /// A number of things, each of which takes at least `least_bytes`.
+    fn count(&mut self, most: usize, least_bytes: usize) -> Result<usize, Error> {
+        let count = usize::try_from(self.number()?).unwrap_or(usize::MAX);
+        if count > most {
+            return Err(damaged("it has more of something than is ever written"));
+        }
+        if count.saturating_mul(least_bytes) > self.0.len() {
+            return Err(damaged("it is cut off"));
+        }
+        Ok(count)
+    }
+
+    fn flag(&mut self) -> Result<bool, Error> {
+        match self.number()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(damaged("a flag is neither 0 nor 1")),
+        }
+    }
+
+    fn flow_number(&mut self) -> Result<u32, Error> {
+        u32::try_from(self.number()?).map_err(|_| damaged("a flow's number is too large"))
+    }
+
+    fn text(&mut self) -> Result<String, Error> {
+        let length = self.count(MOST_NAME_BYTES, 1)?;
+        let (bytes, rest) = self.0.split_at(length);
+        self.0 = rest;
+        std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| damaged("a text is not UTF-8"))
+    }
+
+    fn owner(&mut self) -> Result<Owner, Error> {
+        match self.number()? {
+            0 => Ok(Owner::Flow(self.flow_number()?)),
+            1 => Ok(Owner::Link(self.text()?)),
+            2 => Ok(Owner::Path),
+            _ => Err(damaged("a series has an owner of an unknown kind")),
+        }
+    }
+
+    fn later(&mut self, than_ns: u64) -> Result<u64, Error> {
+        than_ns.checked_add(self.number()?).ok_or(damaged("a time or number is too large"))
+    }
+
+    fn sums(&mut self) -> Result<Sums, Error> {
+        let width_ns = self.number()?;
+        if !is_width(width_ns) {
+            return Err(damaged("bins have a width that is never written"));
+        }
+        let count = self.count(MOST_BINS, 2)?;
+        let mut bins = Vec::with_capacity(count);
+        let mut last = None;
+        for _ in 0..count {
+            let bin = self.later(last.unwrap_or(0))?;
+            if last == Some(bin) || bin.checked_add(1).and_then(|next| next.checked_mul(width_ns)).is_none() {
+                return Err(damaged("its bins are not in order of time"));
+            }
+            bins.push((bin, self.number()?));
+            last = Some(bin);
+        }
+        Ok(Sums { width_ns, bins })
+    }
+
+    fn bins(&mut self) -> Result<Bins, Error> {
+        let (per, cell_ns) = (self.number()?, self.number()?);
+        if per == 0 || cell_ns == 0 {
+            return Err(damaged("bins are empty"));
+        }
+        let count = self.count(MOST_BINS, 2)?;
+        let whole = self.flag()?;
+        let mut bins = Vec::with_capacity(count);
+        let (mut last_ns, mut last) = (0, 0.0);
+        for _ in 0..count {
+            let first_ns = self.later(last_ns)?;
+            let low = self.value(whole, last)?;
+            let mut bin = Bin::of(first_ns, low);
+            if per > 1 {
+                bin.last_ns = self.later(first_ns)?;
+                bin.count = self.number()?;
+                bin.high = self.value(whole, low)?;
+                bin.close = self.value(whole, low)?;
+                if bin.count == 0 || bin.high < low || bin.close < low || bin.close > bin.high {
+                    return Err(damaged("a bin contradicts itself"));
+                }
+            }
+            last_ns = bin.last_ns;
+            last = low;
+            bins.push(bin);
+        }
+        Ok(Bins { list: bins, per, cell_ns })
+    }
+
+    fn value(&mut self, whole: bool, last: f64) -> Result<f64, Error> {
+        if !whole {
+            return self.float();
+        }
+        let value = (last as i64).checked_add(self.signed()?).map(|value| value as f64);
+        value.filter(|value| value.abs() < EXACT).ok_or(damaged("a value is too large"))
+    }
+
+    fn flow(&mut self, after: Option<u32>) -> Result<FlowIndex, Error> {
+        let number = self.flow_number()?;
+        if after.is_some_and(|after| number <= after) {
+            return Err(damaged("its flows are not in order"));
+        }
+        let (packets_sent, packets_delivered) = (self.number()?, self.number()?);
+        let longest_ack_delay_ns = self.number()?;
+        let (tells_acked, tells_new) = (self.flag()?, self.flag()?);
+        let again = self.number()?;
+        let mut packets = Vec::with_capacity(self.count(MOST_RESENDS, 1)?);
+        for _ in 0..packets.capacity() {
+            packets.push(self.later(packets.last().copied().unwrap_or(0))?);
+        }
+        if packets.len() as u64 > again {
+            return Err(damaged("it has more retransmissions than it says"));
+        }
+        let (sent, delivered, delay) = (self.sums()?, self.sums()?, self.bins()?);
+        let (ascends, stride) = (self.flag()?, self.number()?);
+        let count = self.count(Checkpoints::most(), 2)?;
+        if stride == 0 {
+            return Err(damaged("its checkpoints have no distance"));
+        }
+        let mut at = Vec::with_capacity(count);
+        let mut last = (0, 0);
+        for _ in 0..count {
+            last = (self.later(last.0)?, self.later(last.1)?);
+            at.push(last);
+        }
+        let checkpoints = Checkpoints::of(at, stride, ascends);
+        Ok(FlowIndex {
+            number,
+            sent,
+            delivered,
+            delay,
+            checkpoints,
+            packets_sent,
+            packets_delivered,
+            longest_ack_delay_ns,
+            tells_acked,
+            tells_new,
+            resends: Resends::of(packets, again),
+        })
+    }
+
+    fn rares(&mut self) -> Result<Rares, Error> {
+        let (total, cell_ns) = (self.number()?, self.number()?);
+        let count = self.count(MOST_RARE, 3)?;
+        if (count as u64) > total || (cell_ns == 0 && (count as u64) < total) {
+            return Err(damaged("it has another number of events than it says"));
+        }
+        let mut kept = Vec::with_capacity(count);
+        let mut last = Rare { time_ns: 0, flow: 0, what: 0 };
+        for _ in 0..count {
+            let time_ns = self.later(last.time_ns)?;
+            let flow = i64::from(last.flow).checked_add(self.signed()?);
+            let flow = flow.and_then(|flow| u32::try_from(flow).ok());
+            let flow = flow.ok_or(damaged("a flow's number is too large"))?;
+            last = Rare { time_ns, flow, what: last.what.wrapping_add(self.signed()? as u64) };
+            kept.push(last);
+        }
+        Ok(Rares::of(kept, total, cell_ns))
+    }
+
+    fn pyramid(&mut self) -> Result<Pyramid, Error> {
+        let mut made = Pyramid {
+            records: self.number()?,
+            samples: self.number()?,
+            end_ns: self.number()?,
+            flows_left_out: self.number()?,
+            density: self.sums()?,
+            sample_density: self.sums()?,
+            offered: self.sums()?,
+            ..Pyramid::default()
+        };
+        for _ in 0..self.count(MOST_FLOWS, 1)? {
+            let after = made.flows.last().map(|flow| flow.number);
+            made.flows.push(self.flow(after)?);
+        }
+        for _ in 0..self.count(MOST_SAMPLED, 1)? {
+            let (owner, field, unit, bins) = (self.owner()?, self.text()?, self.text()?, self.bins()?);
+            made.sampled.push(Sampled { owner, field, unit, bins });
+        }
+        for rares in &mut made.rare {
+            *rares = self.rares()?;
+        }
+        for _ in 0..self.count(MOST_NAMES.max(MOST_FLOWS), 1)? {
+            made.texts.push(self.text()?);
+        }
+        let texts = made.texts.len() as u64;
+        if made.rare[RareKind::Mode as usize].kept.iter().any(|event| event.what >= texts) {
+            return Err(damaged("a mode has no name"));
+        }
+        Ok(made)
+    }
+}
