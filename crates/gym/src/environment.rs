@@ -294,6 +294,7 @@ fn advance_telling<S: core::ops::Deref<Target = RunSpec>, O: Observer + ?Sized>(
     loop {
         match simulation.advance(observer)? {
             Progress::Due(_) if agents > 1 => {}
+            Progress::Paused => {}
             Progress::Due(_) | Progress::Waiting => return Ok(true),
             Progress::Finished => return Ok(false),
         }

@@ -14,4 +14,4 @@ mod world;
 
 pub use error::Error;
 pub use simulation::{Simulation, simulate};
-pub use world::Progress;
+pub use world::{Progress, Slice};

@@ -1,7 +1,7 @@
 //! One run, from specification to totals.
 
 use crate::Error;
-use crate::world::{Progress, World};
+use crate::world::{Progress, Slice, World};
 use congestion::{Agent, Registry};
 use core::ops::Deref;
 use path::Direction;
@@ -31,10 +31,13 @@ impl<S: Deref<Target = RunSpec>> Simulation<S> {
     /// # Errors
     /// Why the observer wanted the run to end early, or that it has agents: somebody has to decide for those.
     pub fn run<O: Observer + ?Sized>(mut self, observer: &mut O) -> Result<Totals, Error> {
-        match self.world.advance(observer)? {
-            Progress::Finished => Ok(self.totals()),
-            Progress::Due(flow) => Err(Error::Undecided(Some(flow))),
-            Progress::Waiting => Err(Error::Undecided(None)),
+        loop {
+            match self.advance(observer)? {
+                Progress::Finished => return Ok(self.totals()),
+                Progress::Paused => {}
+                Progress::Due(flow) => return Err(Error::Undecided(Some(flow))),
+                Progress::Waiting => return Err(Error::Undecided(None)),
+            }
         }
     }
 
@@ -44,7 +47,19 @@ impl<S: Deref<Target = RunSpec>> Simulation<S> {
     /// # Errors
     /// Why the observer wanted the run to end early, or what was more than the specification allows.
     pub fn advance<O: Observer + ?Sized>(&mut self, observer: &mut O) -> Result<Progress, Error> {
-        self.world.advance(observer)
+        self.advance_by(Slice::WHOLE, observer)
+    }
+
+    /// The same, to the end of `slice` at most.
+    ///
+    /// # Errors
+    /// As of [`advance`](Self::advance).
+    pub fn advance_by<O: Observer + ?Sized>(
+        &mut self,
+        slice: Slice,
+        observer: &mut O,
+    ) -> Result<Progress, Error> {
+        self.world.advance(slice, observer)
     }
 
     /// Decides for the agent of flow number `flow` (from 0), which sends what it now may.
@@ -113,7 +128,7 @@ mod tests {
     use record::Record;
     use runs::{Backend, StopWhen, meter_config};
     use serde_json::{Value, json};
-    use units::Time;
+    use units::Span;
 
     struct Nobody;
 
@@ -152,7 +167,7 @@ mod tests {
     fn contents_are_released_exactly_when_their_packets_leave() {
         let spec = lossy_spec(|_| {});
         let mut world = World::build(&spec, &Registry::builtin()).unwrap();
-        assert_eq!(world.advance(&mut Nobody), Ok(Progress::Finished));
+        assert_eq!(world.advance(Slice::WHOLE, &mut Nobody), Ok(Progress::Finished));
         // Fragments and copies share contents, so there are at most as many contents as packets.
         assert!(world.contents_in_use() as u64 <= world.packets_inside());
         assert!(world.packets_inside() < 200, "{} packets inside", world.packets_inside());
@@ -201,6 +216,40 @@ mod tests {
             simulate(&spec, &Registry::builtin(), &mut (Nobody, StopWhen(|| true))).unwrap_err().to_string(),
             "stopped"
         );
+    }
+
+    #[test]
+    fn a_run_in_slices_is_the_same_run() {
+        #[derive(Default)]
+        struct Keep(Vec<Record>);
+        impl Observer for Keep {
+            fn record(&mut self, record: &Record) {
+                self.0.push(*record);
+            }
+        }
+        let spec = lossy_spec(|_| {});
+        let registry = Registry::builtin();
+        let mut whole = Keep::default();
+        let totals = simulate(&spec, &registry, &mut whole).unwrap();
+        for by_time in [false, true] {
+            let (mut simulation, mut sliced) = (Simulation::new(&spec, &registry).unwrap(), Keep::default());
+            let mut pauses = 0;
+            loop {
+                let until = simulation.now() + Span::from_ns(70_000_003);
+                let slice = if by_time { Slice { until, ..Slice::WHOLE } } else { Slice { events: 97, ..Slice::WHOLE } };
+                let (events, seen) = (simulation.totals().events, sliced.0.len());
+                match simulation.advance_by(slice, &mut sliced).unwrap() {
+                    Progress::Finished => break,
+                    progress => assert_eq!(progress, Progress::Paused),
+                }
+                pauses += 1;
+                assert!(by_time || simulation.totals().events == events + 97);
+                assert!(!by_time || sliced.0[seen..].iter().all(|record| record.time_ns < until.as_ns()));
+            }
+            assert!(pauses > 50, "{pauses}");
+            assert!(sliced.0 == whole.0, "other records");
+            assert_eq!(simulation.totals().events, totals.events);
+        }
     }
 
     #[test]

@@ -126,8 +126,24 @@ pub enum Progress {
     Due(usize),
     /// Nothing else happens in this instant, and decisions are due.
     Waiting,
+    /// The slice is over, the run is not.
+    Paused,
     /// The run is over.
     Finished,
+}
+
+/// How far a run goes on at most, for whoever has something else to do in between. Where it pauses changes nothing about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// It pauses before the first event at this time or later.
+    pub until: Time,
+    /// It pauses after so many events.
+    pub events: u64,
+}
+
+impl Slice {
+    /// To the end of the run.
+    pub const WHOLE: Self = Self { until: Time::NEVER, events: u64::MAX };
 }
 
 /// What packets inside the path carry, and who is told what happens to them.
@@ -240,12 +256,17 @@ impl World {
         })
     }
 
-    /// Goes on until a decision is due, or to the end. Called again while decisions are due, it does what else happens in
+    /// Goes on until a decision is due, or to the end of the slice or of the run. Called again while decisions are due, it does what else happens in
     /// this instant; flows whose decision is due send nothing.
     ///
     /// # Errors
     /// Why the observer wanted the run to end early, or what was more than the specification allows.
-    pub(crate) fn advance<O: Observer + ?Sized>(&mut self, observer: &mut O) -> Result<Progress, Error> {
+    pub(crate) fn advance<O: Observer + ?Sized>(
+        &mut self,
+        slice: Slice,
+        observer: &mut O,
+    ) -> Result<Progress, Error> {
+        let (stop, last_event) = (self.end.min(slice.until), self.events.saturating_add(slice.events));
         if self.due.is_none() && core::mem::take(&mut self.is_interrupted) {
             if let Some(index) = self.in_extra.take() {
                 self.end_extra_delay(index, observer);
@@ -266,8 +287,11 @@ impl World {
             if self.waiting > 0 && time > self.now {
                 return Ok(Progress::Waiting);
             }
-            if time >= self.end {
-                break;
+            if time >= stop || self.events >= last_event {
+                if time >= self.end {
+                    break;
+                }
+                return Ok(Progress::Paused);
             }
             while self.next_sample <= time {
                 self.sample(observer);

@@ -1,0 +1,145 @@
+//! What the page's worker calls. Whatever is longer than a number goes through one buffer for what comes in and one for what
+//! goes out; a module carries one run.
+#![allow(unsafe_code, reason = "a name that the browser finds is an unsafe attribute; nothing else here is")]
+
+use crate::run::{Run, State};
+use congestion::Files;
+use std::cell::RefCell;
+use units::Time;
+
+/// What a call comes to.
+const PAUSED: u32 = 0;
+const FINISHED: u32 = 1;
+/// The answer is the reason, one line.
+const FAILED: u32 = 2;
+
+#[derive(Default)]
+struct Module {
+    input: Vec<u8>,
+    output: Vec<u8>,
+    files: Files,
+    run: Option<Run>,
+}
+
+impl Module {
+    fn failed(&mut self, why: &dyn core::fmt::Display) -> u32 {
+        self.output = why.to_string().into_bytes();
+        FAILED
+    }
+}
+
+thread_local! {
+    static MODULE: RefCell<Module> = RefCell::default();
+}
+
+fn with<T>(call: impl FnOnce(&mut Module) -> T) -> T {
+    MODULE.with_borrow_mut(call)
+}
+
+/// Makes room for `bytes` of input; where it is.
+#[unsafe(no_mangle)]
+extern "C" fn room(bytes: usize) -> *mut u8 {
+    with(|module| {
+        module.input = vec![0; bytes];
+        module.input.as_mut_ptr()
+    })
+}
+
+/// Where the latest answer is.
+#[unsafe(no_mangle)]
+extern "C" fn answer() -> *const u8 {
+    with(|module| module.output.as_ptr())
+}
+
+/// How long it is.
+#[unsafe(no_mangle)]
+extern "C" fn answer_bytes() -> usize {
+    with(|module| module.output.len())
+}
+
+/// Keeps the input: a file's name, `name_bytes` long, and behind it what is in the file.
+#[unsafe(no_mangle)]
+extern "C" fn put_file(name_bytes: usize) {
+    with(|module| {
+        let contents = module.input.split_off(name_bytes.min(module.input.len()));
+        let name = String::from_utf8_lossy(&module.input).into_owned();
+        module.files.insert(name, contents.into());
+    });
+}
+
+/// Begins the run of the specification in the input.
+#[unsafe(no_mangle)]
+extern "C" fn begin() -> u32 {
+    with(|module| {
+        let text = String::from_utf8_lossy(&module.input).into_owned();
+        match Run::begin(&text, &module.files) {
+            Ok(run) => {
+                module.run = Some(run);
+                PAUSED
+            }
+            Err(why) => module.failed(&why),
+        }
+    })
+}
+
+/// Goes on for so many events at most, up to `until_ns` at most.
+#[unsafe(no_mangle)]
+extern "C" fn advance(until_ns: f64, events: f64) -> u32 {
+    with(|module| match &mut module.run {
+        Some(run) => match run.advance(Time::from_ns(until_ns as u64), events as u64) {
+            Ok(State::Paused) => PAUSED,
+            Ok(State::Finished) => FINISHED,
+            Err(why) => module.failed(&why),
+        },
+        None => module.failed(&"there is no run"),
+    })
+}
+
+/// The simulated time, ns.
+#[unsafe(no_mangle)]
+extern "C" fn now_ns() -> f64 {
+    with(|module| module.run.as_ref().map_or(0.0, |run| run.now().as_ns() as f64))
+}
+
+/// Records so far.
+#[unsafe(no_mangle)]
+extern "C" fn records() -> f64 {
+    with(|module| module.run.as_ref().map_or(0.0, |run| run.digest().records() as f64))
+}
+
+/// Answers with the series and rare events of a time.
+#[unsafe(no_mangle)]
+extern "C" fn window(from_ns: f64, to_ns: f64, columns: u32) -> u32 {
+    with(|module| match &module.run {
+        Some(run) => {
+            module.output = run.window(from_ns as u64, to_ns as u64, columns);
+            FINISHED
+        }
+        None => module.failed(&"there is no run"),
+    })
+}
+
+/// Answers with the packets that were on the path in a time.
+#[unsafe(no_mangle)]
+extern "C" fn packets(from_ns: f64, to_ns: f64, flow: u32, most: u32) -> u32 {
+    with(|module| match &module.run {
+        Some(run) => {
+            module.output = run.packets(from_ns as u64, to_ns as u64, flow, most);
+            FINISHED
+        }
+        None => module.failed(&"there is no run"),
+    })
+}
+
+/// Answers with what the run came to, as JSON.
+#[unsafe(no_mangle)]
+extern "C" fn totals() -> u32 {
+    with(|module| match module.run.as_ref().map(Run::totals) {
+        Some(Ok(totals)) => {
+            module.output = totals.into_bytes();
+            FINISHED
+        }
+        Some(Err(why)) => module.failed(&why),
+        None => module.failed(&"there is no run"),
+    })
+}
