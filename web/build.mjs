@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-const PAGES = { explorer: ["main.tsx"], playground: ["main.tsx", "worker.ts"] };
+const PAGES = { explorer: ["main.tsx"], playground: ["main.tsx", "worker.ts", "offline.ts"] };
 
 const [, , page, given] = process.argv;
 const out = given && resolve(given);

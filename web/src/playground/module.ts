@@ -1,0 +1,93 @@
+/** The simulator's module: one instance carries one run, for its memory never shrinks. */
+
+interface Exports {
+    memory: WebAssembly.Memory;
+    room(bytes: number): number;
+    answer(): number;
+    answer_bytes(): number;
+    put_file(name_bytes: number): void;
+    begin(): number;
+    advance(until_ns: number, events: number): number;
+    now_ns(): number;
+    records(): number;
+    window(from_ns: number, to_ns: number, columns: number): number;
+    packets(from_ns: number, to_ns: number, flow: number, most: number): number;
+    totals(): number;
+}
+
+const PAUSED = 0;
+const FAILED = 2;
+
+export class Simulation {
+    readonly #exports: Exports;
+
+    private constructor(exports: Exports) {
+        this.#exports = exports;
+    }
+
+    /** Begins a run. Throws one line for people where there is none. */
+    static async begin(
+        module: WebAssembly.Module,
+        specification: string,
+        files: ReadonlyMap<string, Uint8Array>,
+    ): Promise<Simulation> {
+        const instance = await WebAssembly.instantiate(module, {});
+        const simulation = new Simulation(instance.exports as unknown as Exports);
+        const encoder = new TextEncoder();
+        for (const [name, contents] of files) {
+            const bytes = encoder.encode(name);
+            simulation.#put(bytes, contents);
+            simulation.#exports.put_file(bytes.length);
+        }
+        simulation.#put(encoder.encode(specification));
+        simulation.#check(simulation.#exports.begin());
+        return simulation;
+    }
+
+    #put(...parts: Uint8Array[]): void {
+        let at = this.#exports.room(parts.reduce((sum, part) => sum + part.length, 0));
+        for (const part of parts) {
+            new Uint8Array(this.#exports.memory.buffer, at, part.length).set(part);
+            at += part.length;
+        }
+    }
+
+    #taken(): ArrayBuffer {
+        const at = this.#exports.answer();
+        return this.#exports.memory.buffer.slice(at, at + this.#exports.answer_bytes());
+    }
+
+    #check(outcome: number): number {
+        if (outcome === FAILED) throw new Error(new TextDecoder().decode(this.#taken()));
+        return outcome;
+    }
+
+    /** Goes on for so many events at most; returns whether the run is over. */
+    advance(events: number): boolean {
+        return this.#check(this.#exports.advance(Number.MAX_SAFE_INTEGER, events)) !== PAUSED;
+    }
+
+    get now_ns(): number {
+        return this.#exports.now_ns();
+    }
+
+    get records(): number {
+        return this.#exports.records();
+    }
+
+    window(from_ns: number, to_ns: number, columns: number): ArrayBuffer {
+        this.#check(this.#exports.window(from_ns, to_ns, columns));
+        return this.#taken();
+    }
+
+    packets(from_ns: number, to_ns: number, flow: number, most: number): ArrayBuffer {
+        this.#check(this.#exports.packets(from_ns, to_ns, flow, most));
+        return this.#taken();
+    }
+
+    /** What the run came to, as JSON. */
+    totals(): string {
+        this.#check(this.#exports.totals());
+        return new TextDecoder().decode(this.#taken());
+    }
+}
