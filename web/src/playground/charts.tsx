@@ -66,7 +66,7 @@ function scaleOf(kind: PanelKind, header: SeriesHeader): number {
 const stepped = uPlot.paths.stepped!({ align: 1 });
 const linear = uPlot.paths.linear!();
 
-function options(kind: PanelKind, made: Drawn, inks: Inks, width: number, names: Map<number, string>): uPlot.Options {
+function options(made: Drawn, inks: Inks, width: number, names: Map<number, string>): uPlot.Options {
     const grid = { stroke: inks.line, width: 1 };
     const ticks = { stroke: inks.line, width: 1 };
     const values =
@@ -80,7 +80,10 @@ function options(kind: PanelKind, made: Drawn, inks: Inks, width: number, names:
         scales: {
             x: { time: false },
             y: {
-                range: (_, __, most) => [0, names.size > 0 ? Math.max(1, ...names.keys()) + 0.2 : most > 0 ? most * 1.06 : 1],
+                range: (_, __, most) => [
+                    0,
+                    names.size > 0 ? Math.max(1, ...names.keys()) + 0.2 : most > 0 ? most * 1.06 : 1,
+                ],
             },
         },
         axes: [
@@ -104,7 +107,12 @@ function options(kind: PanelKind, made: Drawn, inks: Inks, width: number, names:
         ],
         bands: made.edges.flatMap((isUpper, index) =>
             isUpper
-                ? [{ series: [index + 1, index + 2] as [number, number], fill: tint(made.lines[index]?.color ?? inks.ink) }]
+                ? [
+                      {
+                          series: [index + 1, index + 2] as [number, number],
+                          fill: tint(made.lines[index]?.color ?? inks.ink),
+                      },
+                  ]
                 : [],
         ),
     };
@@ -147,7 +155,7 @@ export function Panel({ kind, window, lines, range, inks, choose }: PanelProps) 
         }
         if (!plot.current) {
             shape.current = own;
-            const settings = options(kind, made, inks, element.clientWidth || 300, names);
+            const settings = options(made, inks, element.clientWidth || 300, names);
             settings.hooks = {
                 setSelect: [
                     (self) => {
@@ -173,7 +181,8 @@ export function Panel({ kind, window, lines, range, inks, choose }: PanelProps) 
         if (!element) return;
         const observer = new ResizeObserver(() => {
             const width = element.clientWidth;
-            if (plot.current && width > 0 && plot.current.width !== width) plot.current.setSize({ width, height: HEIGHT });
+            if (plot.current && width > 0 && plot.current.width !== width)
+                plot.current.setSize({ width, height: HEIGHT });
         });
         observer.observe(element);
         return () => {

@@ -3,7 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import type { Catalogue, Scheme } from "./catalogue";
 import { findScheme } from "./catalogue";
-import { type Flow, limitsOf, MOST_FLOWS, type Quantity, type Scenario, short, type Unit, UNITS } from "./scenario";
+import { type Flow, limitsOf, MOST_FLOWS, type Quantity, type Scenario, short, UNITS, type Unit } from "./scenario";
 
 type Change = (change: Partial<Scenario>) => void;
 
@@ -36,7 +36,8 @@ function Slider({ name, title, unit, scenario, change, most, step, help }: Slide
         return step ? Math.round(number / step) * step : short(number);
     };
     const set = (number: number) => {
-        if (Number.isFinite(number)) change({ [name]: Math.min(given.most, Math.max(least, Number(number.toFixed(4)))) });
+        if (Number.isFinite(number))
+            change({ [name]: Math.min(given.most, Math.max(least, Number(number.toFixed(4)))) });
     };
     const id = `setting-${name}`;
     return (
@@ -66,7 +67,9 @@ function Slider({ name, title, unit, scenario, change, most, step, help }: Slide
                 onInput={(event) => set(ofPlace(event.currentTarget.valueAsNumber))}
                 onKeyDown={(event) => {
                     // an arrow is a step that can be seen; two hundred of them are the whole way
-                    const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 }[event.key];
+                    const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 }[
+                        event.key
+                    ];
                     if (by === undefined) return;
                     event.preventDefault();
                     set(ofPlace(Math.min(STEPS, Math.max(0, toPlace(value) + (by * STEPS) / 200))));
@@ -117,8 +120,8 @@ export function Controls({ scenario, catalogue, change, own, drop }: Props) {
                 {isCellular ? (
                     <p class="quiet small">
                         On average{" "}
-                        {String(catalogue.cellular.find((each) => each.name === scenario.link)?.data[0]?.mean_mbps)} Mbit/s,
-                        with outages.
+                        {String(catalogue.cellular.find((each) => each.name === scenario.link)?.data[0]?.mean_mbps)}{" "}
+                        Mbit/s, with outages.
                     </p>
                 ) : (
                     <Slider name="rate_mbps" title="Rate" unit="Mbit/s" scenario={scenario} change={change} />
@@ -159,7 +162,15 @@ export function Controls({ scenario, catalogue, change, own, drop }: Props) {
                         ))}
                     </select>
                 </label>
-                <Slider name="loss_percent" title="Random loss" unit="%" scenario={scenario} change={change} most={5} step={0.05} />
+                <Slider
+                    name="loss_percent"
+                    title="Random loss"
+                    unit="%"
+                    scenario={scenario}
+                    change={change}
+                    most={5}
+                    step={0.05}
+                />
                 <Slider
                     name="jitter_ms"
                     title="Jitter"
@@ -169,7 +180,14 @@ export function Controls({ scenario, catalogue, change, own, drop }: Props) {
                     most={Math.max(1, Math.min(50, scenario.rtt_ms / 2))}
                     step={0.1}
                 />
-                <Slider name="slot_ms" title="Delivery in slots of" unit="ms" scenario={scenario} change={change} step={0.5} />
+                <Slider
+                    name="slot_ms"
+                    title="Delivery in slots of"
+                    unit="ms"
+                    scenario={scenario}
+                    change={change}
+                    step={0.5}
+                />
                 <Slider
                     name="cross_mbps"
                     title="Cross traffic"
@@ -212,7 +230,6 @@ function Flows({ scenario, catalogue, change, own, drop }: Props) {
         <fieldset>
             <legend>Flows</legend>
             {scenario.flows.map((flow, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: flows have no identity but their number
                 <div class="flow" key={index}>
                     <div class="row">
                         <b aria-hidden="true">{index + 1}</b>

@@ -142,9 +142,9 @@ function App({ catalogue }: { catalogue: Catalogue }) {
 
     return (
         <>
-            <a class="skip" href="#content" onClick={(event) => skip(event)}>
+            <button type="button" class="skip" onClick={() => document.getElementById("content")?.focus()}>
                 To the pictures
-            </a>
+            </button>
             <header class="top">
                 <h1>dumbbell playground</h1>
                 <p class="quiet small tagline">
@@ -172,13 +172,7 @@ function App({ catalogue }: { catalogue: Catalogue }) {
                 <aside aria-label="Scenario">
                     <details open={innerWidth >= 900}>
                         <summary>Scenario</summary>
-                        <Controls
-                            scenario={scenario}
-                            catalogue={catalogue}
-                            change={change}
-                            own={own}
-                            drop={drop}
-                        />
+                        <Controls scenario={scenario} catalogue={catalogue} change={change} own={own} drop={drop} />
                     </details>
                 </aside>
                 <main id="content" tabIndex={-1}>
@@ -263,12 +257,6 @@ function App({ catalogue }: { catalogue: Catalogue }) {
     );
 }
 
-/** Moves the focus; the address is the scenario's. */
-function skip(event: Event): void {
-    event.preventDefault();
-    document.getElementById("content")?.focus();
-}
-
 function Legend({ lines, inks }: { lines: Line[]; inks: ReturnType<typeof useInks> }) {
     return (
         <ul class="legend" aria-label="Flows">
@@ -304,7 +292,11 @@ function Sample({ line, ground }: { line: Line; ground: string }) {
         context.setLineDash([]);
         drawMarker(context, line.marker, 22, 8, 11);
     }, [line, ground]);
-    return <canvas class="sample" ref={place} aria-hidden="true" />;
+    return (
+        <span aria-hidden="true">
+            <canvas class="sample" ref={place} />
+        </span>
+    );
 }
 
 interface ToolbarProps {
@@ -333,7 +325,9 @@ function Toolbar({ range, duration_ns, move, at_ns, fields, field, setField }: T
                 type="button"
                 aria-label="Earlier"
                 disabled={range.from_ns <= 0}
-                onClick={() => move(Math.max(0, range.from_ns - length / 2), Math.max(length, range.to_ns - length / 2))}
+                onClick={() =>
+                    move(Math.max(0, range.from_ns - length / 2), Math.max(length, range.to_ns - length / 2))
+                }
             >
                 ←
             </button>
@@ -453,15 +447,23 @@ function Results({ progress, duration_ns, lines, stop }: ResultsProps) {
             </p>
             <p class="quiet small" role="status">
                 {totals.records.toLocaleString("en")} packet events, computed in{" "}
-                {numberText(progress.spent?.simulated_ms ?? 0, 0)} ms; shown {numberText(progress.latency_ms, 0)} ms after
-                the change. Throughput is of payload; the first sixth of the run does not count. Digest of all packet
-                events: <code data-digest={totals.digest}>{totals.digest}</code>
+                {numberText(progress.spent?.simulated_ms ?? 0, 0)} ms; shown {numberText(progress.latency_ms, 0)} ms
+                after the change. Throughput is of payload; the first sixth of the run does not count. Digest of all
+                packet events: <code data-digest={totals.digest}>{totals.digest}</code>
             </p>
         </section>
     );
 }
 
-function Downloads({ scenario, catalogue, own }: { scenario: Scenario; catalogue: Catalogue; own: Record<string, string> }) {
+function Downloads({
+    scenario,
+    catalogue,
+    own,
+}: {
+    scenario: Scenario;
+    catalogue: Catalogue;
+    own: Record<string, string>;
+}) {
     const [copied, setCopied] = useState("");
     const save = () => {
         const text = experimentFile(scenario, catalogue, location.href, own);

@@ -256,7 +256,14 @@ function paint(element: HTMLCanvasElement, packets: Packet[], at: number, factor
         const column = Math.floor(place / rows);
         const row = place % rows;
         const x = end - (column + 1) * step;
-        block(x + 0.5, top + row * lane + 0.5, packet.flow, Math.max(1, step - 1), Math.max(1, lane - 1), packet.marked);
+        block(
+            x + 0.5,
+            top + row * lane + 0.5,
+            packet.flow,
+            Math.max(1, step - 1),
+            Math.max(1, lane - 1),
+            packet.marked,
+        );
     });
 
     // the link, and the wire behind it
