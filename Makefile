@@ -35,6 +35,7 @@ RUST_SOURCES := $(shell find crates $(PROGRAMS:%=-path crates/% -prune -o) \( -n
 	Cargo.toml Cargo.lock
 # What `dumbbell serve` shows.
 PAGES := python/dumbbell/present/serve/pages
+PLAYGROUND := build/playground
 WEB_SOURCES := $(shell find web -name node_modules -prune -o -type f -print)
 PROGRAM_SOURCES := $(shell find $(PROGRAMS:%=crates/%) kernel programs -type f) Cargo.lock
 # A Go that is recent enough, wherever the set-up found it.
@@ -102,6 +103,13 @@ web: $(PAGES)/index.html ## The pages of `dumbbell serve` and `dumbbell site` (N
 $(PAGES)/index.html: web/node_modules/.installed $(WEB_SOURCES)
 	@rm -rf $(PAGES)
 	node web/build.mjs explorer $(PAGES)
+
+.PHONY: playground
+playground: $(PLAYGROUND)/index.html ## The simulator in a browser, as static files: build/playground
+
+$(PLAYGROUND)/index.html: web/node_modules/.installed $(WEB_SOURCES) $(VENV)/.simulator scripts/playground.sh scripts/playground_catalogue.py
+	@scripts/bootstrap.sh wasm $(VENV)
+	@scripts/playground.sh $(PYTHON) $(TARGET) $(PLAYGROUND)
 
 .PHONY: report
 report: $(VENV)/.simulator ## The main job: all schemes over two Pantheon paths, measured, with a report
@@ -178,11 +186,10 @@ test-rest:
 	@$(MAKE) --no-print-directory test-programs
 
 # No file, no socket, no clock: what a browser runs too. Debian's compiler, for it comes with the sources of std.
-WASM := units strict_input record congestion transport path measure runs views simulator
+WASM := units strict_input record congestion transport path measure runs views simulator playground
 .PHONY: wasm-check
 wasm-check: ## The simulator compiles for the browser (Debian's rustc-web, cargo-web and rust-web-src)
-	@test -x /usr/bin/cargo -a -d /usr/lib/rustlib/src/rust/library || \
-		{ echo "wasm-check: apt-get install rustc-web cargo-web rust-web-src"; exit 1; }
+	@scripts/bootstrap.sh wasm $(VENV)
 	+RUSTC_BOOTSTRAP=1 RUSTC=/usr/bin/rustc /usr/bin/cargo check --locked --quiet -Z build-std=std,panic_abort \
 		--target wasm32-unknown-unknown --target-dir $(TARGET)/wasm $(WASM:%=-p %)
 
@@ -235,4 +242,4 @@ wheel: build $(VENV)/.tests $(VENV)/.wheel ## dist/: dumbbell as a wheel and as 
 
 .PHONY: clean
 clean: ## Remove what the build made
-	rm -rf target $(VENV) web/node_modules $(PAGES) $(REPORT) $(REPORT)-emulated $(REPORT)-pantheon-logs
+	rm -rf target build $(VENV) web/node_modules $(PAGES) $(REPORT) $(REPORT)-emulated $(REPORT)-pantheon-logs

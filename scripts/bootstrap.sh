@@ -5,6 +5,7 @@
 #   real      what programs for real packets are built from and started with: BPF compiler, QUIC's build, Go, iperf3, a browser
 #   tests     what the tests and the checks need besides
 #   node      what builds the pages that a browser shows
+#   wasm      the compiler of what runs in a browser: Debian's, for it comes with the sources of Rust's library
 #   wheel     what links a wheel for older systems than this one
 #   bench     ns-3, for `make bench`
 set -euo pipefail
@@ -99,6 +100,10 @@ node() {
     npm ci --prefix web --silent --no-audit --no-fund
 }
 
+wasm() {
+    apt rustc-web cargo-web rust-web-src lld
+}
+
 wheel() {
     pip requirements-wheel.lock # Zig
 }
@@ -108,6 +113,6 @@ bench() {
 }
 
 case $stage in
-compiler | python | real | tests | node | wheel | bench) "$stage" ;;
-*) echo "bootstrap.sh: $stage is no stage; allowed: compiler, python, real, tests, node, wheel, bench" >&2 && exit 2 ;;
+compiler | python | real | tests | node | wasm | wheel | bench) "$stage" ;;
+*) echo "bootstrap.sh: $stage is no stage; allowed: compiler, python, real, tests, node, wasm, wheel, bench" >&2 && exit 2 ;;
 esac

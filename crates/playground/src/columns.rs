@@ -14,8 +14,7 @@ pub struct Columns {
 
 impl Columns {
     fn add(&mut self, name: &str, kind: &str, length: usize, names: Option<&[String]>) {
-        let mut column =
-            json!({"name": name, "type": kind, "offset": self.arrays.len(), "length": length});
+        let mut column = json!({"name": name, "type": kind, "offset": self.arrays.len(), "length": length});
         if let Some(names) = names {
             column["names"] = json!(names);
         }

@@ -160,7 +160,8 @@ impl Kept {
 
     /// The records from a time on, as far as they are kept, in order of time.
     pub(crate) fn records_from(&self, from_ns: u64) -> impl Iterator<Item = &Record> {
-        let skipped = self.chunks.partition_point(|chunk| chunk.last().is_some_and(|last| last.time_ns < from_ns));
+        let skipped =
+            self.chunks.partition_point(|chunk| chunk.last().is_some_and(|last| last.time_ns < from_ns));
         let within = self.chunks.get(skipped);
         let begin = within.map_or(0, |chunk| chunk.partition_point(|record| record.time_ns < from_ns));
         self.chunks[skipped..].iter().flatten().skip(begin)
@@ -174,7 +175,13 @@ impl Kept {
         self.chunks.last().and_then(|chunk| chunk.last()).map_or(0, |record| record.time_ns)
     }
 
-    fn sample(&mut self, at: Time, is_owner: impl Fn(&str) -> bool, name: impl Fn() -> String, of: (&str, &str, f64)) {
+    fn sample(
+        &mut self,
+        at: Time,
+        is_owner: impl Fn(&str) -> bool,
+        name: impl Fn() -> String,
+        of: (&str, &str, f64),
+    ) {
         let (field, unit, value) = of;
         let known = self.series.len();
         let found = (1..=known).map(|step| (self.last + step) % known).find(|&index| {
@@ -224,7 +231,8 @@ impl Observer for Kept {
     }
 
     fn flow_value(&mut self, at: Time, flow: u32, field: &str, unit: &str, value: f64) {
-        let is_owner = |owner: &str| owner.strip_prefix("flow ").and_then(|text| text.parse().ok()) == Some(flow);
+        let is_owner =
+            |owner: &str| owner.strip_prefix("flow ").and_then(|text| text.parse().ok()) == Some(flow);
         self.sample(at, is_owner, || format!("flow {flow}"), (field, unit, value));
     }
 

@@ -36,7 +36,8 @@ impl Kept {
     /// more than `most`, their number alone.
     pub(crate) fn packets(&self, from_ns: u64, to_ns: u64, flow: u32, most: u32) -> Vec<u8> {
         // Who is on the path now was sent at most the longest delay ago. What became of it shows as long after.
-        let (begin_ns, end_ns) = (from_ns.saturating_sub(self.longest_ns), to_ns.saturating_add(self.longest_ns));
+        let (begin_ns, end_ns) =
+            (from_ns.saturating_sub(self.longest_ns), to_ns.saturating_add(self.longest_ns));
         let mut packets: Vec<Packet> = Vec::new();
         let mut rows: BTreeMap<(u32, u64), usize> = BTreeMap::new();
         let asked = |record: &&Record| record.flow > 0 && (flow == 0 || record.flow == flow);

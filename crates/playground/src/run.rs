@@ -98,7 +98,7 @@ impl Run {
 
     /// Series and rare events from `from_ns` to `to_ns`, in about `columns` parts, as the bytes of a table.
     pub fn window(&self, from_ns: u64, to_ns: u64, columns: u32) -> Vec<u8> {
-        self.observers.2.window(from_ns, to_ns, columns)
+        self.observers.2.window(self.now().as_ns(), from_ns, to_ns, columns)
     }
 
     /// The data packets that were on the path from `from_ns` to `to_ns`, of one flow (from 1) or of all (0), as the bytes of
@@ -121,5 +121,125 @@ impl Run {
             statistics: counted.stats(meter.clone())?,
         };
         Ok(serde_json::to_string(&totals).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn specification() -> Value {
+        json!({
+            "seed": 3, "duration_s": 4.0, "sample_interval_s": 0.05, "log": "packets",
+            "path": {
+                "data": [
+                    {"kind": "link", "name": "bottleneck", "rate_mbps": 10.0,
+                     "queue": {"kind": "droptail", "packets": 30}},
+                    {"kind": "delay", "delay_ms": 20.0},
+                ],
+                "ack": [{"kind": "delay", "delay_ms": 20.0}],
+            },
+            "flows": [
+                {"scheme": "reno", "controller": "reno"},
+                {"scheme": "cubic", "controller": "cubic", "start_s": 1.0},
+            ],
+        })
+    }
+
+    fn finished(slice: u64) -> Run {
+        let mut run = Run::begin(&specification().to_string(), &Files::new()).unwrap();
+        while run.advance(Time::NEVER, slice).unwrap() == State::Paused {}
+        run
+    }
+
+    /// The header of a table, and one of its columns of numbers.
+    fn column(bytes: &[u8], name: &str) -> (Value, Vec<f64>) {
+        let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
+        let header: Value = serde_json::from_slice(&bytes[4..4 + length]).unwrap();
+        let columns = header["columns"].as_array().unwrap();
+        let one = columns.iter().find(|column| column["name"] == name).unwrap();
+        let begin = 4 + length + one["offset"].as_u64().unwrap() as usize;
+        let rows = one["length"].as_u64().unwrap() as usize;
+        let values = bytes[begin..begin + rows * 8].chunks_exact(8);
+        let values = values.map(|value| f64::from_le_bytes(value.try_into().unwrap())).collect();
+        (header["meta"].clone(), values)
+    }
+
+    fn series<'a>(meta: &'a Value, owner: &str, name: &str) -> &'a Value {
+        let all = meta["series"].as_array().unwrap();
+        all.iter().find(|one| one["owner"] == owner && one["name"] == name).unwrap()
+    }
+
+    fn rows(one: &Value) -> core::ops::Range<usize> {
+        let first = one["first"].as_u64().unwrap() as usize;
+        first..first + one["rows"].as_u64().unwrap() as usize
+    }
+
+    #[test]
+    fn slices_change_nothing() {
+        let (whole, sliced) = (finished(u64::MAX), finished(1000));
+        assert_eq!(whole.totals().unwrap(), sliced.totals().unwrap());
+        assert_eq!(whole.window(0, 4_000_000_000, 300), sliced.window(0, 4_000_000_000, 300));
+    }
+
+    #[test]
+    fn rates_and_delays_are_those_of_the_metrics() {
+        let run = finished(u64::MAX);
+        let totals: Value = serde_json::from_str(&run.totals().unwrap()).unwrap();
+        let bytes = run.window(0, 4_000_000_000, 400);
+        let (meta, high) = column(&bytes, "high");
+        for flow in 0..2 {
+            let metrics = &totals["statistics"]["flows"][flow];
+            let owner = format!("flow {}", flow + 1);
+            let rate = series(&meta, &owner, "throughput");
+            let bits: f64 = rows(rate).map(|row| high[row] * rate["bin_ns"].as_f64().unwrap() / 1e3).sum();
+            let delivered = metrics["bytes_delivered"].as_f64().unwrap() * 8.0;
+            assert!((bits / delivered - 1.0).abs() < 0.02, "{bits} {delivered}");
+            let delays = rows(series(&meta, &owner, "one_way_delay")).map(|row| high[row]);
+            let longest = metrics["owd_max_ms"].as_f64().unwrap();
+            assert!((delays.fold(0.0, f64::max) - longest).abs() < 0.001);
+        }
+        let (_, kinds) = column(&bytes, "event_time_ns");
+        assert_eq!(meta["events"]["total"].as_u64().unwrap() as usize, kinds.len());
+    }
+
+    #[test]
+    fn a_narrow_window_has_every_packet() {
+        let run = finished(u64::MAX);
+        let bytes = run.packets(2_000_000_000, 2_010_000_000, 0, 1000);
+        let (meta, sent) = column(&bytes, "send_ns");
+        let (_, delivered) = column(&bytes, "deliver_ns");
+        let (_, dropped) = column(&bytes, "drop_ns");
+        assert!(meta["too_many"].is_null());
+        assert!(sent.len() > 20, "{}", sent.len());
+        for row in 0..sent.len() {
+            let gone = delivered[row].min(dropped[row]);
+            assert!(sent[row] < 2.01e9 && gone >= 2e9, "{} {gone}", sent[row]);
+        }
+        let (meta, narrow) = column(&run.window(2_000_000_000, 2_050_000_000, 400), "low");
+        let delays = rows(series(&meta, "flow 1", "one_way_delay"));
+        assert!(delays.len() > 10 && narrow[delays].iter().all(|&delay| delay > 20.0));
+        let many = run.packets(0, 4_000_000_000, 0, 1000);
+        assert!(String::from_utf8_lossy(&many).contains("too_many"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_one_line() {
+        let refusal = |change: fn(&mut Value)| {
+            let mut given = specification();
+            change(&mut given);
+            Run::begin(&given.to_string(), &Files::new()).unwrap_err().to_string()
+        };
+        assert_eq!(
+            refusal(|given| {
+                given["flows"][1]["controller"] = json!("indigo");
+                given["flows"][1]["parameters"] = json!({"weights": "mine"});
+            }),
+            "flows[1]: `weights` = `mine`: this file was not handed over"
+        );
+        let message = refusal(|given| given["flows"][0]["controller"] = json!("rono"));
+        assert!(message.starts_with("flows[0] (reno): unknown controller `rono`"), "{message}");
+        assert!(refusal(|given| given["duration"] = json!(1)).contains("duration"));
     }
 }

@@ -44,8 +44,8 @@ impl Rows {
 }
 
 impl Kept {
-    /// What happened from `from_ns` to `to_ns`, in about `columns` parts.
-    pub(crate) fn window(&self, from_ns: u64, to_ns: u64, columns: u32) -> Vec<u8> {
+    /// What happened from `from_ns` to `to_ns`, in about `columns` parts. It is `now_ns`.
+    pub(crate) fn window(&self, now_ns: u64, from_ns: u64, to_ns: u64, columns: u32) -> Vec<u8> {
         let width_ns = (to_ns.saturating_sub(from_ns) / u64::from(columns.max(1))).max(1);
         let mut rows = Rows::default();
         let finer = self.finer(from_ns, to_ns, width_ns);
@@ -53,7 +53,8 @@ impl Kept {
             Some(bins) => bins.clone(),
             None => self.bins.coarser(from_ns, to_ns, width_ns),
         };
-        let rate_ns = (to_ns.saturating_sub(from_ns) / MOST_RATE_BINS).max(LEAST_RATE_BIN_NS.min(width_ns * 8));
+        let rate_ns =
+            (to_ns.saturating_sub(from_ns) / MOST_RATE_BINS).max(LEAST_RATE_BIN_NS.min(width_ns * 8));
         let rates = finer.as_ref().unwrap_or(&self.bins).coarser(from_ns, to_ns, rate_ns);
         for flow in 0..self.bins.flows.len() {
             let owner = format!("flow {}", flow + 1);
@@ -63,11 +64,18 @@ impl Kept {
             ] {
                 for (index, bin) in rates.flows[flow].iter().enumerate() {
                     let begin_ns = rates.from_ns + index as u64 * rates.width_ns;
-                    let mbps = of(bin) as f64 * 8e3 / rates.width_ns as f64;
+                    // The last one is not over yet: too little of it says nothing.
+                    let lasted_ns = rates.width_ns.min(now_ns.saturating_sub(begin_ns));
+                    if lasted_ns < rates.width_ns / 2 {
+                        break;
+                    }
+                    let mbps = of(bin) as f64 * 8e3 / lasted_ns as f64;
                     rows.push(begin_ns as f64, mbps, mbps);
                 }
-                rows.end(json!({"owner": owner, "name": name, "title": title, "unit": "Mbit/s", "kind": "bars",
-                                "detail": "all", "bin_ns": rates.width_ns}));
+                rows.end(
+                    json!({"owner": owner, "name": name, "title": title, "unit": "Mbit/s", "kind": "bars",
+                                "detail": "all", "bin_ns": rates.width_ns}),
+                );
             }
             for bin in delays.flows[flow].iter().filter(|bin| bin.has_delays()) {
                 rows.push(bin.first_ns as f64, bin.low_ns as f64 / 1e6, bin.high_ns as f64 / 1e6);
@@ -92,7 +100,9 @@ impl Kept {
             return None;
         }
         let mut bins = Bins::new(from_ns, width_ns, self.bins.flows.len());
-        self.records_from(from_ns).take_while(|record| record.time_ns < to_ns).for_each(|record| bins.add(record));
+        self.records_from(from_ns)
+            .take_while(|record| record.time_ns < to_ns)
+            .for_each(|record| bins.add(record));
         Some(bins)
     }
 
@@ -103,7 +113,8 @@ impl Kept {
         let thinned = within.len() > MOST_EVENTS;
         let mut seen = BTreeSet::new();
         let is_shown = |record: &&Record| {
-            !thinned || seen.insert((record.event, record.flow, record.time_ns.saturating_sub(from_ns) / width_ns))
+            !thinned
+                || seen.insert((record.event, record.flow, record.time_ns.saturating_sub(from_ns) / width_ns))
         };
         let shown: Vec<&Record> = within.iter().filter(is_shown).collect();
         let code = |event| KINDS.iter().position(|(kind, _)| *kind == event).unwrap_or(0) as u8;

@@ -236,7 +236,11 @@ mod tests {
             let mut pauses = 0;
             loop {
                 let until = simulation.now() + Span::from_ns(70_000_003);
-                let slice = if by_time { Slice { until, ..Slice::WHOLE } } else { Slice { events: 97, ..Slice::WHOLE } };
+                let slice = if by_time {
+                    Slice { until, ..Slice::WHOLE }
+                } else {
+                    Slice { events: 97, ..Slice::WHOLE }
+                };
                 let (events, seen) = (simulation.totals().events, sliced.0.len());
                 match simulation.advance_by(slice, &mut sliced).unwrap() {
                     Progress::Finished => break,

@@ -7,7 +7,7 @@ import { numberText } from "../data/numbers";
 import type { SeriesHeader, WindowMeta } from "../data/source";
 import type { Inks } from "../ui/theme";
 import type { Line } from "./lines";
-import { namesOf, type PanelKind, seriesOf } from "./panels";
+import { type PanelKind, seriesOf } from "./panels";
 
 const HEIGHT = 190;
 
@@ -90,7 +90,7 @@ function options(made: Drawn, inks: Inks, width: number, names: Map<number, stri
             { ...axis, values: (_, splits) => splits.map((value) => `${Number(value.toPrecision(9))}`), size: 28 },
             {
                 ...axis,
-                size: names.size > 0 ? 84 : 52,
+                size: names.size > 0 ? 112 : 52,
                 ...(values ? { values, splits: () => [...names.keys()] } : {}),
             },
         ],
@@ -140,8 +140,7 @@ export function Panel({ kind, window, lines, range, inks, choose }: PanelProps) 
     const plot = useRef<uPlot | null>(null);
     const shape = useRef("");
     const made = useMemo(() => drawn(kind, window, lines), [kind, window, lines]);
-    const headers = seriesOf(kind, window);
-    const names = useMemo(() => namesOf(kind.id === "mode" ? commonUnit(headers) : ""), [kind, headers]);
+    const names = useMemo(() => kind.names ?? new Map<number, string>(), [kind]);
     const chosen = useRef(choose);
     chosen.current = choose;
 
@@ -195,17 +194,18 @@ export function Panel({ kind, window, lines, range, inks, choose }: PanelProps) 
     return (
         <figure class="panel">
             <figcaption>
-                <b>{kind.title}</b> <span class="quiet">{names.size > 0 ? "" : kind.unit}</span>
+                <b>{kind.title}</b>{" "}
+                <span class="quiet">
+                    {names.size > 0
+                        ? seriesOf(kind, window)
+                              .map((header) => lines.find((line) => `flow ${line.flow}` === header.owner)?.title)
+                              .join(", ")
+                        : kind.unit}
+                </span>
             </figcaption>
             <div class="plot" ref={place} role="img" aria-label={spoken(kind, window, lines)} />
         </figure>
     );
-}
-
-/** Modes have names where all flows mean the same by them. */
-function commonUnit(headers: SeriesHeader[]): string {
-    const units = new Set(headers.map((header) => header.unit));
-    return units.size === 1 ? [...units][0]! : "";
 }
 
 /** The panel in words: its range by flow. */

@@ -16,7 +16,7 @@ import { Panel, type Range } from "./charts";
 import { Controls } from "./controls";
 import { Engine, type Progress } from "./engine";
 import { type Line, linesOf } from "./lines";
-import { otherFields, PANELS, panelOf, seriesOf } from "./panels";
+import { modePanels, otherFields, PANELS, panelOf, seriesOf } from "./panels";
 import { PRESETS, SCENARIOS } from "./presets";
 import { QueuePicture } from "./queue";
 import { addressOf, readAddress, type Scenario, valid } from "./scenario";
@@ -135,7 +135,7 @@ function App({ catalogue }: { catalogue: Catalogue }) {
     const lines = useMemo(() => linesOf(scenario, catalogue, inks), [scenario, catalogue, inks]);
     const panels = useMemo(() => {
         if (!shown) return [];
-        const kinds = field ? [...PANELS, panelOf(field, shown)] : PANELS;
+        const kinds = [...PANELS, ...modePanels(shown), ...(field ? [panelOf(field, shown)] : [])];
         return kinds.filter((kind) => seriesOf(kind, shown).length > 0);
     }, [shown, field]);
     const told = PRESETS.find((each) => each.name === preset);

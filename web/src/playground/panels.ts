@@ -13,7 +13,10 @@ export interface PanelKind {
     fields: string[];
     /** Of flows, or of the link. */
     of: "flow" | "link";
-    factor?: number;
+    /** One flow alone: the values of others have other names. */
+    owner?: string;
+    /** Names of values. */
+    names?: Map<number, string>;
 }
 
 export const PANELS: PanelKind[] = [
@@ -57,19 +60,40 @@ export const PANELS: PanelKind[] = [
         fields: ["pacing_rate", "rate", "target_rate", "send_rate"],
         of: "flow",
     },
-    {
-        id: "mode",
-        title: "Mode",
-        unit: "",
-        says: "what the controller is doing, where it has phases",
-        fields: ["mode", "state", "phase"],
-        of: "flow",
-    },
 ];
+
+/** What controllers call their phases. */
+const MODES = ["mode", "state", "phase"];
+
+/** A panel for each flow whose controller has phases with names; flows with the same ones share it. */
+export function modePanels(window: Columns<WindowMeta>): PanelKind[] {
+    const panels = new Map<string, PanelKind>();
+    for (const header of window.meta.series) {
+        const names = namesOf(header.unit);
+        if (!header.owner.startsWith("flow ") || !MODES.includes(header.name) || names.size < 2) continue;
+        const known = panels.get(header.unit);
+        if (known) {
+            known.owner += `,${header.owner}`;
+            continue;
+        }
+        panels.set(header.unit, {
+            id: `mode ${header.owner}`,
+            title: "Mode",
+            unit: "",
+            says: "what the controller is doing",
+            fields: [header.name],
+            of: "flow",
+            owner: header.owner,
+            names,
+        });
+    }
+    return [...panels.values()];
+}
 
 /** Fields of flows that panels do not show yet: the reader can have one more. */
 export function otherFields(window: Columns<WindowMeta>): string[] {
     const shown = new Set(PANELS.filter((panel) => panel.of === "flow").flatMap((panel) => panel.fields));
+    for (const mode of MODES) shown.add(mode);
     const names = window.meta.series.filter((one) => one.owner.startsWith("flow ")).map((one) => one.name);
     return [...new Set(names)].filter((name) => !shown.has(name)).sort();
 }
@@ -93,7 +117,9 @@ export function seriesOf(panel: PanelKind, window: Columns<WindowMeta>): SeriesH
         const found = series.find((one) => one.owner.startsWith("link data/") && panel.fields.includes(one.name));
         return found ? [found] : [];
     }
-    const owners = [...new Set(series.map((one) => one.owner))].filter((owner) => owner.startsWith("flow "));
+    const owners = panel.owner
+        ? panel.owner.split(",")
+        : [...new Set(series.map((one) => one.owner))].filter((owner) => owner.startsWith("flow "));
     return owners.flatMap((owner) => {
         for (const field of panel.fields) {
             const found = series.find((one) => one.owner === owner && one.name === field && one.rows > 0);
