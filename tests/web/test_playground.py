@@ -1,0 +1,390 @@
+"""The playground: its runs are the native ones, its files make the same runs, its page works for everybody."""
+
+import gzip
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+import dumbbell
+from dumbbell import _core
+from dumbbell.catalog.experiment_file import ExperimentFile
+from dumbbell.catalog.options.path_options import make_path
+from dumbbell.experiment import resolve
+from web.conftest import Complaints, axe, overflow
+
+ROOT = Path(__file__).parents[2]
+BUILT = ROOT / "build/playground"
+SCENARIOS = Path(__file__).parent / "playground_scenarios.mjs"
+
+pytestmark = pytest.mark.skipif(not (BUILT / "simulator.wasm").exists(), reason="not built: make playground")
+
+Scenario = dict[str, Any]
+
+
+def made_by_the_page(asked: list[Scenario]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The page's presets, and what its own code makes of scenarios."""
+    command = ["node", str(SCENARIOS), str(BUILT / "catalogue.json")]
+    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True, timeout=60)
+    found = json.loads(done.stdout)
+    return found["presets"], found["made"]
+
+
+def catalogue() -> dict[str, Any]:
+    return cast("dict[str, Any]", json.loads((BUILT / "catalogue.json").read_text(encoding="utf-8")))
+
+
+def flow(scheme: str, start_s: float = 0.0, stop_s: float | None = None, rtt_ms: float | None = None) -> Scenario:
+    return {"scheme": scheme, "start_s": start_s, "stop_s": stop_s, "rtt_ms": rtt_ms}
+
+
+SCHEMES = [scheme["name"] for scheme in catalogue()["schemes"] if not scheme["needs"]] if BUILT.exists() else []
+
+LOSSY = {"loss_percent": 0.1, "jitter_ms": 2, "duration_s": 4, "buffer": 1, "rate_mbps": 12}
+PATHS: dict[str, Scenario] = {
+    "CoDel": {"queue": "codel", "duration_s": 4},
+    "PIE with ECN": {"queue": "pie-ecn", "duration_s": 4},
+    "FQ-CoDel": {"queue": "fq-codel", "duration_s": 4},
+    "RED": {"queue": "red", "unit": "packets", "buffer": 80, "duration_s": 4},
+    "DualPI2": {"queue": "dualpi2", "duration_s": 4, "flows": [flow("prague"), flow("cubic", 0.5)]},
+    "COBALT": {"queue": "cobalt", "duration_s": 4},
+    "cellular": {"link": "verizon-lte-down", "unit": "unlimited", "duration_s": 8},
+    "cellular with an AQM": {"link": "tmobile-umts-up", "queue": "codel", "duration_s": 8},
+    "loss and jitter": {"loss_percent": 1, "jitter_ms": 5, "duration_s": 6},
+    "slots": {"slot_ms": 10, "duration_s": 6},
+    "cross traffic": {"cross_mbps": 6, "duration_s": 6},
+    "several flows": {
+        "flows": [flow("bbr"), flow("cubic", 1, 4), flow("copa", 2, None, 90), flow("indigo", 2.5), flow("webrtc")],
+        "duration_s": 6,
+    },
+    "a fast start": {"flows": [flow("copa"), flow("copa")], "faster_ms": 1, "cross_mbps": 1, "duration_s": 4},
+}
+
+
+# The digest of crates/playground, over the packet log of a native run.
+
+_MASK = (1 << 64) - 1
+_MIX = 0x9E3779B97F4A7C15
+_COLUMNS = ("time_ns", "flow", "event", "seq", "size_bytes", "data_bytes", "one_way_delay_ns")
+
+
+def digest(packets: Mapping[str, Any]) -> str:
+    state = records = 0
+    for time_ns, number, event, seq, size, data, delay in zip(*(packets[name].tolist() for name in _COLUMNS), strict=True):
+        for word in (time_ns, number << 8 | event, seq, size << 32 | data, delay & _MASK):
+            state = ((((state << 23) | (state >> 41)) & _MASK) ^ word) * _MIX & _MASK
+        records += 1
+    return f"{state ^ state >> 29 ^ (records * _MIX & _MASK):016x}"
+
+
+def native(specification: dict[str, Any]) -> str:
+    """The digest of the run on this machine; weights are those of the playground's folder."""
+    text = json.dumps(specification).replace('"weights/', f'"{BUILT}/weights/')
+    return digest(dumbbell.simulate(json.loads(text), trust=True).packets())
+
+
+IN_WORKER = """
+async (asked) => {
+    const worker = new Worker("worker.js", { type: "module" });
+    const digests = [];
+    for (const [index, { specification, files }] of asked.entries()) {
+        const id = index + 1;
+        digests.push(await new Promise((resolve) => {
+            worker.onmessage = ({ data }) => {
+                if (data.id !== id) return;
+                if (data.kind === "done") resolve(JSON.parse(data.totals).digest);
+                if (data.kind === "failed") resolve(data.why);
+            };
+            worker.postMessage({ kind: "run", id, specification: JSON.stringify(specification), files, columns: 100 });
+        }));
+    }
+    worker.terminate();
+    return digests;
+}
+"""
+
+
+@pytest.fixture
+def playground(page: Page, files_served: Callable[[Path], str]) -> str:
+    """The address of the playground, which is open in the page."""
+    address = files_served(BUILT)
+    page.goto(address)
+    finished(page)
+    return address
+
+
+def finished(page: Page) -> str:
+    """Wait for the run that is shown to be over; its digest."""
+    shown = page.locator("[data-digest]")
+    shown.wait_for(timeout=60_000)
+    return str(shown.get_attribute("data-digest"))
+
+
+def in_browser(page: Page, made: list[dict[str, Any]]) -> list[str]:
+    asked = [{"specification": each["specification"], "files": each["files"]} for each in made]
+    page.set_default_timeout(300_000)
+    return cast("list[str]", page.evaluate(IN_WORKER, asked))
+
+
+@pytest.mark.usefixtures("playground")
+def test_every_scheme_sends_the_same_packets_as_on_this_machine(page: Page) -> None:
+    _, made = made_by_the_page([{"change": LOSSY | {"flows": [flow(name)]}} for name in SCHEMES])
+    assert len(made) >= 60
+    seen = dict(zip(SCHEMES, in_browser(page, made), strict=True))
+    assert seen == {name: native(each["specification"]) for name, each in zip(SCHEMES, made, strict=True)}
+
+
+@pytest.mark.usefixtures("playground")
+def test_every_kind_of_path_passes_the_same_packets_as_on_this_machine(page: Page) -> None:
+    two = {"flows": [flow("cubic"), flow("bbr", 0.5)]}
+    _, made = made_by_the_page([{"change": two | change} for change in PATHS.values()])
+    seen = dict(zip(PATHS, in_browser(page, made), strict=True))
+    assert seen == {name: native(each["specification"]) for name, each in zip(PATHS, made, strict=True)}
+
+
+def specification_of(toml: str) -> dict[str, Any]:
+    """What `dumbbell run` gives the core."""
+    experiment = resolve(ExperimentFile.from_toml(toml))
+    (run,) = experiment.all_runs()
+    return cast("dict[str, Any]", json.loads(json.dumps(experiment.specification(run))))
+
+
+def with_file_names(specification: dict[str, Any]) -> dict[str, Any]:
+    """The specification, with the names of weights without their folders."""
+    for each in specification["flows"]:
+        each["parameters"] = {
+            key: Path(value).name if "/" in value else value for key, value in each["parameters"].items()
+        }
+    return specification
+
+
+def test_the_downloaded_file_is_the_run_that_the_page_shows() -> None:
+    presets, _ = made_by_the_page([])
+    asked = [{"preset": each["name"]} for each in presets]
+    asked += [{"change": {"flows": [flow(name)]}} for name in SCHEMES]
+    asked += [{"change": change} for change in PATHS.values()]
+    asked += [{"change": {"unit": "ms", "buffer": 33.3, "rate_mbps": 7.77, "seed": 9, "duration_s": 70}}]
+    _, made = made_by_the_page(asked)
+    for each in made:
+        assert with_file_names(specification_of(each["toml"])) == with_file_names(each["specification"]), each["toml"]
+
+
+def test_a_path_is_the_one_that_the_words_of_the_command_line_make() -> None:
+    words: list[tuple[Scenario, dict[str, str]]] = [
+        ({"buffer": 1}, {"rate": "20mbit", "rtt": "40ms", "queue": "1bdp"}),
+        ({"buffer": 0.3, "rate_mbps": 7.7, "rtt_ms": 33}, {"rate": "7.7mbit", "rtt": "33ms", "queue": "0.3bdp"}),
+        ({"buffer": 70, "unit": "ms"}, {"rate": "20mbit", "rtt": "40ms", "queue": "70ms"}),
+        ({"buffer": 55, "unit": "packets"}, {"rate": "20mbit", "rtt": "40ms", "queue": "55p"}),
+        ({"loss_percent": 0.25, "jitter_ms": 3}, {"rate": "20mbit", "rtt": "40ms", "queue": "4bdp", "loss": "0.25%", "jitter": "3ms"}),
+    ]
+    words += [
+        ({"queue": name["name"], "buffer": 2}, {"rate": "20mbit", "rtt": "40ms", "queue": "2bdp", "aqm": name["name"]})
+        for name in catalogue()["queues"]
+        if name["name"] != "fifo"
+    ]
+    _, made = made_by_the_page([{"change": change} for change, _ in words])
+    for each, (_, given) in zip(made, words, strict=True):
+        path = dict(make_path(**given).spec())  # type: ignore[arg-type]
+        assert each["specification"]["path"] == path, given
+
+
+def test_dumbbell_run_with_the_downloaded_file_writes_the_same_packet_log(
+    page: Page, playground: str, tmp_path: Path
+) -> None:
+    page.goto(f"{playground}#flows=copa,reno@1-3,webrtc@0.5~80&duration_s=5&queue=codel&loss_percent=0.2&cross_mbps=2")
+    shown = finished(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download as TOML").click()
+    file = tmp_path / download.value.suggested_filename
+    download.value.save_as(file)
+    results = dumbbell.run(file, out=tmp_path / "results")
+    (run,) = results.runs
+    assert digest(run.packets()) == shown
+
+
+def test_the_address_has_the_whole_scenario() -> None:
+    presets, _ = made_by_the_page([])
+    asked: list[Scenario] = [{"preset": each["name"]} for each in presets]
+    asked += [{"change": change} for change in PATHS.values()]
+    asked += [{"preset": "bbr-cubic", "change": {"buffer": 7.5, "seed": 3}}]
+    for each in made_by_the_page(asked)[1]:
+        assert each["back"] == each["scenario"], each["address"]
+    assert made_by_the_page([{"preset": "copa"}])[1][0]["address"] == "#preset=copa"
+
+
+def test_an_address_that_is_not_understood_is_said_and_does_no_harm() -> None:
+    addresses = {
+        "#flows=cubic,nobody": "There is no scheme “nobody” here.",
+        "#rate_mbps=fast": "rate_mbps = “fast” is no number.",
+        "#preset=none": "There is no preset “none”.",
+        "#rate_mbps=1e99&rtt_ms=-5&duration_s=NaN&seed=0.5": "duration_s = “NaN” is no number.",
+        "#flows=cubic@9e9,bbr@-1": "There is no scheme “bbr@-1” here.",
+    }
+    for each, problem in zip(made_by_the_page([{"address": text} for text in addresses])[1], addresses.values(), strict=True):
+        assert each["problems"][-1] == problem
+        _core.check_run(json.dumps(each["specification"]))
+
+
+def test_every_preset_runs_and_tells_its_source(page: Page, playground: str) -> None:
+    presets, _ = made_by_the_page([])
+    assert len(presets) == 7
+    for preset in presets:
+        page.goto(f"{playground}#preset={preset['name']}")
+        page.get_by_role("heading", name=preset["title"]).wait_for()
+        finished(page)
+        assert page.locator(".panel").count() >= 5
+        for source in preset["sources"]:
+            link = page.get_by_role("link", name=source["text"])
+            assert str(link.get_attribute("href")).startswith("https://")
+
+
+@pytest.mark.usefixtures("playground")
+def test_a_slider_makes_a_new_run_while_the_reader_looks(page: Page) -> None:
+    slider = page.get_by_role("slider", name="Rate", exact=True)
+    slider.focus()
+    before = finished(page)
+    took = []
+    for _ in range(8):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function("(old) => { const at = document.querySelector('[data-digest]'); return at && at.dataset.digest !== old }", arg=before)
+        before = finished(page)
+        text = page.locator("[data-digest]").locator("xpath=..").inner_text()
+        took.append(int(text.split("shown ")[1].split(" ms")[0]))
+    print("ms from the slider to the run:", took)
+    assert min(took) < 1000
+    assert "rate_mbps=" in page.url
+
+
+def test_a_long_run_draws_as_it_goes_and_a_newer_one_ends_it(page: Page, playground: str) -> None:
+    page.goto(f"{playground}#rate_mbps=500&duration_s=120&rtt_ms=20")
+    page.get_by_role("progressbar").wait_for()
+    page.wait_for_function("document.querySelector('progress')?.value > 0")
+    assert page.locator(".panel").count() >= 4
+    page.goto(f"{playground}#rate_mbps=2&duration_s=5")
+    finished(page)
+    assert "5.0" not in page.locator(".results").inner_text()[:20]
+    page.goto(f"{playground}#rate_mbps=500&duration_s=120&rtt_ms=20")
+    page.get_by_role("button", name="Stop").click()
+    page.wait_for_timeout(300)
+    stood = page.evaluate("document.querySelector('progress').value")
+    page.wait_for_timeout(300)
+    assert page.evaluate("document.querySelector('progress').value") == stood
+
+
+@pytest.mark.usefixtures("playground")
+def test_all_can_be_done_by_keyboard(page: Page) -> None:
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="To the pictures")).to_be_focused()
+    seen = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        seen.add(page.evaluate("document.activeElement.getAttribute('aria-label') || document.activeElement.id || document.activeElement.textContent"))
+    assert {"Starvation", "Scheme of flow 1", "Add a flow", "setting-rate_mbps", "setting-buffer", "Download as TOML"} <= seen
+    page.get_by_role("button", name="Zoom in").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("5.000 to 15.000 s")).to_be_visible()
+    page.get_by_role("button", name="Add a flow").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("combobox", name="Scheme of flow 2").select_option("bbr")
+    finished(page)
+    expect(page.locator(".legend")).to_contain_text("BBR")
+
+
+@pytest.mark.parametrize("colors", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_is_accessible_and_fits(page: Page, files_served: Callable[[Path], str], colors: str, width: int) -> None:
+    page.emulate_media(color_scheme=cast("Any", colors))
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(f"{files_served(BUILT)}#preset=bbr-cubic")
+    finished(page)
+    assert axe(page) == []
+    assert overflow(page) == 0
+    page.locator("summary").click()
+    assert overflow(page) == 0
+    assert axe(page) == []
+
+
+def test_charts_say_what_they_show(page: Page, playground: str) -> None:
+    page.goto(f"{playground}#preset=rtt")
+    finished(page)
+    label = page.get_by_role("img", name="Throughput, Mbit/s").get_attribute("aria-label")
+    assert label is not None
+    assert "(flow 1)" in label and "(flow 2)" in label
+
+
+def test_names_from_outside_never_become_markup(page: Page, playground: str, tmp_path: Path) -> None:
+    hostile = "<img src=x onerror=window.hit=1>"
+    page.goto(f"{playground}#flows={hostile}&preset={hostile}&link={hostile}&rate_mbps={hostile}")
+    page.get_by_role("alert").wait_for()
+    page.goto(f"{playground}#flows=sage&duration_s=2")
+    expect(page.get_by_text("needs a file of yours")).to_be_visible()
+    file = tmp_path / "x<img src=y onerror=window.hit=1>.safetensors"
+    file.write_bytes(b"<script>window.hit=1</script>")
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("alert").wait_for()
+    assert page.evaluate("window.hit") is None
+    assert page.locator("img[src], main script").count() == 0
+
+
+def test_a_dropped_file_is_used(page: Page, playground: str, tmp_path: Path) -> None:
+    file = tmp_path / "my tables.json"
+    shutil.copy(BUILT / "weights/tao-10x.json", file)
+    page.goto(f"{playground}#flows=tao&duration_s=3")
+    page.locator("input[type=file]").set_input_files(file)
+    shown = finished(page)
+    _, (made,) = made_by_the_page([{"change": {"flows": [flow("tao")], "duration_s": 3}, "own": {"tao": str(file)}}])
+    assert native(made["specification"]) == shown
+    assert specification_of(made["toml"]) == made["specification"]
+
+
+def test_it_works_without_a_server_once_it_is_loaded(
+    context: BrowserContext, page: Page, playground: str, complaints: Complaints
+) -> None:
+    page.wait_for_function("navigator.serviceWorker.ready.then(() => true)")
+    context.set_offline(True)
+    page.get_by_role("combobox", name="Scheme of flow 1").select_option("indigo")
+    page.wait_for_function("document.querySelector('.legend').textContent.includes('Indigo')")
+    finished(page)
+    page.goto(f"{playground}#preset=copa")
+    page.reload()
+    page.get_by_role("heading", name="Copa's mode switch").wait_for()
+    finished(page)
+    complaints.clear()
+
+
+def test_nothing_is_asked_of_anybody_else(page: Page, files_served: Callable[[Path], str]) -> None:
+    address = files_served(BUILT)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(address)
+    finished(page)
+    assert all(url.startswith((address, "data:", "blob:")) for url in asked), asked
+
+
+def test_the_policy_of_the_page_is_strict() -> None:
+    text = (BUILT / "index.html").read_text(encoding="utf-8")
+    assert "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'" in text
+    assert "unsafe-inline" not in text
+    assert "'unsafe-eval'" not in text
+    assert "style=" not in text
+
+
+def test_the_module_is_small_and_needs_nothing(page: Page, playground: str) -> None:
+    module = (BUILT / "simulator.wasm").read_bytes()
+    size = len(gzip.compress(module, 9))
+    print("simulator.wasm, gzip:", size)
+    assert size <= 1_000_000
+    page.goto(playground)
+    imports = "WebAssembly.compileStreaming(fetch('simulator.wasm')).then(WebAssembly.Module.imports)"
+    assert page.evaluate(imports) == []
+
+
+def test_the_folder_has_what_the_schemes_need() -> None:
+    for scheme in catalogue()["schemes"]:
+        for parameter, size in scheme["files"].items():
+            assert (BUILT / scheme["parameters"][parameter]).stat().st_size == size
