@@ -100,6 +100,7 @@ def files_served() -> Iterator[Callable[[Path], str]]:
     yield serve
     for server in servers:
         server.shutdown()
+        server.server_close()
 
 
 @pytest.fixture

@@ -70,13 +70,19 @@ PATHS: dict[str, Scenario] = {
 
 _MASK = (1 << 64) - 1
 _MIX = 0x9E3779B97F4A7C15
+_EVENTS = (
+    *("send", "enqueue", "dequeue", "drop", "mark", "deliver", "opportunity"),
+    *("ack_send", "ack_drop", "ack_mark", "ack_deliver", "ack_opportunity", "lost", "acked"),
+)
 _COLUMNS = ("time_ns", "flow", "event", "seq", "size_bytes", "data_bytes", "one_way_delay_ns")
 
 
 def digest(packets: Mapping[str, Any]) -> str:
     state = records = 0
-    for time_ns, number, event, seq, size, data, delay in zip(*(packets[name].tolist() for name in _COLUMNS), strict=True):
-        for word in (time_ns, number << 8 | event, seq, size << 32 | data, delay & _MASK):
+    codes = {name: code for code, name in enumerate(_EVENTS)}
+    rows = zip(*(packets[name].tolist() for name in _COLUMNS), strict=True)
+    for time_ns, number, event, seq, size, data, delay in rows:
+        for word in (time_ns, number << 8 | codes[event], seq, size << 32 | data, delay & _MASK):
             state = ((((state << 23) | (state >> 41)) & _MASK) ^ word) * _MIX & _MASK
         records += 1
     return f"{state ^ state >> 29 ^ (records * _MIX & _MASK):016x}"

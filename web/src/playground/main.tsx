@@ -70,16 +70,20 @@ function App({ catalogue }: { catalogue: Catalogue }) {
         engine.run(text, scenario.duration_s, files, COLUMNS);
     }, [engine, scenario, catalogue, own, waits]);
 
-    // the address follows, and leads
+    // the address follows, and leads: one that was just written into the browser's bar is read first
+    const known = useRef(location.hash);
     useEffect(() => {
         const address = addressOf(scenario, preset, SCENARIOS);
         const timer = setTimeout(() => {
-            if (address !== location.hash) history.replaceState(null, "", address);
+            if (address === location.hash || known.current !== location.hash) return;
+            history.replaceState(null, "", address);
+            known.current = address;
         }, 200);
         return () => clearTimeout(timer);
     }, [scenario, preset]);
     useEffect(() => {
         const listen = () => {
+            known.current = location.hash;
             const read = readAddress(location.hash, catalogue, SCENARIOS);
             setScenario(read.scenario);
             setPreset(read.preset);
@@ -397,7 +401,8 @@ function Results({ progress, duration_ns, lines, stop }: ResultsProps) {
     return (
         <section class="results" aria-label="Results">
             <h2>Results</h2>
-            <div class="scroll">
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it by keys */}
+            <section class="scroll" aria-label="Results by flow" tabIndex={0}>
                 <table>
                     <thead>
                         <tr>
@@ -432,7 +437,7 @@ function Results({ progress, duration_ns, lines, stop }: ResultsProps) {
                         ))}
                     </tbody>
                 </table>
-            </div>
+            </section>
             <p>
                 {link && (
                     <>
