@@ -186,7 +186,10 @@ def test_a_path_is_the_one_that_the_words_of_the_command_line_make() -> None:
         ({"buffer": 0.3, "rate_mbps": 7.7, "rtt_ms": 33}, {"rate": "7.7mbit", "rtt": "33ms", "queue": "0.3bdp"}),
         ({"buffer": 70, "unit": "ms"}, {"rate": "20mbit", "rtt": "40ms", "queue": "70ms"}),
         ({"buffer": 55, "unit": "packets"}, {"rate": "20mbit", "rtt": "40ms", "queue": "55p"}),
-        ({"loss_percent": 0.25, "jitter_ms": 3}, {"rate": "20mbit", "rtt": "40ms", "queue": "4bdp", "loss": "0.25%", "jitter": "3ms"}),
+        (
+            {"loss_percent": 0.25, "jitter_ms": 3},
+            {"rate": "20mbit", "rtt": "40ms", "queue": "4bdp", "loss": "0.25%", "jitter": "3ms"},
+        ),
     ]
     words += [
         ({"queue": name["name"], "buffer": 2}, {"rate": "20mbit", "rtt": "40ms", "queue": "2bdp", "aqm": name["name"]})
@@ -231,7 +234,9 @@ def test_an_address_that_is_not_understood_is_said_and_does_no_harm() -> None:
         "#rate_mbps=1e99&rtt_ms=-5&duration_s=NaN&seed=0.5": "duration_s = “NaN” is no number.",
         "#flows=cubic@9e9,bbr@-1": "There is no scheme “bbr@-1” here.",
     }
-    for each, problem in zip(made_by_the_page([{"address": text} for text in addresses])[1], addresses.values(), strict=True):
+    for each, problem in zip(
+        made_by_the_page([{"address": text} for text in addresses])[1], addresses.values(), strict=True
+    ):
         assert each["problems"][-1] == problem
         _core.check_run(json.dumps(each["specification"]))
 
@@ -257,7 +262,10 @@ def test_a_slider_makes_a_new_run_while_the_reader_looks(page: Page) -> None:
     took = []
     for _ in range(8):
         page.keyboard.press("ArrowRight")
-        page.wait_for_function("(old) => { const at = document.querySelector('[data-digest]'); return at && at.dataset.digest !== old }", arg=before)
+        page.wait_for_function(
+            "(old) => { const at = document.querySelector('[data-digest]'); return at && at.dataset.digest !== old }",
+            arg=before,
+        )
         before = finished(page)
         text = page.locator("[data-digest]").locator("xpath=..").inner_text()
         took.append(int(text.split("shown ")[1].split(" ms")[0]))
@@ -289,8 +297,19 @@ def test_all_can_be_done_by_keyboard(page: Page) -> None:
     seen = set()
     for _ in range(60):
         page.keyboard.press("Tab")
-        seen.add(page.evaluate("document.activeElement.getAttribute('aria-label') || document.activeElement.id || document.activeElement.textContent"))
-    assert {"Starvation", "Scheme of flow 1", "Add a flow", "setting-rate_mbps", "setting-buffer", "Download as TOML"} <= seen
+        seen.add(
+            page.evaluate(
+                "document.activeElement.getAttribute('aria-label') || document.activeElement.id || document.activeElement.textContent"
+            )
+        )
+    assert {
+        "Starvation",
+        "Scheme of flow 1",
+        "Add a flow",
+        "setting-rate_mbps",
+        "setting-buffer",
+        "Download as TOML",
+    } <= seen
     page.get_by_role("button", name="Zoom in").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_text("5.000 to 15.000 s")).to_be_visible()
@@ -303,7 +322,9 @@ def test_all_can_be_done_by_keyboard(page: Page) -> None:
 
 @pytest.mark.parametrize("colors", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_page_is_accessible_and_fits(page: Page, files_served: Callable[[Path], str], colors: str, width: int) -> None:
+def test_the_page_is_accessible_and_fits(
+    page: Page, files_served: Callable[[Path], str], colors: str, width: int
+) -> None:
     page.emulate_media(color_scheme=cast("Any", colors))
     page.set_viewport_size({"width": width, "height": 844})
     page.goto(f"{files_served(BUILT)}#preset=bbr-cubic")

@@ -125,8 +125,9 @@ def application(explorer: Explorer) -> Starlette:
     def window(run: OneRun, request: Request) -> Response:
         first, last = _number(request, "from", 0, _MOST_NS), _number(request, "to", 0, _MOST_NS)
         columns = _number(request, "columns", 1, _MOST_COLUMNS)
-        wanted = request.query_params.getlist("series")
-        return Response(run.view.window(first, max(first, last), columns, wanted), media_type=BYTES)
+        names = [name.rpartition("/") for name in request.query_params.getlist("series")]
+        wanted = [[owner, name] if owner else name for owner, _, name in names] or run.series_names
+        return Response(run.view.window(first, max(first, last), columns, json.dumps(wanted)), media_type=BYTES)
 
     def packets(run: OneRun, request: Request) -> Response:
         first, last = _number(request, "from", 0, _MOST_NS), _number(request, "to", 0, _MOST_NS)

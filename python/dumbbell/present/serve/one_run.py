@@ -67,9 +67,11 @@ class OneRun:
             why = self.statistics["reason"] or "its experiment asks for none"
             raise UserError(f"{self.run.label}: has neither packets nor samples: {why}")
         index = self.folder / PACKETS_INDEX
-        known = _read_index(index, [Path(file) for file in kept.values()])
-        view = _core.RunView(kept.get(PACKETS), kept.get(FLOWS), kept.get(LINKS), known)
-        if known is None:
+        known = _read_index(index)
+        flows = enumerate(self.statistics["flows"], 1)
+        again = {number: count for number, flow in flows if (count := flow.get("retransmissions")) is not None}
+        view = _core.RunView(kept.get(PACKETS), kept.get(FLOWS), kept.get(LINKS), known, again)
+        if view.built:
             with suppress(OSError):  # where nothing can be written, it is made anew each time
                 write_atomically(index, view.index())
         return view
@@ -112,6 +114,11 @@ class OneRun:
             "thinned_only": written,
             "log": self._log(),
         }
+
+    @cached_property
+    def series_names(self) -> list[list[str]]:
+        """Owner and name of each series."""
+        return [[each["owner"], each["name"]] for each in json.loads(self.view.series())]
 
     def reading(self) -> str:
         """Return what `reading.json` says: sentences on what happened in the run."""
@@ -161,15 +168,10 @@ class OneRun:
             return ""
 
 
-def _read_index(index: Path, sources: list[Path]) -> bytes | None:
-    """Return an index that is newer than what it was made of; None where there is none."""
+def _read_index(index: Path) -> bytes | None:
+    """Return the bytes of an index, whatever they are worth; None where there is none that could be one."""
     try:
         with open_regular(index) as stream:
-            status = os.fstat(stream.fileno())
-            if status.st_size > _MOST_INDEX_BYTES:
-                return None
-            if any(file.stat().st_mtime_ns > status.st_mtime_ns for file in sources):
-                return None
-            return stream.read()
+            return stream.read() if os.fstat(stream.fileno()).st_size <= _MOST_INDEX_BYTES else None
     except (OSError, UserError):
         return None

@@ -81,7 +81,7 @@ def _answers(one: OneRun) -> Iterator[tuple[str, bytes]]:
         duration_ns = int(str(facts["duration_ns"]))
         yield "facts.json", json.dumps(facts).encode()
         yield "reading.json", one.reading().encode()
-        yield "window.bin", one.view.window(0, duration_ns, COLUMNS, [])
+        yield "window.bin", one.view.window(0, duration_ns, COLUMNS, json.dumps(one.series_names))
         yield "packets.bin", one.view.packets(0, duration_ns, 0, _MOST_PACKETS)
     except (UserError, _core.Error) as error:
         yield "problem.txt", one_line(error).encode()
