@@ -542,7 +542,8 @@ function PacketLife({
                     }
                 }}
             />
-            <div class="scroll">
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by keys */}
+            <section class="scroll" tabIndex={0} aria-label="What happened to the packet">
                 <table>
                     <thead>
                         <tr>
@@ -570,7 +571,7 @@ function PacketLife({
                         })}
                     </tbody>
                 </table>
-            </div>
+            </section>
             {story.data && story.data.sentences.length > 0 && (
                 <ul>
                     {story.data.sentences.map((sentence) => (

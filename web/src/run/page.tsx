@@ -642,7 +642,10 @@ function Files({ facts, source }: { facts: RunFacts; source: RunSource }) {
             {facts.log && (
                 <details>
                     <summary>the log of the run</summary>
-                    <pre class="log">{facts.log}</pre>
+                    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by keys */}
+                    <section class="log" tabIndex={0} aria-label="Log of the run">
+                        <pre>{facts.log}</pre>
+                    </section>
                 </details>
             )}
         </section>

@@ -1,0 +1,449 @@
+"""The page of a run: its windows, values, packets and sentences are those of the run's files."""
+
+import json
+import re
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, quote
+
+import numpy as np
+import pyarrow.parquet as parquet
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+import dumbbell
+from web.conftest import Complaints, Served, axe, overflow
+
+_PATH = """
+name = "aqm"
+title = "20 Mbit/s with CoDel that marks"
+provenance = "made for a test"
+
+[[data]]
+kind = "link"
+rate_mbps = 20.0
+queue = { kind = "codel", ecn = true }
+
+[[data]]
+kind = "delay"
+delay_ms = 20.0
+
+[[ack]]
+kind = "delay"
+delay_ms = 20.0
+"""
+_SEND, _ENQUEUE, _DEQUEUE, _DROP, _MARK, _DELIVER, _LOST, _ACKED = 0, 1, 2, 3, 4, 5, 12, 13
+_STEPS = {
+    "send_ns": _SEND,
+    "enqueue_ns": _ENQUEUE,
+    "dequeue_ns": _DEQUEUE,
+    "drop_ns": _DROP,
+    "mark_ns": _MARK,
+    "deliver_ns": _DELIVER,
+    "lost_ns": _LOST,
+    "acked_ns": _ACKED,
+}
+_HOSTILE = "<img src=x onerror=\"document.title='hurt'\"><b>bold</b>"
+_GENEROUS_MS = 3000.0
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """CUBIC, Prague, and both together, through a queue that drops and marks."""
+    folder = tmp_path_factory.mktemp("run-page")
+    (folder / "aqm.toml").write_text(_PATH)
+    settings: dict[str, Any] = {"path": folder / "aqm.toml", "duration": 3.0, "log": "full"}
+    dumbbell.run(schemes=["cubic", "prague"], mixes=["cubic+prague"], out=folder / "results", **settings)
+    return folder / "results"
+
+
+class Log:
+    """A run's packet log, read by another reader than ours."""
+
+    def __init__(self, results: Path, scheme: str) -> None:
+        table = parquet.read_table(results / f"runs/aqm/{scheme}/1/packets.parquet")
+        self.columns = {name: table[name].to_numpy() for name in table.schema.names}
+
+    def rows(self, event: int, flow: int = 1) -> dict[str, Any]:
+        """Return the columns of one kind of event."""
+        wanted = (self.columns["event"] == event) & (self.columns["flow"] == flow)
+        return {name: values[wanted] for name, values in self.columns.items()}
+
+    def count(self, event: int, first: int, last: int, flow: int | None = None) -> int:
+        """Return how many events of a kind lie in a part of the time."""
+        time = self.columns["time_ns"]
+        wanted = (self.columns["event"] == event) & (time >= first) & (time <= last)
+        return int((wanted if flow is None else wanted & (self.columns["flow"] == flow)).sum())
+
+    def delay_ms(self, time_ns: int) -> float:
+        """Return the one-way delay of the delivery that is nearest to a time."""
+        delivered = self.rows(_DELIVER)
+        nearest = np.abs(delivered["time_ns"].astype(np.int64) - time_ns).argmin()
+        return float(delivered["one_way_delay_ns"][nearest]) / 1e6
+
+
+Opened = Callable[..., Page]
+
+
+@pytest.fixture
+def opened(page: Page, served: Served, results: Path) -> Iterator[Opened]:
+    """Open the page of a run with this query; it is closed before its server."""
+
+    def open_run(scheme: str = "cubic", query: str = "", address: str = "") -> Page:
+        page.goto(address or served(results))
+        _go(page, scheme, query)
+        return page
+
+    yield open_run
+    page.close()
+
+
+def _go(page: Page, scheme: str, query: str) -> None:
+    page.evaluate(
+        "hash => { location.hash = hash; }", f"#/run/d1/aqm/{quote(scheme, safe='')}/1{'?' * bool(query)}{query}"
+    )
+    page.locator(".run h1").wait_for()
+    _rested(page)
+
+
+def _rested(page: Page) -> None:
+    """Waits until what is shown was answered, and is in the address."""
+    page.locator(".stack .panel[aria-label=Throughput] canvas").wait_for()
+    page.wait_for_timeout(350)
+    expect(page.locator(".run [aria-busy=true]")).to_have_count(0)
+
+
+def _window(page: Page) -> tuple[int, int]:
+    query = parse_qs(page.url.partition("?")[2].partition("?")[2] or page.url.partition("#")[2].partition("?")[2])
+    return int(query["from"][0]), int(query["to"][0])
+
+
+def _ns(text: str) -> int:
+    """Return exact seconds as nanoseconds."""
+    whole, _, part = text.removesuffix(" s").partition(".")
+    return int(whole) * 10**9 + int(part.ljust(9, "0"))
+
+
+def _hover(page: Page, panel: str, part: float) -> int:
+    """Points at a part of a panel's width; the time that is shown for it."""
+    canvas = page.locator(f"figure[aria-label='{panel}'] canvas").first
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 60 + part * (box["width"] - 70), box["y"] + box["height"] / 2)
+    return _ns(page.locator(".clock").inner_text())
+
+
+def _value(page: Page, series: str, other: bool = False) -> str:
+    return page.locator(f"b[data-series='{series}']{'[data-other]' if other else ':not([data-other])'}").inner_text()
+
+
+def test_keys_and_addresses_name_the_same_window(opened: Opened) -> None:
+    page = opened()
+    page.keyboard.press("w")
+    page.keyboard.press("w")
+    _rested(page)
+    first, last = _window(page)
+    assert last - first == pytest.approx(0.75e9, abs=2)
+    page.keyboard.press("d")
+    _rested(page)
+    assert _window(page)[0] == pytest.approx(first + 0.15 * 0.75e9, abs=2)
+    page.reload()
+    _rested(page)
+    assert _window(page)[0] == pytest.approx(first + 0.15 * 0.75e9, abs=2)
+    assert "750 ms" in page.locator(".where").inner_text()
+    page.locator(".stack").focus()
+    page.keyboard.press("Home")
+    _rested(page)
+    assert "from=" not in page.url
+
+
+def test_a_run_can_be_zoomed_to_a_microsecond(opened: Opened) -> None:
+    page = opened(query="from=1500000000&to=1500001000")
+    assert "1 µs" in page.locator(".where").inner_text()
+    label = page.locator(".ruler canvas").last.get_attribute("aria-label")
+    assert label == "Time from 1.500000000 s to 1.500001000 s, 1 µs"
+    page.get_by_role("button", name="zoom out").click()
+    _rested(page)
+    assert _window(page) == (1499999500, 1500001500)
+
+
+def test_a_drag_zooms_and_with_shift_selects(opened: Opened) -> None:
+    page = opened(query="from=1000000000&to=2000000000")
+    start = _hover(page, "One-way delay", 0.25)
+    page.mouse.down()
+    end = _hover(page, "One-way delay", 0.5)
+    page.mouse.up()
+    _rested(page)
+    assert _window(page) == pytest.approx((start, end), abs=2)
+    start = _hover(page, "One-way delay", 0.25)
+    page.keyboard.down("Shift")
+    page.mouse.down()
+    _hover(page, "One-way delay", 0.5)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    expect(page.get_by_role("region", name="Selected part")).to_be_visible()
+    assert f"range={start}-" in page.url
+
+
+def test_values_at_the_cursor_are_those_of_the_log(opened: Opened, results: Path) -> None:
+    log = Log(results, "cubic")
+    page = opened(query="from=1000000000&to=1020000000")
+    for part in (0.1, 0.42, 0.9):
+        time = _hover(page, "One-way delay", part)
+        assert float(_value(page, "flow 1/one_way_delay")) == pytest.approx(log.delay_ms(time), abs=1e-3)
+
+
+def test_no_peak_is_lost_where_many_packets_share_a_pixel(opened: Opened, results: Path) -> None:
+    delays = Log(results, "cubic").rows(_DELIVER)["one_way_delay_ns"] / 1e6
+    page = opened()
+    low, high = map(float, _value(page, "flow 1/one_way_delay").split(" to "))
+    assert (low, high) == pytest.approx((delays.min(), delays.max()), abs=1e-3)
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 3 * 10**9), (400_000_000, 900_000_000)])
+def test_drops_marks_and_losses_are_counted_as_in_the_log(opened: Opened, results: Path, first: int, last: int) -> None:
+    log = Log(results, "cubic+prague")
+    page = opened("cubic+prague", f"from={first}&to={last}")
+    for kind, event in (("drop", _DROP), ("mark", _MARK), ("lost", _LOST)):
+        shown = page.locator(f"b[data-events={kind}]")
+        assert (int(shown.inner_text()) if shown.count() else 0) == log.count(event, first, last), kind
+
+
+def test_packets_are_counted_as_in_the_log(opened: Opened, results: Path) -> None:
+    first, last = 400_000_000, 600_000_000
+    log = Log(results, "cubic")
+    page = opened(query=f"from={first}&to={last}")
+    for kind, event in (("delivered", _DELIVER), ("dropped", _DROP), ("lost", _LOST)):
+        shown = int(page.locator(f"b[data-packets={kind}]").inner_text())
+        assert shown == log.count(event, first, last, flow=1), kind
+    shown = sum(int(page.locator(f"b[data-packets={kind}]").inner_text()) for kind in ("sent", "retransmitted"))
+    assert shown == log.count(_SEND, first, last, flow=1)
+
+
+@pytest.mark.parametrize("dropped", [False, True])
+def test_the_life_of_a_packet_is_what_its_rows_say(opened: Opened, results: Path, dropped: bool) -> None:
+    log = Log(results, "cubic")
+    seq = int(log.rows(_DROP)["seq"][3]) if dropped else int(log.rows(_DELIVER)["seq"][700])
+    sent = int(log.rows(_SEND)["time_ns"][seq])
+    page = opened(query=f"from={sent - 10_000_000}&to={sent + 150_000_000}&packet=1:{seq}")
+    life = page.get_by_role("region", name="Life of a packet")
+    assert life.locator("h3").inner_text().startswith(f"Packet {seq} of flow 1")
+    shown = {
+        str(row.get_attribute("data-step")): _ns(row.locator("td").first.inner_text())
+        for row in life.locator("tr[data-step]").all()
+    }
+    logged = {}
+    for step, event in _STEPS.items():
+        rows = log.rows(event)
+        found = rows["time_ns"][rows["seq"] == seq]
+        if len(found):
+            logged[step] = int(found[0])
+    assert shown == logged
+    if not dropped:
+        assert "queued" in life.inner_text()
+    page.locator(".stack").focus()
+    page.keyboard.press("n")
+    assert life.locator("h3").inner_text().startswith(f"Packet {seq + 1} of flow 1")
+    page.keyboard.press("Enter")
+    assert f"packet=1%3A{seq + 1}" in page.url
+
+
+def test_a_selected_part_says_what_happens_in_it(opened: Opened, results: Path) -> None:
+    first, last = 1_000_000_000, 1_100_000_000
+    delivered = Log(results, "cubic").rows(_DELIVER)
+    inside = (delivered["time_ns"] >= first) & (delivered["time_ns"] <= last)
+    delays = delivered["one_way_delay_ns"][inside] / 1e6
+    page = opened(query=f"range={first}-{last}")
+    part = page.get_by_role("region", name="Selected part")
+    row = part.locator("tr", has_text="One-way delay")
+    row.wait_for()
+    low, mean, high, count = (float(each) for each in row.locator("td").all_inner_texts()[3:])
+    assert (low, mean, high) == pytest.approx((delays.min(), delays.mean(), delays.max()), rel=1e-3)
+    assert count == len(delays)
+    part.get_by_role("button", name="zoom to it").click()
+    _rested(page)
+    assert _window(page) == (first, last)
+
+
+def test_a_second_cursor_measures(opened: Opened) -> None:
+    page = opened(query="from=1000000000&to=2000000000")
+    start = _hover(page, "One-way delay", 0.25)
+    page.keyboard.press("m")
+    end = _hover(page, "One-way delay", 0.75)
+    page.keyboard.press("m")
+    part = page.get_by_role("region", name="Selected part")
+    assert f"range={start}-{end}" in page.url
+    assert "500" in part.locator("b").first.inner_text()
+    page.keyboard.press("Escape")
+    expect(part).to_have_count(0)
+
+
+def test_sentences_lead_to_their_place(opened: Opened) -> None:
+    page = opened()
+    sentences = page.locator(".why button")
+    assert sentences.count() > 0
+    told = page.evaluate("fetch('data/run/d1/aqm/cubic/1/reading.json').then(answer => answer.json())")["sentences"]
+    for number in (0, len(told) - 1):
+        assert sentences.nth(number).inner_text() == told[number]["text"]
+        sentences.nth(number).click()
+        _rested(page)
+        expect(sentences.nth(number)).to_have_attribute("aria-pressed", "true")
+        first, last = _window(page) if "from=" in page.url else (0, 3 * 10**9)
+        assert first <= told[number]["from_ns"] <= told[number]["to_ns"] <= max(last, 3 * 10**9)
+        expect(page.locator(".highlight")).to_have_count(1)
+
+
+def test_two_runs_lie_over_each_other(opened: Opened, results: Path) -> None:
+    page = opened(query="from=1000000000&to=1020000000&with=d1/aqm/prague/1")
+    time = _hover(page, "One-way delay", 0.5)
+    assert float(_value(page, "flow 1/one_way_delay")) == pytest.approx(Log(results, "cubic").delay_ms(time), abs=1e-3)
+    prague = Log(results, "prague")
+    expect(page.locator("b[data-series='flow 1/one_way_delay'][data-other]")).to_be_visible()
+    assert float(_value(page, "flow 1/one_way_delay", other=True)) == pytest.approx(prague.delay_ms(time), abs=1e-3)
+    page.get_by_label("later by").fill("50")
+    page.get_by_label("later by").press("Tab")
+    _rested(page)
+    time = _hover(page, "One-way delay", 0.5)
+    shown = float(_value(page, "flow 1/one_way_delay", other=True))
+    assert shown == pytest.approx(prague.delay_ms(time - 50_000_000), abs=1e-3)
+
+
+def test_the_other_run_may_be_given_by_the_address_of_its_page(opened: Opened) -> None:
+    page = opened()
+    other = page.get_by_label("lay over it")
+    other.fill(page.url.replace("/cubic/", "/prague/"))
+    other.press("Tab")
+    _rested(page)
+    assert parse_qs(page.url.partition("#")[2].partition("?")[2])["with"] == ["d1/aqm/prague/1"]
+    expect(page.locator("b[data-other]").first).to_be_visible()
+
+
+def _renamed(body: bytes) -> bytes:
+    """Return a table in which every name for people is a hostile one."""
+    (length,) = struct.unpack_from("<I", body)
+    head = json.loads(body[4 : 4 + length])
+    arrays = body[(4 + length + 7) // 8 * 8 :]
+    for series in head["meta"]["series"]:
+        series["title"] = _HOSTILE
+        if series.get("names"):
+            series["names"] = [_HOSTILE for _ in series["names"]]
+    for column in head["columns"]:
+        if column["name"] == "event_text":
+            column["names"] = [_HOSTILE for _ in column["names"]]
+    text = json.dumps(head).encode()
+    text += b" " * (-(4 + len(text)) % 8)
+    return struct.pack("<I", len(text)) + text + arrays
+
+
+def test_hostile_texts_stay_texts(opened: Opened, page: Page) -> None:
+    def facts(route: Route) -> None:
+        told = route.fetch().json()
+        for name in ("label", "scheme", "path", "reason", "log", "command", "directory"):
+            told[name] = _HOSTILE
+        told["flows"][0]["scheme"] = _HOSTILE
+        told["files"][0]["name"] = _HOSTILE
+        for series in told["series"]:
+            series["title"] = _HOSTILE
+        route.fulfill(json=told)
+
+    def reading(route: Route) -> None:
+        told = {"text": _HOSTILE, "from_ns": 0, "to_ns": 10**9, "flow": 1, "kind": _HOSTILE, "evidence": {}}
+        route.fulfill(json={"sentences": [told]})
+
+    def window(route: Route) -> None:
+        route.fulfill(body=_renamed(route.fetch().body()), content_type="application/octet-stream")
+
+    page.route("**/facts.json", facts)
+    page.route("**/reading.json", reading)
+    page.route("**/window.bin*", window)
+    opened()
+    page.get_by_role("button", name="values as a table").click()
+    assert page.locator(".run h1").inner_text() == _HOSTILE
+    assert page.locator(".why button").inner_text() == _HOSTILE
+    assert page.locator(".files a", has_text=_HOSTILE).count() == 1
+    assert page.locator("main img, main .run b > b, main code b").count() == 0
+    assert page.evaluate("document.title") == f"{_HOSTILE}: dumbbell"
+
+
+def test_the_static_site_says_what_it_keeps(opened: Opened, site: Served, results: Path) -> None:
+    page = opened(address=site(results))
+    expect(page.locator(".note").first).to_contain_text("dumbbell serve")
+    delays = Log(results, "cubic").rows(_DELIVER)["one_way_delay_ns"] / 1e6
+    low, high = map(float, _value(page, "flow 1/one_way_delay").split(" to "))
+    assert (low, high) == pytest.approx((delays.min(), delays.max()), abs=1e-3)
+    page.keyboard.press("w")
+    _rested(page)
+    assert _window(page)[1] - _window(page)[0] == pytest.approx(1.5e9, abs=2)
+
+
+def test_files_and_qlog_can_be_had(opened: Opened, results: Path) -> None:
+    page = opened()
+    with page.expect_download() as download:
+        page.locator(".files a", has_text="packets.parquet").click()
+    assert Path(download.value.path()).read_bytes() == (results / "runs/aqm/cubic/1/packets.parquet").read_bytes()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="qlog of flow 1").click()
+    assert b"qlog" in Path(download.value.path()).read_bytes()[:300]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_can_be_used_by_all(opened: Opened, page: Page, width: int, scheme: str) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    opened("cubic+prague", "from=400000000&to=500000000&range=420000000-450000000&with=d1/aqm/cubic/1")
+    page.get_by_role("button", name="values as a table").click()
+    page.get_by_role("button", name="packets as a table").click()
+    page.locator(".stack").focus()
+    page.keyboard.press("n")
+    assert overflow(page) == 0
+    assert axe(page) == []
+    told = page.locator(".stack canvas[role=img]:not([aria-hidden])").evaluate_all(
+        "all => all.map(each => each.getAttribute('aria-label'))"
+    )
+    assert all(told)
+    assert any(re.search(r"One-way delay in ms from .* to ", each) for each in told)
+
+
+def test_the_table_has_the_samples_of_a_short_window(opened: Opened, results: Path) -> None:
+    first, last = 1_000_000_000, 1_003_000_000
+    delivered = Log(results, "cubic").rows(_DELIVER)
+    inside = (delivered["time_ns"] >= first) & (delivered["time_ns"] <= last)
+    page = opened(query=f"from={first}&to={last}")
+    page.get_by_role("button", name="values as a table").click()
+    table = page.get_by_role("region", name="Values of the window").locator("tbody tr")
+    assert 0 < table.count() <= 50
+    times = {_ns(row.locator("th").inner_text()) for row in table.all()}
+    assert set(delivered["time_ns"][inside].tolist()) <= times
+
+
+def test_a_zoom_is_soon_answered(opened: Opened) -> None:
+    page = opened()
+    page.locator(".stack").focus()
+    for key in "wwwwsswd":
+        took = page.evaluate(
+            """key => new Promise(resolve => {
+                const start = performance.now();
+                const stack = document.querySelector('.stack');
+                stack.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+                const look = () => {
+                    const waits = document.querySelectorAll('.run [aria-busy=true]').length > 0;
+                    const taken = performance.now() - start;
+                    if (waits || taken < 100) requestAnimationFrame(look);
+                    else resolve(taken);
+                };
+                requestAnimationFrame(look);
+            })""",
+            key,
+        )
+        assert took < _GENEROUS_MS
+
+
+def test_a_run_that_is_not_there_is_said_in_one_line(opened: Opened, complaints: Complaints) -> None:
+    page = opened()
+    page.evaluate("location.hash = '#/run/d1/aqm/nothing/7'")
+    expect(page.get_by_role("alert")).to_contain_text("nothing")
+    complaints.clear()
