@@ -206,6 +206,9 @@ export function Panel({ title, unit, lines, behind, view, width, height, inks, c
 
 export interface Lane {
     title: string;
+    /** What stands beside it, where there is little room. */
+    short: string;
+    other: boolean;
     series: Series;
 }
 
@@ -252,8 +255,8 @@ export function States({
             <figcaption>
                 <span class="title">Modes of the controller</span>
                 <ul class="values">
-                    {lanes.map(({ title, series }) => (
-                        <li key={series.key}>
+                    {lanes.map(({ title, series, other }) => (
+                        <li key={`${series.key} ${other}`}>
                             {title} {cursor !== null && <b data-series={series.key}>{at(series, cursor)}</b>}
                         </li>
                     ))}
@@ -268,13 +271,11 @@ export function States({
                     const plot = plotOf(width);
                     context.font = FONT;
                     context.textBaseline = "middle";
-                    for (const [index, { series, title }] of lanes.entries()) {
+                    for (const [index, { series, short }] of lanes.entries()) {
                         const top = index * (LANE + 4) + 1;
                         context.textAlign = "right";
                         context.fillStyle = inks.quiet;
-                        clipped(context, { left: 0, right: plot.left - 4 }, top, top + LANE, () => {
-                            context.fillText(title.split(" ").at(-1)!.slice(0, 10), plot.left - 5, top + LANE / 2);
-                        });
+                        context.fillText(fitting(context, short, plot.left - 6), plot.left - 5, top + LANE / 2);
                         clipped(context, plot, top, top + LANE, () =>
                             drawStates(context, series, view, width, top, inks, colors),
                         );
@@ -285,6 +286,13 @@ export function States({
             />
         </figure>
     );
+}
+
+/** Returns as much of a text from its start as has room. */
+function fitting(context: CanvasRenderingContext2D, text: string, room: number): string {
+    let shown = text.slice(0, 100);
+    while (shown.length > 1 && context.measureText(shown).width > room) shown = shown.slice(0, -1);
+    return shown;
 }
 
 function drawStates(
@@ -320,8 +328,7 @@ function drawStates(
         if (wide < 16) continue;
         context.textAlign = "left";
         const room = wide - 8;
-        let shown = name;
-        while (shown.length > 1 && context.measureText(shown).width > room) shown = shown.slice(0, -1);
+        const shown = fitting(context, name, room);
         if (shown.length < Math.min(name.length, 3)) continue;
         context.fillStyle = inks.ground;
         context.globalAlpha = 0.75;

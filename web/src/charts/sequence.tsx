@@ -17,7 +17,7 @@ import {
     type Step,
     spent,
 } from "./packets";
-import { firstAt, type WindowData } from "./series";
+import { firstAt, type Series, type WindowData } from "./series";
 import { axisRange, exactTime, spanText, valueTicks } from "./ticks";
 import { limited, plotOf, type View, xOf } from "./view";
 import { identity, useNewest } from "./windows";
@@ -75,10 +75,15 @@ export function Sequence(props: Props) {
     const plot = plotOf(width);
     const many = packets !== null && (packets.tooMany > 0 || packets.rows > MOST);
     const drawn = packets !== null && !many ? packets : null;
+    const ends = useNewest(
+        many && !props.written ? () => endsOf(source, view, flow) : null,
+        many && !props.written ? `${identity(source)} ${flow} ${view.from} ${view.to} ${age}` : "",
+    );
+    const sent = useMemo(() => (many ? sentLine(data, flow, ends.data) : null), [many, data, flow, ends.data]);
     const rows = useMemo(() => (drawn ? visible(drawn, view, flow) : []), [drawn, view.from, view.to, flow]);
     const scale = useMemo(
-        () => (drawn ? scaleOfPackets(drawn, rows, view, height) : scaleOfEvents(data, flow, view, height)),
-        [drawn, rows, data, view.from, view.to, flow, height],
+        () => (drawn ? scaleOfPackets(drawn, rows, view, height) : scaleOfEvents(data, sent, flow, view, height)),
+        [drawn, rows, data, sent, view.from, view.to, flow, height],
     );
     const counts = useMemo(
         () => new Map(MARKS.map((mark) => [mark.id, drawn ? countMarks(drawn, rows, mark, view) : 0])),
@@ -156,7 +161,8 @@ export function Sequence(props: Props) {
                 </span>
                 {many && (
                     <span role="status">
-                        {packets.tooMany} packets: zoom in to {spanText(enough)} to see them.{" "}
+                        {packets.tooMany} packets: zoom in to {spanText(enough)} to see them
+                        {sent && "; the line is how many were sent"}.{" "}
                         <button
                             type="button"
                             class="small"
@@ -204,7 +210,7 @@ export function Sequence(props: Props) {
                 width={width}
                 height={height}
                 label={`${title}, by number, from ${exactTime(view.from)} to ${exactTime(view.to)}: ${says}`}
-                of={[drawn, rows, data, view.from, view.to, inks, off, paths, current, scale]}
+                of={[drawn, rows, data, sent, view.from, view.to, inks, off, paths, current, scale]}
                 onPointerMove={(event) => {
                     if (event.buttons === 0) setHovered(point(event));
                 }}
@@ -220,7 +226,7 @@ export function Sequence(props: Props) {
                     drawGrid(context, plot, scale, view, inks, wholeTicks(scale));
                     clipped(context, plot, 0, height, () => {
                         if (drawn) drawPackets(context, drawn, rows, shown, paths, view, width, scale, inks, current);
-                        else drawThinned(context, data, flow, view, width, scale, inks, shown);
+                        else drawThinned(context, data, sent, flow, view, width, scale, inks, shown);
                     });
                 }}
             />
@@ -304,13 +310,59 @@ function roomy(low: number, high: number, height: number): Scale {
     return { low: low - room, high: high + room, top: 8, bottom: height - 8 };
 }
 
-function sequenceSeries(data: WindowData | null, flow: number) {
-    return data?.series.get(`flow ${flow}/seq`) ?? null;
+/** The series of which the line of packets sent is made where there are too many. */
+export function sequenceSeries(flow: number): string {
+    return `flow ${flow}/send_rate`;
 }
 
-function scaleOfEvents(data: WindowData | null, flow: number, view: View, height: number): Scale {
-    const series = sequenceSeries(data, flow);
-    let [low, high] = series ? extent(series, view) : [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+/** The highest packet numbers that were sent at the ends of a window. */
+interface Ends {
+    view: View;
+    first: number;
+    last: number;
+}
+
+/** Asks for the packets at the ends of a window: these are few, whatever is between them. */
+async function endsOf(source: RunSource, view: View, flow: number): Promise<Ends | null> {
+    const at = async (time: number, reach: number) => {
+        const found = packetsOf(await source.packets(Math.max(0, time - reach), Math.max(1, time), flow, MOST));
+        let highest = Number.NEGATIVE_INFINITY;
+        for (let row = 0; row < found.rows; row++)
+            if (found.flow[row] === flow && found.times.send_ns[row]! <= time)
+                highest = Math.max(highest, found.seq[row]!);
+        return Number.isFinite(highest) ? highest : null;
+    };
+    const first = (await at(view.from, 1)) ?? 0;
+    const last = (await at(view.to, 1)) ?? (await at(view.to, (view.to - view.from) / 50));
+    return last !== null && last > first ? { view, first, last } : null;
+}
+
+/** Returns how many packets were sent by the end of each bin: from the ends of the window, and the rate between them. */
+function sentLine(data: WindowData | null, flow: number, ends: Ends | null): Series | null {
+    const rate = data?.series.get(sequenceSeries(flow));
+    if (!rate || !ends || rate.thinned || rate.bin_ns === 0) return null;
+    const { view, first, last } = ends;
+    const times = [view.from];
+    const sums = [0];
+    for (let row = 0; row < rate.time.length; row++) {
+        const from = Math.max(view.from, rate.time[row]!);
+        const to = Math.min(view.to, rate.time[row]! + rate.bin_ns);
+        if (to <= from) continue;
+        if (from > times.at(-1)!) {
+            times.push(from);
+            sums.push(sums.at(-1)!);
+        }
+        times.push(to);
+        sums.push(sums.at(-1)! + rate.high[row]! * (to - from));
+    }
+    const total = sums.at(-1)!;
+    if (!(total > 0)) return null;
+    const seqs = sums.map((sum) => first + (sum / total) * (last - first));
+    return { ...rate, kind: "points", thinned: false, time: times, low: seqs, high: seqs };
+}
+
+function scaleOfEvents(data: WindowData | null, sent: Series | null, flow: number, view: View, height: number): Scale {
+    let [low, high] = sent ? extent(sent, view) : [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     const events = data?.events;
     for (
         let row = events ? firstAt(events.time, view.from) : 0;
@@ -451,6 +503,7 @@ function drawPackets(
 function drawThinned(
     context: CanvasRenderingContext2D,
     data: WindowData | null,
+    sent: Series | null,
     flow: number,
     view: View,
     width: number,
@@ -460,10 +513,9 @@ function drawThinned(
 ): void {
     if (!data) return;
     const plot = plotOf(width);
-    const series = sequenceSeries(data, flow);
-    if (series && marks.some(({ id }) => id === "sent")) {
+    if (sent && marks.some(({ id }) => id === "sent")) {
         const color = colorOf(MARKS[0]!, inks);
-        drawSeries(context, series, view, plot, scale, { color, dashes: [], marker: "", width: 1.2 });
+        drawSeries(context, sent, view, plot, scale, { color, dashes: [], marker: "", width: 1.2 });
     }
     const kinds: Record<string, string> = { drop: "dropped", mark: "marked", lost: "lost" };
     const { events } = data;

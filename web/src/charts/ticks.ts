@@ -82,22 +82,22 @@ export function axisRange(low: number, high: number): [number, number] {
     return [low - room, high + room];
 }
 
+const LARGE: [number, string][] = [
+    [1e9, "G"],
+    [1e6, "M"],
+    [1e3, "k"],
+];
+
+/** Returns round values and what stands beside them; large ones in thousands, millions or milliards. */
 export function valueTicks(low: number, high: number, count: number): { values: number[]; labels: string[] } {
     const step = roundStep(high - low, count);
-    const digits = Math.max(0, Math.min(12, -Math.floor(Math.log10(step) + 1e-9)));
+    const most = Math.max(Math.abs(low), Math.abs(high));
+    const [unit, name] = (most >= 1e5 && LARGE.find(([size]) => most >= size)) || [1, ""];
+    const digits = Math.max(0, Math.min(12, -Math.floor(Math.log10(step / unit) + 1e-9)));
     const values: number[] = [];
     for (let number = Math.ceil(low / step - 1e-9); number * step <= high + step * 1e-9; number++)
         values.push(number * step);
-    const large = Math.max(Math.abs(low), Math.abs(high)) >= 1e5;
-    return { values, labels: values.map((each) => (large ? shortNumber(each, step) : each.toFixed(digits))) };
-}
-
-/** Returns a large number in thousands or millions, with the digits that tell steps apart. */
-function shortNumber(value: number, step: number): string {
-    const [unit, name] =
-        step * 1e3 >= 1e9 ? [1e9, "G"] : step * 1e3 >= 1e6 ? [1e6, "M"] : step * 1e3 >= 1e3 ? [1e3, "k"] : [1, ""];
-    const digits = Math.max(0, Math.min(6, -Math.floor(Math.log10(step / unit) + 1e-9)));
-    return `${(value / unit).toFixed(digits)}${name}`;
+    return { values, labels: values.map((each) => (each === 0 ? "0" : `${(each / unit).toFixed(digits)}${name}`)) };
 }
 
 /** Returns a value as people read it: five digits. */

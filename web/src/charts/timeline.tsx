@@ -59,6 +59,8 @@ export interface TimelineProps {
     keys?: { current: HTMLElement | null };
     /** Grows when there is more to ask for. */
     age?: number;
+    /** `owner/name` of series that are asked for besides those of the panels, for `more`. */
+    also?: string[];
     /** More diagrams over the same time. */
     more?: (stack: InStack) => ComponentChildren;
 }
@@ -97,16 +99,21 @@ export function Timeline(props: TimelineProps) {
     const [anchor, setAnchor] = useState<number | null>(null);
     const [table, setTable] = useState(false);
     const shownFlows = useMemo(() => new Set(flows), [flows.join()]);
-    const chosen = useMemo(
-        () => panelsOf(known, props.bottleneck, shownFlows, added),
-        [known, props.bottleneck, shownFlows, added.join()],
-    );
+    const ownKeys = useMemo(() => new Set(known.map(keyOf)), [known]);
+    const otherKeys = useMemo(() => new Set(other?.known.map(keyOf)), [other?.known]);
+    const chosen = useMemo(() => {
+        // What only the run laid over has is shown too.
+        const all = [...known, ...(other?.known ?? []).filter((each) => !ownKeys.has(keyOf(each)))];
+        return panelsOf(all, props.bottleneck, shownFlows, added);
+    }, [known, other?.known, props.bottleneck, shownFlows, added.join()]);
     const panels = chosen.panels.filter(({ id }) => !hidden.includes(id));
-    const wanted = [...panels.flatMap(({ keys }) => keys), ...chosen.states.map(keyOf)];
+    const wanted = [
+        ...new Set([...panels.flatMap(({ keys }) => keys), ...chosen.states.map(keyOf), ...(props.also ?? [])]),
+    ];
     const plot = plotOf(width);
     const columns = Math.max(0, Math.min(MOST_COLUMNS, Math.round(plot.right - plot.left)));
-    const answer = useWindow(source, view, columns, wanted, age);
-    const otherKeys = useMemo(() => new Set(other?.known.map(keyOf)), [other?.known]);
+    const own = wanted.filter((key) => ownKeys.has(key));
+    const answer = useWindow(source, view, columns, own, age);
     const shift = other?.shift_ns ?? 0;
     const otherView = { from: Math.max(0, view.from - shift), to: Math.max(1, view.to - shift) };
     const otherAnswer = useWindow(
@@ -170,17 +177,19 @@ export function Timeline(props: TimelineProps) {
             )
             .join("; ");
     }
-    const lanes: Lane[] = chosen.states.flatMap((each) => {
-        const series = data?.series.get(keyOf(each));
-        if (!series || series.time.length === 0) return [];
-        const flow = flowOf(each.owner);
-        return [
-            {
-                series,
-                title: [several && flow !== null ? props.flowTitle(flow) : "", each.title].filter(Boolean).join(" "),
-            },
-        ];
-    });
+    const lanes: Lane[] = [data, otherData].flatMap((from, index) =>
+        chosen.states.flatMap((each) => {
+            const series = from?.series.get(keyOf(each));
+            if (!series?.states || series.time.length === 0) return [];
+            // Flags of many flows would hide the modes.
+            if (flows.length > 2 && isFlag(series)) return [];
+            const flow = flowOf(each.owner);
+            const owner = several && flow !== null ? props.flowTitle(flow) : "";
+            const run = index === 1 && other ? `(${other.title})` : "";
+            const short = [several && flow !== null ? `${flow}:` : "", each.title, run].filter(Boolean).join(" ");
+            return [{ series, short, title: [owner, each.title, run].filter(Boolean).join(" "), other: index === 1 }];
+        }),
+    );
     const counts = useMemo(
         () => (data ? countEvents(data.events, view, shownFlows) : new Map<string, number>()),
         [data, view.from, view.to, shownFlows],
@@ -296,7 +305,7 @@ export function Timeline(props: TimelineProps) {
                     source={source}
                     part={live}
                     settled={anchor === null}
-                    keys={panels.flatMap(({ keys }) => keys)}
+                    keys={panels.flatMap(({ keys }) => keys).filter((key) => ownKeys.has(key))}
                     titles={
                         new Map(
                             drawn.flatMap(({ lines: all, unit }) =>
@@ -343,6 +352,11 @@ function useKinds(data: WindowData | null): string[] {
     const seen = useRef(new Set<string>());
     if (data) for (let row = 0; row < data.events.time.length; row++) seen.current.add(data.events.kind(row));
     return Object.keys(EVENT_LOOKS).filter((kind) => seen.current.has(kind));
+}
+
+/** Whether the states of a series are yes and no. */
+function isFlag({ states }: Series): boolean {
+    return states?.size === 2 && states.get(0) === "no";
 }
 
 interface Keys {
@@ -771,7 +785,8 @@ function Range({
                             {keys.flatMap((key) => {
                                 const series = data.series.get(key);
                                 if (!series) return [];
-                                const [start, end] = [valueAt(series, part.from), valueAt(series, part.to)];
+                                const start = valueAt(series, part.from);
+                                const end = valueAt(series, part.to) ?? valueAt(series, part.to - 1);
                                 const { rows, min, max, mean } = aggregate(series, part);
                                 const single = start && end && start.low === start.high && end.low === end.high;
                                 return [

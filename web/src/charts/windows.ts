@@ -5,7 +5,7 @@ import type { RunSource } from "../data/source";
 import { type WindowData, windowData } from "./series";
 import type { View } from "./view";
 
-const PATIENCE_MS = 60;
+const PATIENCE_MS = 40;
 
 export interface Answer<T> {
     /** What was answered last; it stays while the next is under way. */

@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Known } from "../charts/panels";
 import { flowOf } from "../charts/panels";
-import { type PacketName, Sequence } from "../charts/sequence";
+import { type PacketName, Sequence, sequenceSeries } from "../charts/sequence";
 import { exactTime, spanText } from "../charts/ticks";
 import { type OtherRun, Timeline } from "../charts/timeline";
 import { around, limited, sameView, type View } from "../charts/view";
@@ -246,6 +246,7 @@ function Run({ source, facts, id, runs }: Loaded & { id: string; runs: RunsFacts
                 onRange={(part) => change({ range: part ? `${part.from}-${part.to}` : null }, true)}
                 highlight={highlight}
                 keys={page}
+                also={facts.has_packets ? [sequenceSeries(sequenceFlow)] : []}
                 more={({ width, data, inks }) =>
                     facts.has_packets && (
                         <>
