@@ -181,8 +181,16 @@ export function drawSeries(
         context.globalAlpha = 0.3;
         for (const [from, to] of parts) {
             context.beginPath();
-            for (let row = from; row < to; row++) context.lineTo(x(row), y(series.high[row]!));
-            for (let row = to - 1; row >= from; row--) context.lineTo(x(row), y(series.low[row]!));
+            const holds = series.kind !== "points";
+            const end = (row: number) => (holds && row + 1 < to ? x(row + 1) : x(row));
+            for (let row = from; row < to; row++) {
+                context.lineTo(x(row), y(series.high[row]!));
+                if (holds) context.lineTo(end(row), y(series.high[row]!));
+            }
+            for (let row = to - 1; row >= from; row--) {
+                if (holds) context.lineTo(end(row), y(series.low[row]!));
+                context.lineTo(x(row), y(series.low[row]!));
+            }
             context.fill();
         }
         context.globalAlpha = 1;

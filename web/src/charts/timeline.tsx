@@ -186,7 +186,9 @@ export function Timeline(props: TimelineProps) {
             const flow = flowOf(each.owner);
             const owner = several && flow !== null ? props.flowTitle(flow) : "";
             const run = index === 1 && other ? `(${other.title})` : "";
-            const short = [several && flow !== null ? `${flow}:` : "", each.title, run].filter(Boolean).join(" ");
+            const short = [run && "*", several && flow !== null ? `${flow}:` : "", each.title]
+                .filter(Boolean)
+                .join(" ");
             return [{ series, short, title: [owner, each.title, run].filter(Boolean).join(" "), other: index === 1 }];
         }),
     );
