@@ -184,7 +184,7 @@ def test_a_drag_zooms_and_with_shift_selects(opened: Opened) -> None:
     _hover(page, "One-way delay", 0.5)
     page.mouse.up()
     page.keyboard.up("Shift")
-    expect(page.get_by_role("region", name="Selected part")).to_be_visible()
+    expect(page.get_by_role("region", name="Selected part", exact=True)).to_be_visible()
     assert f"range={start}-" in page.url
 
 
@@ -257,7 +257,7 @@ def test_a_selected_part_says_what_happens_in_it(opened: Opened, results: Path) 
     inside = (delivered["time_ns"] >= first) & (delivered["time_ns"] <= last)
     delays = delivered["one_way_delay_ns"][inside] / 1e6
     page = opened(query=f"range={first}-{last}")
-    part = page.get_by_role("region", name="Selected part")
+    part = page.get_by_role("region", name="Selected part", exact=True)
     row = part.locator("tr", has_text="One-way delay")
     row.wait_for()
     low, mean, high, count = (float(each) for each in row.locator("td").all_inner_texts()[3:])
@@ -274,7 +274,7 @@ def test_a_second_cursor_measures(opened: Opened) -> None:
     page.keyboard.press("m")
     end = _hover(page, "One-way delay", 0.75)
     page.keyboard.press("m")
-    part = page.get_by_role("region", name="Selected part")
+    part = page.get_by_role("region", name="Selected part", exact=True)
     assert f"range={start}-{end}" in page.url
     assert "500" in part.locator("b").first.inner_text()
     page.keyboard.press("Escape")
