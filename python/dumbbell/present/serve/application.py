@@ -6,6 +6,7 @@ import asyncio
 import json
 import mimetypes
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 PAGES = Path(__file__).parent / "pages"
 """What the build of `web/` made."""
 BYTES = "application/octet-stream"
+_LOOK_EVERY_S = 0.1
 _MOST_OPEN = 8
 """Runs whose series are kept in memory."""
 _MOST_COLUMNS, _MOST_PACKETS = 8192, 200_000
@@ -55,6 +57,8 @@ class Explorer:
         self._table: RunsTable | None = None
         self._runs: OrderedDict[tuple[str, str, str, int], OneRun] = OrderedDict()
         self._lock = threading.Lock()
+        self.ending = threading.Event()
+        """Set when the server is about to end: whoever listens is let go."""
 
     def table(self) -> RunsTable:
         """Return the table of runs as the directories are now."""
@@ -203,7 +207,10 @@ def _as_file(name: str) -> dict[str, str]:
 async def _events(request: Request, explorer: Explorer) -> AsyncIterator[str]:
     """Yield what happens in the directories for as long as the page listens."""
     watched = Watched(list(explorer.places.values()))
-    while not await request.is_disconnected():
-        for event, content in await run_in_threadpool(watched.look):
-            yield f"event: {event}\ndata: {json.dumps(content)}\n\n"
-        await asyncio.sleep(watched.pause_s)
+    due = 0.0
+    while not explorer.ending.is_set() and not await request.is_disconnected():
+        if time.monotonic() >= due:
+            for event, content in await run_in_threadpool(lambda: list(watched.look())):
+                yield f"event: {event}\ndata: {json.dumps(content)}\n\n"
+            due = time.monotonic() + watched.pause_s
+        await asyncio.sleep(_LOOK_EVERY_S)

@@ -19,6 +19,19 @@ from dumbbell.present.serve.security import Guard
 LOCAL = "127.0.0.1"
 
 
+class _Server(uvicorn.Server):
+    """One that tells its application that it ends, before it waits for the requests that are under way."""
+
+    def __init__(self, config: uvicorn.Config, explorer: Explorer) -> None:
+        super().__init__(config)
+        self.explorer = explorer
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End."""
+        self.explorer.ending.set()
+        await super().shutdown(sockets)
+
+
 class Server:
     """Serves results directories to the browser of this user, from a free port unless one is given."""
 
@@ -41,8 +54,9 @@ class Server:
         self.explorer = Explorer(places)
         self._thread: threading.Thread | None = None
         guarded = Guard(application(self.explorer), self.port, self.token)
-        self._server = uvicorn.Server(
-            uvicorn.Config(guarded, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=1)
+        self._server = _Server(
+            uvicorn.Config(guarded, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=1),
+            self.explorer,
         )
 
     @property
