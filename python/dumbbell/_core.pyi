@@ -881,3 +881,10 @@ class RunView:
 
     def life(self, flow: int, seq: int) -> str:
         """JSON: what became of a packet, by names (`packet`) and in `sentences`."""
+
+    def reading(self, facts: str = "{}") -> str:
+        """JSON: what happened in the run, when and why: `sentences` with `text`, `from_ns`, `to_ns`, `flow`, `kind`, `evidence`.
+
+        `facts` is JSON, as facts.json: of it `duration_ns` and of each flow `flow`, `scheme`, `application` (its kind) and
+        `metrics.retransmissions` are looked at, where they are there.
+        """

@@ -8,7 +8,7 @@
 //! A [`RunMeter`] reads [`Record`](record::Record)s in time order and keeps counters and [`DelayHistogram`]s, so its
 //! memory depends on the number of flows and the range of delays, not on the length of the run (in a sender's view also
 //! on the packets declared lost). [`SeriesMeter`] makes the time series of plots, [`IntervalMeter`] the rows of
-//! transfer benchmarks; [`statistics`] compares runs.
+//! transfer benchmarks; [`statistics`] compares runs, [`reading`] says in sentences what happened in one.
 
 mod ack_direction;
 mod bound;
@@ -33,6 +33,7 @@ mod meter;
 mod moments;
 mod normalised;
 mod pages;
+pub mod reading;
 mod response;
 mod sampled_state;
 mod sampling;

@@ -190,4 +190,10 @@ impl RunView {
     fn life(&self, py: Python<'_>, flow: u32, seq: u64) -> PyResult<String> {
         py.detach(|| self.view().life(flow, seq)).map_err(error)
     }
+
+    /// What happened in the run, in sentences, as JSON. `facts`: what is known of it besides, as JSON.
+    #[pyo3(signature = (facts="{}"))]
+    fn reading(&self, py: Python<'_>, facts: &str) -> PyResult<String> {
+        py.detach(|| self.view().reading(facts)).map_err(error)
+    }
 }

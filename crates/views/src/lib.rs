@@ -14,6 +14,7 @@ mod life;
 mod packets;
 mod pyramid;
 mod rare;
+mod reading;
 mod resends;
 mod rows;
 mod series;

@@ -2,9 +2,10 @@
 
 use crate::bins::Bins;
 use crate::checkpoints::Checkpoints;
-use crate::rare::{Rare, RareKind, Rares, modes};
+use crate::rare::{Rare, RareKind, Rares};
 use crate::resends::Resends;
 use crate::sums::Sums;
+use measure::reading::enumerated;
 use record::{Event, Record};
 use runs::Observer;
 use std::collections::HashMap;
@@ -17,6 +18,8 @@ pub(crate) const MOST_BINS: usize = 1 << 16;
 const MOST_BINS_IN_ALL: usize = 1 << 21;
 /// As few.
 const LEAST_BINS: usize = 32;
+/// Most bins of a sampled series: what is closer is read from few rows.
+const MOST_SAMPLED_BINS: usize = 1 << 14;
 /// Most events of a kind.
 pub(crate) const MOST_RARE: usize = 1 << 16;
 /// Most flows.
@@ -307,14 +310,14 @@ impl PyramidBuilder {
                 place
             }
         };
-        self.made.sampled[place].bins.add(time_ns, value, self.most_bins);
+        self.made.sampled[place].bins.add(time_ns, value, self.most_bins.min(MOST_SAMPLED_BINS));
         Some(place)
     }
 
     /// What the modes that this field names are called, as numbers of texts; none of other fields.
     fn texts_of(&mut self, field: &str, unit: &str) -> Option<Vec<u32>> {
         // whether the transport repairs a loss is not the controller's mode
-        let names = modes(unit).filter(|_| field != "recovery")?;
+        let names = enumerated(unit).filter(|_| field != "recovery")?;
         let is_switch = names == ["no", "yes"];
         let mut texts = Vec::with_capacity(names.len());
         for name in names {

@@ -121,31 +121,9 @@ impl Rares {
     }
 }
 
-/// The names of the modes that a unit like `0 startup, 1 drain` lists; none of other units.
-pub(crate) fn modes(unit: &str) -> Option<Vec<&str>> {
-    let names: Option<Vec<&str>> = unit
-        .split(", ")
-        .enumerate()
-        .map(|(number, part)| {
-            let (digits, name) = part.split_once(' ')?;
-            (digits.parse() == Ok(number) && !name.is_empty()).then_some(name)
-        })
-        .collect();
-    names.filter(|names| names.len() > 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn units_that_list_names_are_read() {
-        assert_eq!(modes("0 startup, 1 drain, 2 probe_bw"), Some(vec!["startup", "drain", "probe_bw"]));
-        assert_eq!(modes("0 slow start, 1 avoidance"), Some(vec!["slow start", "avoidance"]));
-        for other in ["", "ms", "0 one", "1 a, 2 b", "0 a, 2 b", "0 a,1 b", "Mbit/s"] {
-            assert_eq!(modes(other), None, "{other}");
-        }
-    }
 
     #[test]
     fn too_many_are_thinned_evenly_over_time_and_flow() {

@@ -2,8 +2,8 @@
 
 use crate::error::Error;
 use crate::pyramid::{FlowIndex, Owner, Pyramid, Sampled};
-use crate::rare::modes;
 use crate::sums::Sums;
+use measure::reading::enumerated;
 use serde::{Deserialize, Serialize};
 
 /// What is shown of a series, besides its values.
@@ -121,7 +121,8 @@ impl Found<'_> {
     }
 
     pub(crate) fn described(&self) -> Described {
-        let names = modes(self.unit()).map(|names| names.into_iter().map(str::to_owned).collect::<Vec<_>>());
+        let names =
+            enumerated(self.unit()).map(|names| names.into_iter().map(str::to_owned).collect::<Vec<_>>());
         let title = TITLES.iter().find(|(name, _)| *name == self.name).map(|(_, title)| (*title).to_owned());
         Described {
             owner: self.owner.to_string(),

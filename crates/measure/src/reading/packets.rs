@@ -1,0 +1,170 @@
+//! What the packets of a flow tell.
+
+use super::episodes::Episodes;
+use super::fates::Fates;
+use super::means::Means;
+use record::{Event, Record};
+
+/// Most times of losses and marks that are kept: the first of them say what ended slow start.
+const MOST_TIMES: usize = 1 << 12;
+/// Most drops whose time is kept.
+const MOST_DROPS: usize = 1 << 20;
+/// Most pauses between deliveries that are kept.
+const MOST_PAUSES: usize = 1 << 12;
+/// Shortest of them, ns.
+const LEAST_PAUSE_NS: u64 = 50_000_000;
+
+/// The longest time without something.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Gap {
+    last_ns: Option<u64>,
+    pub(super) from_ns: u64,
+    pub(super) to_ns: u64,
+}
+
+impl Gap {
+    fn event(&mut self, time_ns: u64) {
+        if let Some(last_ns) = self.last_ns
+            && time_ns.saturating_sub(last_ns) > self.to_ns - self.from_ns
+        {
+            (self.from_ns, self.to_ns) = (last_ns, time_ns);
+        }
+        self.last_ns = Some(self.last_ns.unwrap_or(0).max(time_ns));
+    }
+
+    pub(super) const fn ns(&self) -> u64 {
+        self.to_ns - self.from_ns
+    }
+}
+
+/// The packets of one flow.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FlowPackets {
+    pub(super) first_sent_ns: Option<u64>,
+    pub(super) last_sent_ns: u64,
+    pub(super) last_delivered_ns: u64,
+    pub(super) sent: u64,
+    pub(super) delivered: u64,
+    pub(super) delivered_bytes: u64,
+    pub(super) dropped: u64,
+    pub(super) marked: u64,
+    pub(super) declared: u64,
+    /// Payload of the largest packet.
+    pub(super) largest_payload: u32,
+    /// Shortest and longest one-way delay, ns, and when the packet of the longest one arrived.
+    pub(super) least_ns: Option<i64>,
+    pub(super) most_ns: i64,
+    pub(super) most_at_ns: u64,
+    /// The latest delays, there and back.
+    latest_ns: [u64; 2],
+    /// One-way delays over time.
+    pub(super) delays: Means,
+    /// Payload sent over time.
+    pub(super) payload: Means,
+    pub(super) sends: Gap,
+    pub(super) deliveries: Gap,
+    /// By the times of drops, and of declarations.
+    pub(super) drops: Episodes,
+    pub(super) declarations: Episodes,
+    pub(super) first_declared: Vec<u64>,
+    pub(super) first_marked: Vec<u64>,
+    pub(super) last_marked_ns: u64,
+    pub(super) fates: Fates,
+}
+
+impl FlowPackets {
+    pub(super) fn record(&mut self, record: &Record) {
+        let now = record.time_ns;
+        self.fates.record(record);
+        match record.event {
+            Event::Send => {
+                self.first_sent_ns.get_or_insert(now);
+                self.last_sent_ns = now;
+                self.sent += 1;
+                self.largest_payload = self.largest_payload.max(record.data_bytes);
+                self.payload.add(now, f64::from(record.data_bytes));
+                self.sends.event(now);
+            }
+            Event::Deliver => {
+                let delay_ns = record.one_way_delay_ns;
+                self.delivered += 1;
+                self.delivered_bytes += u64::from(record.size_bytes);
+                self.last_delivered_ns = now;
+                self.deliveries.event(now);
+                self.least_ns = Some(self.least_ns.map_or(delay_ns, |least| least.min(delay_ns)));
+                if self.delivered == 1 || delay_ns > self.most_ns {
+                    (self.most_ns, self.most_at_ns) = (delay_ns, now);
+                }
+                self.latest_ns[0] = u64::try_from(delay_ns).unwrap_or(0);
+                self.delays.add(now, delay_ns as f64);
+            }
+            Event::AckDeliver => self.latest_ns[1] = u64::try_from(record.one_way_delay_ns).unwrap_or(0),
+            Event::Drop => {
+                self.dropped += 1;
+                self.drops.lost(now, self.round_trip_ns());
+            }
+            Event::Mark => {
+                self.marked += 1;
+                self.last_marked_ns = now;
+                if self.first_marked.len() < MOST_TIMES {
+                    self.first_marked.push(now);
+                }
+            }
+            Event::Lost => {
+                self.declared += 1;
+                self.declarations.lost(now, self.round_trip_ns());
+                if self.first_declared.len() < MOST_TIMES {
+                    self.first_declared.push(now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The latest delays, there and back.
+    pub(super) fn round_trip_ns(&self) -> u64 {
+        self.latest_ns[0].saturating_add(self.latest_ns[1])
+    }
+}
+
+/// The packets of all flows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Network {
+    /// When packets were dropped.
+    pub(super) drops: Vec<u64>,
+    pub(super) drop_count: u64,
+    /// Long times without a delivery.
+    pub(super) pauses: Vec<(u64, u64)>,
+    last_delivered_ns: Option<u64>,
+    pub(super) delivered_bytes: u64,
+}
+
+impl Network {
+    pub(super) fn record(&mut self, record: &Record) {
+        match record.event {
+            Event::Drop => {
+                self.drop_count += 1;
+                if self.drops.len() < MOST_DROPS {
+                    self.drops.push(record.time_ns);
+                }
+            }
+            Event::Deliver => {
+                self.delivered_bytes += u64::from(record.size_bytes);
+                if let Some(last_ns) = self.last_delivered_ns
+                    && record.time_ns.saturating_sub(last_ns) >= LEAST_PAUSE_NS
+                    && self.pauses.len() < MOST_PAUSES
+                {
+                    self.pauses.push((last_ns, record.time_ns));
+                }
+                self.last_delivered_ns = Some(record.time_ns);
+            }
+            _ => {}
+        }
+    }
+
+    /// How many packets were dropped from `from_ns` to before `to_ns`; `None` if not all drops are known.
+    pub(super) fn drops_within(&self, from_ns: u64, to_ns: u64) -> Option<u64> {
+        let place = |time_ns: u64| self.drops.partition_point(|&at| at < time_ns) as u64;
+        (self.drops.len() as u64 == self.drop_count).then(|| place(to_ns) - place(from_ns))
+    }
+}
