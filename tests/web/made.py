@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import json
-import struct
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
+
+from dumbbell.present.serve.application import require_pages
+from dumbbell.present.serve.columns import encode
 
 LOOKS = {
     "cubic": ("#0072b2", "o", []),
@@ -31,24 +30,10 @@ METRICS = [
     ("loss_rate", "loss", "%", "less", "pantheon", 100.0, 2, True),
     ("utilization", "utilisation", "%", "more", "", 100.0, 1, False),
 ]
-TEXTS = ("directory", "experiment", "path", "scheme", "status", "backend", "reason", "axes")
+TEXTS = ("directory", "experiment", "path", "scheme", "status", "backend", "reason")
 
 
-def columns_bytes(name: str, values: Sequence[Any] | np.ndarray) -> bytes:
-    """One column as the front end reads it: texts as codes with names, numbers in double precision."""
-    if len(values) and isinstance(values[0], str):
-        names, codes = np.unique(np.array(values, dtype=object).astype(str), return_inverse=True)
-        column: dict[str, Any] = {"name": name, "type": "u32", "names": [str(each) for each in names]}
-        data = codes.astype("<u4").tobytes()
-    else:
-        column = {"name": name, "type": "f64"}
-        data = np.asarray(values, dtype="<f8").tobytes()
-    header = json.dumps({"meta": {}, "columns": [{**column, "offset": 0, "length": len(values)}]}).encode()
-    header += b" " * (-(4 + len(header)) % 8)
-    return struct.pack("<I", len(header)) + header + data + b"\0" * (-len(data) % 8)
-
-
-def field(name: str) -> dict[str, Any]:
+def field(name: str, is_text: bool) -> dict[str, Any]:
     """How a column is described; what is neither a text nor a known metric is an axis."""
     for metric, title, unit, better, convention, factor, digits, main in METRICS:
         if name == metric:
@@ -62,13 +47,14 @@ def field(name: str) -> dict[str, Any]:
         title = f"share of {name.removeprefix('share:')}"
         shown = {"unit": "%", "factor": 100.0, "digits": 1}
         return {"name": name, "title": title, "kind": "number", "better": "neutral", "group": "network", **shown}
-    return {"name": name, "title": name, "kind": "number", "group": "axis"}
+    return {"name": name, "title": name, "kind": "text" if is_text else "number", "group": "axis"}
 
 
-def write_table(
+def write_pages(
     out: Path, columns: Mapping[str, Sequence[Any] | np.ndarray], directories: Sequence[Mapping[str, Any]] = ()
 ) -> Path:
-    """Write `data/runs.json` and the columns below `out`."""
+    """Write the pages with `data/runs.json` and the columns of this table."""
+    shutil.copytree(require_pages(), out, dirs_exist_ok=True)
     (out / "data" / "columns").mkdir(parents=True, exist_ok=True)
     ids = list(dict.fromkeys(columns["directory"])) if len(columns["directory"]) < 1000 else ["d1"]
     known = {each["id"]: each for each in directories}
@@ -78,17 +64,18 @@ def write_table(
         "version": "1.0",
         "rows": len(columns["scheme"]),
         "directories": [known.get(each) or {"id": each, "label": f"results-{each}", **blank} for each in ids],
-        "fields": [field(name) for name in columns],
+        "fields": [field(name, isinstance(values[0], str)) for name, values in columns.items()],
         "schemes": {
             name: {"title": name, "color": color, "marker": marker, "dashes": dashes, "family": "other"}
             for name, (color, marker, dashes) in LOOKS.items()
         },
-        "plane": {"x": "goodput_mbps", "y": "owd_p95_ms"},
+        "plane": {"x": "owd_p95_ms", "y": "goodput_mbps"},
     }
     (out / "data" / "runs.json").write_text(json.dumps(facts))
     for name, values in columns.items():
         place = out / "data" / "columns" / f"{quote(name, safe='')}.bin"
-        place.write_bytes(columns_bytes(name, values))
+        array = values if isinstance(values[0], str) else np.asarray(values, dtype=np.float64)
+        place.write_bytes(encode({}, {"values": array}))
     return out
 
 
@@ -120,48 +107,3 @@ def many(rows: int, seed: int = 1) -> dict[str, Sequence[Any] | np.ndarray]:
         "loss_rate": loss,
         "utilization": np.clip(goodput / 100, 0, 1),
     }
-
-
-def of_results(results: Any, identity: str = "d1") -> dict[str, list[Any]]:  # noqa: ANN401 (dumbbell.Results)
-    """The runs of results as columns, with the metrics of all flows together."""
-    names = [name for name, *_ in METRICS]
-    columns: dict[str, list[Any]] = {name: [] for name in (*TEXTS[:-1], "run", "seed", "started_at", *names)}
-    for run in results.runs:
-        found = run.statistics
-        texts = {"directory": identity, "experiment": "e", "reason": found["reason"] or ""}
-        for name in TEXTS[:-1]:
-            columns[name].append(texts.get(name, found.get(name)))
-        for name in ("run", "seed"):
-            columns[name].append(float("nan") if found[name] is None else float(found[name]))
-        columns["started_at"].append(1.79e9)
-        for name in names:
-            value = found["network"].get(name)
-            columns[name].append(float("nan") if value is None else float(value))
-    return columns
-
-
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-
-
-class _Files(http.server.SimpleHTTPRequestHandler):
-    def end_headers(self) -> None:
-        self.send_header("Content-Security-Policy", POLICY)
-        self.send_header("Cache-Control", "no-store")
-        super().end_headers()
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@contextmanager
-def files_served(folder: Path) -> Iterator[str]:
-    """Serve a folder on a free port; the address ends with a slash."""
-    handler = functools.partial(_Files, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()

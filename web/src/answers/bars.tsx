@@ -4,11 +4,13 @@ import { useMemo } from "preact/hooks";
 import type { Runs } from "../data/runs";
 import type { Field } from "../data/source";
 import { boundsLegend, boundsText, numberOf } from "../data/words";
-import type { Look } from "../ui/plot";
+import { useNarrow } from "../ui/narrow";
+import { type Look, Scrolling } from "../ui/plot";
 import { estimateOf, type Facet, filterOf, tableAddress } from "./facets";
 import { bestSentence } from "./findings";
 
-const WIDTH = 220;
+const WIDE = 220;
+const NARROW = 90;
 
 export function Bars(props: {
     runs: Runs;
@@ -18,6 +20,7 @@ export function Bars(props: {
     entries: readonly string[];
 }) {
     const { runs, facet, metric } = props;
+    const width = useNarrow() ? NARROW : WIDE;
     const bars = useMemo(() => {
         const found = facet.schemes.flatMap(({ scheme, rows }) => {
             const mean = estimateOf(runs, rows, metric.name);
@@ -32,7 +35,7 @@ export function Bars(props: {
     // the end of an interval far beyond all means would leave the bars no room: it is cut, and has an arrow
     const high = Math.min(Math.max(0, ...means, ...bars.map(({ found }) => found.high ?? 0)), 2 * reach);
     const low = Math.max(Math.min(0, ...means, ...bars.map(({ found }) => found.low ?? 0)), -2 * reach);
-    const at = (value: number) => 2 + ((Math.max(low, Math.min(high, value)) - low) / (high - low || 1)) * (WIDTH - 8);
+    const at = (value: number) => 2 + ((Math.max(low, Math.min(high, value)) - low) / (high - low || 1)) * (width - 8);
     const number = numberOf(metric);
     return (
         <section class="chart">
@@ -41,7 +44,7 @@ export function Bars(props: {
             {bars.length === 0 ? (
                 <p class="quiet">No run that went well has this number.</p>
             ) : (
-                <div class="scroll">
+                <Scrolling label="Means">
                     <table class="bars">
                         <caption class="hidden">
                             Mean {metric.title} by scheme on {facet.title}
@@ -68,7 +71,7 @@ export function Bars(props: {
                                             </a>
                                         </th>
                                         <td>
-                                            <svg width={WIDTH} height="22" aria-hidden="true">
+                                            <svg width={width} height="22" aria-hidden="true">
                                                 <rect
                                                     x={from}
                                                     y="4"
@@ -101,7 +104,7 @@ export function Bars(props: {
                             })}
                         </tbody>
                     </table>
-                </div>
+                </Scrolling>
             )}
             <p class="quiet foot">{boundsLegend(bars.map(({ found }) => found))}</p>
         </section>

@@ -4,7 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { Runs } from "../data/runs";
 import type { Field } from "../data/source";
 import { capitalized, inSentence, numberOf } from "../data/words";
-import { type Area, Frame, type Look, markerPath, Tip, useWidth } from "../ui/plot";
+import { type Area, Frame, type Look, markerPath, Scrolling, Tip, useWidth } from "../ui/plot";
 import { fieldScale, plainScale } from "../ui/scale";
 import type { Facet } from "./facets";
 import { bestSentence } from "./findings";
@@ -129,7 +129,7 @@ export function Ecdf(props: {
                     </div>
                     <details>
                         <summary>The same as a table</summary>
-                        <div class="scroll">
+                        <Scrolling label="Distributions as a table">
                             <table>
                                 <thead>
                                     <tr>
@@ -170,7 +170,7 @@ export function Ecdf(props: {
                                     {metric.unit && ` in ${metric.unit}`}
                                 </caption>
                             </table>
-                        </div>
+                        </Scrolling>
                     </details>
                 </>
             )}

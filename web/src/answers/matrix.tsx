@@ -1,5 +1,7 @@
 /** A matrix as a table with coloured cells. */
 
+import { Scrolling } from "../ui/plot";
+
 export interface MatrixCell {
     text: string;
     small: string;
@@ -15,8 +17,7 @@ export function Matrix(props: {
     cell: (row: string, column: string) => MatrixCell | null;
 }) {
     return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to take the keys
-        <section class="scroll" tabIndex={0} aria-label={props.label}>
+        <Scrolling label={props.label}>
             <table class="matrix">
                 <caption class="hidden">{props.label}</caption>
                 <thead>
@@ -58,6 +59,6 @@ export function Matrix(props: {
                     ))}
                 </tbody>
             </table>
-        </section>
+        </Scrolling>
     );
 }

@@ -5,7 +5,7 @@ import type { Runs } from "../data/runs";
 import type { Field } from "../data/source";
 import { boundsText, capitalized, counted, inSentence, numberOf } from "../data/words";
 import { drawMarker } from "../ui/looks";
-import { type Area, Frame, type Look, leftOf, markerPath, placeNames, Tip, useWidth } from "../ui/plot";
+import { type Area, Frame, type Look, leftOf, markerPath, placeNames, Scrolling, Tip, useWidth } from "../ui/plot";
 import { fieldScale, type Scale } from "../ui/scale";
 import { useInks } from "../ui/theme";
 import { type Estimate, estimateOf, type Facet, filterOf, tableAddress } from "./facets";
@@ -273,7 +273,7 @@ export function Plane(props: {
             </p>
             <details>
                 <summary>The same as a table</summary>
-                <div class="scroll">
+                <Scrolling label="Means as a table">
                     <table>
                         <thead>
                             <tr>
@@ -306,7 +306,7 @@ export function Plane(props: {
                             ))}
                         </tbody>
                     </table>
-                </div>
+                </Scrolling>
             </details>
         </section>
     );

@@ -104,8 +104,8 @@ export function Shares({ runs, facet, entries }: { runs: Runs; facet: Facet; ent
                 }}
             />
             <p class="quiet foot">
-                The scheme of the row gets this part of the payload beside that of the column. White is fair, blue more,
-                orange less. {boundsLegend([...got.values()].map(({ found }) => found))}
+                The scheme of the row gets this part of the payload beside that of the column. No colour is fair, blue
+                more, orange less. {boundsLegend([...got.values()].map(({ found }) => found))}
             </p>
         </section>
     );

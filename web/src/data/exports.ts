@@ -108,9 +108,11 @@ export function commandsOf(runs: Runs, shown: Shown): Commands {
         if ((better === "more") === first.descending) options.push(option("--sort", first.field));
         else lacks.push(`the order, which has the worst ${first.field} first`);
     }
-    const plain =
-        shown.grouped.length === 0 ||
-        (shown.grouped.length === 2 && shown.grouped.includes("path") && shown.grouped.includes("scheme"));
+    // several directories have a command each
+    const rest = shown.grouped.filter((field) => field !== "directory" || runs.facts.directories.length === 1);
+    const pooled = directories.length > 1 && shown.grouped.length > 0 && !shown.grouped.includes("directory");
+    const plain = rest.length === 0 || [...rest].sort().join() === "path,scheme";
+    if (pooled) lacks.push("means over several directories");
     if (!plain) lacks.push(`groups other than those of path and scheme`);
     if (shown.pivot.length) lacks.push("a pivot");
     return {

@@ -144,29 +144,33 @@ function textKeys(values: NumberArray, names: readonly string[]): Uint32Array {
         if (place === 0 || names[code] !== names[order[place - 1]!]) rank++;
         ranks[code] = names[code] === "" ? MISSING : rank;
     }
-    return Uint32Array.from(values, (code) => ranks[code] ?? MISSING);
+    const keys = new Uint32Array(values.length);
+    for (let row = 0; row < keys.length; row++) keys[row] = ranks[values[row]!] ?? MISSING;
+    return keys;
 }
 
+/** The bits of numbers (little endian, as columns come), turned so that they sort as unsigned ones. */
 function numberKeys(values: NumberArray): Uint32Array[] {
-    const wide = !(values instanceof Float32Array);
-    const high = new Uint32Array(values.length);
-    const low = wide ? new Uint32Array(values.length) : null;
-    const number = new DataView(new ArrayBuffer(8));
+    if (!(values instanceof Float32Array)) {
+        const bits = new Uint32Array(new Float64Array(values).buffer);
+        const [high, low] = [new Uint32Array(values.length), new Uint32Array(values.length)];
+        for (let row = 0; row < values.length; row++) {
+            const value = values[row]!;
+            const top = value === 0 ? 0 : bits[2 * row + 1]!; // 0 and -0 are one
+            const rest = bits[2 * row]!;
+            high[row] = Number.isNaN(value) ? MISSING : top & 0x80000000 ? ~top : top | 0x80000000;
+            low[row] = Number.isNaN(value) ? MISSING : top & 0x80000000 ? ~rest : rest;
+        }
+        return [high, low];
+    }
+    const bits = new Uint32Array(values.slice().buffer);
+    const keys = new Uint32Array(values.length);
     for (let row = 0; row < values.length; row++) {
         const value = values[row]!;
-        if (Number.isNaN(value)) {
-            high[row] = MISSING;
-            if (low) low[row] = MISSING;
-            continue;
-        }
-        if (low) number.setFloat64(0, value + 0);
-        else number.setFloat32(0, value + 0);
-        const top = number.getUint32(0);
-        const negative = top >>> 31 === 1;
-        high[row] = negative ? ~top : top | 0x80000000;
-        if (low) low[row] = negative ? ~number.getUint32(4) : number.getUint32(4);
+        const top = value === 0 ? 0 : bits[row]!;
+        keys[row] = Number.isNaN(value) ? MISSING : top & 0x80000000 ? ~top : top | 0x80000000;
     }
-    return low ? [high, low] : [high];
+    return [keys];
 }
 
 /** A filter: texts of which one has to be there, a range of a number as people see it, or a text to look for in all text fields. */
@@ -316,19 +320,25 @@ export function sortRows(runs: Runs, rows: Uint32Array, sort: readonly SortKey[]
 
 /** A stable sort by 32-bit keys, 11 bits at a time. `top` tells which are missing. */
 function radix(rows: Uint32Array, keys: Uint32Array, top: Uint32Array, descending: boolean): Uint32Array {
-    let from = rows;
+    const count = rows.length;
+    const turn = descending ? MISSING : 0;
+    let from: Uint32Array = rows;
+    let to: Uint32Array = new Uint32Array(count);
     for (let shift = 0; shift < 32; shift += 11) {
         const starts = new Uint32Array(2049);
-        const digit = (row: number) => {
-            const key = top[row] === MISSING ? MISSING : descending ? ~keys[row]! : keys[row]!;
-            return (key >>> shift) & 2047;
-        };
-        for (const row of from) starts[digit(row) + 1]!++;
-        if (starts.includes(from.length)) continue; // all have the same digit
-        for (let place = 1; place < starts.length; place++) starts[place]! += starts[place - 1]!;
-        const to = new Uint32Array(from.length);
-        for (const row of from) to[starts[digit(row)]!++] = row;
-        from = to;
+        for (let place = 0; place < count; place++) {
+            const row = from[place]!;
+            const key = top[row] === MISSING ? MISSING : keys[row]! ^ turn;
+            starts[((key >>> shift) & 2047) + 1]!++;
+        }
+        if (starts.includes(count)) continue; // all have the same digit
+        for (let place = 1; place < 2049; place++) starts[place]! += starts[place - 1]!;
+        for (let place = 0; place < count; place++) {
+            const row = from[place]!;
+            const key = top[row] === MISSING ? MISSING : keys[row]! ^ turn;
+            to[starts[(key >>> shift) & 2047]!++] = row;
+        }
+        [from, to] = [to, from === rows ? new Uint32Array(count) : from];
     }
     return from;
 }

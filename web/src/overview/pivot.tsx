@@ -5,6 +5,7 @@ import { byText, estimateOf, groupRows, type Runs } from "../data/runs";
 import type { Field } from "../data/source";
 import type { Estimate } from "../data/statistics";
 import { boundsLegend, boundsText, capitalized, numberOf, titleOf } from "../data/words";
+import { Scrolling } from "../ui/plot";
 import { shade } from "../ui/shade";
 import { useInks } from "../ui/theme";
 
@@ -67,8 +68,7 @@ export function PivotTable(props: {
                     : "A stronger colour is more."}{" "}
                 {boundsLegend(cells.map(({ found }) => found))}
             </p>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to take the keys */}
-            <section class="scroll" tabIndex={0} aria-label="Pivot">
+            <Scrolling label="Pivot">
                 <table class="pivot">
                     <caption class="hidden">
                         Mean {titleOf(metric)} by {down.title} and {across.title}
@@ -125,7 +125,7 @@ export function PivotTable(props: {
                         ))}
                     </tbody>
                 </table>
-            </section>
+            </Scrolling>
         </>
     );
 }

@@ -170,6 +170,16 @@ export function Legend({ schemes, looks }: { schemes: readonly string[]; looks: 
     );
 }
 
+/** A part that scrolls sideways, by keys too. */
+export function Scrolling({ label, children }: { label: string; children: ComponentChildren }) {
+    return (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to take the keys
+        <section class="scroll" tabIndex={0} aria-label={label}>
+            {children}
+        </section>
+    );
+}
+
 /** What stands beside the pointer. It is for the eye alone: all of it is in tables too. */
 export function Tip({ x, y, width, children }: { x: number; y: number; width: number; children: ComponentChildren }) {
     const right = x > width / 2;

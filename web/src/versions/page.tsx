@@ -1,5 +1,6 @@
 /** Time machine: results of several versions or dates side by side, and what moved beyond what chance does. */
 
+import { Scrolling } from "../ui/plot";
 import "./versions.css";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useQuery } from "../data/query";
@@ -196,8 +197,7 @@ export function VersionsPage({ facts }: { facts: RunsFacts }) {
                         {answer(passing, moved, others)}
                     </p>
                     {shown.length > 0 && (
-                        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to take the keys
-                        <section class="scroll" tabIndex={0} aria-label="Differences">
+                        <Scrolling label="Differences">
                             <Differences
                                 lines={shown.slice(0, MOST)}
                                 base={base}
@@ -205,7 +205,7 @@ export function VersionsPage({ facts }: { facts: RunsFacts }) {
                                 dates={dates}
                                 runs={runs}
                             />
-                        </section>
+                        </Scrolling>
                     )}
                     {shown.length > MOST && (
                         <p>

@@ -1,0 +1,245 @@
+"""Charts that answer: their sentences are the project's findings, their tables its numbers."""
+
+import csv
+import io
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import dumbbell
+from web.conftest import Served, axe, overflow
+from web.made import LOOKS, many, write_pages
+from web.scripts_of_pages import evaluated
+from web.test_overview import HOSTILE, hostile_table
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three schemes alone and two mixes, five runs each."""
+    out = tmp_path_factory.mktemp("answers") / "results"
+    mixes = ["cubic*2+bbr", "copa+cubic"]
+    dumbbell.run(
+        schemes=["cubic", "bbr", "copa"], mixes=mixes, path="pantheon-4", runs=5, duration=2.0, log="none", out=out
+    )
+    return out
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A grid of two axes."""
+    folder = tmp_path_factory.mktemp("swept")
+    (folder / "grid.toml").write_text(
+        'name = "grid"\npaths = ["default"]\nschemes = ["cubic", "copa"]\nruns = 2\nduration_s = 1.0\nlog = "none"\n'
+        "[grid]\nbw_factor = [1.0, 4.0]\nqlen_bdp = [0.5, 1.0, 2.0]\n"
+    )
+    dumbbell.run(folder / "grid.toml", out=folder / "results")
+    return folder / "results"
+
+
+def answers(page: Page) -> list[str]:
+    """Return the sentences below the titles of the charts."""
+    page.locator(".chart .answer").first.wait_for()
+    return [" ".join(text.split()) for text in page.locator(".answer").all_inner_texts()]
+
+
+def test_sentences_are_the_findings(served: Served, page: Page, results: Path) -> None:
+    """Who is in front, who is best, who gets what: word by word what `dumbbell show` says."""
+    findings = list(dumbbell.open(results).findings)
+    address = served(results)
+    page.goto(f"{address}#/charts")
+    (said,) = answers(page)
+    expected = [text for text in findings if text.startswith("Alone, ")]
+    assert len(expected) == 2
+    assert said == " ".join(expected)
+    page.goto(f"{address}#/charts?chart=shares")
+    assert answers(page) == [text for text in findings if text.startswith("Beside ")]
+
+
+def test_sentences_with_few_runs(served: Served, page: Page, swept: Path, tmp_path: Path) -> None:
+    """Of two runs ranges are compared, a single one tells nothing."""
+    for runs in (1, 2):
+        out = tmp_path / str(runs)
+        dumbbell.run(schemes=["cubic", "bbr", "vegas"], path="default", runs=runs, duration=1.0, log="none", out=out)
+        page.goto(f"{served(out)}#/charts")
+        (said,) = answers(page)
+        assert said == " ".join(dumbbell.open(out).findings[:2])
+
+
+def test_pareto_front() -> None:
+    """As the reports have it: equal points are all in front."""
+    script = 'import { paretoFront } from "./src/answers/findings";\nreturn given.map(paretoFront);'
+    cases = [[[1, 1], [2, 2], [3, 2], [2, 3]], [[1, 1], [1, 1]], [], [[1, 5], [2, 4], [0, 6]]]
+    assert evaluated(script, cases) == [[0, 3], [0, 1], [], [2]]
+
+
+def test_bars_are_the_table_of_show(served: Served, page: Page, results: Path) -> None:
+    """The numbers beside the bars are means and intervals of `dumbbell show`."""
+    page.goto(f"{served(results)}#/charts?chart=bars&metric=owd_p95_ms")
+    page.locator(".bars tbody tr").first.wait_for()
+    command = [sys.executable, "-m", "dumbbell", "show", str(results), "--csv"]
+    rows = csv.DictReader(io.StringIO(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
+    means = {row["scheme"]: row for row in rows}
+    shown = page.locator(".bars tbody tr")
+    assert shown.count() == len(means)
+    for text in shown.all_inner_texts():
+        scheme, rest = text.split(None, 1)
+        row = means[scheme]
+        assert f"{float(row['owd_p95_ms']):.1f} ms" in rest
+        if row["owd_p95_ms_bounds"] == "confidence":
+            assert f"[{float(row['owd_p95_ms_low']):.1f}, {float(row['owd_p95_ms_high']):.1f}]" in rest
+
+
+def test_a_point_tells_and_opens_its_run(served: Served, page: Page, results: Path, complaints: list[str]) -> None:
+    """The pointer on a run shows its numbers; a click opens it; a mean shows its runs in the table."""
+    page.goto(f"{served(results)}#/charts?filter=scheme:cubic")
+    plot = page.locator(".plot svg")
+    plot.wait_for()
+    page.wait_for_timeout(300)
+    box = plot.bounding_box()
+    assert box is not None
+    tip = page.locator(".tip")
+    spots = [(x, y) for y in range(4, int(box["height"]) - 45, 8) for x in range(60, int(box["width"]), 12)]
+    for x, y in spots:
+        page.mouse.move(box["x"] + x, box["y"] + y)
+        if tip.count() and ", run " in tip.inner_text():
+            break
+    text = tip.inner_text()
+    assert re.match(r"cubic, run \d", text)
+    assert "P95 one-way delay" in text
+    page.mouse.down()
+    page.mouse.up()
+    expect(page).to_have_url(re.compile("#/run/d1%2Findia-aws-india%2Fcubic%2F"))
+    page.go_back()
+    page.get_by_role("link", name=re.compile("^cubic: goodput")).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("grid")).to_have_attribute("aria-rowcount", "6")
+
+
+def test_a_brush_chooses_runs(served: Served, page: Page, results: Path) -> None:
+    """Runs that were dragged over are a filter of the table."""
+    page.goto(f"{served(results)}#/charts")
+    plot = page.locator(".plot svg")
+    plot.wait_for()
+    page.wait_for_timeout(300)
+    box = plot.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 30, box["y"] + 4)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 200, box["y"] + 100)
+    page.mouse.move(box["x"] + box["width"] - 2, box["y"] + box["height"] - 2)
+    page.mouse.up()
+    status = page.locator(".selection")
+    expect(status).to_contain_text("25 runs chosen")
+    page.get_by_role("link", name="Show these runs").click()
+    expect(page.get_by_role("grid")).to_have_attribute("aria-rowcount", "26")
+    assert "owd_p95_ms" in page.url
+
+
+def test_filters_go_along(served: Served, page: Page, results: Path) -> None:
+    """What the table was filtered by, the charts are filtered by."""
+    page.goto(f"{served(results)}#/runs?filter=scheme:copa&filter=scheme:bbr")
+    page.get_by_role("link", name="Charts").click()
+    expect(page.locator(".legend li")).to_have_count(2)
+    page.get_by_role("button", name="Bars").click()
+    expect(page.locator(".bars tbody tr")).to_have_count(2)
+    page.reload()
+    expect(page.locator(".bars tbody tr")).to_have_count(2)
+
+
+def test_sweeps(served: Served, page: Page, swept: Path) -> None:
+    """Lines along an axis, a panel for each value of the other; over both a heat map of each scheme."""
+    address = served(swept)
+    means: dict[tuple[str, str], list[float]] = {}
+    for run in (each.statistics for each in dumbbell.open(swept).runs):
+        means.setdefault((run["path"], run["scheme"]), []).append(run["network"]["goodput_mbps"])
+    page.goto(f"{address}#/charts?chart=sweep&along=axis:qlen_bdp")
+    expect(page.locator(".chart")).to_have_count(2)
+    page.goto(f"{address}#/charts?chart=sweep&along=axis:qlen_bdp&over=axis:bw_factor")
+    expect(page.locator(".chart")).to_have_count(2)
+    cubic = page.locator(".chart", has_text="cubic")
+    row = cubic.get_by_role("row").filter(has=page.get_by_role("rowheader", name="4", exact=True))
+    found = [float(text.split()[0]) for text in row.get_by_role("cell").all_inner_texts()]
+    cells = [f"default.bw_factor-4.qlen_bdp-{queue}" for queue in ("0.5", "1", "2")]
+    expected = [means[cell, "cubic"] for cell in cells]
+    assert found == [pytest.approx(sum(each) / len(each), abs=0.006) for each in expected]
+    row.get_by_role("link").first.click()
+    expect(page.get_by_role("grid")).to_have_attribute("aria-rowcount", "3")
+
+
+def test_shares(served: Served, page: Page, results: Path) -> None:
+    """The matrix has both sides of each mix; those that were not run are gaps."""
+    page.goto(f"{served(results)}#/charts?chart=shares")
+    row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="cubic"))
+    row.wait_for()
+    cells = row.get_by_role("cell").all_inner_texts()
+    assert len(cells) == 3
+    shares = [float(cell.split()[0]) for cell in cells if cell.strip()]
+    assert len(shares) == 2
+    runs = [run.statistics for run in dumbbell.open(results).runs if run.scheme == "cubic*2+bbr"]
+    got = [
+        100 * sum(flow["competing_share"] or 0.0 for flow in run["flows"] if flow["scheme"] == "cubic") for run in runs
+    ]
+    assert shares[0] == pytest.approx(sum(got) / len(got), abs=0.06)
+
+
+def test_a_hundred_thousand_points(files_served: Callable[[Path], str], page: Page, tmp_path: Path) -> None:
+    """Every chart of 100,000 runs is there within a second or two."""
+    table = many(100_000)
+    table["path"] = ["one"] * 100_000
+    address = files_served(write_pages(tmp_path, table))
+    for chart in ("plane", "bars", "ecdf"):
+        page.goto(f"{address}#/charts?chart={chart}")
+        page.reload()
+        page.locator(".chart").first.wait_for(timeout=5000)
+        assert answers(page)[0]
+
+
+def test_names_are_texts(files_served: Callable[[Path], str], page: Page, tmp_path: Path) -> None:
+    """Markup in names stands in charts as it is."""
+    table = hostile_table()
+    table["path"] = [HOSTILE[0]] * 4
+    table["status"] = ["done"] * 4
+    table["axis"] = ["<b>1</b>", "2", "2", "1"]
+    address = files_served(write_pages(tmp_path, table))
+    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    for chart in ("plane", "bars", "ecdf", "sweep"):
+        page.goto(f"{address}#/charts?chart={chart}")
+        page.locator(".chart").first.wait_for()
+        assert page.locator("img, .chart b").count() == 0
+        assert overflow(page) <= 0, chart
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_anybody_can_read_them(
+    served: Served, page: Page, results: Path, swept: Path, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    """Nothing serious for axe-core, and no page wider than the window."""
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    for address, charts in ((served(results), ("plane", "bars", "ecdf", "shares")), (served(swept), ("sweep",))):
+        page.goto(address)
+        for chart in charts:
+            page.goto(f"{address.split('?')[0]}#/charts?chart={chart}")
+            page.locator(".chart").first.wait_for()
+            for details in page.locator(".chart summary").all():
+                details.click()
+            assert axe(page) == [], chart
+            assert overflow(page) <= 0, chart
+
+
+def test_every_scheme_has_its_look(files_served: Callable[[Path], str], page: Page, tmp_path: Path) -> None:
+    """Schemes differ in marker or dashes too, not in colour alone."""
+    page.goto(f"{files_served(write_pages(tmp_path, many(500)))}#/charts")
+    page.locator(".legend li").first.wait_for()
+    looks = page.locator(".legend li svg").evaluate_all(
+        "all => all.map((svg) => svg.querySelector('line').getAttribute('stroke-dasharray')"
+        " + svg.querySelector('path').getAttribute('d'))"
+    )
+    assert len(set(looks)) == len(looks) == len(LOOKS)

@@ -1,0 +1,445 @@
+"""The table of runs: what it shows is what `dumbbell show` prints, and 100,000 runs are no stall."""
+
+import csv
+import io
+import json
+import math
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+import dumbbell
+from dumbbell import _core
+from dumbbell.results.analysis.summary import FRACTIONS
+from web.conftest import Served, axe, overflow
+from web.made import many, write_pages
+from web.scripts_of_pages import evaluated
+
+HOSTILE = (
+    "<img src=x onerror=alert(1)>",
+    "\"quotes\" & 'apostrophes', commas; =SUM(A1)",
+    "very-long-" * 40,
+    "‮right to left",
+)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three schemes, six runs each: means have intervals."""
+    out = tmp_path_factory.mktemp("overview") / "results"
+    dumbbell.run(schemes=["cubic", "bbr", "copa"], path="pantheon-4", runs=6, duration=2.0, log="none", out=out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def made_many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """100,000 runs as files."""
+    out: Path = write_pages(tmp_path_factory.mktemp("many"), many(100_000))
+    return out
+
+
+def first_cells(page: Page, column: int, count: int = 20) -> list[str]:
+    """Return the texts of a column in the rows that are in the page."""
+    cells = page.locator(f"[role=row]:not(.grid-head) [role=gridcell]:nth-child({column})")
+    return [text.strip() for text in cells.all_inner_texts()[:count]]
+
+
+def grid(page: Page) -> Page:
+    """Wait for the table."""
+    page.locator("[role=grid] [role=gridcell]").first.wait_for()
+    return page
+
+
+def downloaded(page: Page, button: str) -> str:
+    """Return what a button of the export menu hands out."""
+    if page.locator("details.menu[open]").count() == 0:
+        page.get_by_text("Export", exact=True).click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=button, exact=True).click()
+    return Path(waiting.value.path()).read_bytes().decode()
+
+
+def shown_csv(directory: Path, *options: str) -> list[dict[str, str]]:
+    """Return what `dumbbell show --csv` prints."""
+    command = [sys.executable, "-m", "dumbbell", "show", str(directory), "--csv", *options]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    return list(csv.DictReader(io.StringIO(printed)))
+
+
+def test_groups_are_the_table_of_show(served: Served, page: Page, results: Path) -> None:
+    """Means and intervals of the groups by path and scheme are those of `dumbbell show --csv`, for both conventions."""
+    for convention in ("corrected", "pantheon"):
+        page.goto(f"{served(results)}#/runs?group=path&group=scheme&convention={convention}")
+        grid(page)
+        ours = list(csv.DictReader(io.StringIO(downloaded(page, "CSV"))))
+        theirs = shown_csv(results, "--convention", convention)
+        assert {(row["path"], row["scheme"]) for row in ours} == {(row["path"], row["scheme"]) for row in theirs}
+        for row in theirs:
+            (own,) = [each for each in ours if each["scheme"] == row["scheme"]]
+            for name, value in row.items():
+                if name in ("level", "number"):
+                    continue
+                try:
+                    assert float(own[name]) == pytest.approx(float(value), rel=1e-5, abs=1e-12), name
+                except ValueError:
+                    assert own[name] == value, name
+
+
+def test_numbers_in_sight_are_those_of_show(served: Served, page: Page, results: Path) -> None:
+    """A cell has the mean and the interval as `dumbbell show` prints them."""
+    page.goto(f"{served(results)}#/runs?group=path&group=scheme")
+    grid(page)
+    command = [sys.executable, "-m", "dumbbell", "show", str(results)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    table = printed[printed.index("Means of all flows") :]
+    cells = page.locator("[role=row]:not(.grid-head) [role=gridcell]:nth-child(n + 4)").all_inner_texts()
+    assert len(cells) == 9
+    for cell in cells:
+        assert " ".join(cell.split()) in table
+
+
+def test_statistics_are_those_of_the_core() -> None:
+    """Student's t at tabulated values, intervals of random samples as the core has them, and what is a fraction."""
+    script = """
+import { studentQuantile, estimate, isFraction, difference, holm } from "./src/data/statistics";
+return {
+    t: given.freedom.map((each: number) => studentQuantile(0.975, each)),
+    intervals: given.samples.map(([values, fraction]: any) => estimate(values, fraction)),
+    fractions: given.names.map(isFraction),
+    differences: given.pairs.map(([a, b, paired]: any) => difference(a, b, paired)),
+    holm: holm(given.p),
+};
+"""
+    draw = random.Random(1)
+    sizes = [2, 4, 5, 6, 30, 500]
+    samples: list[tuple[list[float], bool]] = [([draw.gauss(10, 2) for _ in range(size)], False) for size in sizes]
+    samples += [([math.exp(draw.gauss(0, 1)) for _ in range(size)], False) for size in sizes]
+    samples += [([draw.random() for _ in range(size)], True) for size in sizes]
+    samples += [([3.0] * 7, False), ([0.0, 0.0, 0.0, 0.0, 1.0], True), ([1.0], False)]
+    pairs = [([draw.gauss(0, 1) for _ in range(8)], [draw.gauss(1, 2) for _ in range(8)], paired) for paired in (0, 1)]
+    names = ["goodput_mbps", "utilization", "jain_index", "jain_seen_p05", "share:cubic", *sorted(FRACTIONS)]
+    given = {
+        "freedom": [1, 4, 5, 29, 1000],
+        "samples": samples,
+        "names": names,
+        "pairs": pairs,
+        "p": [0.01, 0.04, 0.03],
+    }
+    found = evaluated(script, given)
+    # two-sided 95 %: any table of Student's t
+    assert found["t"] == pytest.approx([12.7062, 2.77645, 2.57058, 2.04523, 1.96234], abs=1e-4)
+    assert found["fractions"] == [False, True, True, True, True, *[True] * len(FRACTIONS)]
+    assert found["holm"] == pytest.approx(_core.holm([0.01, 0.04, 0.03]))
+    for (values, fraction), estimate in zip(samples, found["intervals"], strict=True):
+        theirs = _core.confidence_interval(values, 0.95, fraction)
+        if theirs is not None:
+            assert (estimate["low"], estimate["high"]) == pytest.approx(theirs, rel=1e-9, abs=1e-12)
+        assert (estimate["bounds"] == "confidence") == (theirs is not None)
+    for (first, second, paired), difference in zip(pairs, found["differences"], strict=True):
+        theirs = _core.difference(first, second, bool(paired), 0.95)
+        assert theirs is not None
+        low, high, p, _ = theirs
+        assert (difference["low"], difference["high"], difference["p"]) == pytest.approx((low, high, p), rel=1e-8)
+
+
+def test_sorts_like_numbers_and_people() -> None:
+    """Negative numbers, zero, single and double precision, texts with numbers; missing ones are last either way."""
+    script = """
+import { Runs, sortRows } from "./src/data/runs";
+const runs = new Runs({ rows: 6, fields: [{ name: "a" }, { name: "b" }, { name: "c" }], directories: [] } as any);
+const nan = Number.NaN;
+runs.put("a", { values: Float64Array.from([3, nan, -2.5, 0, -7e300, 3.0000000001]), names: null });
+runs.put("b", { values: Float32Array.from([1, 1, nan, 2, 2, 1]), names: null });
+runs.put("c", { values: Uint32Array.from([0, 1, 2, 0xffffffff, 1, 0]), names: ["cell 10", "cell 2", "beta"] });
+const all = Uint32Array.from([0, 1, 2, 3, 4, 5]);
+const by = (...sort: string[]) =>
+    [...sortRows(runs, all, sort.map((each) => ({ field: each.at(-1)!, descending: each.length > 1 })))];
+return [by("a"), by("-a"), by("b", "-a"), by("c"), by("-c", "a")];
+"""
+    assert evaluated(script) == [
+        [4, 2, 3, 0, 5, 1],
+        [5, 0, 3, 2, 4, 1],
+        [5, 0, 1, 3, 4, 2],
+        [2, 1, 4, 0, 5, 3],
+        [0, 5, 4, 1, 2, 3],
+    ]
+
+
+def test_a_hundred_thousand_runs(files_served: Callable[[Path], str], page: Page, made_many: Path) -> None:
+    """The first table within 1 s, a filter and a sort within 100 ms; a few dozen rows are in the page."""
+    address = files_served(made_many)
+    started = time.perf_counter()
+    page.goto(address)
+    page.locator("[role=gridcell]").first.wait_for()
+    first = time.perf_counter() - started
+    assert page.get_by_role("grid").get_attribute("aria-rowcount") == "100001"
+    assert page.locator("[role=row]").count() < 50
+    page.wait_for_timeout(1500)
+    # from the event to the picture after the change
+    script = """([act, value]) => new Promise((done) => {
+        const start = performance.now();
+        const grid = document.querySelector("[role=grid]");
+        const end = () => requestAnimationFrame(() => setTimeout(() => done(performance.now() - start)));
+        new MutationObserver((_, watch) => { watch.disconnect(); end(); })
+            .observe(grid, { subtree: true, childList: true, characterData: true, attributes: true });
+        if (act === "search") {
+            const box = document.querySelector("input[type=search]");
+            box.value = value;
+            box.dispatchEvent(new InputEvent("input", { bubbles: true }));
+        } else document.querySelectorAll("[role=columnheader]")[value].click();
+    })"""
+    took: dict[str, float] = {}
+    for name, act, value in (
+        ("sort by a number", "sort", 5),
+        ("sort by it the other way", "sort", 5),
+        ("sort by a text", "sort", 0),
+        ("search", "search", "copa"),
+        ("search for more", "search", "copa path-7"),
+    ):
+        took[name] = page.evaluate(script, [act, value])
+        page.wait_for_timeout(500)
+    page.goto(f"{address}#/runs?filter=scheme:bbr&filter=goodput_mbps:50..60&sort=-owd_p95_ms")
+    page.wait_for_timeout(300)
+    inside = page.evaluate("performance.getEntriesByType('measure').map((each) => [each.name, each.duration])")
+    print(
+        f"first table {first:.2f} s; ms: { {name: round(value, 1) for name, value in took.items()} }; inside: {inside}"
+    )
+    assert first < 5
+    assert all(value < 600 for value in took.values()), took
+    expected = many(100_000)
+    goodput = np.asarray(expected["goodput_mbps"])
+    bbr = np.array(expected["scheme"]) == "bbr"
+    count = int((bbr & (goodput >= 50) & (goodput <= 60)).sum())
+    assert page.get_by_role("grid").get_attribute("aria-rowcount") == str(count + 1)
+    delays = [float(text) for text in first_cells(page, 7)]
+    assert delays == sorted(delays, reverse=True)
+
+
+def test_the_address_has_it_all(served: Served, page: Page, context: BrowserContext, results: Path) -> None:
+    """What was chosen by clicks is there again for whoever opens the address."""
+    page.goto(served(results))
+    grid(page)
+    page.get_by_text("Filter", exact=True).click()
+    page.get_by_role("checkbox", name="copa").check()
+    page.get_by_role("checkbox", name="bbr").check()
+    page.keyboard.press("Escape")
+    page.get_by_role("columnheader", name="P95 one-way delay").click()
+    page.get_by_role("columnheader", name="Scheme").click(modifiers=["Shift"])
+    page.get_by_placeholder("Search runs").fill("india")
+    expect(page).to_have_url(re.compile("india"))
+    address, rows = page.url, first_cells(page, 2)
+    assert len(rows) == 12
+    assert set(rows) == {"copa", "bbr"}
+    other = context.new_page()
+    other.goto(address)
+    grid(other)
+    assert first_cells(other, 2) == rows
+    assert other.get_by_placeholder("Search runs").input_value() == "india"
+    page.get_by_role("button", name="scheme: copa or bbr").click()
+    expect(page.get_by_role("grid")).to_have_attribute("aria-rowcount", "19")
+    page.go_back()
+    expect(page.get_by_role("grid")).to_have_attribute("aria-rowcount", "13")
+
+
+def test_a_filter_that_is_none_is_said(served: Served, page: Page, results: Path) -> None:
+    """An address with a field that is not there says so, and shows the rest."""
+    page.goto(f"{served(results)}#/runs?filter=nonsense:1&filter=scheme:copa")
+    expect(page.get_by_role("alert")).to_contain_text("nonsense:1")
+    expect(page.get_by_role("grid")).to_have_attribute("aria-rowcount", "7")
+
+
+def test_exports(served: Served, page: Page, results: Path) -> None:
+    """CSV and JSON have the rows that are shown, the command prints their means."""
+    page.goto(f"{served(results)}#/runs?filter=scheme:copa&sort=-goodput_mbps")
+    grid(page)
+    rows = list(csv.DictReader(io.StringIO(downloaded(page, "CSV"))))
+    kept = json.loads(downloaded(page, "JSON"))
+    assert kept["filter"] == ["scheme:copa"]
+    assert [row["run"] for row in rows] == [str(row["run"]) for row in kept["rows"]]
+    runs = [run.statistics for run in dumbbell.open(results).runs if run.scheme == "copa"]
+    expected = {str(run["run"]): run["network"]["goodput_mbps"] for run in runs}
+    assert {row["run"]: pytest.approx(float(row["goodput_mbps"]), rel=1e-6) for row in rows} == expected
+    command = page.locator("pre.command").inner_text().split()
+    assert command[:2] == ["dumbbell", "show"]
+    assert command[3:] == ["--schemes", "copa", "--sort", "goodput_mbps"]
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_text("Copied.")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()").split() == command
+    assert len(shown_csv(results, *command[3:])) == 1
+
+
+def test_commands_say_what_they_cannot() -> None:
+    """Words are quoted for shells; what no option says is said; cells that a spreadsheet would compute are texts."""
+    script = """
+import { commandsOf, csvOf, shellWord, shortest } from "./src/data/exports";
+import { readFilters } from "./src/data/runs";
+const field = (name: string, kind: string, group: string) => [name, { name, title: name, kind, group, better: "more" }];
+const fields = new Map([field("path", "text", "run"), field("scheme", "text", "run"), field("status", "text", "run"),
+    field("goodput_mbps", "number", "network"), field("share:a:b", "number", "flow")] as any);
+const directories = [{ id: "d1", label: "my results; rm -rf $HOME" }, { id: "d2", label: "-x" }];
+const runs = { fields, facts: { directories } } as any;
+const { filters, unknown } = readFilters(given.entries, fields as any);
+const sort = [{ field: "goodput_mbps", descending: false }];
+const shown = { filters, metrics: ["goodput_mbps"], convention: "pantheon", sort, grouped: ["scheme"], pivot: [] };
+return { ...commandsOf(runs, shown), unknown, filters,
+    csv: csvOf({ columns: ["a"], rows: [["=1+1"], ["@x"], [-1.5], ['say "x", y'], [null], [Number.NaN], ["-2"]] }),
+    words: ["plain-1.2", "it's", "$(x)", "", "a b"].map(shellWord),
+    numbers: [Math.fround(0.1), Math.fround(94.51227647)].map((each) => shortest(each, true)) };
+"""
+    entries = ["path:it's here", "scheme:-odd", "status:done", "goodput_mbps:1..", "share:a:b:0..0.5", "*:x", "none:1"]
+    found = evaluated(script, {"entries": entries})
+    options = "--path 'it'\\''s here' --schemes=-odd --metrics goodput_mbps --convention pantheon"
+    assert found["lines"] == [f"dumbbell show 'my results; rm -rf $HOME' {options}", f"dumbbell show ./-x {options}"]
+    assert sorted(found["lacks"]) == [
+        "groups other than those of path and scheme",
+        "means over several directories",
+        "the filter of status",
+        "the order, which has the worst goodput_mbps first",
+        "the range of goodput_mbps",
+        "the range of share:a:b",
+        "the search for “x”",
+    ]
+    assert found["unknown"] == ["none:1"]
+    assert found["csv"].split("\r\n") == ["a", "'=1+1", "'@x", "-1.5", '"say ""x"", y"', "", "", "'-2", ""]
+    assert found["words"] == ["plain-1.2", "'it'\\''s'", "'$(x)'", "''", "'a b'"]
+    assert found["numbers"] == [0.1, pytest.approx(94.51227647, rel=1e-7)]
+
+
+def test_keys(served: Served, page: Page, results: Path) -> None:
+    """Arrows, Home, End, pages and Enter go through the table, Enter on a head sorts, Enter on a row opens the run."""
+    page.goto(served(results))
+    grid(page)
+    page.locator("[role=gridcell][tabindex='0']").focus()
+
+    def place() -> tuple[int, int]:
+        row, column = page.evaluate(
+            "[document.activeElement.closest('[role=row]').ariaRowIndex, document.activeElement.ariaColIndex]"
+        )
+        return int(row), int(column)
+
+    assert place() == (2, 1)
+    for key, expected in (
+        ("ArrowDown", (3, 1)),
+        ("ArrowRight", (3, 2)),
+        ("Control+End", (19, 8)),
+        ("ArrowDown", (19, 8)),
+        ("Home", (19, 1)),
+        ("PageUp", None),
+        ("Control+Home", (2, 1)),
+        ("ArrowUp", (1, 1)),
+        ("ArrowRight", (1, 2)),
+    ):
+        page.keyboard.press(key)
+        assert expected is None or place() == expected, key
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("columnheader", name="Scheme")).to_have_attribute("aria-sort", "ascending")
+    page.locator("[role=gridcell][tabindex='0']").focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("#/run/"))
+    assert page.url.endswith(quote("d1/india-aws-india/bbr/1", safe=""))
+
+
+def test_scrolls_to_the_end(files_served: Callable[[Path], str], page: Page, made_many: Path) -> None:
+    """The last of 100,000 rows can be reached by a key, and the middle by scrolling."""
+    page.goto(f"{files_served(made_many)}#/runs?sort=run")
+    grid(page)
+    page.locator("[role=gridcell][tabindex='0']").focus()
+    page.keyboard.press("Control+End")
+    page.wait_for_timeout(200)
+    assert "100000" in first_cells(page, 3, 60)
+    page.evaluate("document.querySelector('[role=grid]').scrollTop = 1500000")
+    page.wait_for_timeout(200)
+    assert "50001" in first_cells(page, 3, 60)
+
+
+def test_pivot(served: Served, page: Page, results: Path) -> None:
+    """A cell is the mean of its runs, and shows them."""
+    page.goto(f"{served(results)}#/runs?pivot=scheme&pivot=status&pivot=goodput_mbps")
+    page.get_by_role("rowheader", name="copa").wait_for()
+    (expected,) = [row["goodput_mbps"] for row in shown_csv(results) if row["scheme"] == "copa"]
+    cell = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="copa")).get_by_role("button")
+    assert cell.inner_text().startswith(f"{float(expected):.2f}")
+    rows = list(csv.DictReader(io.StringIO(downloaded(page, "CSV"))))
+    assert {row["scheme"] for row in rows} == {"cubic", "bbr", "copa"}
+    page.keyboard.press("Escape")
+    cell.click()
+    expect(page.get_by_role("grid")).to_have_attribute("aria-rowcount", "7")
+
+
+def hostile_table() -> dict[str, Any]:
+    """A few runs with names that are none."""
+    names = list(HOSTILE)
+    return {
+        "directory": ["d1"] * 4,
+        "experiment": names,
+        "path": names,
+        "scheme": names,
+        "run": [1, 2, 3, 4],
+        "seed": [1, 2, 3, 4],
+        "status": ["done", "failed", "missing", "done"],
+        "reason": ["", names[0], "it was not made", ""],
+        "backend": names,
+        "started_at": [time.time() - 3 * 86400 - 60] * 4,
+        "goodput_mbps": [1.0, float("nan"), float("nan"), 2.0],
+        "owd_p95_ms": [1.0, float("nan"), float("nan"), 2.0],
+        "packet_loss_rate": [0.0, float("nan"), float("nan"), 0.5],
+    }
+
+
+def test_names_are_texts(files_served: Callable[[Path], str], page: Page, tmp_path: Path) -> None:
+    """Markup, quotes and long names stand in the page as they are; reasons are said, and how old runs are."""
+    address = files_served(write_pages(tmp_path, hostile_table()))
+    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    for view in ("runs", "runs?group=scheme&group=path", "runs?pivot=path&pivot=scheme&pivot=goodput_mbps"):
+        page.goto(f"{address}#/{view}")
+        page.get_by_text(HOSTILE[0]).first.wait_for()
+        assert page.locator("img").count() == 0
+        assert overflow(page) <= 0, view
+    page.goto(f"{address}#/runs")
+    grid(page)
+    assert f"failed: {HOSTILE[0]}" in first_cells(page, 4)
+    assert "missing: it was not made" in first_cells(page, 4)
+    assert first_cells(page, 5)[0] == "3 days ago"
+    rows = list(csv.DictReader(io.StringIO(downloaded(page, "CSV"))))
+    assert [row["path"] for row in rows] == list(HOSTILE)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_anybody_can_read_it(
+    served: Served, page: Page, results: Path, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    """Nothing serious for axe-core, and no page wider than the window, with menus open too."""
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    address = served(results)
+    for view in (
+        "runs",
+        "runs?group=path&group=scheme",
+        "runs?pivot=path&pivot=scheme&pivot=goodput_mbps",
+        "runs?filter=scheme:none",
+    ):
+        page.goto(f"{address}#/{view}")
+        page.locator("[role=status]").first.wait_for()
+        page.wait_for_timeout(300)
+        assert axe(page) == [], view
+        assert overflow(page) <= 0, view
+    page.goto(f"{address}#/runs")
+    grid(page)
+    for menu in ("Filter", "Columns", "Export"):
+        page.get_by_text(menu, exact=True).click()
+        page.wait_for_timeout(150)
+        assert axe(page) == [], menu
+        assert overflow(page) <= 0, menu
+        page.keyboard.press("Escape")
