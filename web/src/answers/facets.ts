@@ -44,9 +44,14 @@ export function facetsOf(runs: Runs, rows: Uint32Array): Facet[] {
         }
         facet.schemes.push({ scheme, rows: goodRows(runs, group) });
     }
+    // schemes as the experiment has them, mixes behind them by their schemes: runs come in the order in which they ended
     const order = new Map(Object.keys(runs.facts.schemes).map((scheme, place) => [scheme, place]));
-    const place = ({ scheme }: SchemeRuns) => order.get(scheme) ?? order.size;
-    for (const facet of found.values()) facet.schemes.sort((a, b) => place(a) - place(b));
+    const places = (scheme: string) =>
+        [...partsOf(scheme).keys()]
+            .map((part) => order.get(part) ?? order.size)
+            .map((place) => place.toString(36).padStart(4, "0"));
+    const key = ({ scheme }: SchemeRuns) => `${isMix(scheme) ? 1 : 0} ${places(scheme).join(" ")} ${scheme}`;
+    for (const facet of found.values()) facet.schemes.sort((a, b) => (key(a) < key(b) ? -1 : 1));
     return [...found.values()];
 }
 
@@ -57,6 +62,16 @@ function goodRows(runs: Runs, group: Group): number[] {
 /** Whether the flows of a run have several schemes. */
 export function isMix(scheme: string): boolean {
     return scheme.includes("+");
+}
+
+/** The schemes of a mix such as `cubic*2+bbr`, with how many flows each has. */
+export function partsOf(mix: string): Map<string, number> {
+    const found = new Map<string, number>();
+    for (const part of mix.split("+")) {
+        const [, name = "", count = "1"] = /^(.*?)(?:\*(\d+))?$/.exec(part.trim()) ?? [];
+        found.set(name, (found.get(name) ?? 0) + Number(count));
+    }
+    return found;
 }
 
 /** The entries of `filter` that choose a facet, or one scheme of it. */

@@ -6,22 +6,12 @@ import { type Estimate, estimate, meanOf } from "../data/statistics";
 import { boundsLegend, boundsText, decimal, listing } from "../data/words";
 import { balance } from "../ui/shade";
 import { useInks } from "../ui/theme";
-import { type Facet, filterOf, isMix, tableAddress } from "./facets";
+import { type Facet, filterOf, isMix, partsOf, tableAddress } from "./facets";
 import { Matrix } from "./matrix";
 
 /** Of the fair share: whoever gets less starves. */
 const STARVES = 0.1;
 const MOST_LISTED = 6;
-
-/** The schemes of a mix such as `cubic*2+bbr`, with how many flows each has. */
-export function partsOf(mix: string): Map<string, number> {
-    const found = new Map<string, number>();
-    for (const part of mix.split("+")) {
-        const [, name = "", count = "1"] = /^(.*?)(?:\*(\d+))?$/.exec(part.trim()) ?? [];
-        found.set(name, (found.get(name) ?? 0) + Number(count));
-    }
-    return found;
-}
 
 /** Columns of the shares of all schemes that are in mixes. */
 export function shareFields(runs: Runs): string[] {
