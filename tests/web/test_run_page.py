@@ -188,6 +188,44 @@ def test_a_drag_zooms_and_with_shift_selects(opened: Opened) -> None:
     assert f"range={start}-" in page.url
 
 
+def test_the_wheel_zooms_about_the_cursor(opened: Opened) -> None:
+    page = opened(query="from=1000000000&to=2000000000")
+    time = _hover(page, "One-way delay", 0.25)
+    page.mouse.wheel(0, -100)
+    _rested(page)
+    assert _window(page) == (1_000_000_000, 2_000_000_000)  # the page has scrolled
+    time = _hover(page, "One-way delay", 0.25)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -100)
+    page.keyboard.up("Control")
+    _rested(page)
+    first, last = _window(page)
+    assert last - first < 0.8e9
+    assert (time - first) / (last - first) == pytest.approx(0.25, abs=0.01)
+
+
+def test_two_fingers_zoom(opened: Opened) -> None:
+    page = opened(query="from=1000000000&to=2000000000")
+    page.locator(".stack").evaluate(
+        """stack => {
+            const { left, width, top } = stack.getBoundingClientRect();
+            const send = (type, pointerId, part) => stack.dispatchEvent(new PointerEvent(type, {
+                bubbles: true, pointerType: 'touch', pointerId, clientX: left + part * width, clientY: top + 300,
+            }));
+            send('pointerdown', 11, 0.4);
+            send('pointerdown', 12, 0.6);
+            send('pointermove', 11, 0.3);
+            send('pointermove', 12, 0.7);
+            send('pointerup', 11, 0.3);
+            send('pointerup', 12, 0.7);
+        }"""
+    )
+    _rested(page)
+    first, last = _window(page)
+    assert last - first == pytest.approx(0.5e9, rel=0.05)
+    assert first < 1_400_000_000 < last
+
+
 def test_values_at_the_cursor_are_those_of_the_log(opened: Opened, results: Path) -> None:
     log = Log(results, "cubic")
     page = opened(query="from=1000000000&to=1020000000")
@@ -440,6 +478,17 @@ def test_a_zoom_is_soon_answered(opened: Opened) -> None:
             key,
         )
         assert took < _GENEROUS_MS
+
+
+def test_a_run_without_packets_says_so(page: Page, served: Served, tmp_path: Path) -> None:
+    dumbbell.run(schemes=["cubic"], path="pantheon-4", duration=1.0, log="none", out=tmp_path / "none")
+    page.goto(served(tmp_path / "none"))
+    path = next((tmp_path / "none/runs").iterdir()).name
+    page.evaluate("hash => { location.hash = hash; }", f"#/run/d1/{path}/cubic/1")
+    expect(page.locator(".note")).to_contain_text("No packets were logged")
+    expect(page.locator(".sequence")).to_have_count(0)
+    expect(page.locator("figure[aria-label='In flight and window']")).to_be_visible()
+    page.close()
 
 
 def test_a_run_that_is_not_there_is_said_in_one_line(opened: Opened, complaints: Complaints) -> None:

@@ -34,17 +34,22 @@ export function useGestures(place: { current: HTMLElement | null }, doing: Doing
             const box = element.getBoundingClientRect();
             return timeAt(clientX - box.left, view, plotOf(box.width));
         };
+        /** Several movements can come before the page is drawn again: each goes on from the one before. */
+        const show = (view: View) => {
+            now.current = { ...now.current, view };
+            now.current.onView(view);
+        };
         const within = (time: number) => Math.max(now.current.view.from, Math.min(now.current.view.to, time));
         const onWheel = (event: WheelEvent) => {
-            const { view, whole, onView, wheels } = now.current;
+            const { view, whole, wheels } = now.current;
             const sideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
             if (sideways || event.shiftKey) {
                 event.preventDefault();
-                onView(moved(view, whole, (sideways ? event.deltaX : event.deltaY) / 1000));
+                show(moved(view, whole, (sideways ? event.deltaX : event.deltaY) / 1000));
             } else if (event.ctrlKey || event.metaKey || wheels) {
                 event.preventDefault();
                 const lines = event.deltaMode === 1 ? 30 : 1;
-                onView(
+                show(
                     zoomed(
                         view,
                         whole,
@@ -58,6 +63,7 @@ export function useGestures(place: { current: HTMLElement | null }, doing: Doing
             if (event.button !== 0 || (event.target as Element).closest("button, a, input, select, summary, label"))
                 return;
             pointers.set(event.pointerId, event.clientX);
+            now.current.onCursor(within(timeOf(event.clientX)));
             if (pointers.size > 1) {
                 start = null;
                 now.current.onBrush(null);
@@ -69,7 +75,7 @@ export function useGestures(place: { current: HTMLElement | null }, doing: Doing
             start = { x: event.clientX, view, does };
         };
         const onMove = (event: PointerEvent) => {
-            const { whole, onView, onBrush, onCursor } = now.current;
+            const { whole, onBrush, onCursor } = now.current;
             onCursor(within(timeOf(event.clientX)));
             if (!pointers.has(event.pointerId)) return;
             const before = pointers.get(event.pointerId)!;
@@ -78,7 +84,7 @@ export function useGestures(place: { current: HTMLElement | null }, doing: Doing
                 const other = [...pointers].find(([id]) => id !== event.pointerId)![1];
                 const last = Math.max(20, Math.abs(before - other));
                 const next = Math.max(20, Math.abs(event.clientX - other));
-                onView(zoomed(now.current.view, whole, last / next, timeOf((event.clientX + other) / 2)));
+                show(zoomed(now.current.view, whole, last / next, timeOf((event.clientX + other) / 2)));
                 return;
             }
             if (!start || Math.abs(event.clientX - start.x) < SLOP) return;
@@ -86,7 +92,7 @@ export function useGestures(place: { current: HTMLElement | null }, doing: Doing
             if (start.does === "move") {
                 const box = element.getBoundingClientRect();
                 const plot = plotOf(box.width);
-                onView(moved(start.view, whole, (start.x - event.clientX) / (plot.right - plot.left)));
+                show(moved(start.view, whole, (start.x - event.clientX) / (plot.right - plot.left)));
                 return;
             }
             onBrush(brush(start.x, event.clientX));
@@ -104,7 +110,7 @@ export function useGestures(place: { current: HTMLElement | null }, doing: Doing
             if (event.type === "pointercancel" || Math.abs(event.clientX - begun.x) < SLOP) return;
             const found = brush(begun.x, event.clientX);
             if (found.to <= found.from) return;
-            if (begun.does === "zoom") now.current.onView(zoomed(found, now.current.whole, 1));
+            if (begun.does === "zoom") show(zoomed(found, now.current.whole, 1));
             else now.current.onRange(found);
         };
         const onLeave = (event: PointerEvent) => {

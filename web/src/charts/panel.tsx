@@ -1,5 +1,6 @@
 /** One panel of a stack: lines over time with their values at the cursor, or bands with the names of states. */
 
+import { useMemo } from "preact/hooks";
 import { drawMarker } from "../ui/looks";
 import type { Inks } from "../ui/theme";
 import { Canvas } from "./canvas";
@@ -145,10 +146,14 @@ function scaleOf(lines: Line[], view: View, height: number): Scale {
 
 export function Panel({ title, unit, lines, behind, view, width, height, inks, cursor, of, onClose }: PanelProps) {
     const values = lines.map((line) => (cursor === null ? null : valueAt(line.series, cursor)));
-    const ranges = lines.map(({ series }) => {
-        const [low, high] = extent(series, view);
-        return low <= high ? { row: 0, time: 0, low, high } : null;
-    });
+    const ranges = useMemo(
+        () =>
+            lines.map(({ series }) => {
+                const [low, high] = extent(series, view);
+                return low <= high ? { row: 0, time: 0, low, high } : null;
+            }),
+        [...of, lines.length, view.from, view.to],
+    );
     const says = lines.map((line, index) => `${line.title} ${rangeText(ranges[index]!)}`).join("; ");
     const span = view.to - view.from;
     return (

@@ -206,30 +206,47 @@ export function Sequence(props: Props) {
                     packets as a table
                 </button>
             </fieldset>
-            <Canvas
-                width={width}
-                height={height}
-                label={`${title}, by number, from ${exactTime(view.from)} to ${exactTime(view.to)}: ${says}`}
-                of={[drawn, rows, data, sent, view.from, view.to, inks, off, paths, current, scale]}
-                onPointerMove={(event) => {
-                    if (event.buttons === 0) setHovered(point(event));
-                }}
-                onPointerLeave={() => setHovered(null)}
-                onPointerDown={(event) => {
-                    pressed.current = [event.clientX, event.clientY];
-                }}
-                onClick={(event) => {
-                    const [x, y] = pressed.current ?? [event.clientX, event.clientY];
-                    if (Math.hypot(event.clientX - x, event.clientY - y) < 4) pin(point(event));
-                }}
-                draw={(context) => {
-                    drawGrid(context, plot, scale, view, inks, wholeTicks(scale));
-                    clipped(context, plot, 0, height, () => {
-                        if (drawn) drawPackets(context, drawn, rows, shown, paths, view, width, scale, inks, current);
-                        else drawThinned(context, data, sent, flow, view, width, scale, inks, shown);
-                    });
-                }}
-            />
+            <div class="layers">
+                <Canvas
+                    width={width}
+                    height={height}
+                    label={`${title}, by number, from ${exactTime(view.from)} to ${exactTime(view.to)}: ${says}`}
+                    of={[drawn, rows, data, sent, view.from, view.to, inks, off, paths, scale]}
+                    onPointerMove={(event) => {
+                        if (event.buttons === 0) setHovered(point(event));
+                    }}
+                    onPointerLeave={() => setHovered(null)}
+                    onPointerDown={(event) => {
+                        pressed.current = [event.clientX, event.clientY];
+                    }}
+                    onClick={(event) => {
+                        const [x, y] = pressed.current ?? [event.clientX, event.clientY];
+                        if (Math.hypot(event.clientX - x, event.clientY - y) < 4) pin(point(event));
+                    }}
+                    draw={(context) => {
+                        drawGrid(context, plot, scale, view, inks, wholeTicks(scale));
+                        clipped(context, plot, 0, height, () => {
+                            if (drawn) drawPackets(context, drawn, rows, shown, paths, view, width, scale, inks);
+                            else drawThinned(context, data, sent, flow, view, width, scale, inks, shown);
+                        });
+                    }}
+                />
+                {drawn && current !== null && (
+                    <Canvas
+                        class="above"
+                        width={width}
+                        height={height}
+                        aria-hidden="true"
+                        label=""
+                        of={[drawn, current, view.from, view.to, inks, scale]}
+                        draw={(context) =>
+                            clipped(context, plot, 0, height, () =>
+                                drawCurrent(context, drawn, current, view, width, scale, inks),
+                            )
+                        }
+                    />
+                )}
+            </div>
             {drawn && current !== null && (
                 <PacketLife
                     packets={drawn}
@@ -433,7 +450,6 @@ function drawPackets(
     width: number,
     scale: Scale,
     inks: Inks,
-    current: number | null,
 ): void {
     const plot = plotOf(width);
     const { times, seq } = packets;
@@ -481,7 +497,20 @@ function drawPackets(
             else context.fillRect(x(time) - 0.8, y - size / 2, 1.6, size);
         }
     }
-    if (current === null) return;
+}
+
+/** Draws a ring around everything that happened to a packet, and a line along its number. */
+function drawCurrent(
+    context: CanvasRenderingContext2D,
+    { times, seq }: Packets,
+    current: number,
+    view: View,
+    width: number,
+    scale: Scale,
+    inks: Inks,
+): void {
+    const plot = plotOf(width);
+    const x = (time: number) => xOf(time, view, plot);
     context.strokeStyle = inks.ink;
     context.lineWidth = 1.5;
     for (const [name] of STEPS) {

@@ -352,8 +352,10 @@ function place(x: number, width: number): number {
 /** Returns the kinds of events that were seen so far: rows stay where they are while windows come and go. */
 function useKinds(data: WindowData | null): string[] {
     const seen = useRef(new Set<string>());
-    if (data) for (let row = 0; row < data.events.time.length; row++) seen.current.add(data.events.kind(row));
-    return Object.keys(EVENT_LOOKS).filter((kind) => seen.current.has(kind));
+    return useMemo(() => {
+        if (data) for (let row = 0; row < data.events.time.length; row++) seen.current.add(data.events.kind(row));
+        return Object.keys(EVENT_LOOKS).filter((kind) => seen.current.has(kind));
+    }, [data]);
 }
 
 /** Whether the states of a series are yes and no. */
@@ -390,6 +392,7 @@ function useKeys(listens: { current: HTMLElement | null }, stack: { current: HTM
             const next = keyView(event, view, whole, cursor, inside);
             if (next) {
                 event.preventDefault();
+                now.current = { ...now.current, view: next };
                 if (!sameView(next, view)) onView(next);
                 return;
             }

@@ -131,6 +131,9 @@ function Run({ source, facts, id, runs }: Loaded & { id: string; runs: RunsFacts
         document.title = `${facts.label}: dumbbell`;
         // Keys work at once, and readers of the page begin at its name.
         if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
+        return () => {
+            document.title = "dumbbell";
+        };
     }, [source]);
 
     const numbers = facts.flows.map(({ flow }) => flow);
@@ -218,67 +221,77 @@ function Run({ source, facts, id, runs }: Loaded & { id: string; runs: RunsFacts
                     and highest value between them; <code>dumbbell serve</code> shows every packet at any zoom.
                 </p>
             )}
-            <div class="row choices">
-                <FlowChoice facts={facts} flows={flows} flowTitle={flowTitle} change={change} />
-                <OtherChoice
-                    {...{ id, all, otherId, shift, change }}
-                    problem={otherProblem}
-                    title={otherLoaded?.facts.label ?? ""}
-                />
-            </div>
-            <Timeline
-                source={source}
-                known={facts.series as Known[]}
-                bottleneck={bottleneck}
-                whole={whole}
-                view={view}
-                onView={setView}
-                flows={flows}
-                flowTitle={flowTitle}
-                other={other}
-                added={listOf(query.get("more"))}
-                onAdded={(added) => change({ more: listText(added) }, true)}
-                hidden={listOf(query.get("hide"))}
-                onHidden={(hidden) => change({ hide: listText(hidden) }, true)}
-                lines={listOf(query.get("lines"))}
-                onLines={(lines) => change({ lines: listText(lines) }, true)}
-                range={range}
-                onRange={(part) => change({ range: part ? `${part.from}-${part.to}` : null }, true)}
-                highlight={highlight}
-                keys={page}
-                also={facts.has_packets ? [sequenceSeries(sequenceFlow)] : []}
-                more={({ width, data, inks }) =>
-                    facts.has_packets && (
-                        <>
-                            {numbers.length > 1 && (
-                                <label class="sequence-flow">
-                                    packets of{" "}
-                                    <select
-                                        value={sequenceFlow}
-                                        onChange={(event) => change({ packets: event.currentTarget.value }, true)}
-                                    >
-                                        {numbers.map((flow) => (
-                                            <option key={flow} value={flow}>
-                                                {flowTitle(flow)}
-                                            </option>
-                                        ))}
-                                    </select>
-                                </label>
-                            )}
-                            <Sequence
-                                {...{ source, view, whole, width, data, inks, pinned }}
-                                flow={sequenceFlow}
-                                flowTitle={flowTitle(sequenceFlow)}
-                                onView={setView}
-                                onPin={(packet) => change({ packet: packet && `${packet.flow}:${packet.seq}` }, true)}
-                                keys={page}
-                                written={facts.thinned_only}
-                            />
-                        </>
-                    )
-                }
-            />
-            {!facts.has_packets && (
+            {facts.series.length === 0 ? (
+                <p class="note">Nothing was recorded over time.</p>
+            ) : (
+                <>
+                    <div class="row choices">
+                        <FlowChoice facts={facts} flows={flows} flowTitle={flowTitle} change={change} />
+                        <OtherChoice
+                            {...{ id, all, otherId, shift, change }}
+                            problem={otherProblem}
+                            title={otherLoaded?.facts.label ?? ""}
+                        />
+                    </div>
+                    <Timeline
+                        source={source}
+                        known={facts.series as Known[]}
+                        bottleneck={bottleneck}
+                        whole={whole}
+                        view={view}
+                        onView={setView}
+                        flows={flows}
+                        flowTitle={flowTitle}
+                        other={other}
+                        added={listOf(query.get("more"))}
+                        onAdded={(added) => change({ more: listText(added) }, true)}
+                        hidden={listOf(query.get("hide"))}
+                        onHidden={(hidden) => change({ hide: listText(hidden) }, true)}
+                        lines={listOf(query.get("lines"))}
+                        onLines={(lines) => change({ lines: listText(lines) }, true)}
+                        range={range}
+                        onRange={(part) => change({ range: part ? `${part.from}-${part.to}` : null }, true)}
+                        highlight={highlight}
+                        keys={page}
+                        also={facts.has_packets ? [sequenceSeries(sequenceFlow)] : []}
+                        more={({ width, data, inks }) =>
+                            facts.has_packets && (
+                                <>
+                                    {numbers.length > 1 && (
+                                        <label class="sequence-flow">
+                                            packets of{" "}
+                                            <select
+                                                value={sequenceFlow}
+                                                onChange={(event) =>
+                                                    change({ packets: event.currentTarget.value }, true)
+                                                }
+                                            >
+                                                {numbers.map((flow) => (
+                                                    <option key={flow} value={flow}>
+                                                        {flowTitle(flow)}
+                                                    </option>
+                                                ))}
+                                            </select>
+                                        </label>
+                                    )}
+                                    <Sequence
+                                        {...{ source, view, whole, width, data, inks, pinned }}
+                                        flow={sequenceFlow}
+                                        flowTitle={flowTitle(sequenceFlow)}
+                                        onView={setView}
+                                        onPin={(packet) =>
+                                            change({ packet: packet && `${packet.flow}:${packet.seq}` }, true)
+                                        }
+                                        keys={page}
+                                        written={facts.thinned_only}
+                                    />
+                                </>
+                            )
+                        }
+                    />
+                </>
+            )}
+            {!facts.has_packets && facts.series.length > 0 && (
                 <p class="note">
                     No packets were logged, so there is no diagram of packets: <code>--log packets</code> logs them,{" "}
                     <code>--log full</code> all that happens to each.
