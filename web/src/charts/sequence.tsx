@@ -481,7 +481,9 @@ function drawPackets(
         }
         context.globalAlpha = 1;
     }
-    const size = Math.max(3, Math.min(9, row_height * 0.9));
+    // As large as rows allow, or as the way from one to the next does where few are sent.
+    const apart = (plot.right - plot.left) / Math.max(1, rows.length);
+    const size = Math.max(3, Math.min(9, Math.max(row_height * 0.9, apart * 0.9)));
     for (const mark of marks) {
         const color = colorOf(mark, inks);
         const strong =
