@@ -220,6 +220,8 @@ bench: build ## Speed, beside ns-3 and in absolute figures; cost of controllers,
 	$(PYTHON) -m validation.seed_reports
 	$(PYTHON) -m bench.emulation
 	$(PYTHON) -m bench.sweep --write docs/speed.md
+	@$(MAKE) --no-print-directory playground
+	$(PYTHON) -m bench.playground --write docs/playground.md
 
 .PHONY: fidelity
 fidelity: build ## dumbbell's numbers beside published ones, by committed tolerances; writes docs/fidelity.md, results/fidelity.html and parts of docs/schemes

@@ -1,7 +1,7 @@
-"""Writes what the playground knows of schemes, cellular links and settings: `python -m scripts.playground_catalogue FOLDER`.
+"""Writes what the playground knows of schemes, links and settings: `python -m scripts.playground_catalogue FOLDER`.
 
-The page puts numbers into what stands there; nothing of a scheme or a path is written a second time in TypeScript. Weights of
-learned schemes are copied beside it, and are fetched when a scheme is chosen.
+The page puts numbers into what stands there; nothing of a scheme or a path is written a second time in TypeScript.
+Weights of learned schemes are copied beside it, and are fetched when a scheme is chosen.
 """
 
 import json
@@ -73,7 +73,7 @@ def catalogue(folder: Path) -> dict[str, Any]:
 
 
 def _scheme(scheme: Scheme, path: PathModel, needed: list[str], folder: Path) -> dict[str, Any]:
-    """A scheme as a flow has it, and what the page says of it. Names of its files are those below the folder of weights."""
+    """A scheme as a flow has it, and what the page says of it. Its files have names below the folder of weights."""
     parameters, files = dict(scheme.parameters), {}
     for name, value in scheme.parameters.items():
         file = Path(scheme.folder) / value

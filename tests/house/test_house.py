@@ -18,6 +18,7 @@ IN_THE_BROWSER = {
     "measure",
     "runs",
     "simulator",
+    "playground",
 }
 """What `make wasm-check` builds: no file, no socket, no clock."""
 
@@ -49,7 +50,7 @@ def dependencies() -> dict[str, set[str]]:
 def test_the_simulator_and_what_it_needs_take_nothing_that_a_browser_lacks() -> None:
     found = dependencies()
     reached: set[str] = set()
-    waiting = ["simulator"]
+    waiting = ["playground"]
     while waiting:
         name = waiting.pop()
         if name not in reached:

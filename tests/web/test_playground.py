@@ -4,7 +4,7 @@ import gzip
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 import dumbbell
-from dumbbell import _core
+from dumbbell import Table, _core
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.options.path_options import make_path
 from dumbbell.experiment import resolve
@@ -77,7 +77,7 @@ _EVENTS = (
 _COLUMNS = ("time_ns", "flow", "event", "seq", "size_bytes", "data_bytes", "one_way_delay_ns")
 
 
-def digest(packets: Mapping[str, Any]) -> str:
+def digest(packets: Table) -> str:
     state = records = 0
     codes = {name: code for code, name in enumerate(_EVENTS)}
     rows = zip(*(packets[name].tolist() for name in _COLUMNS), strict=True)
@@ -198,7 +198,7 @@ def test_a_path_is_the_one_that_the_words_of_the_command_line_make() -> None:
     ]
     _, made = made_by_the_page([{"change": change} for change, _ in words])
     for each, (_, given) in zip(made, words, strict=True):
-        path = dict(make_path(**given).spec())  # type: ignore[arg-type]
+        path = dict(make_path(**given).spec())
         assert each["specification"]["path"] == path, given
 
 
@@ -299,7 +299,7 @@ def test_all_can_be_done_by_keyboard(page: Page) -> None:
         page.keyboard.press("Tab")
         seen.add(
             page.evaluate(
-                "document.activeElement.getAttribute('aria-label') || document.activeElement.id || document.activeElement.textContent"
+                "(({ activeElement: at }) => at.getAttribute('aria-label') || at.id || at.textContent)(document)"
             )
         )
     assert {
@@ -341,7 +341,8 @@ def test_charts_say_what_they_show(page: Page, playground: str) -> None:
     finished(page)
     label = page.get_by_role("img", name="Throughput, Mbit/s").get_attribute("aria-label")
     assert label is not None
-    assert "(flow 1)" in label and "(flow 2)" in label
+    assert "(flow 1)" in label
+    assert "(flow 2)" in label
 
 
 def test_names_from_outside_never_become_markup(page: Page, playground: str, tmp_path: Path) -> None:

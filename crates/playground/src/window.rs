@@ -1,7 +1,7 @@
 //! Series and rare events within a time, as many rows as a picture has columns.
 
 use crate::columns::Columns;
-use crate::kept::{Bins, Kept, Sampled};
+use crate::kept::{Bin, Bins, Kept, Sampled};
 use record::{Event, Record};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -59,10 +59,13 @@ impl Kept {
         for flow in 0..self.bins.flows.len() {
             let owner = format!("flow {}", flow + 1);
             for (name, title, of) in [
-                ("throughput", "Throughput", (|bin| bin.delivered_bytes) as fn(&crate::kept::Bin) -> u64),
+                ("throughput", "Throughput", (|bin| bin.delivered_bytes) as fn(&Bin) -> u64),
                 ("send_rate", "Sending rate", |bin| bin.sent_bytes),
             ] {
-                for (index, bin) in rates.flows[flow].iter().enumerate() {
+                // A flow that has not sent yet has no rate.
+                let begun = |bin: &Bin| bin.sent_bytes + bin.delivered_bytes > 0;
+                let first = rates.flows[flow].iter().position(begun).unwrap_or(0);
+                for (index, bin) in rates.flows[flow].iter().enumerate().skip(first) {
                     let begin_ns = rates.from_ns + index as u64 * rates.width_ns;
                     // The last one is not over yet: too little of it says nothing.
                     let lasted_ns = rates.width_ns.min(now_ns.saturating_sub(begin_ns));

@@ -25,7 +25,7 @@ export const PRESETS: Preset[] = [
         name: "bufferbloat",
         title: "Bufferbloat",
         story: [
-            "One CUBIC flow meets a buffer that is four times as long as the path needs. CUBIC slows down only when a packet is lost, and a packet is lost only when the buffer is full. So it fills the buffer, and every packet, also those of a call or a game, waits in a queue of 80 to 160 ms on a path whose round trip takes 40 ms.",
+            "One CUBIC flow meets a buffer that is four times as long as the path needs. CUBIC slows down only when a packet is lost, and a packet is lost only when the buffer is full. So it fills the buffer, and every packet, also those of a call or a game, waits in a queue of 100 to 160 ms on a path whose round trip takes 40 ms.",
             "Make the buffer shorter: the delay falls and the throughput hardly changes. Or keep it and choose CoDel as the queue's discipline: it drops a few packets early, when they have waited too long, and the queue stays near 5 ms. Or choose a scheme that looks at delay, such as Copa or BBR.",
         ],
         sources: [
@@ -114,7 +114,7 @@ export const PRESETS: Preset[] = [
         title: "Copa's mode switch",
         story: [
             "Copa aims at a short queue that it empties every few round trips. After 15 s a Reno flow joins, which fills the queue and never lets it run empty. Copa notices that the queue is no longer its own and changes its mode: it now asks for as much as Reno takes. When Reno leaves at 40 s, Copa goes back.",
-            "See the panel “mode”. Then choose copa-delay for the first flow, which is Copa without this switch: while Reno is there it gets almost nothing. This is the old problem of schemes that go by delay: alone they are polite and fast, beside a flow that fills the buffer they starve.",
+            "See the panel “Mode” (it flickers at the start too, while Copa looks for its rate). Then choose copa-delay for the first flow, which is Copa without this switch: while Reno is there it gets almost nothing. This is the old problem of schemes that go by delay: alone they are polite and fast, beside a flow that fills the buffer they starve.",
         ],
         sources: [
             {
