@@ -58,12 +58,14 @@ SLIDERS: dict[str, str] = {
     "two flows of Copa, 120 Mbit/s, 20 s": "#preset=starvation",
 }
 
+SERIES = ["throughput", "one_way_delay", "queue", "cwnd", "pacing_rate"]
+
 IN_WORKER = """
-({ specification, files, repetitions }) => new Promise((resolve, reject) => {
+({ specification, files, repetitions, series }) => new Promise((resolve, reject) => {
     const worker = new Worker("worker.js", { type: "module" });
     const taken = [];
     let id = 0;
-    const next = () => worker.postMessage({ kind: "run", id: ++id, specification, files, columns: 900 });
+    const next = () => worker.postMessage({ kind: "run", id: ++id, specification, files, columns: 900, series });
     worker.onmessage = ({ data }) => {
         if (data.kind === "failed") reject(data.why);
         if (data.kind !== "done") return;
@@ -127,7 +129,8 @@ def beside(page: Page, runner: Path, folder: Path, name: str, made: Made) -> lis
     """Runs here and in the browser in turn; return a row of the table."""
     here, there, found = [], [], set()
     records = 0
-    asked = {"specification": json.dumps(made["specification"]), "files": made["files"], "repetitions": REPETITIONS}
+    asked = {"specification": json.dumps(made["specification"]), "files": made["files"]}
+    asked |= {"repetitions": REPETITIONS, "series": SERIES}
     for _ in range(3):
         for _ in range(REPETITIONS):
             ours = native(runner, made, folder)
@@ -170,8 +173,8 @@ def slider(page: Page, address: str, name: str, scenario: str) -> list[str]:
 
 TEXT = """`python -m bench.playground` (part of `make bench`), {date}, {cpu}, {processors} processors,
 load {load:.1f}; Chromium {chromium}. Native and browser run in turn, with the same observers: digest, metrics, bins,
-records kept. Native is the best of {runs}; in the browser a worker's first run is the median of three, and warm the best
-of its later ones. Events are packet events.
+records kept. Native is the best of {runs}; in the browser a worker's first run is the median of three, and warm the
+best of its later ones. Events are packet events.
 
 {speed}
 
@@ -205,8 +208,7 @@ def main() -> None:
         page.goto(address)
         page.locator("[data-digest]").wait_for()
         paint = page.evaluate("Math.round(performance.getEntriesByName('first-contentful-paint')[0].startTime)")
-        page.get_by_role("button", name="Pause").click()
-        page.goto(f"{address}index.html#duration_s=2&rate_mbps=1")
+        page.goto(f"{address}catalogue.json")  # of the same place, with nothing that runs
         page.set_default_timeout(300_000)
         speeds = [
             beside(page, runner, folder, name, made) for name, made in zip(RUNS, made_by_the_page(folder), strict=True)

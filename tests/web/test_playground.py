@@ -95,10 +95,10 @@ def native(specification: dict[str, Any]) -> str:
 
 
 IN_WORKER = """
-async (asked) => {
+async (scenarios) => {
     const worker = new Worker("worker.js", { type: "module" });
     const digests = [];
-    for (const [index, { specification, files }] of asked.entries()) {
+    for (const [index, { specification, files }] of scenarios.entries()) {
         const id = index + 1;
         digests.push(await new Promise((resolve) => {
             worker.onmessage = ({ data }) => {
@@ -106,7 +106,8 @@ async (asked) => {
                 if (data.kind === "done") resolve(JSON.parse(data.totals).digest);
                 if (data.kind === "failed") resolve(data.why);
             };
-            worker.postMessage({ kind: "run", id, specification: JSON.stringify(specification), files, columns: 100 });
+            const asked = { specification: JSON.stringify(specification), files, columns: 100, series: ["throughput"] };
+            worker.postMessage({ kind: "run", id, ...asked });
         }));
     }
     worker.terminate();
@@ -131,25 +132,25 @@ def finished(page: Page) -> str:
     return str(shown.get_attribute("data-digest"))
 
 
-def in_browser(page: Page, made: list[dict[str, Any]]) -> list[str]:
+def in_browser(page: Page, address: str, made: list[dict[str, Any]]) -> list[str]:
+    """The digests of runs in a worker, beside a page of the same place without a policy."""
+    page.goto(f"{address}catalogue.json")
     asked = [{"specification": each["specification"], "files": each["files"]} for each in made]
     page.set_default_timeout(300_000)
     return cast("list[str]", page.evaluate(IN_WORKER, asked))
 
 
-@pytest.mark.usefixtures("playground")
-def test_every_scheme_sends_the_same_packets_as_on_this_machine(page: Page) -> None:
+def test_every_scheme_sends_the_same_packets_as_on_this_machine(page: Page, playground: str) -> None:
     _, made = made_by_the_page([{"change": LOSSY | {"flows": [flow(name)]}} for name in SCHEMES])
     assert len(made) >= 60
-    seen = dict(zip(SCHEMES, in_browser(page, made), strict=True))
+    seen = dict(zip(SCHEMES, in_browser(page, playground, made), strict=True))
     assert seen == {name: native(each["specification"]) for name, each in zip(SCHEMES, made, strict=True)}
 
 
-@pytest.mark.usefixtures("playground")
-def test_every_kind_of_path_passes_the_same_packets_as_on_this_machine(page: Page) -> None:
+def test_every_kind_of_path_passes_the_same_packets_as_on_this_machine(page: Page, playground: str) -> None:
     two = {"flows": [flow("cubic"), flow("bbr", 0.5)]}
     _, made = made_by_the_page([{"change": two | change} for change in PATHS.values()])
-    seen = dict(zip(PATHS, in_browser(page, made), strict=True))
+    seen = dict(zip(PATHS, in_browser(page, playground, made), strict=True))
     assert seen == {name: native(each["specification"]) for name, each in zip(PATHS, made, strict=True)}
 
 
@@ -397,6 +398,7 @@ def test_nothing_is_asked_of_anybody_else(page: Page, files_served: Callable[[Pa
 def test_the_policy_of_the_page_is_strict() -> None:
     text = (BUILT / "index.html").read_text(encoding="utf-8")
     assert "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'" in text
+    assert "require-trusted-types-for 'script'" in text
     assert "unsafe-inline" not in text
     assert "'unsafe-eval'" not in text
     assert "style=" not in text
@@ -407,7 +409,7 @@ def test_the_module_is_small_and_needs_nothing(page: Page, playground: str) -> N
     size = len(gzip.compress(module, 9))
     print("simulator.wasm, gzip:", size)
     assert size <= 1_000_000
-    page.goto(playground)
+    page.goto(f"{playground}catalogue.json")
     imports = "WebAssembly.compileStreaming(fetch('simulator.wasm')).then(WebAssembly.Module.imports)"
     assert page.evaluate(imports) == []
 

@@ -14,6 +14,9 @@ pub enum Error {
     /// Its metrics contradict each other.
     #[error(transparent)]
     Run(#[from] runs::Error),
+    /// What was asked about it cannot be.
+    #[error(transparent)]
+    View(#[from] views::Error),
     /// A file that a parameter names was not handed over.
     #[error("flows[{flow}]: `{parameter}` = `{name}`: this file was not handed over")]
     NoFile {

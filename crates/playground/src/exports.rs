@@ -2,6 +2,7 @@
 //! goes out; a module carries one run.
 #![allow(unsafe_code, reason = "a name that the browser finds is an unsafe attribute; nothing else here is")]
 
+use crate::error::Error;
 use crate::run::{Run, State};
 use congestion::Files;
 use std::cell::RefCell;
@@ -25,6 +26,17 @@ impl Module {
     fn failed(&mut self, why: &dyn core::fmt::Display) -> u32 {
         self.output = why.to_string().into_bytes();
         FAILED
+    }
+
+    fn answer_of(&mut self, ask: impl FnOnce(&mut Run) -> Result<Vec<u8>, Error>) -> u32 {
+        match self.run.as_mut().map(ask) {
+            Some(Ok(bytes)) => {
+                self.output = bytes;
+                FINISHED
+            }
+            Some(Err(why)) => self.failed(&why),
+            None => self.failed(&"there is no run"),
+        }
     }
 }
 
@@ -107,39 +119,29 @@ extern "C" fn records() -> f64 {
     with(|module| module.run.as_ref().map_or(0.0, |run| run.digest().records() as f64))
 }
 
-/// Answers with the series and rare events of a time.
+/// Answers with a part of the run; the input is which series, as JSON.
 #[unsafe(no_mangle)]
 extern "C" fn window(from_ns: f64, to_ns: f64, columns: u32) -> u32 {
-    with(|module| match &module.run {
-        Some(run) => {
-            module.output = run.window(from_ns as u64, to_ns as u64, columns);
-            FINISHED
-        }
-        None => module.failed(&"there is no run"),
+    with(|module| {
+        let wanted = String::from_utf8_lossy(&module.input).into_owned();
+        module.answer_of(|run| run.window(from_ns, to_ns, columns, &wanted))
     })
 }
 
 /// Answers with the packets that were on the path in a time.
 #[unsafe(no_mangle)]
 extern "C" fn packets(from_ns: f64, to_ns: f64, flow: u32, most: u32) -> u32 {
-    with(|module| match &module.run {
-        Some(run) => {
-            module.output = run.packets(from_ns as u64, to_ns as u64, flow, most);
-            FINISHED
-        }
-        None => module.failed(&"there is no run"),
-    })
+    with(|module| module.answer_of(|run| run.packets(from_ns, to_ns, flow, most)))
+}
+
+/// Answers with the series that the run has so far, as JSON.
+#[unsafe(no_mangle)]
+extern "C" fn series() -> u32 {
+    with(|module| module.answer_of(|run| Ok(run.series().into_bytes())))
 }
 
 /// Answers with what the run came to, as JSON.
 #[unsafe(no_mangle)]
 extern "C" fn totals() -> u32 {
-    with(|module| match module.run.as_ref().map(Run::totals) {
-        Some(Ok(totals)) => {
-            module.output = totals.into_bytes();
-            FINISHED
-        }
-        Some(Err(why)) => module.failed(&why),
-        None => module.failed(&"there is no run"),
-    })
+    with(|module| module.answer_of(|run| run.totals().map(String::into_bytes)))
 }

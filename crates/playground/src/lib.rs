@@ -5,17 +5,13 @@
 //! Everything else is compiled for this machine too, so that the same run can be made here and there and compared by its
 //! [`Digest`].
 
-mod columns;
 mod digest;
 mod error;
 #[cfg(target_arch = "wasm32")]
 mod exports;
 mod kept;
-mod packets;
 mod run;
-mod window;
 
-pub use columns::Columns;
 pub use digest::Digest;
 pub use error::Error;
 pub use run::{Run, State};

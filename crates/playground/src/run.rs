@@ -10,6 +10,7 @@ use runs::{Backend, Observer, RunSpec, meter_config};
 use serde::Serialize;
 use simulator::{Progress, Simulation, Slice};
 use units::Time;
+use views::{NoRows, View, Wanted};
 
 /// Where a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +71,7 @@ impl Run {
             }
         }
         let observers =
-            (RunMeter::new(meter_config(&spec, Backend::Simulation)), Counted::default(), Kept::new(&spec));
+            (RunMeter::new(meter_config(&spec, Backend::Simulation)), Counted::default(), Kept::default());
         Ok(Self { simulation: Simulation::new(spec, &registry)?, observers })
     }
 
@@ -96,15 +97,35 @@ impl Run {
         self.observers.1.0
     }
 
-    /// Series and rare events from `from_ns` to `to_ns`, in about `columns` parts, as the bytes of a table.
-    pub fn window(&self, from_ns: u64, to_ns: u64, columns: u32) -> Vec<u8> {
-        self.observers.2.window(self.now().as_ns(), from_ns, to_ns, columns)
+    /// The series that it has so far, as JSON.
+    pub fn series(&mut self) -> String {
+        let records = self.digest().records();
+        let (pyramid, _) = self.observers.2.look(records);
+        serde_json::to_string(&pyramid.series()).unwrap_or_default()
     }
 
-    /// The data packets that were on the path from `from_ns` to `to_ns`, of one flow (from 1) or of all (0), as the bytes of
-    /// a table; if there are more than `most`, their number alone.
-    pub fn packets(&self, from_ns: u64, to_ns: u64, flow: u32, most: u32) -> Vec<u8> {
-        self.observers.2.packets(from_ns, to_ns, flow, most)
+    /// A part of it, as [`View::window`] has it: `wanted` are series, as JSON.
+    ///
+    /// # Errors
+    /// One line: what was asked cannot be.
+    pub fn window(&mut self, from_ns: f64, to_ns: f64, columns: u32, wanted: &str) -> Result<Vec<u8>, Error> {
+        let wanted = Wanted::list(wanted)?;
+        let records = self.digest().records();
+        let (pyramid, rows) = self.observers.2.look(records);
+        if to_ns > rows.whole_until_ns() as f64 {
+            return Ok(View::new(pyramid, &NoRows).window(from_ns, to_ns, columns, &wanted)?);
+        }
+        Ok(View::new(pyramid, rows).window(from_ns, to_ns, columns, &wanted)?)
+    }
+
+    /// The packets of a part of it, as [`View::packets`] has them.
+    ///
+    /// # Errors
+    /// One line: what was asked cannot be.
+    pub fn packets(&mut self, from_ns: f64, to_ns: f64, flow: u32, most: u32) -> Result<Vec<u8>, Error> {
+        let records = self.digest().records();
+        let (pyramid, rows) = self.observers.2.look(records);
+        Ok(View::new(pyramid, rows).packets(from_ns, to_ns, flow, most)?)
     }
 
     /// What the run came to, as JSON: digest, counts, and its statistics as `stats.json` has them.
@@ -166,61 +187,39 @@ mod tests {
         (header["meta"].clone(), values)
     }
 
-    fn series<'a>(meta: &'a Value, owner: &str, name: &str) -> &'a Value {
-        let all = meta["series"].as_array().unwrap();
-        all.iter().find(|one| one["owner"] == owner && one["name"] == name).unwrap()
-    }
-
-    fn rows(one: &Value) -> core::ops::Range<usize> {
-        let first = one["first"].as_u64().unwrap() as usize;
-        first..first + one["rows"].as_u64().unwrap() as usize
-    }
-
     #[test]
     fn slices_change_nothing() {
-        let (whole, sliced) = (finished(u64::MAX), finished(1000));
+        let (mut whole, mut sliced) = (finished(u64::MAX), finished(1000));
         assert_eq!(whole.totals().unwrap(), sliced.totals().unwrap());
-        assert_eq!(whole.window(0, 4_000_000_000, 300), sliced.window(0, 4_000_000_000, 300));
+        assert_eq!(whole.series(), sliced.series());
+        let window =
+            |run: &mut Run| run.window(0.0, 4e9, 300, r#"["throughput", "one_way_delay", "cwnd"]"#).unwrap();
+        assert!(window(&mut whole) == window(&mut sliced));
     }
 
     #[test]
-    fn rates_and_delays_are_those_of_the_metrics() {
-        let run = finished(u64::MAX);
-        let totals: Value = serde_json::from_str(&run.totals().unwrap()).unwrap();
-        let bytes = run.window(0, 4_000_000_000, 400);
-        let (meta, high) = column(&bytes, "high");
-        for flow in 0..2 {
-            let metrics = &totals["statistics"]["flows"][flow];
-            let owner = format!("flow {}", flow + 1);
-            let rate = series(&meta, &owner, "throughput");
-            let bits: f64 = rows(rate).map(|row| high[row] * rate["bin_ns"].as_f64().unwrap() / 1e3).sum();
-            let delivered = metrics["bytes_delivered"].as_f64().unwrap() * 8.0;
-            assert!((bits / delivered - 1.0).abs() < 0.02, "{bits} {delivered}");
-            let delays = rows(series(&meta, &owner, "one_way_delay")).map(|row| high[row]);
-            let longest = metrics["owd_max_ms"].as_f64().unwrap();
-            assert!((delays.fold(0.0, f64::max) - longest).abs() < 0.001);
+    fn it_can_be_looked_at_while_it_goes_on() {
+        let mut run = Run::begin(&specification().to_string(), &Files::new()).unwrap();
+        let mut rows = Vec::new();
+        while run.advance(Time::NEVER, 500).unwrap() == State::Paused {
+            let (_, time_ns) = column(&run.window(0.0, 4e9, 400, r#"["throughput"]"#).unwrap(), "time_ns");
+            rows.push(time_ns.len());
         }
-        let (_, kinds) = column(&bytes, "event_time_ns");
-        assert_eq!(meta["events"]["total"].as_u64().unwrap() as usize, kinds.len());
+        assert!(rows.len() > 3 && rows.first() < rows.last(), "{rows:?}");
+        assert!(run.series().contains("one_way_delay"));
     }
 
     #[test]
-    fn a_narrow_window_has_every_packet() {
-        let run = finished(u64::MAX);
-        let bytes = run.packets(2_000_000_000, 2_010_000_000, 0, 1000);
+    fn packets_are_those_on_the_path() {
+        let mut run = finished(u64::MAX);
+        let bytes = run.packets(2e9, 2.01e9, 0, 1000).unwrap();
         let (meta, sent) = column(&bytes, "send_ns");
         let (_, delivered) = column(&bytes, "deliver_ns");
-        let (_, dropped) = column(&bytes, "drop_ns");
         assert!(meta["too_many"].is_null());
         assert!(sent.len() > 20, "{}", sent.len());
-        for row in 0..sent.len() {
-            let gone = delivered[row].min(dropped[row]);
-            assert!(sent[row] < 2.01e9 && gone >= 2e9, "{} {gone}", sent[row]);
-        }
-        let (meta, narrow) = column(&run.window(2_000_000_000, 2_050_000_000, 400), "low");
-        let delays = rows(series(&meta, "flow 1", "one_way_delay"));
-        assert!(delays.len() > 10 && narrow[delays].iter().all(|&delay| delay > 20.0));
-        let many = run.packets(0, 4_000_000_000, 0, 1000);
+        assert!(sent.iter().all(|&sent_ns| sent_ns < 2.01e9));
+        assert!(delivered.iter().filter(|at| at.is_finite()).all(|&at| at >= 2e9));
+        let many = run.packets(0.0, 4e9, 0, 100).unwrap();
         assert!(String::from_utf8_lossy(&many).contains("too_many"));
     }
 

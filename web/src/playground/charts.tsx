@@ -66,11 +66,11 @@ function scaleOf(kind: PanelKind, header: SeriesHeader): number {
 const stepped = uPlot.paths.stepped!({ align: 1 });
 const linear = uPlot.paths.linear!();
 
-function options(made: Drawn, inks: Inks, width: number, names: Map<number, string>): uPlot.Options {
+function options(made: Drawn, inks: Inks, width: number, names: string[]): uPlot.Options {
     const grid = { stroke: inks.line, width: 1 };
     const ticks = { stroke: inks.line, width: 1 };
     const values =
-        names.size > 0 ? (_: uPlot, splits: number[]) => splits.map((value) => names.get(value) ?? "") : undefined;
+        names.length > 0 ? (_: uPlot, splits: number[]) => splits.map((value) => names[value] ?? "") : undefined;
     const axis = { stroke: inks.quiet, grid, ticks, font: "11px system-ui, sans-serif" };
     return {
         width,
@@ -80,18 +80,15 @@ function options(made: Drawn, inks: Inks, width: number, names: Map<number, stri
         scales: {
             x: { time: false },
             y: {
-                range: (_, __, most) => [
-                    0,
-                    names.size > 0 ? Math.max(1, ...names.keys()) + 0.2 : most > 0 ? most * 1.06 : 1,
-                ],
+                range: (_, __, most) => [0, names.length > 0 ? names.length - 0.8 : most > 0 ? most * 1.06 : 1],
             },
         },
         axes: [
             { ...axis, values: (_, splits) => splits.map((value) => `${Number(value.toPrecision(9))}`), size: 28 },
             {
                 ...axis,
-                size: names.size > 0 ? 112 : 52,
-                ...(values ? { values, splits: () => [...names.keys()] } : {}),
+                size: names.length > 0 ? 112 : 52,
+                ...(values ? { values, splits: () => names.map((_, value) => value) } : {}),
             },
         ],
         series: [
@@ -132,22 +129,26 @@ interface PanelProps {
     range: Range;
     inks: Inks;
     choose: (range: Range) => void;
+    /** The moment whose packets are shown. */
+    at_ns: number;
 }
 
 /** One panel; nothing where no series belongs into it. */
-export function Panel({ kind, window, lines, range, inks, choose }: PanelProps) {
+export function Panel({ kind, window, lines, range, inks, choose, at_ns }: PanelProps) {
     const place = useRef<HTMLDivElement>(null);
     const plot = useRef<uPlot | null>(null);
     const shape = useRef("");
     const made = useMemo(() => drawn(kind, window, lines), [kind, window, lines]);
-    const names = useMemo(() => kind.names ?? new Map<number, string>(), [kind]);
+    const names = useMemo(() => kind.names ?? [], [kind]);
+    const label = useMemo(() => spoken(kind, window, lines), [kind, window, lines]);
+    const moment = useRef<HTMLElement | null>(null);
     const chosen = useRef(choose);
     chosen.current = choose;
 
     useEffect(() => {
         const element = place.current;
         if (!element) return;
-        const own = JSON.stringify([made.lines.map((line) => line && [line.color, line.dashes]), inks, [...names]]);
+        const own = JSON.stringify([made.lines.map((line) => line && [line.color, line.dashes]), inks, names]);
         if (plot.current && own !== shape.current) {
             plot.current.destroy();
             plot.current = null;
@@ -167,6 +168,9 @@ export function Panel({ kind, window, lines, range, inks, choose }: PanelProps) 
                 ],
             };
             plot.current = new uPlot(settings, made.data, element);
+            moment.current = document.createElement("div");
+            moment.current.className = "moment";
+            plot.current.over.append(moment.current);
         } else {
             plot.current.setData(made.data, false);
         }
@@ -174,6 +178,13 @@ export function Panel({ kind, window, lines, range, inks, choose }: PanelProps) 
             plot.current?.setScale("x", { min: range.from_ns / 1e9, max: range.to_ns / 1e9 });
         });
     }, [made, inks, names, kind, range.from_ns, range.to_ns]);
+
+    useEffect(() => {
+        const [at, line] = [plot.current?.valToPos(at_ns / 1e9, "x") ?? -1, moment.current];
+        if (!line || !plot.current) return;
+        line.hidden = at < 0 || at > plot.current.over.clientWidth;
+        line.style.transform = `translateX(${at}px)`;
+    });
 
     useEffect(() => {
         const element = place.current;
@@ -196,14 +207,14 @@ export function Panel({ kind, window, lines, range, inks, choose }: PanelProps) 
             <figcaption>
                 <b>{kind.title}</b>{" "}
                 <span class="quiet">
-                    {names.size > 0
+                    {names.length > 0
                         ? seriesOf(kind, window)
                               .map((header) => lines.find((line) => `flow ${line.flow}` === header.owner)?.title)
                               .join(", ")
                         : kind.unit}
                 </span>
             </figcaption>
-            <div class="plot" ref={place} role="img" aria-label={spoken(kind, window, lines)} />
+            <div class="plot" ref={place} role="img" aria-label={label} />
         </figure>
     );
 }

@@ -14,9 +14,9 @@ import type { Catalogue } from "./catalogue";
 import { findScheme } from "./catalogue";
 import { Panel, type Range } from "./charts";
 import { Controls } from "./controls";
-import { Engine, type Progress } from "./engine";
+import { Engine, type Progress, script } from "./engine";
 import { type Line, linesOf } from "./lines";
-import { modePanels, otherFields, PANELS, panelOf, seriesOf } from "./panels";
+import { modePanels, otherFields, PANELS, panelOf, seriesOf, shownFields } from "./panels";
 import { PRESETS, SCENARIOS } from "./presets";
 import { QueuePicture } from "./queue";
 import { addressOf, readAddress, type Scenario, valid } from "./scenario";
@@ -67,7 +67,7 @@ function App({ catalogue }: { catalogue: Catalogue }) {
         const dropped = scenario.flows.flatMap((flow) => own[flow.scheme] ?? []);
         const files = [...filesOf(scenario, catalogue), ...new Set(dropped)];
         const text = JSON.stringify(specification(scenario, catalogue, own));
-        engine.run(text, scenario.duration_s, files, COLUMNS);
+        engine.run(text, scenario.duration_s, files, COLUMNS, shownFields(""));
     }, [engine, scenario, catalogue, own, waits]);
 
     // the address follows, and leads: one that was just written into the browser's bar is read first
@@ -109,24 +109,27 @@ function App({ catalogue }: { catalogue: Catalogue }) {
     const duration_ns = scenario.duration_s * 1e9;
     const range = zoom ?? { from_ns: 0, to_ns: duration_ns };
     const isDone = progress?.totals !== null && progress !== null;
+    // what is zoomed, and one more series, is asked of the run that is there
     useEffect(() => {
-        if (!zoom || !isDone) return;
+        setDetail(null);
+        if (!isDone || (!zoom && !field)) return;
         let isCurrent = true;
-        const margin = (zoom.to_ns - zoom.from_ns) * 0.05;
-        const from = Math.max(0, zoom.from_ns - margin);
-        void engine.window(from, Math.min(duration_ns, zoom.to_ns + margin), COLUMNS).then((found) => {
+        const { from_ns, to_ns } = zoom ?? { from_ns: 0, to_ns: duration_ns };
+        const margin = (to_ns - from_ns) * 0.05;
+        const from = Math.max(0, from_ns - margin);
+        const to = Math.min(duration_ns, to_ns + margin);
+        void engine.window(from, to, COLUMNS, shownFields(field)).then((found) => {
             if (isCurrent && found) setDetail(found);
         });
         return () => {
             isCurrent = false;
         };
-    }, [engine, zoom, isDone, duration_ns]);
-    const shown = (zoom && detail) || progress?.window || null;
+    }, [engine, zoom, field, isDone, duration_ns, progress?.totals]);
+    const shown = detail ?? progress?.window ?? null;
 
     const choose = useCallback((next: Range) => {
         const least = 1e5;
         if (next.to_ns - next.from_ns < least) return;
-        setDetail(null);
         setZoom(next);
     }, []);
     const move = (from: number, to: number) => {
@@ -234,7 +237,7 @@ function App({ catalogue }: { catalogue: Catalogue }) {
                         duration_ns={duration_ns}
                         move={move}
                         at_ns={at_ns}
-                        fields={shown ? otherFields(shown) : []}
+                        fields={otherFields(progress?.series ?? [])}
                         field={field}
                         setField={setField}
                     />
@@ -249,6 +252,7 @@ function App({ catalogue }: { catalogue: Catalogue }) {
                                     range={range}
                                     inks={inks}
                                     choose={choose}
+                                    at_ns={at_ns}
                                 />
                             ))}
                     </div>
@@ -532,4 +536,5 @@ async function start(app: HTMLElement): Promise<void> {
 const app = document.getElementById("app");
 if (app) void start(app);
 // without a secure connection there is no service worker: the page works as long as it is open
-if ("serviceWorker" in navigator) navigator.serviceWorker.register("offline.js", { type: "module" }).catch(() => {});
+if ("serviceWorker" in navigator)
+    navigator.serviceWorker.register(script("offline.js"), { type: "module" }).catch(() => {});

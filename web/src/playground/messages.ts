@@ -2,10 +2,10 @@
 
 /** To the worker. A run ends the one before. */
 export type Ask =
-    | { kind: "run"; id: number; specification: string; files: string[]; columns: number }
+    | { kind: "run"; id: number; specification: string; files: string[]; columns: number; series: string[] }
     | { kind: "file"; name: string; bytes: ArrayBuffer }
     | { kind: "stop" }
-    | { kind: "window"; ask: number; from_ns: number; to_ns: number; columns: number }
+    | { kind: "window"; ask: number; from_ns: number; to_ns: number; columns: number; series: string[] }
     | { kind: "packets"; ask: number; from_ns: number; to_ns: number; flow: number; most: number };
 
 export interface Spent {
@@ -19,7 +19,7 @@ export interface Spent {
 export type Told =
     | { kind: "ready" }
     | { kind: "progress"; id: number; now_ns: number; records: number; columns: ArrayBuffer }
-    | { kind: "done"; id: number; records: number; columns: ArrayBuffer; totals: string; spent: Spent }
+    | { kind: "done"; id: number; records: number; columns: ArrayBuffer; totals: string; series: string; spent: Spent }
     | { kind: "failed"; id: number; why: string }
     | { kind: "answer"; ask: number; columns: ArrayBuffer | null };
 

@@ -12,6 +12,7 @@ interface Exports {
     records(): number;
     window(from_ns: number, to_ns: number, columns: number): number;
     packets(from_ns: number, to_ns: number, flow: number, most: number): number;
+    series(): number;
     totals(): number;
 }
 
@@ -75,7 +76,9 @@ export class Simulation {
         return this.#exports.records();
     }
 
-    window(from_ns: number, to_ns: number, columns: number): ArrayBuffer {
+    /** A part of the run: the series of these names, of all that have them. */
+    window(from_ns: number, to_ns: number, columns: number, series: string[]): ArrayBuffer {
+        this.#put(new TextEncoder().encode(JSON.stringify(series)));
         this.#check(this.#exports.window(from_ns, to_ns, columns));
         return this.#taken();
     }
@@ -83,6 +86,12 @@ export class Simulation {
     packets(from_ns: number, to_ns: number, flow: number, most: number): ArrayBuffer {
         this.#check(this.#exports.packets(from_ns, to_ns, flow, most));
         return this.#taken();
+    }
+
+    /** The series that it has, as JSON. */
+    series(): string {
+        this.#check(this.#exports.series());
+        return new TextDecoder().decode(this.#taken());
     }
 
     /** What the run came to, as JSON. */

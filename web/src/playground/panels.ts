@@ -2,6 +2,7 @@
 
 import type { Columns } from "../data/columns";
 import type { SeriesHeader, WindowMeta } from "../data/source";
+import type { Described } from "./engine";
 
 export interface PanelKind {
     id: string;
@@ -13,10 +14,10 @@ export interface PanelKind {
     fields: string[];
     /** Of flows, or of the link. */
     of: "flow" | "link";
-    /** One flow alone: the values of others have other names. */
-    owner?: string;
-    /** Names of values. */
-    names?: Map<number, string>;
+    /** These flows alone: the values of others have other names. */
+    owners?: string[];
+    /** Names of the values 0, 1, ... */
+    names?: string[];
 }
 
 export const PANELS: PanelKind[] = [
@@ -68,46 +69,44 @@ const MODES = ["mode", "state", "phase"];
 /** A panel for each flow whose controller has phases with names; flows with the same ones share it. */
 export function modePanels(window: Columns<WindowMeta>): PanelKind[] {
     const panels = new Map<string, PanelKind>();
-    for (const header of window.meta.series) {
-        const names = namesOf(header.unit);
-        if (!header.owner.startsWith("flow ") || !MODES.includes(header.name) || names.size < 2) continue;
-        const known = panels.get(header.unit);
+    for (const { owner, name, names } of window.meta.series) {
+        if (!owner.startsWith("flow ") || !MODES.includes(name) || !names || names.length < 2) continue;
+        const alike = JSON.stringify([name, names]);
+        const known = panels.get(alike);
         if (known) {
-            known.owner += `,${header.owner}`;
+            known.owners?.push(owner);
             continue;
         }
-        panels.set(header.unit, {
-            id: `mode ${header.owner}`,
+        panels.set(alike, {
+            id: `${name} ${owner}`,
             title: "Mode",
             unit: "",
             says: "what the controller is doing",
-            fields: [header.name],
+            fields: [name],
             of: "flow",
-            owner: header.owner,
-            names,
+            owners: [owner],
+            names: names.map((each) => each.replaceAll("_", " ")),
         });
     }
     return [...panels.values()];
 }
 
-/** Fields of flows that panels do not show yet: the reader can have one more. */
-export function otherFields(window: Columns<WindowMeta>): string[] {
-    const shown = new Set(PANELS.filter((panel) => panel.of === "flow").flatMap((panel) => panel.fields));
-    for (const mode of MODES) shown.add(mode);
-    const names = window.meta.series.filter((one) => one.owner.startsWith("flow ")).map((one) => one.name);
-    return [...new Set(names)].filter((name) => !shown.has(name)).sort();
+/** Names of all series that panels show. */
+export function shownFields(other: string): string[] {
+    return [...new Set([...PANELS.flatMap((panel) => panel.fields), ...MODES, ...(other ? [other] : [])])];
+}
+
+/** Fields of flows that panels do not show: the reader can have one more. */
+export function otherFields(series: Described[]): string[] {
+    const shown = shownFields("");
+    const names = series.filter(({ owner }) => owner.startsWith("flow ")).map(({ name }) => name);
+    return [...new Set(names)].filter((name) => !shown.includes(name)).sort();
 }
 
 export function panelOf(field: string, window: Columns<WindowMeta>): PanelKind {
     const found = window.meta.series.find((one) => one.name === field);
-    const title = (found?.title ?? field).replaceAll("_", " ");
-    return { id: "other", title, unit: found?.unit ?? "", says: "chosen field", fields: [field], of: "flow" };
-}
-
-/** `0 startup, 1 drain`: names of the values of a field. */
-export function namesOf(unit: string): Map<number, string> {
-    const found = [...unit.matchAll(/(\d+) ([^,]+)/g)];
-    return new Map(found.map(([, number, name]) => [Number(number), name!.replaceAll("_", " ").trim()]));
+    const { title = field, unit = "" } = found ?? {};
+    return { id: `other ${field}`, title, unit, says: "a field of the sender", fields: [field], of: "flow" };
 }
 
 /** The series of a panel: at most one of each flow, or that of the bottleneck. */
@@ -117,9 +116,8 @@ export function seriesOf(panel: PanelKind, window: Columns<WindowMeta>): SeriesH
         const found = series.find((one) => one.owner.startsWith("link data/") && panel.fields.includes(one.name));
         return found ? [found] : [];
     }
-    const owners = panel.owner
-        ? panel.owner.split(",")
-        : [...new Set(series.map((one) => one.owner))].filter((owner) => owner.startsWith("flow "));
+    const owners =
+        panel.owners ?? [...new Set(series.map((one) => one.owner))].filter((one) => one.startsWith("flow "));
     return owners.flatMap((owner) => {
         for (const field of panel.fields) {
             const found = series.find((one) => one.owner === owner && one.name === field && one.rows > 0);

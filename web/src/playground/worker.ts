@@ -46,7 +46,7 @@ const breath = (): Promise<void> =>
     });
 
 async function run(ask: Extract<Ask, { kind: "run" }>): Promise<void> {
-    const { id, specification, columns } = ask;
+    const { id, specification, columns, series } = ask;
     const began = performance.now();
     let simulated_ms = 0;
     try {
@@ -69,15 +69,16 @@ async function run(ask: Extract<Ask, { kind: "run" }>): Promise<void> {
             if (id !== wanted) return;
             if (performance.now() - began > picture) {
                 const { now_ns, records } = simulation;
-                const bytes = simulation.window(0, duration_ns, columns);
+                const bytes = simulation.window(0, duration_ns, columns, series);
                 post({ kind: "progress", id, now_ns, records, columns: bytes }, [bytes]);
                 picture = performance.now() - began + PICTURE_MS;
             }
         }
-        const bytes = simulation.window(0, duration_ns, columns);
+        const bytes = simulation.window(0, duration_ns, columns, series);
         const totals = simulation.totals();
         const spent = { total_ms: performance.now() - began, simulated_ms };
-        post({ kind: "done", id, records: simulation.records, columns: bytes, totals, spent }, [bytes]);
+        const told = { records: simulation.records, columns: bytes, totals, series: simulation.series(), spent };
+        post({ kind: "done", id, ...told }, [bytes]);
     } catch (error) {
         if (id === wanted) post({ kind: "failed", id, why: reason(error) });
     }
@@ -113,7 +114,7 @@ addEventListener("message", (event: MessageEvent<Ask>) => {
             files.set(ask.name, new Uint8Array(ask.bytes));
             break;
         case "window":
-            answer(ask.ask, (simulation) => simulation.window(ask.from_ns, ask.to_ns, ask.columns));
+            answer(ask.ask, (simulation) => simulation.window(ask.from_ns, ask.to_ns, ask.columns, ask.series));
             break;
         case "packets":
             answer(ask.ask, (simulation) => simulation.packets(ask.from_ns, ask.to_ns, ask.flow, ask.most));
