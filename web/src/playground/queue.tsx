@@ -87,7 +87,7 @@ export function QueuePicture({ engine, scenario, rate_mbps, limit, lines, inks, 
     const [speed, setSpeed] = useState(2);
     const still = useRef(matchMedia("(prefers-reduced-motion: reduce)").matches);
     const [playing, setPlaying] = useState(!still.current);
-    const [at_ns, setAt] = useState(() => scenario.duration_s * 0.25e9);
+    const [at_ns, setAt] = useState(() => scenario.duration_s * 0.3e9);
     const [said, setSaid] = useState("");
     const state = useRef({ at: at_ns, from: 0, to: 0, packets: [] as Packet[], asking: false, shown: 0 });
     const latest = useRef({ until_ns, scenario, rate_mbps });
