@@ -177,11 +177,13 @@ export function drawSeries(
         parts.push([begin, row]);
         begin = row;
     }
+    // A thinned row is of all the time up to the next: where that is seen, it is a box.
+    const wide = series.thinned && (plot.right - plot.left) / (last - first) > 4;
     if (series.thinned) {
         context.globalAlpha = 0.3;
         for (const [from, to] of parts) {
             context.beginPath();
-            const holds = series.kind !== "points";
+            const holds = series.kind !== "points" || wide;
             const end = (row: number) => (holds && row + 1 < to ? x(row + 1) : x(row));
             for (let row = from; row < to; row++) {
                 context.lineTo(x(row), y(series.high[row]!));
@@ -197,6 +199,17 @@ export function drawSeries(
     }
     context.setLineDash(stroke.dashes);
     for (const [from, to] of parts) {
+        if (wide && series.kind === "points") {
+            for (const edge of [series.low, series.high]) {
+                context.beginPath();
+                for (let row = from; row < to; row++) {
+                    context.lineTo(x(row), y(edge[row]!));
+                    if (row + 1 < to) context.lineTo(x(row + 1), y(edge[row]!));
+                }
+                context.stroke();
+            }
+            continue;
+        }
         if (series.kind === "points") {
             // Each row's range is a part of the line: a peak of a single sample is seen at any zoom.
             context.beginPath();

@@ -25,6 +25,7 @@ import { identity, useNewest } from "./windows";
 /** More packets than this are not drawn one by one. */
 const MOST = 12_000;
 const ROWS = 50;
+const NONE: number[] = [];
 /** Pixels around the pointer in which a packet is found. */
 const REACH = 30;
 
@@ -73,14 +74,16 @@ export function Sequence(props: Props) {
     const shown = useMemo(() => MARKS.filter(({ id }) => !off.includes(id)), [off]);
     const height = width < 560 ? 260 : 340;
     const plot = plotOf(width);
-    const many = packets !== null && (packets.tooMany > 0 || packets.rows > MOST);
-    const drawn = packets !== null && !many ? packets : null;
+    const seen = useMemo(() => (packets ? visible(packets, view, flow) : []), [packets, view.from, view.to, flow]);
+    const tooMany = packets?.tooMany || (seen.length > MOST ? seen.length : 0);
+    const many = tooMany > 0;
+    const drawn = many ? null : packets;
     const ends = useNewest(
         many && !props.written ? () => endsOf(source, view, flow) : null,
         many && !props.written ? `${identity(source)} ${flow} ${view.from} ${view.to} ${age}` : "",
     );
     const sent = useMemo(() => (many ? sentLine(data, flow, ends.data) : null), [many, data, flow, ends.data]);
-    const rows = useMemo(() => (drawn ? visible(drawn, view, flow) : []), [drawn, view.from, view.to, flow]);
+    const rows = drawn ? seen : NONE;
     const scale = useMemo(
         () => (drawn ? scaleOfPackets(drawn, rows, view, height) : scaleOfEvents(data, sent, flow, view, height)),
         [drawn, rows, data, sent, view.from, view.to, flow, height],
@@ -90,7 +93,7 @@ export function Sequence(props: Props) {
         [drawn, rows, view.from, view.to],
     );
     const span = view.to - view.from;
-    const enough = many && packets.tooMany > 0 ? Math.max(1000, (span * MOST * 0.7) / packets.tooMany) : 0;
+    const enough = many ? Math.max(1000, (span * MOST * 0.7) / tooMany) : 0;
     useEffect(() => setHovered(null), [drawn]);
 
     const pinnedRow = useMemo(() => {
@@ -147,7 +150,7 @@ export function Sequence(props: Props) {
     const pressed = useRef<[number, number] | null>(null);
     const title = `Packets of ${props.flowTitle}`;
     const says = many
-        ? `${packets.tooMany} packets, too many to draw each; zoom in to ${spanText(enough)}`
+        ? `${tooMany} packets, too many to draw each; zoom in to ${spanText(enough)}`
         : MARKS.filter((mark) => counts.get(mark.id))
               .map((mark) => `${mark.title} ${counts.get(mark.id)}`)
               .join(", ") || "no packets in this window";
@@ -159,21 +162,25 @@ export function Sequence(props: Props) {
                     {title}
                     <span class="quiet"> by number, over time</span>
                 </span>
-                {many && (
-                    <span role="status">
-                        {packets.tooMany} packets: zoom in to {spanText(enough)} to see them
-                        {sent && "; the line is how many were sent"}.{" "}
-                        <button
-                            type="button"
-                            class="small"
-                            onClick={() => {
-                                const middle = (view.from + view.to) / 2;
-                                onView(limited({ from: middle - enough / 2, to: middle + enough / 2 }, whole));
-                            }}
-                        >
-                            zoom in
-                        </button>
-                    </span>
+                {many && props.written && packets?.tooMany ? (
+                    <span>{tooMany} packets are more than this site keeps.</span>
+                ) : (
+                    many && (
+                        <span role="status">
+                            {tooMany} packets: zoom in to {spanText(enough)} to see them
+                            {sent && "; the line is how many were sent"}.{" "}
+                            <button
+                                type="button"
+                                class="small"
+                                onClick={() => {
+                                    const middle = (view.from + view.to) / 2;
+                                    onView(limited({ from: middle - enough / 2, to: middle + enough / 2 }, whole));
+                                }}
+                            >
+                                zoom in
+                            </button>
+                        </span>
+                    )
                 )}
                 {problem && <span class="bad">{problem}</span>}
             </figcaption>

@@ -633,6 +633,7 @@ function Overview({
     const name = names.find((each) => known.some((series) => series.name === each));
     const wanted = known.filter((each) => each.name === name && flows.includes(flowOf(each.owner) ?? -1)).map(keyOf);
     const { data } = useWindow(wanted.length > 0 ? source : null, whole, width > 0 ? 500 : 0, wanted, age);
+    const shown = wanted.flatMap((key) => data?.series.get(key) ?? []);
     const plot = plotOf(width);
     const now = useRef({ view, onView, width });
     now.current = { view, onView, width };
@@ -697,10 +698,10 @@ function Overview({
                     context.fillStyle = inks.soft;
                     context.fillRect(plot.left, 0, plot.right - plot.left, 34);
                     let high = 0;
-                    for (const series of data?.series.values() ?? [])
+                    for (const series of shown)
                         for (let row = 0; row < series.high.length; row++) high = Math.max(high, series.high[row]!);
                     clipped(context, plot, 0, 34, () => {
-                        for (const [index, series] of [...(data?.series.values() ?? [])].entries()) {
+                        for (const [index, series] of shown.entries()) {
                             const stroke = {
                                 ...strokeOf(index, 0, false, inks.dark, series.name),
                                 marker: "",
