@@ -71,7 +71,7 @@ function App() {
 /** Filters go along from one page to the next. */
 function keep(query: URLSearchParams): string {
     const kept = new URLSearchParams();
-    for (const [name, value] of query) if (name === "filter") kept.append(name, value);
+    for (const [name, value] of query) if (name === "filter" || name === "convention") kept.append(name, value);
     const text = kept.toString();
     return text ? `?${text}` : "";
 }

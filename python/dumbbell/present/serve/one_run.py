@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError, printable
@@ -79,20 +80,8 @@ class OneRun:
     def facts(self, written: bool = False) -> dict[str, object]:
         """Return what `facts.json` says; `written` for files, where nothing more can be asked for."""
         content = self.statistics
-        specification = self.place.results.experiment.specification(self.run)
         kept = kept_files(self.folder)
         series = json.loads(self.view.series()) if kept else []
-        flows = [
-            {
-                "flow": number,
-                "scheme": flow.get("scheme") or self.run.scheme,
-                "start_s": flow.get("start_s") or 0.0,
-                "stop_s": flow.get("stop_s"),
-                "reverse": bool(flow.get("reverse")),
-                "metrics": dict(flat(flow)),
-            }
-            for number, flow in enumerate(content["flows"], 1)
-        ]
         return {
             "id": self.identity,
             "label": self.run.label,
@@ -104,9 +93,8 @@ class OneRun:
             "backend": content["backend"],
             "status": content["status"],
             "reason": content["reason"],
-            "duration_ns": round(specification["duration_s"] * 1e9),
-            "flows": flows,
-            "links": [str(link.get("name", "")) for link in content["links"]],
+            **self._known,
+            "links": [str(link.get("link", "")) for link in content["links"]],
             "series": series,
             "files": [] if written else self.files(),
             "command": run_command(self.run, self.place.results.experiment),
@@ -116,13 +104,33 @@ class OneRun:
         }
 
     @cached_property
+    def _known(self) -> dict[str, object]:
+        """How long it is, and what is known of its flows."""
+        specification = self.place.results.experiment.specification(self.run)
+        planned = specification["flows"]
+        flows = []
+        for number, flow in enumerate(self.statistics["flows"], 1):
+            plan: Mapping[str, Any] = planned[number - 1] if number <= len(planned) else {}
+            known = {
+                "flow": number,
+                "scheme": flow.get("scheme") or self.run.scheme,
+                "start_s": flow.get("start_s") or 0.0,
+                "stop_s": flow.get("stop_s"),
+                "reverse": bool(flow.get("reverse")),
+                "application": plan.get("application", {}).get("kind"),
+                "metrics": dict(flat(flow)),
+            }
+            flows.append({name: value for name, value in known.items() if name != "application" or value})
+        return {"duration_ns": round(specification["duration_s"] * 1e9), "flows": flows}
+
+    @cached_property
     def series_names(self) -> list[list[str]]:
         """Owner and name of each series."""
         return [[each["owner"], each["name"]] for each in json.loads(self.view.series())]
 
     def reading(self) -> str:
         """Return what `reading.json` says: sentences on what happened in the run."""
-        return self.view.reading()
+        return self.view.reading(json.dumps(self._known))
 
     def files(self) -> list[dict[str, object]]:
         """Return names and sizes of its files; links and folders are none."""

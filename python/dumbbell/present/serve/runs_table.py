@@ -18,6 +18,7 @@ from dumbbell.present.figure_metrics import SHARE, FigureMetric, find_metric
 from dumbbell.present.plots.parts.strokes import scheme_strokes
 from dumbbell.present.plots.parts.style import INK, styles
 from dumbbell.present.serve.columns import encode
+from dumbbell.results.analysis.axis_words import axis_heading
 from dumbbell.results.numbers import definitions
 from dumbbell.results.sql.index import IndexedRun, RunsIndex, index_state
 
@@ -140,7 +141,7 @@ class RunsTable:
         for name in names:
             values = self._axis_texts(name)
             is_number = all(value is None or _is_number(value) for value in values)
-            title = "base path" if name == "path" else name
+            title = "base path" if name == "path" else axis_heading(name)
             fields.append(self._field(f"{AXIS}{name}", title, "number" if is_number else "text", "axis"))
         return fields
 
@@ -171,15 +172,8 @@ class RunsTable:
 
     def _share_fields(self) -> list[dict[str, object]]:
         """Return a field for the share of each scheme that competes with others in a run."""
-        mixes = [mix for place in self.places for mix in place.results.experiment.mixes]
-        if not mixes:
-            return []
-        schemes = self._schemes()
+        schemes = list(dict.fromkeys(name for index in self._indexes for name in index.competing))
         return [_metric_field(find_metric(f"{SHARE}{name}", schemes), "flow") for name in schemes]
-
-    def _schemes(self) -> list[str]:
-        """Return the names of all schemes, those of mixes included."""
-        return list(dict.fromkeys(name for place in self.places for name in place.results.experiment.schemes))
 
     def _values(self, name: str) -> NDArray[Any] | list[str | None]:
         if name == "directory":

@@ -63,9 +63,9 @@ _OF_FLOWS = (
 
 
 class RunsIndex:
-    """The runs of a results directory in the order of their rows; those that were not made come last.
+    """The runs of a results directory in the order in which they are planned, those that were not made included.
 
-    Numbers are arrays with one value per row; NaN where a run does not have the number.
+    Numbers are arrays with one value per run; NaN where a run does not have the number.
     """
 
     def __init__(self, results: ResultsDirectory) -> None:
@@ -84,9 +84,13 @@ class RunsIndex:
         except (UserError, sqlite3.Error):
             self._connection = self._new()
             found = self._select(_OF_RUNS)
-        self._ids = np.array([row[0] for row in found], dtype=np.int64)
-        made = [IndexedRun(str(row[1] or results.experiment.name), *row[2:]) for row in found]
-        self.runs = made + self._missing(made)
+        made = {int(row[0]): IndexedRun(str(row[1] or results.experiment.name), *row[2:]) for row in found}
+        ids, self.runs = self._in_order(made)
+        self._numbers = ids
+        numbered = [(number, row) for row, number in enumerate(ids) if number is not None]
+        numbered.sort()
+        self._ids = np.array([number for number, _ in numbered], dtype=np.int64)
+        self._rows = np.array([row for _, row in numbered], dtype=np.int64)
 
     def _new(self) -> sqlite3.Connection:
         self._made = TemporaryDirectory(prefix="dumbbell-index-")
@@ -95,21 +99,25 @@ class RunsIndex:
             database.rebuild(self.results, self.results.settled())
         return _read_only(file)
 
-    def _missing(self, made: Sequence[IndexedRun]) -> list[IndexedRun]:
-        """Return the planned runs that have no row."""
+    def _in_order(self, made: dict[int, IndexedRun]) -> tuple[list[int | None], list[IndexedRun]]:
+        """Return all runs in the order in which they are planned, each with its number in the index, if it has one."""
         experiment = self.results.experiment
-        known = {(run.path, run.scheme, run.run) for run in made}
-        planned = self.results.experiment.all_runs() if experiment.capabilities.executes else self.results.planned()
-        left = [run for run in planned if (run.path, run.scheme, run.run) not in known]
-        if not left:
-            return []
+        numbers = {(run.path, run.scheme, run.run): number for number, run in made.items()}
+        planned = experiment.all_runs() if experiment.capabilities.executes else self.results.planned()
         why = NOT_YET if experiment.every_s is not None else RUNNING if self.results.is_written else MISSING
-        return [
-            IndexedRun(
-                experiment.name, run.path, run.scheme, run.run, "missing", why, experiment.backend, None, run.seed, None
+        name, backend = experiment.name, experiment.backend
+        ids: list[int | None] = []
+        runs = []
+        for run in planned:
+            number = numbers.pop((run.path, run.scheme, run.run), None)
+            ids.append(number)
+            runs.append(
+                IndexedRun(name, run.path, run.scheme, run.run, "missing", why, backend, None, run.seed, None)
+                if number is None
+                else made[number]
             )
-            for run in left
-        ]
+        ids += numbers.values()  # of runs that are no longer planned
+        return ids, runs + [made[number] for number in numbers.values()]
 
     @cached_property
     def metrics(self) -> dict[str, list[str]]:
@@ -147,6 +155,15 @@ class RunsIndex:
         self._put(column, rows)
         return column
 
+    @cached_property
+    def competing(self) -> list[str]:
+        """The schemes of flows that share a path with flows of another scheme in some run."""
+        rows = self._select(
+            "SELECT DISTINCT cca FROM flow WHERE experiment_id IN (SELECT experiment_id FROM flow"
+            " GROUP BY experiment_id HAVING count(DISTINCT cca) > 1) ORDER BY cca"
+        )
+        return [str(name) for (name,) in rows]
+
     def parameters(self) -> list[str]:
         """Return the names of the axes of the grid; with the first of them, `path`, is what the cells are made of."""
         rows = self._select("SELECT DISTINCT name FROM parameter WHERE name != 'aut' ORDER BY name")
@@ -156,13 +173,16 @@ class RunsIndex:
     def parameter(self, name: str) -> list[str | None]:
         """Return the value of an axis in all runs, as text."""
         found = dict(self._select("SELECT experiment_id, value FROM parameter WHERE name = ?", (name,)))
-        made = [found.get(number) for number in self._ids.tolist()]
         cells = self.results.experiment.cells
-        for run in self.runs[len(made) :]:
+        texts: list[str | None] = []
+        for number, run in zip(self._numbers, self.runs, strict=True):
             cell = cells.get(run.path)
-            value = None if cell is None else cell.base if name == "path" else cell.axis_values.get(name)
-            made.append(None if value is None else str(value))
-        return made
+            if number is not None:
+                texts.append(found.get(number))
+            else:
+                value = None if cell is None else cell.base if name == "path" else cell.axis_values.get(name)
+                texts.append(None if value is None else str(value))
+        return texts
 
     def _empty(self) -> NDArray[np.float64]:
         return np.full(len(self.runs), np.nan)
@@ -172,7 +192,7 @@ class RunsIndex:
         known = [row for row in rows if row[1] is not None]
         if known:
             ids = np.array([row[0] for row in known], dtype=np.int64)
-            column[np.searchsorted(self._ids, ids)] = np.array([row[1] for row in known], dtype=np.float64)
+            column[self._rows[np.searchsorted(self._ids, ids)]] = np.array([row[1] for row in known], dtype=np.float64)
 
     def _select(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         looks = 0
