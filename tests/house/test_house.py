@@ -17,6 +17,7 @@ IN_THE_BROWSER = {
     "path",
     "measure",
     "runs",
+    "views",
     "simulator",
     "playground",
 }

@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut run = Run::begin(&asked.specification.to_string(), &files)?;
         while run.advance(Time::NEVER, u64::MAX)? == State::Paused {}
         let seconds = started.elapsed().as_secs_f64();
-        let mut totals: Value = serde_json::from_str(&run.totals()?)?;
+        let mut totals: Value = serde_json::from_str(run.totals()?)?;
         totals["seconds"] = json!(seconds);
         writeln!(stdout(), "{totals}")?;
     }

@@ -17,6 +17,9 @@ pub enum Error {
     /// What was asked about it cannot be.
     #[error(transparent)]
     View(#[from] views::Error),
+    /// Totals are of the whole run.
+    #[error("the run goes on: there are totals when it is over")]
+    GoesOn,
     /// A file that a parameter names was not handed over.
     #[error("flows[{flow}]: `{parameter}` = `{name}`: this file was not handed over")]
     NoFile {

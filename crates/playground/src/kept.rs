@@ -30,6 +30,11 @@ pub(crate) struct KeptRows {
 }
 
 impl Kept {
+    /// Nothing more comes, after so many records: what is kept is not copied any more when somebody looks.
+    pub(crate) fn close(&mut self, records: u64) {
+        self.looked = Some((records, core::mem::take(&mut self.builder).finish()));
+    }
+
     /// The pyramid of what was told so far, `records` of them, and the rows.
     pub(crate) fn look(&mut self, records: u64) -> (&Pyramid, &KeptRows) {
         if !self.looked.as_ref().is_some_and(|(known, _)| *known == records) {

@@ -36,7 +36,10 @@ impl Observer for Counted {
 #[derive(Debug)]
 pub struct Run {
     simulation: Simulation<Box<RunSpec>>,
-    observers: (RunMeter, Counted, Kept),
+    /// The meter until the totals are made.
+    observers: (Option<RunMeter>, Counted, Kept),
+    is_over: bool,
+    totals: Option<String>,
 }
 
 /// What a run comes to.
@@ -70,9 +73,9 @@ impl Run {
                 flow.files.insert(name.clone(), contents.clone());
             }
         }
-        let observers =
-            (RunMeter::new(meter_config(&spec, Backend::Simulation)), Counted::default(), Kept::default());
-        Ok(Self { simulation: Simulation::new(spec, &registry)?, observers })
+        let meter = RunMeter::new(meter_config(&spec, Backend::Simulation));
+        let observers = (Some(meter), Counted::default(), Kept::default());
+        Ok(Self { simulation: Simulation::new(spec, &registry)?, observers, is_over: false, totals: None })
     }
 
     /// Goes on for so many events at most, and no further than `until`.
@@ -80,9 +83,17 @@ impl Run {
     /// # Errors
     /// One line: why the run ended early.
     pub fn advance(&mut self, until: Time, events: u64) -> Result<State, Error> {
+        if self.is_over {
+            return Ok(State::Finished);
+        }
         match self.simulation.advance_by(Slice { until, events }, &mut self.observers)? {
             Progress::Paused => Ok(State::Paused),
-            Progress::Finished => Ok(State::Finished),
+            Progress::Finished => {
+                let records = self.digest().records();
+                self.observers.2.close(records);
+                self.is_over = true;
+                Ok(State::Finished)
+            }
             Progress::Due(_) | Progress::Waiting => Err(Error::Undecided),
         }
     }
@@ -128,20 +139,23 @@ impl Run {
         Ok(View::new(pyramid, rows).packets(from_ns, to_ns, flow, most)?)
     }
 
-    /// What the run came to, as JSON: digest, counts, and its statistics as `stats.json` has them.
+    /// What the run came to, once it is over, as JSON: digest, counts, and its statistics as `stats.json` has them.
     ///
     /// # Errors
-    /// One line: how its metrics contradict each other.
-    pub fn totals(&self) -> Result<String, Error> {
-        let (meter, Counted(digest), _) = &self.observers;
-        let counted = self.simulation.totals();
-        let totals = Totals {
-            digest: digest.text(),
-            records: digest.records(),
-            events: counted.events,
-            statistics: counted.stats(meter.clone())?,
-        };
-        Ok(serde_json::to_string(&totals).unwrap_or_default())
+    /// One line: it is not over, or how its metrics contradict each other.
+    pub fn totals(&mut self) -> Result<&str, Error> {
+        if self.totals.is_none() {
+            let meter = self.observers.0.take_if(|_| self.is_over).ok_or(Error::GoesOn)?;
+            let counted = self.simulation.totals();
+            let totals = Totals {
+                digest: self.digest().text(),
+                records: self.digest().records(),
+                events: counted.events,
+                statistics: counted.stats(meter)?,
+            };
+            self.totals = Some(serde_json::to_string(&totals).unwrap_or_default());
+        }
+        Ok(self.totals.as_deref().unwrap_or_default())
     }
 }
 

@@ -103,9 +103,9 @@ function sent(scenario: Scenario, catalogue: Catalogue): Sent[] {
 
 /** Samples often enough for a picture, and seldom enough for a long run. */
 export function sampleInterval(duration_s: number): number {
-    if (duration_s <= 10) return 0.01;
-    if (duration_s <= 60) return 0.05;
-    return 0.2;
+    if (duration_s <= 5) return 0.01;
+    if (duration_s <= 30) return 0.05;
+    return duration_s <= 90 ? 0.1 : 0.2;
 }
 
 /** The corrected metrics leave out a sixth, as in an experiment that does not say it. */
