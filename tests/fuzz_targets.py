@@ -333,6 +333,23 @@ def _give_script(content: bytes, folder: Path, suffix: str = ".txt") -> None:
     json.dumps([result.passed for result in dumbbell.run_scripts([file])])
 
 
+def _indexes(folder: Path) -> list[bytes]:
+    return [_core.RunView(*_files_of_run(run)).index() for run in sorted((results(folder) / "runs").glob("*/*/*"))]
+
+
+def _files_of_run(run: Path) -> tuple[Path, Path, Path]:
+    return run / "packets.parquet", run / "flows.parquet", run / "links.parquet"
+
+
+def _give_index(content: bytes, folder: Path) -> None:
+    """An index without the files that it is of: whatever is in it is shown, or it is refused."""
+    looked_at = _core.RunView.of_index(content)
+    names = json.dumps([[one["owner"], one["name"]] for one in json.loads(looked_at.series())[:100]])
+    for end in (1.0, 1e9, float(max(looked_at.end_ns, 1))):
+        looked_at.window(0.0, min(end, 4e18), 100, names)
+    json.loads(looked_at.reading())
+
+
 TARGETS = {
     target.name: target
     for target in (
@@ -348,6 +365,7 @@ TARGETS = {
         Target("names", _names, _give_name),
         Target("table", lambda _: [TABLE.encode()], _give_table),
         Target("results", _stored, _give_results),
+        Target("index", _indexes, _give_index),
         Target("script", lambda _: _scripts(".txt"), _give_script),
         Target("packetdrill", lambda _: _scripts(".pkt"), lambda *given: _give_script(*given, ".pkt")),
         *LOGS,

@@ -863,6 +863,10 @@ class RunView:
         index: bytes | None = None,
         retransmissions: dict[int, int] | None = None,
     ) -> None: ...
+    @staticmethod
+    def of_index(index: bytes) -> RunView:
+        """A run of which only what was kept is there: its windows, as closely as that shows them."""
+
     def index(self) -> bytes:
         """What is kept, for a file beside the others."""
 

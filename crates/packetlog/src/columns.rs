@@ -95,7 +95,7 @@ pub(crate) fn check_file(
         match found {
             Some(Some(found)) if found == value || is_older(key, found, value) => {}
             Some(found) => {
-                let found = found.unwrap_or("");
+                let found = found.unwrap_or("").escape_debug();
                 return Err(Error::file(
                     path,
                     format!("has {key} = '{found}', but '{value}' is needed here"),

@@ -21,8 +21,8 @@ pub struct PacketLogReader {
     next_row: usize,
     least_ns: u64,
     step_back_ns: u64,
-    /// Which times are wanted, ns.
-    wanted: Range<u64>,
+    /// Which times are wanted, ns; all without it.
+    wanted: Option<Range<u64>>,
 }
 
 impl PacketLogReader {
@@ -36,14 +36,7 @@ impl PacketLogReader {
         check_file(path, metadata, &expected, &schema)?;
         let mut pairs = metadata.key_value_metadata().into_iter().flatten();
         let step_back_ns = if pairs.any(|pair| pair.key == ORDER_KEY) { STEP_BACK_NS } else { 0 };
-        Ok(Self {
-            groups,
-            batch: Rows::default(),
-            next_row: 0,
-            least_ns: 0,
-            step_back_ns,
-            wanted: 0..u64::MAX,
-        })
+        Ok(Self { groups, batch: Rows::default(), next_row: 0, least_ns: 0, step_back_ns, wanted: None })
     }
 
     /// Number of records in the log.
@@ -55,8 +48,8 @@ impl PacketLogReader {
     /// times, says the footer, lie there; in a log from elsewhere these may be more, since its clock may have stepped back.
     #[must_use]
     pub fn rows_between(mut self, from_ns: u64, to_ns: u64) -> Self {
-        self.wanted = from_ns..to_ns;
-        self.groups.only(self.wanted.clone());
+        self.groups.only(from_ns..to_ns);
+        self.wanted = Some(from_ns..to_ns);
         self
     }
 
@@ -82,7 +75,7 @@ impl PacketLogReader {
             match self.batch.record(row) {
                 Some(record) if record.time_ns >= self.least_ns => {
                     self.least_ns = self.least_ns.max(record.time_ns.saturating_sub(self.step_back_ns));
-                    if self.wanted.contains(&record.time_ns) {
+                    if self.wanted.as_ref().is_none_or(|wanted| wanted.contains(&record.time_ns)) {
                         return Ok(Some(record));
                     }
                     self.pass_over(&record)?;
@@ -95,7 +88,7 @@ impl PacketLogReader {
     /// A record that is not wanted: after the last one that is, nothing more is read.
     #[inline]
     fn pass_over(&mut self, record: &Record) -> Result<(), Error> {
-        if self.least_ns >= self.wanted.end {
+        if self.wanted.as_ref().is_some_and(|wanted| self.least_ns >= wanted.end) {
             self.finish();
         }
         if self.groups.may_have(record.time_ns) {

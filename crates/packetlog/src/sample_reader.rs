@@ -23,8 +23,8 @@ pub struct SampleReader {
     groups: Groups<SampleColumns>,
     batch: Batch,
     rows: std::vec::IntoIter<Sample>,
-    /// Which times are wanted, ns.
-    wanted: Range<u64>,
+    /// Which times are wanted, ns; all without it.
+    wanted: Option<Range<u64>>,
 }
 
 impl SampleReader {
@@ -34,15 +34,15 @@ impl SampleReader {
         let groups = Groups::open(path)?;
         let schema = table.schema().map_err(|e| Error::parquet(path, "read", e))?;
         check_file(path, groups.metadata(), &[(FORMAT_KEY, table.format().to_owned())], &schema)?;
-        Ok(Self { groups, batch: Batch::default(), rows: Vec::new().into_iter(), wanted: 0..u64::MAX })
+        Ok(Self { groups, batch: Batch::default(), rows: Vec::new().into_iter(), wanted: None })
     }
 
     /// Only the samples from `from_ns` to before `to_ns`. Of the file only those row groups are read that, says the footer, have such
     /// times.
     #[must_use]
     pub fn rows_between(mut self, from_ns: u64, to_ns: u64) -> Self {
-        self.wanted = from_ns..to_ns;
-        self.groups.only(self.wanted.clone());
+        self.groups.only(from_ns..to_ns);
+        self.wanted = Some(from_ns..to_ns);
         self
     }
 
@@ -57,8 +57,10 @@ impl Iterator for SampleReader {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let wanted = &self.wanted;
-            if let Some(sample) = self.rows.by_ref().find(|sample| wanted.contains(&sample.time_ns)) {
+            let wanted = self.wanted.as_ref();
+            if let Some(sample) =
+                self.rows.by_ref().find(|sample| wanted.is_none_or(|wanted| wanted.contains(&sample.time_ns)))
+            {
                 return Some(Ok(sample));
             }
             match self.groups.read(&mut self.batch) {

@@ -141,6 +141,14 @@ impl RunView {
         })
     }
 
+    /// A run of which only what was kept is there.
+    #[staticmethod]
+    fn of_index(py: Python<'_>, index: &[u8]) -> PyResult<Self> {
+        let pyramid = py.detach(|| Pyramid::from_bytes(index)).map_err(error)?;
+        let files = Files { packets: None, flows: None, links: None };
+        Ok(Self { files, pyramid, retransmissions: HashMap::new(), built: false })
+    }
+
     /// What is kept, as bytes for a file beside the others.
     fn index<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let bytes = py.detach(|| self.pyramid.to_bytes());

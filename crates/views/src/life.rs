@@ -45,8 +45,8 @@ impl<R: Rows + ?Sized> View<'_, R> {
                 collector.record(record, tells_acked);
                 if record.event == Event::Send && until_ns == u64::MAX {
                     let around_ns = index.round_trip_ns(record.time_ns, record.time_ns.saturating_add(1));
-                    until_ns = record.time_ns
-                        + around_ns.saturating_mul(ROUND_TRIPS).saturating_add(WAIT_NS).min(u64::MAX / 4);
+                    let wait_ns = around_ns.saturating_mul(ROUND_TRIPS).saturating_add(WAIT_NS);
+                    until_ns = record.time_ns.saturating_add(wait_ns).min(u64::MAX - 1);
                 }
             }
             ControlFlow::Continue(())

@@ -17,6 +17,9 @@ const MOST_PACKETS: u32 = 1 << 20;
 const ROUND_TRIPS_AFTER: u64 = 4;
 /// ... and besides, ns: retransmission timers take that long.
 const AFTER_NS: u64 = 1_500_000_000;
+/// How long before the window packets are looked for that were still open then, in round trips and besides, ns: ACKs may be late.
+const ROUND_TRIPS_BEFORE: u64 = 2;
+const BEFORE_NS: u64 = 100_000_000;
 /// Longest time before the window from which packets are looked for, ns.
 const LONGEST_BEFORE_NS: u64 = 4_000_000_000;
 /// Most rows that are read before and after the window.
@@ -126,7 +129,8 @@ impl Collector {
             && self.packets[latest].send_ns == Some(record.time_ns)
         {
             // another fragment
-            self.packets[latest].size_bytes += record.size_bytes;
+            let size_bytes = &mut self.packets[latest].size_bytes;
+            *size_bytes = size_bytes.saturating_add(record.size_bytes);
             return;
         }
         places.push_back(self.packets.len());
@@ -260,7 +264,8 @@ impl<R: Rows + ?Sized> View<'_, R> {
 
     /// Reads the packets of a window, and what became of them.
     fn collect(&self, from_ns: u64, to_ns: u64, flow: u32, around_ns: u64) -> Result<Collector, Cause> {
-        let mut before_ns = around_ns.min(LONGEST_BEFORE_NS);
+        let before_ns = around_ns.saturating_mul(ROUND_TRIPS_BEFORE).saturating_add(BEFORE_NS);
+        let mut before_ns = before_ns.min(LONGEST_BEFORE_NS);
         while before_ns > 0
             && self.pyramid.density.about(from_ns.saturating_sub(before_ns), from_ns)
                 > MOST_ROWS_AROUND as f64

@@ -88,7 +88,7 @@ impl Rares {
     fn thin(&mut self, most: usize) {
         self.sort();
         let (Some(first), Some(last)) = (self.kept.first(), self.kept.last()) else { return };
-        let span_ns = last.time_ns - first.time_ns + 1;
+        let span_ns = (last.time_ns - first.time_ns).saturating_add(1);
         let first_ns = (span_ns / most as u64).max(1).next_power_of_two();
         self.cell_ns = self.cell_ns.saturating_mul(2).max(first_ns);
         loop {

@@ -83,12 +83,12 @@ pub(crate) fn bars(window: &Window, task: &Task<'_>, sums: &Sums, rows: &Gathere
         bars.extend(&rows.bars);
     } else {
         for &(bin, sum) in sums.within(from_ns, to_ns) {
-            *bars.entry(bin * sums.width_ns / bar_ns).or_default() += sum;
+            *bars.entry(bin.saturating_mul(sums.width_ns) / bar_ns).or_default() += sum;
         }
     }
     // before the first packet and after the last one there is no rate, not even 0
-    let begin = (first.0 * sums.width_ns).max(from_ns) / bar_ns;
-    let end = ((last.0 + 1) * sums.width_ns).min(to_ns).div_ceil(bar_ns);
+    let begin = first.0.saturating_mul(sums.width_ns).max(from_ns) / bar_ns;
+    let end = (last.0 + 1).saturating_mul(sums.width_ns).min(to_ns).div_ceil(bar_ns);
     for bar in begin..end {
         let bytes = bars.get(&bar).copied().unwrap_or(0);
         let mbps = bytes as f64 * 8.0 * 1e3 / bar_ns as f64;

@@ -119,7 +119,7 @@ impl Sums {
     pub(crate) fn about(&self, from_ns: u64, to_ns: u64) -> f64 {
         let part = |&(bin, sum): &(u64, u64)| {
             let start = bin.saturating_mul(self.width_ns);
-            let overlap = (start + self.width_ns).min(to_ns).saturating_sub(start.max(from_ns));
+            let overlap = start.saturating_add(self.width_ns).min(to_ns).saturating_sub(start.max(from_ns));
             sum as f64 * overlap as f64 / self.width_ns as f64
         };
         self.within(from_ns, to_ns).iter().map(part).sum()

@@ -11,6 +11,8 @@ pub(super) struct Episode {
     pub(super) from_ns: u64,
     pub(super) to_ns: u64,
     pub(super) packets: u64,
+    /// Packets that arrived although they were sent between its first and its last loss.
+    pub(super) survivors: u64,
 }
 
 /// The episodes of a flow.
@@ -30,11 +32,21 @@ impl Episodes {
                 last.packets += 1;
             }
             _ => {
-                self.list.push(Episode { from_ns: time_ns, to_ns: time_ns, packets: 1 });
+                self.list.push(Episode { from_ns: time_ns, to_ns: time_ns, packets: 1, survivors: 0 });
                 if self.list.len() > MOST {
                     self.join();
                 }
             }
+        }
+    }
+
+    /// A packet that was sent at this time arrived.
+    pub(super) fn arrived(&mut self, sent_ns: u64) {
+        if let Some(last) = self.list.last_mut()
+            && last.from_ns < sent_ns
+            && sent_ns < last.to_ns
+        {
+            last.survivors += 1;
         }
     }
 
@@ -45,7 +57,8 @@ impl Episodes {
         for pair in self.list.chunks(2) {
             let (first, last) = (pair[0], pair[pair.len() - 1]);
             let packets = pair.iter().map(|one| one.packets).sum();
-            joined.push(Episode { from_ns: first.from_ns, to_ns: last.to_ns, packets });
+            let survivors = pair.iter().map(|one| one.survivors).sum();
+            joined.push(Episode { from_ns: first.from_ns, to_ns: last.to_ns, packets, survivors });
         }
         self.list = joined;
     }

@@ -21,7 +21,7 @@ enum Fate {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fates {
     first: u64,
-    fates: VecDeque<Fate>,
+    latest: VecDeque<Fate>,
     /// Declared lost while under way.
     doubted: HashSet<u64>,
     /// When packets were declared lost that arrived.
@@ -62,39 +62,39 @@ impl Fates {
     }
 
     fn sent(&mut self, seq: u64) {
-        let next = self.first + self.fates.len() as u64;
+        let next = self.first.saturating_add(self.latest.len() as u64);
         if seq < next {
             return;
         }
         if seq - next > MOST as u64 {
-            self.fates.clear();
+            self.latest.clear();
             self.first = seq;
         }
-        let missing = seq - (self.first + self.fates.len() as u64);
+        let missing = seq - self.first.saturating_add(self.latest.len() as u64).min(seq);
         // numbers that are left out are those of nobody
-        self.fates.extend(std::iter::repeat_n(Fate::Dropped, missing as usize));
-        self.fates.push_back(Fate::UnderWay);
-        while self.fates.len() > MOST
-            || (self.fates.len() > REMEMBERED
-                && self.fates.front().is_some_and(|&fate| fate != Fate::UnderWay))
+        self.latest.extend(std::iter::repeat_n(Fate::Dropped, missing as usize));
+        self.latest.push_back(Fate::UnderWay);
+        while self.latest.len() > MOST
+            || (self.latest.len() > REMEMBERED
+                && self.latest.front().is_some_and(|&fate| fate != Fate::UnderWay))
         {
-            self.fates.pop_front();
+            self.latest.pop_front();
             self.first += 1;
         }
     }
 
     fn place(&self, seq: u64) -> Option<usize> {
-        usize::try_from(seq.checked_sub(self.first)?).ok().filter(|&place| place < self.fates.len())
+        usize::try_from(seq.checked_sub(self.first)?).ok().filter(|&place| place < self.latest.len())
     }
 
     fn set(&mut self, seq: u64, fate: Fate) {
         if let Some(place) = self.place(seq) {
-            self.fates[place] = fate;
+            self.latest[place] = fate;
         }
     }
 
     fn get(&self, seq: u64) -> Option<Fate> {
-        self.place(seq).map(|place| self.fates[place])
+        self.place(seq).map(|place| self.latest[place])
     }
 }
 

@@ -29,8 +29,8 @@ impl Limit {
     pub(super) const fn words(self) -> &'static str {
         match self {
             Self::Path => "the path (a link was full)",
-            Self::Window => "its congestion window, while no link was full",
-            Self::Pacing => "its pacing rate, while no link was full",
+            Self::Window => "its congestion window (no link was full)",
+            Self::Pacing => "its pacing rate (no link was full)",
             Self::Application => "its application or its receiver",
             Self::Unknown => "something that this log does not tell",
         }

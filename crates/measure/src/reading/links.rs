@@ -41,6 +41,9 @@ impl Links {
             }
         };
         let samples = &mut self.list[place].samples;
+        if samples.last().is_some_and(|last| last.time_ns > time_ns) {
+            return;
+        }
         if samples.last().is_none_or(|last| last.time_ns != time_ns) {
             if samples.len() >= MOST {
                 self.is_thinned = true;

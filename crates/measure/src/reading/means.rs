@@ -40,7 +40,7 @@ impl Means {
         let to = (to_ns.div_ceil(self.width_ns) as usize).clamp(from, self.bins.len());
         let (count, sum) =
             self.bins[from..to].iter().fold((0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        (count, sum, (to - from) as u64 * self.width_ns)
+        (count, sum, ((to - from) as u64).saturating_mul(self.width_ns))
     }
 
     /// Mean over all.
@@ -55,7 +55,11 @@ impl Means {
         let means = self.bins.windows(bins).enumerate().filter_map(|(start, window)| {
             let (count, sum) = window.iter().fold((0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
             (count > 0).then(|| {
-                (start as u64 * self.width_ns, (start + bins) as u64 * self.width_ns, sum / count as f64)
+                (
+                    (start as u64).saturating_mul(self.width_ns),
+                    ((start + bins) as u64).saturating_mul(self.width_ns),
+                    sum / count as f64,
+                )
             })
         });
         // the first of equals

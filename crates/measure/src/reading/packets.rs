@@ -14,26 +14,26 @@ const MOST_PAUSES: usize = 1 << 12;
 /// Shortest of them, ns.
 const LEAST_PAUSE_NS: u64 = 50_000_000;
 
-/// The longest time without something.
+/// The longest time without something, ns.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Gap {
-    last_ns: Option<u64>,
-    pub(super) from_ns: u64,
-    pub(super) to_ns: u64,
+    latest: Option<u64>,
+    pub(super) from: u64,
+    pub(super) to: u64,
 }
 
 impl Gap {
     fn event(&mut self, time_ns: u64) {
-        if let Some(last_ns) = self.last_ns
-            && time_ns.saturating_sub(last_ns) > self.to_ns - self.from_ns
+        if let Some(last_ns) = self.latest
+            && time_ns.saturating_sub(last_ns) > self.to - self.from
         {
-            (self.from_ns, self.to_ns) = (last_ns, time_ns);
+            (self.from, self.to) = (last_ns, time_ns);
         }
-        self.last_ns = Some(self.last_ns.unwrap_or(0).max(time_ns));
+        self.latest = Some(self.latest.unwrap_or(0).max(time_ns));
     }
 
     pub(super) const fn ns(&self) -> u64 {
-        self.to_ns - self.from_ns
+        self.to - self.from
     }
 }
 
@@ -97,6 +97,7 @@ impl FlowPackets {
                 }
                 self.latest_ns[0] = u64::try_from(delay_ns).unwrap_or(0);
                 self.delays.add(now, delay_ns as f64);
+                self.drops.arrived(now.saturating_sub(u64::try_from(delay_ns).unwrap_or(0)));
             }
             Event::AckDeliver => self.latest_ns[1] = u64::try_from(record.one_way_delay_ns).unwrap_or(0),
             Event::Drop => {
@@ -165,6 +166,6 @@ impl Network {
     /// How many packets were dropped from `from_ns` to before `to_ns`; `None` if not all drops are known.
     pub(super) fn drops_within(&self, from_ns: u64, to_ns: u64) -> Option<u64> {
         let place = |time_ns: u64| self.drops.partition_point(|&at| at < time_ns) as u64;
-        (self.drops.len() as u64 == self.drop_count).then(|| place(to_ns) - place(from_ns))
+        (self.drops.len() as u64 == self.drop_count).then(|| place(to_ns).saturating_sub(place(from_ns)))
     }
 }

@@ -195,16 +195,13 @@ impl Teller<'_> {
             } else {
                 format!("`{}`", mode.names[mode.changes[0].1])
             };
-            match mode.changes.get(1) {
-                Some(&(left_ns, _)) => {
-                    let since_ns = if states.is_full { left_ns } else { mode.since[1] };
-                    self.left(&name, mode.changes[0].0, (since_ns, left_ns), drafts);
-                }
-                None => {
-                    let text = format!("{} never left {name}.", self.who);
-                    let times = (mode.changes[0].0, self.meter.end_ns);
-                    drafts.push((0, self.say("slow_start", times, text, &[("left", 0.0)])));
-                }
+            if let Some(&(left_ns, _)) = mode.changes.get(1) {
+                let since_ns = if states.is_full { left_ns } else { mode.since[1] };
+                self.left(&name, mode.changes[0].0, (since_ns, left_ns), drafts);
+            } else {
+                let text = format!("{} never left {name}.", self.who);
+                let times = (mode.changes[0].0, self.meter.end_ns);
+                drafts.push((0, self.say("slow_start", times, text, &[("left", 0.0)])));
             }
         } else if let Some((before_ns, told_ns)) = states.threshold.filter(|&(_, told_ns)| told_ns > first_ns)
         {
@@ -245,33 +242,39 @@ impl Teller<'_> {
         drafts.push((0, self.say("slow_start", (begun_ns, left_ns), text, &evidence)));
     }
 
+    /// The time without deliveries that an episode of losses belongs to, if nothing that was sent then arrived.
+    fn outage(&self, episode: &Episode) -> Option<(u64, u64)> {
+        let packets = self.packets.filter(|_| episode.packets > 1)?;
+        let round_trip_ns = packets.round_trip_ns();
+        let least_ns = LEAST_OUTAGE_NS.max(OUTAGE_ROUND_TRIPS.saturating_mul(round_trip_ns));
+        // what is in a queue behind the place of the losses goes on arriving for a while
+        let behind_ns = if episode.survivors == 0 { u64::try_from(packets.most_ns).unwrap_or(0) } else { 0 };
+        let slack_ns = round_trip_ns.saturating_add(behind_ns);
+        self.meter.network.pauses.iter().copied().find(|&(from_ns, to_ns)| {
+            let begins = episode.from_ns.saturating_add(slack_ns) >= from_ns;
+            to_ns - from_ns >= least_ns && begins && episode.to_ns <= to_ns
+        })
+    }
+
     /// Why the packets of an episode were lost.
     fn cause(&self, episode: &Episode) -> Cause {
-        let round_trip_ns = self.round_trip_ns();
-        let least_ns = LEAST_OUTAGE_NS.max(OUTAGE_ROUND_TRIPS.saturating_mul(round_trip_ns));
-        let is_outage = episode.packets > 1
-            && self.meter.network.pauses.iter().any(|&(from_ns, to_ns)| {
-                to_ns - from_ns >= least_ns
-                    && episode.from_ns.saturating_add(round_trip_ns) >= from_ns
-                    && episode.to_ns <= to_ns
-            });
-        let mut by_queues: Option<(u64, u64, String)> = None;
+        let is_outage = self.outage(episode).is_some();
+        // what queues dropped in the sample intervals of the episode, and which of them most, beside all drops of these intervals
+        let (mut by_queues, mut all, mut worst) = (0, None, (0, ""));
         for link in self.meter.links.of_data().into_iter().flatten() {
             let Some((dropped, (from_ns, to_ns))) = link.dropped(episode.from_ns, episode.to_ns) else {
                 continue;
             };
-            let Some(all) = self.meter.network.drops_within(from_ns, to_ns) else { continue };
-            let (sum, most, name) = by_queues.take().unwrap_or((0, 0, String::new()));
-            let name = if dropped > most || name.is_empty() { link.name.clone() } else { name };
-            by_queues = Some((sum + dropped, most.max(all), name));
+            all = all.max(self.meter.network.drops_within(from_ns, to_ns));
+            by_queues += dropped;
+            worst = worst.max((dropped, &link.name));
         }
-        match by_queues {
-            Some((0, _, _)) if is_outage => Cause::Outage,
-            Some((0, _, _)) => Cause::Elsewhere,
-            Some((dropped, all, name)) if dropped >= all => Cause::Queue(name),
-            Some((_, _, name)) => Cause::Mixed(name),
-            None if is_outage => Cause::Outage,
+        match all {
+            None | Some(_) if is_outage && by_queues == 0 => Cause::Outage,
             None => Cause::Unknown,
+            Some(_) if by_queues == 0 => Cause::Elsewhere,
+            Some(all) if by_queues >= all => Cause::Queue(worst.1.to_owned()),
+            Some(_) => Cause::Mixed(worst.1.to_owned()),
         }
     }
 
@@ -306,8 +309,18 @@ impl Teller<'_> {
             (&Vec::new(), "")
         };
         let mut by_cause: BTreeMap<Cause, Vec<Episode>> = BTreeMap::new();
+        let mut outages: Vec<(u64, u64)> = Vec::new();
         for episode in episodes {
-            let cause = if what == "dropped" { self.cause(episode) } else { Cause::Unknown };
+            let mut cause = if what == "dropped" { self.cause(episode) } else { Cause::Unknown };
+            if cause == Cause::Outage {
+                outages.extend(self.outage(episode));
+            }
+            // what was sent again during an outage
+            let is_inside =
+                |&(from_ns, to_ns): &(u64, u64)| from_ns <= episode.from_ns && episode.to_ns <= to_ns;
+            if cause == Cause::Elsewhere && outages.iter().rev().take(4).any(is_inside) {
+                cause = Cause::Outage;
+            }
             by_cause.entry(cause).or_default().push(*episode);
         }
         for (cause, episodes) in by_cause {
@@ -340,7 +353,7 @@ impl Teller<'_> {
     fn many_losses(&self, cause: &Cause, episodes: &[Episode], what: &str) -> Sentence {
         let total: u64 = episodes.iter().map(|one| one.packets).sum();
         let (first, last) = (episodes[0], episodes[episodes.len() - 1]);
-        let every_ns = (last.from_ns - first.from_ns) as f64 / (episodes.len() - 1) as f64;
+        let every_ns = last.from_ns.saturating_sub(first.from_ns) as f64 / (episodes.len() - 1) as f64;
         let worst =
             episodes.iter().fold(first, |worst, one| if one.packets > worst.packets { *one } else { worst });
         let because = match cause {
@@ -425,7 +438,7 @@ impl Teller<'_> {
         shares.sort_by(|a, b| b.1.total_cmp(&a.1));
         let told: Vec<String> = shares
             .iter()
-            .map(|(limit, share)| format!("{} {} of its time", limit.words(), percent(*share)))
+            .map(|(limit, share)| format!("{} for {} of its time", limit.words(), percent(*share)))
             .collect();
         let text = format!("{} was limited by {}.", self.who, told.join(", by "));
         let evidence: Vec<_> = shares.iter().map(|(limit, share)| (limit.key(), *share)).collect();
@@ -437,9 +450,9 @@ impl Teller<'_> {
             let mine = parts.iter().filter(|part| part.2 == limit);
             if let Some(&(from_ns, to_ns, _)) = mine.max_by_key(|part| part.1 - part.0) {
                 let text = format!(
-                    "The longest time in which {} limited {} was {}, from {}.",
+                    "{}: limited by {} for {} from {}, the longest such time.",
+                    self.who,
                     limit.words(),
-                    self.who.replacen('T', "t", 1).replacen('F', "f", 1),
                     span((to_ns - from_ns) as f64),
                     at(from_ns)
                 );
@@ -485,7 +498,7 @@ impl Teller<'_> {
         else {
             return;
         };
-        let above_ns = (packets.most_ns - least_ns) as f64;
+        let above_ns = packets.most_ns as f64 - least_ns as f64;
         let sent_ns = packets.most_at_ns.saturating_sub(u64::try_from(packets.most_ns).unwrap_or(0));
         let text = format!(
             "{}: the slowest packet took {} one way and arrived at {}; that is {} more than the fastest.",
@@ -534,10 +547,10 @@ impl Teller<'_> {
                     "{} {what} for {}, from {} to {}.",
                     self.who,
                     span(gap.ns() as f64),
-                    at(gap.from_ns),
-                    at(gap.to_ns)
+                    at(gap.from),
+                    at(gap.to)
                 );
-                drafts.push((1, self.say(kind, (gap.from_ns, gap.to_ns), text, &[("ns", gap.ns() as f64)])));
+                drafts.push((1, self.say(kind, (gap.from, gap.to), text, &[("ns", gap.ns() as f64)])));
             }
         }
     }

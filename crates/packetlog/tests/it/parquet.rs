@@ -406,3 +406,81 @@ fn a_column_in_one_huge_piece_is_refused_before_it_is_decoded() {
     let refusal = PacketLogReader::open(&path).err().expect("too much at once").to_string();
     assert!(refusal.contains("bytes of a column in one piece: at most 67108864"), "{refusal}");
 }
+
+fn between(path: &Path, from_ns: u64, to_ns: u64) -> Result<Vec<Record>, Error> {
+    PacketLogReader::open(path)?.rows_between(from_ns, to_ns).collect()
+}
+
+#[test]
+fn rows_of_a_part_of_the_time_are_those_of_the_whole_log() {
+    let scratch = Scratch::new();
+    let path = scratch.file("packets.parquet");
+    write(&path, (0..MANY).map(numbered));
+    let end = MANY * 1_000;
+    for (from, to) in [
+        (0, end),
+        (0, 1),
+        (1, 1_000),
+        (262_144_000, 262_145_000),
+        (262_143_000, 524_289_000),
+        (end - 1, end),
+        (end, u64::MAX),
+        (5, 5),
+    ] {
+        let expected: Vec<_> =
+            (0..MANY).map(numbered).filter(|record| (from..to).contains(&record.time_ns)).collect();
+        assert!(between(&path, from, to).unwrap() == expected, "{from} to {to}");
+    }
+}
+
+#[test]
+fn rows_of_a_part_of_the_time_are_found_where_a_clock_stepped_back() {
+    let scratch = Scratch::new();
+    let path = scratch.file("packets.parquet");
+    // steps back by 1 s around the border of two row groups
+    let time = |row: u64| if row < 262_100 { 1_000_000_000 + row * 10_000 } else { row * 10_000 };
+    let records: Vec<_> = (0..400_000).map(|row| Record { time_ns: time(row), ..numbered(row) }).collect();
+    let mut writer = PacketLogWriter::create_as_logged(&path).unwrap();
+    for record in &records {
+        writer.write(record).unwrap();
+    }
+    writer.finish().unwrap();
+    for (from, to) in [(2_620_000_000, 2_622_000_000), (3_600_000_000, 3_700_000_000), (0, 1 << 40)] {
+        let expected: Vec<_> =
+            records.iter().copied().filter(|record| (from..to).contains(&record.time_ns)).collect();
+        assert!(!expected.is_empty() && between(&path, from, to).unwrap() == expected, "{from} to {to}");
+    }
+}
+
+#[test]
+fn damaged_logs_are_refused_or_read_in_parts_without_a_crash() {
+    let scratch = Scratch::new();
+    let path = scratch.file("packets.parquet");
+    write(&path, (0..5_000).map(numbered));
+    let bytes = fs::read(&path).unwrap();
+    let damaged = scratch.file("damaged.parquet");
+    for place in (0..bytes.len()).step_by(bytes.len() / 400) {
+        let mut other = bytes.clone();
+        other[place] ^= 0x55;
+        fs::write(&damaged, &other).unwrap();
+        match between(&damaged, 1_000_000, 2_000_000) {
+            Ok(found) => assert!(found.iter().all(|record| (1_000_000..2_000_000).contains(&record.time_ns))),
+            Err(error) => assert!(!error.to_string().contains('\n'), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn samples_of_a_part_of_the_time_are_those_of_the_whole_table() {
+    let scratch = Scratch::new();
+    let path = scratch.file("flows.parquet");
+    let mut writer = SampleWriter::create(&path, SampleTable::Flows).unwrap();
+    for row in 0..150_000_u64 {
+        writer.flow(row * 1_000, 1, "cwnd", "packets", row as f64).unwrap();
+    }
+    writer.finish().unwrap();
+    let (from, to) = (65_530_000, 131_100_000);
+    let read = packetlog::SampleReader::open(&path, SampleTable::Flows).unwrap().rows_between(from, to);
+    let values: Vec<f64> = read.map(|sample| sample.unwrap().value).collect();
+    assert_eq!(values, (65_530..131_100).map(f64::from).collect::<Vec<_>>());
+}

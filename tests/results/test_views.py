@@ -1,0 +1,170 @@
+"""Windows, packets and the reading of a run, beside what its files say when they are read with pyarrow."""
+
+import json
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import dumbbell
+from dumbbell import _core
+from dumbbell._core import RunView
+
+TYPES = {"f64": "<f8", "f32": "<f4", "u32": "<u4", "i32": "<i4", "u8": "u1"}
+SEND, DROP, DELIVER, LOST, ACKED = 0, 3, 5, 12, 13
+
+
+class Columns:
+    """What a view answers, read as its format says."""
+
+    def __init__(self, content: bytes) -> None:
+        (length,) = struct.unpack_from("<I", content)
+        header = json.loads(content[4 : 4 + length])
+        start = 4 + length
+        assert start % 8 == 0
+        self.meta = header["meta"]
+        self.names = {column["name"]: column.get("names") for column in header["columns"]}
+        self.columns = {
+            column["name"]: np.frombuffer(content, TYPES[column["type"]], column["length"], start + column["offset"])
+            for column in header["columns"]
+        }
+
+    def __getitem__(self, name: str) -> np.ndarray[Any, Any]:
+        return self.columns[name]
+
+    def series(self, place: int) -> tuple[np.ndarray[Any, Any], ...]:
+        one = self.meta["series"][place]
+        rows = slice(one["first"], one["first"] + one["rows"])
+        return self["time_ns"][rows], self["low"][rows], self["high"][rows]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A run of two flows over a small buffer, with everything logged."""
+    out = tmp_path_factory.mktemp("views") / "out"
+    dumbbell.run(schemes="cubic,bbr", rate="20mbit", rtt="40ms", duration=6, flows=1, runs=1, log="full", out=out, jobs=1)
+    yield out
+
+
+def _runs(folder: Path) -> dict[str, Path]:
+    return {run.parent.name: run for run in (folder / "runs").glob("*/*/*")}
+
+
+def _view(run: Path, **others: Any) -> RunView:
+    return RunView(run / "packets.parquet", run / "flows.parquet", run / "links.parquet", **others)
+
+
+def _packets(run: Path) -> dict[str, np.ndarray[Any, Any]]:
+    table = pq.read_table(run / "packets.parquet")
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
+def test_an_index_is_used_again_unless_it_is_that_of_other_files(folder: Path) -> None:
+    first, second = _runs(folder).values()
+    built = _view(first)
+    assert built.built
+    assert not _view(first, index=built.index()).built
+    assert _view(second, index=built.index()).built
+    assert _view(first, index=built.index()[:-1]).built
+    assert _view(first, index=b"something else").built
+    kept = RunView.of_index(built.index())
+    assert kept.series() == built.series()
+    with pytest.raises(_core.Error, match="this is no index of a run"):
+        RunView.of_index(b"something else")
+    with pytest.raises(_core.Error, match="damaged"):
+        RunView.of_index(built.index()[:-1])
+
+
+@pytest.mark.parametrize("scheme", ["cubic", "bbr"])
+def test_a_window_has_the_extremes_that_the_log_has(folder: Path, scheme: str) -> None:
+    run = _runs(folder)[scheme]
+    packets, view = _packets(run), _view(run)
+    arrived = packets["event"] == DELIVER
+    times, delays = packets["time_ns"][arrived].astype(float), packets["one_way_delay_ns"][arrived] / 1e6
+    for start, end in [(0.0, 6e9), (1e9, 2e9), (2.5e9, 2.501e9), (3e9, 3.1e9)]:
+        shown = Columns(view.window(start, end, 200, '["one_way_delay", "throughput"]'))
+        inside = (times >= start) & (times < end)
+        at, low, high = shown.series(0)
+        if not inside.any():
+            assert len(at) == 0
+            continue
+        assert high.max() == delays[inside].max()
+        # each row is the extremes of the samples up to the next one
+        for place in range(0, len(at), 17):
+            until = at[place + 1] if place + 1 < len(at) else end
+            of_row = delays[inside & (times >= at[place]) & (times < until)]
+            assert len(of_row) == 0 or (low[place] <= of_row.min() and of_row.max() <= high[place])
+        bars, mbps, _ = shown.series(1)
+        width = shown.meta["series"][1]["bin_ns"]
+        sizes = packets["size_bytes"][arrived]
+        for place in range(0, len(bars), 13):
+            of_bar = sizes[(times >= bars[place]) & (times < bars[place] + width)]
+            assert mbps[place] == pytest.approx(of_bar.sum() * 8e3 / width)
+
+
+def test_packets_and_lives_are_those_of_the_log(folder: Path) -> None:
+    run = _runs(folder)["cubic"]
+    packets = _packets(run)
+    stats = json.loads((run / "stats.json").read_text())
+    counts = {flow["flow"]: flow["retransmissions"] for flow in stats["flows"]}
+    view = _view(run, retransmissions=counts)
+    every = Columns(view.packets(0.0, 6e9, 1, 1_000_000))
+    assert every.meta["too_many"] is None
+    for event, name in [(SEND, "send_ns"), (DROP, "drop_ns"), (DELIVER, "deliver_ns"), (LOST, "lost_ns"), (ACKED, "acked_ns")]:
+        rows = packets["event"] == event
+        logged = dict(zip(packets["seq"][rows].tolist(), packets["time_ns"][rows].tolist(), strict=True))
+        found = {int(seq): time for seq, time in zip(every["seq"], every[name], strict=True) if not np.isnan(time)}
+        assert found == logged, name
+    assert (every["retransmission"] == 1).sum() == counts[1] > 0
+    dropped = int(packets["seq"][packets["event"] == DROP][0])
+    life = json.loads(view.life(1, dropped))
+    assert life["packet"]["drop_ns"] == packets["time_ns"][packets["event"] == DROP][0]
+    assert any(sentence.startswith("Dropped inside the path") for sentence in life["sentences"])
+    with pytest.raises(_core.Error, match="flow 1 sent no packet 99999999"):
+        view.life(1, 99999999)
+    assert Columns(view.packets(0.0, 6e9, 0, 10)).meta["too_many"] > 1000
+
+
+def test_runs_without_some_of_the_files_are_shown_as_well(folder: Path) -> None:
+    run = _runs(folder)["bbr"]
+    states = RunView(flows=run / "flows.parquet")
+    names = {one["name"] for one in json.loads(states.series())}
+    assert {"rtt", "cwnd", "mode", "in_flight", "srtt", "pacing_rate"} <= names and "throughput" not in names
+    texts = Columns(states.window(0.0, 6e9, 100, '["mode"]'))
+    kinds = texts.names["event_text"]
+    assert {"startup", "drain", "probe_bw"} <= {kinds[code] for code in texts["event_text"]}
+    with pytest.raises(_core.Error, match="this run has no packet log"):
+        states.packets(0.0, 1.0)
+    nothing = RunView()
+    assert json.loads(nothing.series()) == [] and json.loads(nothing.reading()) == {"sentences": []}
+    Columns(nothing.window(0.0, 1e9, 10, '["rtt"]'))
+
+
+def test_the_reading_says_what_the_log_says(folder: Path) -> None:
+    run = _runs(folder)["cubic"]
+    packets = _packets(run)
+    facts = {"flows": [{"flow": 1, "scheme": "cubic", "metrics": {"retransmissions": 5}}], "label": "other keys are not looked at"}
+    sentences = json.loads(_view(run).reading(json.dumps(facts)))["sentences"]
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for sentence in sentences:
+        assert set(sentence) == {"text", "from_ns", "to_ns", "flow", "kind", "evidence"}
+        kinds.setdefault(sentence["kind"], []).append(sentence)
+    delays = packets["one_way_delay_ns"][packets["event"] == DELIVER]
+    slowest = kinds["delay"][0]["evidence"]
+    assert (slowest["longest_ns"], slowest["shortest_ns"]) == (delays.max(), delays.min())
+    dropped = (packets["event"] == DROP).sum()
+    assert sum(loss["evidence"]["packets"] for loss in kinds["loss"]) == dropped > 0
+    links = pq.read_table(run / "links.parquet").to_pylist()
+    queue = [row["value"] for row in links if row["field"] == "queue_bytes" and row["link"].startswith("data/")]
+    assert kinds["queue"][0]["evidence"]["queue_bytes"] == max(queue)
+    # the queue dropped all of them: so its counter says
+    counted = max(row["value"] for row in links if row["field"] == "dropped" and row["link"].startswith("data/"))
+    assert counted == dropped and all(loss["evidence"]["cause"] == 1 for loss in kinds["loss"])
+    states = pq.read_table(run / "flows.parquet").to_pylist()
+    phases = [row for row in states if row["field"] == "phase"]
+    left = next(row["time_ns"] for row in phases if row["value"] != phases[0]["value"])
+    assert kinds["slow_start"][0]["evidence"]["left_ns"] == left
