@@ -34,7 +34,7 @@ def seconds(rounds: int, work: Callable[[], object]) -> float:
 
 def measured(run: Path, duration: float, rounds: int) -> list[tuple[str, str]]:
     """What was done, and how long it took."""
-    files = [run / "packets.parquet", run / "flows.parquet", run / "links.parquet"]
+    files = run / "packets.parquet", run / "flows.parquet", run / "links.parquet"
     build = seconds(min(rounds, 3), lambda: RunView(*files))
     view = RunView(*files)
     index = view.index()
@@ -52,7 +52,9 @@ def measured(run: Path, duration: float, rounds: int) -> list[tuple[str, str]]:
 
         rows.append((f"{width:g} s of it", f"{1e3 * seconds(rounds, window):.1f} ms"))
     half = duration / 2 * 1e9
-    rows.append(("packets of 0.1 s", f"{1e3 * seconds(rounds, lambda: view.packets(half, half + 1e8, 0, 100_000)):.1f} ms"))
+    rows.append(
+        ("packets of 0.1 s", f"{1e3 * seconds(rounds, lambda: view.packets(half, half + 1e8, 0, 100_000)):.1f} ms")
+    )
     rows.append(("the life of a packet", f"{1e3 * seconds(rounds, lambda: view.life(1, 1000 * int(duration))):.1f} ms"))
     rows.append(("the reading", f"{seconds(1, view.reading):.2f} s"))
     return rows

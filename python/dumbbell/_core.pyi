@@ -846,8 +846,8 @@ class Control:
 class RunView:
     """A run that is looked at: what is kept of it in memory, and its files, each of which may be absent.
 
-    The files are read once, unless `index` is what was kept of them. `retransmissions`: how many each flow (by number) had,
-    where that is known; then it is known which packets they are.
+    The files are read once, unless `index` is what was kept of them. `retransmissions`: how many each flow (by number)
+    had, where that is known; then it is known which packets they are.
     """
 
     built: bool
@@ -871,13 +871,14 @@ class RunView:
         """What is kept, for a file beside the others."""
 
     def series(self) -> str:
-        """JSON: the series of the run, a list of `owner`, `name`, `title`, `unit`, `kind` (points, steps, bars), `names`."""
+        """JSON: the series of the run: `owner`, `name`, `title`, `unit`, `kind` (points, steps, bars), `names`."""
 
     def window(self, t0_ns: float, t1_ns: float, columns: int, series: str) -> bytes:
         """The series of a part of the run and its rare events, as columns.
 
-        `series` is JSON: a list of names (of all that have such a series) and of pairs of owner and name. Of a series with many
-        samples there is a row for each of `columns` equal parts: the first time, the least and the largest value.
+        `series` is JSON: a list of names (of all that have such a series) and of pairs of owner and name. Of a series
+        with many samples there is a row for each of `columns` equal parts: the first time, the least and the largest
+        value.
         """
 
     def packets(self, t0_ns: float, t1_ns: float, flow: int = 0, most: int = 100_000) -> bytes:
@@ -887,8 +888,10 @@ class RunView:
         """JSON: what became of a packet, by names (`packet`) and in `sentences`."""
 
     def reading(self, facts: str = "{}") -> str:
-        """JSON: what happened in the run, when and why: `sentences` with `text`, `from_ns`, `to_ns`, `flow`, `kind`, `evidence`.
+        """JSON: what happened in the run, when and why.
 
-        `facts` is JSON, as facts.json: of it `duration_ns` and of each flow `flow`, `scheme`, `application` (its kind) and
-        `metrics.retransmissions` are looked at, where they are there.
+        `sentences` have `text`, `from_ns`, `to_ns`, `flow`, `kind`, `evidence`.
+
+        `facts` is JSON, as facts.json: of it `duration_ns` and of each flow `flow`, `scheme`, `application` (its kind)
+        and `metrics.retransmissions` are looked at, where they are there.
         """

@@ -2,7 +2,6 @@
 
 import json
 import struct
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,23 @@ import pytest
 import dumbbell
 from dumbbell import _core
 from dumbbell._core import RunView
+
+NARROW = """name = "narrow"
+title = "20 Mbit/s, 40 ms, half a BDP"
+
+[[data]]
+kind = "link"
+rate_mbps = 20.0
+queue = { kind = "droptail", bytes = 50000 }
+
+[[data]]
+kind = "delay"
+delay_ms = 20.0
+
+[[ack]]
+kind = "delay"
+delay_ms = 20.0
+"""
 
 TYPES = {"f64": "<f8", "f32": "<f4", "u32": "<u4", "i32": "<i4", "u8": "u1"}
 SEND, DROP, DELIVER, LOST, ACKED = 0, 3, 5, 12, 13
@@ -43,19 +59,21 @@ class Columns:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of two flows over a small buffer, with everything logged."""
     out = tmp_path_factory.mktemp("views") / "out"
-    dumbbell.run(schemes="cubic,bbr", rate="20mbit", rtt="40ms", duration=6, flows=1, runs=1, log="full", out=out, jobs=1)
-    yield out
+    path = out.with_name("narrow.toml")
+    path.write_text(NARROW)
+    dumbbell.run(schemes=["cubic", "bbr"], path=path, duration=6, runs=1, log="full", out=out, jobs=1)
+    return out
 
 
 def _runs(folder: Path) -> dict[str, Path]:
     return {run.parent.name: run for run in (folder / "runs").glob("*/*/*")}
 
 
-def _view(run: Path, **others: Any) -> RunView:
-    return RunView(run / "packets.parquet", run / "flows.parquet", run / "links.parquet", **others)
+def _view(run: Path, index: bytes | None = None, retransmissions: dict[int, int] | None = None) -> RunView:
+    return RunView(run / "packets.parquet", run / "flows.parquet", run / "links.parquet", index, retransmissions)
 
 
 def _packets(run: Path) -> dict[str, np.ndarray[Any, Any]]:
@@ -114,7 +132,13 @@ def test_packets_and_lives_are_those_of_the_log(folder: Path) -> None:
     view = _view(run, retransmissions=counts)
     every = Columns(view.packets(0.0, 6e9, 1, 1_000_000))
     assert every.meta["too_many"] is None
-    for event, name in [(SEND, "send_ns"), (DROP, "drop_ns"), (DELIVER, "deliver_ns"), (LOST, "lost_ns"), (ACKED, "acked_ns")]:
+    for event, name in [
+        (SEND, "send_ns"),
+        (DROP, "drop_ns"),
+        (DELIVER, "deliver_ns"),
+        (LOST, "lost_ns"),
+        (ACKED, "acked_ns"),
+    ]:
         rows = packets["event"] == event
         logged = dict(zip(packets["seq"][rows].tolist(), packets["time_ns"][rows].tolist(), strict=True))
         found = {int(seq): time for seq, time in zip(every["seq"], every[name], strict=True) if not np.isnan(time)}
@@ -133,21 +157,26 @@ def test_runs_without_some_of_the_files_are_shown_as_well(folder: Path) -> None:
     run = _runs(folder)["bbr"]
     states = RunView(flows=run / "flows.parquet")
     names = {one["name"] for one in json.loads(states.series())}
-    assert {"rtt", "cwnd", "mode", "in_flight", "srtt", "pacing_rate"} <= names and "throughput" not in names
+    assert {"rtt", "cwnd", "mode", "in_flight", "srtt", "pacing_rate"} <= names
+    assert "throughput" not in names
     texts = Columns(states.window(0.0, 6e9, 100, '["mode"]'))
     kinds = texts.names["event_text"]
     assert {"startup", "drain", "probe_bw"} <= {kinds[code] for code in texts["event_text"]}
     with pytest.raises(_core.Error, match="this run has no packet log"):
         states.packets(0.0, 1.0)
     nothing = RunView()
-    assert json.loads(nothing.series()) == [] and json.loads(nothing.reading()) == {"sentences": []}
+    assert json.loads(nothing.series()) == []
+    assert json.loads(nothing.reading()) == {"sentences": []}
     Columns(nothing.window(0.0, 1e9, 10, '["rtt"]'))
 
 
 def test_the_reading_says_what_the_log_says(folder: Path) -> None:
     run = _runs(folder)["cubic"]
     packets = _packets(run)
-    facts = {"flows": [{"flow": 1, "scheme": "cubic", "metrics": {"retransmissions": 5}}], "label": "other keys are not looked at"}
+    facts = {
+        "flows": [{"flow": 1, "scheme": "cubic", "metrics": {"retransmissions": 5}}],
+        "label": "other keys are not looked at",
+    }
     sentences = json.loads(_view(run).reading(json.dumps(facts)))["sentences"]
     kinds: dict[str, list[dict[str, Any]]] = {}
     for sentence in sentences:
@@ -163,7 +192,8 @@ def test_the_reading_says_what_the_log_says(folder: Path) -> None:
     assert kinds["queue"][0]["evidence"]["queue_bytes"] == max(queue)
     # the queue dropped all of them: so its counter says
     counted = max(row["value"] for row in links if row["field"] == "dropped" and row["link"].startswith("data/"))
-    assert counted == dropped and all(loss["evidence"]["cause"] == 1 for loss in kinds["loss"])
+    assert counted == dropped
+    assert all(loss["evidence"]["cause"] == 1 for loss in kinds["loss"])
     states = pq.read_table(run / "flows.parquet").to_pylist()
     phases = [row for row in states if row["field"] == "phase"]
     left = next(row["time_ns"] for row in phases if row["value"] != phases[0]["value"])

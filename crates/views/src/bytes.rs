@@ -17,6 +17,8 @@ use crate::sums::{Sums, is_width};
 
 const MAGIC: &[u8] = b"dumbbell index of a run\n";
 const VERSION: u64 = 1;
+/// Most bins of all series together that are read.
+const MOST_BINS_READ: usize = 1 << 22;
 /// Bytes of the sum at the end.
 const SUM_BYTES: usize = 8;
 /// Whole numbers up to here are exact.
@@ -66,7 +68,7 @@ impl Pyramid {
     /// One line: the bytes are something else, damaged, or of another version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(Error::Foreign)?;
-        let mut source = In(rest);
+        let mut source = In(rest, MOST_BINS_READ);
         let found = source.number()?;
         if found != VERSION {
             return Err(Error::Version { found, wanted: VERSION });
@@ -219,7 +221,8 @@ impl Out {
     }
 }
 
-struct In<'a>(&'a [u8]);
+/// What is still to be read, and how many bins there may still be: they take more memory than bytes.
+struct In<'a>(&'a [u8], usize);
 
 impl In<'_> {
     fn number(&mut self) -> Result<u64, Error> {
@@ -268,6 +271,12 @@ impl In<'_> {
         Ok(count)
     }
 
+    fn bin_count(&mut self) -> Result<usize, Error> {
+        let count = self.count(MOST_BINS, 2)?;
+        self.1 = self.1.checked_sub(count).ok_or(damaged("it has more bins than are ever written"))?;
+        Ok(count)
+    }
+
     fn flag(&mut self) -> Result<bool, Error> {
         match self.number()? {
             0 => Ok(false),
@@ -305,7 +314,7 @@ impl In<'_> {
         if !is_width(width_ns) {
             return Err(damaged("bins have a width that is never written"));
         }
-        let count = self.count(MOST_BINS, 2)?;
+        let count = self.bin_count()?;
         let mut bins = Vec::with_capacity(count);
         let mut last = None;
         for _ in 0..count {
@@ -324,7 +333,7 @@ impl In<'_> {
         if per == 0 || cell_ns == 0 {
             return Err(damaged("bins are empty"));
         }
-        let count = self.count(MOST_BINS, 2)?;
+        let count = self.bin_count()?;
         let whole = self.flag()?;
         let mut bins = Vec::with_capacity(count);
         let (mut last_ns, mut last) = (0, 0.0);

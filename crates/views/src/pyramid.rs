@@ -386,6 +386,10 @@ impl Pyramid {
         for rares in &mut self.rare {
             rares.sort();
         }
+        for flow in &mut self.flows {
+            flow.sent.widen(most_bins);
+            flow.delivered.widen(most_bins);
+        }
         let delays = self.flows.iter_mut().map(|flow| &mut flow.delay);
         for bins in self.sampled.iter_mut().map(|series| &mut series.bins).chain(delays) {
             if bins.list.len() > most_bins {

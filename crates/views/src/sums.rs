@@ -88,8 +88,9 @@ impl Sums {
         }
     }
 
+    /// Widens the bins until there are no more than the most.
     #[cold]
-    fn widen(&mut self, most: usize) {
+    pub(crate) fn widen(&mut self, most: usize) {
         while self.bins.len() > most
             && let Some(width_ns) = wider(self.width_ns)
         {
