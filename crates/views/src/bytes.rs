@@ -460,3 +460,75 @@ impl In<'_> {
         Ok(made)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NoRows, PyramidBuilder, View, Wanted};
+    use proptest::prelude::*;
+    use record::{Event, Record};
+
+    fn pyramid() -> Pyramid {
+        let mut builder = PyramidBuilder::new();
+        for at in 0..3_000_u64 {
+            let event = Event::ALL[(at % 14) as usize];
+            builder.record(&Record {
+                time_ns: at * 700_000,
+                flow: (at % 3) as u32,
+                event,
+                seq: at / 3,
+                size_bytes: 1_500,
+                data_bytes: 1_448,
+                one_way_delay_ns: (at % 77) as i64 * 1_000_000,
+            });
+            builder.flow_value(at * 700_000, 1, "mode", "0 startup, 1 drain", (at / 900) as f64);
+            builder.link_value(at * 700_000, "data/link", "queue", "packets", (at % 50) as f64 / 4.0);
+        }
+        builder.finish()
+    }
+
+    /// The same bytes with the sum that belongs to them: as somebody would write them who means harm.
+    fn signed(mut bytes: Vec<u8>) -> Vec<u8> {
+        bytes.truncate(bytes.len() - SUM_BYTES);
+        bytes.extend(sum_of(&bytes).to_le_bytes());
+        bytes
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn whatever_is_read_is_shown_without_a_crash(
+            places in prop::collection::vec((0usize..1 << 20, any::<u8>()), 1..6), whole in 0u8..4,
+        ) {
+            let mut bytes = pyramid_bytes();
+            let head = MAGIC.len() + 1;
+            for (place, byte) in places {
+                let place = head + place % (bytes.len() - head);
+                bytes[place] = byte;
+            }
+            if whole == 0 {
+                let length = bytes.len();
+                bytes.truncate(length - length / 3);
+            }
+            match Pyramid::from_bytes(&signed(bytes)) {
+                Ok(read) => {
+                    let wanted: Vec<Wanted> =
+                        read.series().into_iter().take(40).map(|one| Wanted::Owned(one.owner, one.name)).collect();
+                    let view = View::new(&read, &NoRows);
+                    for end_ns in [1.0, 2e9, 4e18] {
+                        view.window(0.0, end_ns, 100, &wanted).unwrap();
+                    }
+                    let again = Pyramid::from_bytes(&read.to_bytes());
+                    prop_assert!(again.is_ok());
+                }
+                Err(error) => prop_assert!(!error.to_string().contains('\n')),
+            }
+        }
+    }
+
+    fn pyramid_bytes() -> Vec<u8> {
+        static BYTES: std::sync::LazyLock<Vec<u8>> = std::sync::LazyLock::new(|| pyramid().to_bytes());
+        BYTES.clone()
+    }
+}
