@@ -204,7 +204,7 @@ function Run({ source, facts, id, runs }: Loaded & { id: string; runs: RunsFacts
                                     title={`shows ${exactTime(each.from_ns, 3)} to ${exactTime(each.to_ns, 3)}`}
                                     onClick={() => (sentence === each ? change({ why: null }) : show(index))}
                                 >
-                                    {each.text}
+                                    <Text of={each.text} />
                                 </button>
                             </li>
                         ))}
@@ -664,4 +664,9 @@ function Files({ facts, source }: { facts: RunFacts; source: RunSource }) {
             )}
         </section>
     );
+}
+
+/** A sentence in which names of modes stand between backticks. */
+function Text({ of }: { of: string }) {
+    return of.split("`").map((part, index) => (index % 2 ? <code key={`${index} ${part}`}>{part}</code> : part));
 }

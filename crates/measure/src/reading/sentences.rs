@@ -476,15 +476,19 @@ impl Teller<'_> {
             let told: Vec<String> = told
                 .iter()
                 .map(|(name, ns)| {
-                    format!("`{name}` {} ({})", percent(*ns as f64 / total), count(visits(name), "time"))
+                    let entered = match visits(name) {
+                        1 => "once".to_owned(),
+                        visits => format!("{visits} times"),
+                    };
+                    format!("in `{name}` for {} of its time ({entered})", percent(*ns as f64 / total))
                 })
                 .collect();
             let changes = mode.changes.len() as u64 - 1;
             let text = format!(
-                "{}: its {} was {} of its time; it changed {}.",
+                "{} was {}; its {} changed {}.",
                 self.who,
-                mode.field,
                 told.join(", "),
+                mode.field,
                 count(changes, "time")
             );
             let evidence = [("changes", changes as f64), ("modes", times.len() as f64)];
