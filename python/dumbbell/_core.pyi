@@ -100,8 +100,11 @@ class RemoteEndpoint:
     def probe(self, request: str) -> str:
         """Sends bursts of packets and listens to those of the other side; what was sent and what came."""
 
-    def run(self, specification: str, part: str, ready: Callable[[], int]) -> None:
-        """Does this side's part; `ready` says when to begin, ns of this machine's clock."""
+    def run(self, specification: str, part: str, ready: Callable[[], int], live: str | None = None) -> None:
+        """Does this side's part; `ready` says when to begin, ns of this machine's clock.
+
+        `live` is a file that shows how it goes, for as long as it does.
+        """
 
     def finish(self) -> bytes:
         """What this side knows of its run."""
@@ -213,12 +216,18 @@ def simulate_in_memory(specification: str, watch: Watch | None = None) -> tuple[
     Its statistics as JSON, its packet log (None if it keeps none), and the samples of flows and of links.
     """
 
-def emulate(specification: str, directory: str, waits: Callable[..., object] | None = None) -> str:
+def emulate(
+    specification: str,
+    directory: str,
+    waits: Callable[..., object] | None = None,
+    live: tuple[str, int] | None = None,
+) -> str:
     """Executes a run with real packets in real time; returns its statistics as JSON, as `simulate`.
 
     One run at a time on a machine. `waits` is called with True, the process that it waits for and since when that has
     been running (seconds since 1970), or True alone where that is not known, whenever it is another one; and with False
-    when it waits no longer.
+    when it waits no longer. `live` is a file that shows how the run goes, for as long as it does, and which attempt at
+    the run it is.
 
     Their `emulation` says how faithful the run was: `lateness_us` (`p50`, `p99`, `p999`, `max`), `tx_dropped`, and
     `degraded` and `invalid`, which are null or a reason. The reason of an error ends with a program's last lines.
@@ -228,7 +237,8 @@ def emulate_shell(specification: str) -> int:
     """Runs a command behind an emulated path; returns its exit status.
 
     The specification is JSON: `seed`, `path`, `command` and `server` (lists of words; `server` may be null),
-    `interactive` (whether somebody types at the command), `log` (a file for the packet log, or null) and `quiet`.
+    `interactive` (whether somebody types at the command), `log` (a file for the packet log, or null), `quiet`,
+    `live` (a file that shows how it goes, or null) and `watched` (whether the caller tells statistics from that).
     """
 
 def check_emulation() -> str:

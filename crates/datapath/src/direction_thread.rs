@@ -8,14 +8,14 @@ use crate::buffers::Buffers;
 use crate::inspect::{Arrived, Inspector, Reading, mark_congestion};
 use crate::lateness::Lateness;
 use crate::tun::Tun;
-use endpoint::{Clock, EventLog, Pace, Scheduled, Session, Urgency, Waiter};
+use endpoint::{Clock, EventLog, Meter, Pace, Scheduled, Session, Urgency, Waiter};
 use nix::sys::epoll::EpollFlags;
 use path::{DelayLine, Direction, Ecn, LinkTally, Packet, Reassembler};
 use record::Event;
 use runs::{Keeper, Watcher};
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use units::{Span, Time};
 
 /// Packets read from one device before another gets its turn.
@@ -25,20 +25,42 @@ const BATCH: usize = 64;
 const QUANTUM: Span = Span::from_us(30);
 /// Longest time without a look at the stop flag.
 const PATIENCE: Span = Span::from_ms(50);
+/// How often the links are shown to who watches.
+const SHOW_INTERVAL: Span = Span::from_ms(100);
 
 /// What a direction of the path looks like from outside while it works.
 #[derive(Debug, Default)]
 pub(crate) struct Gauges {
-    pub(crate) delivered_bytes: AtomicU64,
-    pub(crate) delivered_packets: AtomicU64,
+    /// Of each port.
+    pub(crate) meters: Vec<Meter>,
     pub(crate) dropped_packets: AtomicU64,
     /// Packets waiting in the queues of links when last looked at.
     pub(crate) queued_packets: AtomicU64,
     /// Set when more packets are inside than there is memory for: the direction has ended.
     pub(crate) is_full: AtomicBool,
+    /// The links as they were not long ago.
+    links: Mutex<Vec<LinkTally>>,
 }
 
 impl Gauges {
+    /// Of a direction with so many ports.
+    pub(crate) fn of(ports: usize) -> Self {
+        Self { meters: (0..ports).map(|_| Meter::default()).collect(), ..Self::default() }
+    }
+
+    /// Shows whatever `links` puts into the empty list, unless somebody is looking at this moment.
+    pub(crate) fn show(&self, links: impl FnOnce(&mut Vec<LinkTally>)) {
+        if let Ok(mut shown) = self.links.try_lock() {
+            shown.clear();
+            links(&mut shown);
+        }
+    }
+
+    /// The links when they were shown last.
+    pub(crate) fn shown_links(&self) -> Vec<LinkTally> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Refuses to go on where a direction has ended.
     ///
     /// # Errors
@@ -120,6 +142,7 @@ pub(crate) struct DirectionThread {
     lateness: Lateness,
     next_sample: Time,
     samples: Vec<(Time, Vec<LinkTally>)>,
+    next_shown: Time,
     refused: u64,
     refusal: Option<String>,
     gauges: Arc<Gauges>,
@@ -202,6 +225,7 @@ impl DirectionThread {
             log: EventLog::default(),
             lateness: Lateness::default(),
             samples: Vec::new(),
+            next_shown: Time::ZERO,
             refused: 0,
             refusal: None,
             gauges,
@@ -228,6 +252,7 @@ impl DirectionThread {
                 break;
             }
             self.sample(now);
+            self.show(now);
             let until = self.next_due().min(self.next_sample).min(now + PATIENCE).min(end);
             let backlog = readable.contains(&true);
             let ready = |number: u64, _| readable[number as usize] = true;
@@ -292,6 +317,7 @@ impl DirectionThread {
         let mut packet = Packet::new(number as u32, sighting.number, size_bytes, token, now);
         (packet.fragment, packet.fragments) = (sighting.fragment, u16::from(sighting.fragments));
         packet.ecn = sighting.ecn;
+        self.gauges.meters[number].sent(size_bytes);
         if self.config.log {
             let event = if inlet.is_data { Event::Send } else { Event::AckSend };
             self.log.event(now, event, packet.flow, packet.number, size_bytes);
@@ -372,8 +398,9 @@ impl DirectionThread {
         }
         self.handled += 1;
         self.lateness.record(now - due);
-        self.gauges.delivered_bytes.fetch_add(u64::from(packet.size_bytes), Ordering::Relaxed);
-        self.gauges.delivered_packets.fetch_add(1, Ordering::Relaxed);
+        let meter = &self.gauges.meters[packet.flow as usize];
+        meter.delivered(packet.size_bytes);
+        meter.delayed(now - packet.entered);
         if self.config.log {
             let event = if inlet.is_data { Event::Deliver } else { Event::AckDeliver };
             // Every fragment has a token of its own; what counts is that their datagram is complete.
@@ -384,6 +411,16 @@ impl DirectionThread {
             self.log.detail(packet.entered, data_bytes);
         }
         self.buffers.release(packet.token);
+    }
+
+    /// Shows the links to who watches, if that is due.
+    #[inline]
+    fn show(&mut self, now: Time) {
+        if now >= self.next_shown {
+            self.next_shown = now + SHOW_INTERVAL;
+            self.direction.settle(now);
+            self.gauges.show(|links| links.extend(self.direction.links().cloned()));
+        }
     }
 
     fn sample(&mut self, now: Time) {

@@ -6,6 +6,7 @@ use crate::emulation::{Pair, Traffic, Work, close, device_mtu, joined, start_dir
 use crate::emulation_lock::EmulationLock;
 use crate::flow::{self, FlowThreads, Sockets, readings};
 use crate::lateness::{Lateness, LatenessReport, bound, stalled};
+use crate::live::{LiveFile, Publisher};
 use crate::observer_events::{Delivered, tell_flows};
 use crate::owner::{Owner, clean_up};
 use crate::program_flow::{EndsHere, ProgramFlow, ProgramReport};
@@ -13,7 +14,7 @@ use crate::program_samples::ProgramSample;
 use crate::scheduling::EndReport;
 use crate::scratch::Scratch;
 use congestion::Registry;
-use endpoint::{Clock, ClockedLog, FlowReport, MOST_FLOWS, Scheduled, Session, merged, monotonic_ns};
+use endpoint::{Board, Clock, ClockedLog, FlowReport, MOST_FLOWS, Scheduled, Session, merged, monotonic_ns};
 use measure::Sample;
 use path::LinkTally;
 use runs::{Backend, CapacityMeter, LogLevel, Observer, RunSpec, Totals, link_counters, tell};
@@ -64,7 +65,7 @@ pub struct Emulated {
 }
 
 /// Runs `spec` with real packets and controllers of `registry` while this process holds `lock`. Once the run is over,
-/// `observer` is told what happened; meanwhile it is asked whether to give up.
+/// `observer` is told what happened; meanwhile it is asked whether to give up, and `live` shows how the run goes.
 ///
 /// # Errors
 /// One line: what is wrong with the specification, what this machine does not permit, which program failed and what it
@@ -73,6 +74,7 @@ pub fn run(
     spec: &RunSpec,
     registry: &Registry,
     lock: EmulationLock,
+    live: Option<&LiveFile>,
     observer: &mut dyn Observer,
 ) -> Result<Emulated, Error> {
     spec.validate(Backend::Emulation, registry)?;
@@ -84,7 +86,7 @@ pub fn run(
     let owner = Owner::next();
     let scratch = Scratch::create(owner.mark_text())?;
     tracing::info!(flows = spec.flows.len(), seed = spec.seed, scratch = %scratch.path().display(), "emulation begins");
-    let outcome = carry_out(Planned { spec, registry }, scratch.path(), &stop);
+    let outcome = carry_out(Planned { spec, registry, live }, scratch.path(), &stop);
     // Also what follows would disturb the next run.
     let told = outcome.and_then(|outcome| tell_all(spec, outcome, observer));
     drop(lock);
@@ -97,6 +99,7 @@ pub fn run(
 struct Planned<'a> {
     spec: &'a RunSpec,
     registry: &'a Registry,
+    live: Option<&'a LiveFile>,
 }
 
 /// What the threads of a run leave behind.
@@ -171,7 +174,7 @@ fn with_pairs(
 }
 
 fn with_programs(
-    Planned { spec, registry }: Planned<'_>,
+    Planned { spec, registry, live }: Planned<'_>,
     pairs: &[Pair],
     sockets: Vec<Sockets>,
     traffic: &[Traffic],
@@ -180,8 +183,10 @@ fn with_programs(
     stop: &dyn Fn() -> bool,
 ) -> Result<Outcome, Error> {
     let stopped = AtomicBool::new(false);
-    let session = Session { clock, end: Time::ZERO + spec.duration(), stop: &stopped };
-    let gauges = [Arc::new(Gauges::default()), Arc::new(Gauges::default())];
+    let session = Session { clock, end: Time::ZERO + spec.duration(), stop: &stopped, board: None };
+    let gauges = [(); 2].map(|()| Arc::new(Gauges::of(spec.flows.len())));
+    let boards: Vec<Board> = spec.flows.iter().map(|_| Board::default()).collect();
+    let mut publisher = Publisher::of_run(live, spec, &gauges, &boards);
     let work = Work {
         path: &spec.path,
         seed: spec.seed,
@@ -199,6 +204,7 @@ fn with_programs(
             let flows = sockets.into_iter().zip(pairs).enumerate();
             let flows: Vec<_> = flows
                 .map(|(index, (sockets, pair))| {
+                    let session = Session { board: Some(&boards[index]), ..session };
                     flow::start(scope, spec, registry, session, index, pair, sockets)
                 })
                 .collect::<Result<_, _>>()?;
@@ -206,7 +212,7 @@ fn with_programs(
         })();
         let mut started = started;
         let watched = match &mut started {
-            Ok((_, flows)) => watch(session, programs, flows, &gauges, stop),
+            Ok((_, flows)) => watch(session, programs, flows, &gauges, &mut publisher, stop),
             Err(_) => Err(Error::Stopped),
         };
         if let Err(why) = &watched {
@@ -251,6 +257,7 @@ fn watch(
     programs: &mut [Option<ProgramFlow<'_>>],
     flows: &mut [Option<FlowThreads<'_>>],
     gauges: &[Arc<Gauges>; 2],
+    publisher: &mut Publisher<'_>,
     stop: &dyn Fn() -> bool,
 ) -> Result<(), Error> {
     loop {
@@ -264,6 +271,7 @@ fn watch(
         let ours = flows.iter_mut().flatten().flat_map(|threads| &mut threads.watched);
         ours.for_each(|end| end.look(true));
         Gauges::require_room(gauges)?;
+        publisher.publish(now);
         if stop() {
             return Err(Error::Stopped);
         }

@@ -8,9 +8,10 @@ use crate::emulation::{
 use crate::enclosure::{Enclosure, Inherits};
 use crate::inspect::Reading;
 use crate::lateness::Lateness;
+use crate::live::{LiveFile, Publisher};
 use crate::owner::clean_up;
 use crate::tun::TunConfig;
-use endpoint::{Clock, ClockedLog, Session, merged};
+use endpoint::{Clock, ClockedLog, Meter, Session, merged};
 use nix::ifaddrs::getifaddrs;
 use packetlog::PacketLogWriter;
 use path::PathSpec;
@@ -58,6 +59,12 @@ pub struct ShellSpec {
     /// No statistics.
     #[serde(default)]
     pub quiet: bool,
+    /// File that shows the path while the command runs, for whoever watches.
+    #[serde(default)]
+    pub live: Option<PathBuf>,
+    /// Whether the caller tells statistics itself, from that file.
+    #[serde(default)]
+    pub watched: bool,
 }
 
 /// Runs a command inside a path until it ends; returns its exit status (128 and the signal's number if one ended it).
@@ -75,11 +82,11 @@ pub fn run_shell(spec: &ShellSpec) -> Result<i32, Error> {
     let writer = spec.log.as_ref().map(PacketLogWriter::create).transpose()?;
     let pair = create_pair(spec)?;
     let stop = AtomicBool::new(false);
-    let gauges = [Arc::new(Gauges::default()), Arc::new(Gauges::default())];
+    let gauges = [(); 2].map(|()| Arc::new(Gauges::of(1)));
     let work = Work {
         path: &spec.path,
         seed: spec.seed,
-        session: Session { clock: Clock::start(), end: Time::NEVER, stop: &stop },
+        session: Session { clock: Clock::start(), end: Time::NEVER, stop: &stop, board: None },
         sample_interval: SAMPLES,
         most_packets: DEFAULT_MOST_PACKETS,
         log: writer.is_some(),
@@ -91,7 +98,9 @@ pub fn run_shell(spec: &ShellSpec) -> Result<i32, Error> {
     let pairs = [pair];
     let (status, directions) = thread::scope(|scope| {
         let directions = start_directions(scope, work, &pairs, &[traffic]);
-        let status = directions.as_ref().map_or(Err(Error::Stopped), |_| commands(spec, &pairs[0], &gauges));
+        let status = directions
+            .as_ref()
+            .map_or(Err(Error::Stopped), |_| commands(spec, &pairs[0], &gauges, work.session.clock));
         stop.store(true, Ordering::Relaxed);
         let [data, ack] = directions?;
         let directions = [joined(data)?, joined(ack)?];
@@ -140,7 +149,7 @@ fn create_pair(spec: &ShellSpec) -> Result<Pair, Error> {
 }
 
 /// Runs the commands; the exit status of the one inside.
-fn commands(spec: &ShellSpec, pair: &Pair, gauges: &[Arc<Gauges>; 2]) -> Result<i32, Error> {
+fn commands(spec: &ShellSpec, pair: &Pair, gauges: &[Arc<Gauges>; 2], clock: Clock) -> Result<i32, Error> {
     if !spec.quiet {
         introduce(spec, pair.right.address);
     }
@@ -152,7 +161,7 @@ fn commands(spec: &ShellSpec, pair: &Pair, gauges: &[Arc<Gauges>; 2]) -> Result<
         .env("MAHIMAHI_BASE", pair.right.address.to_string());
     let (mut enclosure, mut child) =
         Enclosure::start(&mut command, &pair.left.namespace, Inherits::CallersOwn)?;
-    let status = attend(&mut child, spec, gauges);
+    let status = attend(&mut child, spec, gauges, clock);
     // Whatever the two have left in the background: the path ends here.
     let _ended = enclosure.end(&mut child);
     if let Some((enclosure, server)) = &mut server {
@@ -194,13 +203,20 @@ fn start_server(words: &[String], pair: &Pair) -> Result<(Enclosure, Child), Err
 }
 
 /// Waits for the command and tells what happens meanwhile.
-fn attend(child: &mut Child, spec: &ShellSpec, gauges: &[Arc<Gauges>; 2]) -> Result<i32, Error> {
+fn attend(
+    child: &mut Child,
+    spec: &ShellSpec,
+    gauges: &[Arc<Gauges>; 2],
+    clock: Clock,
+) -> Result<i32, Error> {
+    let live = spec.live.clone().map(|file| LiveFile { file, attempt: 1 });
+    let mut publisher = Publisher::of_path(live.as_ref(), gauges);
     let (mut told, mut before) = (Instant::now(), [Counts::default(); 2]);
     loop {
         if let Some(status) = child.try_wait().map_err(Error::Wait)? {
             return Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)));
         }
-        if !spec.quiet && !spec.interactive && told.elapsed() >= TELL {
+        if !spec.quiet && !spec.interactive && !spec.watched && told.elapsed() >= TELL {
             let seconds = told.elapsed().as_secs_f64();
             let counts = [Counts::read(&gauges[0]), Counts::read(&gauges[1])];
             tell(&format!(
@@ -211,6 +227,7 @@ fn attend(child: &mut Child, spec: &ShellSpec, gauges: &[Arc<Gauges>; 2]) -> Res
             (told, before) = (Instant::now(), counts);
         }
         Gauges::require_room(gauges)?;
+        publisher.publish(clock.now());
         thread::sleep(POLL);
     }
 }
@@ -239,9 +256,10 @@ struct Counts {
 impl Counts {
     fn read(gauges: &Gauges) -> Self {
         let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+        let passed = || gauges.meters.iter().map(Meter::read);
         Self {
-            bytes: read(&gauges.delivered_bytes),
-            packets: read(&gauges.delivered_packets),
+            bytes: passed().map(|meter| meter.delivered_bytes).sum(),
+            packets: passed().map(|meter| meter.delivered_packets).sum(),
             dropped: read(&gauges.dropped_packets),
             queued: read(&gauges.queued_packets),
         }

@@ -5,6 +5,7 @@
 //! order, given how far their clocks are apart.
 #![allow(clippy::disallowed_methods, reason = "this crate is about real clocks and sockets")]
 
+mod board;
 mod clock;
 mod codec;
 mod distortion;
@@ -35,6 +36,7 @@ mod udp_receiver;
 mod udp_sender;
 mod urgency;
 
+pub use board::{Board, Meter, Reading, Shown};
 pub use clock::{Clock, Correction, Stretch, monotonic_ns};
 pub use codec::{DataFields, IP_UDP_BYTES, data_fields};
 pub use distortion::{Distortion, distort};

@@ -1,5 +1,6 @@
 //! The time of a run, as one of its threads sees it.
 
+use crate::board::Board;
 use crate::clock::Clock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::Time;
@@ -13,6 +14,8 @@ pub struct Session<'a> {
     pub end: Time,
     /// Set when it has to end at once.
     pub stop: &'a AtomicBool,
+    /// Where the flow of the thread is shown while the run goes on.
+    pub board: Option<&'a Board>,
 }
 
 impl Session<'_> {

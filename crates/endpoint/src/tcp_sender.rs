@@ -1,6 +1,7 @@
 //! The sending end of a flow of the kernel's TCP: bulk data, or an application's writes.
 
 use crate::Error;
+use crate::board::Poster;
 use crate::live_tcp::{StreamedFrame, capture_frames};
 use crate::samples::Samples;
 use crate::session::Session;
@@ -145,7 +146,8 @@ pub(crate) fn run_tcp_sender(
     session: Session<'_>,
     samples: &mut Samples,
 ) -> io::Result<TcpSenderOutcome> {
-    let Session { clock, end, .. } = session;
+    let Session { clock, end, board, .. } = session;
+    let mut poster = Poster::to(board);
     stream.set_nonblocking(true)?;
     // What an application writes from time to time leaves at once, as from our transport; bulk fills its segments.
     stream.set_nodelay(application.next_change().is_finite())?;
@@ -174,6 +176,7 @@ pub(crate) fn run_tcp_sender(
                 let info = TcpInfo::read(stream)?;
                 readings.take(now, &info, flow.shut);
                 samples.take_due(now, |sink| fields(&info, &application, sink));
+                poster.put_due(now, |sink| fields(&info, &application, sink));
             }
             wake = readings.next.min(samples.next()).min(match state {
                 // Frames come when they come.

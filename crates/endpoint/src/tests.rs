@@ -69,7 +69,7 @@ fn run_both(
         stranger.send_to(garbage, far.local_addr().unwrap()).unwrap();
     }
     let (stop, mut samples) = (AtomicBool::new(false), Samples::every(Span::from_ms(50)));
-    let session = Session { clock: Clock::start(), end: until, stop: &stop };
+    let session = Session { clock: Clock::start(), end: until, stop: &stop, board: None };
     let (mut sending, mut receiving) = (Journal::default(), Journal::default());
     thread::scope(|scope| {
         // as the ends of every run are, where they may
@@ -111,7 +111,7 @@ fn fixed_transfer_arrives(controller: &str, config: &Config) {
 
 fn connect(address: SocketAddrV4, name: &str, seconds: u64) -> Result<TcpStream, Error> {
     let end = Time::from_ns(seconds * 1_000_000_000);
-    let session = Session { clock: Clock::start(), end, stop: &AtomicBool::new(false) };
+    let session = Session { clock: Clock::start(), end, stop: &AtomicBool::new(false), board: None };
     connect_tcp(address, name, session)
 }
 
@@ -204,7 +204,8 @@ fn a_stop_ends_both_ends_soon() {
     let (near, far) = (UdpSocket::bind(LOOPBACK).unwrap(), UdpSocket::bind(LOOPBACK).unwrap());
     near.connect(far.local_addr().unwrap()).unwrap();
     let (stop, config) = (AtomicBool::new(false), Config::tcp());
-    let session = Session { clock: Clock::start(), end: Time::ZERO + Span::from_secs(60), stop: &stop };
+    let session =
+        Session { clock: Clock::start(), end: Time::ZERO + Span::from_secs(60), stop: &stop, board: None };
     thread::scope(|scope| {
         let receiving = scope.spawn(|| {
             let mut receiver = Receiver::new(&config, None);
@@ -226,7 +227,7 @@ fn tcp_transfer(application: ApplicationSpec, length: Span) -> (TcpSenderOutcome
     let stream = connect(address, "reno", 2).unwrap();
     let (stop, mut samples) = (AtomicBool::new(false), Samples::every(Span::from_ms(50)));
     let application = Application::new(application, Time::ZERO, 1448, 1);
-    let session = Session { clock: Clock::start(), end: Time::ZERO + length, stop: &stop };
+    let session = Session { clock: Clock::start(), end: Time::ZERO + length, stop: &stop, board: None };
     let mut arrived = Vec::new();
     let sent = thread::scope(|scope| {
         let noted = Some(&mut arrived);

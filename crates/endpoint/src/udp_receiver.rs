@@ -1,6 +1,6 @@
 //! The receiving end of our transport over UDP.
 
-use crate::codec::{DATA_HEAD_BYTES, ack_datagram_bytes, decode_data, encode_ack};
+use crate::codec::{DATA_HEAD_BYTES, IP_UDP_BYTES, ack_datagram_bytes, decode_data, encode_ack};
 use crate::guard::Wire;
 use crate::journal::Journal;
 use crate::pace::Pace;
@@ -30,7 +30,7 @@ pub(crate) fn run_receiver(
     session: Session<'_>,
     journal: &mut Journal,
 ) -> io::Result<Punctuality> {
-    let Session { clock, end, .. } = session;
+    let Session { clock, end, board, .. } = session;
     prepare(socket, EcnMode::Off, config.ecn != EcnMode::Off)?;
     let mut waiter = Waiter::new(clock)?;
     waiter.watch(socket, 0, EpollFlags::EPOLLIN)?;
@@ -78,6 +78,9 @@ pub(crate) fn run_receiver(
                 delays.record(arrived, now);
                 // For the receiver it is when the kernel had the packet: a host that is late is nothing of the path's.
                 latest = latest.max(arrived);
+                if let Some(board) = board {
+                    board.meter.delivered(datagram.length as u32 + IP_UDP_BYTES);
+                }
                 let new_bytes = receiver.on_data(latest, &data, ecn);
                 journal.data_arrived(arrived, &data, datagram.length, ecn, new_bytes);
                 acknowledge(latest, wire, receiver, &mut outbox, journal);

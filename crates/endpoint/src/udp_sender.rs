@@ -1,6 +1,7 @@
 //! The sending end of our transport over UDP.
 
-use crate::codec::{decode_ack, encode_data};
+use crate::board::{Board, Poster};
+use crate::codec::{IP_UDP_BYTES, decode_ack, encode_data};
 use crate::guard::Wire;
 use crate::journal::Journal;
 use crate::pace::Pace;
@@ -40,7 +41,8 @@ pub(crate) fn run_sender(
     samples: &mut Samples,
     journal: &mut Journal,
 ) -> io::Result<Punctuality> {
-    let Session { clock, end, .. } = session;
+    let Session { clock, end, board, .. } = session;
+    let mut poster = Poster::to(board);
     prepare(socket, sender.ecn_codepoint(), false)?;
     sender.set_timer_slack(TIMER_SLACK);
     let mut waiter = Waiter::new(clock)?;
@@ -61,6 +63,7 @@ pub(crate) fn run_sender(
         }
         // Before anything that happens now, which is no earlier than the sample's time.
         samples.take_due(now, |sink| journal.sample(sender, sink));
+        poster.put_due(now, |sink| sender.fields(sink));
         for mut datagram in inbox.datagrams(count) {
             if wire.take_greeting(&mut datagram) {
                 continue;
@@ -93,7 +96,7 @@ pub(crate) fn run_sender(
         let at = journal.time(session, now);
         journal.verdicts(at, sender);
         // A full batch: there may be more to send at once.
-        let more = fill(&mut outbox, wire, sender, now, journal);
+        let more = fill(&mut outbox, wire, sender, now, journal, board);
         journal.state(at, "", sender);
         wire.tend(now, socket);
         let was_blocked = std::mem::replace(&mut blocked, !outbox.flush(socket, wire.peer())?);
@@ -123,7 +126,14 @@ pub(crate) fn run_sender(
 }
 
 /// Takes from the sender what may leave now, up to a full batch; returns whether it was cut off there.
-fn fill(outbox: &mut Outbox, wire: &mut Wire, sender: &mut Sender, now: Time, journal: &mut Journal) -> bool {
+fn fill(
+    outbox: &mut Outbox,
+    wire: &mut Wire,
+    sender: &mut Sender,
+    now: Time,
+    journal: &mut Journal,
+    board: Option<&Board>,
+) -> bool {
     let mut data = Data::default();
     while !outbox.is_full() {
         if !sender.poll_transmit(now, &mut data) {
@@ -132,6 +142,9 @@ fn fill(outbox: &mut Outbox, wire: &mut Wire, sender: &mut Sender, now: Time, jo
         let payload_bytes =
             wire.push(outbox, now, Kind::Data, data.number, |bytes| encode_data(&data, bytes));
         journal.data_left(&data, payload_bytes);
+        if let Some(board) = board {
+            board.meter.sent(payload_bytes as u32 + IP_UDP_BYTES);
+        }
     }
     true
 }

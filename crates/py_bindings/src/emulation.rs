@@ -4,7 +4,7 @@ use crate::errors::error;
 use crate::interpreter::interruptible;
 use crate::outside::Loaded;
 use crate::run::parse;
-use datapath::{Emulated, EmulationLock, EmulationReport, Holder};
+use datapath::{Emulated, EmulationLock, EmulationReport, Holder, LiveFile};
 use measure::{RunMeter, RunStats};
 use pyo3::prelude::*;
 use recorder::Recorder;
@@ -27,16 +27,19 @@ pub(crate) struct Report {
 
 /// Executes a run with real packets and returns its statistics as JSON; with a directory, its logs are written there.
 /// `waits` is called with `True`, the process that emulates meanwhile and since when (seconds since 1970), or `True` alone
-/// where that is not known; and with `False` when the run has the lock after all.
+/// where that is not known; and with `False` when the run has the lock after all. `live` is a file that shows how the run
+/// goes, as long as it does, and which attempt at it this is.
 #[pyfunction]
-#[pyo3(signature = (specification, directory=None, waits=None))]
+#[pyo3(signature = (specification, directory=None, waits=None, live=None))]
 pub(crate) fn emulate(
     py: Python<'_>,
     specification: &str,
     directory: Option<PathBuf>,
     waits: Option<Py<PyAny>>,
+    live: Option<(PathBuf, u32)>,
 ) -> PyResult<String> {
     let mut spec = parse(specification)?;
+    let live = live.map(|(file, attempt)| LiveFile { file, attempt });
     let loaded = Loaded::for_run(py, &mut spec)?;
     spec.validate(Backend::Emulation, &loaded.registry).map_err(error)?;
     let report = interruptible(py, &loaded, |python| {
@@ -58,7 +61,8 @@ pub(crate) fn emulate(
             python.tell(&waits, (false,));
         }
         let mut observers = (meter, recorder, interrupted);
-        let Emulated { totals, emulation } = datapath::run(&spec, &loaded.registry, lock, &mut observers)?;
+        let Emulated { totals, emulation } =
+            datapath::run(&spec, &loaded.registry, lock, live.as_ref(), &mut observers)?;
         let (meter, recorder, _) = observers;
         recorder.finish()?;
         let stats = totals.stats(meter)?;

@@ -4,8 +4,8 @@ use crate::errors::Cause;
 use crate::errors::error;
 use crate::outside::Loaded;
 use clocks::Reference;
-use datapath::ProgramReport;
 use datapath::remote::{Carried, Compared, Exchange, Joined, Meet, Open, Probe, RunPart, SideReport, join};
+use datapath::{LiveFile, ProgramReport};
 use endpoint::{Distortion, Guarded, distort, monotonic_ns};
 use measure::{RunMeter, RunStats};
 use pyo3::prelude::*;
@@ -77,8 +77,17 @@ impl RemoteEndpoint {
     }
 
     /// Does this side's part in a run. When all is prepared `ready` is called, and says when to begin, ns of this
-    /// machine's clock.
-    fn run(&self, py: Python<'_>, specification: &str, part: &str, ready: Py<PyAny>) -> PyResult<()> {
+    /// machine's clock. `live` is a file that shows how it goes, as long as it does.
+    #[pyo3(signature = (specification, part, ready, live=None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        specification: &str,
+        part: &str,
+        ready: Py<PyAny>,
+        live: Option<PathBuf>,
+    ) -> PyResult<()> {
+        let live = live.map(|file| LiveFile { file, attempt: 1 });
         let mut spec: RunSpec = strict_input::parse(specification).map_err(error)?;
         let part: RunPart = strict_input::parse(part).map_err(error)?;
         let loaded = Loaded::for_run(py, &mut spec)?;
@@ -87,8 +96,9 @@ impl RemoteEndpoint {
             Python::attach(|py| ready.call0(py)?.extract::<u64>(py)).map_err(datapath::Cause::from)
         };
         let stop = || self.is_stopped() || loaded.watch.failure().is_some();
-        let result =
-            self.with(py, |endpoint| Ok(endpoint.run(&spec, &part, &loaded.registry, &when, &stop)))?;
+        let result = self.with(py, |endpoint| {
+            Ok(endpoint.run(&spec, &part, &loaded.registry, live.as_ref(), &when, &stop))
+        })?;
         loaded.outcome(result.map_err(Cause::from)).map_err(error)
     }
 

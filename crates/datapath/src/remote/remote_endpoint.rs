@@ -10,6 +10,7 @@ use super::report::{FlowHalf, SideReport};
 use super::tunnel::{Encapsulation, Tunnel, TunnelReport};
 use crate::emulation::{DEVICE, End, addresses};
 use crate::flow::{PORT, readings};
+use crate::live::{LiveFile, Publisher};
 use crate::owner::{Owner, clean_up};
 use crate::program_flow::{EndsHere, ProgramFlow};
 use crate::scratch::Scratch;
@@ -17,8 +18,9 @@ use crate::tun::TunConfig;
 use crate::{Cause, Error};
 use congestion::Registry;
 use endpoint::{
-    Clock, Journal, Key, MAX_DATAGRAM_BYTES, MOST_FLOWS, ReceiverReport, Scheduled, SenderReport, Session,
-    Urgency, Wire, dropped_at, monotonic_ns, receive_tcp, receive_udp, send_tcp, send_udp,
+    Board, Clock, Journal, Key, MAX_DATAGRAM_BYTES, MOST_FLOWS, Meter, ReceiverReport, Scheduled,
+    SenderReport, Session, Urgency, Wire, dropped_at, monotonic_ns, receive_tcp, receive_udp, send_tcp,
+    send_udp,
 };
 use runs::{Ends, FlowEnd, RunSpec};
 use serde::{Deserialize, Serialize};
@@ -244,7 +246,7 @@ impl RemoteEndpoint {
     }
 
     /// Does this side's part in the run of `spec`, with controllers of `registry`. When all is prepared, `ready` is asked
-    /// when to begin, ns of this machine's clock.
+    /// when to begin, ns of this machine's clock; `live` shows how the part goes.
     ///
     /// # Errors
     /// One line: what this machine does not permit, which program failed, or that the run was stopped.
@@ -253,6 +255,7 @@ impl RemoteEndpoint {
         spec: &RunSpec,
         part: &RunPart,
         registry: &Registry,
+        live: Option<&LiveFile>,
         ready: &dyn Fn() -> Result<u64, Cause>,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), Error> {
@@ -274,7 +277,10 @@ impl RemoteEndpoint {
             .collect::<Result<Vec<Option<End>>, Error>>()?;
         let channel = self.channel.as_ref().ok_or(Error::Early("the other side was not met"))?;
         let sent = Arc::default();
-        let work = Work { spec, part, registry, directory, stop, sent: &sent };
+        let boards: Vec<Board> = spec.flows.iter().map(|_| Board::default()).collect();
+        let meters: Vec<Arc<Meter>> = spec.flows.iter().map(|_| Arc::default()).collect();
+        let shown = Shown { boards: &boards, meters: &meters, live };
+        let work = Work { spec, part, registry, directory, stop, sent: &sent, shown };
         tracing::info!(flows = spec.flows.len(), sends = part.sends, tunnels = ?part.tunnels, "run begins");
         let outcome = work.carry_out(ports, &ends, ready, channel, self.asks);
         channel.ask_every(None);
@@ -340,6 +346,17 @@ struct Work<'a> {
     stop: &'a (dyn Fn() -> bool + Sync),
     /// Bytes that this side has sent, headers of IP and UDP not among them.
     sent: &'a Arc<AtomicU64>,
+    shown: Shown<'a>,
+}
+
+/// Where the run is shown while it goes on.
+#[derive(Clone, Copy)]
+struct Shown<'a> {
+    /// Of each flow what its end here knows.
+    boards: &'a [Board],
+    /// What its tunnel counts, if it has one.
+    meters: &'a [Arc<Meter>],
+    live: Option<&'a LiveFile>,
 }
 
 /// What an end of ours gives.
@@ -427,6 +444,15 @@ impl<'a> Work<'a> {
         Ok(report)
     }
 
+    /// Of each flow, who knows its state, and who counts its packets.
+    fn meters(self) -> impl Iterator<Item = (&'a Board, &'a Meter)> {
+        let Shown { boards, meters, .. } = self.shown;
+        let tunnels = &self.part.tunnels;
+        boards.iter().zip(meters).zip(tunnels).map(|((board, meter), tunnel)| {
+            (board, if *tunnel == TunnelKind::None { &board.meter } else { &**meter })
+        })
+    }
+
     /// The program of flow number `index` that runs here, if it has programs.
     fn program(self, index: usize, end: Option<&'a End>) -> Result<Option<ProgramFlow<'a>>, Error> {
         let Some(end) = end else { return Ok(None) };
@@ -453,7 +479,8 @@ impl<'a> Work<'a> {
         let Port { socket, guard, .. } = port;
         let tun = Arc::clone(&end.tun);
         let (flow, sent_bytes) = (index as u32, Arc::clone(self.sent));
-        Ok(Tunnel { socket, guard, tun, encapsulation, flow, outgoing, incoming, sent_bytes })
+        let meter = Arc::clone(&self.shown.meters[index]);
+        Ok(Tunnel { socket, guard, tun, encapsulation, flow, outgoing, incoming, sent_bytes, meter })
     }
 
     /// What flow number `index` needs behind its tunnel.
@@ -489,7 +516,7 @@ impl<'a> Work<'a> {
         programs: &mut [Option<ProgramFlow<'a>>],
     ) -> Result<Vec<FlowHalf>, Error> {
         let stopped = AtomicBool::new(false);
-        let session = Session { clock, end: Time::ZERO + self.spec.duration(), stop: &stopped };
+        let session = Session { clock, end: Time::ZERO + self.spec.duration(), stop: &stopped, board: None };
         thread::scope(|scope| {
             let started = (|| {
                 let tunnels = tunnels.into_iter().enumerate().map(|(index, tunnel)| {
@@ -548,6 +575,7 @@ impl<'a> Work<'a> {
         'a: 'scope,
     {
         let flow = &self.spec.flows[index];
+        let session = Session { board: Some(&self.shown.boards[index]), ..session };
         let sends = self.sends(index);
         let name = if sends { "sender" } else { "receiver" };
         if flow.is_core() {
@@ -623,6 +651,7 @@ impl<'a> Work<'a> {
     /// Waits for the end of the run; starts and ends programs meanwhile.
     fn watch(self, session: Session<'_>, programs: &mut [Option<ProgramFlow<'_>>]) -> Result<(), Error> {
         let (mut since, mut before) = (session.clock.now(), 0);
+        let mut publisher = Publisher::of_side(self.shown.live, self.spec, self.meters());
         loop {
             let now = session.clock.now();
             let sent = self.sent.load(Ordering::Relaxed);
@@ -640,6 +669,7 @@ impl<'a> Work<'a> {
             for program in programs.iter_mut().flatten() {
                 program.step(now)?;
             }
+            publisher.publish(now);
             if (self.stop)() {
                 return Err(Error::Stopped);
             }

@@ -112,7 +112,7 @@ fn run_between(
     let start_ns = monotonic_ns() + 50_000_000;
     let over = AtomicBool::new(false);
     let one = |side: &mut RemoteEndpoint, first: bool| {
-        side.run(spec, &part(first), &Registry::builtin(), &|| Ok(start_ns), &|| false).unwrap();
+        side.run(spec, &part(first), &Registry::builtin(), None, &|| Ok(start_ns), &|| false).unwrap();
     };
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -213,7 +213,8 @@ fn a_run_that_was_not_met_or_not_made_is_refused() {
         asks_per_s: 0.0,
         bandwidth_cap_mbps: None,
     };
-    let error = side.run(&spec, &part, &Registry::builtin(), &|| Ok(0), &|| false).unwrap_err().to_string();
+    let error =
+        side.run(&spec, &part, &Registry::builtin(), None, &|| Ok(0), &|| false).unwrap_err().to_string();
     assert_eq!(error, "run: 0 flows were opened");
     assert_eq!(side.ask(1.0, 1.0, &|| false).unwrap_err().to_string(), "the other side was not met");
     assert_eq!(side.finish().unwrap_err().to_string(), "there was no run");
@@ -319,9 +320,9 @@ fn above_the_cap(duration_s: f64) {
         scope.spawn(|| {
             let stop = || stopped.load(Ordering::Relaxed);
             // Either is right: it was stopped, or a run of less than a second was over before it could be.
-            let _ = far.run(&spec, &part(false), &Registry::builtin(), &|| Ok(start_ns), &stop);
+            let _ = far.run(&spec, &part(false), &Registry::builtin(), None, &|| Ok(start_ns), &stop);
         });
-        let error = near.run(&spec, &part(true), &Registry::builtin(), &|| Ok(start_ns), &|| false);
+        let error = near.run(&spec, &part(true), &Registry::builtin(), None, &|| Ok(start_ns), &|| false);
         stopped.store(true, Ordering::Relaxed);
         error.unwrap_err().to_string()
     });

@@ -4,7 +4,7 @@
 use crate::inspect::{Arrived, Content, Inspector, Reading, Sighting, is_whole, mark_congestion};
 use crate::tun::Tun;
 use endpoint::{
-    BATCH, Datagram, Delays, EventLog, Guard, Guarded, Inbox, Kind, MAX_DATAGRAM_BYTES, Outbox, Pace,
+    BATCH, Datagram, Delays, EventLog, Guard, Guarded, Inbox, Kind, MAX_DATAGRAM_BYTES, Meter, Outbox, Pace,
     Punctuality, SILENCE, Scheduled, Session, Urgency, Waiter, monotonic_ns, set_type_of_service,
 };
 use endpoint::{ENVELOPE_BYTES, IP_UDP_BYTES, Opened, close_envelope, open_envelope, word};
@@ -73,6 +73,8 @@ pub(super) struct Tunnel {
     pub(super) incoming: Reading,
     /// Counts bytes, with those of others.
     pub(super) sent_bytes: Arc<AtomicU64>,
+    /// Counts what the flow sends and receives.
+    pub(super) meter: Arc<Meter>,
 }
 
 /// A tunnel at work.
@@ -214,6 +216,7 @@ impl Worker {
         let event = if is_data { Event::Send } else { Event::AckSend };
         report.logs[0].event(now, event, tunnel.flow, number, size_bytes);
         if is_data {
+            tunnel.meter.sent(size_bytes);
             report.logs[0].detail(now, payload_bytes(&sighting, length));
         }
         self.last_sent = now;
@@ -261,6 +264,9 @@ impl Worker {
         let size_bytes = packet.len() as u32 + tunnel.encapsulation.overhead_bytes();
         let log = &mut report.logs[1];
         let is_data = tunnel.incoming != Reading::Acks;
+        if is_data {
+            tunnel.meter.delivered(size_bytes);
+        }
         if marked && packet.get(1).is_some_and(|tos| tos & ECN_BITS != 0) {
             mark_congestion(packet);
             let event = if is_data { Event::Mark } else { Event::AckMark };

@@ -36,9 +36,13 @@ fn transfer(spec: &RunSpec) -> FlowReport {
     near.connect(far.local_addr().unwrap()).unwrap();
     let (start_ns, stop) = (monotonic_ns(), AtomicBool::new(false));
     let end = Time::ZERO + spec.duration();
-    let here = Session { clock: Clock::starting_at(start_ns), end, stop: &stop };
-    let there =
-        Session { clock: Clock::starting_at(start_ns - AHEAD.as_ns()), end: end + AHEAD, stop: &stop };
+    let here = Session { clock: Clock::starting_at(start_ns), end, stop: &stop, board: None };
+    let there = Session {
+        clock: Clock::starting_at(start_ns - AHEAD.as_ns()),
+        end: end + AHEAD,
+        stop: &stop,
+        board: None,
+    };
     let journal = || Journal::of(0, spec.log).with_packets();
     let Ends { config, sender, receiver } = spec.ends(0, &Registry::builtin()).unwrap();
     thread::scope(|scope| {
