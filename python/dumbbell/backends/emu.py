@@ -15,6 +15,7 @@ from dumbbell import _core
 from dumbbell.base.backend import Backend, Note
 from dumbbell.base.errors import one_line
 from dumbbell.machine.emulation_lock import lock_holder
+from dumbbell.results.live_runs import live_file
 
 if TYPE_CHECKING:
     from dumbbell.catalog.experiment_settings import Settings
@@ -88,7 +89,8 @@ class Emulator:
                 note(f"attempt {attempt} of {ATTEMPTS} begins, the one before was {said}", False)
             shutil.rmtree(directory)
             directory.mkdir()
-            emulated: EmulatedRun = json.loads(_core.emulate(specification, str(directory), waits))
+            live = (str(live_file(directory)), attempt)
+            emulated: EmulatedRun = json.loads(_core.emulate(specification, str(directory), waits, live))
             status, reason = _verdict(emulated["emulation"])
             said = _SAID[status] + (f": {reason}" if reason else "")
             note(f"attempt {attempt} of {ATTEMPTS}: {said}")

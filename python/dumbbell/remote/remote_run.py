@@ -26,6 +26,7 @@ from dumbbell.remote.reference import references
 from dumbbell.remote.run_commands import LOCK_WITHIN_S
 from dumbbell.remote.shipped import files, portable
 from dumbbell.remote.understanding import shaped, understanding
+from dumbbell.results.live_runs import live_file
 
 if TYPE_CHECKING:
     from dumbbell.catalog.experiment_settings import Settings
@@ -207,7 +208,7 @@ class Pair:
         known = references([side.peer for side in self._sides], options.ntp, note)
         part = {"tunnels": tunnels, "inner_mtu_bytes": met["mtu_bytes"] - max(overheads[-1], PANTHEON_OVERHEAD_BYTES)}
         part |= {"asks_per_s": BUSY_PER_S, "bandwidth_cap_mbps": options.bandwidth_cap_mbps}
-        self._carry_out(specification, part, theta_ns, rtt_ns)
+        self._carry_out(specification, part, theta_ns, rtt_ns, live_file(directory))
         after = self._counters()
         self.local.peer.ask("ask", within_s=IDLE_S + MARGIN_S, seconds=IDLE_S, per_s=IDLE_PER_S)
         known += references([side.peer for side in self._sides], options.ntp, note)
@@ -322,8 +323,10 @@ class Pair:
         client = str((self.remote.peer.hello.get("ssh") or {}).get("client", ""))
         return client if client.count(".") == 3 else "127.0.0.1"
 
-    def _carry_out(self, specification: dict[str, Any], part: dict[str, Any], theta_ns: int, rtt_ns: int) -> None:
-        """Lets both sides do their part, from the same moment on."""
+    def _carry_out(
+        self, specification: dict[str, Any], part: dict[str, Any], theta_ns: int, rtt_ns: int, live: Path
+    ) -> None:
+        """Lets both sides do their part, from the same moment on; `live` is the file that shows how it goes here."""
         for side in self._sides:
             while not side.told.empty():
                 side.told.get()
@@ -337,7 +340,8 @@ class Pair:
             own = part | {"sends": sends, "first": side is self.local}
             parts = portable(own_part(specification, sends))
             within_s = 2 * ready_s + work_s + MARGIN_S
-            work.append(side.peer.begin("run", within_s=within_s, specification=parts, plan=own))
+            shown: dict[str, Any] = {"live": str(live)} if side is self.local else {}
+            work.append(side.peer.begin("run", within_s=within_s, specification=parts, plan=own, **shown))
         try:
             for side, each in zip(self._sides, work, strict=True):
                 side.hear("ready", ready_s, each)

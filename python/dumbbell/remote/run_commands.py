@@ -77,7 +77,9 @@ def run(state: State, message: Message, _payload: bytes) -> Reply:
         return start_ns
 
     with _stopping(state) as side:
-        side.run(json.dumps(specification), json.dumps(part), begins)
+        # at another machine's word no file is written
+        live = message.get("live") if state.is_own else None
+        side.run(json.dumps(specification), json.dumps(part), begins, live)
     return {}, b""
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dumbbell.base.errors import UserError, one_line
-from dumbbell.results.directory import MISSING, NOT_YET, RUNNING, ResultsDirectory
+from dumbbell.results.directory import ACCEPTED, MISSING, NOT_YET, RUNNING, ResultsDirectory
 from dumbbell.results.files import require_no_link
 from dumbbell.results.sql.database import INDEX, Database, require_own_journal
 from dumbbell.results.sql.schema import SCHEMA_VERSION, require_ours
@@ -214,6 +214,17 @@ class RunsIndex:
         self._connection.close()
         if self._made is not None:
             self._made.cleanup()
+
+
+def made_and_failed(directory: Path) -> tuple[int, int]:
+    """Return how many runs the index of a directory has, and how many of them cannot be used; none without an index."""
+    counting = "SELECT count(*), count(*) FILTER (WHERE status NOT IN (?, ?)) FROM experiment"
+    try:
+        with closing(_read_only(directory / INDEX)) as connection:
+            made, failed = connection.execute(counting, ACCEPTED).fetchone()
+            return int(made), int(failed)
+    except (UserError, OSError, sqlite3.Error):
+        return 0, 0
 
 
 def index_state(directory: Path) -> tuple[tuple[int, int], ...]:

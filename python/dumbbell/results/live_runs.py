@@ -1,0 +1,222 @@
+"""Runs while they go on: how many are made, which are worked on, and what those with real packets show of themselves.
+
+A run with real packets keeps a small file beside its unfinished directory, which the core writes anew five times a
+second (`crates/datapath/src/live.rs`) and removes in the end. Results may be anybody's: what is in such a file is
+bounded, and of the shape that it is written with, or it is not there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dumbbell.base.errors import UserError, printable
+from dumbbell.base.json_shape import Each, Table, require_shape
+from dumbbell.base.json_text import BadJson, parse_json
+from dumbbell.results.directory import open_results
+from dumbbell.results.files import require_beneath
+from dumbbell.results.sql.index import index_state, made_and_failed
+
+if TYPE_CHECKING:
+    from dumbbell.experiment import Run
+    from dumbbell.results.directory import ResultsDirectory
+
+_SUFFIX = ".live.json"
+_MOST_BYTES = 512 * 1024
+_MOST_ENTRIES, _MOST_RUNS = 4096, 64
+"""Of a folder, entries that are looked at, and runs that are shown."""
+_MOST_FLOWS, _MOST_LINKS, _MOST_STATES, _MOST_LETTERS = 256, 64, 64, 100
+_MOST_IN_LINE = 2048
+_NUMBERED = re.compile(r"([0-9]{1,9})(\.log|\.live\.json)")
+
+_DELAY = Table({"p50": float | int, "p95": float | int, "max": float | int}, ("p50", "p95", "max"), nothing=True)
+_STATE = Table({"name": str, "unit": str, "value": float | int}, ("name", "unit", "value"))
+_FLOW = Table(
+    {
+        "flow": int,
+        "scheme": str,
+        "sent_bytes": int,
+        "delivered_bytes": int,
+        "delivered_packets": int,
+        "delay_ms": _DELAY,
+        "state": Each(_STATE),
+    },
+    ("flow", "scheme", "sent_bytes", "delivered_bytes", "delay_ms", "state"),
+)
+_LINK = Table(
+    {
+        "name": str,
+        "queue_packets": int,
+        "queue_bytes": int,
+        "dropped_packets": int,
+        "marked_packets": int,
+        "delivered_bytes": int,
+        "offered_bytes": int,
+    },
+    ("name", "queue_packets", "queue_bytes", "dropped_packets", "marked_packets", "delivered_bytes", "offered_bytes"),
+)
+_CONTENT = Table(
+    {
+        "at_s": float | int,
+        "duration_s": float | int | None,
+        "attempt": int,
+        "flows": Each(_FLOW),
+        "links": Each(_LINK),
+    },
+    ("at_s", "attempt", "flows", "links"),
+)
+
+
+def live_file(directory: Path) -> Path:
+    """Return the file that shows the run which is made in a directory; absolute, for other processes."""
+    return Path(f"{directory.absolute()}{_SUFFIX}")
+
+
+@dataclass(frozen=True)
+class LiveRun:
+    """What a run shows. `content` has `at_s`, `duration_s`, `attempt`, `flows` and `links` as the core writes them."""
+
+    key: str
+    """Tells it from others that go on in the same place."""
+    label: str
+    run: Run | None
+    """None where the experiment has no such run."""
+    content: dict[str, Any]
+    stamp: tuple[int, ...]
+    """Another one whenever the content is."""
+
+
+class LivePlace:
+    """A folder in which runs go on, and what was read there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._read: dict[str, tuple[tuple[int, ...], dict[str, Any] | None]] = {}
+        self._labels: dict[str, str] = {}
+
+    def look(self, runs: dict[str, Run] | None = None) -> tuple[list[str], list[LiveRun]]:
+        """Return the labels of the runs that go on, and what they show. `runs` are those of the experiment by label."""
+        known = runs or {}
+        found: dict[str, set[str]] = {}
+        with suppress(OSError), os.scandir(self.folder) as entries:
+            for _, entry in zip(range(_MOST_ENTRIES), entries, strict=False):
+                if numbered := _NUMBERED.fullmatch(entry.name):
+                    found.setdefault(numbered[1], set()).add(numbered[2])
+        keys = sorted(found, key=int)[:_MOST_RUNS]
+        self._read = {key: self._read[key] for key in keys if key in self._read}
+        self._labels = {key: self._labels[key] for key in keys if key in self._labels}
+        shown = []
+        for key in keys:
+            if _SUFFIX in found[key] and (content := self._content(key)) is not None:
+                label = self._label(key)
+                shown.append(LiveRun(key, label, known.get(label), content, self._read[key][0]))
+        labels = [self._label(key) for key in keys if ".log" in found[key]]
+        return [label for label in labels if label], shown
+
+    def _content(self, key: str) -> dict[str, Any] | None:
+        """Return what a run shows; None where that is nothing that a run shows."""
+        file = self.folder / f"{key}{_SUFFIX}"
+        try:
+            status = file.lstat()
+            stamp = (status.st_mtime_ns, status.st_ino, status.st_size)
+            kept = self._read.get(key)
+            if kept is None or kept[0] != stamp:
+                self._read[key] = stamp, _parsed(_beginning(file, _MOST_BYTES + 1))
+        except OSError:  # it is over
+            return None
+        return self._read[key][1]
+
+    def _label(self, key: str) -> str:
+        """Return what the run is called, by the first line of its log: `TIME dumbbell VERSION: LABEL`."""
+        if key not in self._labels:
+            line = b""
+            with suppress(OSError):
+                line = _beginning(self.folder / f"{key}.log", _MOST_IN_LINE)
+            first, end, _ = line.decode(errors="replace").partition("\n")
+            if not end:
+                return ""
+            self._labels[key] = printable(first.partition(": ")[2])[:500]
+        return self._labels[key]
+
+
+class LiveResults:
+    """A results directory while somebody writes it."""
+
+    def __init__(self, results: ResultsDirectory) -> None:
+        self.results = results
+        self._place = LivePlace(results.unfinished)
+        self._counted: tuple[object, tuple[int, int]] = (None, (0, 0))
+        self._file = results.directory / "experiment.toml"
+        self._written_ns = self._modified_ns()
+
+    def _modified_ns(self) -> int:
+        try:
+            return self._file.stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    @cached_property
+    def _runs(self) -> dict[str, Run]:
+        return {run.label: run for run in self.results.planned()}
+
+    @property
+    def total(self) -> int:
+        """How many runs the experiment has; they become more where runs are added until means are known."""
+        if (written_ns := self._modified_ns()) != self._written_ns:
+            self._written_ns = written_ns
+            with suppress(UserError, OSError):
+                self.results = open_results(self.results.directory)
+                del self._runs
+        return len(self._runs)
+
+    def made_and_failed(self) -> tuple[int, int]:
+        """Return how many runs were made, and how many of them cannot be used; by the index, if there is one."""
+        state = index_state(self.results.directory)
+        if state != self._counted[0]:
+            self._counted = state, made_and_failed(self.results.directory)
+        return self._counted[1]
+
+    def look(self) -> tuple[list[str], list[LiveRun]]:
+        """Return the labels of the runs that go on, and what those with real packets show."""
+        with suppress(OSError):
+            require_beneath(self.results.directory, self.results.unfinished)
+            return self._place.look(self._runs)
+        return [], []
+
+
+def _beginning(file: Path, most_bytes: int) -> bytes:
+    """Return the first bytes of a regular file that is no link.
+
+    Raises:
+        OSError: it is something else, or cannot be read.
+    """
+    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError("is no regular file")
+        return stream.read(most_bytes)
+
+
+def _parsed(text: bytes) -> dict[str, Any] | None:
+    """Return the content of a file that shows a run; None if no run writes such."""
+    if len(text) > _MOST_BYTES:
+        return None
+    try:
+        content: dict[str, Any] = parse_json(text.decode())
+        require_shape(content, _CONTENT)
+    except (BadJson, UserError, UnicodeDecodeError):
+        return None
+    if len(content["flows"]) > _MOST_FLOWS or len(content["links"]) > _MOST_LINKS:
+        return None
+    texts = [link["name"] for link in content["links"]]
+    for flow in content["flows"]:
+        if len(flow["state"]) > _MOST_STATES:
+            return None
+        texts += [flow["scheme"], *(value[key] for value in flow["state"] for key in ("name", "unit"))]
+    return content if all(len(text) <= _MOST_LETTERS for text in texts) else None
