@@ -13,6 +13,7 @@ from dumbbell import catalog
 from dumbbell.api.records.results import Results
 from dumbbell.api.running import Interrupted
 from dumbbell.api.selection import Names, Schemes, listed_names
+from dumbbell.api.watching import showing
 from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.json_text import read_json
@@ -83,6 +84,8 @@ def run_benchmark(
     resume: bool = False,
     cluster: str | None = None,
     database: str | PathLike[str] | None = None,
+    live: bool = False,
+    watch: bool = False,
     command: Sequence[str] = (),
 ) -> BenchmarkResults:
     """Runs every standard experiment for some schemes and writes the pages, as `dumbbell benchmark` does.
@@ -100,6 +103,8 @@ def run_benchmark(
         resume: continue what is in `out`.
         cluster: address of a Dask scheduler whose workers execute the runs.
         database: the file that gets the numbers; unless given one in the directory.
+        live: show the runs in the browser while they are made; the address goes to stderr.
+        watch: show the flows of runs with real packets on stderr while they are made.
         command: the words of the command line that this call comes from; recorded.
 
     Raises:
@@ -203,6 +208,7 @@ def benchmark_request(given: Mapping[str, Any]) -> BenchmarkRequest:
         cluster=given["cluster"],
         database=None if database is None else own_database,
         command=given["command"],
+        beside=showing(given["live"], given["watch"]),
     )
     note = Note(tuple(tested), quick, words, where.name if where else "", tuple(beside) or BASELINES)
     return BenchmarkRequest(note, found, directory, how, Gathering(own_database, copies=database is not None))

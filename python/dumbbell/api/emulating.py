@@ -3,15 +3,21 @@
 import json
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from dumbbell import _core, catalog
+from dumbbell.api.watching import served
 from dumbbell.base.errors import UserError, with_hint
+from dumbbell.base.progress import Progress, print_line
 from dumbbell.catalog.options.values import shell_words
 from dumbbell.catalog.outside.availability import search_path
 from dumbbell.catalog.path import PathModel
 from dumbbell.machine.emulation import require_emulation
+from dumbbell.present.live_lines import LiveLines
+from dumbbell.results.live_runs import LivePlace, live_file
 
 
 def emulate(
@@ -22,6 +28,8 @@ def emulate(
     seed: int = 1,
     log: str | PathLike[str] | None = None,
     quiet: bool = False,
+    live: bool = False,
+    watch: bool = False,
 ) -> int:
     """Runs a command at the sender's end of an emulated path, as `dumbbell emulate` does; its exit status.
 
@@ -36,6 +44,8 @@ def emulate(
         seed: what every random draw follows from.
         log: the file of the packet log.
         quiet: nothing on stderr: neither where the other end is nor statistics.
+        live: show the path in the browser while the command runs; the address goes to stderr.
+        watch: more statistics on stderr, for both directions.
 
     Raises:
         dumbbell.Error: something that cannot be run, in one line; the command was not started.
@@ -45,6 +55,10 @@ def emulate(
         _core.check_path(json.dumps(model.spec()))
     except _core.Error as error:
         raise UserError(f"{model.file}: path `{model.name}`: {with_hint(str(error))}") from None
+    if watch and not command:
+        raise UserError("emulate --watch: needs a COMMAND, for a shell has the terminal to itself: --live is allowed")
+    if watch and quiet:
+        raise UserError("emulate --watch: not with --quiet")
     file = None if log is None else Path(log)
     if file is not None and not file.absolute().parent.is_dir():
         raise UserError(f"--log {file}: there is no directory {file.parent}")
@@ -60,8 +74,18 @@ def emulate(
     require_emulation()
     os.environ["PATH"] = search_path()
     if os.geteuid() != 0:
-        _core.enter_user_namespace()
-    return _core.emulate_shell(json.dumps(specification))
+        _core.enter_user_namespace()  # before there is a second thread
+    if not (live or watch):
+        return _core.emulate_shell(json.dumps(specification))
+    with TemporaryDirectory(prefix="dumbbell-live-") as folder, ExitStack() as shown:
+        place = Path(folder) / "0"
+        if live:
+            shown.enter_context(served([], print_line, Path(folder)))
+        if watch:
+            progress = shown.enter_context(Progress())
+            progress.doing("emulating")
+            shown.enter_context(progress.below(LiveLines(lambda: LivePlace(Path(folder)).look()[1])))
+        return _core.emulate_shell(json.dumps(specification | {"live": str(live_file(place)), "watched": watch}))
 
 
 def _server(text: str | None) -> list[str] | None:

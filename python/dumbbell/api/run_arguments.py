@@ -112,6 +112,8 @@ class RunArguments:
     plugins: Names
     pantheon_dir: str | PathLike[str] | None
     trust: bool
+    live: bool
+    watch: bool
     command: Sequence[str]
     former: FormerArguments
 

@@ -33,6 +33,7 @@ from dumbbell.api.selection import (
     select,
     with_pantheon,
 )
+from dumbbell.api.watching import showing
 from dumbbell.base.backend import SIMULATION, executing_backend
 from dumbbell.base.errors import UserError, listed, one_line, with_hint
 from dumbbell.base.json_text import BadJson, parse_json
@@ -101,6 +102,8 @@ def run(
     plugins: Names = (),
     pantheon_dir: str | PathLike[str] | None = None,
     trust: bool = False,
+    live: bool = False,
+    watch: bool = False,
     command: Sequence[str] = (),
     **former: Unpack[FormerArguments],
 ) -> Results:
@@ -139,6 +142,8 @@ def run(
         plugins: files of controllers of your own, `./libmine.so` or `mine.py`: all schemes in them run, too.
         pantheon_dir: a Pantheon checkout: its wrappers become schemes `pantheon-NAME`.
         trust: run the programs and plug-ins that an experiment file names, also new ones (SECURITY.md).
+        live: show the runs in the browser while they are made; the address goes to stderr.
+        watch: show the flows of runs with real packets on stderr while they are made.
         command: the words of the command line that this call comes from; recorded.
         former: names of the fields of `remote`, `campaign` and `budget` before these; they go with the next release.
 
@@ -180,6 +185,8 @@ def run(
         plugins=plugins,
         pantheon_dir=pantheon_dir,
         trust=trust,
+        live=live,
+        watch=watch,
         command=command,
         former=former,
     )
@@ -205,6 +212,7 @@ def run_request(given: RunArguments) -> tuple[ExperimentFile, Overrides, Executi
         command=given.command,
         trust=given.trust,
         until=None if given.until is None else Until.parse(given.until),
+        beside=showing(given.live, given.watch),
     )
     if how.resume and how.out is None:
         raise UserError("--resume needs --out DIR: the results to continue")

@@ -1,7 +1,7 @@
 """What a command is doing, on stderr: how much of all its work is done, and how long the rest takes.
 
-On a terminal it is one line that is rewritten, elsewhere plain lines. A thread of its own says it, so that nothing is
-silent for long, whatever the others do.
+On a terminal it is one line that is rewritten, with others below it if somebody watches, elsewhere plain lines. A
+thread of its own says it, so that nothing is silent for long, whatever the others do.
 """
 
 import shutil
@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -22,6 +23,9 @@ PLAIN_LINE_EVERY_S = 1.8
 
 SELDOM_LINE_EVERY_S = 300.0
 """While hours are waited, it has been said until when."""
+
+PLAIN_COLUMNS = 160
+"""Of lines where there is no terminal."""
 
 FIRST_LINE_AFTER_S = 1.5
 REWRITE_EVERY_S = 0.2
@@ -186,6 +190,7 @@ class Progress:
         self._terminal = sys.stderr.isatty()
         self._said = self._started if self._terminal else self._started + FIRST_LINE_AFTER_S - PLAIN_LINE_EVERY_S
         self._over = threading.Event()
+        self._below: Callable[[int], Sequence[str]] | None = None
         self._speaker = threading.Thread(target=self._speak, daemon=True)
 
     def __enter__(self) -> "Progress":
@@ -225,6 +230,17 @@ class Progress:
         self._seldom = False
         self._show()
 
+    @contextmanager
+    def below(self, lines: Callable[[int], Sequence[str]]) -> Iterator[None]:
+        """Say more below the line, as long as the context lasts: lines of so many columns at most."""
+        with self.speaking:
+            self._below = lines
+        try:
+            yield
+        finally:
+            with self.speaking:
+                self._below = None
+
     def line(self, text: str) -> None:
         """A line that stays."""
         with self.speaking:
@@ -255,10 +271,16 @@ class Progress:
         self._said, self._said_once = now, True
         text = self._text(now)
         if self._terminal:
-            width = shutil.get_terminal_size().columns - 1
-            print(f"\r\x1b[K{text[:width]}", end="", file=sys.stderr, flush=True)
+            size = shutil.get_terminal_size()
+            width = size.columns - 1
+            below = _fitting(self._lines(width), size.lines - 2)
+            rest = "".join(f"\n{line[:width]}" for line in below) + (f"\x1b[{len(below)}A" if below else "")
+            print(f"\r\x1b[J{text[:width]}{rest}", end="", file=sys.stderr, flush=True)
         else:
-            print(text, file=sys.stderr, flush=True)
+            print("\n".join([text, *self._lines(PLAIN_COLUMNS)]), file=sys.stderr, flush=True)
+
+    def _lines(self, width: int) -> Sequence[str]:
+        return () if self._below is None else self._below(width)
 
     def _text(self, now: float) -> str:
         gone = f"{span(now - self._started)} gone"
@@ -271,7 +293,15 @@ class Progress:
 
     def _erase(self) -> None:
         if self._terminal:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            print("\r\x1b[J", end="", file=sys.stderr, flush=True)
+
+
+def _fitting(lines: Sequence[str], most: int) -> Sequence[str]:
+    """As many lines as there is room for; the last one says how many are left out."""
+    if len(lines) <= most:
+        return lines
+    kept = max(most - 1, 0)
+    return [*lines[:kept], f"(and {len(lines) - kept} more lines)"] if most > 0 else ()
 
 
 _shown: list[Progress] = []

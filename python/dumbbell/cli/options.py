@@ -59,7 +59,15 @@ def execution_options(parser: argparse.ArgumentParser, directory: str, database:
     add("--db-path", type=Path, metavar="FILE", help=f"the numbers {database}")
     add("--resume", action="store_true", help="continue what is in DIR")
     add("--json", action="store_true", help="results as JSON on stdout")
+    live_options(parser)
     add("--dry-run", action="store_true", help="only print what would be run and how long it would take")
+
+
+def live_options(parser: argparse.ArgumentParser) -> None:
+    """Adds `--live` and `--watch`."""
+    add = parser.add_argument
+    add("--live", action="store_true", help="show what goes on in the browser; its address is printed")
+    add("--watch", action="store_true", help="show what goes on here: rate, delay, state of each flow of real packets")
 
 
 def execution(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
+from typing import TypeAlias
 
 from dumbbell.backends import choose_jobs, find_executor
 from dumbbell.base.backend import backend_forms, executing_backend
@@ -28,6 +29,8 @@ from dumbbell.results import Database, Gathering, ResultsDirectory, extended, lo
 from dumbbell.results.analysis.findings.words import listing
 from dumbbell.results.environment import environment
 
+Beside: TypeAlias = Callable[[Sequence[ResultsDirectory], Progress], AbstractContextManager[None]]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
@@ -37,7 +40,7 @@ class Execution:
     below `results`), which `resume` continues; `cluster` is the address of a Dask scheduler, `database` a file that
     gathers the numbers of many experiments. `command` are the words of the command line that asks for it, if one does.
     `trust` agrees to run the programs and plug-ins that an experiment file names. With `until`, runs are added until
-    the means are known as well as it says.
+    the means are known as well as it says. `beside` goes on while runs are executed: it shows them to somebody.
     """
 
     jobs: int | None = None
@@ -48,6 +51,7 @@ class Execution:
     command: Sequence[str] = ()
     trust: bool = False
     until: Enough | None = None
+    beside: Beside | None = None
 
 
 Holding = AbstractContextManager[list[ResultsDirectory]]
@@ -105,6 +109,8 @@ def perform(
         for experiment in experiments:
             ready.enter_context(find_executor(experiment).prepared(experiment))
         parts = held.enter_context(hold())
+        if how.beside is not None:
+            held.enter_context(how.beside(parts, progress))
         made = environment(list(how.command))
         for results in parts:
             own = find_executor(results.experiment).environment(results.experiment)

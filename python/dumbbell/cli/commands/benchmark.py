@@ -64,7 +64,7 @@ def main(arguments: argparse.Namespace) -> int:
     given |= {"experiments": arguments.experiment, "path": chosen_path(arguments)} | how
     if arguments.dry_run:
         return dry_run(dumbbell.preview_benchmark(**given), as_json)
-    return _benchmark(given, as_json)
+    return _benchmark(given | {"live": arguments.live, "watch": arguments.watch}, as_json)
 
 
 def _benchmark(arguments: Mapping[str, Any], as_json: bool) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 import dumbbell
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.options.values import seed
-from dumbbell.cli.options import chosen_path, path_options
+from dumbbell.cli.options import chosen_path, live_options, path_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,12 +21,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--log", type=Path, metavar="FILE.parquet", help="packet log")
     add("--seed", type=seed, default=1, metavar="N")
     add("--quiet", action="store_true", help="no word of where the other end is, and no statistics")
+    live_options(parser)
     add("words", nargs="*", metavar="COMMAND", help="default: a shell")
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Runs the command, or a shell; its exit status."""
-    given = {name: getattr(arguments, name) for name in ("server", "seed", "log", "quiet")}
+    given = {name: getattr(arguments, name) for name in ("server", "seed", "log", "quiet", "live", "watch")}
     path = chosen_path(arguments, both_ways=True)
     if path is None:
         raise UserError("emulate: give --path, or a path in one line like --rate 20mbit --rtt 40ms")

@@ -128,4 +128,5 @@ def main(arguments: argparse.Namespace) -> int:
         if arguments.until is not None:
             raise UserError("--until: not with --dry-run: how many runs it takes shows only when they are made")
         return dry_run(dumbbell.preview(**given, **how), as_json)
-    return execute(given | how | {"until": arguments.until}, as_json)
+    shown = {"live": arguments.live, "watch": arguments.watch}
+    return execute(given | how | {"until": arguments.until} | shown, as_json)

@@ -52,7 +52,9 @@ def require_pages() -> Path:
 class Explorer:
     """The results directories that are shown, and what was read of them."""
 
-    def __init__(self, places: Sequence[Place]) -> None:
+    def __init__(self, places: Sequence[Place], shown: Path | None = None) -> None:
+        """Show these; and what goes on in the folder `shown`, which has no results."""
+        self.shown = shown
         self.places = {place.identity: place for place in places}
         self._table: RunsTable | None = None
         self._runs: OrderedDict[tuple[str, str, str, int], OneRun] = OrderedDict()
@@ -206,11 +208,13 @@ def _as_file(name: str) -> dict[str, str]:
 
 async def _events(request: Request, explorer: Explorer) -> AsyncIterator[str]:
     """Yield what happens in the directories for as long as the page listens."""
-    watched = Watched(list(explorer.places.values()))
-    due = 0.0
-    while not explorer.ending.is_set() and not await request.is_disconnected():
-        if time.monotonic() >= due:
+    watched = Watched(list(explorer.places.values()), explorer.shown)
+    due, is_last = 0.0, False
+    while not is_last and not await request.is_disconnected():
+        is_last = explorer.ending.is_set()
+        if is_last or time.monotonic() >= due:
             for event, content in await run_in_threadpool(lambda: list(watched.look())):
                 yield f"event: {event}\ndata: {json.dumps(content)}\n\n"
             due = time.monotonic() + watched.pause_s
         await asyncio.sleep(_LOOK_EVERY_S)
+    yield "event: ended\ndata: {}\n\n"

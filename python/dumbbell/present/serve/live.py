@@ -3,39 +3,87 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from dumbbell.results.live_runs import LivePlace, LiveResults
 from dumbbell.results.sql.index import index_state
 
 if TYPE_CHECKING:
-    from dumbbell.present.serve.runs_table import Place
+    from pathlib import Path
 
-_BUSY_S, _IDLE_S = 0.25, 2.0
+    from dumbbell.present.serve.runs_table import Place
+    from dumbbell.results.live_runs import LiveRun
+
+_SHOWN_S, _BUSY_S, _IDLE_S = 0.1, 0.25, 2.0
+"""Between two looks: while runs show themselves, while results are written, and else."""
 
 
 class Watched:
-    """Looks at results directories, and says what is new since the last time."""
+    """Looks at results directories, and says what is new since the last time. `folder` has runs without results."""
 
-    def __init__(self, places: Sequence[Place]) -> None:
-        self.places = places
+    def __init__(self, places: Sequence[Place], folder: Path | None = None) -> None:
         self.running = False
+        self._places = [(place, LiveResults(place.results)) for place in places]
+        self._folder = None if folder is None else LivePlace(folder)
         self._states = self._state()
         self._said: dict[str, object] = {}
+        self._stamps: dict[str, tuple[int, ...]] | None = None
 
     @property
     def pause_s(self) -> float:
         """How long nothing needs to be looked at."""
+        if self._stamps or self._folder is not None:
+            return _SHOWN_S
         return _BUSY_S if self.running else _IDLE_S
 
     def _state(self) -> list[object]:
-        return [index_state(place.results.directory) for place in self.places]
+        return [index_state(place.results.directory) for place, _ in self._places]
 
     def look(self) -> Iterator[tuple[str, dict[str, object]]]:
-        """Yield events: `progress`."""
-        self.running = any(place.results.is_written for place in self.places)
+        """Yield events: `progress`, `live`."""
+        written = [place.results.is_written for place, _ in self._places]
+        self.running = any(written) or self._folder is not None
+        labels, shown = self._running(written)
         state = self._state()
         changed, self._states = state != self._states, state
-        content: dict[str, object] = {"running": self.running, "changed": changed}
+        counted = [results.made_and_failed() for _, results in self._places]
+        content: dict[str, object] = {
+            "running": self.running,
+            "changed": changed,
+            "done": sum(made for made, _ in counted),
+            "failed": sum(failed for _, failed in counted),
+            "total": sum(results.total for _, results in self._places),
+            "now": labels,
+        }
         if content != self._said or changed:
             self._said = {**content, "changed": False}
             yield "progress", content
+        yield from self._live(shown)
+
+    def _running(self, written: Sequence[bool]) -> tuple[list[str], list[dict[str, Any]]]:
+        """Return the labels of the runs that go on where somebody writes, and what they show."""
+        labels, shown = [], []
+        for (place, results), is_written in zip(self._places, written, strict=True):
+            if is_written:
+                of_place, runs = results.look()
+                labels += of_place
+                shown += [_table(run, place.identity) for run in runs]
+        if self._folder is not None:
+            shown += [_table(run, "") for run in self._folder.look()[1]]
+        return labels, shown
+
+    def _live(self, shown: Sequence[dict[str, Any]]) -> Iterator[tuple[str, dict[str, object]]]:
+        """Yield an event if a run shows something else than before, or is over: `keys` are all, `runs` what changed."""
+        stamps = {run["key"]: run.pop("stamp") for run in shown}
+        if stamps != self._stamps:
+            before, self._stamps = self._stamps or {}, stamps
+            changed = [run for run in shown if before.get(run["key"]) != stamps[run["key"]]]
+            yield "live", {"keys": list(stamps), "runs": changed}
+
+
+def _table(run: LiveRun, directory: str) -> dict[str, Any]:
+    """Return a run as events have it."""
+    found = run.run
+    identity = None if found is None else f"{directory}/{found.path}/{found.scheme}/{found.run}"
+    of_run = {"key": f"{directory}/{run.key}", "id": identity, "label": run.label, "stamp": run.stamp}
+    return of_run | run.content

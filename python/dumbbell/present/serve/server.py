@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from pathlib import Path
 
 import uvicorn
 
@@ -35,8 +36,8 @@ class _Server(uvicorn.Server):
 class Server:
     """Serves results directories to the browser of this user, from a free port unless one is given."""
 
-    def __init__(self, places: Sequence[Place], port: int = 0) -> None:
-        """Take the port.
+    def __init__(self, places: Sequence[Place], port: int = 0, shown: Path | None = None) -> None:
+        """Take the port. What goes on in the folder `shown` is shown too.
 
         Raises:
             UserError: the pages were not built, or the port is taken.
@@ -51,7 +52,7 @@ class Server:
             raise UserError(f"port {port}: {one_line(error)}: choose another --port") from None
         self.port: int = self._socket.getsockname()[1]
         self.token = secrets.token_urlsafe(24)
-        self.explorer = Explorer(places)
+        self.explorer = Explorer(places, shown)
         self._thread: threading.Thread | None = None
         guarded = Guard(application(self.explorer), self.port, self.token)
         self._server = _Server(
