@@ -1,29 +1,17 @@
 /** Says how far a running experiment is, and that runs were added. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
+import { useFeed } from "../live/feed";
 
-interface Progress {
-    done: number;
-    total: number;
-    running: boolean;
-    changed: boolean;
-}
-
-export function LiveLine({ changed }: { changed: () => void }) {
-    const [progress, setProgress] = useState<Progress | null>(null);
+export function LiveLine({ changed, here }: { changed: () => void; here: boolean }) {
+    const { progress } = useFeed();
     useEffect(() => {
-        const events = new EventSource("data/live");
-        events.addEventListener("progress", (event) => {
-            const next = JSON.parse((event as MessageEvent<string>).data) as Progress;
-            setProgress(next);
-            if (next.changed) changed();
-        });
-        return () => events.close();
-    }, []);
+        if (progress?.changed) changed();
+    }, [progress]);
     if (!progress?.running) return null;
     return (
-        <span class="quiet" role="status">
-            running: {progress.done} of {progress.total} runs
-        </span>
+        <a href="#/live" aria-current={here ? "page" : undefined} class="live-line">
+            {progress.total > 0 ? `Live: ${progress.done} of ${progress.total} runs` : "Live"}
+        </a>
     );
 }

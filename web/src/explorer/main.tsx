@@ -7,6 +7,7 @@ import { useEffect, useState } from "preact/hooks";
 import { AnswersPage } from "../answers/page";
 import { type RunsFacts, runsFacts } from "../data/source";
 import { useAddress } from "../data/state";
+import { LivePage } from "../live/page";
 import { OverviewPage } from "../overview/page";
 import { RunPage } from "../run/page";
 import { ThemeChoice } from "../ui/theme";
@@ -25,7 +26,8 @@ function App() {
     const [problem, setProblem] = useState("");
     const [age, setAge] = useState(0);
     useEffect(() => {
-        runsFacts().then(setFacts, (error: Error) => setProblem(error.message));
+        // What was read stays where a server that has ended cannot be asked again.
+        runsFacts().then(setFacts, (error: Error) => age === 0 && setProblem(error.message));
     }, [age]);
     const [first = "runs"] = (page || "runs").split("/");
     return (
@@ -48,7 +50,9 @@ function App() {
                         </a>
                     ))}
                 </nav>
-                {facts?.kind === "server" && <LiveLine changed={() => setAge((count) => count + 1)} />}
+                {facts?.kind === "server" && (
+                    <LiveLine changed={() => setAge((count) => count + 1)} here={first === "live"} />
+                )}
                 <ThemeChoice />
             </header>
             <main id="content" tabIndex={-1}>
@@ -84,6 +88,8 @@ function Page({ first, rest, facts }: { first: string; rest: string; facts: Runs
             return <AnswersPage facts={facts} />;
         case "versions":
             return <VersionsPage facts={facts} />;
+        case "live":
+            return <LivePage facts={facts} />;
         case "run":
             return <RunPage key={rest} id={decodeURIComponent(rest)} facts={facts} />;
         default:

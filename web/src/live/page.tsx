@@ -1,0 +1,300 @@
+/** The live view: how many runs are made, and each run that goes on, drawn as it goes. */
+
+import "./live.css";
+import { useState } from "preact/hooks";
+import type { RunsFacts, SchemeLook } from "../data/source";
+import { freeLook, onGround } from "../ui/looks";
+import { type Inks, useInks } from "../ui/theme";
+import { type Drawn, format, LiveChart } from "./chart";
+import { type LiveFlow, namedValue, type Progress, SHOWN_S, scaled, type Track, useFeed } from "./feed";
+
+/** Series that are drawn, each with its unit; of a field of the sender the unit is the field's. */
+const CHARTS = [
+    { name: "rate", title: "Delivered", unit: "Mbit/s" },
+    { name: "sent", title: "Sent", unit: "Mbit/s" },
+    { name: "delay", title: "One-way delay, p95", unit: "ms" },
+    { name: "queue", title: "Queue", unit: "packets" },
+    { name: "srtt", title: "Smoothed RTT", unit: "ms" },
+    { name: "cwnd", title: "Congestion window", unit: "" },
+    { name: "in_flight", title: "In flight", unit: "" },
+    { name: "pacing_rate", title: "Pacing rate", unit: "" },
+];
+/** Fields that have columns of their own, or say nothing without their past. */
+const NOT_STATE = new Set(["cwnd", "in_flight", "srtt", "pacing_rate", "delivered", "delivery_rate"]);
+const MOST_NOW = 8;
+
+export function LivePage({ facts }: { facts: RunsFacts }) {
+    const { progress, tracks, connected, ended } = useFeed();
+    const inks = useInks();
+    const [frozen, setFrozen] = useState<Track[] | null>(null);
+    const shown = frozen ?? tracks;
+    return (
+        <>
+            <div class="row">
+                <h1>Live</h1>
+                <button
+                    type="button"
+                    aria-pressed={frozen !== null}
+                    onClick={() => setFrozen(frozen ? null : tracks.map((each) => each.copy()))}
+                >
+                    {frozen ? "Go on" : "Pause"}
+                </button>
+                {ended ? (
+                    <span role="status">
+                        The command has ended: <code>dumbbell serve</code> shows its results.
+                    </span>
+                ) : (
+                    !connected && (
+                        <span class="bad" role="status">
+                            The server does not answer.
+                        </span>
+                    )
+                )}
+            </div>
+            {progress && progress.total > 0 && <Made progress={progress} />}
+            {shown.length === 0 && (
+                <p class="quiet">
+                    {progress?.running
+                        ? "Runs with real packets (emulated, or between two machines) are drawn here while they go on. Simulated ones are over faster than they could be watched."
+                        : "Nothing is running."}
+                </p>
+            )}
+            {shown.map((track) => (
+                <RunLive
+                    key={`${track.now.key} ${track.now.label}`}
+                    track={track}
+                    schemes={facts.schemes}
+                    inks={inks}
+                    ended={ended}
+                />
+            ))}
+        </>
+    );
+}
+
+function Made({ progress }: { progress: Progress }) {
+    const { done, total, failed, now } = progress;
+    const more = now.length - MOST_NOW;
+    return (
+        <section aria-label="Runs">
+            <p>
+                <progress max={total} value={done} aria-label="Runs that are made" />{" "}
+                <span role="status">
+                    {done} of {total} runs are made{failed > 0 && `, ${failed} of them failed`}
+                </span>
+            </p>
+            {now.length > 0 && (
+                <p class="quiet live-now">
+                    now: {now.slice(0, MOST_NOW).join("; ")}
+                    {more > 0 && `; and ${more} more`}
+                </p>
+            )}
+        </section>
+    );
+}
+
+interface Shown {
+    track: Track;
+    schemes: Record<string, SchemeLook>;
+    inks: Inks;
+    /** Nothing more can be asked. */
+    ended: boolean;
+}
+
+function RunLive({ track, schemes, inks, ended }: Shown) {
+    const { now } = track;
+    const { at_s } = now;
+    const looks = flowLooks(now.flows, schemes, inks);
+    const drawn = CHARTS.map((chart) => ({ ...chart, lines: track.lines(chart.name) })).filter(({ name, lines }) =>
+        name === "sent" ? track.lines("rate").length === 0 && lines.length > 0 : lines.length > 0,
+    );
+    return (
+        <section class="live-run" aria-label={now.label || "Path"}>
+            <h2>{now.label || "The path"}</h2>
+            <p class="quiet">
+                {track.over ? "over" : `${at_s.toFixed(1)} s`}
+                {now.duration_s !== null && ` of ${format(now.duration_s)} s`}
+                {now.attempt > 1 && `, attempt ${now.attempt}: the machine was too busy before`}
+                {track.over && now.id && !ended && (
+                    <>
+                        {" · "}
+                        <a href={`#/run/${now.id.split("/").map(encodeURIComponent).join("/")}`}>the finished run</a>
+                    </>
+                )}
+            </p>
+            <FlowTable track={track} looks={looks} />
+            <States flows={now.flows} looks={looks} />
+            <div class="live-charts">
+                {drawn.map(({ name, title, unit, lines }) => (
+                    <LiveChart
+                        key={name}
+                        title={title}
+                        unit={unit || unitOf(now.flows, name)}
+                        times={track.times}
+                        lines={lines}
+                        looks={looks}
+                        end_s={at_s}
+                        length_s={Math.min(SHOWN_S, now.duration_s ?? SHOWN_S)}
+                        inks={inks}
+                    />
+                ))}
+            </div>
+            {now.links.length > 0 && <LinkTable track={track} />}
+        </section>
+    );
+}
+
+/** Colours are those of the schemes where each flow has another one. */
+function flowLooks(flows: LiveFlow[], schemes: Record<string, SchemeLook>, inks: Inks): (key: string) => Drawn {
+    const differ = new Set(flows.map((flow) => flow.scheme)).size === flows.length;
+    return (key) => {
+        const index = flows.findIndex((flow) => `flow ${flow.flow}` === key);
+        const flow = flows[index];
+        const own = flow && differ ? schemes[flow.scheme] : undefined;
+        const place = Math.max(index, 0);
+        const { color } = own ?? freeLook(place);
+        const { dashes } = freeLook(place * 6); // all lines differ without colour too
+        return { label: flow ? `${flow.scheme} ${flow.flow}` : key, color: onGround(color, inks.dark), dashes };
+    };
+}
+
+function unitOf(flows: LiveFlow[], name: string): string {
+    for (const flow of flows) for (const value of flow.state) if (value.name === name) return scaled(value).unit;
+    return "";
+}
+
+function FlowTable({ track, looks }: { track: Track; looks: (key: string) => Drawn }) {
+    const { flows } = track.now;
+    const shown = [
+        { title: "Mbit/s", of: (key: string) => track.last("rate", key) ?? track.last("sent", key) },
+        { title: "delay p95 ms", of: (key: string) => track.last("delay", key) },
+        ...["cwnd", "in_flight", "pacing_rate", "srtt"]
+            .filter((name) => track.lines(name).length > 0)
+            .map((name) => ({
+                title: `${name.replace("_", " ")} ${unitOf(flows, name)}`,
+                of: (key: string) => track.last(name, key),
+            })),
+    ];
+    return (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it
+        <section class="scroll" aria-label="Flows" tabIndex={0}>
+            <table>
+                <caption class="hidden">Flows</caption>
+                <thead>
+                    <tr>
+                        <th scope="col">flow</th>
+                        {shown.map(({ title }) => (
+                            <th key={title} scope="col" class="number">
+                                {title}
+                            </th>
+                        ))}
+                        <th scope="col">state</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {flows.map((flow) => {
+                        const key = `flow ${flow.flow}`;
+                        const { label, color, dashes } = looks(key);
+                        return (
+                            <tr key={key}>
+                                <th scope="row" class="live-name">
+                                    <svg width="24" height="8" aria-hidden="true">
+                                        <line
+                                            x1="0"
+                                            y1="4"
+                                            x2="24"
+                                            y2="4"
+                                            stroke={color}
+                                            stroke-width="3"
+                                            stroke-dasharray={dashes.join(" ")}
+                                        />
+                                    </svg>{" "}
+                                    {label}
+                                </th>
+                                {shown.map(({ title, of }) => (
+                                    <td key={title} class="number">
+                                        {format(of(key))}
+                                    </td>
+                                ))}
+                                <td class="live-name">{modesText(flow)}</td>
+                            </tr>
+                        );
+                    })}
+                </tbody>
+            </table>
+        </section>
+    );
+}
+
+/** The modes of a sender, by their names. */
+function modesText(flow: LiveFlow): string {
+    const named = flow.state.map((each) => [each.name.replaceAll("_", " "), namedValue(each)]);
+    return named
+        .filter(([, name]) => name)
+        .map((each) => each.join(": "))
+        .join(", ");
+}
+
+/** The rest of its state. */
+function stateText(flow: LiveFlow): string {
+    return flow.state
+        .filter((each) => !NOT_STATE.has(each.name) && !namedValue(each))
+        .map(scaled)
+        .map(({ name, value, unit }) => `${name.replaceAll("_", " ")} ${format(value)} ${unit}`.trim())
+        .join(", ");
+}
+
+function States({ flows, looks }: { flows: LiveFlow[]; looks: (key: string) => Drawn }) {
+    if (flows.every((flow) => !stateText(flow))) return null;
+    return (
+        <details>
+            <summary>More of what the senders know</summary>
+            <ul>
+                {flows.map((flow) => (
+                    <li key={flow.flow}>
+                        {looks(`flow ${flow.flow}`).label}: {stateText(flow)}
+                    </li>
+                ))}
+            </ul>
+        </details>
+    );
+}
+
+function LinkTable({ track }: { track: Track }) {
+    return (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it
+        <section class="scroll" aria-label="Links" tabIndex={0}>
+            <table>
+                <caption class="hidden">Links of the path</caption>
+                <thead>
+                    <tr>
+                        <th scope="col">link</th>
+                        <th scope="col" class="number">
+                            queue packets
+                        </th>
+                        <th scope="col" class="number">
+                            queue kB
+                        </th>
+                        <th scope="col" class="number">
+                            dropped
+                        </th>
+                        <th scope="col" class="number">
+                            marked
+                        </th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {track.now.links.map((link) => (
+                        <tr key={link.name}>
+                            <th scope="row">{link.name}</th>
+                            <td class="number">{link.queue_packets}</td>
+                            <td class="number">{format(link.queue_bytes / 1e3)}</td>
+                            <td class="number">{link.dropped_packets}</td>
+                            <td class="number">{link.marked_packets}</td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </section>
+    );
+}
