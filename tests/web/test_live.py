@@ -124,7 +124,7 @@ def test_who_watches_is_told_what_is_new_and_only_that(results: Path) -> None:
         assert events["progress"]["now"] == [played.label]
         (run,) = events["live"]["runs"]  # type: ignore[attr-defined]  # a list
         assert (run["id"], run["label"], run["at_s"]) == (played.identity, played.label, 1.0)
-        assert watching.pause_s <= 0.1
+        assert watching.pause_s <= 0.2
         assert list(watching.look()) == []
         played.show(content(1.2))
         ((name, again),) = watching.look()

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 PAGES = Path(__file__).parent / "pages"
 """What the build of `web/` made."""
 BYTES = "application/octet-stream"
-_LOOK_EVERY_S = 0.1
+_LOOK_EVERY_S, _ASKS_EVERY_S = 0.25, 1.0
+"""How soon whoever listens is let go when it ends, and how often it is asked whether somebody does."""
 _MOST_OPEN = 8
 """Runs whose series are kept in memory."""
 _MOST_COLUMNS, _MOST_PACKETS = 8192, 200_000
@@ -209,12 +210,16 @@ def _as_file(name: str) -> dict[str, str]:
 async def _events(request: Request, explorer: Explorer) -> AsyncIterator[str]:
     """Yield what happens in the directories for as long as the page listens."""
     watched = Watched(list(explorer.places.values()), explorer.shown)
-    due, is_last = 0.0, False
-    while not is_last and not await request.is_disconnected():
-        is_last = explorer.ending.is_set()
-        if is_last or time.monotonic() >= due:
+    due, asks, is_last = 0.0, 0.0, False
+    while not is_last:
+        is_last, now = explorer.ending.is_set(), time.monotonic()
+        if now >= asks:
+            if await request.is_disconnected():
+                return
+            asks = now + _ASKS_EVERY_S
+        if is_last or now >= due:
             for event, content in await run_in_threadpool(lambda: list(watched.look())):
                 yield f"event: {event}\ndata: {json.dumps(content)}\n\n"
             due = time.monotonic() + watched.pause_s
-        await asyncio.sleep(_LOOK_EVERY_S)
+        await asyncio.sleep(min(max(due - time.monotonic(), 0.0), _LOOK_EVERY_S))
     yield "event: ended\ndata: {}\n\n"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dumbbell.present.serve.runs_table import Place
     from dumbbell.results.live_runs import LiveRun
 
-_SHOWN_S, _BUSY_S, _IDLE_S = 0.1, 0.25, 2.0
+_SHOWN_S, _BUSY_S, _IDLE_S = 0.15, 0.25, 2.0
 """Between two looks: while runs show themselves, while results are written, and else."""
 
 
