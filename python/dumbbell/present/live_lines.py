@@ -6,13 +6,12 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from dumbbell.contract.live import FlowShown, LinkShown, RunShown, ValueShown
     from dumbbell.results.live_runs import LiveRun
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -39,7 +38,7 @@ class _Flow:
     delay_ms: float | None = None
     rates: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
 
-    def take(self, at_s: float, flow: Mapping[str, Any]) -> None:
+    def take(self, at_s: float, flow: FlowShown) -> None:
         """Take what is shown now."""
         if delay := flow["delay_ms"]:
             self.delay_ms = float(delay["p95"])
@@ -48,8 +47,8 @@ class _Flow:
             self.__init__()  # type: ignore[misc]  # all begins anew
         elif passed_s >= (_LEAST_S if self.rates else _FIRST_S):
             self.is_sent = flow["delivered_bytes"] == 0
-            name = "sent_bytes" if self.is_sent else "delivered_bytes"
-            self.mbps = max(flow[name] - getattr(self, name), 0) * 8e-6 / passed_s
+            sent, delivered = flow["sent_bytes"] - self.sent_bytes, flow["delivered_bytes"] - self.delivered_bytes
+            self.mbps = max(sent if self.is_sent else delivered, 0) * 8e-6 / passed_s
             self.rates.append(self.mbps)
             self.at_s, self.sent_bytes, self.delivered_bytes = at_s, flow["sent_bytes"], flow["delivered_bytes"]
 
@@ -78,7 +77,7 @@ class LiveLines:
                 lines.append(f"  {path}")
         return [printable(line)[:width] for line in lines]
 
-    def _flow_line(self, key: str, content: Mapping[str, Any], flow: Mapping[str, Any], room: int) -> str:
+    def _flow_line(self, key: str, content: RunShown, flow: FlowShown, room: int) -> str:
         kept = self._flows.setdefault((key, flow["flow"]), _Flow())
         kept.take(content["at_s"], flow)
         rate = "-" if kept.mbps is None else f"{kept.mbps:.1f}"
@@ -90,7 +89,7 @@ class LiveLines:
         return "  ".join([*parts, *_state_texts(flow["state"])])
 
 
-def _name(flow: Mapping[str, Any]) -> str:
+def _name(flow: FlowShown) -> str:
     return f"{flow['scheme']} {flow['flow']}"
 
 
@@ -101,7 +100,7 @@ def sparkline(values: Iterable[float]) -> str:
     return "".join(_BARS[round(value / most * (len(_BARS) - 1)) if most > 0 else 0] for value in found)
 
 
-def _state_texts(state: list[dict[str, Any]]) -> list[str]:
+def _state_texts(state: list[ValueShown]) -> list[str]:
     """Return what is said of a sender: window, pacing rate, RTT, and its phase by name."""
     found = {value["name"]: value for value in state}
     texts = []
@@ -112,16 +111,16 @@ def _state_texts(state: list[dict[str, Any]]) -> list[str]:
     return texts + [name for name in names if name and name not in _SAYS_LITTLE]
 
 
-def named(value: Mapping[str, Any]) -> str:
+def named(value: ValueShown) -> str:
     """Return the name of a value whose unit lists them: `0 slow start, 1 avoidance`."""
     for each in value["unit"].split(", "):
         number, _, name = each.partition(" ")
         if number == f"{value['value']:g}":
-            return str(name)
+            return name
     return ""
 
 
-def _path_text(links: list[dict[str, Any]]) -> str:
+def _path_text(links: list[LinkShown]) -> str:
     """Return what is said of the link that most waits at."""
     link = max(links, key=lambda each: each["queue_bytes"], default=None)
     if link is None:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError, printable
 from dumbbell.base.json_shape import Each, Table, require_shape
@@ -24,6 +24,7 @@ from dumbbell.results.files import require_beneath
 from dumbbell.results.sql.index import index_state, made_and_failed
 
 if TYPE_CHECKING:
+    from dumbbell.contract.live import RunShown
     from dumbbell.experiment import Run
     from dumbbell.results.directory import ResultsDirectory
 
@@ -47,7 +48,7 @@ _FLOW = Table(
         "delay_ms": _DELAY,
         "state": Each(_STATE),
     },
-    ("flow", "scheme", "sent_bytes", "delivered_bytes", "delay_ms", "state"),
+    ("flow", "scheme", "sent_bytes", "delivered_bytes", "delivered_packets", "delay_ms", "state"),
 )
 _LINK = Table(
     {
@@ -69,7 +70,7 @@ _CONTENT = Table(
         "flows": Each(_FLOW),
         "links": Each(_LINK),
     },
-    ("at_s", "attempt", "flows", "links"),
+    ("at_s", "duration_s", "attempt", "flows", "links"),
 )
 
 
@@ -80,14 +81,14 @@ def live_file(directory: Path) -> Path:
 
 @dataclass(frozen=True)
 class LiveRun:
-    """What a run shows. `content` has `at_s`, `duration_s`, `attempt`, `flows` and `links` as the core writes them."""
+    """What a run shows."""
 
     key: str
     """Tells it from others that go on in the same place."""
     label: str
     run: Run | None
     """None where the experiment has no such run."""
-    content: dict[str, Any]
+    content: RunShown
     stamp: tuple[int, ...]
     """Another one whenever the content is."""
 
@@ -97,7 +98,7 @@ class LivePlace:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._read: dict[str, tuple[tuple[int, ...], dict[str, Any] | None]] = {}
+        self._read: dict[str, tuple[tuple[int, ...], RunShown | None]] = {}
         self._labels: dict[str, str] = {}
 
     def look(self, runs: dict[str, Run] | None = None) -> tuple[list[str], list[LiveRun]]:
@@ -119,7 +120,7 @@ class LivePlace:
         labels = [self._label(key) for key in keys if ".log" in found[key]]
         return [label for label in labels if label], shown
 
-    def _content(self, key: str) -> dict[str, Any] | None:
+    def _content(self, key: str) -> RunShown | None:
         """Return what a run shows; None where that is nothing that a run shows."""
         file = self.folder / f"{key}{_SUFFIX}"
         try:
@@ -203,12 +204,12 @@ def _beginning(file: Path, most_bytes: int) -> bytes:
         return stream.read(most_bytes)
 
 
-def _parsed(text: bytes) -> dict[str, Any] | None:
+def _parsed(text: bytes) -> RunShown | None:
     """Return the content of a file that shows a run; None if no run writes such."""
     if len(text) > _MOST_BYTES:
         return None
     try:
-        content: dict[str, Any] = parse_json(text.decode())
+        content: RunShown = parse_json(text.decode())
         require_shape(content, _CONTENT)
     except (BadJson, UserError, UnicodeDecodeError):
         return None
@@ -218,5 +219,5 @@ def _parsed(text: bytes) -> dict[str, Any] | None:
     for flow in content["flows"]:
         if len(flow["state"]) > _MOST_STATES:
             return None
-        texts += [flow["scheme"], *(value[key] for value in flow["state"] for key in ("name", "unit"))]
+        texts += [flow["scheme"], *(text for value in flow["state"] for text in (value["name"], value["unit"]))]
     return content if all(len(text) <= _MOST_LETTERS for text in texts) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dumbbell.results.live_runs import LivePlace, LiveResults
 from dumbbell.results.sql.index import index_state
@@ -60,30 +60,29 @@ class Watched:
             yield "progress", content
         yield from self._live(shown)
 
-    def _running(self, written: Sequence[bool]) -> tuple[list[str], list[dict[str, Any]]]:
-        """Return the labels of the runs that go on where somebody writes, and what they show."""
+    def _running(self, written: Sequence[bool]) -> tuple[list[str], list[tuple[str, LiveRun]]]:
+        """Return the labels of the runs that go on where somebody writes, and what they show, each with its place."""
         labels, shown = [], []
         for (place, results), is_written in zip(self._places, written, strict=True):
             if is_written:
                 of_place, runs = results.look()
                 labels += of_place
-                shown += [_table(run, place.identity) for run in runs]
+                shown += [(place.identity, run) for run in runs]
         if self._folder is not None:
-            shown += [_table(run, "") for run in self._folder.look()[1]]
+            shown += [("", run) for run in self._folder.look()[1]]
         return labels, shown
 
-    def _live(self, shown: Sequence[dict[str, Any]]) -> Iterator[tuple[str, dict[str, object]]]:
+    def _live(self, shown: Sequence[tuple[str, LiveRun]]) -> Iterator[tuple[str, dict[str, object]]]:
         """Yield an event if a run shows something else than before, or is over: `keys` are all, `runs` what changed."""
-        stamps = {run["key"]: run.pop("stamp") for run in shown}
+        stamps = {f"{place}/{run.key}": run.stamp for place, run in shown}
         if stamps != self._stamps:
             before, self._stamps = self._stamps or {}, stamps
-            changed = [run for run in shown if before.get(run["key"]) != stamps[run["key"]]]
+            changed = [_table(*each) for each in shown if before.get(f"{each[0]}/{each[1].key}") != each[1].stamp]
             yield "live", {"keys": list(stamps), "runs": changed}
 
 
-def _table(run: LiveRun, directory: str) -> dict[str, Any]:
+def _table(place: str, run: LiveRun) -> dict[str, object]:
     """Return a run as events have it."""
     found = run.run
-    identity = None if found is None else f"{directory}/{found.path}/{found.scheme}/{found.run}"
-    of_run = {"key": f"{directory}/{run.key}", "id": identity, "label": run.label, "stamp": run.stamp}
-    return of_run | run.content
+    identity = None if found is None else f"{place}/{found.path}/{found.scheme}/{found.run}"
+    return {"key": f"{place}/{run.key}", "id": identity, "label": run.label, **run.content}
