@@ -6,7 +6,7 @@ import type { RunsFacts, SchemeLook } from "../data/source";
 import { freeLook, onGround } from "../ui/looks";
 import { type Inks, useInks } from "../ui/theme";
 import { type Drawn, format, LiveChart } from "./chart";
-import { type LiveFlow, namedValue, type Progress, SHOWN_S, scaled, type Track, useFeed } from "./feed";
+import { type LiveFlow, type LiveRun, namedValue, type Progress, SHOWN_S, scaled, type Track, useFeed } from "./feed";
 
 /** Series that are drawn, each with its unit; of a field of the sender the unit is the field's. */
 const CHARTS = [
@@ -104,7 +104,7 @@ interface Shown {
 function RunLive({ track, schemes, inks, ended }: Shown) {
     const { now } = track;
     const { at_s } = now;
-    const looks = flowLooks(now.flows, schemes, inks);
+    const looks = lineLooks(now, schemes, inks);
     const drawn = CHARTS.map((chart) => ({ ...chart, lines: track.lines(chart.name) })).filter(({ name, lines }) =>
         name === "sent" ? track.lines("rate").length === 0 && lines.length > 0 : lines.length > 0,
     );
@@ -145,16 +145,24 @@ function RunLive({ track, schemes, inks, ended }: Shown) {
 }
 
 /** Colours are those of the schemes where each flow has another one. */
-function flowLooks(flows: LiveFlow[], schemes: Record<string, SchemeLook>, inks: Inks): (key: string) => Drawn {
+function lineLooks(
+    { flows, links: shown }: LiveRun,
+    schemes: Record<string, SchemeLook>,
+    inks: Inks,
+): (key: string) => Drawn {
+    const links = shown.map((link) => link.name);
     const differ = new Set(flows.map((flow) => flow.scheme)).size === flows.length;
     return (key) => {
         const index = flows.findIndex((flow) => `flow ${flow.flow}` === key);
         const flow = flows[index];
-        const own = flow && differ ? schemes[flow.scheme] : undefined;
-        const place = Math.max(index, 0);
-        const { color } = own ?? freeLook(place);
-        const { dashes } = freeLook(place * 6); // all lines differ without colour too
-        return { label: flow ? `${flow.scheme} ${flow.flow}` : key, color: onGround(color, inks.dark), dashes };
+        if (!flow) {
+            const link = Math.max(links.indexOf(key), 0);
+            return { label: key, color: inks.quiet, dashes: freeLook(link * 6).dashes };
+        }
+        const own = differ ? schemes[flow.scheme] : undefined;
+        const { color } = own ?? freeLook(index);
+        const { dashes } = freeLook(index * 6); // all lines differ without colour too
+        return { label: `${flow.scheme} ${flow.flow}`, color: onGround(color, inks.dark), dashes };
     };
 }
 
