@@ -173,6 +173,7 @@ function unitOf(flows: LiveFlow[], name: string): string {
 
 function FlowTable({ track, looks }: { track: Track; looks: (key: string) => Drawn }) {
     const { flows } = track.now;
+    const hasModes = flows.some(modesText);
     const shown = [
         { title: "Mbit/s", of: (key: string) => track.last("rate", key) ?? track.last("sent", key) },
         { title: "delay p95 ms", of: (key: string) => track.last("delay", key) },
@@ -196,7 +197,7 @@ function FlowTable({ track, looks }: { track: Track; looks: (key: string) => Dra
                                 {title}
                             </th>
                         ))}
-                        <th scope="col">state</th>
+                        {hasModes && <th scope="col">state</th>}
                     </tr>
                 </thead>
                 <tbody>
@@ -224,7 +225,7 @@ function FlowTable({ track, looks }: { track: Track; looks: (key: string) => Dra
                                         {format(of(key))}
                                     </td>
                                 ))}
-                                <td class="live-name">{modesText(flow)}</td>
+                                {hasModes && <td class="live-name">{modesText(flow)}</td>}
                             </tr>
                         );
                     })}
