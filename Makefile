@@ -146,6 +146,7 @@ check-web: web/node_modules/.installed
 # Python take longest: the counts of its runner come last.
 test: ## Everything that has to pass: check, and the tests of Rust, of the programs and of Python
 	@$(MAKE) --no-print-directory check build rust-tests
+	@$(MAKE) --no-print-directory playground
 	@$(MAKE) --no-print-directory --output-sync=line test-python-rest test-rest
 
 # Compiled while the programs are, which leave a processor idle at times; after the other tests, which lock the same folder.

@@ -91,6 +91,7 @@ tests() {
     apt iproute2 iputils-ping                      # the tests look into namespaces with them
     apt openssh-client nftables conntrack          # the tests make two machines, and the Internet between them
     apt_dormant openssh-server
+    apt_optional firefox-esr                       # the pages in a second browser
     pip requirements-test.lock
 }
 
