@@ -223,6 +223,9 @@ bench: build ## Speed, beside ns-3 and in absolute figures; cost of controllers,
 	$(PYTHON) -m bench.sweep --write docs/speed.md
 	@$(MAKE) --no-print-directory playground
 	$(PYTHON) -m bench.playground --write docs/playground.md
+	$(PYTHON) -m bench.explorer --write docs/explorer.md
+	$(PYTHON) -m bench.views --write docs/explorer.md
+	$(PYTHON) -m bench.live
 
 .PHONY: fidelity
 fidelity: build ## dumbbell's numbers beside published ones, by committed tolerances; writes docs/fidelity.md, results/fidelity.html and parts of docs/schemes

@@ -1,6 +1,6 @@
 """How fast a long run is looked at: what is kept of it is built, and windows of all widths are made.
 
-Usage: python -m bench.views [--duration 41] [--rounds 5] [--write docs/speed.md].
+Usage: python -m bench.views [--duration 41] [--rounds 5] [--write docs/explorer.md].
 The run is CUBIC over 1 Gbit/s and 40 ms with `--log packets`: 10 million rows in 41 s.
 """
 
