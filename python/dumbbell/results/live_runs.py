@@ -180,7 +180,7 @@ class LiveResults:
         """Return how many runs were made, and how many of them cannot be used; by the index, if there is one."""
         state = index_state(self.results.directory)
         if state != self._counted[0]:
-            self._counted = state, made_and_failed(self.results.directory)
+            self._counted = state, made_and_failed(self.results)
         return self._counted[1]
 
     def look(self) -> tuple[list[str], list[LiveRun]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import stat
 import threading
 from collections.abc import Sequence
 from contextlib import closing
@@ -27,6 +28,8 @@ _OF_RUNS = (
     "SELECT id, name, path, aut, run, status, reason, backend, started_at, run_seed, sim_wall_s FROM experiment"
     " ORDER BY id"
 )
+_KINDS = (int, str | None, str, str, int, str, str | None, str | None, str | None, int | None, int | float | None)
+"""Of its columns."""
 _TABLES = {"experiment", "flow", "metric", "parameter"}
 _STEPS_PER_LOOK = 10_000_000
 """Instructions of SQLite between two looks at whether a statement has had more than its share."""
@@ -79,25 +82,36 @@ class RunsIndex:
         self._made: TemporaryDirectory[str] | None = None
         self.state = index_state(results.directory)
         try:
-            self._connection = _read_only(results.directory / INDEX)
-            found = self._select(_OF_RUNS)
+            self._connection = _read_only(results.directory / INDEX, results.is_written)
+            found = self._rows()
         except (UserError, sqlite3.Error):
             self._connection = self._new()
-            found = self._select(_OF_RUNS)
+            found = self._rows()
         made = {int(row[0]): IndexedRun(str(row[1] or results.experiment.name), *row[2:]) for row in found}
         ids, self.runs = self._in_order(made)
         self._numbers = ids
         numbered = [(number, row) for row, number in enumerate(ids) if number is not None]
         numbered.sort()
         self._ids = np.array([number for number, _ in numbered], dtype=np.int64)
-        self._rows = np.array([row for _, row in numbered], dtype=np.int64)
+        self._places = np.array([row for _, row in numbered], dtype=np.int64)
 
     def _new(self) -> sqlite3.Connection:
         self._made = TemporaryDirectory(prefix="dumbbell-index-")
         file = Path(self._made.name) / INDEX
         with closing(Database(file)) as database:
             database.rebuild(self.results, self.results.settled())
-        return _read_only(file)
+        return _read_only(file, is_written=False)
+
+    def _rows(self) -> list[tuple[Any, ...]]:
+        """Return the table of runs.
+
+        Raises:
+            UserError: it is none of ours.
+        """
+        found = self._select(_OF_RUNS)
+        if not all(isinstance(value, kinds) for row in found for value, kinds in zip(row, _KINDS, strict=True)):
+            raise UserError(f"{self.results.directory / INDEX}: has a value of another kind")
+        return found
 
     def _in_order(self, made: dict[int, IndexedRun]) -> tuple[list[int | None], list[IndexedRun]]:
         """Return all runs in the order in which they are planned, each with its number in the index, if it has one."""
@@ -167,7 +181,7 @@ class RunsIndex:
     def parameters(self) -> list[str]:
         """Return the names of the axes of the grid; with the first of them, `path`, is what the cells are made of."""
         rows = self._select("SELECT DISTINCT name FROM parameter WHERE name != 'aut' ORDER BY name")
-        names = [str(name) for (name,) in rows]
+        names = list(dict.fromkeys(str(name) for (name,) in rows))
         return names if any(name != "path" for name in names) else []
 
     def parameter(self, name: str) -> list[str | None]:
@@ -178,10 +192,11 @@ class RunsIndex:
         for number, run in zip(self._numbers, self.runs, strict=True):
             cell = cells.get(run.path)
             if number is not None:
-                texts.append(found.get(number))
-            else:
-                value = None if cell is None else cell.base if name == "path" else cell.axis_values.get(name)
+                value = found.get(number)
                 texts.append(None if value is None else str(value))
+            else:
+                planned = None if cell is None else cell.base if name == "path" else cell.axis_values.get(name)
+                texts.append(None if planned is None else str(planned))
         return texts
 
     def _empty(self) -> NDArray[np.float64]:
@@ -192,7 +207,11 @@ class RunsIndex:
         known = [row for row in rows if row[1] is not None]
         if known:
             ids = np.array([row[0] for row in known], dtype=np.int64)
-            column[self._rows[np.searchsorted(self._ids, ids)]] = np.array([row[1] for row in known], dtype=np.float64)
+            if not all(isinstance(row[1], int | float) for row in known):
+                raise UserError(f"{self.results.directory / INDEX}: has a text among its numbers")
+            column[self._places[np.searchsorted(self._ids, ids)]] = np.array(
+                [row[1] for row in known], dtype=np.float64
+            )
 
     def _select(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         looks = 0
@@ -216,11 +235,11 @@ class RunsIndex:
             self._made.cleanup()
 
 
-def made_and_failed(directory: Path) -> tuple[int, int]:
+def made_and_failed(results: ResultsDirectory) -> tuple[int, int]:
     """Return how many runs the index of a directory has, and how many of them cannot be used; none without an index."""
     counting = "SELECT count(*), count(*) FILTER (WHERE status NOT IN (?, ?)) FROM experiment"
     try:
-        with closing(_read_only(directory / INDEX)) as connection:
+        with closing(_read_only(results.directory / INDEX, results.is_written)) as connection:
             made, failed = connection.execute(counting, ACCEPTED).fetchone()
             return int(made), int(failed)
     except (UserError, OSError, sqlite3.Error):
@@ -239,8 +258,11 @@ def index_state(directory: Path) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
-def _read_only(file: Path) -> sqlite3.Connection:
+def _read_only(file: Path, is_written: bool) -> sqlite3.Connection:
     """Open an index of ours that cannot be changed.
+
+    To read beside a writer, SQLite writes into a file of its own beside the index (`-shm`). Where nobody writes, it
+    writes nothing.
 
     Raises:
         UserError: it is a link, or no index of this version.
@@ -248,7 +270,11 @@ def _read_only(file: Path) -> sqlite3.Connection:
     """
     require_no_link(file)
     require_own_journal(file)
-    connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+    log = _length(file.with_name(f"{file.name}-wal"))
+    if log and not is_written:
+        raise UserError(f"{file}: was not closed by who wrote it")
+    still = "" if is_written else "&immutable=1"
+    connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro{still}", uri=True, check_same_thread=False)
     try:
         if not require_ours(connection) >= _TABLES:
             raise UserError(f"{file}: has not all tables")
@@ -258,3 +284,18 @@ def _read_only(file: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _length(file: Path) -> int:
+    """Return how long a file is; 0 where there is none.
+
+    Raises:
+        UserError: it is a link, or no file.
+    """
+    try:
+        status = file.lstat()
+    except OSError:
+        return 0
+    if not stat.S_ISREG(status.st_mode):
+        raise UserError(f"{file}: is no regular file")
+    return status.st_size
