@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import mimetypes
+import re
 import threading
 import time
 from collections import OrderedDict
@@ -23,7 +24,7 @@ from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.present.serve.live import Watched
 from dumbbell.present.serve.moved import moved
-from dumbbell.present.serve.one_run import OneRun
+from dumbbell.present.serve.one_run import OneRun, State
 from dumbbell.present.serve.runs_table import Place, RunsTable, planned_run
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ PAGES = Path(__file__).parent / "pages"
 BYTES = "application/octet-stream"
 _LOOK_EVERY_S, _ASKS_EVERY_S = 0.25, 1.0
 """How soon whoever listens is let go when it ends, and how often it is asked whether somebody does."""
+_RUN_NUMBER = re.compile(r"[0-9]{1,18}")
 _MOST_OPEN = 8
 """Runs whose series are kept in memory."""
 _MOST_COLUMNS, _MOST_PACKETS = 8192, 200_000
@@ -58,7 +60,7 @@ class Explorer:
         self.shown = shown
         self.places = {place.identity: place for place in places}
         self._table: RunsTable | None = None
-        self._runs: OrderedDict[tuple[str, str, str, int], OneRun] = OrderedDict()
+        self._runs: OrderedDict[tuple[str, str, str, int], tuple[OneRun, State]] = OrderedDict()
         self._lock = threading.Lock()
         self.ending = threading.Event()
         """Set when the server is about to end: whoever listens is let go."""
@@ -82,14 +84,15 @@ class Explorer:
         Raises:
             UserError: there is none.
         """
-        if directory not in self.places or not (number.isascii() and number.isdecimal()):
+        if directory not in self.places or not _RUN_NUMBER.fullmatch(number):
             raise UserError("no such run")
         key = (directory, path, scheme, int(number))
         with self._lock:
-            found = self._runs.get(key)
-            if found is None or found.statistics["status"] == "missing":
+            found, state = self._runs.get(key, (None, None))
+            if found is None or found.state() != state:
                 place = self.places[directory]
-                found = self._runs[key] = OneRun(place, planned_run(place, path, scheme, int(number)))
+                found = OneRun(place, planned_run(place, path, scheme, int(number)))
+                self._runs[key] = found, found.state()
             self._runs.move_to_end(key)
             while len(self._runs) > _MOST_OPEN:
                 self._runs.popitem(last=False)

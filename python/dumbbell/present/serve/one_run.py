@@ -17,6 +17,7 @@ from dumbbell.base.errors import UserError, printable
 from dumbbell.base.input_files import open_regular
 from dumbbell.formats.qlog_export import DRAFTS, export_qlog
 from dumbbell.present.repeat import run_command
+from dumbbell.results.directory import STATISTICS
 from dumbbell.results.files import require_beneath, write_atomically
 from dumbbell.results.numbers import flat
 from dumbbell.results.series.run_files import FLOWS, LINKS, LOG, PACKETS, kept_files
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 PACKETS_INDEX = "packets.index"
 """The pyramid of minima and maxima beside the packet log, made when a run is first looked at."""
+State = list[tuple[int, int, int] | None]
+_SERIES = (PACKETS, FLOWS, LINKS)
 _MOST_INDEX_BYTES = 64 * 2**20
 _MOST_LOG_BYTES = 2**18
 """What is sent of a run's log."""
@@ -35,10 +38,14 @@ _MOST_LOG_BYTES = 2**18
 
 @dataclass(frozen=True)
 class OneRun:
-    """A run of a results directory."""
+    """A run of a results directory. What was read of it is kept: as it was then."""
 
     place: Place
     run: Run
+
+    def state(self) -> State:
+        """Return what changes when the run is made, made anew or removed."""
+        return [_state(self.folder / name) for name in (STATISTICS, *(f"{name}.parquet" for name in _SERIES))]
 
     @property
     def folder(self) -> Path:
@@ -69,13 +76,16 @@ class OneRun:
             raise UserError(f"{self.run.label}: has neither packets nor samples: {why}")
         index = self.folder / PACKETS_INDEX
         known = _read_index(index)
-        flows = enumerate(self.statistics["flows"], 1)
-        again = {number: count for number, flow in flows if (count := flow.get("retransmissions")) is not None}
-        view = _core.RunView(kept.get(PACKETS), kept.get(FLOWS), kept.get(LINKS), known, again)
+        view = _core.RunView(kept.get(PACKETS), kept.get(FLOWS), kept.get(LINKS), known, self._retransmissions())
         if view.built:
             with suppress(OSError):  # where nothing can be written, it is made anew each time
                 write_atomically(index, view.index())
         return view
+
+    def _retransmissions(self) -> dict[int, int]:
+        """Return how many each flow had; what is no number of packets is not known."""
+        told = ((number, flow.get("retransmissions")) for number, flow in enumerate(self.statistics["flows"], 1))
+        return {number: count for number, count in told if isinstance(count, int) and count >= 0}
 
     def facts(self, written: bool = False) -> dict[str, object]:
         """Return what `facts.json` says; `written` for files, where nothing more can be asked for."""
@@ -174,6 +184,15 @@ class OneRun:
                 return "\n".join(printable(line) for line in text.splitlines())
         except (OSError, UserError):
             return ""
+
+
+def _state(file: Path) -> tuple[int, int, int] | None:
+    """Return what changes whenever a file does; None where there is none."""
+    try:
+        status = file.lstat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _read_index(index: Path) -> bytes | None:

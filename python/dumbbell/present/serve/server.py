@@ -56,7 +56,9 @@ class Server:
         self._thread: threading.Thread | None = None
         guarded = Guard(application(self.explorer), self.port, self.token)
         self._server = _Server(
-            uvicorn.Config(guarded, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=1),
+            uvicorn.Config(
+                guarded, log_level="error", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=1
+            ),
             self.explorer,
         )
 

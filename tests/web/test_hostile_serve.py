@@ -1,0 +1,164 @@
+"""Results that somebody made to do harm, and requests that nobody should make: a line is said, and that is all."""
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+import dumbbell
+from web.conftest import Served
+from web.test_serve import Client
+
+RUN = "/data/run/d1/india-aws-india/cubic/1"
+OF_RUN = (
+    "facts.json",
+    "reading.json",
+    "window.bin?from=0&to=1000000000&columns=100",
+    "packets.bin?from=0&to=1000000000&flow=0&most=100",
+    "life.json?flow=1&seq=5",
+    "qlog?flow=1",
+    "files/stats.json",
+)
+OF_TABLE = ("/data/runs.json", "/data/columns/goodput_mbps.bin", "/data/moved.json?base=d1&other=d1")
+
+
+@pytest.fixture(scope="module", name="made")
+def _made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("hostile") / "results"
+    dumbbell.run(schemes=["cubic"], path="pantheon-4", runs=2, duration=1.0, log="packets", out=out)
+    return out
+
+
+@pytest.fixture(name="results")
+def _results(made: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(made, tmp_path / "results")
+
+
+def files(directory: Path) -> dict[str, tuple[int, int]]:
+    """Return what changes when a file of a directory does; without the indexes of packet logs."""
+    found = ((file, file.lstat()) for file in directory.rglob("*") if file.is_symlink() or not file.is_dir())
+    return {
+        str(file.relative_to(directory)): (status.st_mtime_ns, status.st_size)
+        for file, status in found
+        if file.name != "packets.index"
+    }
+
+
+def ask_all(client: Client, capfd: pytest.CaptureFixture[str]) -> dict[str, int]:
+    """Ask for everything: what is refused is refused in a line, and stderr stays empty."""
+    statuses = {}
+    for path in (*OF_TABLE, *(f"{RUN}/{name}" for name in OF_RUN)):
+        statuses[path], _, body = client.ask(path)
+        assert statuses[path] == 200 or (statuses[path] < 500 and len(body.splitlines()) == 1), (path, body)
+    assert capfd.readouterr().err == ""
+    return statuses
+
+
+def all_told(client: Client, capfd: pytest.CaptureFixture[str]) -> bool:
+    """Return whether everything is answered."""
+    refused = {path: status for path, status in ask_all(client, capfd).items() if status != 200}
+    assert not refused
+    return not refused
+
+
+def test_numbers_of_runs_are_short(served: Served, results: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    client = Client(served(results))
+    for number in ("9" * 5000, "9" * 18, "0" * 19 + "1", "", "1e3", "+1", "%D9%A1"):
+        assert client.ask(f"/data/run/d1/india-aws-india/cubic/{number}/facts.json")[0] == 404
+    client.ask("/data/live", Upgrade="websocket", Connection="Upgrade, close", Cookie="")
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("leave", ["nothing", "an empty log"])
+def test_looking_writes_nothing_but_indexes_of_packet_logs(
+    leave: str, served: Served, results: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for end in ("-wal", "-shm"):
+        file = results / f"results.sqlite{end}"
+        file.unlink(missing_ok=True)
+        if leave == "an empty log" and end == "-wal":
+            file.touch()
+    before = files(results)
+    assert all_told(Client(served(results)), capfd)
+    dumbbell.write_site(results, out=tmp_path / "site")
+    assert files(results) == before
+
+
+def test_an_index_with_a_log_that_nobody_closed_is_not_touched(
+    served: Served, results: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (results / "results.sqlite-wal").write_bytes(b"left by a process that was killed")
+    before = files(results)
+    assert all_told(Client(served(results)), capfd)
+    assert files(results) == before
+
+
+@pytest.mark.parametrize("count", [-5, 1.5, 2**60, True])
+def test_retransmissions_that_are_no_number_of_packets(
+    count: float, served: Served, results: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = results / "runs/india-aws-india/cubic/1/stats.json"
+    content = json.loads(file.read_text())
+    content["flows"][0]["retransmissions"] = count
+    file.write_text(json.dumps(content))
+    ask_all(Client(served(results)), capfd)
+    dumbbell.write_site(results, out=tmp_path / "site")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE experiment SET started_at = x'ff'",
+        "UPDATE experiment SET path = x'ff00'",
+        "UPDATE experiment SET run = 'x'",
+        "UPDATE experiment SET run_seed = 'x', sim_wall_s = x'00'",
+        "UPDATE experiment SET reason = CAST(x'ff' AS TEXT)",
+        "UPDATE metric SET value = 'abc'",
+        "UPDATE metric SET value = x'00'",
+        "UPDATE flow SET cca = x'ff'",
+        "INSERT INTO parameter (experiment_id, name, value) SELECT id, 'x', x'ff' FROM experiment",
+    ],
+)
+def test_values_of_another_kind_in_the_index(
+    statement: str, served: Served, results: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with closing(sqlite3.connect(results / "results.sqlite")) as connection:
+        connection.execute(statement)
+        connection.commit()
+    ask_all(Client(served(results)), capfd)
+    with suppress(dumbbell.Error):
+        dumbbell.write_site(results, out=tmp_path / "site")
+
+
+def remove_run(results: Path) -> None:
+    shutil.rmtree(results / "runs/india-aws-india/cubic/1")
+
+
+def cut_log(results: Path) -> None:
+    file = results / "runs/india-aws-india/cubic/1/packets.parquet"
+    file.write_bytes(file.read_bytes()[:5000])
+
+
+@pytest.mark.parametrize("change", [remove_run, cut_log, shutil.rmtree])
+def test_what_vanishes_while_it_is_served(
+    change: Callable[[Path], None], served: Served, results: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    client = Client(served(results))
+    assert all_told(client, capfd)
+    change(results)
+    found = ask_all(client, capfd)
+    assert found[f"{RUN}/{OF_RUN[2]}"] >= 400
+
+
+def test_a_run_that_was_made_anew_is_read_anew(served: Served, results: Path) -> None:
+    client = Client(served(results))
+    assert client.json(f"{RUN}/facts.json")["status"] == "done"
+    file = results / "runs/india-aws-india/cubic/1/stats.json"
+    content = json.loads(file.read_text()) | {"status": "failed", "reason": "made anew, and it failed"}
+    file.write_text(json.dumps(content))
+    facts = client.json(f"{RUN}/facts.json")
+    assert (facts["status"], facts["reason"]) == ("failed", "made anew, and it failed")
