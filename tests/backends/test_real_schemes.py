@@ -281,7 +281,7 @@ def emulated(
     """
     left = iter(outcomes)
 
-    def play(_specification: str, directory: str, _waits: object) -> str:
+    def play(_specification: str, directory: str, _waits: object, _live: object) -> str:
         assert not list(Path(directory).iterdir())
         (Path(directory) / "packets.parquet").write_text("x")
         outcome = next(left)

@@ -178,9 +178,9 @@ def test_lines_do_not_tear_those_of_progress(monkeypatch: pytest.MonkeyPatch) ->
     with Progress() as going:
         time.sleep(progress.REWRITE_EVERY_S)
         going.doing("working")
-        assert screen.getvalue().rpartition("\r\x1b[K")[2].startswith("working: ")
+        assert screen.getvalue().rpartition("\r\x1b[J")[2].startswith("working: ")
         print_line("12:00:00.000 info  cli: said")
-        assert "\r\x1b[K12:00:00.000 info  cli: said\n" in screen.getvalue()
+        assert "\r\x1b[J12:00:00.000 info  cli: said\n" in screen.getvalue()
     print_line("after it")
     assert screen.getvalue().endswith("after it\n")
 

@@ -7,11 +7,16 @@ use super::states::{FlowStates, Part, Room};
 /// Part of its pacing rate that a sender has to send for the pacing to be what limits it.
 const PACED: f64 = 0.85;
 
+/// A receiver that has no room holds a flow back for longer than this, ns.
+const LEAST_BLOCKED_NS: u64 = 200_000_000;
+
 /// Who limited a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Limit {
     /// A link of the path was full.
     Path,
+    /// Nothing arrived through the path.
+    Outage,
     /// The congestion window.
     Window,
     /// The pacing rate.
@@ -23,12 +28,13 @@ pub(super) enum Limit {
 }
 
 impl Limit {
-    pub(super) const ALL: [Self; 5] =
-        [Self::Path, Self::Window, Self::Pacing, Self::Application, Self::Unknown];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Path, Self::Outage, Self::Window, Self::Pacing, Self::Application, Self::Unknown];
 
     pub(super) const fn words(self) -> &'static str {
         match self {
             Self::Path => "the path (a link was full)",
+            Self::Outage => "the path (nothing arrived)",
             Self::Window => "its congestion window (no link was full)",
             Self::Pacing => "its pacing rate (no link was full)",
             Self::Application => "its application or its receiver",
@@ -39,6 +45,7 @@ impl Limit {
     pub(super) const fn key(self) -> &'static str {
         match self {
             Self::Path => "path_share",
+            Self::Outage => "outage_share",
             Self::Window => "window_share",
             Self::Pacing => "pacing_share",
             Self::Application => "application_share",
@@ -47,15 +54,19 @@ impl Limit {
     }
 }
 
-/// The parts of a flow's time and who limited it, in order of time.
+/// The parts of a flow's time and who limited it, in order of time. In `outages` nothing arrived.
 pub(super) fn limits(
     states: &FlowStates,
     packets: Option<&FlowPackets>,
     application: Option<&str>,
     links: &[&Link],
+    outages: impl Iterator<Item = (u64, u64)>,
 ) -> Vec<(u64, u64, Limit)> {
-    let mut full: Vec<(u64, u64)> = links.iter().flat_map(|link| link.full()).collect();
-    full.sort_unstable();
+    let outages = outages.map(|(from_ns, to_ns)| (from_ns, to_ns, Limit::Outage));
+    let full =
+        links.iter().flat_map(|link| link.full()).map(|(from_ns, to_ns)| (from_ns, to_ns, Limit::Path));
+    let mut of_path: Vec<(u64, u64, Limit)> = outages.chain(full).collect();
+    of_path.sort_unstable();
     let mut found: Vec<(u64, u64, Limit)> = Vec::new();
     let mut add = |from_ns: u64, to_ns: u64, limit: Limit| match found.last_mut() {
         _ if from_ns >= to_ns => {}
@@ -69,13 +80,24 @@ pub(super) fn limits(
             continue;
         }
         let mut from_ns = part.from_ns;
-        let first = full.partition_point(|&(_, end)| end <= part.from_ns);
-        for &(begin, end) in full[first..].iter().take_while(|&&(begin, _)| begin < part.to_ns) {
-            add(from_ns, begin.max(from_ns), limit);
-            add(begin.max(from_ns), end.min(part.to_ns), Limit::Path);
+        // those of several links overlap: none is passed over for one that ends later
+        let begun = of_path.iter().take_while(|each| each.0 < part.to_ns);
+        for &(begin, end, by) in begun.filter(|each| each.1 > part.from_ns) {
+            add(from_ns, begin.max(from_ns).min(part.to_ns), limit);
+            add(begin.max(from_ns), end.min(part.to_ns), by);
             from_ns = from_ns.max(end.min(part.to_ns));
         }
         add(from_ns, part.to_ns, limit);
+    }
+    if application == Some("greedy") {
+        // What always has data never waits for it: short of its pacing rate it is between two packets, or the rate was
+        // another one when it was sampled.
+        let short = if states.is_full { Limit::Pacing } else { Limit::Unknown };
+        for part in &mut found {
+            if part.2 == Limit::Application && part.1 - part.0 < LEAST_BLOCKED_NS {
+                part.2 = short;
+            }
+        }
     }
     found
 }

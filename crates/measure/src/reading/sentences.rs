@@ -19,6 +19,8 @@ const ONE_BY_ONE: usize = 3;
 /// Shortest time without packets that is worth a sentence, ns, and in round trips.
 const LEAST_STALL_NS: u64 = 200_000_000;
 const STALL_ROUND_TRIPS: u64 = 4;
+/// Parts of a flow's time that are smaller are left out of the sentence on who limited it.
+const LEAST_SHARE: f64 = 0.005;
 /// Shortest time without a delivery that counts as an outage, ns, and in round trips.
 const LEAST_OUTAGE_NS: u64 = 100_000_000;
 const OUTAGE_ROUND_TRIPS: u64 = 3;
@@ -242,11 +244,16 @@ impl Teller<'_> {
         drafts.push((0, self.say("slow_start", (begun_ns, left_ns), text, &evidence)));
     }
 
+    /// How long nothing has to arrive for the path to be at fault.
+    fn least_outage_ns(&self) -> u64 {
+        LEAST_OUTAGE_NS.max(OUTAGE_ROUND_TRIPS.saturating_mul(self.round_trip_ns()))
+    }
+
     /// The time without deliveries that an episode of losses belongs to, if nothing that was sent then arrived.
     fn outage(&self, episode: &Episode) -> Option<(u64, u64)> {
         let packets = self.packets.filter(|_| episode.packets > 1)?;
         let round_trip_ns = packets.round_trip_ns();
-        let least_ns = LEAST_OUTAGE_NS.max(OUTAGE_ROUND_TRIPS.saturating_mul(round_trip_ns));
+        let least_ns = self.least_outage_ns();
         // what is in a queue behind the place of the losses goes on arriving for a while
         let behind_ns = if episode.survivors == 0 { u64::try_from(packets.most_ns).unwrap_or(0) } else { 0 };
         let slack_ns = round_trip_ns.saturating_add(behind_ns);
@@ -420,7 +427,9 @@ impl Teller<'_> {
         let fact = self.meter.facts.flows.iter().find(|fact| fact.flow == self.flow);
         let application = fact.and_then(|fact| fact.application.as_deref());
         let links: Vec<&Link> = self.meter.links.of_data().into_iter().flatten().collect();
-        let parts = limits(states, self.packets, application, &links);
+        let least_ns = self.least_outage_ns();
+        let outages = self.meter.network.pauses.iter().copied().filter(|pause| pause.1 - pause.0 >= least_ns);
+        let parts = limits(states, self.packets, application, &links, outages);
         let total: u64 = parts.iter().map(|&(from_ns, to_ns, _)| to_ns - from_ns).sum();
         let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return };
         if total == 0 {
@@ -438,6 +447,9 @@ impl Teller<'_> {
         shares.sort_by(|a, b| b.1.total_cmp(&a.1));
         let told: Vec<String> = shares
             .iter()
+            .enumerate()
+            .filter(|&(rank, &(_, share))| rank == 0 || share >= LEAST_SHARE)
+            .map(|(_, told)| told)
             .map(|(limit, share)| format!("{} for {} of its time", limit.words(), percent(*share)))
             .collect();
         let text = format!("{} was limited by {}.", self.who, told.join(", by "));

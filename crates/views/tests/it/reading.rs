@@ -109,6 +109,11 @@ fn an_outage_is_told_with_its_time() {
         number(stall, "ns") > 0.9e9 && (4.9e9..=5.2e9).contains(&stall["from_ns"].as_f64().unwrap()),
         "{stall}"
     );
+    let limits = of_kind(&read, "limit");
+    assert!((0.07..=0.15).contains(&number(limits[0], "outage_share")), "{}", limits[0]);
+    let blamed = limits.iter().filter(|one| !text(one).contains("nothing arrived"));
+    let within = |one: &&&Value| (5.1e9..5.9e9).contains(&one["from_ns"].as_f64().unwrap());
+    assert_eq!(blamed.filter(within).count(), 0, "{limits:?}");
 }
 
 #[test]
@@ -120,6 +125,20 @@ fn an_application_that_has_little_to_send_is_the_limit() {
     let limit = of_kind(&read, "limit")[0];
     assert!(number(limit, "application_share") > 0.9, "{limit}");
     assert!(of_kind(&read, "loss").is_empty());
+}
+
+#[test]
+fn who_always_has_data_never_waits_for_the_application() {
+    let outage = json!({"kind": "loss", "probability": 0.0,
+        "schedule": [{"at_s": 3.0, "probability": 1.0}, {"at_s": 3.7, "probability": 0.0}]});
+    for (scheme, log) in [("bbr", "packets"), ("bbr", "full"), ("cubic", "full"), ("copa", "full")] {
+        let ran = run(&path(20.0, 40.0, 60, std::slice::from_ref(&outage)), &[flow(scheme)], 6.0, log);
+        let facts = json!({"flows": [{"flow": 1, "scheme": scheme, "application": "greedy"}]});
+        let read = read(&ran, &facts);
+        for limit in of_kind(&read, "limit") {
+            assert!(!text(limit).contains("application"), "{scheme}, {log}: {limit}");
+        }
+    }
 }
 
 #[test]
