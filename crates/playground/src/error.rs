@@ -20,6 +20,11 @@ pub enum Error {
     /// Totals are of the whole run.
     #[error("the run goes on: there are totals when it is over")]
     GoesOn,
+    /// The run is longer than what is kept of it.
+    #[error(
+        "so long a run is not kept whole: packets and a reading are there for runs of up to 4 million packet events"
+    )]
+    NotKept,
     /// A file that a parameter names was not handed over.
     #[error("flows[{flow}]: `{parameter}` = `{name}`: this file was not handed over")]
     NoFile {

@@ -134,6 +134,21 @@ extern "C" fn packets(from_ns: f64, to_ns: f64, flow: u32, most: u32) -> u32 {
     with(|module| module.answer_of(|run| run.packets(from_ns, to_ns, flow, most)))
 }
 
+/// Answers with what became of a packet, as JSON.
+#[unsafe(no_mangle)]
+extern "C" fn life(flow: u32, seq: f64) -> u32 {
+    with(|module| module.answer_of(|run| Ok(run.life(flow, seq as u64)?.into_bytes())))
+}
+
+/// Answers with what happened in the run, in sentences, as JSON; the input is what is known of it, as JSON.
+#[unsafe(no_mangle)]
+extern "C" fn reading() -> u32 {
+    with(|module| {
+        let facts = String::from_utf8_lossy(&module.input).into_owned();
+        module.answer_of(|run| Ok(run.reading(&facts)?.into_bytes()))
+    })
+}
+
 /// Answers with the series that the run has so far, as JSON.
 #[unsafe(no_mangle)]
 extern "C" fn series() -> u32 {

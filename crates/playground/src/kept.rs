@@ -37,7 +37,7 @@ impl Kept {
 
     /// The pyramid of what was told so far, `records` of them, and the rows.
     pub(crate) fn look(&mut self, records: u64) -> (&Pyramid, &KeptRows) {
-        if !self.looked.as_ref().is_some_and(|(known, _)| *known == records) {
+        if self.looked.as_ref().is_none_or(|(known, _)| *known != records) {
             self.looked = Some((records, self.builder.so_far()));
         }
         let (_, pyramid) = self.looked.get_or_insert_with(|| (records, Pyramid::default()));

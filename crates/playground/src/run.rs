@@ -40,6 +40,8 @@ pub struct Run {
     observers: (Option<RunMeter>, Counted, Kept),
     is_over: bool,
     totals: Option<String>,
+    /// How many retransmissions each flow had, once it is over.
+    retransmissions: Vec<(u32, u64)>,
 }
 
 /// What a run comes to.
@@ -75,7 +77,8 @@ impl Run {
         }
         let meter = RunMeter::new(meter_config(&spec, Backend::Simulation));
         let observers = (Some(meter), Counted::default(), Kept::default());
-        Ok(Self { simulation: Simulation::new(spec, &registry)?, observers, is_over: false, totals: None })
+        let simulation = Simulation::new(spec, &registry)?;
+        Ok(Self { simulation, observers, is_over: false, totals: None, retransmissions: Vec::new() })
     }
 
     /// Goes on for so many events at most, and no further than `until`.
@@ -136,7 +139,35 @@ impl Run {
     pub fn packets(&mut self, from_ns: f64, to_ns: f64, flow: u32, most: u32) -> Result<Vec<u8>, Error> {
         let records = self.digest().records();
         let (pyramid, rows) = self.observers.2.look(records);
-        Ok(View::new(pyramid, rows).packets(from_ns, to_ns, flow, most)?)
+        if from_ns >= rows.whole_until_ns() as f64 {
+            return Err(Error::NotKept);
+        }
+        let view = View::new(pyramid, rows).with_retransmissions(self.retransmissions.iter().copied());
+        Ok(view.packets(from_ns, to_ns, flow, most)?)
+    }
+
+    /// What became of a packet, as [`View::life`] tells it.
+    ///
+    /// # Errors
+    /// One line: there is no such packet.
+    pub fn life(&mut self, flow: u32, seq: u64) -> Result<String, Error> {
+        let records = self.digest().records();
+        let (pyramid, rows) = self.observers.2.look(records);
+        let view = View::new(pyramid, rows).with_retransmissions(self.retransmissions.iter().copied());
+        Ok(view.life(flow, seq)?)
+    }
+
+    /// What happened in it, in sentences, as [`View::reading`] has them. `facts`: what is known of it besides, as JSON.
+    ///
+    /// # Errors
+    /// One line: what was given is no JSON of this kind, or not all packets were kept.
+    pub fn reading(&mut self, facts: &str) -> Result<String, Error> {
+        let records = self.digest().records();
+        let (pyramid, rows) = self.observers.2.look(records);
+        if rows.whole_until_ns() < u64::MAX {
+            return Err(Error::NotKept);
+        }
+        Ok(View::new(pyramid, rows).reading(facts)?)
     }
 
     /// What the run came to, once it is over, as JSON: digest, counts, and its statistics as `stats.json` has them.
@@ -147,11 +178,15 @@ impl Run {
         if self.totals.is_none() {
             let meter = self.observers.0.take_if(|_| self.is_over).ok_or(Error::GoesOn)?;
             let counted = self.simulation.totals();
+            let statistics = counted.stats(meter)?;
+            let flows = (1..).zip(&statistics.flows);
+            self.retransmissions =
+                flows.filter_map(|(number, flow)| Some((number, flow.retransmissions?))).collect();
             let totals = Totals {
                 digest: self.digest().text(),
                 records: self.digest().records(),
                 events: counted.events,
-                statistics: counted.stats(meter)?,
+                statistics,
             };
             self.totals = Some(serde_json::to_string(&totals).unwrap_or_default());
         }
@@ -235,6 +270,21 @@ mod tests {
         assert!(delivered.iter().filter(|at| at.is_finite()).all(|&at| at >= 2e9));
         let many = run.packets(0.0, 4e9, 0, 100).unwrap();
         assert!(String::from_utf8_lossy(&many).contains("too_many"));
+    }
+
+    #[test]
+    fn the_life_of_a_packet_and_what_happened_are_told() {
+        let mut run = finished(u64::MAX);
+        run.totals().unwrap();
+        let life: Value = serde_json::from_str(&run.life(1, 5).unwrap()).unwrap();
+        assert_eq!((&life["packet"]["seq"], &life["packet"]["retransmission"]), (&json!(5), &json!(0)));
+        assert!(life["sentences"][0].as_str().unwrap().starts_with("Sent at "), "{life}");
+        assert_eq!(run.life(1, 1 << 40).unwrap_err().to_string(), "flow 1 sent no packet 1099511627776");
+        let facts = json!({"duration_ns": 4e9, "flows": [{"flow": 1, "scheme": "reno"}]}).to_string();
+        let reading: Value = serde_json::from_str(&run.reading(&facts).unwrap()).unwrap();
+        let kinds: Vec<&Value> =
+            reading["sentences"].as_array().unwrap().iter().map(|each| &each["kind"]).collect();
+        assert!(kinds.contains(&&json!("slow_start")) && kinds.contains(&&json!("loss")), "{reading}");
     }
 
     #[test]
