@@ -58,14 +58,12 @@ SLIDERS: dict[str, str] = {
     "two flows of Copa, 120 Mbit/s, 20 s": "#preset=starvation",
 }
 
-SERIES = ["throughput", "one_way_delay", "queue", "cwnd", "pacing_rate"]
-
 IN_WORKER = """
-({ specification, files, repetitions, series }) => new Promise((resolve, reject) => {
+({ specification, files, repetitions }) => new Promise((resolve, reject) => {
     const worker = new Worker("worker.js", { type: "module" });
     const taken = [];
     let id = 0;
-    const next = () => worker.postMessage({ kind: "run", id: ++id, specification, files, columns: 900, series });
+    const next = () => worker.postMessage({ kind: "run", id: ++id, specification, files, watched: [] });
     worker.onmessage = ({ data }) => {
         if (data.kind === "failed") reject(data.why);
         if (data.kind !== "done") return;
@@ -132,7 +130,7 @@ def beside(page: Page, runner: Path, folder: Path, name: str, made: Made) -> lis
     here, there, found = [], [], set()
     records = 0
     asked = {"specification": json.dumps(made["specification"]), "files": made["files"]}
-    asked |= {"repetitions": REPETITIONS, "series": SERIES}
+    asked |= {"repetitions": REPETITIONS}
     for _ in range(3):
         for _ in range(REPETITIONS):
             ours = native(runner, made, folder)

@@ -16,6 +16,9 @@ from dumbbell import Table, _core
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.options.path_options import make_path
 from dumbbell.experiment import resolve
+from dumbbell.present.serve.one_run import OneRun
+from dumbbell.present.serve.runs_table import Place
+from dumbbell.results.directory import open_results
 from web.conftest import Complaints, axe, overflow
 
 ROOT = Path(__file__).parents[2]
@@ -106,8 +109,7 @@ async (scenarios) => {
                 if (data.kind === "done") resolve(JSON.parse(data.totals).digest);
                 if (data.kind === "failed") resolve(data.why);
             };
-            const asked = { specification: JSON.stringify(specification), files, columns: 100, series: ["throughput"] };
-            worker.postMessage({ kind: "run", id, ...asked });
+            worker.postMessage({ kind: "run", id, specification: JSON.stringify(specification), files, watched: [] });
         }));
     }
     worker.terminate();
@@ -296,7 +298,7 @@ def test_all_can_be_done_by_keyboard(page: Page) -> None:
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="To the pictures")).to_be_focused()
     seen = set()
-    for _ in range(60):
+    for _ in range(90):
         page.keyboard.press("Tab")
         seen.add(
             page.evaluate(
@@ -311,9 +313,11 @@ def test_all_can_be_done_by_keyboard(page: Page) -> None:
         "setting-buffer",
         "Download as TOML",
     } <= seen
-    page.get_by_role("button", name="Zoom in").focus()
+    page.locator(".tools").get_by_role("button", name="zoom in").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_text("5.000 to 15.000 s")).to_be_visible()
+    expect(page.locator(".where")).to_contain_text("5.00 s to 15.00 s")
+    page.keyboard.press("0")
+    expect(page.locator(".where")).to_contain_text("0.00 s to 20.00 s")
     page.get_by_role("button", name="Add a flow").focus()
     page.keyboard.press("Enter")
     page.get_by_role("combobox", name="Scheme of flow 2").select_option("bbr")
@@ -332,7 +336,7 @@ def test_the_page_is_accessible_and_fits(
     finished(page)
     assert axe(page) == []
     assert overflow(page) == 0
-    page.locator("summary").click()
+    page.locator("aside summary").click()
     assert overflow(page) == 0
     assert axe(page) == []
 
@@ -340,10 +344,100 @@ def test_the_page_is_accessible_and_fits(
 def test_charts_say_what_they_show(page: Page, playground: str) -> None:
     page.goto(f"{playground}#preset=rtt")
     finished(page)
-    label = page.get_by_role("img", name="Throughput, Mbit/s").get_attribute("aria-label")
+    label = page.get_by_role("img", name="Throughput in Mbit/s").get_attribute("aria-label")
     assert label is not None
     assert "(flow 1)" in label
     assert "(flow 2)" in label
+
+
+SMALL = "#flows=cubic,reno@0.5&duration_s=4&loss_percent=0.3&buffer=1&rate_mbps=12"
+
+LIVES = """
+async ([specification, asked]) => {
+    const worker = new Worker("worker.js", { type: "module" });
+    const told = (wanted) => new Promise((resolve) => {
+        worker.onmessage = ({ data }) => {
+            if (data.kind === wanted) resolve(data);
+        };
+    });
+    const done = told("done");
+    worker.postMessage({ kind: "run", id: 1, specification: JSON.stringify(specification), files: [], watched: [] });
+    await done;
+    const lives = [];
+    for (const [flow, seq] of asked) {
+        const answer = told("answer");
+        worker.postMessage({ kind: "life", ask: 1, flow, seq });
+        lives.push(JSON.parse((await answer).answer).packet);
+    }
+    worker.terminate();
+    return lives;
+}
+"""
+
+
+def lives_of(log: Table) -> dict[tuple[int, int], dict[str, int]]:
+    """When what happened to each packet, by flow and number, as a packet log has it."""
+    steps = {"send": "send_ns", "drop": "drop_ns", "deliver": "deliver_ns", "lost": "lost_ns"}
+    lives: dict[tuple[int, int], dict[str, int]] = {}
+    columns = (log[name].tolist() for name in ("flow", "seq", "event", "time_ns"))
+    for number, seq, event, time_ns in zip(*columns, strict=True):
+        if event in steps:
+            lives.setdefault((number, seq), {}).setdefault(steps[event], time_ns)
+    return lives
+
+
+def test_the_life_of_a_packet_is_that_of_the_native_run(page: Page, playground: str) -> None:
+    _, (made,) = made_by_the_page([{"address": SMALL}])
+    logged = lives_of(dumbbell.simulate(made["specification"]).packets())
+    page.goto(f"{playground}{SMALL}")
+    finished(page)
+    page.locator("b[data-packets=sent]").wait_for()
+    page.locator(".stack").focus()
+    for _ in range(20):
+        page.keyboard.press("n")
+    page.keyboard.press("Enter")
+    life = page.get_by_role("region", name="Life of a packet")
+    assert life.locator("h3").inner_text().startswith("Packet 19 of flow 1, ")
+    shown = {
+        str(row.get_attribute("data-step")): round(float(row.locator("td").first.inner_text().split(" ")[0]) * 1e9)
+        for row in life.locator("tr[data-step]").all()
+    }
+    assert shown == logged[1, 19]
+    expect(life.locator("li").first).to_contain_text("Sent at ")
+
+    dropped = [name for name, steps in logged.items() if "drop_ns" in steps][:20]
+    assert len(dropped) >= 10
+    page.goto(f"{playground}catalogue.json")
+    asked = dropped + list(logged)[::100]
+    for name, told in zip(asked, page.evaluate(LIVES, [made["specification"], asked]), strict=True):
+        times = {step: time for step, time in told.items() if step.endswith("_ns") and time is not None}
+        assert times == logged[name], name
+
+
+def test_a_sentence_of_the_reading_shows_its_place(page: Page, playground: str, tmp_path: Path) -> None:
+    page.goto(f"{playground}{SMALL}")
+    finished(page)
+    sentences = page.locator(".why button")
+    sentences.first.wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download as TOML").click()
+    download.value.save_as(tmp_path / "playground.toml")
+    dumbbell.run(tmp_path / "playground.toml", out=tmp_path / "results")
+    results = open_results(tmp_path / "results")
+    (run,) = results.planned()
+    told = json.loads(OneRun(Place("d1", "results", results), run).reading())["sentences"]
+    assert sentences.all_inner_texts() == [each["text"] for each in told]
+
+    number = next(at for at, each in enumerate(told) if each["flow"] == 2 and each["to_ns"] < 3e9)
+    sentences.nth(number).click()
+    expect(sentences.nth(number)).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".highlight")).to_have_count(1)
+    expect(page.get_by_role("combobox", name="packets of")).to_have_value("2")
+    first, last = (float(text.split(" ")[0]) for text in page.locator(".where b").all_inner_texts())
+    assert first <= told[number]["from_ns"] / 1e9 <= told[number]["to_ns"] / 1e9 <= last
+    assert last - first < 4
+    page.get_by_role("button", name="all", exact=True).click()
+    expect(page.locator(".where")).to_contain_text("0.000 s to 4.000 s")
 
 
 def test_names_from_outside_never_become_markup(page: Page, playground: str, tmp_path: Path) -> None:

@@ -45,6 +45,13 @@ export function Swatch({ stroke }: { stroke: Stroke }) {
         "*": "★",
         "+": "+",
         d: "◆",
+        "<": "◀",
+        ">": "▶",
+        p: "⬟",
+        h: "⬢",
+        H: "⬢",
+        P: "✚",
+        X: "✖",
     };
     return (
         <svg width="30" height="12" viewBox="0 0 30 12" aria-hidden="true" class="swatch">

@@ -1,7 +1,7 @@
 /** The time-sequence diagram: every packet of a flow over time, by number, and what became of it. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Life, RunSource } from "../data/source";
+import type { Life, RunData } from "../data/source";
 import { drawMarker } from "../ui/looks";
 import type { Inks } from "../ui/theme";
 import { Canvas } from "./canvas";
@@ -35,7 +35,7 @@ export interface PacketName {
 }
 
 interface Props {
-    source: RunSource;
+    source: RunData;
     flow: number;
     flowTitle: string;
     view: View;
@@ -347,7 +347,7 @@ interface Ends {
 }
 
 /** Asks for the packets at the ends of a window: these are few, whatever is between them. */
-async function endsOf(source: RunSource, view: View, flow: number): Promise<Ends | null> {
+async function endsOf(source: RunData, view: View, flow: number): Promise<Ends | null> {
     const at = async (time: number, reach: number) => {
         const found = packetsOf(await source.packets(Math.max(0, time - reach), Math.max(1, time), flow, MOST));
         let highest = Number.NEGATIVE_INFINITY;
@@ -588,7 +588,7 @@ function PacketLife({
     onUnpin: () => void;
     inks: Inks;
     width: number;
-    source: RunSource;
+    source: RunData;
     written: boolean;
 }) {
     const flow = packets.flow[row]!;

@@ -3,7 +3,7 @@
 import "./charts.css";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { RunSource } from "../data/source";
+import type { RunData } from "../data/source";
 import { freeLook, onGround } from "../ui/looks";
 import { type Inks, useInks } from "../ui/theme";
 import { Canvas, useWidth } from "./canvas";
@@ -25,15 +25,29 @@ export interface InStack {
 }
 
 export interface OtherRun {
-    source: RunSource;
+    source: RunData;
     known: Known[];
     title: string;
     /** How much later it is drawn. */
     shift_ns: number;
 }
 
+/** How the lines of a flow are drawn. */
+export interface FlowLook {
+    color: string;
+    dashes: number[];
+    marker: string;
+}
+
+/** A time that moves; whoever draws it listens. */
+export interface Moment {
+    at_ns: number;
+    /** Calls `heard` when it has moved, until the function that this returns is called. */
+    listen(heard: () => void): () => void;
+}
+
 export interface TimelineProps {
-    source: RunSource;
+    source: RunData;
     known: Known[];
     /** Owner of the series of the link whose queue is shown; null: those of all links. */
     bottleneck: string | null;
@@ -42,6 +56,8 @@ export interface TimelineProps {
     onView: (view: View) => void;
     flows: number[];
     flowTitle: (flow: number) => string;
+    /** Where flows have looks of their own. */
+    flowLook?: ((flow: number) => FlowLook) | undefined;
     other?: OtherRun | null;
     /** Names of series that are shown besides the usual ones. */
     added?: string[];
@@ -55,10 +71,14 @@ export interface TimelineProps {
     onRange?: (range: View | null) => void;
     /** What is pointed at from outside, with what it is called. */
     highlight?: View | null;
+    /** A moment that is shown elsewhere, and moves. */
+    moment?: Moment;
     /** Keys are listened for here; else in the stack. */
     keys?: { current: HTMLElement | null };
     /** Grows when there is more to ask for. */
     age?: number;
+    /** Where several runs come from one source: which of them this is. */
+    run?: number;
     /** `owner/name` of series that are asked for besides those of the panels, for `more`. */
     also?: string[];
     /** More diagrams over the same time. */
@@ -72,6 +92,13 @@ const ROWS = 50;
 
 /** Lines of one flow in one panel differ by their dashes where colours tell flows apart. */
 const VARIANTS = [[], [2, 2], [8, 2, 2, 2], [1, 3]];
+
+/** Returns how a line is drawn whose flow has a look of its own. `variant` tells its lines apart where several flows are drawn. */
+function ownStroke(look: FlowLook, variant: number, name: string, dark: boolean): Stroke {
+    if (variant === 0) return { ...look, width: 1.5 };
+    if (name === "capacity" || name === "bdp") return strokeOf(0, 0, false, dark, name);
+    return { color: look.color, dashes: VARIANTS[variant % VARIANTS.length]!, marker: look.marker, width: 1 };
+}
 
 /** Returns how a line is drawn. `tone` is the number of its colour, `variant` tells lines of one colour apart. */
 function strokeOf(tone: number, variant: number, other: boolean, dark: boolean, name: string): Stroke {
@@ -88,7 +115,7 @@ function strokeOf(tone: number, variant: number, other: boolean, dark: boolean, 
 
 export function Timeline(props: TimelineProps) {
     const { source, known, whole, view, onView, flows, other = null, range = null, age = 0 } = props;
-    const { added = [], hidden = [], lines = [], highlight = null } = props;
+    const { added = [], hidden = [], lines = [], highlight = null, moment } = props;
     const inks = useInks();
     const root = useRef<HTMLElement>(null);
     const [stack, width] = useWidth<HTMLElement>();
@@ -143,6 +170,17 @@ export function Timeline(props: TimelineProps) {
     const live = anchor !== null && cursor !== null ? ordered(anchor, cursor) : range;
 
     const several = flows.length > 1;
+    const strokeIn = (series: Series, index: number, names: string[], isOther: boolean): Stroke => {
+        const flow = flowOf(series.owner);
+        const look = isOther ? undefined : props.flowLook;
+        const variant = names.indexOf(series.name);
+        if (look && flow === null) return { color: inks.ink, dashes: [], marker: "", width: 1.4 };
+        if (look && flow !== null && (several || variant === 0))
+            return ownStroke(look(flow), variant, series.name, inks.dark);
+        return several && flow !== null
+            ? strokeOf(flows.indexOf(flow), variant, isOther, inks.dark, series.name)
+            : strokeOf(index, 0, isOther, inks.dark, series.name);
+    };
     const linesOf = (keys: string[]): Line[] => {
         const names = [...new Set(keys.map((key) => key.slice(key.lastIndexOf("/") + 1)))];
         const found: Line[] = [];
@@ -158,10 +196,7 @@ export function Timeline(props: TimelineProps) {
                 const name = names.length > 1 || !several || flow === null ? series.title : "";
                 found.push({
                     series,
-                    stroke:
-                        several && flow !== null
-                            ? strokeOf(flows.indexOf(flow), names.indexOf(series.name), isOther, inks.dark, series.name)
-                            : strokeOf(index, 0, isOther, inks.dark, series.name),
+                    stroke: strokeIn(series, index, names, isOther),
                     title: [owner, name].filter(Boolean).join(" ") + (isOther && other ? ` (${other.title})` : ""),
                     other: isOther,
                 });
@@ -196,9 +231,9 @@ export function Timeline(props: TimelineProps) {
         () => (data ? countEvents(data.events, view, shownFlows) : new Map<string, number>()),
         [data, view.from, view.to, shownFlows],
     );
-    const kinds = useKinds(data);
+    const kinds = useKinds(data, props.run ?? 0);
     const behind = { events: data?.events ?? null, kinds: lines, flows: shownFlows };
-    const of = [data, otherData, lines.join(), flows.join()];
+    const of = [data, otherData, lines.join(), flows.join(), props.flowLook];
     const height = width < 560 ? 104 : 118;
     const span = view.to - view.from;
 
@@ -245,6 +280,7 @@ export function Timeline(props: TimelineProps) {
                         width={width}
                         inks={inks}
                         age={age}
+                        flowLook={props.flowLook}
                     />
                     <Canvas
                         width={width}
@@ -282,6 +318,7 @@ export function Timeline(props: TimelineProps) {
                 ))}
                 {props.more?.({ width, cursor, data, inks })}
                 <Overlay class="highlight" part={highlight} view={view} width={width} />
+                {moment && <MomentLine moment={moment} view={view} width={width} />}
                 <Overlay class="range" part={live} view={view} width={width} />
                 <Overlay class="brush" part={brush} view={view} width={width} />
                 {[cursor, anchor].map(
@@ -350,12 +387,15 @@ function place(x: number, width: number): number {
 }
 
 /** Returns the kinds of events that were seen so far: rows stay where they are while windows come and go. */
-function useKinds(data: WindowData | null): string[] {
+function useKinds(data: WindowData | null, run: number): string[] {
     const seen = useRef(new Set<string>());
+    const of = useRef(run);
     return useMemo(() => {
+        if (of.current !== run) seen.current.clear();
+        of.current = run;
         if (data) for (let row = 0; row < data.events.time.length; row++) seen.current.add(data.events.kind(row));
         return Object.keys(EVENT_LOOKS).filter((kind) => seen.current.has(kind));
-    }, [data]);
+    }, [data, run]);
 }
 
 /** Whether the states of a series are yes and no. */
@@ -455,6 +495,13 @@ function Overlay({ part, view, width, ...others }: { part: View | null; view: Vi
     return (
         <div class={`overlay ${others.class}`} style={{ left: `${left}px`, width: `${Math.max(2, right - left)}px` }} />
     );
+}
+
+function MomentLine({ moment, view, width }: { moment: Moment; view: View; width: number }) {
+    const [at_ns, setAt] = useState(moment.at_ns);
+    useEffect(() => moment.listen(() => setAt(moment.at_ns)), [moment]);
+    if (at_ns < view.from || at_ns > view.to) return null;
+    return <div class="moment" style={{ left: `${xOf(at_ns, view, plotOf(width))}px` }} />;
 }
 
 interface ToolsProps {
@@ -617,8 +664,9 @@ function Overview({
     width,
     inks,
     age,
+    flowLook,
 }: {
-    source: RunSource;
+    source: RunData;
     known: Known[];
     flows: number[];
     whole: View;
@@ -627,6 +675,7 @@ function Overview({
     width: number;
     inks: Inks;
     age: number;
+    flowLook: TimelineProps["flowLook"];
 }) {
     const strip = useRef<HTMLDivElement>(null);
     const names = ["throughput", "delivery_rate", "one_way_delay"];
@@ -693,7 +742,7 @@ function Overview({
                 width={width}
                 height={34}
                 label={`The whole run, ${spanText(whole.to - whole.from)}; shown is the part from ${exactTime(view.from)} to ${exactTime(view.to)}`}
-                of={[data, inks, whole.from, whole.to]}
+                of={[data, inks, whole.from, whole.to, flowLook]}
                 draw={(context) => {
                     context.fillStyle = inks.soft;
                     context.fillRect(plot.left, 0, plot.right - plot.left, 34);
@@ -702,8 +751,9 @@ function Overview({
                         for (let row = 0; row < series.high.length; row++) high = Math.max(high, series.high[row]!);
                     clipped(context, plot, 0, 34, () => {
                         for (const [index, series] of shown.entries()) {
+                            const look = flowLook?.(flowOf(series.owner) ?? 1);
                             const stroke = {
-                                ...strokeOf(index, 0, false, inks.dark, series.name),
+                                ...(look ?? strokeOf(index, 0, false, inks.dark, series.name)),
                                 marker: "",
                                 width: 1,
                             };
@@ -735,7 +785,7 @@ function Range({
     onZoom,
     onClear,
 }: {
-    source: RunSource;
+    source: RunData;
     part: View;
     settled: boolean;
     keys: string[];

@@ -1,7 +1,7 @@
 /** Asks for the window that is looked at: not at every movement, and the newest question wins. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
-import type { RunSource } from "../data/source";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { RunData } from "../data/source";
 import { type WindowData, windowData } from "./series";
 import type { View } from "./view";
 
@@ -56,18 +56,28 @@ export function useNewest<T>(ask: (() => Promise<T>) | null, key: string): Answe
 
 /** Returns the series of a window in so many columns. `age` asks again, for runs that still grow. */
 export function useWindow(
-    source: RunSource | null,
+    source: RunData | null,
     view: View,
     columns: number,
     series: readonly string[],
     age = 0,
 ): Answer<WindowData> {
     const ready = source !== null && columns > 0;
-    const key = ready ? `${identity(source)} ${view.from} ${view.to} ${columns} ${age} ${series.join("\n")}` : "";
-    return useNewest(
-        ready ? async () => windowData(await source.window(view.from, view.to, columns, [...series])) : null,
-        key,
+    const { from, to } = view;
+    const about = ready ? `${identity(source)} ${from} ${to} ${columns} ${series.join("\n")}` : "";
+    useEffect(() => (ready ? source.watch?.(from, to, columns, [...series]) : undefined), [about]);
+    const here = useMemo(() => {
+        const found = ready ? source.atHand?.(from, to, columns, [...series]) : null;
+        return found ? windowData(found) : null;
+    }, [about, age]);
+    const asks = ready && !here;
+    const answer = useNewest(
+        asks ? async () => windowData(await source.window(from, to, columns, [...series])) : null,
+        asks ? `${age} ${about}` : "",
     );
+    const last = useRef<WindowData | null>(null);
+    last.current = ready ? (here ?? answer.data ?? last.current) : null;
+    return here ? { data: here, waiting: false, problem: "" } : { ...answer, data: last.current };
 }
 
 const identities = new WeakMap<object, number>();

@@ -128,14 +128,22 @@ export interface Life {
     sentences: string[];
 }
 
-/** What can be asked about a run, of a server, of files, or of a simulation in this browser. */
-export interface RunSource {
-    facts(): Promise<RunFacts>;
+/** What happened in a run: asked of a server, of files, or of a simulation in this browser. */
+export interface RunData {
     reading(): Promise<Sentence[]>;
     /** `series` are `owner/name`; none means all. */
     window(from_ns: number, to_ns: number, columns: number, series?: string[]): Promise<Columns<WindowMeta>>;
     packets(from_ns: number, to_ns: number, flow: number, most: number): Promise<Columns<PacketsMeta>>;
     life(flow: number, seq: number): Promise<Life | null>;
+    /** The answer for a window where it is here already. */
+    atHand?(from_ns: number, to_ns: number, columns: number, series: string[]): Columns<WindowMeta> | null;
+    /** A window is looked at until the function that this returns is called: a run that grows answers by itself. */
+    watch?(from_ns: number, to_ns: number, columns: number, series: string[]): () => void;
+}
+
+/** A run of results, with its files. */
+export interface RunSource extends RunData {
+    facts(): Promise<RunFacts>;
     /** Address of a file of the run, or null where there is none. */
     file(name: string): string | null;
     /** Address of the flow as qlog, or null. */

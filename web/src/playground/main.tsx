@@ -1,28 +1,23 @@
 /** The playground: a scenario, its run in a worker, and what can be seen of it. */
 
-import "uplot/dist/uPlot.min.css";
 import "../ui/style.css";
 import "./style.css";
 import { render } from "preact";
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Columns } from "../data/columns";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Moment } from "../charts/timeline";
 import { numberText } from "../data/numbers";
-import type { WindowMeta } from "../data/source";
 import { drawMarker } from "../ui/looks";
 import { ThemeChoice, useInks } from "../ui/theme";
 import type { Catalogue } from "./catalogue";
 import { findScheme } from "./catalogue";
-import { Panel, type Range } from "./charts";
 import { Controls } from "./controls";
-import { Engine, type Progress, script } from "./engine";
+import { Diagrams } from "./diagrams";
+import { Engine, type Progress, type Specified, script } from "./engine";
 import { type Line, linesOf } from "./lines";
-import { modePanels, otherFields, PANELS, panelOf, seriesOf, shownFields } from "./panels";
 import { PRESETS, SCENARIOS } from "./presets";
 import { QueuePicture } from "./queue";
 import { addressOf, readAddress, type Scenario, valid } from "./scenario";
 import { experimentFile, filesOf, linkRate, queuePackets, specification } from "./specification";
-
-const COLUMNS = 900;
 
 function App({ catalogue }: { catalogue: Catalogue }) {
     const first = useMemo(() => readAddress(location.hash, catalogue, SCENARIOS), [catalogue]);
@@ -31,12 +26,8 @@ function App({ catalogue }: { catalogue: Catalogue }) {
     const [problems, setProblems] = useState(first.problems);
     const [progress, setProgress] = useState<Progress | null>(null);
     const [failure, setFailure] = useState("");
-    const [run, setRun] = useState(0);
     const [own, setOwn] = useState<Record<string, string>>({});
-    const [zoom, setZoom] = useState<Range | null>(null);
-    const [detail, setDetail] = useState<Columns<WindowMeta> | null>(null);
-    const [field, setField] = useState("");
-    const [at_ns, setAt] = useState(0);
+    const moment = useMemo(() => new Moving(), []);
     const inks = useInks();
 
     const engine = useMemo(
@@ -56,18 +47,14 @@ function App({ catalogue }: { catalogue: Catalogue }) {
         .map((flow) => findScheme(catalogue, flow.scheme))
         .filter((scheme) => scheme && scheme.needs.length > 0 && !own[scheme.name]);
     const waits = missing.length > 0;
-    useEffect(() => {
-        setRun((count) => count + 1);
-        setZoom(null);
-        setDetail(null);
+    useLayoutEffect(() => {
         if (waits) {
             engine.stop();
             return;
         }
         const dropped = scenario.flows.flatMap((flow) => own[flow.scheme] ?? []);
         const files = [...filesOf(scenario, catalogue), ...new Set(dropped)];
-        const text = JSON.stringify(specification(scenario, catalogue, own));
-        engine.run(text, scenario.duration_s, files, COLUMNS, shownFields(""));
+        engine.run(specification(scenario, catalogue, own) as unknown as Specified, files);
     }, [engine, scenario, catalogue, own, waits]);
 
     // the address follows, and leads: one that was just written into the browser's bar is read first
@@ -107,44 +94,12 @@ function App({ catalogue }: { catalogue: Catalogue }) {
     };
 
     const duration_ns = scenario.duration_s * 1e9;
-    const range = zoom ?? { from_ns: 0, to_ns: duration_ns };
-    const isDone = progress?.totals !== null && progress !== null;
-    // what is zoomed, and one more series, is asked of the run that is there
-    useEffect(() => {
-        setDetail(null);
-        if (!isDone || (!zoom && !field)) return;
-        let isCurrent = true;
-        const { from_ns, to_ns } = zoom ?? { from_ns: 0, to_ns: duration_ns };
-        const margin = (to_ns - from_ns) * 0.05;
-        const from = Math.max(0, from_ns - margin);
-        const to = Math.min(duration_ns, to_ns + margin);
-        void engine.window(from, to, COLUMNS, shownFields(field)).then((found) => {
-            if (isCurrent && found) setDetail(found);
-        });
-        return () => {
-            isCurrent = false;
-        };
-    }, [engine, zoom, field, isDone, duration_ns, progress?.totals]);
-    const shown = detail ?? progress?.window ?? null;
-
-    const choose = useCallback((next: Range) => {
-        const least = 1e5;
-        if (next.to_ns - next.from_ns < least) return;
-        setZoom(next);
-    }, []);
-    const move = (from: number, to: number) => {
-        const from_ns = Math.max(0, from);
-        const to_ns = Math.min(duration_ns, to);
-        if (from_ns <= 0 && to_ns >= duration_ns) setZoom(null);
-        else choose({ from_ns, to_ns });
-    };
-
-    const lines = useMemo(() => linesOf(scenario, catalogue, inks), [scenario, catalogue, inks]);
-    const panels = useMemo(() => {
-        if (!shown) return [];
-        const kinds = [...PANELS, ...modePanels(shown), ...(field ? [panelOf(field, shown)] : [])];
-        return kinds.filter((kind) => seriesOf(kind, shown).length > 0);
-    }, [shown, field]);
+    const lines = useSame(linesOf(scenario, catalogue, inks));
+    // a move of a slider draws nothing but the slider, until there is something of its run
+    const diagrams = useMemo(
+        () => progress && <Diagrams {...{ engine, progress, lines, preset, moment }} />,
+        [engine, progress, lines, preset, moment],
+    );
     const told = PRESETS.find((each) => each.name === preset);
 
     return (
@@ -228,34 +183,11 @@ function App({ catalogue }: { catalogue: Catalogue }) {
                         limit={queuePackets(scenario, catalogue)}
                         lines={lines}
                         inks={inks}
-                        run={run}
+                        run={progress?.run ?? 0}
                         until_ns={progress?.now_ns ?? 0}
-                        moved={setAt}
+                        moved={moment.move}
                     />
-                    <Toolbar
-                        range={range}
-                        duration_ns={duration_ns}
-                        move={move}
-                        at_ns={at_ns}
-                        fields={otherFields(progress?.series ?? [])}
-                        field={field}
-                        setField={setField}
-                    />
-                    <div class="panels">
-                        {shown &&
-                            panels.map((kind) => (
-                                <Panel
-                                    key={kind.id}
-                                    kind={kind}
-                                    window={shown}
-                                    lines={lines}
-                                    range={range}
-                                    inks={inks}
-                                    choose={choose}
-                                    at_ns={at_ns}
-                                />
-                            ))}
-                    </div>
+                    {diagrams}
                     <Results progress={progress} duration_ns={duration_ns} lines={lines} stop={() => engine.stop()} />
                     <Downloads scenario={scenario} catalogue={catalogue} own={own} />
                     <About />
@@ -263,6 +195,28 @@ function App({ catalogue }: { catalogue: Catalogue }) {
             </div>
         </>
     );
+}
+
+/** The moment of the packets' picture, for a line in the diagrams. */
+class Moving implements Moment {
+    at_ns = 0;
+    readonly #heard = new Set<() => void>();
+
+    readonly move = (at_ns: number): void => {
+        this.at_ns = at_ns;
+        for (const heard of this.#heard) heard();
+    };
+
+    listen(heard: () => void): () => void {
+        this.#heard.add(heard);
+        return () => this.#heard.delete(heard);
+    }
+}
+
+/** Returns the value that was there before if this one says the same. */
+function useSame<T>(value: T): T {
+    const text = JSON.stringify(value);
+    return useMemo(() => value, [text]);
 }
 
 function Legend({ lines, inks }: { lines: Line[]; inks: ReturnType<typeof useInks> }) {
@@ -304,75 +258,6 @@ function Sample({ line, ground }: { line: Line; ground: string }) {
         <span aria-hidden="true">
             <canvas class="sample" ref={place} />
         </span>
-    );
-}
-
-interface ToolbarProps {
-    range: Range;
-    duration_ns: number;
-    move: (from_ns: number, to_ns: number) => void;
-    at_ns: number;
-    fields: string[];
-    field: string;
-    setField: (field: string) => void;
-}
-
-function Toolbar({ range, duration_ns, move, at_ns, fields, field, setField }: ToolbarProps) {
-    const length = range.to_ns - range.from_ns;
-    const middle = (range.from_ns + range.to_ns) / 2;
-    const isWhole = length >= duration_ns;
-    return (
-        <div class="row toolbar" role="toolbar" aria-label="Time axis">
-            <button type="button" onClick={() => move(middle - length / 4, middle + length / 4)}>
-                Zoom in
-            </button>
-            <button type="button" disabled={isWhole} onClick={() => move(middle - length, middle + length)}>
-                Zoom out
-            </button>
-            <button
-                type="button"
-                aria-label="Earlier"
-                disabled={range.from_ns <= 0}
-                onClick={() =>
-                    move(Math.max(0, range.from_ns - length / 2), Math.max(length, range.to_ns - length / 2))
-                }
-            >
-                ←
-            </button>
-            <button
-                type="button"
-                aria-label="Later"
-                disabled={range.to_ns >= duration_ns}
-                onClick={() =>
-                    move(
-                        Math.min(duration_ns - length, range.from_ns + length / 2),
-                        Math.min(duration_ns, range.to_ns + length / 2),
-                    )
-                }
-            >
-                →
-            </button>
-            <button type="button" disabled={isWhole} onClick={() => move(0, duration_ns)}>
-                All
-            </button>
-            <button type="button" onClick={() => move(at_ns - 5e8, at_ns + 5e8)}>
-                At the packets
-            </button>
-            <span class="quiet small">
-                {numberText(range.from_ns / 1e9, 3)} to {numberText(range.to_ns / 1e9, 3)} s; drag in a panel to zoom
-            </span>
-            <label>
-                <span class="small">One more series </span>
-                <select value={field} onChange={(event) => setField(event.currentTarget.value)}>
-                    <option value="">none</option>
-                    {fields.map((each) => (
-                        <option key={each} value={each}>
-                            {each.replaceAll("_", " ")}
-                        </option>
-                    ))}
-                </select>
-            </label>
-        </div>
     );
 }
 

@@ -1,12 +1,29 @@
 /** What the page and its worker tell each other. */
 
-/** To the worker. A run ends the one before. */
+/** A part of a run that is looked at. */
+export interface Question {
+    from_ns: number;
+    to_ns: number;
+    columns: number;
+    /** `owner/name`. */
+    series: string[];
+}
+
+/** Returns a text that is the same for the same question. */
+export function keyOf({ from_ns, to_ns, columns, series }: Question): string {
+    return [from_ns, to_ns, columns, ...series].join("\n");
+}
+
+/** To the worker. A run ends the one before; what is watched is answered unasked, whenever there is more of it. */
 export type Ask =
-    | { kind: "run"; id: number; specification: string; files: string[]; columns: number; series: string[] }
+    | { kind: "run"; id: number; specification: string; files: string[]; watched: Question[] }
+    | { kind: "watch"; watched: Question[] }
     | { kind: "file"; name: string; bytes: ArrayBuffer }
     | { kind: "stop" }
-    | { kind: "window"; ask: number; from_ns: number; to_ns: number; columns: number; series: string[] }
-    | { kind: "packets"; ask: number; from_ns: number; to_ns: number; flow: number; most: number };
+    | { kind: "window"; ask: number; question: Question }
+    | { kind: "packets"; ask: number; from_ns: number; to_ns: number; flow: number; most: number }
+    | { kind: "life"; ask: number; flow: number; seq: number }
+    | { kind: "reading"; ask: number; facts: string };
 
 export interface Spent {
     /** Since the worker began with the run, ms. */
@@ -15,13 +32,23 @@ export interface Spent {
     simulated_ms: number;
 }
 
-/** From the worker. `columns` are the bytes of a table. */
+/** How far a run is: the answers to what is watched, by their keys, and the series that it has, as JSON. */
+export interface Looked {
+    id: number;
+    now_ns: number;
+    records: number;
+    answers: [string, ArrayBuffer][];
+    series: string;
+}
+
+/** From the worker. Tables are bytes, everything else is JSON. */
 export type Told =
     | { kind: "ready" }
-    | { kind: "progress"; id: number; now_ns: number; records: number; columns: ArrayBuffer }
-    | { kind: "done"; id: number; records: number; columns: ArrayBuffer; totals: string; series: string; spent: Spent }
+    | ({ kind: "progress" } & Looked)
+    | ({ kind: "done"; totals: string; spent: Spent } & Looked)
     | { kind: "failed"; id: number; why: string }
-    | { kind: "answer"; ask: number; columns: ArrayBuffer | null };
+    | { kind: "answer"; ask: number; answer: ArrayBuffer | string }
+    | { kind: "unanswered"; ask: number; why: string };
 
 /** A flow of what the run came to: the metrics that the page shows. */
 export interface FlowTotals {

@@ -1,5 +1,7 @@
 /** The simulator's module: one instance carries one run, for its memory never shrinks. */
 
+import type { Question } from "./messages";
+
 interface Exports {
     memory: WebAssembly.Memory;
     room(bytes: number): number;
@@ -12,6 +14,8 @@ interface Exports {
     records(): number;
     window(from_ns: number, to_ns: number, columns: number): number;
     packets(from_ns: number, to_ns: number, flow: number, most: number): number;
+    life(flow: number, seq: number): number;
+    reading(): number;
     series(): number;
     totals(): number;
 }
@@ -76,9 +80,14 @@ export class Simulation {
         return this.#exports.records();
     }
 
-    /** A part of the run: the series of these names, of all that have them. */
-    window(from_ns: number, to_ns: number, columns: number, series: string[]): ArrayBuffer {
-        this.#put(new TextEncoder().encode(JSON.stringify(series)));
+    /** A part of the run. */
+    window({ from_ns, to_ns, columns, series }: Question): ArrayBuffer {
+        // `owner/name`, of which the owner's name can have slashes
+        const pairs = series.map((each) => [
+            each.slice(0, each.lastIndexOf("/")),
+            each.slice(each.lastIndexOf("/") + 1),
+        ]);
+        this.#put(new TextEncoder().encode(JSON.stringify(pairs)));
         this.#check(this.#exports.window(from_ns, to_ns, columns));
         return this.#taken();
     }
@@ -88,15 +97,29 @@ export class Simulation {
         return this.#taken();
     }
 
+    /** What became of a packet, as JSON. */
+    life(flow: number, seq: number): string {
+        return this.#text(this.#exports.life(flow, seq));
+    }
+
+    /** What happened, in sentences, as JSON. `facts` is JSON too: what is known of the run besides. */
+    reading(facts: string): string {
+        this.#put(new TextEncoder().encode(facts));
+        return this.#text(this.#exports.reading());
+    }
+
     /** The series that it has, as JSON. */
     series(): string {
-        this.#check(this.#exports.series());
-        return new TextDecoder().decode(this.#taken());
+        return this.#text(this.#exports.series());
     }
 
     /** What the run came to, as JSON. */
     totals(): string {
-        this.#check(this.#exports.totals());
+        return this.#text(this.#exports.totals());
+    }
+
+    #text(outcome: number): string {
+        this.#check(outcome);
         return new TextDecoder().decode(this.#taken());
     }
 }

@@ -98,8 +98,8 @@ export function QueuePicture({ engine, scenario, rate_mbps, limit, lines, inks, 
         const own = state.current;
         own.from = own.to = 0;
         own.packets = [];
-        own.at = Math.min(own.at, scenario.duration_s * 1e9);
-    }, [run, scenario]);
+        own.at = Math.min(own.at, latest.current.scenario.duration_s * 1e9);
+    }, [run]);
 
     useEffect(() => {
         let frame = 0;
@@ -123,13 +123,16 @@ export function QueuePicture({ engine, scenario, rate_mbps, limit, lines, inks, 
                 if (from < until && (own.to !== to || own.from > from || own.packets.length === 0)) {
                     own.asking = true;
                     const asked = run;
-                    void engine.packets(from, to, MOST_PACKETS).then((table) => {
+                    const taken = (table: Columns<PacketsMeta> | null) => {
                         own.asking = false;
-                        if (!table || asked !== run) return;
-                        own.packets = packetsOf(table, latest.current.scenario, latest.current.rate_mbps);
+                        if (asked !== run) return;
+                        const { scenario: made, rate_mbps: rate } = latest.current;
+                        own.packets = table ? packetsOf(table, made, rate) : [];
                         own.from = from;
                         own.to = until >= to ? to : from;
-                    });
+                    };
+                    // of what was not kept there is no picture
+                    engine.packets(from, to, 0, MOST_PACKETS).then(taken, () => taken(null));
                 }
             }
             const element = canvas.current;

@@ -1,13 +1,13 @@
 /** The worker: makes runs one after the other, in slices, and looks between two slices whether a newer one is wanted. */
 
-import type { Ask, Told } from "./messages";
+import { type Ask, keyOf, type Looked, type Question, type Told } from "./messages";
 import { Simulation } from "./module";
 
 /** A slice takes about so long, ms: a newer run waits no longer. */
 const SLICE_MS = 12;
 const FIRST_EVENTS = 4000;
 /** The first picture of a long run, and then one every so often, ms. */
-const FIRST_PICTURE_MS = 60;
+const FIRST_PICTURE_MS = 50;
 const PICTURE_MS = 120;
 
 const post = (told: Told, transfer: Transferable[] = []): void => postMessage(told, { transfer });
@@ -16,6 +16,7 @@ const post = (told: Told, transfer: Transferable[] = []): void => postMessage(to
 const files = new Map<string, Uint8Array>();
 const compiled = compile();
 let wanted = 0;
+let watched: Question[] = [];
 let current: Simulation | null = null;
 
 async function compile(): Promise<WebAssembly.Module> {
@@ -45,8 +46,17 @@ const breath = (): Promise<void> =>
         port2.postMessage(null);
     });
 
+/** What is to be seen of a run now. */
+function looked(id: number, simulation: Simulation): Looked {
+    const answers = watched.map((question): [string, ArrayBuffer] => [keyOf(question), simulation.window(question)]);
+    const { now_ns, records } = simulation;
+    return { id, now_ns, records, answers, series: simulation.series() };
+}
+
+const bytesOf = ({ answers }: Looked): ArrayBuffer[] => answers.map(([, bytes]) => bytes);
+
 async function run(ask: Extract<Ask, { kind: "run" }>): Promise<void> {
-    const { id, specification, columns, series } = ask;
+    const { id, specification } = ask;
     const began = performance.now();
     let simulated_ms = 0;
     try {
@@ -55,7 +65,6 @@ async function run(ask: Extract<Ask, { kind: "run" }>): Promise<void> {
         const simulation = await Simulation.begin(await compiled, specification, needed);
         if (id !== wanted) return;
         current = simulation;
-        const duration_ns = (JSON.parse(specification) as { duration_s: number }).duration_s * 1e9;
         let events = FIRST_EVENTS;
         let picture = FIRST_PICTURE_MS;
         for (;;) {
@@ -68,17 +77,15 @@ async function run(ask: Extract<Ask, { kind: "run" }>): Promise<void> {
             await breath();
             if (id !== wanted) return;
             if (performance.now() - began > picture) {
-                const { now_ns, records } = simulation;
-                const bytes = simulation.window(0, duration_ns, columns, series);
-                post({ kind: "progress", id, now_ns, records, columns: bytes }, [bytes]);
+                const seen = looked(id, simulation);
+                post({ kind: "progress", ...seen }, bytesOf(seen));
                 picture = performance.now() - began + PICTURE_MS;
             }
         }
-        const bytes = simulation.window(0, duration_ns, columns, series);
+        const seen = looked(id, simulation);
         const totals = simulation.totals();
         const spent = { total_ms: performance.now() - began, simulated_ms };
-        const told = { records: simulation.records, columns: bytes, totals, series: simulation.series(), spent };
-        post({ kind: "done", id, ...told }, [bytes]);
+        post({ kind: "done", ...seen, totals, spent }, bytesOf(seen));
     } catch (error) {
         if (id === wanted) post({ kind: "failed", id, why: reason(error) });
     }
@@ -90,14 +97,14 @@ function reason(error: unknown): string {
     return error instanceof Error ? error.message : String(error);
 }
 
-function answer(ask: number, make: (simulation: Simulation) => ArrayBuffer): void {
-    let columns: ArrayBuffer | null = null;
+function answer<A extends ArrayBuffer | string>(ask: number, make: (simulation: Simulation) => A): void {
     try {
-        columns = current && make(current);
-    } catch {
-        // a run that failed has nothing to show
+        if (!current) throw new Error("there is no run yet");
+        const found = make(current);
+        post({ kind: "answer", ask, answer: found }, typeof found === "string" ? [] : [found]);
+    } catch (error) {
+        post({ kind: "unanswered", ask, why: reason(error) });
     }
-    post({ kind: "answer", ask, columns }, columns ? [columns] : []);
 }
 
 addEventListener("message", (event: MessageEvent<Ask>) => {
@@ -105,7 +112,11 @@ addEventListener("message", (event: MessageEvent<Ask>) => {
     switch (ask.kind) {
         case "run":
             wanted = ask.id;
+            watched = ask.watched;
             void run(ask);
+            break;
+        case "watch":
+            watched = ask.watched;
             break;
         case "stop":
             wanted = 0;
@@ -114,10 +125,16 @@ addEventListener("message", (event: MessageEvent<Ask>) => {
             files.set(ask.name, new Uint8Array(ask.bytes));
             break;
         case "window":
-            answer(ask.ask, (simulation) => simulation.window(ask.from_ns, ask.to_ns, ask.columns, ask.series));
+            answer(ask.ask, (simulation) => simulation.window(ask.question));
             break;
         case "packets":
             answer(ask.ask, (simulation) => simulation.packets(ask.from_ns, ask.to_ns, ask.flow, ask.most));
+            break;
+        case "life":
+            answer(ask.ask, (simulation) => simulation.life(ask.flow, ask.seq));
+            break;
+        case "reading":
+            answer(ask.ask, (simulation) => simulation.reading(ask.facts));
             break;
     }
 });

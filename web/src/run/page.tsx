@@ -6,9 +6,10 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Known } from "../charts/panels";
 import { flowOf } from "../charts/panels";
 import { type PacketName, Sequence, sequenceSeries } from "../charts/sequence";
-import { exactTime, spanText } from "../charts/ticks";
+import { spanText } from "../charts/ticks";
 import { type OtherRun, Timeline } from "../charts/timeline";
 import { around, limited, sameView, type View } from "../charts/view";
+import { Why } from "../charts/why";
 import { numberText } from "../data/numbers";
 import {
     type Field,
@@ -195,20 +196,11 @@ function Run({ source, facts, id, runs }: Loaded & { id: string; runs: RunsFacts
                     {reading?.length === 0 && (
                         <p class="quiet">There is nothing to say about this run: its events were not recorded.</p>
                     )}
-                    <ol class="why">
-                        {reading?.map((each, index) => (
-                            <li key={`${each.kind} ${each.from_ns} ${each.text}`}>
-                                <button
-                                    type="button"
-                                    aria-pressed={sentence === each}
-                                    title={`shows ${exactTime(each.from_ns, 3)} to ${exactTime(each.to_ns, 3)}`}
-                                    onClick={() => (sentence === each ? change({ why: null }) : show(index))}
-                                >
-                                    <Text of={each.text} />
-                                </button>
-                            </li>
-                        ))}
-                    </ol>
+                    <Why
+                        reading={reading ?? []}
+                        chosen={sentence}
+                        onChoose={(index) => (index === null ? change({ why: null }) : show(index))}
+                    />
                 </section>
                 <Flows facts={facts} fields={runs.fields} source={source} />
             </div>
@@ -664,9 +656,4 @@ function Files({ facts, source }: { facts: RunFacts; source: RunSource }) {
             )}
         </section>
     );
-}
-
-/** A sentence in which names of modes stand between backticks. */
-function Text({ of }: { of: string }) {
-    return of.split("`").map((part, index) => (index % 2 ? <code key={`${index} ${part}`}>{part}</code> : part));
 }
