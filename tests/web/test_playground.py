@@ -461,6 +461,7 @@ def test_names_from_outside_never_become_markup(page: Page, playground: str, tmp
 def test_a_dropped_file_is_used(page: Page, playground: str, tmp_path: Path) -> None:
     file = tmp_path / "my tables.json"
     shutil.copy(BUILT / "weights/tao-10x.json", file)
+    page.goto("about:blank")
     page.goto(f"{playground}#flows=tao&duration_s=3")
     page.locator("input[type=file]").set_input_files(file)
     shown = finished(page)
