@@ -4,7 +4,8 @@ import { useMemo, useState } from "preact/hooks";
 import type { Runs } from "../data/runs";
 import type { Field } from "../data/source";
 import { capitalized, inSentence, numberOf } from "../data/words";
-import { type Area, Frame, type Look, markerPath, Scrolling, Tip, useWidth } from "../ui/plot";
+import { markerPath } from "../ui/looks";
+import { type Area, Frame, type Look, Scrolling, Tip, useWidth } from "../ui/plot";
 import { fieldScale, plainScale } from "../ui/scale";
 import type { Facet } from "./facets";
 import { bestSentence } from "./findings";
@@ -110,7 +111,8 @@ export function Ecdf(props: {
                                                 y.at((middle + 1) / count),
                                                 10,
                                             )}
-                                            fill={look.color}
+                                            fill={look.fill}
+                                            stroke={look.color}
                                         />
                                     </g>
                                 );

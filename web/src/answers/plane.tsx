@@ -4,8 +4,8 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Runs } from "../data/runs";
 import type { Field } from "../data/source";
 import { boundsText, capitalized, counted, inSentence, numberOf } from "../data/words";
-import { drawMarker } from "../ui/looks";
-import { type Area, Frame, type Look, leftOf, markerPath, placeNames, Scrolling, Tip, useWidth } from "../ui/plot";
+import { drawMarker, markerPath } from "../ui/looks";
+import { type Area, Frame, type Look, leftOf, placeNames, Scrolling, Tip, useWidth } from "../ui/plot";
 import { fieldScale, type Scale } from "../ui/scale";
 import { useInks } from "../ui/theme";
 import { type Estimate, estimateOf, type Facet, filterOf, tableAddress } from "./facets";
@@ -212,9 +212,9 @@ export function Plane(props: {
                                 )}
                                 <path
                                     d={markerPath(look.marker, px, py, 12)}
-                                    fill={look.color}
-                                    stroke={inks.ground}
-                                    stroke-width="1.2"
+                                    fill={look.fill}
+                                    stroke={look.fill === look.color ? inks.ground : look.color}
+                                    stroke-width="1.5"
                                 />
                                 {spot && (
                                     <text class="name" x={spot.x} y={spot.y} text-anchor={spot.anchor}>

@@ -4,7 +4,8 @@ import { useMemo } from "preact/hooks";
 import { byText, type Group, groupRows, type Runs } from "../data/runs";
 import type { Field } from "../data/source";
 import { boundsLegend, boundsText, capitalized, inSentence, listing, numberOf, titleOf } from "../data/words";
-import { type Area, Frame, type Look, leftOf, markerPath, useWidth } from "../ui/plot";
+import { markerPath } from "../ui/looks";
+import { type Area, Frame, type Look, leftOf, useWidth } from "../ui/plot";
 import { fieldScale, plainScale, type Scale, tickText } from "../ui/scale";
 import { shade } from "../ui/shade";
 import { useInks } from "../ui/theme";
@@ -207,7 +208,8 @@ function Lines(props: {
                                         )}
                                         <path
                                             d={markerPath(look.marker, px(cell), at(cell.found.mean), 9)}
-                                            fill={look.color}
+                                            fill={look.fill}
+                                            stroke={look.color}
                                         />
                                     </g>
                                 ))}

@@ -26,6 +26,8 @@ export interface SchemeLook {
     title: string;
     color: string;
     marker: string;
+    /** Only the edge of the marker has the colour. */
+    hollow?: boolean;
     dashes: number[];
     family: string;
 }

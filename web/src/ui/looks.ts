@@ -26,6 +26,64 @@ export function onGround(color: string, dark: boolean): string {
     return `rgb(${mix(red)} ${mix(green)} ${mix(blue)})`;
 }
 
+function polygon(x: number, y: number, half: number, corners: number, turn: number): string {
+    const points = Array.from({ length: corners }, (_, corner) => {
+        const angle = turn + (2 * Math.PI * corner) / corners;
+        return `${(x + half * Math.cos(angle)).toFixed(2)} ${(y + half * Math.sin(angle)).toFixed(2)}`;
+    });
+    return `M${points.join("L")}Z`;
+}
+
+/** A marker (its name in matplotlib's notation) as an outline. */
+export function markerPath(marker: string, x: number, y: number, size: number): string {
+    const half = size / 2;
+    const up = -Math.PI / 2;
+    switch (marker) {
+        case "s":
+            return polygon(x, y, half * 1.15, 4, Math.PI / 4);
+        case "^":
+            return polygon(x, y, half * 1.15, 3, up);
+        case "v":
+            return polygon(x, y, half * 1.15, 3, -up);
+        case "<":
+            return polygon(x, y, half * 1.15, 3, Math.PI);
+        case ">":
+            return polygon(x, y, half * 1.15, 3, 0);
+        case "D":
+        case "d":
+            return polygon(x, y, half * 1.1, 4, up);
+        case "p":
+            return polygon(x, y, half, 5, up);
+        case "h":
+        case "H":
+            return polygon(x, y, half, 6, up);
+        case "8":
+            return polygon(x, y, half, 8, up);
+        case "*": {
+            const points = Array.from({ length: 10 }, (_, corner) => {
+                const reach = corner % 2 ? half * 0.5 : half * 1.2;
+                const angle = up + (Math.PI * corner) / 5;
+                return `${(x + reach * Math.cos(angle)).toFixed(2)} ${(y + reach * Math.sin(angle)).toFixed(2)}`;
+            });
+            return `M${points.join("L")}Z`;
+        }
+        case "+":
+        case "P": {
+            const [a, b] = [half, half * 0.35];
+            return `M${x - b} ${y - a}h${2 * b}v${a - b}h${a - b}v${2 * b}h${b - a}v${a - b}h${-2 * b}v${b - a}h${b - a}v${-2 * b}h${a - b}Z`;
+        }
+        case "x":
+        case "X": {
+            const [a, b] = [half * 0.9, half * 0.35];
+            return `M${x - a} ${y - a + b}l${b} ${-b}L${x} ${y - b}L${x + a - b} ${y - a}l${b} ${b}L${x + b} ${y}L${x + a} ${y + a - b}l${-b} ${b}L${x} ${y + b}L${x - a + b} ${y + a}l${-b} ${-b}L${x - b} ${y}Z`;
+        }
+        default:
+            return `M${x - half} ${y}a${half} ${half} 0 1 0 ${size} 0a${half} ${half} 0 1 0 ${-size} 0Z`;
+    }
+}
+
+const PATHS = new Map<string, Path2D>();
+
 /** Draws a marker (its name in matplotlib's notation) of about `size` pixels. */
 export function drawMarker(
     context: CanvasRenderingContext2D,
@@ -34,70 +92,16 @@ export function drawMarker(
     y: number,
     size: number,
 ): void {
-    const half = size / 2;
-    const polygon = (corners: number, turn: number) => {
-        for (let corner = 0; corner < corners; corner++) {
-            const angle = turn + (2 * Math.PI * corner) / corners;
-            context.lineTo(x + half * Math.cos(angle), y + half * Math.sin(angle));
-        }
-        context.closePath();
-    };
-    const up = -Math.PI / 2;
-    context.beginPath();
-    switch (marker) {
-        case "s":
-            context.rect(x - half * 0.85, y - half * 0.85, size * 0.85, size * 0.85);
-            break;
-        case "^":
-            polygon(3, up);
-            break;
-        case "v":
-            polygon(3, -up);
-            break;
-        case "<":
-            polygon(3, Math.PI);
-            break;
-        case ">":
-            polygon(3, 0);
-            break;
-        case "D":
-        case "d":
-            polygon(4, up);
-            break;
-        case "p":
-            polygon(5, up);
-            break;
-        case "h":
-        case "H":
-            polygon(6, up);
-            break;
-        case "*":
-            for (let corner = 0; corner < 10; corner++) {
-                const reach = corner % 2 ? half * 0.45 : half;
-                const angle = up + (Math.PI * corner) / 5;
-                context.lineTo(x + reach * Math.cos(angle), y + reach * Math.sin(angle));
-            }
-            context.closePath();
-            break;
-        case "+":
-        case "P":
-            context.moveTo(x - half, y);
-            context.lineTo(x + half, y);
-            context.moveTo(x, y - half);
-            context.lineTo(x, y + half);
-            break;
-        case "x":
-        case "X":
-            context.moveTo(x - half * 0.8, y - half * 0.8);
-            context.lineTo(x + half * 0.8, y + half * 0.8);
-            context.moveTo(x - half * 0.8, y + half * 0.8);
-            context.lineTo(x + half * 0.8, y - half * 0.8);
-            break;
-        default:
-            context.arc(x, y, half * 0.9, 0, 2 * Math.PI);
+    const name = `${marker} ${size}`;
+    let path = PATHS.get(name);
+    if (!path) {
+        path = new Path2D(markerPath(marker, 0, 0, size));
+        PATHS.set(name, path);
     }
-    context.fill();
-    context.stroke();
+    context.translate(x, y);
+    context.fill(path);
+    context.stroke(path);
+    context.translate(-x, -y);
 }
 
 export type Looks = Record<string, SchemeLook>;

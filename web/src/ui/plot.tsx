@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { SchemeLook } from "../data/source";
-import { onGround } from "./looks";
+import { markerPath, onGround } from "./looks";
 import type { Scale } from "./scale";
 
 /** The width of an element, for what is drawn in it. */
@@ -69,65 +69,11 @@ export function Frame({ area, x, y }: { area: Area; x: Scale; y: Scale }) {
     );
 }
 
-function polygon(x: number, y: number, half: number, corners: number, turn: number): string {
-    const points = Array.from({ length: corners }, (_, corner) => {
-        const angle = turn + (2 * Math.PI * corner) / corners;
-        return `${(x + half * Math.cos(angle)).toFixed(2)} ${(y + half * Math.sin(angle)).toFixed(2)}`;
-    });
-    return `M${points.join("L")}Z`;
-}
-
-/** A marker (its name in matplotlib's notation) as an outline. */
-export function markerPath(marker: string, x: number, y: number, size: number): string {
-    const half = size / 2;
-    const up = -Math.PI / 2;
-    switch (marker) {
-        case "s":
-            return polygon(x, y, half * 1.15, 4, Math.PI / 4);
-        case "^":
-            return polygon(x, y, half * 1.15, 3, up);
-        case "v":
-            return polygon(x, y, half * 1.15, 3, -up);
-        case "<":
-            return polygon(x, y, half * 1.15, 3, Math.PI);
-        case ">":
-            return polygon(x, y, half * 1.15, 3, 0);
-        case "D":
-        case "d":
-            return polygon(x, y, half * 1.1, 4, up);
-        case "p":
-            return polygon(x, y, half, 5, up);
-        case "h":
-        case "H":
-            return polygon(x, y, half, 6, up);
-        case "8":
-            return polygon(x, y, half, 8, up);
-        case "*": {
-            const points = Array.from({ length: 10 }, (_, corner) => {
-                const reach = corner % 2 ? half * 0.5 : half * 1.2;
-                const angle = up + (Math.PI * corner) / 5;
-                return `${(x + reach * Math.cos(angle)).toFixed(2)} ${(y + reach * Math.sin(angle)).toFixed(2)}`;
-            });
-            return `M${points.join("L")}Z`;
-        }
-        case "+":
-        case "P": {
-            const [a, b] = [half, half * 0.35];
-            return `M${x - b} ${y - a}h${2 * b}v${a - b}h${a - b}v${2 * b}h${b - a}v${a - b}h${-2 * b}v${b - a}h${b - a}v${-2 * b}h${a - b}Z`;
-        }
-        case "x":
-        case "X": {
-            const [a, b] = [half * 0.9, half * 0.35];
-            return `M${x - a} ${y - a + b}l${b} ${-b}L${x} ${y - b}L${x + a - b} ${y - a}l${b} ${b}L${x + b} ${y}L${x + a} ${y + a - b}l${-b} ${b}L${x} ${y + b}L${x - a + b} ${y + a}l${-b} ${-b}L${x - b} ${y}Z`;
-        }
-        default:
-            return `M${x - half} ${y}a${half} ${half} 0 1 0 ${size} 0a${half} ${half} 0 1 0 ${-size} 0Z`;
-    }
-}
-
 export interface Look {
     color: string;
     marker: string;
+    /** What fills the marker: its colour, or that of the ground. */
+    fill: string;
     dashes: string;
 }
 
@@ -135,9 +81,11 @@ export interface Look {
 export function lookOf(schemes: Record<string, SchemeLook>, scheme: string, dark: boolean): Look {
     const found = schemes[scheme];
     const color = found?.color.startsWith("#") ? found.color : "#5a616c";
+    const seen = onGround(color, dark);
     return {
-        color: onGround(color, dark),
+        color: seen,
         marker: found?.marker ?? "o",
+        fill: found?.hollow ? "var(--ground)" : seen,
         dashes: found?.dashes.map((each) => each * 1.8).join(" ") ?? "",
     };
 }
@@ -160,7 +108,12 @@ export function Legend({ schemes, looks }: { schemes: readonly string[]; looks: 
                                 stroke-width="1.8"
                                 stroke-dasharray={look.dashes}
                             />
-                            <path d={markerPath(look.marker, 17, 7, 10)} fill={look.color} />
+                            <path
+                                d={markerPath(look.marker, 17, 7, 10)}
+                                fill={look.fill}
+                                stroke={look.color}
+                                stroke-width="1.5"
+                            />
                         </svg>
                         <span class="name">{scheme}</span>
                     </li>
