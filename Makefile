@@ -109,7 +109,7 @@ playground: $(PLAYGROUND)/index.html ## The simulator in a browser, as static fi
 
 $(PLAYGROUND)/index.html: web/node_modules/.installed $(WEB_SOURCES) $(VENV)/.simulator scripts/playground.sh scripts/playground_catalogue.py
 	@scripts/bootstrap.sh wasm $(VENV)
-	@scripts/playground.sh $(PYTHON) $(TARGET) $(PLAYGROUND)
+	@env -u MAKEFLAGS -u MFLAGS scripts/playground.sh $(PYTHON) $(TARGET) $(PLAYGROUND)
 
 .PHONY: report
 report: $(VENV)/.simulator ## The main job: all schemes over two Pantheon paths, measured, with a report
