@@ -1,6 +1,8 @@
 """Backends: found by what is written, asked for what they can, added by a description and one file."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -100,3 +102,17 @@ def test_nothing_is_said_of_a_network_that_nobody_knows() -> None:
     assert (
         path_sentence(path, find_backend("remote:host")) == "Tested over the network: to-host, this machine and host."
     )
+
+
+def test_who_executes_runs_begins_with_one_thread() -> None:
+    """A process with several threads cannot make a user namespace, and numpy starts some when it is imported."""
+    program = (
+        "import sys, threading\nfrom pathlib import Path\nimport dumbbell.execution.worker\n"
+        "from dumbbell.base.backend import executing_backends\nfrom dumbbell.backends import find_executor\n"
+        "from dumbbell.catalog.experiment_settings import Settings\n"
+        "find_executor(Settings(backend='emu'))\n"
+        "assert 'numpy' not in sys.modules, 'numpy is imported'\n"
+        "print(len(list(Path('/proc/self/task').iterdir())))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"

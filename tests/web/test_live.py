@@ -17,11 +17,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import dumbbell
+from dumbbell.base.live_file import live_file
 from dumbbell.present.live_lines import LiveLines, sparkline
 from dumbbell.present.serve.live import Watched
 from dumbbell.present.serve.runs_table import Place
 from dumbbell.results.directory import locked, open_results
-from dumbbell.results.live_runs import LivePlace, LiveResults, live_file
+from dumbbell.results.live_runs import LivePlace, LiveResults
 from web.conftest import Served, axe, overflow
 
 MARKUP = "<img src=x onerror=alert(1)>"

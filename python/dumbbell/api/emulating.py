@@ -11,13 +11,14 @@ from tempfile import TemporaryDirectory
 from dumbbell import _core, catalog
 from dumbbell.api.watching import served
 from dumbbell.base.errors import UserError, with_hint
+from dumbbell.base.live_file import live_file
 from dumbbell.base.progress import Progress, print_line
 from dumbbell.catalog.options.values import shell_words
 from dumbbell.catalog.outside.availability import search_path
 from dumbbell.catalog.path import PathModel
 from dumbbell.machine.emulation import require_emulation
 from dumbbell.present.live_lines import LiveLines
-from dumbbell.results.live_runs import LivePlace, live_file
+from dumbbell.results.live_runs import LivePlace
 
 
 def emulate(

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Self, cast
 from dumbbell import _core
 from dumbbell.base.backend import Backend, Note
 from dumbbell.base.errors import one_line
+from dumbbell.base.live_file import live_file
 from dumbbell.machine.emulation_lock import lock_holder
-from dumbbell.results.live_runs import live_file
 
 if TYPE_CHECKING:
     from dumbbell.catalog.experiment_settings import Settings

@@ -18,6 +18,7 @@ from dumbbell import _core
 from dumbbell.base.backend import Note
 from dumbbell.base.errors import UserError, one_line, printable
 from dumbbell.base.json_shape import Each, Table
+from dumbbell.base.live_file import live_file
 from dumbbell.base.logs import logger
 from dumbbell.machine.host import Host
 from dumbbell.machine.load import Counters, difference, own_losses
@@ -26,7 +27,6 @@ from dumbbell.remote.reference import references
 from dumbbell.remote.run_commands import LOCK_WITHIN_S
 from dumbbell.remote.shipped import files, portable
 from dumbbell.remote.understanding import shaped, understanding
-from dumbbell.results.live_runs import live_file
 
 if TYPE_CHECKING:
     from dumbbell.catalog.experiment_settings import Settings

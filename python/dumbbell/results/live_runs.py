@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING
 from dumbbell.base.errors import UserError, printable
 from dumbbell.base.json_shape import Each, Table, require_shape
 from dumbbell.base.json_text import BadJson, parse_json
+from dumbbell.base.live_file import SUFFIX
 from dumbbell.results.directory import open_results
 from dumbbell.results.files import require_beneath
-from dumbbell.results.sql.index import index_state, made_and_failed
+from dumbbell.results.sql.index_file import index_state, made_and_failed
 
 if TYPE_CHECKING:
     from dumbbell.contract.live import RunShown
     from dumbbell.experiment import Run
     from dumbbell.results.directory import ResultsDirectory
 
-_SUFFIX = ".live.json"
 _MOST_BYTES = 512 * 1024
 _MOST_ENTRIES, _MOST_RUNS = 4096, 64
 """Of a folder, entries that are looked at, and runs that are shown."""
@@ -74,11 +74,6 @@ _CONTENT = Table(
 )
 
 
-def live_file(directory: Path) -> Path:
-    """Return the file that shows the run which is made in a directory; absolute, for other processes."""
-    return Path(f"{directory.absolute()}{_SUFFIX}")
-
-
 @dataclass(frozen=True)
 class LiveRun:
     """What a run shows."""
@@ -114,7 +109,7 @@ class LivePlace:
         self._labels = {key: self._labels[key] for key in keys if key in self._labels}
         shown = []
         for key in keys:
-            if _SUFFIX in found[key] and (content := self._content(key)) is not None:
+            if SUFFIX in found[key] and (content := self._content(key)) is not None:
                 label = self._label(key)
                 shown.append(LiveRun(key, label, known.get(label), content, self._read[key][0]))
         labels = [self._label(key) for key in keys if ".log" in found[key]]
@@ -122,7 +117,7 @@ class LivePlace:
 
     def _content(self, key: str) -> RunShown | None:
         """Return what a run shows; None where that is nothing that a run shows."""
-        file = self.folder / f"{key}{_SUFFIX}"
+        file = self.folder / f"{key}{SUFFIX}"
         try:
             status = file.lstat()
             stamp = (status.st_mtime_ns, status.st_ino, status.st_size)

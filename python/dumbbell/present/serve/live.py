@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dumbbell.results.live_runs import LivePlace, LiveResults
-from dumbbell.results.sql.index import index_state
+from dumbbell.results.sql.index_file import index_state
 
 if TYPE_CHECKING:
     from pathlib import Path

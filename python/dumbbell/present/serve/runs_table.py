@@ -20,7 +20,8 @@ from dumbbell.present.plots.parts.style import INK, styles
 from dumbbell.present.serve.columns import encode
 from dumbbell.results.analysis.axis_words import axis_heading
 from dumbbell.results.numbers import definitions
-from dumbbell.results.sql.index import IndexedRun, RunsIndex, index_state
+from dumbbell.results.sql.index import IndexedRun, RunsIndex
+from dumbbell.results.sql.index_file import index_state
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
