@@ -17,7 +17,6 @@ import pytest
 import dumbbell as package
 from conftest import COMMAND, PATIENCE_S, Dumbbell, replaced
 from dumbbell.backends import find_executor
-from dumbbell.base import progress
 from dumbbell.base.errors import UserError
 from dumbbell.base.logs import Levels, Others, asked_for, levels, read_words
 from dumbbell.base.progress import Progress, print_line
@@ -176,8 +175,10 @@ def test_lines_do_not_tear_those_of_progress(monkeypatch: pytest.MonkeyPatch) ->
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     with Progress() as going:
-        time.sleep(progress.REWRITE_EVERY_S)
         going.doing("working")
+        patience = time.monotonic() + 30.0
+        while "working: " not in screen.getvalue() and time.monotonic() < patience:
+            time.sleep(0.01)
         assert screen.getvalue().rpartition("\r\x1b[J")[2].startswith("working: ")
         print_line("12:00:00.000 info  cli: said")
         assert "\r\x1b[J12:00:00.000 info  cli: said\n" in screen.getvalue()
