@@ -182,7 +182,7 @@ def main() -> int:
         version = browser.version
         browser.close()
     rows = [[name, f"{took:.0f} ms", f"{most:.0f} ms"] for name, took, most in found]
-    table = markdown.render(Table.of(["", "took", "goal"], rows))
+    table = markdown.render(Table.of(["what", "took", "goal"], rows))
     cpu = environment([])["cpu"]
     text = TEXT.format(
         date=datetime.date.today().isoformat(),
