@@ -83,6 +83,14 @@ def test_the_installed_command_runs_and_reports(python: Path, tmp_path: Path) ->
     assert (tmp_path / "out" / "report.pdf").is_file()
 
 
+def test_the_wheel_has_the_pages_of_the_explorer(python: Path, tmp_path: Path) -> None:
+    done = run(python, tmp_path, "run", "--schemes", "cubic", "--path", "buffer-bdp", "--duration", "1", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    done = run(python, tmp_path, "site", "out", "--out", "web")
+    assert done.returncode == 0, done.stderr
+    assert {"index.html", "main.js", "main.css", "data"} <= {file.name for file in (tmp_path / "web").iterdir()}
+
+
 def test_the_installed_command_says_what_it_was_built_from(python: Path, tmp_path: Path) -> None:
     pattern = r"dumbbell [\d.]+ \(commit ([0-9a-f]{12}\+?|not recorded); backends .*; helpers .*\)\n"
     assert re.fullmatch(pattern, run(python, tmp_path, "--version").stdout)
