@@ -94,6 +94,18 @@ def require_no_link(place: Path, else_do: str = "") -> None:
         raise UserError(f"{place}: is a symbolic link: remove it{else_do}")
 
 
+Stamp = tuple[int, int, int]
+
+
+def stamp(file: Path) -> Stamp | None:
+    """Return numbers that change whenever a file does; None where there is none. A link is a file of its own."""
+    try:
+        status = file.lstat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
 def sync(path: Path) -> None:
     """Makes a file or the entries of a directory durable."""
     descriptor = os.open(path, os.O_RDONLY)

@@ -21,7 +21,7 @@ from dumbbell.base.json_shape import Each, Table, require_shape
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.base.live_file import SUFFIX
 from dumbbell.results.directory import open_results
-from dumbbell.results.files import require_beneath
+from dumbbell.results.files import Stamp, require_beneath, stamp
 from dumbbell.results.sql.index_file import index_state, made_and_failed
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class LiveRun:
     run: Run | None
     """None where the experiment has no such run."""
     content: RunShown
-    stamp: tuple[int, ...]
+    stamp: Stamp
     """Another one whenever the content is."""
 
 
@@ -93,7 +93,7 @@ class LivePlace:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._read: dict[str, tuple[tuple[int, ...], RunShown | None]] = {}
+        self._read: dict[str, tuple[Stamp, RunShown | None]] = {}
         self._labels: dict[str, str] = {}
 
     def look(self, runs: dict[str, Run] | None = None) -> tuple[list[str], list[LiveRun]]:
@@ -118,14 +118,14 @@ class LivePlace:
     def _content(self, key: str) -> RunShown | None:
         """Return what a run shows; None where that is nothing that a run shows."""
         file = self.folder / f"{key}{SUFFIX}"
-        try:
-            status = file.lstat()
-            stamp = (status.st_mtime_ns, status.st_ino, status.st_size)
-            kept = self._read.get(key)
-            if kept is None or kept[0] != stamp:
-                self._read[key] = stamp, _parsed(_beginning(file, _MOST_BYTES + 1))
-        except OSError:  # it is over
+        now, kept = stamp(file), self._read.get(key)
+        if now is None:  # it is over
             return None
+        if kept is None or kept[0] != now:
+            try:
+                self._read[key] = now, _parsed(_beginning(file, _MOST_BYTES + 1))
+            except OSError:
+                return None
         return self._read[key][1]
 
     def _label(self, key: str) -> str:
@@ -149,13 +149,7 @@ class LiveResults:
         self._place = LivePlace(results.unfinished)
         self._counted: tuple[object, tuple[int, int]] = (None, (0, 0))
         self._file = results.directory / "experiment.toml"
-        self._written_ns = self._modified_ns()
-
-    def _modified_ns(self) -> int:
-        try:
-            return self._file.stat().st_mtime_ns
-        except OSError:
-            return 0
+        self._written = stamp(self._file)
 
     @cached_property
     def _runs(self) -> dict[str, Run]:
@@ -164,8 +158,8 @@ class LiveResults:
     @property
     def total(self) -> int:
         """How many runs the experiment has; they become more where runs are added until means are known."""
-        if (written_ns := self._modified_ns()) != self._written_ns:
-            self._written_ns = written_ns
+        if (written := stamp(self._file)) != self._written:
+            self._written = written
             with suppress(UserError, OSError):
                 self.results = open_results(self.results.directory)
                 del self._runs

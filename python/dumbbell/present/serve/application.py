@@ -25,7 +25,7 @@ from dumbbell.base.errors import UserError, one_line
 from dumbbell.present.serve.live import Watched
 from dumbbell.present.serve.moved import moved
 from dumbbell.present.serve.one_run import OneRun, State
-from dumbbell.present.serve.runs_table import Place, RunsTable, planned_run
+from dumbbell.present.serve.runs_table import Place, RunsTable
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -84,14 +84,14 @@ class Explorer:
         Raises:
             UserError: there is none.
         """
-        if directory not in self.places or not _RUN_NUMBER.fullmatch(number):
+        if not _RUN_NUMBER.fullmatch(number):
             raise UserError("no such run")
         key = (directory, path, scheme, int(number))
+        table = self.kept_table()
         with self._lock:
             found, state = self._runs.get(key, (None, None))
             if found is None or found.state() != state:
-                place = self.places[directory]
-                found = OneRun(place, planned_run(place, path, scheme, int(number)))
+                found = OneRun(*table.run(*key))
                 self._runs[key] = found, found.state()
             self._runs.move_to_end(key)
             while len(self._runs) > _MOST_OPEN:
@@ -157,6 +157,9 @@ def application(explorer: Explorer) -> Starlette:
         found = run.file(request.path_params["name"])
         return FileResponse(found, media_type=BYTES, headers=_as_file(found.name))
 
+    def column(request: Request) -> Response:
+        return Response(explorer.kept_table().column(request.path_params["name"]), media_type=BYTES)
+
     def moved_rows(request: Request) -> Response:
         base, other = (explorer.places.get(request.query_params.get(key, "")) for key in ("base", "other"))
         if base is None or other is None:
@@ -177,7 +180,7 @@ def application(explorer: Explorer) -> Starlette:
     run = "/data/run/{directory}/{path}/{scheme}/{number}"
     routes: list[tuple[str, Callable[..., Any]]] = [
         ("/data/runs.json", lambda _: JSONResponse(explorer.table().facts())),
-        ("/data/columns/{name}.bin", lambda request: _column(explorer, request)),
+        ("/data/columns/{name}.bin", column),
         ("/data/moved.json", moved_rows),
         ("/data/live", live),
         (f"{run}/facts.json", of_run(lambda one, _: JSONResponse(one.facts()))),
@@ -199,10 +202,6 @@ def application(explorer: Explorer) -> Starlette:
             OSError: lambda _, error: PlainTextResponse(one_line(error), 422),
         },
     )
-
-
-def _column(explorer: Explorer, request: Request) -> Response:
-    return Response(explorer.kept_table().column(request.path_params["name"]), media_type=BYTES)
 
 
 def _as_file(name: str) -> dict[str, str]:

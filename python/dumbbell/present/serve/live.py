@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dumbbell.present.serve.runs_table import Place
+    from dumbbell.results.files import Stamp
     from dumbbell.results.live_runs import LiveRun
 
 _SHOWN_S, _BUSY_S, _IDLE_S = 0.15, 0.25, 2.0
@@ -27,7 +28,7 @@ class Watched:
         self._folder = None if folder is None else LivePlace(folder)
         self._states = self._state()
         self._said: dict[str, object] = {}
-        self._stamps: dict[str, tuple[int, ...]] | None = None
+        self._stamps: dict[str, Stamp] | None = None
 
     @property
     def pause_s(self) -> float:

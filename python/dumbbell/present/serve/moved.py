@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dumbbell.base.errors import UserError, capitalized
-from dumbbell.present.figure_metrics import FigureMetric, find_metric
+from dumbbell.base.errors import capitalized
+from dumbbell.present.serve.runs_table import known_metric
 from dumbbell.results.analysis.compare import Comparison, compare_runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dumbbell.contract.run import RunTable
+    from dumbbell.present.figure_metrics import FigureMetric
     from dumbbell.results.directory import ResultsDirectory
 
 MOVED = ("different", "ranges apart")
@@ -20,21 +20,14 @@ MOVED = ("different", "ranges apart")
 
 def moved(base: ResultsDirectory, other: ResultsDirectory, metrics: Sequence[str]) -> dict[str, object]:
     """Return the rows of these metrics of the network."""
-    sides = [(list(each.experiment.paths), _runs(each)) for each in (base, other)]
+    sides = [(list(each.experiment.paths), each.runs()) for each in (base, other)]
     rows = compare_runs(sides[0], sides[1], tuple(metrics))
     return {"rows": [row for each in rows if (row := _row(each)) is not None]}
 
 
-def _runs(results: ResultsDirectory) -> list[RunTable]:
-    return results.runs()
-
-
 def _row(row: Comparison) -> dict[str, object] | None:
-    if row["entity"] != "network":
-        return None
-    try:
-        metric = find_metric(row["metric"], ())
-    except UserError:
+    metric = known_metric(row["metric"])
+    if row["entity"] != "network" or metric is None:
         return None
     a, b = row["a"], row["b"]
     return {

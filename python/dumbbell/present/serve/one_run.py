@@ -18,7 +18,7 @@ from dumbbell.base.input_files import open_regular
 from dumbbell.formats.qlog_export import DRAFTS, export_qlog
 from dumbbell.present.repeat import run_command
 from dumbbell.results.directory import STATISTICS
-from dumbbell.results.files import require_beneath, write_atomically
+from dumbbell.results.files import Stamp, require_beneath, stamp, write_atomically
 from dumbbell.results.numbers import flat
 from dumbbell.results.series.run_files import FLOWS, LINKS, LOG, PACKETS, kept_files
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PACKETS_INDEX = "packets.index"
 """The pyramid of minima and maxima beside the packet log, made when a run is first looked at."""
-State = list[tuple[int, int, int] | None]
+State = list[Stamp | None]
 _SERIES = (PACKETS, FLOWS, LINKS)
 _MOST_INDEX_BYTES = 64 * 2**20
 _MOST_LOG_BYTES = 2**18
@@ -45,7 +45,7 @@ class OneRun:
 
     def state(self) -> State:
         """Return what changes when the run is made, made anew or removed."""
-        return [_state(self.folder / name) for name in (STATISTICS, *(f"{name}.parquet" for name in _SERIES))]
+        return [stamp(self.folder / name) for name in (STATISTICS, *(f"{name}.parquet" for name in _SERIES))]
 
     @property
     def folder(self) -> Path:
@@ -184,15 +184,6 @@ class OneRun:
                 return "\n".join(printable(line) for line in text.splitlines())
         except (OSError, UserError):
             return ""
-
-
-def _state(file: Path) -> tuple[int, int, int] | None:
-    """Return what changes whenever a file does; None where there is none."""
-    try:
-        status = file.lstat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _read_index(index: Path) -> bytes | None:

@@ -13,7 +13,6 @@ from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError, capitalized, printable
 from dumbbell.base.version import __version__
 from dumbbell.catalog.families import family
-from dumbbell.experiment import Run
 from dumbbell.present.figure_metrics import SHARE, FigureMetric, find_metric
 from dumbbell.present.plots.parts.strokes import scheme_strokes
 from dumbbell.present.plots.parts.style import INK, styles
@@ -26,6 +25,7 @@ from dumbbell.results.sql.index_file import index_state
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dumbbell.experiment import Run
     from dumbbell.results.directory import ResultsDirectory
 
 _TEXTS = {
@@ -65,6 +65,7 @@ class RunsTable:
         self.places = places
         self.kind = kind
         self._indexes = [RunsIndex(place.results) for place in places]
+        self._axes = self._axis_texts()
         self._fields = self._all_fields()
         self._columns: dict[str, bytes] = {}
 
@@ -79,9 +80,9 @@ class RunsTable:
         return sum(len(index.runs) for index in self._indexes)
 
     @property
-    def made(self) -> int:
-        """How many of them have been made."""
-        return sum(run.status != "missing" for index in self._indexes for run in index.runs)
+    def fields(self) -> list[dict[str, object]]:
+        """What the columns are: `name`, `title`, `kind`, ...; `main` of those that are shown at first."""
+        return list(self._fields.values())
 
     def facts(self) -> dict[str, object]:
         """Return what `data/runs.json` says."""
@@ -89,8 +90,8 @@ class RunsTable:
             "kind": self.kind,
             "version": __version__,
             "rows": self.rows,
-            "directories": [self._directory_facts(*each) for each in zip(self.places, self._indexes, strict=True)],
-            "fields": list(self._fields.values()),
+            "directories": [self._directory_facts(*each) for each in self._each()],
+            "fields": self.fields,
             "schemes": self._looks(),
             "plane": {"x": CONVENTIONS["corrected"].delay.key, "y": CONVENTIONS["corrected"].throughput.key},
         }
@@ -107,6 +108,17 @@ class RunsTable:
         if found is None:
             found = self._columns[name] = encode({"rows": self.rows}, {"values": self._values(name)})
         return found
+
+    def run(self, directory: str, path: str, scheme: str, number: int) -> tuple[Place, Run]:
+        """Return a run of a directory, and that.
+
+        Raises:
+            UserError: there is none.
+        """
+        for place, index in self._each():
+            if place.identity == directory and (run := index.planned.get((path, scheme, number))) is not None:
+                return place, run
+        raise UserError(f"no run {number} of `{printable(scheme)}` on `{printable(path)}`")
 
     def close(self) -> None:
         """Close the indexes."""
@@ -136,18 +148,18 @@ class RunsTable:
         shown = {"main": True} if name in _SHOWN else {}
         return {"name": name, "title": title, "kind": kind, "group": group, **shown, **more}
 
-    def _axis_fields(self) -> list[dict[str, object]]:
+    def _axis_texts(self) -> dict[str, list[str | None]]:
+        """Return the values of each axis in all runs."""
         names = dict.fromkeys(name for index in self._indexes for name in index.parameters())
+        return {name: [value for index in self._indexes for value in index.parameter(name)] for name in names}
+
+    def _axis_fields(self) -> list[dict[str, object]]:
         fields = []
-        for name in names:
-            values = self._axis_texts(name)
+        for name, values in self._axes.items():
             is_number = all(value is None or _is_number(value) for value in values)
             title = "base path" if name == "path" else axis_heading(name)
             fields.append(self._field(f"{AXIS}{name}", title, "number" if is_number else "text", "axis"))
         return fields
-
-    def _axis_texts(self, name: str) -> list[str | None]:
-        return [value for index in self._indexes for value in index.parameter(name)]
 
     def _metric_fields(self) -> list[dict[str, object]]:
         """Return the fields of metrics, those of the conventions first."""
@@ -159,7 +171,7 @@ class RunsTable:
         formulas = {each.name: each.formula for each in reversed(definitions())}
         fields = []
         for name in sorted(levels, key=lambda each: (each not in by_convention, each)):
-            metric = _metric(name)
+            metric = known_metric(name)
             if metric is None:
                 continue
             convention = by_convention.get(name)
@@ -185,7 +197,7 @@ class RunsTable:
             found = [_number(run, name) for _, index in self._each() for run in index.runs]
             return np.array(found, dtype=np.float64)
         if name.startswith(AXIS):
-            values = self._axis_texts(name.removeprefix(AXIS))
+            values = self._axes[name.removeprefix(AXIS)]
             if self._fields[name]["kind"] == "text":
                 return values
             return np.array([np.nan if value is None else float(value) for value in values])
@@ -218,7 +230,7 @@ class RunsTable:
         }
 
 
-def _metric(name: str) -> FigureMetric | None:
+def known_metric(name: str) -> FigureMetric | None:
     """Return a metric that this version knows; None of another one."""
     try:
         return find_metric(name, ())
@@ -264,15 +276,3 @@ def _is_number(text: str) -> bool:
         return abs(float(text)) < float("inf")
     except ValueError:
         return False
-
-
-def planned_run(place: Place, path: str, scheme: str, number: int) -> Run:
-    """Return a run of a directory.
-
-    Raises:
-        UserError: there is none.
-    """
-    for run in place.results.planned():
-        if (run.path, run.scheme, run.run) == (path, scheme, number):
-            return run
-    raise UserError(f"no run {number} of `{printable(scheme)}` on `{printable(path)}`")

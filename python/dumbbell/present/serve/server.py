@@ -12,7 +12,7 @@ from pathlib import Path
 import uvicorn
 
 from dumbbell.base.errors import UserError, one_line
-from dumbbell.base.progress import Piece, Progress
+from dumbbell.base.progress import Progress
 from dumbbell.present.serve.application import Explorer, application, require_pages
 from dumbbell.present.serve.runs_table import Place
 from dumbbell.present.serve.security import Guard
@@ -70,13 +70,12 @@ class Server:
     def prepare(self) -> None:
         """Read the table of runs and its first columns, so that the first page does not wait for them."""
         with Progress() as progress:
-            stage = progress.expect("results", [Piece(place.label, 1.0) for place in self.explorer.places.values()])
-            for _ in stage.each(["table"]):
-                table = self.explorer.table()
-            for field in table.facts()["fields"]:  # type: ignore[attr-defined]  # a list of tables
+            progress.doing("reading the results")
+            table = self.explorer.table()
+            for field in table.fields:
                 if field.get("main"):
                     progress.doing(f"reading {field['name']} of {table.rows} runs")
-                    table.column(field["name"])
+                    table.column(str(field["name"]))
 
     def serve(self, ready: Callable[[], None] = lambda: None) -> None:
         """Answer until SIGINT or SIGTERM comes."""
@@ -88,7 +87,6 @@ class Server:
     def start(self) -> None:
         """Answer in a thread until `stop`."""
         self._socket.listen(64)
-        self._server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
         self._thread.start()
 

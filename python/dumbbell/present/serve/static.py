@@ -52,9 +52,8 @@ def write_static(places: Sequence[Place], out: Path) -> Path:
 
 def _write_table(data: Path, table: RunsTable) -> None:
     (data / "columns").mkdir(parents=True)
-    facts = table.facts()
-    _write_json(data / "runs.json", facts)
-    for field in facts["fields"]:  # type: ignore[attr-defined]  # a list of tables
+    _write_json(data / "runs.json", table.facts())
+    for field in table.fields:
         name = str(field["name"])
         (data / "columns" / f"{_file_name(name)}.bin").write_bytes(table.column(name))
     table.close()

@@ -84,6 +84,8 @@ class RunsIndex:
         except (UserError, sqlite3.Error):
             self._connection = self._new()
             found = self._rows()
+        self.planned = {(run.path, run.scheme, run.run): run for run in results.planned()}
+        """The runs of the experiment by path, scheme and number."""
         made = {int(row[0]): IndexedRun(str(row[1] or results.experiment.name), *row[2:]) for row in found}
         ids, self.runs = self._in_order(made)
         self._numbers = ids
@@ -114,13 +116,12 @@ class RunsIndex:
         """Return all runs in the order in which they are planned, each with its number in the index, if it has one."""
         experiment = self.results.experiment
         numbers = {(run.path, run.scheme, run.run): number for number, run in made.items()}
-        planned = experiment.all_runs() if experiment.capabilities.executes else self.results.planned()
         why = NOT_YET if experiment.every_s is not None else RUNNING if self.results.is_written else MISSING
         name, backend = experiment.name, experiment.backend
         ids: list[int | None] = []
         runs = []
-        for run in planned:
-            number = numbers.pop((run.path, run.scheme, run.run), None)
+        for key, run in self.planned.items():
+            number = numbers.pop(key, None)
             ids.append(number)
             runs.append(
                 IndexedRun(name, run.path, run.scheme, run.run, "missing", why, backend, None, run.seed, None)

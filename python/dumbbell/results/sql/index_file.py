@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError
 from dumbbell.results.directory import ACCEPTED
-from dumbbell.results.files import require_no_link
+from dumbbell.results.files import Stamp, require_no_link, stamp
 from dumbbell.results.sql.database import INDEX, require_own_journal
 from dumbbell.results.sql.schema import SCHEMA_VERSION, require_ours
 
@@ -31,16 +31,9 @@ def made_and_failed(results: ResultsDirectory) -> tuple[int, int]:
         return 0, 0
 
 
-def index_state(directory: Path) -> tuple[tuple[int, int], ...]:
-    """Return what changes whenever the index of a directory does: times and sizes of its files."""
-    found = []
-    for suffix in ("", "-wal"):
-        try:
-            status = (directory / f"{INDEX}{suffix}").stat()
-        except OSError:
-            continue
-        found.append((status.st_mtime_ns, status.st_size))
-    return tuple(found)
+def index_state(directory: Path) -> tuple[Stamp | None, ...]:
+    """Return what changes whenever the index of a directory does: the stamps of its files."""
+    return tuple(stamp(directory / f"{INDEX}{suffix}") for suffix in ("", "-wal"))
 
 
 def open_index(file: Path, is_written: bool) -> sqlite3.Connection:
