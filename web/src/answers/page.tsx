@@ -2,9 +2,9 @@
 
 import "./answers.css";
 import { useMemo } from "preact/hooks";
-import { useQuery } from "../data/query";
 import { CONVENTIONS, type Runs } from "../data/runs";
 import type { Field, RunsFacts } from "../data/source";
+import { useQuery } from "../data/state";
 import { counted, inSentence } from "../data/words";
 import { FieldOptions, FilterBar, useChosen, useRuns } from "../ui/filters";
 import { Legend, lookOf } from "../ui/plot";

@@ -18,28 +18,46 @@ export function addressOf(page: string, query: URLSearchParams): string {
     return `#/${page}${text ? `?${text}` : ""}`;
 }
 
-/** Returns the address, and what changes parts of its query: null removes one. `keeps` makes no step of the history. */
-export function useAddress(): [Address, (changes: Record<string, string | null>, keeps?: boolean) => void] {
+export type Changes = Record<string, string | readonly string[] | null>;
+export type Change = (changes: Changes, keeps?: boolean) => void;
+
+/** Returns a query with other values: a list gives a name several values, null removes it. */
+export function changed(query: URLSearchParams, changes: Changes): URLSearchParams {
+    const next = new URLSearchParams(query);
+    for (const [name, value] of Object.entries(changes)) {
+        next.delete(name);
+        for (const each of value === null ? [] : typeof value === "string" ? [value] : value) next.append(name, each);
+    }
+    return next;
+}
+
+/** Changes the query of the address, and tells all that show it. `keeps` makes no step of the history. */
+function change(changes: Changes, keeps = false): void {
+    const { page, query } = readAddress(location.hash);
+    const next = addressOf(page, changed(query, changes));
+    if (next === location.hash) return;
+    if (keeps) {
+        history.replaceState(null, "", next);
+        dispatchEvent(new HashChangeEvent("hashchange"));
+    } else {
+        location.hash = next;
+    }
+}
+
+/** Returns the address, and what changes its query. */
+export function useAddress(): [Address, Change] {
     const [address, setAddress] = useState(() => readAddress(location.hash));
     useEffect(() => {
         const listen = () => setAddress(readAddress(location.hash));
         addEventListener("hashchange", listen);
+        listen();
         return () => removeEventListener("hashchange", listen);
     }, []);
-    const change = (changes: Record<string, string | null>, keeps = false) => {
-        const { page, query } = readAddress(location.hash);
-        for (const [name, value] of Object.entries(changes)) {
-            if (value === null) query.delete(name);
-            else query.set(name, value);
-        }
-        const next = addressOf(page, query);
-        if (next === location.hash) return;
-        if (keeps) {
-            history.replaceState(null, "", next);
-            setAddress(readAddress(next));
-        } else {
-            location.hash = next;
-        }
-    };
     return [address, change];
+}
+
+/** Returns the query of the address, and what changes it. */
+export function useQuery(): [URLSearchParams, Change] {
+    const [{ query }, change] = useAddress();
+    return [query, change];
 }

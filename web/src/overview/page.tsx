@@ -4,7 +4,6 @@ import "./overview.css";
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { type Cell, commandsOf, csvOf, download, jsonOf, type Sheet, shortest } from "../data/exports";
-import { useQuery } from "../data/query";
 import {
     CONVENTIONS,
     estimateOf,
@@ -17,6 +16,7 @@ import {
     sortRows,
 } from "../data/runs";
 import type { Field, RunsFacts } from "../data/source";
+import { useQuery } from "../data/state";
 import type { Estimate } from "../data/statistics";
 import { ageText, boundsLegend, boundsText, capitalized, counted, numberOf } from "../data/words";
 import { FieldOptions, FilterBar, fieldLabel, Menu, useChosen, useRuns } from "../ui/filters";

@@ -1,7 +1,6 @@
 /** Which runs are looked at: the same bar above the table and the charts, its state in `filter` of the address. */
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { useQuery } from "../data/query";
 import {
     countedValues,
     type Filter,
@@ -13,6 +12,7 @@ import {
     runsOf,
 } from "../data/runs";
 import type { Field, RunsFacts } from "../data/source";
+import { useQuery } from "../data/state";
 import { capitalized, counted, decimal, titleOf } from "../data/words";
 
 /** The table of runs; when runs were added, the one before stays until its columns have been read again. */

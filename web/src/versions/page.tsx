@@ -3,9 +3,9 @@
 import { Scrolling } from "../ui/plot";
 import "./versions.css";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { useQuery } from "../data/query";
 import { CONVENTIONS, runsOf } from "../data/runs";
 import type { DirectoryFacts, RunsFacts } from "../data/source";
+import { useQuery } from "../data/state";
 import { capitalized, counted, decimal, inSentence, listing } from "../data/words";
 import { useNarrow } from "../ui/narrow";
 
@@ -171,7 +171,7 @@ export function VersionsPage({ facts }: { facts: RunsFacts }) {
                         type="search"
                         placeholder="Path, scheme, metric"
                         value={search}
-                        onChange={(event) => change({ search: event.currentTarget.value || null }, true)}
+                        onInput={(event) => change({ search: event.currentTarget.value || null }, true)}
                     />
                 </label>
                 <label class="check">
