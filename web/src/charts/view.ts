@@ -57,3 +57,8 @@ export function xOf(time: number, view: View, plot: Plot): number {
 export function timeAt(x: number, view: View, plot: Plot): number {
     return view.from + ((x - plot.left) / (plot.right - plot.left)) * (view.to - view.from);
 }
+
+/** Returns the view between two times, whichever is first. */
+export function ordered(one: number, other: number): View {
+    return { from: Math.round(Math.min(one, other)), to: Math.round(Math.max(one, other)) };
+}

@@ -3,7 +3,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { flowOf } from "../charts/panels";
 import { type PacketName, Sequence, sequenceSeries } from "../charts/sequence";
-import { type FlowLook, type Moment, Timeline } from "../charts/timeline";
+import type { FlowLook } from "../charts/strokes";
+import { type Moment, Timeline } from "../charts/timeline";
 import { around, limited, sameView, type View } from "../charts/view";
 import { Why } from "../charts/why";
 import type { Sentence } from "../data/source";
