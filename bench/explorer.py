@@ -1,4 +1,4 @@
-"""How long the explorer takes, in Chromium: a table of 100,000 runs, and zooms of a run of 10 million packet events.
+"""Measure how long pages take in Chromium: a table of 100,000 runs, and zooms of a run of 10 million packet events.
 
 Usage: python -m bench.explorer [--write docs/explorer.md]. It needs the pages (`make web`), Playwright and Chromium.
 The run is 41 s of CUBIC at 1 Gbit/s. The runs of the table are rows of an index: those of 18 real runs, copied with

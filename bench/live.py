@@ -1,4 +1,4 @@
-"""What it costs to watch runs with real packets: in the process that makes the run, and in the command that shows it.
+"""Measure the cost of watching runs with real packets: in the process of a run, and in the command that shows it.
 
 Usage: python -m bench.live [--seconds S] [--repeats N] [--json FILE]. Needs what emulation needs (`dumbbell doctor`).
 All figures are processor time in percent of one core.
@@ -42,7 +42,7 @@ def specification(seconds: float) -> str:
 
 
 def of_showing(seconds: float, repeats: int) -> dict[str, float]:
-    """What a run's process needs for its file. The thread that writes it does other things too: they are taken off."""
+    """Return the processor time of a run for its file, without what else the writing thread does."""
     spent: dict[bool, list[float]] = {True: [], False: []}
     whole = []
     with TemporaryDirectory() as folder:
@@ -59,7 +59,7 @@ def of_showing(seconds: float, repeats: int) -> dict[str, float]:
 
 
 def processor_s(process: int) -> float:
-    """Processor time of a process, without its children."""
+    """Return the processor time of a process without its children."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -74,7 +74,7 @@ def listen(address: str) -> None:
 
 
 def of_command(words: list[str]) -> float:
-    """What the command itself needs while its run goes on; the run is made by another process."""
+    """Return the processor time of the command while its run goes on. Another process makes the run."""
     with TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "dumbbell", *PLAIN, "--duration", str(SETTLES_S + LASTS_S + 2)]
         process = subprocess.Popen(
@@ -105,7 +105,7 @@ def of_command(words: list[str]) -> float:
 
 
 def main() -> int:
-    """Measures and prints; 0."""
+    """Measure and print. Return 0."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=8.0)
     parser.add_argument("--repeats", type=int, default=3)

@@ -1,4 +1,4 @@
-"""How fast the playground is: the simulator in Chromium beside the same runs on this machine, and a slider's new run.
+"""Measure the playground: the simulator in Chromium beside the same runs on this machine, and a slider's new run.
 
 Usage: python -m bench.playground [--write docs/playground.md] [--runner FILE] [--folder build/playground]. `make
 playground` makes the folder; the native runs are `crates/playground/examples/native.rs`, `--runner` is that program if
@@ -110,7 +110,7 @@ def build() -> Path:
 
 
 def made_by_the_page(folder: Path) -> list[Made]:
-    """What the page's own code makes of the scenarios."""
+    """Return the specifications that the page's own code makes of scenarios."""
     command = ["node", str(SCENARIOS), str(folder / "catalogue.json")]
     asked = json.dumps(list(RUNS.values()))
     done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
@@ -118,7 +118,7 @@ def made_by_the_page(folder: Path) -> list[Made]:
 
 
 def native(runner: Path, made: Made, folder: Path) -> dict[str, Any]:
-    """One run on this machine."""
+    """Make one run on this machine. Return its figures."""
     files = {name: str(folder / name) for name in made["files"]}
     asked = json.dumps({"specification": made["specification"], "files": files})
     done = subprocess.run([str(runner)], input=asked + "\n", capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""How fast a long run is looked at: what is kept of it is built, and windows of all widths are made.
+"""Measure how fast a long run is looked at: its index is built, and windows of all widths are made.
 
 Usage: python -m bench.views [--duration 41] [--rounds 5] [--write docs/explorer.md].
 The run is CUBIC over 1 Gbit/s and 40 ms with `--log packets`: 10 million rows in 41 s.
@@ -23,7 +23,7 @@ WINDOWS_S = (20.0, 5.0, 1.0, 0.1, 0.01, 0.001, 0.000001)
 
 
 def seconds(rounds: int, work: Callable[[], object]) -> float:
-    """The median time of some rounds."""
+    """Return the median time of some rounds."""
     times = []
     for _ in range(rounds):
         started = time.perf_counter()
@@ -33,7 +33,7 @@ def seconds(rounds: int, work: Callable[[], object]) -> float:
 
 
 def measured(run: Path, duration: float, rounds: int) -> list[tuple[str, str]]:
-    """What was done, and how long it took."""
+    """Return rows of what was done and how long it took."""
     files = run / "packets.parquet", run / "flows.parquet", run / "links.parquet"
     build = seconds(min(rounds, 3), lambda: RunView(*files))
     view = RunView(*files)
@@ -61,7 +61,7 @@ def measured(run: Path, duration: float, rounds: int) -> list[tuple[str, str]]:
 
 
 def main() -> None:
-    """Measures and prints; writes the page where asked."""
+    """Measure and print. Write the page if asked to."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--duration", type=float, default=41.0)
     parser.add_argument("--rounds", type=int, default=5)

@@ -25,7 +25,7 @@ const BATCH: usize = 64;
 const QUANTUM: Span = Span::from_us(30);
 /// Longest time without a look at the stop flag.
 const PATIENCE: Span = Span::from_ms(50);
-/// How often the links are shown to who watches.
+/// Time between two updates of the links that others see.
 const SHOW_INTERVAL: Span = Span::from_ms(100);
 
 /// What a direction of the path looks like from outside while it works.

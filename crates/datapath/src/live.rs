@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use units::{Span, Time};
 
-/// How often the file is written.
+/// Time between two writes of the file.
 const INTERVAL: Span = Span::from_ms(200);
 
 /// Where a run is shown while it goes on. The file is there from soon after the start of the run until its end.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use units::{Span, Time};
 
-/// How often a state is put up.
+/// Time between two states on the board.
 const INTERVAL: Span = Span::from_ms(100);
 
 /// Buckets of delays: each power of two of microseconds has eight.

@@ -27,14 +27,14 @@ _SAYS_LITTLE = ("no", "yes")
 
 @dataclass
 class _Flow:
-    """What is remembered of a flow."""
+    """A flow as it was shown until now."""
 
     at_s: float = 0.0
     sent_bytes: int = 0
     delivered_bytes: int = 0
     mbps: float | None = None
     is_sent: bool = False
-    """Whether the rate is of what left: what arrives at another machine is not known here."""
+    """True if the rate is of what was sent: what arrives at another machine is not known here."""
     delay_ms: float | None = None
     rates: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
 

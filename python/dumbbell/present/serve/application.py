@@ -105,7 +105,7 @@ class Explorer:
 
 
 class _BadRequest(ValueError):
-    """What was asked is not allowed."""
+    """A request asks for something that is not allowed."""
 
 
 def _number(request: Request, name: str, least: int, most: int) -> int:

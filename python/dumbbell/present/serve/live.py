@@ -32,7 +32,7 @@ class Watched:
 
     @property
     def pause_s(self) -> float:
-        """How long nothing needs to be looked at."""
+        """The time until the next look, s."""
         if self._stamps or self._folder is not None:
             return _SHOWN_S
         return _BUSY_S if self.running else _IDLE_S

@@ -49,7 +49,7 @@ class OneRun:
 
     @property
     def folder(self) -> Path:
-        """Where its files are."""
+        """The folder of its files."""
         return self.place.results.folder(self.run)
 
     @property
@@ -59,7 +59,7 @@ class OneRun:
 
     @cached_property
     def statistics(self) -> RunTable:
-        """What `show --json` says of it."""
+        """Its entry in `show --json`."""
         return self.place.results.readable(self.run)
 
     @cached_property
@@ -115,7 +115,7 @@ class OneRun:
 
     @cached_property
     def _known(self) -> dict[str, object]:
-        """How long it is, and what is known of its flows."""
+        """Its length, and its flows as far as they are known."""
         specification = self.place.results.experiment.specification(self.run)
         planned = specification["flows"]
         flows = []

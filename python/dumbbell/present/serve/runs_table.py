@@ -76,12 +76,12 @@ class RunsTable:
 
     @property
     def rows(self) -> int:
-        """How many runs there are."""
+        """The number of runs."""
         return sum(len(index.runs) for index in self._indexes)
 
     @property
     def fields(self) -> list[dict[str, object]]:
-        """What the columns are: `name`, `title`, `kind`, ...; `main` of those that are shown at first."""
+        """The columns: each has `name`, `title`, `kind` and more, and `main` if it is shown at first."""
         return list(self._fields.values())
 
     def facts(self) -> dict[str, object]:
