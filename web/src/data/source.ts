@@ -71,15 +71,20 @@ export interface SeriesHeader {
 }
 
 export interface WindowMeta {
-    from_ns: number;
-    to_ns: number;
+    t0_ns: number;
+    t1_ns: number;
+    end_ns: number;
     series: SeriesHeader[];
-    events: { thinned: boolean; total: number };
+    events: { thinned: boolean; total: number; rows: number };
 }
 
 export interface PacketsMeta {
-    too_many?: number;
-    acks?: number;
+    t0_ns: number;
+    t1_ns: number;
+    /** About how many there are where they are more than were asked for: there are no rows then. */
+    too_many: number | null;
+    packets: number;
+    acks: number;
 }
 
 export interface FlowFacts {
@@ -153,8 +158,8 @@ export interface RunSource extends RunData {
 }
 
 /** Fetches what is given relative to the page; throws one line for people where that fails. */
-async function get(address: string, signal?: AbortSignal): Promise<Response> {
-    const response = await fetch(address, { credentials: "same-origin", signal: signal ?? null });
+async function get(address: string): Promise<Response> {
+    const response = await fetch(address, { credentials: "same-origin" });
     if (!response.ok) {
         const text = response.headers.get("content-type")?.startsWith("text/plain") ? await response.text() : "";
         throw new Error(text.trim() || `${address}: ${response.status} ${response.statusText}`);
@@ -162,13 +167,18 @@ async function get(address: string, signal?: AbortSignal): Promise<Response> {
     return response;
 }
 
+/** Fetches JSON. */
+export async function getJson<T>(address: string): Promise<T> {
+    return (await get(address)).json();
+}
+
 async function getColumns<M>(address: string): Promise<Columns<M>> {
     return decodeColumns<M>(await (await get(address)).arrayBuffer());
 }
 
 /** Which form of data there is; asked once. */
-export async function runsFacts(): Promise<RunsFacts> {
-    return (await get("data/runs.json")).json();
+export function runsFacts(): Promise<RunsFacts> {
+    return getJson("data/runs.json");
 }
 
 /** Returns one column of the table of runs. */
@@ -182,22 +192,24 @@ export function runSource(id: string, kind: RunsFacts["kind"]): RunSource {
     return kind === "server" ? new ServedRun(place) : new WrittenRun(place);
 }
 
-class ServedRun implements RunSource {
+/** What both forms have of a run, below its address. */
+class FetchedRun {
     readonly place: string;
 
     constructor(place: string) {
         this.place = place;
     }
 
-    async facts(): Promise<RunFacts> {
-        return (await get(`${this.place}/facts.json`)).json();
+    facts(): Promise<RunFacts> {
+        return getJson(`${this.place}/facts.json`);
     }
 
     async reading(): Promise<Sentence[]> {
-        const found = (await (await get(`${this.place}/reading.json`)).json()) as { sentences: Sentence[] };
-        return found.sentences;
+        return (await getJson<{ sentences: Sentence[] }>(`${this.place}/reading.json`)).sentences;
     }
+}
 
+class ServedRun extends FetchedRun implements RunSource {
     window(from_ns: number, to_ns: number, columns: number, series?: string[]): Promise<Columns<WindowMeta>> {
         const query = new URLSearchParams({
             from: String(Math.floor(from_ns)),
@@ -218,8 +230,8 @@ class ServedRun implements RunSource {
         return getColumns(`${this.place}/packets.bin?${query}`);
     }
 
-    async life(flow: number, seq: number): Promise<Life | null> {
-        return (await get(`${this.place}/life.json?flow=${flow}&seq=${seq}`)).json();
+    life(flow: number, seq: number): Promise<Life | null> {
+        return getJson(`${this.place}/life.json?flow=${flow}&seq=${seq}`);
     }
 
     file(name: string): string | null {
@@ -232,29 +244,19 @@ class ServedRun implements RunSource {
 }
 
 /** A run whose series were thinned when the site was written. Of short runs every packet is there. */
-class WrittenRun implements RunSource {
-    readonly place: string;
-
-    constructor(place: string) {
-        this.place = place;
-    }
-
-    async facts(): Promise<RunFacts> {
-        return (await get(`${this.place}/facts.json`)).json();
-    }
-
-    async reading(): Promise<Sentence[]> {
-        const found = (await (await get(`${this.place}/reading.json`)).json()) as { sentences: Sentence[] };
-        return found.sentences;
-    }
+class WrittenRun extends FetchedRun implements RunSource {
+    #window: Promise<Columns<WindowMeta>> | undefined;
+    #packets: Promise<Columns<PacketsMeta>> | undefined;
 
     /** Always the whole run: whoever draws it clips it. */
     window(): Promise<Columns<WindowMeta>> {
-        return getColumns(`${this.place}/window.bin`);
+        this.#window ??= getColumns(`${this.place}/window.bin`);
+        return this.#window;
     }
 
     packets(): Promise<Columns<PacketsMeta>> {
-        return getColumns(`${this.place}/packets.bin`);
+        this.#packets ??= getColumns(`${this.place}/packets.bin`);
+        return this.#packets;
     }
 
     async life(): Promise<Life | null> {

@@ -4,7 +4,7 @@ import { Scrolling } from "../ui/plot";
 import "./versions.css";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { CONVENTIONS, runsOf } from "../data/runs";
-import type { DirectoryFacts, RunsFacts } from "../data/source";
+import { type DirectoryFacts, getJson, type RunsFacts } from "../data/source";
 import { useQuery } from "../data/state";
 import { capitalized, counted, decimal, inSentence, listing } from "../data/words";
 import { useNarrow } from "../ui/narrow";
@@ -57,12 +57,7 @@ async function movedRows(
     for (const metric of metrics) query.append("metric", metric);
     const address =
         kind === "server" ? `data/moved.json?${query}` : `data/moved/${encodeURIComponent(`${base}-${other}`)}.json`;
-    const response = await fetch(address, { credentials: "same-origin" });
-    if (!response.ok) {
-        const text = response.headers.get("content-type")?.startsWith("text/plain") ? await response.text() : "";
-        throw new Error(text.trim() || `${address}: ${response.status} ${response.statusText}`);
-    }
-    return ((await response.json()) as { rows: MovedRow[] }).rows;
+    return (await getJson<{ rows: MovedRow[] }>(address)).rows;
 }
 
 export function VersionsPage({ facts }: { facts: RunsFacts }) {
