@@ -206,8 +206,8 @@ advisories: ## Ask the advisory databases about all locked packages (needs the i
 
 .PHONY: fuzz
 fuzz: build $(VENV)/.tests ## Ten minutes of mutated inputs, and a hundred kills; SEED= repeats a round, FUZZ_S= is its length
-	$(PYTHON) tests/fuzz.py --seconds $(or $(FUZZ_S),600) --jobs 2 $(SEED:%=--seed %)
-	$(PYTHON) tests/kills.py --kills 100 $(SEED:%=--seed %)
+	PYTHONPATH=tests $(PYTHON) -m support.fuzzing.fuzz --seconds $(or $(FUZZ_S),600) --jobs 2 $(SEED:%=--seed %)
+	PYTHONPATH=tests $(PYTHON) -m support.commands.kills --kills 100 $(SEED:%=--seed %)
 
 .PHONY: bench
 bench: build ## Speed, beside ns-3 and in absolute figures; cost of controllers, Pantheon's report, what the emulator carries

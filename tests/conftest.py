@@ -21,9 +21,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import dumbbell as package
-import paths
 from dumbbell.machine.emulation import checks
-from forks import Forks
+from support.commands.forks import Forks
+from support.inputs import paths
 
 # How long an example takes says something about the machine's other work only.
 settings.register_profile("dumbbell", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -18,7 +18,7 @@ import dumbbell
 from dumbbell.present.tables import Table, markdown
 from dumbbell.studies.reproduce.score import score
 from scripts.blocks import replace_block
-from tests.recorded_sets import recorded_sets
+from tests.support.inputs.recorded_sets import recorded_sets
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reproduce.md"
 SCHEMES = ("cubic-linux", "bbr", "vegas")

@@ -19,7 +19,7 @@ import pytest
 
 import dumbbell
 from conftest import COMMAND
-from paths import SMALL
+from support.inputs.paths import SMALL
 
 COMMANDS = Path(dumbbell.__file__).parent / "cli" / "commands"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell
-from pages import ROOT, run_page, texts
+from support.pages.blocks import ROOT, run_page, texts
 
 PAGE = ROOT / "docs" / "library.md"
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"

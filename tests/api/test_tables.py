@@ -14,7 +14,7 @@ import pytest
 
 import dumbbell
 from dumbbell import Table
-from paths import SMALL
+from support.inputs.paths import SMALL
 
 KINDS = {"name": "text", "count": "integer", "size": "number"}
 ROWS: list[list[object]] = [["a", 1, 0.5], ["b", None, 1.5], ["a", 3, None], [None, 4, 2.5]]

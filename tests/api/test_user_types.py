@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pages import PAGES, ROOT, blocks
+from support.pages.blocks import PAGES, ROOT, blocks
 
 EXAMPLES = (Path(__file__).with_name("user_examples.py"), *sorted((ROOT / "examples" / "python").glob("*.py")))
 WRONG = """\

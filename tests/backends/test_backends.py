@@ -18,7 +18,7 @@ from dumbbell.execution import worker
 from dumbbell.execution.check import check
 from dumbbell.experiment import Overrides, resolve
 from dumbbell.present.report.words.wording import figure_title, path_sentence
-from played_backend import known
+from support.commands.played_backend import known
 
 
 @pytest.fixture

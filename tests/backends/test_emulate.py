@@ -14,11 +14,11 @@ from typing import Any
 import polars
 import pytest
 
-from checkout import make_checkout
 from conftest import Dumbbell, replaced, show
 from dumbbell.catalog.outside.availability import LOADER, find_program
 from dumbbell.formats.pantheon_shim.__main__ import python_2
-from json_sequences import read_sequence
+from support.inputs.json_sequences import read_sequence
+from support.inputs.pantheon_checkout import make_checkout
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
 

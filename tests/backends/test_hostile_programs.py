@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import COMMAND, Dumbbell, replaced, show
-from sleepers import SECONDS, sleepers
+from support.commands.sleepers import SECONDS, sleepers
 
 pytestmark = pytest.mark.real
 

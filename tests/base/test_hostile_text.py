@@ -17,7 +17,7 @@ from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import pin, resolve
-from paths import SMALL
+from support.inputs.paths import SMALL
 
 DIGITS = "9" * 5000
 DEEP = "[" * 3000 + "]" * 3000

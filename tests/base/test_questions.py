@@ -12,7 +12,7 @@ import pytest
 
 from dumbbell.base.questions import Answer, ask
 from dumbbell.results import environment
-from sleepers import SECONDS, sleepers
+from support.commands.sleepers import SECONDS, sleepers
 
 ESCAPE = f"setsid env -i /bin/sleep {SECONDS} >/dev/null 2>&1 &\n(setsid /bin/sleep {SECONDS} &) \n"
 

@@ -13,7 +13,7 @@ from dumbbell.catalog.path import parse_path
 from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.execution.check import check
 from dumbbell.experiment import resolve
-from pages import ROOT, texts
+from support.pages.blocks import ROOT, texts
 
 PAGE = ROOT / "docs" / "paths.md"
 RECIPES = {

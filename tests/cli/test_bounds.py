@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from conftest import COMMAND, PROGRESS, Dumbbell
-from paths import SMALL
-from rules import rules_in_each_other
+from support.inputs.paths import SMALL
+from support.inputs.rules import rules_in_each_other
 
 MOST_BYTES = 2 << 30
 """Memory that the commands here get by with."""

@@ -2,7 +2,7 @@
 
 import json
 
-from clocks_by_hand import FILE, vectors
+from support.by_hand.clocks import FILE, vectors
 
 
 def test_the_vectors_are_what_the_linear_program_gives() -> None:

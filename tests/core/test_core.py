@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from dumbbell import _core
-from rules import rules_in_each_other
+from support.inputs.rules import rules_in_each_other
 
 
 def specification(**changes: object) -> str:

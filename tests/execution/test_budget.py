@@ -14,7 +14,7 @@ from dumbbell.execution.budget import Budget, budgets, in_words, size_of
 from dumbbell.execution.check import check
 from dumbbell.experiment import Experiment, Overrides, Run, resolve
 from dumbbell.results import ResultsDirectory
-from played_backend import known
+from support.commands.played_backend import known
 
 RUNS = [Run("p", scheme, number, 1) for number in (1, 2, 3) for scheme in ("a", "b")]
 

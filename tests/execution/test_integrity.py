@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import COMMAND, PATIENCE_S, Dumbbell, checked, show
-from forks import Forks
+from support.commands.forks import Forks
 
 QUICK = ("--path", "small.toml", "--duration", "1")
 RUN = ("run", "--schemes", "reno,cubic", *QUICK, "--out", "out")

@@ -16,8 +16,8 @@ import pytest
 from conftest import PATIENCE_S, PROGRESS, Dumbbell, checked, show
 from dumbbell.base.interrupts import interruptible
 from dumbbell.formats.staging import staging
-from forks import Forks
-from paths import SMALL
+from support.commands.forks import Forks
+from support.inputs.paths import SMALL
 
 Start = Callable[..., subprocess.Popen[str]]
 

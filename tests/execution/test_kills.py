@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-import kills
 from conftest import Dumbbell, need_real_packets
 from dumbbell.results.files import write_atomically
 from remote import bed
+from support.commands import kills
 
 
 def _killed(folder: Path, count: int, *names: str) -> kills.Tally:

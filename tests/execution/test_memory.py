@@ -10,7 +10,7 @@ import pyarrow.parquet
 
 from conftest import COMMAND, Dumbbell
 from dumbbell import _core
-from paths import path_text
+from support.inputs.paths import path_text
 
 APART = """
 import resource, subprocess, sys

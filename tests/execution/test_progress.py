@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from captures import transfer, write_pcap
 from conftest import PATIENCE_S, Dumbbell
 from dumbbell import _core, catalog, preview
 from dumbbell.backends import find_executor
@@ -19,8 +18,9 @@ from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.execution.estimate import carried_packets, cells
 from dumbbell.experiment import Experiment, Overrides, resolve
-from pages import GIVEN
-from transfer_logs import REPORT, SS_LOG
+from support.inputs.captures import transfer, write_pcap
+from support.inputs.transfer_logs import REPORT, SS_LOG
+from support.pages.blocks import GIVEN
 
 
 class Clock:

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from conftest import Dumbbell
-from run_by_hand import DROP, SEND
+from support.by_hand.run import DROP, SEND
 
 LOSSY = """
 name = "lossy"

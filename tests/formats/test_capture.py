@@ -8,7 +8,8 @@ from typing import Any
 import polars
 import pytest
 
-from captures import (
+from conftest import Dumbbell, show
+from support.inputs.captures import (
     ETHERNET,
     LOOPBACK,
     MS,
@@ -27,8 +28,7 @@ from captures import (
     write_pcap,
     write_pcapng,
 )
-from conftest import Dumbbell, show
-from tests.sender_capture import SenderOnTcp
+from support.inputs.sender_capture import SenderOnTcp
 
 SEND, DELIVER, ACK_DELIVER, ACKED = 0, 5, 10, 13
 

@@ -16,7 +16,7 @@ CAPTURE = """
 import subprocess, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from captures import RAW, sniffed, write_pcap
+from support.inputs.captures import RAW, sniffed, write_pcap
 with sniffed("dumbbell0") as packets:
     done = subprocess.run(sys.argv[3:], stdout=subprocess.DEVNULL)
 write_pcap(Path(sys.argv[2]), packets, RAW, snaplen=120)

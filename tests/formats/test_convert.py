@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conftest import Dumbbell, pantheon_logs, show
-from pantheon_folder import ACK_LOG, DATA_LOG, METADATA, STATS
+from support.inputs.pantheon_folder import ACK_LOG, DATA_LOG, METADATA, STATS
 
 
 @pytest.fixture

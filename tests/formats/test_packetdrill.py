@@ -7,7 +7,7 @@ import pytest
 import dumbbell
 from conftest import Dumbbell
 from dumbbell.formats.packetdrill import convert_packetdrill
-from packetdrill_scripts import CLIENT, LOSS, OPEN, RECEIVER
+from support.inputs.packetdrill_scripts import CLIENT, LOSS, OPEN, RECEIVER
 
 
 def test_a_loss_is_repaired_as_it_says(dumbbell: Dumbbell, folder: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 import dumbbell
 from conftest import pantheon_logs
-from pantheon_by_hand import analyse
+from support.by_hand.pantheon import analyse
 
 HEADER = "# init timestamp: 1514764800123.000\n"
 RUNTIME_S = 0.002

@@ -16,8 +16,8 @@ import pytest
 
 import dumbbell as library
 from conftest import PATIENCE_S, Dumbbell, show
-from forks import Forks
-from pantheon_folder import ACK_LOG, DATA_LOG, METADATA, STATS
+from support.commands.forks import Forks
+from support.inputs.pantheon_folder import ACK_LOG, DATA_LOG, METADATA, STATS
 
 SCHEMES = ["bbr", "copa", "cubic", "vegas"]
 MM_LOG = """# queue: droptail [packets=500]

@@ -14,7 +14,7 @@ from dumbbell.catalog.outside.pantheon_names import Counterpart, counterpart, kn
 from dumbbell.formats.staging import _styles
 from dumbbell.results.analysis.counterparts import matched
 from dumbbell.studies.calibrate.target import TargetOptions, read_target
-from pantheon_folder import METADATA
+from support.inputs.pantheon_folder import METADATA
 
 FILLP_1 = "third_party/fillp @ ec9585325218d5048c4d4152fa42240af54c6e67"
 FILLP_2 = "third_party/fillp @ d6da1459332fcee56963885d7eba17e6a32d4519"

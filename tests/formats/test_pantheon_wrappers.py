@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import dumbbell as library
-from checkout import make_checkout
 from conftest import Dumbbell
 from dumbbell.api.selection import with_pantheon
 from dumbbell.base.errors import UserError
@@ -20,6 +19,7 @@ from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.outside.pantheon import Checkout, read_config
 from dumbbell.experiment import Overrides
 from dumbbell.formats.pantheon_shim.__main__ import python_2
+from support.inputs.pantheon_checkout import make_checkout
 
 SHIM = [sys.executable, "-P", "-m", "dumbbell.formats.pantheon_shim"]
 

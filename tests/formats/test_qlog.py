@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from conftest import Dumbbell, show
-from json_sequences import read_sequence, write_sequence
+from support.inputs.json_sequences import read_sequence, write_sequence
 
 
 @pytest.fixture

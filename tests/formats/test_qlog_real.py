@@ -18,7 +18,7 @@ pytest.importorskip(
 
 from aioquic.quic.logger import QuicFileLogger, QuicLogger
 
-from quic_transfer import DELAY_S, REQUEST_BYTES, transfer
+from support.inputs.quic_transfer import DELAY_S, REQUEST_BYTES, transfer
 
 ENDS = ("client", "server")
 DROP_EVERY = 40

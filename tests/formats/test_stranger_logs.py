@@ -12,10 +12,10 @@ from types import FrameType
 
 import pytest
 
-from captures import START_NS, Packet, Tcp, tcp, write_pcap
 from conftest import COMMAND, PATIENCE_S, Dumbbell, checked
 from dumbbell import _core
-from transfer_logs import REPORT
+from support.inputs.captures import START_NS, Packet, Tcp, tcp, write_pcap
+from support.inputs.transfer_logs import REPORT
 
 HEADER = b"# init timestamp: 1000\n"
 LINES = 3_000_000

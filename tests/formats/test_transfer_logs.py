@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from conftest import Dumbbell, show
-from transfer_logs import REPORT, SS_LOG, events, ss_lines
+from support.inputs.transfer_logs import REPORT, SS_LOG, events, ss_lines
 
 
 def free_port() -> int:

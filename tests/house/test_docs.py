@@ -17,7 +17,7 @@ from dumbbell.catalog.scheme import parse_scheme
 from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.cli.parser import command_parser
 from dumbbell.results import Database
-from pages import PAGES, ROOT, SHELL, texts
+from support.pages.blocks import PAGES, ROOT, SHELL, texts
 
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`(dumbbell [^`]+)`")

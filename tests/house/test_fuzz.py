@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-import fuzz
 from dumbbell import Error
 from dumbbell.base.errors import UserError
-from fuzz_targets import TARGETS, Target
+from support.fuzzing import fuzz
+from support.fuzzing.targets import TARGETS, Target
 
 SEED = 1
 INPUTS = 30

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from conftest import need_real_packets
-from forks import Forks
-from pages import GIVEN, PAGES, PATIENCE_S, ROOT, SHELL, Block, blocks, run_page, shortened
+from support.commands.forks import Forks
+from support.pages.blocks import GIVEN, PAGES, PATIENCE_S, ROOT, SHELL, Block, blocks, run_page, shortened
 
 OWN_TEST = ("library.md",)
 """Pages that a test of their own runs."""

@@ -9,7 +9,6 @@ from matplotlib.colors import to_rgb
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
-from drawn_boxes import SVG, crossings, marks, root_of, texts
 from dumbbell import catalog
 from dumbbell.catalog.families import FAMILIES, family
 from dumbbell.present.plots import (
@@ -31,6 +30,7 @@ from dumbbell.present.plots.parts.labels import Box, nearest_on, place_what_fits
 from dumbbell.present.plots.parts.sheet import SCREEN, Sheet, drawn_for
 from dumbbell.present.plots.parts.style import FAMILY_COLORS, GROUND, INK
 from dumbbell.results.analysis.front import pareto_front
+from support.pages.drawn_boxes import SVG, crossings, marks, root_of, texts
 
 LIMITS = Limits((100.0, 100.0), 27.0)
 PLOT = Box(42.0, 36.0, 398.0, 280.0)

@@ -9,10 +9,10 @@ import pytest
 
 import dumbbell as package
 from conftest import Dumbbell
-from drawn_boxes import crossings, marks, root_of
 from dumbbell.present.plots import spans_widely
-from paths import path_text
-from read_tables import csv_rows
+from support.inputs.paths import path_text
+from support.pages.drawn_boxes import crossings, marks, root_of
+from support.pages.read_tables import csv_rows
 
 VARYING = path_text(
     4.0,

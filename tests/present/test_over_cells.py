@@ -10,8 +10,8 @@ import pytest
 import dumbbell as package
 from conftest import Dumbbell
 from dumbbell.present.figures.ellipses import covariance, ellipse
-from paths import path_text
-from read_tables import csv_rows
+from support.inputs.paths import path_text
+from support.pages.read_tables import csv_rows
 
 GRID = """
 name = "grid"

@@ -29,8 +29,8 @@ from dumbbell.present.report.content import load
 from dumbbell.present.report.drawing import draw
 from dumbbell.present.report.sheets import sources
 from dumbbell.present.reports import write_report
-from report_results import make, stats_of
-from well_formed import WellFormed
+from support.pages.well_formed import WellFormed
+from support.results.report import make, stats_of
 
 MOMENT = datetime.datetime(2026, 5, 6, 7, 8, 9, tzinfo=datetime.UTC)
 PATHS = ["india-aws-india", "mexico-cellular"]

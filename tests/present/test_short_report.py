@@ -12,7 +12,6 @@ import pytest
 from test_report import Outline, in_order, pdf_pages
 
 import dumbbell as package
-from browser import play
 from conftest import Dumbbell
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError
@@ -22,7 +21,8 @@ from dumbbell.present.reports import run_file, write_report
 from dumbbell.present.short_report import sheets
 from dumbbell.present.short_report.content import ShortContent
 from dumbbell.present.short_report.page import ShortPage
-from report_results import make, stats_of
+from support.pages.browser import play
+from support.results.report import make, stats_of
 
 MOMENT = datetime.datetime(2026, 5, 6, 7, 8, 9, tzinfo=datetime.UTC)
 PATHS = ["india-aws-india", "mexico-cellular"]

@@ -14,7 +14,6 @@ from urllib.parse import unquote
 
 import pytest
 
-from benchmark_results import EXAMINED, make
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
 from dumbbell.cli.main import main
@@ -31,7 +30,8 @@ from dumbbell.results.series.run_files import kept_files
 from dumbbell.results.series.samples import run_samples
 from dumbbell.studies.benchmark import Benchmark
 from dumbbell.studies.ccperf.experiment import ccperf_plan
-from well_formed import WellFormed
+from support.pages.well_formed import WellFormed
+from support.results.benchmark import EXAMINED, make
 
 
 class Page(WellFormed):

@@ -12,8 +12,8 @@ import pytest
 import dumbbell as package
 from conftest import Dumbbell
 from dumbbell.results.analysis.jain import is_staircase
-from pantheon_folder import METADATA, STATS
-from read_tables import csv_rows
+from support.inputs.pantheon_folder import METADATA, STATS
+from support.pages.read_tables import csv_rows
 
 EXPERIMENT = """
 name = "steps"

@@ -8,7 +8,7 @@ import pytest
 
 import dumbbell as library
 from conftest import Dumbbell
-from paths import SMALL
+from support.inputs.paths import SMALL
 
 EXPERIMENT = """
 name = "windows"

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from kills import COMMAND, Lost, Subject, Victim
+from support.commands.kills import COMMAND, Lost, Subject, Victim
 
 from .bed import Bed, eventually
 from .traces import both, left_behind

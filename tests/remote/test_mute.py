@@ -13,7 +13,7 @@ import dumbbell
 from conftest import COMMAND
 from dumbbell.base.errors import UserError
 from dumbbell.remote.installing import install
-from sleepers import SECONDS, sleepers
+from support.commands.sleepers import SECONDS, sleepers
 
 from .bed import eventually
 

@@ -17,8 +17,8 @@ from conftest import Dumbbell
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.results.analysis.findings import findings, remark
 from dumbbell.results.analysis.summary import Estimate
-from pantheon_folder import ACK_LOG, DATA_LOG, METADATA, STATS
-from transfer_logs import REPORT
+from support.inputs.pantheon_folder import ACK_LOG, DATA_LOG, METADATA, STATS
+from support.inputs.transfer_logs import REPORT
 
 DROP, DELIVER = 3, 5
 

@@ -16,7 +16,7 @@ from dumbbell.results.analysis import compare
 from dumbbell.results.analysis.findings import MOST, findings, remark
 from dumbbell.results.analysis.modes import two_modes
 from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions, repetitions
-from paths import SMALL
+from support.inputs.paths import SMALL
 
 
 def test_who_is_best_changes_along_an_axis_only_if_it_does_in_all_cells() -> None:

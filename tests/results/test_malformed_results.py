@@ -23,7 +23,7 @@ from dumbbell.present.report.page import ReportPage
 from dumbbell.present.report.words.network import network_rows
 from dumbbell.results import open_results
 from dumbbell.results.sql.database import Database
-from report_results import make
+from support.results.report import make
 
 PLAN = {"schemes": ["cubic", "vegas"], "paths": ["mexico-cellular"], "runs": 2, "duration_s": 2.0, "warmup_s": 0.5}
 DAMAGED = "runs/mexico-cellular/cubic/1/stats.json"

@@ -1,4 +1,4 @@
-"""An audit of every metric: what the core says of varied runs against what `metrics_by_hand` makes of their logs."""
+"""An audit of every metric: the numbers of the core beside those of `support.by_hand.metrics`, computed from logs."""
 
 import json
 from pathlib import Path
@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from dumbbell import _core
-from metrics_by_hand import flow_metrics
-from network_by_hand import link_metrics, network_metrics
-from run_by_hand import Run, Values
+from support.by_hand.metrics import flow_metrics
+from support.by_hand.network import link_metrics, network_metrics
+from support.by_hand.run import Run, Values
 
 Table = dict[str, Any]
 

@@ -14,7 +14,7 @@ from dumbbell.catalog.quantities import rate_mbps
 from dumbbell.results.sql.rows import traffic_model
 from dumbbell.studies.ccperf.traffic import application
 from dumbbell.studies.ccperf.values import items, parameters, probability, queue_limit, seconds
-from read_tables import sql_rows
+from support.pages.read_tables import sql_rows
 
 EXPERIMENT_15 = """--experiment-name=steady_state_single_flow --db-path=benchmark_TcpNewReno.db
     '--parameters={aut:TcpNewReno,path:static.india_to_aws_india}' --aut=TcpNewReno --stop-time=15s --seed=42

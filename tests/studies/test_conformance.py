@@ -20,7 +20,7 @@ from dumbbell.studies.conformance.derived import DERIVED
 from dumbbell.studies.conformance.judging import FAIL, NOT_REACHED, Verdict, judged
 from dumbbell.studies.conformance.measures import MEASURES, measure, require_measure
 from dumbbell.studies.conformance.view import RunView
-from pages import ROOT
+from support.pages.blocks import ROOT
 
 BROKEN = (
     ("bbr", "1", "bbr3", {"full_bw_rounds": "6"}, {}, "rounds"),

@@ -11,7 +11,7 @@ import pytest
 
 import dumbbell
 from conftest import Dumbbell
-from scripts_by_hand import CubicByHand
+from support.by_hand.scripts import CubicByHand
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "vectors"

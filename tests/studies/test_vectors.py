@@ -9,8 +9,8 @@ from conftest import Dumbbell
 from dumbbell import catalog
 from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.studies.vectors.write import scenario
-from json_sequences import read_sequence
-from read_tables import csv_rows
+from support.inputs.json_sequences import read_sequence
+from support.pages.read_tables import csv_rows
 
 FILES = {"acks.csv", "events.json", "events.txt", "experiment.toml", "figure.svg", "trace.sqlog"}
 

@@ -29,7 +29,7 @@ from dumbbell.studies.webrtc.samples import Record, Writer, values
 from dumbbell.studies.webrtc.trace import Trace
 from dumbbell.studies.webrtc.trials import Expected, controller, expected, parse, unknown
 from dumbbell.studies.webrtc.validity import Conduct
-from paths import path_text
+from support.inputs.paths import path_text
 
 SCREAM = "WebRTC-Bwe-ScreamV2/mode:always/"
 L4S = SCREAM + "WebRTC-RFC8888CongestionControlFeedback/Enabled,offer:true/"

@@ -1,5 +1,5 @@
 //! Skews against those of the linear program of Moon, Skelly and Towsley (INFOCOM 1999, section 5), which
-//! `tests/clocks_by_hand.py` solves in its own way.
+//! `tests/support/by_hand/clocks.py` solves in its own way.
 
 use clocks::{Observed, Point, fit};
 use serde::Deserialize;

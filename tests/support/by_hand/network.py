@@ -1,4 +1,4 @@
-"""The metrics of links and of all flows together once more, as `metrics_by_hand` has those of single flows."""
+"""The metrics of links and of all flows together once more, as `metrics.py` has those of single flows."""
 
 import math
 from collections import defaultdict
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from metrics_by_hand import acklink, ccperf, pantheon
-from run_by_hand import (
+from support.by_hand.metrics import acklink, ccperf, pantheon
+from support.by_hand.run import (
     BY_OPPORTUNITIES,
     DELIVER,
     DEQUEUE,

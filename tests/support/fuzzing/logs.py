@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import dumbbell
-from captures import ETHERNET, MS, RAW, SLL2, framed, quic, transfer, write_pcap, write_pcapng
-from fuzz_given import Target, joined, parted, results, written
-from transfer_logs import REPORT, SS_LOG, events
+from support.fuzzing.given import Target, joined, parted, results, written
+from support.inputs.captures import ETHERNET, MS, RAW, SLL2, framed, quic, transfer, write_pcap, write_pcapng
+from support.inputs.transfer_logs import REPORT, SS_LOG, events
 
 PANTHEON = [
     "pantheon_metadata.json",

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import paths
+from support.inputs import paths
 
 COMMAND = [sys.executable, "-m", "dumbbell"]
 PATIENCE_S = 300.0

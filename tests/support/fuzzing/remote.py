@@ -9,7 +9,7 @@ from pathlib import Path
 from dumbbell.machine.host import read_host
 from dumbbell.remote.allowed import allowed, require
 from dumbbell.remote.messages import GREETING, Messages
-from fuzz_given import Target
+from support.fuzzing.given import Target
 
 _PIPE_BYTES = 2**20
 

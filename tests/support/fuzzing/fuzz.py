@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import dumbbell
-from fuzz_mutation import mutated
-from fuzz_targets import TARGETS, Target
+from support.fuzzing.mutation import mutated
+from support.fuzzing.targets import TARGETS, Target
 
 BATCH = 100
 """Inputs of a process."""
@@ -196,7 +196,7 @@ def told(finding: Finding, folder: Path) -> str:
     file = folder / f"{finding.target}-{hashlib.sha256(finding.content).hexdigest()[:12]}"
     file.write_bytes(finding.content)
     last = finding.what.strip().splitlines()[-1]
-    again = f"{sys.executable} {__file__} --again {finding.target} {file}"
+    again = f"PYTHONPATH=tests {sys.executable} -m support.fuzzing.fuzz --again {finding.target} {file}"
     return f"FOUND {finding.target} {finding.number}: {last[:300]}\n  again: {again}"
 
 

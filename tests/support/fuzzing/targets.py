@@ -27,12 +27,12 @@ from dumbbell.results.campaign_state import STATE_FILE
 from dumbbell.studies.calibrate.target import TargetOptions, read_target
 from dumbbell.studies.ccperf.experiment import ccperf_plan
 from dumbbell.studies.check.baseline import read_baseline
-from fuzz_given import Target, joined, parted, results, simulate, written
-from fuzz_learned import LEARNED
-from fuzz_logs import LOGS
-from fuzz_remote import REMOTE
-from packetdrill_scripts import CLIENT, LOSS, RECEIVER
-from paths import SMALL
+from support.fuzzing.given import Target, joined, parted, results, simulate, written
+from support.fuzzing.learned import LEARNED
+from support.fuzzing.logs import LOGS
+from support.fuzzing.remote import REMOTE
+from support.inputs.packetdrill_scripts import CLIENT, LOSS, RECEIVER
+from support.inputs.paths import SMALL
 
 # Files of schemes, paths and experiments, and tables to calibrate to.
 

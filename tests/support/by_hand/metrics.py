@@ -1,7 +1,7 @@
 """The metrics of flows once more: plainly, slowly, and from nothing but a run's files and its specification.
 
 Written from the definitions in docs/metrics.md, not from the code that computes them. Times are whole ns, amounts
-bytes, rates Mbit/s. `network_by_hand` has links and the network.
+bytes, rates Mbit/s. `network.py` has links and the network.
 """
 
 import math
@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from run_by_hand import (
+from support.by_hand.run import (
     ACK_DELIVER,
     ACK_SEND,
     LOST,

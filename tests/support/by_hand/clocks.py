@@ -2,7 +2,7 @@
 
 Of all lines that no point is below of, the one with the smallest sum of distances to the points: its slope is the
 skew. The crate `clocks` finds skews in another way; `crates/clocks/tests/moon.json` has series with what comes out
-here, written by `python tests/clocks_by_hand.py`.
+here, written by `python tests/support/by_hand/clocks.py`.
 """
 
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy
 
-FILE = Path(__file__).parents[1] / "crates" / "clocks" / "tests" / "moon.json"
+FILE = Path(__file__).parents[3] / "crates" / "clocks" / "tests" / "moon.json"
 
 Series = list[tuple[int, int]]
 """(when, apparent delay), ns."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import dumbbell
-from paths import SMALL
+from support.inputs.paths import SMALL
 
 MOST_EVENTS, MOST_PACKETS, LONGEST_S = 200_000, 50_000, 60.0
 """What a simulation of an input may cost: events in all, packets at a time, simulated seconds."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import polars
 
-from tests.captures import MS, MSS, START_NS, Packet, Tcp, tcp
+from .captures import MS, MSS, START_NS, Packet, Tcp, tcp
 
 SEND, LOST, ACKED = 0, 12, 13
 

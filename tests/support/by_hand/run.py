@@ -1,4 +1,4 @@
-"""What `metrics_by_hand` and `network_by_hand` look at: the packet log of a run, read plainly."""
+"""What `metrics.py` and `network.py` look at: the packet log of a run, read plainly."""
 
 import json
 from collections import deque

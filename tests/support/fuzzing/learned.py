@@ -9,7 +9,7 @@ import numpy
 import dumbbell
 from dumbbell import _core
 from dumbbell.gym import Policy, export_policy
-from fuzz_given import MARK, Target, joined, simulate
+from support.fuzzing.given import MARK, Target, joined, simulate
 
 
 def _rules(_: Path) -> list[bytes]:

@@ -10,8 +10,9 @@ import polars
 import dumbbell
 from dumbbell.catalog.path import PathModel
 from dumbbell.results.series.samples import Series, read_samples
-from tests.captures import write_pcap
-from tests.sender_capture import ACKED, LOST, SenderOnTcp
+
+from .captures import write_pcap
+from .sender_capture import ACKED, LOST, SenderOnTcp
 
 KERNEL = {"cubic-linux": "cubic"}
 """What the kernel calls a scheme."""
