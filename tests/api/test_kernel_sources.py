@@ -12,8 +12,8 @@ import polars
 import pytest
 
 import dumbbell as library
-from conftest import COMMAND, Dumbbell, show
 from dumbbell.api import kernel_controllers
+from support.commands.command import COMMAND, Dumbbell, show
 
 ROOT = Path(__file__).parents[2]
 PLAIN = ROOT / "tests/plugins/tcp_plain.c"

@@ -18,7 +18,7 @@ import polars
 import pytest
 
 import dumbbell
-from conftest import COMMAND
+from support.commands.command import COMMAND
 from support.inputs.paths import SMALL
 
 COMMANDS = Path(dumbbell.__file__).parent / "cli" / "commands"

@@ -14,9 +14,9 @@ from typing import Any
 import polars
 import pytest
 
-from conftest import Dumbbell, replaced, show
 from dumbbell.catalog.outside.availability import LOADER, find_program
 from dumbbell.formats.pantheon_shim.__main__ import python_2
+from support.commands.command import Dumbbell, replaced, show
 from support.inputs.json_sequences import read_sequence
 from support.inputs.pantheon_checkout import make_checkout
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from test_emulate import SCHEME, TALKER
 
-from conftest import COMMAND, Dumbbell, replaced, show
 from dumbbell import _core
+from support.commands.command import COMMAND, Dumbbell, replaced, show
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import COMMAND, Dumbbell, replaced, show
+from support.commands.command import COMMAND, Dumbbell, replaced, show
 from support.commands.sleepers import SECONDS, sleepers
 
 pytestmark = pytest.mark.real

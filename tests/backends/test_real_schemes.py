@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from conftest import Dumbbell
 from dumbbell import _core, catalog
 from dumbbell.backends import find_executor
 from dumbbell.base.errors import UserError
@@ -32,6 +31,7 @@ from dumbbell.execution.pool import Outcome
 from dumbbell.experiment import Overrides, doctor as looks, resolve
 from dumbbell.results import open_results
 from dumbbell.results.environment import emulation_environment
+from support.commands.command import Dumbbell
 
 PROGRAM = """
 name = "mine"

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import dumbbell as library
-from conftest import COMMAND, Dumbbell
 from dumbbell import Error
 from dumbbell.base.errors import UserError
 from dumbbell.base.json_text import BadJson, parse_json
@@ -17,6 +16,7 @@ from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import pin, resolve
+from support.commands.command import COMMAND, Dumbbell
 from support.inputs.paths import SMALL
 
 DIGITS = "9" * 5000

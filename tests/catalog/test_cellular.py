@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import Dumbbell
 from dumbbell import _core, catalog
 from dumbbell.catalog.trace_files import read_trace
+from support.commands.command import Dumbbell
 from validation import cellular_fit
 
 DOWN = [path for path in catalog.paths().names() if path.startswith("cellular-") and path.endswith("-down")]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell
-from conftest import Dumbbell
+from support.commands.command import Dumbbell
 
 LINK = '{{ kind = "link", rate_mbps = {}, queue = {} }}'
 DELAY = '{{ kind = "delay", delay_ms = {} }}'

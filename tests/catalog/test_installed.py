@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Dumbbell
+from support.commands.command import Dumbbell
 
 EXPERIMENT = """
 name = "lab-short"

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Dumbbell
+from support.commands.command import Dumbbell
 
 ROOT = Path(__file__).parents[2]
 WEIGHTS = ROOT / "python/dumbbell/catalog/weights"

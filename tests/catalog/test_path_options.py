@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import dumbbell
-from conftest import Dumbbell
+from support.commands.command import Dumbbell
 
 WORDS = ("--rate", "20mbit", "--rtt", "40ms", "--queue", "1bdp")
 SHORT = ("--schemes", "reno", "--duration", "2", "--out", "out", "--json")

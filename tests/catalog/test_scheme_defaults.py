@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Dumbbell
 from dumbbell import _core, catalog
+from support.commands.command import Dumbbell
 
 PAGE = Path(__file__).parents[2] / "docs/schemes/defaults.md"
 

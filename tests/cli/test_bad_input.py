@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import COMMAND, Dumbbell, checked, replaced
+from support.commands.command import COMMAND, Dumbbell, checked, replaced
 
 RUN = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
 

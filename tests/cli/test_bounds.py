@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conftest import COMMAND, PROGRESS, Dumbbell
+from support.commands.command import COMMAND, PROGRESS, Dumbbell
 from support.inputs.paths import SMALL
 from support.inputs.rules import rules_in_each_other
 

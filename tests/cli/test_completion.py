@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from conftest import COMMAND, Dumbbell
 from dumbbell import __version__, _core
 from dumbbell.cli.version import version_text
 from dumbbell.remote import installation
+from support.commands.command import COMMAND, Dumbbell
 
 
 def completed(folder: Path, line: str) -> list[str]:

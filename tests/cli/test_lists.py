@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell as library
-from conftest import Dumbbell
+from support.commands.command import Dumbbell
 
 RUN = ("run", "--schemes", "reno,vegas", "--path", "small.toml", "--duration", "2", "--runs", "2", "--out", "out")
 

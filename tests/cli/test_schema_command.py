@@ -11,7 +11,7 @@ from typing import IO, Any
 
 import pytest
 
-from conftest import PATIENCE_S, Dumbbell
+from support.commands.command import TIMEOUT_S, Dumbbell
 
 
 def test_printed_written_and_installed_are_the_same(dumbbell: Dumbbell, folder: Path) -> None:
@@ -85,7 +85,7 @@ def server(folder: Path) -> Iterator[Server]:
     if program is None:
         pytest.skip("tombi is not installed: `make test` does it")
     started = Server(program, folder)
-    end = threading.Timer(PATIENCE_S, started.process.kill)
+    end = threading.Timer(TIMEOUT_S, started.process.kill)
     end.start()
     yield started
     end.cancel()

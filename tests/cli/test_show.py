@@ -6,9 +6,9 @@ import shutil
 import threading
 from pathlib import Path
 
-from conftest import Dumbbell, replaced, show
 from dumbbell import _core
 from dumbbell.results.directory import locked
+from support.commands.command import Dumbbell, replaced, show
 
 RUN = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "2")
 

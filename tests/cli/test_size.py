@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell as library
-from conftest import Dumbbell
+from support.commands.command import Dumbbell
 
 RUN = ("run", "--schemes", "reno,cubic", "--path", "small.toml", "--duration", "0.5", "--out")
 KINDS = ["packet_logs", "samples", "statistics", "reports", "database", "other"]

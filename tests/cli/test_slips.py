@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import dumbbell as library
-from conftest import Dumbbell
 from dumbbell import catalog
 from dumbbell.base.errors import UserError, option_words
 from dumbbell.catalog.index import Index
 from dumbbell.catalog.options.parser import StrictParser
 from dumbbell.cli.parser import command_parser
+from support.commands.command import Dumbbell
 
 EXPERIMENT = 'schemes = ["reno"]\npaths = ["default"]\n'
 SCHEME = 'controller = "reno"\nparameters = { beta = 0.7 }\n'

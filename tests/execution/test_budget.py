@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Dumbbell, show
 from dumbbell import catalog
 from dumbbell.base.backend import Backend, Capabilities, Wording
 from dumbbell.base.errors import UserError
@@ -14,6 +13,7 @@ from dumbbell.execution.budget import Budget, budgets, in_words, size_of
 from dumbbell.execution.check import check
 from dumbbell.experiment import Experiment, Overrides, Run, resolve
 from dumbbell.results import ResultsDirectory
+from support.commands.command import Dumbbell, show
 from support.commands.played_backend import known
 
 RUNS = [Run("p", scheme, number, 1) for number in (1, 2, 3) for scheme in ("a", "b")]

@@ -12,7 +12,6 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from conftest import COMMAND, Dumbbell, show
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
 from dumbbell.base.progress import Progress, span
@@ -21,6 +20,7 @@ from dumbbell.execution.scheduler import perform_campaign
 from dumbbell.experiment import Experiment, Overrides, Run, resolve
 from dumbbell.results import ResultsDirectory, campaign_state, prepare
 from dumbbell.results.campaign_state import STATE_FILE, Schedule, read_state
+from support.commands.command import COMMAND, Dumbbell, show
 
 START_S = 1_800_000_000.0  # 2027-01-15T08:00:00Z
 HOUR_S = 3600.0

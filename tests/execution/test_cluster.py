@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Dumbbell
+from support.commands.command import Dumbbell
 
 pytest.importorskip("distributed", reason="distributed is not installed: `make test` does it")
 

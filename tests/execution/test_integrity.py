@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import COMMAND, PATIENCE_S, Dumbbell, checked, show
+from support.commands.command import COMMAND, TIMEOUT_S, Dumbbell, checked, show
 from support.commands.forks import Forks
 
 QUICK = ("--path", "small.toml", "--duration", "1")
@@ -160,7 +160,7 @@ def here(forks: Forks, folder: Path) -> Callable[..., "subprocess.CompletedProce
 
     def run(name: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
         (folder / name).mkdir(exist_ok=True)
-        return checked(forks.run([*arguments], folder / name, PATIENCE_S), None)
+        return checked(forks.run([*arguments], folder / name, TIMEOUT_S), None)
 
     return run
 

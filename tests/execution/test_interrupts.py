@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE_S, PROGRESS, Dumbbell, checked, show
 from dumbbell.base.interrupts import interruptible
 from dumbbell.formats.staging import staging
+from support.commands.command import PROGRESS, TIMEOUT_S, Dumbbell, checked, show
 from support.commands.forks import Forks
 from support.inputs.paths import SMALL
 
@@ -40,7 +40,7 @@ def results(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "small.toml").write_text(SMALL)
     run = ("run", "--schemes", "cubic,bbr", "--path", "small.toml", "--runs", "8", "--duration", "10", "--out", "made")
     for words in (run, ("export", "pantheon", "made", "--out", "logs")):
-        checked(forks.run([*words], folder, PATIENCE_S), 0)
+        checked(forks.run([*words], folder, TIMEOUT_S), 0)
     return folder
 
 
@@ -68,8 +68,8 @@ def alive(session: int) -> list[str]:
 
 def ended(process: subprocess.Popen[str]) -> str:
     """What a command that was told to end has said, without its progress; none of its processes is left."""
-    problems = process.communicate(timeout=PATIENCE_S)[1]
-    deadline = time.monotonic() + PATIENCE_S
+    problems = process.communicate(timeout=TIMEOUT_S)[1]
+    deadline = time.monotonic() + TIMEOUT_S
     while (left := alive(process.pid)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not left
@@ -132,7 +132,7 @@ def test_interrupted_runs_resume_and_cells_without_runs_are_no_rows(
     # One row of nothing for every cell that had not been begun.
     run = ("run", "--schemes", "cubic,bbr,vegas,reno", "--path", "small.toml,lossy.toml", "--duration", "400")
     process = start(*run, "--jobs", "1", "--out", "out")
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while not list(folder.glob("out/runs/*/*/1/stats.json")) and time.monotonic() < deadline:
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)

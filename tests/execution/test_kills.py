@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Dumbbell, need_real_packets
 from dumbbell.results.files import write_atomically
 from remote import bed
 from support.commands import kills
+from support.commands.command import Dumbbell
+from support.machine import need_real_packets
 
 
 def _killed(folder: Path, count: int, *names: str) -> kills.Tally:

@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 import dumbbell as package
-from conftest import COMMAND, PATIENCE_S, Dumbbell, replaced
 from dumbbell.backends import find_executor
 from dumbbell.base.errors import UserError
 from dumbbell.base.logs import Levels, Others, asked_for, levels, read_words
 from dumbbell.base.progress import Progress, print_line
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.execution import worker
+from support.commands.command import COMMAND, TIMEOUT_S, Dumbbell, replaced
 
 LINE = re.compile(r"\d\d:\d\d:\d\d\.\d{3} (error|warn |info |debug) [a-z_]+(\.[a-z0-9_]+)*: \S")
 """A record."""
@@ -158,7 +158,7 @@ dumbbell.run(schemes="reno", path="small.toml", duration=2, warmup=0.5, out="mor
 def test_a_program_that_uses_the_library_says_what_is_logged(folder: Path) -> None:
     environment = os.environ | {"DUMBBELL_LOG": "debug"}
     done = subprocess.run(
-        [sys.executable, "-c", USE], cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE_S
+        [sys.executable, "-c", USE], cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S
     )
     assert done.returncode == 0, done.stderr
     assert records(done.stderr) == []
@@ -283,9 +283,7 @@ def test_the_log_tells_of_a_mistake_of_ours_where_it_is(dumbbell: Dumbbell, fold
         "task = worker.Task(0, 'label', find_executor(Settings(backend='sim')), {'run': 1}, '{}', (), *places)\n"
         "print(worker.execute(task)['reason'])\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", broken], cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S
-    )
+    done = subprocess.run([sys.executable, "-c", broken], cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S)
     assert done.stdout == "a mistake\n", done.stderr
     log = log_of(folder / "out")
     assert "OSError: its cause" in log

@@ -8,8 +8,8 @@ import numpy
 import pyarrow
 import pyarrow.parquet
 
-from conftest import COMMAND, Dumbbell
 from dumbbell import _core
+from support.commands.command import COMMAND, Dumbbell
 from support.inputs.paths import path_text
 
 APART = """

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE_S, Dumbbell
 from dumbbell import _core, catalog, preview
 from dumbbell.backends import find_executor
 from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.execution.estimate import carried_packets, cells
 from dumbbell.experiment import Experiment, Overrides, resolve
+from support.commands.command import TIMEOUT_S, Dumbbell
 from support.inputs.captures import transfer, write_pcap
 from support.inputs.transfer_logs import REPORT, SS_LOG
 from support.pages.blocks import GIVEN
@@ -236,8 +236,8 @@ def test_a_run_that_waits_for_another_one_says_so(start: Callable[..., subproces
     first = start(*run, "--duration", "9", "--out", "first")
     time.sleep(3.0)
     second = start(*run, "--duration", "1", "--out", "second")
-    said = second.communicate(timeout=PATIENCE_S)[1]
-    first.communicate(timeout=PATIENCE_S)
+    said = second.communicate(timeout=TIMEOUT_S)[1]
+    first.communicate(timeout=TIMEOUT_S)
     assert (first.returncode, second.returncode) == (0, 0)
     waiting = r"reno on small, run 1: waiting for another run \(pid \d+, since \d\d:\d\d:\d\d\)"
     assert re.search(rf"^0/1 runs, \d+ s gone, about \d s left: {waiting}$", said, re.MULTILINE), said

@@ -15,8 +15,8 @@ import polars
 import pytest
 
 import dumbbell as library
-from conftest import COMMAND, Dumbbell, show
 from dumbbell.results import locked
+from support.commands.command import COMMAND, Dumbbell, show
 
 QUICK = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5")
 

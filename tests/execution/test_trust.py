@@ -18,7 +18,6 @@ from pathlib import Path
 import pytest
 
 import dumbbell as library
-from conftest import COMMAND, Dumbbell, show
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
 from dumbbell.base.input_files import digest
@@ -27,6 +26,7 @@ from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.execution.trust import Untrusted, require_trust
 from dumbbell.experiment import resolve
 from dumbbell.plugins.isolated import describe
+from support.commands.command import COMMAND, Dumbbell, show
 
 EVIL = """
 from dumbbell.plugins import Control

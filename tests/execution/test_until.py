@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import dumbbell as package
-from conftest import Dumbbell
 from dumbbell.base.errors import UserError
 from dumbbell.execution.until import FIRST, LEAST_OF_MODE, MOST, TO_SEE_MODES, Until
 from dumbbell.results.analysis.summary import Estimate
+from support.commands.command import Dumbbell
 
 
 def grown(until: Until, draw: object, generator: random.Random) -> list[float]:

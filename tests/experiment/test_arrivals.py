@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Dumbbell, show
 from dumbbell import catalog
 from dumbbell.catalog.experiment_file import parse_experiment_file
 from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.experiment import Experiment, Overrides, resolve
+from support.commands.command import Dumbbell, show
 
 PLAN = """
 schemes = ["reno"]

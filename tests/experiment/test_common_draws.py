@@ -5,8 +5,8 @@ from pathlib import Path
 
 import polars as pl
 
-from conftest import Dumbbell
 from support.by_hand.run import DROP, SEND
+from support.commands.command import Dumbbell
 
 LOSSY = """
 name = "lossy"

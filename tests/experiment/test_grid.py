@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import dumbbell as package
-from conftest import Dumbbell, show
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.grids.axes import AXES, GROWTHS
@@ -17,6 +16,7 @@ from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.grids.grid import cells, check_size, parse_grid
 from dumbbell.catalog.grids.size import Size
 from dumbbell.catalog.toml_tables import TomlTable
+from support.commands.command import Dumbbell, show
 
 EXPERIMENT = """
 name = "grid"

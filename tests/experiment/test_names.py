@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import dumbbell as library
-from conftest import Dumbbell, show
 from dumbbell import Error, _core
 from dumbbell.backends import find_executor
 from dumbbell.base.names import fitted, is_name
@@ -18,6 +17,7 @@ from dumbbell.catalog.grids.cell import Cell
 from dumbbell.execution import cluster, worker
 from dumbbell.execution.worker import Task
 from dumbbell.experiment import Run
+from support.commands.command import Dumbbell, show
 
 LEAST = ("--path", "small.toml", "--duration", "0.5")
 UP = "../" * 2

@@ -8,7 +8,7 @@ from typing import Any
 import polars
 import pytest
 
-from conftest import Dumbbell, show
+from support.commands.command import Dumbbell, show
 from support.inputs.captures import (
     ETHERNET,
     LOOPBACK,

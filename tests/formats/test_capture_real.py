@@ -6,7 +6,7 @@ from pathlib import Path
 import polars
 import pytest
 
-from conftest import Dumbbell, show
+from support.commands.command import Dumbbell, show
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from conftest import Dumbbell, pantheon_logs, show
+from support.commands.command import Dumbbell, show
 from support.inputs.pantheon_folder import ACK_LOG, DATA_LOG, METADATA, STATS
+from support.machine import pantheon_logs
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import dumbbell
-from conftest import Dumbbell
 from dumbbell.formats.packetdrill import convert_packetdrill
+from support.commands.command import Dumbbell
 from support.inputs.packetdrill_scripts import CLIENT, LOSS, OPEN, RECEIVER
 
 

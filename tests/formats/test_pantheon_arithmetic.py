@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import dumbbell
-from conftest import pantheon_logs
 from support.by_hand.pantheon import analyse
+from support.machine import pantheon_logs
 
 HEADER = "# init timestamp: 1514764800123.000\n"
 RUNTIME_S = 0.002

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import dumbbell as library
-from conftest import PATIENCE_S, Dumbbell, show
+from support.commands.command import TIMEOUT_S, Dumbbell, show
 from support.commands.forks import Forks
 from support.inputs.pantheon_folder import ACK_LOG, DATA_LOG, METADATA, STATS
 
@@ -406,7 +406,7 @@ def test_mutated_files_leave_results_or_nothing(forks: Forks, dumbbell: Dumbbell
     before = {each.name for each in folder.iterdir()}
     strict = ["--strict"] if seed % 4 == 0 else []
     arguments = ["import", "pantheon", "data", "--out", "out", *strict]
-    done = forks.run(arguments, folder, PATIENCE_S)
+    done = forks.run(arguments, folder, TIMEOUT_S)
     assert done.returncode in (0, 1, 2), done.stderr
     assert "Traceback" not in done.stderr
     assert "\x1b" not in done.stdout + done.stderr

@@ -8,12 +8,12 @@ import pytest
 from test_pantheon_import import of, write
 
 import dumbbell as library
-from conftest import Dumbbell
 from dumbbell import catalog
 from dumbbell.catalog.outside.pantheon_names import Counterpart, counterpart, known_keys
 from dumbbell.formats.staging import _styles
 from dumbbell.results.analysis.counterparts import matched
 from dumbbell.studies.calibrate.target import TargetOptions, read_target
+from support.commands.command import Dumbbell
 from support.inputs.pantheon_folder import METADATA
 
 FILLP_1 = "third_party/fillp @ ec9585325218d5048c4d4152fa42240af54c6e67"

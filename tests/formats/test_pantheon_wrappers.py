@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 import dumbbell as library
-from conftest import Dumbbell
 from dumbbell.api.selection import with_pantheon
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.outside.pantheon import Checkout, read_config
 from dumbbell.experiment import Overrides
 from dumbbell.formats.pantheon_shim.__main__ import python_2
+from support.commands.command import Dumbbell
 from support.inputs.pantheon_checkout import make_checkout
 
 SHIM = [sys.executable, "-P", "-m", "dumbbell.formats.pantheon_shim"]

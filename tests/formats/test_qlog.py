@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Dumbbell, show
+from support.commands.command import Dumbbell, show
 from support.inputs.json_sequences import read_sequence, write_sequence
 
 

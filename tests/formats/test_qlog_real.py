@@ -10,7 +10,7 @@ from typing import Any
 import polars
 import pytest
 
-from conftest import Dumbbell, show
+from support.commands.command import Dumbbell, show
 
 pytest.importorskip(
     "aioquic", reason="a real QUIC stack writes the qlogs: aioquic is not installed: `make test` does it"

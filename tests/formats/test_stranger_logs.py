@@ -12,8 +12,8 @@ from types import FrameType
 
 import pytest
 
-from conftest import COMMAND, PATIENCE_S, Dumbbell, checked
 from dumbbell import _core
+from support.commands.command import COMMAND, TIMEOUT_S, Dumbbell, checked
 from support.inputs.captures import START_NS, Packet, Tcp, tcp, write_pcap
 from support.inputs.transfer_logs import REPORT
 
@@ -139,7 +139,7 @@ def full_disk(folder: Path, most_bytes: int, *arguments: str) -> subprocess.Comp
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))  # noqa: E731
     command = [*COMMAND, *arguments]
     return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False, preexec_fn=limit
+        command, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, preexec_fn=limit
     )
 
 

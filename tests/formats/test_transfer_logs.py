@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Dumbbell, show
+from support.commands.command import Dumbbell, show
 from support.inputs.transfer_logs import REPORT, SS_LOG, events, ss_lines
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import need_real_packets
 from support.commands.forks import Forks
+from support.machine import need_real_packets
 from support.pages.blocks import GIVEN, PAGES, PATIENCE_S, ROOT, SHELL, Block, blocks, run_page, shortened
 
 OWN_TEST = ("library.md",)

@@ -17,8 +17,8 @@ from test_plugins import compiled
 
 import dumbbell as library
 import dumbbell.execution.pool as pool_module
-from conftest import Dumbbell, show
 from dumbbell.base.inbox import TOKEN_BYTES, Garbled, Inbox
+from support.commands.command import Dumbbell, show
 
 HOSTILE = Path(__file__).with_name("hostile.py")
 MARK = "DUMBBELL_ATTACK"

@@ -15,8 +15,8 @@ import polars
 import pytest
 
 import dumbbell as library
-from conftest import Dumbbell, show
 from dumbbell import _core, plugin_include
+from support.commands.command import Dumbbell, show
 
 ROOT = Path(__file__).parents[2]
 INCLUDE = plugin_include()

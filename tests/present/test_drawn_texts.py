@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conftest import Dumbbell
+from support.commands.command import Dumbbell
 
 SCHEME = 'name = "mine"\ntitle = {title}\ncolor = "{color}"\nmarker = "o"\ncontroller = "reno"\n'
 RUN = ("--path", "small.toml", "--duration", "3")

@@ -8,8 +8,8 @@ import numpy
 import pytest
 
 import dumbbell as package
-from conftest import Dumbbell
 from dumbbell.present.plots import spans_widely
+from support.commands.command import Dumbbell
 from support.inputs.paths import path_text
 from support.pages.drawn_boxes import crossings, marks, root_of
 from support.pages.read_tables import csv_rows

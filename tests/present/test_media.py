@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Dumbbell, show
 from dumbbell import _core
 from dumbbell.present.report.content import load
 from dumbbell.present.report.drawing import draw
 from dumbbell.present.report.page import ReportPage
+from support.commands.command import Dumbbell, show
 
 EXPERIMENT = """
 schemes = ["reno", "vegas"]

@@ -8,8 +8,8 @@ import numpy
 import pytest
 
 import dumbbell as package
-from conftest import Dumbbell
 from dumbbell.present.figures.ellipses import covariance, ellipse
+from support.commands.command import Dumbbell
 from support.inputs.paths import path_text
 from support.pages.read_tables import csv_rows
 

@@ -13,12 +13,12 @@ import numpy
 import pytest
 
 import dumbbell as package
-from conftest import Dumbbell
 from dumbbell.base.conventions import PANTHEON
 from dumbbell.present.plots import TimedAxis, TimedLine, TimedPanel, over_time_figure, scheme_strokes, styles
 from dumbbell.present.report.content import load
 from dumbbell.present.report.over_time import OverTime
 from dumbbell.results.analysis.over_time import Spread, hour_of_day, periods, stretch
+from support.commands.command import Dumbbell
 
 BEGAN = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Dumbbell, show
+from support.commands.command import Dumbbell, show
 
 PLAN = """
 name = "beside"

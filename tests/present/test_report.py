@@ -22,13 +22,14 @@ import pytest
 import typst
 from PIL import Image
 
-from conftest import Dumbbell, pantheon_logs
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
 from dumbbell.present.report.content import load
 from dumbbell.present.report.drawing import draw
 from dumbbell.present.report.sheets import sources
 from dumbbell.present.reports import write_report
+from support.commands.command import Dumbbell
+from support.machine import pantheon_logs
 from support.pages.well_formed import WellFormed
 from support.results.report import make, stats_of
 

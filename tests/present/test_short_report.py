@@ -12,7 +12,6 @@ import pytest
 from test_report import Outline, in_order, pdf_pages
 
 import dumbbell as package
-from conftest import Dumbbell
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError
 from dumbbell.present.plots.parts.typeset import typeset
@@ -21,6 +20,7 @@ from dumbbell.present.reports import run_file, write_report
 from dumbbell.present.short_report import sheets
 from dumbbell.present.short_report.content import ShortContent
 from dumbbell.present.short_report.page import ShortPage
+from support.commands.command import Dumbbell
 from support.pages.browser import play
 from support.results.report import make, stats_of
 

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import dumbbell as package
-from conftest import Dumbbell
 from dumbbell.results.analysis.jain import is_staircase
+from support.commands.command import Dumbbell
 from support.inputs.pantheon_folder import METADATA, STATS
 from support.pages.read_tables import csv_rows
 

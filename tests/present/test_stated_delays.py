@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import dumbbell as package
-from conftest import Dumbbell, show
 from dumbbell.base.errors import UserError
 from dumbbell.results.analysis.over_time import Spread
 from dumbbell.results.analysis.summary import Estimate, repetitions
 from dumbbell.results.clocks import Clocks, check_clocks, clocks_of, mean_shift
+from support.commands.command import Dumbbell, show
 
 WHY = "The way back is up to 90 ms longer: half of the difference is in every stated delay."
 CLOCKS = {

@@ -7,7 +7,7 @@ from statistics import fmean, median
 import pytest
 
 import dumbbell as library
-from conftest import Dumbbell
+from support.commands.command import Dumbbell
 from support.inputs.paths import SMALL
 
 EXPERIMENT = """

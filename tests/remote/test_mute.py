@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import dumbbell
-from conftest import COMMAND
 from dumbbell.base.errors import UserError
 from dumbbell.remote.installing import install
+from support.commands.command import COMMAND
 from support.commands.sleepers import SECONDS, sleepers
 
 from .bed import eventually

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import COMMAND
+from support.commands.command import COMMAND
 
 LYING = f"""#!{sys.executable} -P
 import sys

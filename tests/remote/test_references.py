@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Dumbbell
 from dumbbell import _core
 from dumbbell.base.errors import UserError
 from dumbbell.machine import sntp
 from dumbbell.remote import chrony
 from dumbbell.remote.link import Peer
 from dumbbell.remote.reference import compared, references
+from support.commands.command import Dumbbell
 
 FORM = struct.Struct("!BBbb4s4s4sQQQQ")
 ROOT_DELAY, ROOT_DISPERSION = (65536 // 100).to_bytes(4, "big"), (65536 // 1000).to_bytes(4, "big")

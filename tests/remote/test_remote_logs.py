@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from conftest import COMMAND, PATIENCE_S
 from dumbbell.base.errors import UserError
 from dumbbell.remote import link
 from dumbbell.remote.link import Peer
+from support.commands.command import COMMAND, TIMEOUT_S
 
 from .test_mute import ssh
 
@@ -38,7 +38,7 @@ def made(folder: Path, serves: str, *words: str) -> tuple[str, str]:
     environment = ssh(folder, FAR.format(python=sys.executable, does=folder / "far.py"))
     command = [*COMMAND, *words, *RUN]
     done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
     )
     assert done.returncode == 1, done.stderr
     (file,) = (folder / "out").glob("runs/*/copa/1/log.txt")

@@ -11,10 +11,10 @@ from pathlib import Path
 import polars
 import pytest
 
-from conftest import Dumbbell, show
 from dumbbell.base.errors import UserError
 from dumbbell.results import Database, Gathering, Recording, ResultsDirectory, open_results
 from dumbbell.results.sql import database, schema
+from support.commands.command import Dumbbell, show
 from support.pages.read_tables import sql_rows
 
 QUICK = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5")

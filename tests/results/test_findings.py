@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 
 import dumbbell as library
-from conftest import Dumbbell
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.results.analysis.findings import findings, remark
 from dumbbell.results.analysis.summary import Estimate
+from support.commands.command import Dumbbell
 from support.inputs.pantheon_folder import ACK_LOG, DATA_LOG, METADATA, STATS
 from support.inputs.transfer_logs import REPORT
 

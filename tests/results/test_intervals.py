@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from conftest import Dumbbell
 from dumbbell.results.analysis.compare import apart_by_chance, compare_runs
 from dumbbell.results.analysis.summary import Estimate, Repetitions, repetitions
+from support.commands.command import Dumbbell
 
 Draw = Callable[[random.Random], float]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy
 import pytest
 
-from conftest import Dumbbell
 from dumbbell import _core
 from dumbbell.gym import export_policy
+from support.commands.command import Dumbbell
 
 
 def journal_that_removes(victim: Path, index: Path) -> Path:

@@ -14,7 +14,6 @@ import polars
 import pytest
 
 import dumbbell as library
-from conftest import Dumbbell, show
 from dumbbell.cli.summary import print_summary
 from dumbbell.present.report import drawing
 from dumbbell.present.report.content import load
@@ -23,6 +22,7 @@ from dumbbell.present.report.page import ReportPage
 from dumbbell.present.report.words.network import network_rows
 from dumbbell.results import open_results
 from dumbbell.results.sql.database import Database
+from support.commands.command import Dumbbell, show
 from support.results.report import make
 
 PLAN = {"schemes": ["cubic", "vegas"], "paths": ["mexico-cellular"], "runs": 2, "duration_s": 2.0, "warmup_s": 0.5}

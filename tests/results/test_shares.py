@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 import dumbbell as library
-from conftest import Dumbbell
 from dumbbell.results.analysis.shares import (
     competing_heading,
     competing_text,
@@ -18,6 +17,7 @@ from dumbbell.results.analysis.shares import (
     shares,
 )
 from dumbbell.results.analysis.summary import Repetitions, repetitions
+from support.commands.command import Dumbbell
 
 DELIVER = 5
 RUN = ("run", "--mix", "cubic*2+bbr", "--path", "small.toml", "--duration", "4", "--runs", "2", "--out", "out")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell as package
-from conftest import Dumbbell
+from support.commands.command import Dumbbell
 
 TIMES = "".join(f"{ms}\n" for ms in range(1, 2001))
 PATH = """\

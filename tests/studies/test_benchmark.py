@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import dumbbell
-from conftest import COMMAND, Dumbbell
 from dumbbell import _core, catalog
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.studies.benchmark import shortened
+from support.commands.command import COMMAND, Dumbbell
 
 PARTS = [plan for plan in catalog.experiments() if plan.membership is not None]
 AIMD_CLASS = Path(__file__).parents[2] / "examples/python/aimd.py"

@@ -11,7 +11,6 @@ import numpy
 import pytest
 
 import dumbbell
-from conftest import COMMAND, replaced
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.published import Mean
@@ -26,6 +25,7 @@ from dumbbell.studies.calibrate.search import Effort, minimise
 from dumbbell.studies.calibrate.smoothing import surface
 from dumbbell.studies.calibrate.target import Point, TargetOptions, read_target
 from dumbbell.studies.calibrate.uncertainty import intervals
+from support.commands.command import COMMAND, replaced
 
 # Yan et al., USENIX ATC 2018, figure 3a: what nine schemes got from Nepal to India, and in the emulator that was
 # calibrated to that: Mbit/s and ms, measured and emulated.

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Dumbbell, replaced, show
 from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.ns3 import PROFILES, names
@@ -14,6 +13,7 @@ from dumbbell.catalog.quantities import rate_mbps
 from dumbbell.results.sql.rows import traffic_model
 from dumbbell.studies.ccperf.traffic import application
 from dumbbell.studies.ccperf.values import items, parameters, probability, queue_limit, seconds
+from support.commands.command import Dumbbell, replaced, show
 from support.pages.read_tables import sql_rows
 
 EXPERIMENT_15 = """--experiment-name=steady_state_single_flow --db-path=benchmark_TcpNewReno.db

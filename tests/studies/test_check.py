@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from conftest import COMMAND, Dumbbell
 from dumbbell.catalog.check_suite import JUDGED
 from dumbbell.studies.check.judging import FIRST, judge, looks
+from support.commands.command import COMMAND, Dumbbell
 
 ROOT = Path(__file__).parent.parent.parent
 GOODPUT = JUDGED["goodput"]

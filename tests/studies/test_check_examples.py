@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Dumbbell
+from support.commands.command import Dumbbell
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import dumbbell
-from conftest import Dumbbell
 from dumbbell import catalog
 from dumbbell.catalog.conformance_cases import Case, conformance_suites, find_suite, parse_case, state_names
 from dumbbell.catalog.scheme import Scheme
@@ -20,6 +19,7 @@ from dumbbell.studies.conformance.derived import DERIVED
 from dumbbell.studies.conformance.judging import FAIL, NOT_REACHED, Verdict, judged
 from dumbbell.studies.conformance.measures import MEASURES, measure, require_measure
 from dumbbell.studies.conformance.view import RunView
+from support.commands.command import Dumbbell
 from support.pages.blocks import ROOT
 
 BROKEN = (

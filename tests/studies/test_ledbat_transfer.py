@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Dumbbell
+from support.commands.command import Dumbbell
 
 ROW = re.compile(r"\[ *(\d+|SUM)\] +(\d+\.\d)- ?(\d+\.\d) sec  ([\d. ]{4,}) KBytes  ([\d. ]{4,}) KBytes/sec")
 

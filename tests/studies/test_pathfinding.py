@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conftest import Dumbbell
 from dumbbell import _core
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.path import PathModel
@@ -22,6 +21,7 @@ from dumbbell.studies.pathfinding.policer import policer
 from dumbbell.studies.pathfinding.probing import WAYS, understood
 from dumbbell.studies.pathfinding.simulated_path import path_model
 from dumbbell.studies.pathfinding.trains import Train
+from support.commands.command import Dumbbell
 
 
 def link(mbps: float, queue_bytes: int) -> dict[str, Any]:

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import dumbbell
-from conftest import COMMAND
 from dumbbell.base.errors import UserError
 from dumbbell.studies.reproduce.link import departures, period
 from dumbbell.studies.reproduce.mahimahi_command import LogHead, read_command, read_head
 from dumbbell.studies.reproduce.view import DELAY
+from support.commands.command import COMMAND
 from validation.reproduction import LATE, limited, mahimahi_path, slow, write_set
 
 CUBIC = dumbbell.catalog.schemes().find("cubic")

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import dumbbell
-from conftest import COMMAND
 from dumbbell.catalog.path import PathModel
 from dumbbell.studies.reproduce.measured import MeasuredRun
 from dumbbell.studies.reproduce.named import recorded_scheme
 from dumbbell.studies.reproduce.score import compare
 from dumbbell.studies.reproduce.simulated import Simulated
 from dumbbell.studies.reproduce.view import DELAY, RATE
+from support.commands.command import COMMAND
 from support.inputs.captures import quic, transfer, write_pcap
 from support.inputs.recorded_sets import recorded_sets
 from support.inputs.transfer_logs import REPORT

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import dumbbell
-from conftest import Dumbbell
 from support.by_hand.scripts import CubicByHand
+from support.commands.command import Dumbbell
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "vectors"

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Dumbbell
 from dumbbell import catalog
 from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.studies.vectors.write import scenario
+from support.commands.command import Dumbbell
 from support.inputs.json_sequences import read_sequence
 from support.pages.read_tables import csv_rows
 

@@ -15,7 +15,6 @@ from typing import Any
 import polars
 import pytest
 
-from conftest import Dumbbell, need_real_packets
 from dumbbell import catalog
 from dumbbell.catalog.outside.availability import missing
 from dumbbell.studies.webrtc import sdp
@@ -29,7 +28,9 @@ from dumbbell.studies.webrtc.samples import Record, Writer, values
 from dumbbell.studies.webrtc.trace import Trace
 from dumbbell.studies.webrtc.trials import Expected, controller, expected, parse, unknown
 from dumbbell.studies.webrtc.validity import Conduct
+from support.commands.command import Dumbbell
 from support.inputs.paths import path_text
+from support.machine import need_real_packets
 
 SCREAM = "WebRTC-Bwe-ScreamV2/mode:always/"
 L4S = SCREAM + "WebRTC-RFC8888CongestionControlFeedback/Enabled,offer:true/"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import dumbbell
-from conftest import COMMAND, Dumbbell
 from dumbbell.results.files import only_writer
+from support.commands.command import COMMAND, Dumbbell
 
 QUICK = ("--networks", "2", "--packets", "1000", "--rules", "20", "--link-mbps", "10,20", "--on-ms", "500")
 WEIGHTS = Path(dumbbell.__file__).parent / "catalog" / "weights" / "tao"

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import PROGRESS, Dumbbell, replaced
 from dumbbell.gym.export import packed, unpacked
 from dumbbell.train.advantages import Seen, advantages
+from support.commands.command import PROGRESS, Dumbbell, replaced
 
 ROOT = Path(__file__).parents[2]
 QUICK = ("--networks", "8", "--decisions", "40", "--rate-mbps", "1.2", "--rtt-ms", "100", "--loss", "0")

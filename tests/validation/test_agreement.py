@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from conftest import Dumbbell, show
 from dumbbell import _core, catalog
 from dumbbell.catalog.experiment_file import parse_experiment_file
 from dumbbell.catalog.outside.availability import missing
@@ -15,6 +14,7 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
 from dumbbell.execution.check import check
 from dumbbell.experiment import Overrides, resolve
+from support.commands.command import Dumbbell, show
 from validation import agreement
 
 Run = dict[str, Any]

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from conftest import Dumbbell
 from dumbbell.studies.calibrate.error import Outcome, errors, replication_error
 from dumbbell.studies.calibrate.target import TargetOptions, read_target
+from support.commands.command import Dumbbell
 from validation.calibration import EMULATORS, MEASURED
 
 

@@ -1,0 +1,79 @@
+"""The command without a process of its own: `main(argv)` with captured output, in the working directory of a test."""
+
+import contextlib
+import io
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from dumbbell.base import logs
+from dumbbell.base.interrupts import ENDING
+from dumbbell.cli.main import main
+
+
+def run_in_process(arguments: Sequence[str], folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Run `dumbbell ARGUMENTS` in `folder`; return its exit status and what it wrote."""
+    with _files() as (out, errors), _restored(folder), contextlib.redirect_stdout(out):
+        with contextlib.redirect_stderr(errors):
+            status = _status(list(arguments))
+        text, said = _text(out), _text(errors)
+    return subprocess.CompletedProcess(list(arguments), status, text, said)
+
+
+def _status(arguments: list[str]) -> int:
+    try:
+        return main(arguments)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except Exception:
+        traceback.print_exc()
+        return 1
+
+
+@contextlib.contextmanager
+def _files() -> Iterator[tuple[io.TextIOWrapper, io.TextIOWrapper]]:
+    """Two files in the place of the standard streams: they have descriptors, which the core writes to."""
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8") as out,
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="backslashreplace") as errors,
+    ):
+        yield out, errors  # type: ignore[misc]  # (typeshed has the private wrapper of a temporary file)
+
+
+def _text(file: io.TextIOWrapper) -> str:
+    file.flush()
+    file.seek(0)
+    return file.read()
+
+
+@contextlib.contextmanager
+def _restored(folder: Path) -> Iterator[None]:
+    """What a command may change of its process is as before afterwards: a test is one of many in it."""
+    directory, environment, argv = Path.cwd(), dict(os.environ), sys.argv
+    handlers = {number: signal.getsignal(number) for number in ENDING}
+    package = logging.getLogger(logs.PACKAGE)
+    level, propagate, written = package.level, package.propagate, list(package.handlers)
+    os.chdir(folder)
+    sys.argv = ["dumbbell"]
+    try:
+        with warnings.catch_warnings():
+            yield
+    finally:
+        os.chdir(directory)
+        sys.argv = argv
+        for name in os.environ.keys() - environment.keys():
+            del os.environ[name]
+        os.environ.update(environment)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        package.setLevel(level)
+        package.propagate = propagate
+        for handler in [each for each in package.handlers if each not in written]:
+            package.removeHandler(handler)

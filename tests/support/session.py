@@ -1,0 +1,32 @@
+"""What holds for all tests: how examples are made, signals, and what is compiled once."""
+
+import compileall
+import os
+import signal
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+import dumbbell as package
+
+# How long an example takes says something about the machine's other work only.
+settings.register_profile("dumbbell", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("dumbbell")
+
+# What a shell starts in the background ignores SIGINT, and so would all that the tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compiles the package once, and lets JAX keep what it compiles: else each of many commands would do it again.
+
+    What JAX compiles is not made fast: that would take longer than what the tests compute with it.
+    """
+    if not hasattr(config, "workerinput"):
+        compileall.compile_dir(Path(package.__file__).parent, quiet=2)
+        kept = TemporaryDirectory(prefix="dumbbell-jax-")
+        config.add_cleanup(kept.cleanup)
+        os.environ |= {"JAX_COMPILATION_CACHE_DIR": kept.name, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+        os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"

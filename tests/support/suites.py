@@ -1,0 +1,34 @@
+"""Which tests are the gate, and which are of another suite: a marker says so, or a fixture.
+
+`make test` runs the gate: what has no marker of a suite, and the smoke tests. `make test-all` runs every suite.
+"""
+
+import pytest
+
+SUITES = {
+    "real": "real packets, or real time",
+    "browser": "pages in a browser",
+    "pages": "the blocks of the documentation, as a reader types them",
+    "wheel": "wheels, as a user installs them",
+    "wasm": "the playground, compiled for a browser",
+    "programs": "needs dumbbell-kernel, dumbbell-quic or dumbbell-utp",
+    "kills": "commands that are killed",
+    "slow": "takes long",
+}
+"""Marker of each suite, and what is in it."""
+SMOKE = "smoke"
+"""Marker of a short test of a real thing: it belongs to the gate whatever it needs."""
+GATE = "gate"
+
+_FIXTURES = {"browser": "browser", "page": "browser", "firefox": "browser", "real_packets": "real"}
+"""Suites of tests that have a fixture of this name."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks each test with its suites, or as one of the gate."""
+    for item in items:
+        for fixture in _FIXTURES.keys() & item.fixturenames:  # type: ignore[attr-defined]
+            item.add_marker(_FIXTURES[fixture])
+        if item.get_closest_marker(SMOKE) or not any(map(item.get_closest_marker, SUITES)):
+            item.add_marker(GATE)
