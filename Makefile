@@ -127,8 +127,7 @@ check-rust: compiler
 	$(CARGO) fmt --all --check
 	@rustfmt --check $(LISTED)
 	$(CARGO) clippy --workspace $(OTHERS) --all-targets --locked --quiet -- -D warnings
-	$(CARGO) clippy --package py_bindings --no-default-features --locked --quiet -- -D warnings
-	$(CARGO) test --workspace $(OTHERS) --exclude py_bindings --lib --locked --quiet
+	$(CARGO) test --workspace $(OTHERS) --lib --locked --quiet
 
 .PHONY: check-python
 check-python: $(VENV)/.tests
@@ -140,51 +139,96 @@ check-python: $(VENV)/.tests
 .PHONY: check-web
 check-web: web/node_modules/.installed
 	@npm run --prefix web --silent check
+	@npm run --prefix web --silent test
+
+# The gate, and suites beside it: CONTRIBUTING.md says what is where, scripts/suites.py which suites a change touches.
 
 .PHONY: test
-# Everything is built before anything is tested; then tests that mostly wait run beside those that compute. The tests of
-# Python take longest: the counts of its runner come last.
-test: ## Everything that has to pass: check, and the tests of Rust, of the programs and of Python
-	@$(MAKE) --no-print-directory check build rust-tests
-	@$(MAKE) --no-print-directory playground
-	@$(MAKE) --no-print-directory --output-sync=line test-python-rest test-rest
+# Everything is built before anything is tested. The tests of Python take longest: the counts of its runner come last.
+test: ## The gate: check, the tests of Rust and of Python, a smoke test of each real thing
+	@scripts/kept_build.sh restore $(TARGET)
+	@$(MAKE) --no-print-directory check $(VENV)/.built $(PAGES)/index.html rust-tests
+	@scripts/kept_build.sh keep $(TARGET)
+	@$(MAKE) --no-print-directory --output-sync=line test-python test-rust
 
-# Compiled while the programs are, which leave a processor idle at times; after the other tests, which lock the same folder.
+.PHONY: test-all
+# One suite after the other: real packets need the machine for themselves.
+test-all: test ## The gate and every other suite
+	@set -e; for suite in $(SUITES); do $(MAKE) --no-print-directory test-$$suite; done
+
+# Compiled while Python is checked; after the other tests, which lock the same folder.
 .PHONY: rust-tests
 rust-tests: check-rust
 	$(CARGO) test --workspace $(OTHERS) --test '*' --no-run --locked --quiet
 
+# Crates whose integration tests carry real packets.
+REAL := datapath endpoint
+
 .PHONY: test-rust
-test-rust: ## Property, scripted, simulated-network and real-packet tests of the crates
-	$(CARGO) test --workspace $(OTHERS) --test '*' --locked --quiet
+test-rust: ## Property, scripted and simulated-network tests of the crates
+	$(CARGO) test --workspace $(OTHERS) $(REAL:%=--exclude %) --test '*' --locked --quiet
 	env -u MAKEFLAGS -u MFLAGS $(CARGO) test --workspace $(OTHERS) --doc --locked --quiet
 
+PYTEST_GATE = $(PYTEST) --numprocesses=auto --dist=worksteal
+
+.PHONY: test-python
+test-python: $(VENV)/.built $(PAGES)/index.html $(VENV)/.tests ## The gate of Python
+	$(PYTEST_GATE) -m gate
+
+.PHONY: test-budget
+test-budget: $(VENV)/.built $(PAGES)/index.html $(VENV)/.tests ## Record the CPU time of the slowest tests: tests/support/cpu_budget.json
+	$(PYTEST_GATE) -m gate --record-cpu
+
+.PHONY: quick-wheel
+quick-wheel: $(VENV)/.tests $(PAGES)/index.html | crates ## dist/: a wheel as the gate builds the module, for test-installed
+	$(VENV)/bin/maturin build --profile $(DUMBBELL_PROFILE) --locked $(QUIET) --out dist
+
+.PHONY: test-installed
+test-installed: $(VENV)/.tests ## The gate of Python with the wheel in dist/, for the Python of this environment
+	$(PYTHON) -m pip install --quiet --no-index --no-deps --force-reinstall dist/dumbbell-*.whl
+	$(PYTEST_GATE) -m gate
+
+SUITES := real programs browser pages wheel wasm kills slow
+
+.PHONY: test-real
+test-real: build $(VENV)/.tests ## Real packets and real time
+	@scripts/bootstrap.sh machines $(VENV)
+	$(CARGO) test $(REAL:%=--package %) --package plugin --lib --tests --locked --quiet -- --include-ignored
+	$(PYTEST) --numprocesses=4 --maxschedchunk=1 -m "real and not slow" # they mostly wait
+
 .PHONY: test-programs
-test-programs: $(VENV)/.programs ## Lints and tests of dumbbell-kernel, dumbbell-quic and dumbbell-utp
+test-programs: build $(VENV)/.tests ## Lints and tests of dumbbell-kernel, dumbbell-quic and dumbbell-utp, and of a module without them
+	$(CARGO) clippy --package py_bindings --no-default-features --locked --quiet -- -D warnings
 	$(CARGO) clippy --profile $(PROGRAM_PROFILE) $(PROGRAMS:%=-p %) --all-targets --locked --quiet -- -D warnings
 	cd programs/utp && test -z "$$($(GO)fmt -l .)" && $(GO) vet ./... && $(GO) test ./...
 	$(CARGO) test --profile $(PROGRAM_PROFILE) $(PROGRAMS:%=-p %) --locked --quiet
+	$(PYTEST_GATE) -m "programs and not real"
 
-.PHONY: test-python
-test-python: ## Tests of the command line, the results and the report; those in real time by themselves
-	@$(MAKE) --no-print-directory test-python-rest
-	@$(MAKE) --no-print-directory test-python-real
+.PHONY: test-browser
+test-browser: build $(VENV)/.tests ## The pages in Chromium and Firefox
+	@scripts/bootstrap.sh firefox $(VENV)
+	$(PYTEST_GATE) -m "browser and not real and not wasm"
 
-.PHONY: test-python-rest
-# Behind those in real time, which run beside these in `make test`, when both want a processor.
-test-python-rest: build $(VENV)/.tests
-	nice -n 15 $(PYTEST) --numprocesses=auto --dist=worksteal -m "not slow and not real"
+.PHONY: test-pages
+test-pages: build $(VENV)/.tests ## Every block of the documentation
+	$(PYTEST_GATE) -m "pages and not real and not slow"
 
-.PHONY: test-python-real
-test-python-real: build $(VENV)/.tests
-	$(PYTEST) --numprocesses=4 --maxschedchunk=1 -m "real and not slow" # they mostly wait
+.PHONY: test-wheel
+test-wheel: build $(VENV)/.tests ## Wheels and sources, installed as a user does
+	$(PYTEST) -m wheel
 
-# One after the other, beside Python's.
-.PHONY: test-rest
-test-rest:
-	@$(MAKE) --no-print-directory test-python-real
-	@$(MAKE) --no-print-directory test-rust
-	@$(MAKE) --no-print-directory test-programs
+.PHONY: test-wasm
+test-wasm: build playground $(VENV)/.tests ## The playground in a browser beside native runs
+	@scripts/bootstrap.sh firefox $(VENV)
+	$(PYTEST_GATE) -m wasm
+
+.PHONY: test-kills
+test-kills: build $(VENV)/.tests ## Commands that are killed
+	$(PYTEST_GATE) -m "kills and not real"
+
+.PHONY: test-slow
+test-slow: build $(VENV)/.tests ## Long simulations, and what compiles examples
+	$(PYTEST_GATE) -m slow
 
 # No file, no socket, no clock: what a browser runs too. Debian's compiler, for it comes with the sources of std.
 WASM := units strict_input record congestion transport path measure runs views simulator playground
@@ -194,10 +238,9 @@ wasm-check: ## The simulator compiles for the browser (Debian's rustc-web, cargo
 	+RUSTC_BOOTSTRAP=1 RUSTC=/usr/bin/rustc /usr/bin/cargo check --locked --quiet -Z build-std=std,panic_abort \
 		--target wasm32-unknown-unknown --target-dir $(TARGET)/wasm $(WASM:%=-p %)
 
-.PHONY: test-slow
-test-slow: build $(VENV)/.tests ## Long-running tests (property tests with many cases, long simulations)
-	PROPTEST_CASES=4096 $(CARGO) test --workspace $(OTHERS) --locked --profile no-lto --quiet -- --include-ignored
-	$(PYTEST)
+.PHONY: test-cases
+test-cases: compiler ## Property tests with 4096 cases each
+	PROPTEST_CASES=4096 $(CARGO) test --workspace $(OTHERS) $(REAL:%=--exclude %) --locked --profile no-lto --quiet -- --include-ignored
 
 .PHONY: advisories
 advisories: ## Ask the advisory databases about all locked packages (needs the internet, cargo-deny and pip-audit)

@@ -3,7 +3,9 @@
 #   compiler  what Rust needs to build; Rust itself is expected to be there
 #   python    the Python environment that dumbbell runs in
 #   real      what programs for real packets are built from and started with: BPF compiler, QUIC's build, Go, iperf3, a browser
-#   tests     what the tests and the checks need besides
+#   tests     what the gate needs besides: tools, a browser, Python's packages
+#   machines  two machines on this one, and the Internet between them, for the tests of remote runs
+#   firefox   a second browser for the tests of pages
 #   node      what builds the pages that a browser shows
 #   wasm      the compiler of what runs in a browser: Debian's, for it comes with the sources of Rust's library
 #   wheel     what links a wheel for older systems than this one
@@ -27,15 +29,16 @@ apt() { # packages, all of which have to be there afterwards
     done
     ((${#missing[@]})) || return 0
     echo "installing ${missing[*]}" >&2
-    "${sudo[@]}" apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+    "${sudo[@]}" apt-get update -o DPkg::Lock::Timeout=300 -qq
+    DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -o DPkg::Lock::Timeout=300 -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
 apt_optional() { # a scheme more where it is to be had, no reason to stop where it is not
     is_installed "$1" && return
+    apt-cache show --quiet=2 "$1" >/dev/null 2>&1 || "${sudo[@]}" apt-get update -o DPkg::Lock::Timeout=300 -qq
     apt-cache show --quiet=2 "$1" >/dev/null 2>&1 || return 0
     echo "installing $1" >&2
-    DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "$1" >/dev/null ||
+    DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -o DPkg::Lock::Timeout=300 -y -qq --no-install-recommends "$1" >/dev/null ||
         echo "$1 could not be installed: schemes that need it cannot run here" >&2
 }
 
@@ -89,10 +92,17 @@ real() {
 
 tests() {
     apt iproute2 iputils-ping                      # the tests look into namespaces with them
-    apt openssh-client nftables conntrack          # the tests make two machines, and the Internet between them
-    apt_dormant openssh-server
-    apt_optional firefox-esr                       # the pages in a second browser
+    apt_optional chromium-headless-shell           # the pages in a browser
     pip requirements-test.lock
+}
+
+machines() {
+    apt openssh-client nftables conntrack
+    apt_dormant openssh-server
+}
+
+firefox() {
+    apt_optional firefox-esr
 }
 
 node() {
@@ -114,6 +124,6 @@ bench() {
 }
 
 case $stage in
-compiler | python | real | tests | node | wasm | wheel | bench) "$stage" ;;
-*) echo "bootstrap.sh: $stage is no stage; allowed: compiler, python, real, tests, node, wasm, wheel, bench" >&2 && exit 2 ;;
+compiler | python | real | tests | machines | firefox | node | wasm | wheel | bench) "$stage" ;;
+*) echo "bootstrap.sh: $stage is no stage; allowed: compiler, python, real, tests, machines, firefox, node, wasm, wheel, bench" >&2 && exit 2 ;;
 esac

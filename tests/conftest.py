@@ -14,7 +14,10 @@
 
 pytest_plugins = [
     "support.session",
-    "support.suites",
-    "support.machine",
     "support.commands.command",
+    "support.suites",
+    "support.cpu_budget",
+    "support.clock",
+    "support.machine",
+    "support.punctual",
 ]

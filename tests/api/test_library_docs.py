@@ -12,6 +12,7 @@ PAGE = ROOT / "docs" / "library.md"
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
 
 
+@pytest.mark.pages
 def test_every_example_of_the_page_runs(tmp_path: Path) -> None:
     assert len(texts(PAGE, "python")) > 8
     assert "unknown scheme `cubik` (did you mean `cubic`?)" in run_page(PAGE, tmp_path)

@@ -19,6 +19,7 @@ def _killed(folder: Path, count: int, *names: str) -> kills.Tally:
     return tally
 
 
+@pytest.mark.kills
 @pytest.mark.parametrize("name", ["sim", *(pytest.param(name, marks=pytest.mark.slow) for name in ("import", "train"))])
 def test_a_few_kills(tmp_path: Path, name: str) -> None:
     _killed(tmp_path, 2, name)

@@ -24,6 +24,7 @@ REAL = [page for page in PAGES if any(block.runs and block.real for block in blo
 
 
 # the reproductions of papers take long
+@pytest.mark.pages
 @pytest.mark.parametrize(
     "page",
     [

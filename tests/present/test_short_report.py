@@ -269,6 +269,7 @@ return found;
 """
 
 
+@pytest.mark.browser
 def test_a_click_on_a_head_sorts_and_what_is_no_number_stays_below(model: ReportModel, tmp_path: Path) -> None:
     bad = {"status": "failed", "reason": "no luck", "flows": [], "links": [], "network": {}}
     runs = [
@@ -296,6 +297,7 @@ return found;
 """
 
 
+@pytest.mark.browser
 def test_words_filter_the_rows_of_a_table(model: ReportModel, tmp_path: Path) -> None:
     many = crowd(model, 14)
     some, one, every = play(ShortPage(ShortContent(many)).render(), FILTERED, tmp_path)
@@ -324,6 +326,7 @@ return found;
 """
 
 
+@pytest.mark.browser
 def test_a_scheme_is_lit_in_all_tables_and_planes(page: str, tmp_path: Path) -> None:
     found = play(page, LIT, tmp_path)
     assert found["titles"] == 0, "the tip has them"
@@ -350,6 +353,7 @@ return [...found, shown()];
 """
 
 
+@pytest.mark.browser
 def test_the_metrics_of_the_plane_can_be_chosen(model: ReportModel, tmp_path: Path) -> None:
     loss, median = {"vegas": 0.01, "copa": 0.0}, {"vegas": 30.0, "copa": 31.0}
     runs = []

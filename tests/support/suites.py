@@ -20,7 +20,7 @@ SMOKE = "smoke"
 """Marker of a short test of a real thing: it belongs to the gate whatever it needs."""
 GATE = "gate"
 
-_FIXTURES = {"browser": "browser", "page": "browser", "firefox": "browser", "real_packets": "real"}
+_FIXTURES = {"playwright": "browser", "browser": "browser", "real_packets": "real", "wheels": "wheel"}
 """Suites of tests that have a fixture of this name."""
 
 

@@ -49,6 +49,7 @@ def test_the_explorer_shows_runs_charts_and_a_run(page: Page, served: Served, tm
     page.close()
 
 
+@pytest.mark.wasm
 @pytest.mark.skipif(not (BUILT / "simulator.wasm").exists(), reason="not built: make playground")
 def test_the_playground_makes_the_same_packets(page: Page, files_served: Callable[[Path], str]) -> None:
     _, made = made_by_the_page([{"change": {"flows": [flow("cubic")], "duration_s": 2, "rate_mbps": 10}}])

@@ -25,7 +25,10 @@ ROOT = Path(__file__).parents[2]
 BUILT = ROOT / "build/playground"
 SCENARIOS = Path(__file__).parent / "playground_scenarios.mjs"
 
-pytestmark = pytest.mark.skipif(not (BUILT / "simulator.wasm").exists(), reason="not built: make playground")
+pytestmark = [
+    pytest.mark.wasm,
+    pytest.mark.skipif(not (BUILT / "simulator.wasm").exists(), reason="not built: make playground"),
+]
 
 Scenario = dict[str, Any]
 

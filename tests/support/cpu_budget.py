@@ -1,0 +1,120 @@
+"""The CPU time of tests: the slowest have a recorded one, and one that takes three times its own fails.
+
+CPU time does not depend on what else the machine does, but on how fast the machine is: all times are divided by that of a
+reference loop, measured at the start of each process. `pytest -m gate --record-cpu` writes `cpu_budget.json` anew.
+"""
+
+import json
+import os
+import time
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import pytest
+
+FILE = Path(__file__).with_suffix(".json")
+MOST = 3.0
+"""A test may take this many times its recorded CPU time."""
+ALWAYS_S = 3.0
+"""What any test may take on the machine of the record, s: below it the first use of a cache weighs more than the test."""
+SLOWEST = 20
+"""Tests that are recorded."""
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+ADVICE = (
+    "Make it smaller; read results of the shelf (support/shelf.py) or share a run (`once`); mark it `slow`; or, if what it "
+    "does is worth the time, record it: make test-budget"
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the option that records."""
+    parser.addoption("--record-cpu", action="store_true", help=f"write the slowest {SLOWEST} tests to {FILE.name}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measures the machine, and begins to record where that was asked for."""
+    config.stash[_MACHINE] = reference_s()
+    if config.getoption("record_cpu") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Recorder())
+
+
+def reference_s() -> float:
+    """Return the CPU time of a fixed loop, s: the least of five."""
+    return min(_loop_s() for _ in range(5))
+
+
+def _loop_s() -> float:
+    before, text = time.process_time(), ""
+    for number in range(30_000):
+        text = json.dumps({"number": number, "text": text[:20]})
+    return time.process_time() - before
+
+
+def cpu_s(process: int | None = None) -> float:
+    """Return the CPU time of this process and of all below it, s, those included that have ended."""
+    process = process or os.getpid()
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        below = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    except OSError:  # it has just ended
+        return 0.0
+    return sum(map(int, fields[11:15])) / _TICKS + sum(cpu_s(int(child)) for child in below)
+
+
+_MACHINE = pytest.StashKey[float]()
+_RECORDED: dict[str, float] = {}
+"""Times of tests in units of the reference loop."""
+
+
+def recorded() -> dict[str, float]:
+    """Return the recorded CPU times by test, in times of the reference loop."""
+    if not _RECORDED and FILE.exists():
+        _RECORDED.update(json.loads(FILE.read_text()))
+    return _RECORDED
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Measures a test, and fails it if it takes too long."""
+    before = cpu_s()
+    outcome = yield
+    used = (cpu_s() - before) / item.config.stash[_MACHINE]
+    item.user_properties.append(("cpu", used))
+    allowed = recorded().get(item.nodeid)
+    if allowed is not None and not item.config.getoption("record_cpu"):
+        said = exceeded(used, allowed, item.config.stash[_MACHINE])
+        if said:
+            pytest.fail(said, pytrace=False)
+    return outcome
+
+
+def exceeded(used: float, allowed: float, unit_s: float) -> str:
+    """Return what to say of a test that took `used` times the reference loop where `allowed` is recorded, or nothing."""
+    most = max(MOST * allowed, ALWAYS_S / unit_s)
+    if used <= most:
+        return ""
+    return f"took {used * unit_s:.1f} s of CPU time; {FILE.name} has {allowed * unit_s:.1f} s, {MOST:g} times that is too much. {ADVICE}"
+
+
+class _Recorder:
+    """Collects what all processes of pytest measured."""
+
+    def __init__(self) -> None:
+        self._used: dict[str, float] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call":
+            self._used[report.nodeid] = dict(report.user_properties).get("cpu", 0.0)  # type: ignore[assignment]
+
+    def slowest(self) -> Iterator[tuple[str, float]]:
+        yield from sorted(self._used.items(), key=lambda item: -item[1])[:SLOWEST]
+
+    def pytest_sessionfinish(self) -> None:
+        FILE.write_text(json.dumps({name: round(used, 1) for name, used in self.slowest()}, indent=1) + "\n")
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+        unit_s = config.stash[_MACHINE]
+        terminalreporter.write_line(f"CPU time of all tests: {sum(self._used.values()) * unit_s:.0f} s")
+        for name, used in sorted(self._used.items(), key=lambda item: -item[1])[:300]:
+            terminalreporter.write_line(f"{used * unit_s:8.1f} s  {name}")
