@@ -5,8 +5,8 @@ import os
 import re
 import signal
 import subprocess
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,28 +15,19 @@ import pytest
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
 from dumbbell.base.progress import Progress, span
+from dumbbell.execution.perform import Execution, perform
 from dumbbell.execution.pool import Outcome, Tell
 from dumbbell.execution.scheduler import perform_campaign
 from dumbbell.experiment import Experiment, Overrides, Run, resolve
 from dumbbell.results import ResultsDirectory, campaign_state, prepare
 from dumbbell.results.campaign_state import STATE_FILE, Schedule, read_state
+from dumbbell.results.directory import locked
+from support.clock import ManualClock
 from support.commands.command import COMMAND, Dumbbell, show
+from support.waiting import wait_for
 
 START_S = 1_800_000_000.0  # 2027-01-15T08:00:00Z
 HOUR_S = 3600.0
-
-
-class Days:
-    """A clock that goes only when somebody sleeps or works."""
-
-    def __init__(self) -> None:
-        self.now_s = START_S
-
-    def clock(self) -> float:
-        return self.now_s
-
-    def sleep(self, seconds: float) -> None:
-        self.now_s += seconds
 
 
 def experiment_of(**settings: object) -> Experiment:
@@ -45,13 +36,8 @@ def experiment_of(**settings: object) -> Experiment:
 
 
 @pytest.fixture
-def days() -> Days:
-    return Days()
-
-
-@pytest.fixture
-def progress() -> Progress:
-    return Progress()
+def progress(clock: ManualClock) -> Progress:
+    return Progress(clock)
 
 
 Making = Callable[[int, list[Run]], Outcome]
@@ -60,8 +46,10 @@ Making = Callable[[int, list[Run]], Outcome]
 class Made:
     """A campaign that is played: how long each round takes, and what happens in it."""
 
-    def __init__(self, folder: Path, days: Days, progress: Progress, resume: bool = False, **settings: object) -> None:
-        self.days, self.progress = days, progress
+    def __init__(
+        self, folder: Path, clock: ManualClock, progress: Progress, resume: bool = False, **settings: object
+    ) -> None:
+        self.clock, self.progress = clock, progress
         self.results = prepare(folder, experiment_of(**settings), resume)
         self.begun: list[tuple[int, float]] = []
         """Each round that was begun, and how late."""
@@ -72,11 +60,11 @@ class Made:
         number = runs[0].run
         assert {run.run for run in runs} == {number}, "never two rounds at once"
         due_s = Schedule(START_S, HOUR_S, 6).due_s(number)
-        self.begun.append((number, round(self.days.now_s - due_s)))
+        self.begun.append((number, round(self.clock.time() - due_s)))
         if number in self.raises:
             raise self.raises[number]
         for run in runs:
-            self.days.sleep(self.takes_s.get(number, 60.0) / len(runs))
+            self.clock.sleep(self.takes_s.get(number, 60.0) / len(runs))
             self.finish(run)
             tell(run, {"status": "done"})
         return Outcome(finished=len(runs))
@@ -88,8 +76,7 @@ class Made:
 
     def perform(self) -> Outcome:
         todo = [run for run in self.results.experiment.all_runs() if self.results.statistics(run) is None]
-        days = self.days
-        return perform_campaign(self.results, todo, self.make, 1, self.progress, days.clock, days.sleep)
+        return perform_campaign(self.results, todo, self.make, 1, self.progress, self.clock)
 
     @property
     def state(self) -> campaign_state.State:
@@ -98,8 +85,8 @@ class Made:
         return state
 
 
-def test_rounds_begin_at_their_times(tmp_path: Path, days: Days, progress: Progress) -> None:
-    made = Made(tmp_path / "out", days, progress)
+def test_rounds_begin_at_their_times(tmp_path: Path, clock: ManualClock, progress: Progress) -> None:
+    made = Made(tmp_path / "out", clock, progress)
     outcome = made.perform()
     assert made.begun == [(number, 0) for number in range(1, 7)]
     paths = len(made.results.experiment.paths)
@@ -109,9 +96,9 @@ def test_rounds_begin_at_their_times(tmp_path: Path, days: Days, progress: Progr
 
 
 def test_a_round_that_does_not_fit_makes_the_next_one_late(
-    tmp_path: Path, days: Days, progress: Progress, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, clock: ManualClock, progress: Progress, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = Made(tmp_path / "out", days, progress)
+    made = Made(tmp_path / "out", clock, progress)
     made.takes_s = {2: 1.5 * HOUR_S}
     outcome = made.perform()
     assert made.begun == [(1, 0), (2, 0), (3, 1800), (4, 0), (5, 0), (6, 0)]
@@ -122,9 +109,9 @@ def test_a_round_that_does_not_fit_makes_the_next_one_late(
 
 
 def test_what_could_not_begin_in_its_time_is_missed_and_said(
-    tmp_path: Path, days: Days, progress: Progress, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, clock: ManualClock, progress: Progress, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = Made(tmp_path / "out", days, progress)
+    made = Made(tmp_path / "out", clock, progress)
     made.takes_s = {2: 3.25 * HOUR_S}
     outcome = made.perform()
     assert made.begun == [(1, 0), (2, 0), (5, 900), (6, 0)]
@@ -141,16 +128,16 @@ def test_what_could_not_begin_in_its_time_is_missed_and_said(
 
 
 def test_after_a_death_the_schedule_goes_on_where_it_stands(
-    tmp_path: Path, days: Days, progress: Progress, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, clock: ManualClock, progress: Progress, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first = Made(tmp_path / "out", days, progress)
+    first = Made(tmp_path / "out", clock, progress)
     first.raises = {3: SystemExit()}
     with pytest.raises(SystemExit):
         first.perform()
     first.finish(first.results.experiment.all_runs()[2 * len(first.results.experiment.labels)])
     capsys.readouterr()
-    days.now_s = START_S + 4.25 * HOUR_S
-    again = Made(tmp_path / "out", days, progress, resume=True)
+    clock.turn(START_S + 4.25 * HOUR_S - clock.time())
+    again = Made(tmp_path / "out", clock, progress, resume=True)
     outcome = again.perform()
     assert again.begun == [(5, 900), (6, 0)]
     said = capsys.readouterr().err
@@ -159,34 +146,38 @@ def test_after_a_death_the_schedule_goes_on_where_it_stands(
     assert [each.partition(",")[0] for each in outcome.missed] == ["round 3", "round 4"]
 
 
-def test_a_round_that_was_cut_off_goes_on_while_it_is_its_time(tmp_path: Path, days: Days, progress: Progress) -> None:
-    first = Made(tmp_path / "out", days, progress)
+def test_a_round_that_was_cut_off_goes_on_while_it_is_its_time(
+    tmp_path: Path, clock: ManualClock, progress: Progress
+) -> None:
+    first = Made(tmp_path / "out", clock, progress)
     first.raises = {2: SystemExit()}
     with pytest.raises(SystemExit):
         first.perform()
-    days.now_s = START_S + 1.5 * HOUR_S
-    again = Made(tmp_path / "out", days, progress, resume=True)
+    clock.turn(START_S + 1.5 * HOUR_S - clock.time())
+    again = Made(tmp_path / "out", clock, progress, resume=True)
     assert again.perform().missed == []
     assert again.begun[0] == (2, 1800)
 
 
-def test_a_campaign_that_is_over_has_nothing_left(tmp_path: Path, days: Days, progress: Progress) -> None:
-    first = Made(tmp_path / "out", days, progress)
+def test_a_campaign_that_is_over_has_nothing_left(tmp_path: Path, clock: ManualClock, progress: Progress) -> None:
+    first = Made(tmp_path / "out", clock, progress)
     first.raises = {6: SystemExit()}
     with pytest.raises(SystemExit):
         first.perform()
-    days.now_s = START_S + 8 * HOUR_S
-    again = Made(tmp_path / "out", days, progress, resume=True)
+    clock.turn(START_S + 8 * HOUR_S - clock.time())
+    again = Made(tmp_path / "out", clock, progress, resume=True)
     outcome = again.perform()
     assert again.begun == []
     assert [each.partition(",")[0] for each in outcome.missed] == ["round 6"]
-    longer = Made(tmp_path / "out", days, progress, resume=True, for_s=10 * HOUR_S)
+    longer = Made(tmp_path / "out", clock, progress, resume=True, for_s=10 * HOUR_S)
     longer.perform()
     assert [number for number, _ in longer.begun] == [9, 10], "a longer one keeps the times of its rounds"
 
 
-def test_a_round_for_which_nothing_can_be_made_ready_is_missed(tmp_path: Path, days: Days, progress: Progress) -> None:
-    made = Made(tmp_path / "out", days, progress)
+def test_a_round_for_which_nothing_can_be_made_ready_is_missed(
+    tmp_path: Path, clock: ManualClock, progress: Progress
+) -> None:
+    made = Made(tmp_path / "out", clock, progress)
     made.raises = {2: UserError("far: nobody answers")}
     outcome = made.perform()
     assert [number for number, _ in made.begun] == [1, 2, 3, 4, 5, 6]
@@ -210,6 +201,32 @@ def test_every_round_has_an_order_of_its_own_drawn_from_the_seed() -> None:
 SMALL = ("run", "--schemes", "reno,copa", "--path", "small.toml", "--duration", "1", "--out", "out")
 
 
+def test_a_campaign_makes_its_runs_and_sleeps_between_rounds(folder: Path, clock: ManualClock) -> None:
+    experiment = resolve(
+        catalog.experiments().find("quick"),
+        Overrides(
+            schemes=("reno", "copa"),
+            paths=(str(folder / "small.toml"),),
+            settings={"every_s": HOUR_S, "for_s": 2 * HOUR_S, "duration_s": 1.0, "random_order": True},
+        ),
+    )
+    out = folder / "out"
+
+    @contextmanager
+    def hold() -> Iterator[list[ResultsDirectory]]:
+        with locked(out):
+            yield [prepare(out, experiment, resume=False)]
+
+    (results,), outcome = perform([experiment], Execution(out=out, jobs=1), hold, None, Progress(clock))
+    assert (outcome.finished, outcome.failed, outcome.missed) == (4, [], [])
+    state = read_state(out)
+    assert state is not None
+    assert (state.state, state.round) == ("done", 2)
+    assert sum(clock.slept_s) == HOUR_S, "the runs took no time of this clock"
+    assert all(results.statistics(run) for run in experiment.all_runs())
+
+
+@pytest.mark.real
 def test_a_short_campaign_from_the_command_line(dumbbell: Dumbbell, folder: Path) -> None:
     # a busy machine may need seconds for a round, and one that is not begun in time is missed
     done = dumbbell(*SMALL, "--every", "5s", "--for", "10s", "--random-order")
@@ -233,7 +250,7 @@ def test_a_killed_campaign_is_seen_as_dead_and_goes_on(
     slow = ("--every", "10s", "--for", "20s")
     running = start(*SMALL, *slow)
     try:
-        _until(lambda: (folder / "out/runs/small/copa/1/stats.json").exists())
+        wait_for(lambda: (folder / "out/runs/small/copa/1/stats.json").exists())
         going = show(dumbbell, "out", expect=1)["campaign"]
         assert going["alive"]
         assert re.search(
@@ -263,7 +280,7 @@ def test_an_interrupted_campaign_says_so_and_goes_on(
 ) -> None:
     running = start(*SMALL, "--every", "60s", "--for", "120s")
     out = folder / "out"
-    _until(lambda: (state := read_state(out)) is not None and (state.state, state.round) == ("waiting", 2))
+    wait_for(lambda: (state := read_state(out)) is not None and (state.state, state.round) == ("waiting", 2))
     os.kill(running.pid, signal.SIGINT)
     _, said = running.communicate(timeout=60)
     assert running.returncode == 1
@@ -272,13 +289,6 @@ def test_an_interrupted_campaign_says_so_and_goes_on(
     assert re.search(r"campaign: stopped in round [12] of 2: interrupted; last run: ", printed)
     content = show(dumbbell, "out", expect=1)
     assert (content["campaign"]["state"], content["campaign"]["alive"]) == ("stopped", False)
-
-
-def _until(condition: Callable[[], bool]) -> None:
-    ends = time.monotonic() + 60.0
-    while not condition():
-        assert time.monotonic() < ends
-        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(
@@ -319,16 +329,18 @@ def test_a_damaged_campaign_state_is_named(tmp_path: Path, content: str) -> None
     assert told["damaged"].startswith(f"{STATE_FILE}:")
 
 
-def test_what_is_silent_for_long_is_dead(tmp_path: Path) -> None:
-    schedule = Schedule(START_S, 60.0, 10)
-    with campaign_state.StateKeeper(tmp_path, schedule, None) as heart:
+def test_what_is_silent_for_long_is_dead(tmp_path: Path, clock: ManualClock) -> None:
+    schedule, silent_since = Schedule(START_S, 60.0, 10), int(clock.time())
+    # whose clock stands still does not beat
+    with campaign_state.StateKeeper(tmp_path, schedule, None, ManualClock()) as heart:
         heart.running(3, {"run": "reno on p, run 3", "due_at": "later"})
-        found = campaign_state.as_json(tmp_path)
+        os.utime(tmp_path / STATE_FILE, (silent_since, silent_since))
+        clock.turn(campaign_state.SILENT_S - 1.0)
+        found = campaign_state.as_json(tmp_path, clock)
         assert found is not None
         assert found["alive"]
-        silent_since = int(time.time()) - 60
-        os.utime(tmp_path / STATE_FILE, (silent_since, silent_since))
-        found = campaign_state.as_json(tmp_path)
+        clock.turn(1.0)
+        found = campaign_state.as_json(tmp_path, clock)
     assert found is not None
     assert not found["alive"]
     assert found["in_words"] == (
@@ -336,6 +348,19 @@ def test_what_is_silent_for_long_is_dead(tmp_path: Path) -> None:
     )
     assert found["seen_at"] == campaign_state.stamp(float(silent_since))
     assert campaign_state.as_json(tmp_path / "nowhere") is None
+
+
+def test_a_campaign_beats_while_it_waits(tmp_path: Path, clock: ManualClock) -> None:
+    file = tmp_path / STATE_FILE
+    with campaign_state.StateKeeper(tmp_path, Schedule(START_S, 60.0, 10), None, clock):
+        for _ in range(3):
+            clock.until_waiting()
+            os.utime(file, (0, 0))
+            clock.turn(campaign_state.BEAT_S)
+            wait_for(lambda: file.stat().st_mtime > 0)
+    os.utime(file, (0, 0))
+    clock.turn(10 * campaign_state.BEAT_S)
+    assert file.stat().st_mtime == 0, "who is over does not beat"
 
 
 def test_a_campaign_state_at_a_time_without_a_date_is_damaged() -> None:

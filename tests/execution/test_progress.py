@@ -13,32 +13,18 @@ import pytest
 
 from dumbbell import _core, catalog, preview
 from dumbbell.backends import find_executor
-from dumbbell.base.progress import Piece, Progress
+from dumbbell.base.progress import LOOK_EVERY_S, Piece, Progress
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.execution.estimate import carried_packets, cells
 from dumbbell.experiment import Experiment, Overrides, resolve
+from support.clock import ManualClock
 from support.commands.command import TIMEOUT_S, Dumbbell
 from support.inputs.captures import transfer, write_pcap
 from support.inputs.transfer_logs import REPORT, SS_LOG
 from support.pages.blocks import GIVEN
 
 
-class Clock:
-    """A time that passes when it is told to."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-def test_the_rest_is_shared_by_those_who_work_and_one_long_piece_is_not(clock: Clock) -> None:
+def test_the_rest_is_shared_by_those_who_work_and_one_long_piece_is_not(clock: ManualClock) -> None:
     progress = Progress(clock)
     progress.expect("runs", [Piece("a", 4.0)] * 6, workers=3)
     assert progress.left_s() == pytest.approx(8.0)
@@ -46,74 +32,105 @@ def test_the_rest_is_shared_by_those_who_work_and_one_long_piece_is_not(clock: C
     assert progress.left_s() == pytest.approx(20.0)
 
 
-def test_later_stages_count_from_the_start(clock: Clock) -> None:
+def test_later_stages_count_from_the_start(clock: ManualClock) -> None:
     # 80 seconds of drawing followed when nothing was left.
     progress = Progress(clock)
     runs = progress.expect("runs", [Piece("a", 2.0)])
     progress.expect("figures", [Piece("f", 1.0)] * 10, workers=2, start_s=1.5)
     assert progress.left_s() == pytest.approx(2.0 + 1.5 + 5.0)
     runs.begin(0)
-    clock.now += 2.0
+    clock.turn(2.0)
     runs.step(0, seconds=2.0)
     assert progress.left_s() == pytest.approx(6.5)
 
 
-def test_work_that_ends_at_a_time_has_no_more_left_than_that(clock: Clock) -> None:
+def test_work_that_ends_at_a_time_has_no_more_left_than_that(clock: ManualClock) -> None:
     # "about 4 h left" stood beside "over in 60 min at most"
     progress = Progress(clock)
-    paths = progress.expect("paths", [Piece("a", 10.0)] * 10, until=clock.now + 30.0)
+    paths = progress.expect("paths", [Piece("a", 10.0)] * 10, until=clock.monotonic() + 30.0)
     assert progress.left_s() == pytest.approx(30.0)
     progress.expect("figures", [Piece("f", 1.0)])
     assert progress.left_s() == pytest.approx(31.0)
     paths.begin(0)
-    clock.now += 40.0
+    clock.turn(40.0)
     paths.step(0, seconds=40.0)
     assert progress.left_s() <= 4.0  # what is over has nothing left; figures take longer than thought, too
 
 
-def test_what_a_kind_of_piece_has_cost_corrects_what_is_expected_of_it(clock: Clock) -> None:
+def test_what_a_kind_of_piece_has_cost_corrects_what_is_expected_of_it(clock: ManualClock) -> None:
     progress = Progress(clock)
     stage = progress.expect("runs", [Piece("quick", 10.0, "quick"), Piece("slow", 10.0, "slow")] * 3)
     for number, seconds in ((0, 10.0), (1, 100.0)):
         stage.begin(number)
-        clock.now += seconds
+        clock.turn(seconds)
         stage.step(number, seconds=seconds)
     # two of each are left: 20 s and 200 s, within what is not believed of the measured cost
     assert progress.left_s() == pytest.approx(220.0, rel=0.12)
     stage.begin(3)
-    clock.now += 30.0
+    clock.turn(30.0)
     assert progress.left_s() == pytest.approx(190.0, rel=0.12)
 
 
-def test_the_time_of_a_run_that_waits_for_others_does_not_pass(clock: Clock) -> None:
+def test_the_time_of_a_run_that_waits_for_others_does_not_pass(clock: ManualClock) -> None:
     progress = Progress(clock)
     stage = progress.expect("runs", [Piece("first", 10.0), Piece("second", 10.0)])
     stage.begin(0)
     stage.say(0, "waiting for another run", stands_still=True)
-    clock.now += 100.0
+    clock.turn(100.0)
     assert progress.left_s() == pytest.approx(20.0)
     stage.say(0, "begins", stands_still=False)
-    clock.now += 10.0
+    clock.turn(10.0)
     stage.step(0, seconds=110.0)
     assert progress.left_s() < 120.0
 
 
-def test_a_plain_line_comes_at_least_every_two_seconds(capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress() as progress:
-        stage = progress.expect("runs", [Piece("long", 30.0)])
-        stage.begin(0)
-        time.sleep(4.3)  # of one long run, or of a single drawing
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) >= 2
-    assert all(re.fullmatch(r"0/1 runs, \d s gone, about \d\d s left: long", line) for line in lines)
+def silences(progress: Progress, clock: ManualClock, capsys: pytest.CaptureFixture[str], lasts_s: float) -> list[float]:
+    """The times without a line while so much time passes, s; each line is of one long run, or of a single drawing."""
+    spoke_s, found = clock.monotonic(), []
+    with progress:
+        for _ in range(round(lasts_s / LOOK_EVERY_S)):
+            clock.until_waiting()
+            clock.turn(LOOK_EVERY_S)
+            clock.until_waiting()
+            if said := capsys.readouterr().err:
+                assert re.fullmatch(r"0/1 runs, \d+ s gone, about \d\d s left: long\n", said)
+                found.append(clock.monotonic() - spoke_s)
+                spoke_s = clock.monotonic()
+    return [*found, clock.monotonic() - spoke_s]
 
 
-def test_a_run_that_waits_says_for_whom(capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress() as progress:
+def test_a_plain_line_comes_at_least_every_two_seconds(clock: ManualClock, capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(clock)
+    progress.expect("runs", [Piece("long", 30.0)]).begin(0)
+    found = silences(progress, clock, capsys, 10.0)
+    assert len(found) > 5
+    assert max(found) < 2.0
+
+
+def test_what_lasts_for_hours_is_said_once_and_then_seldom(
+    clock: ManualClock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = []
+    with Progress(clock) as progress:
+        clock.turn(10.0)
+        progress.doing("waiting for round 2", seldom=True)
+        for _ in range(100):
+            clock.until_waiting()
+            clock.turn(30.0)
+            clock.until_waiting()
+            lines.append(capsys.readouterr().err)
+    assert lines[0].startswith("waiting for round 2: ") or lines[1].startswith("waiting for round 2: ")
+    assert 9 <= sum(map(bool, lines)) <= 11, "every five minutes"
+
+
+def test_a_run_that_waits_says_for_whom(clock: ManualClock, capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress(clock) as progress:
         stage = progress.expect("runs", [Piece("reno on lab, run 1", 30.0)])
         stage.begin(0)
         stage.say(0, "waiting for another run (pid 123, since 12:00:05)", stands_still=True)
-        time.sleep(2.0)
+        clock.until_waiting()
+        clock.turn(2.0)
+        clock.until_waiting()
     assert "reno on lab, run 1: waiting for another run (pid 123, since 12:00:05)\n" in capsys.readouterr().err
 
 
@@ -135,21 +152,23 @@ def told(folder: Path, every_s: float, *commands: tuple[str, ...]) -> list[tuple
     return said
 
 
-def test_reports_and_pages_tell_how_far_they_are(dumbbell: Dumbbell, folder: Path) -> None:
+DRAWING = (
+    (("report", "out", "--all-runs"), {"figures of runs"}),
+    (("benchmark", "--schemes", "vegas", "--quick", "--only", "sweep_loss"), {"runs", "figures"}),
+)
+"""Commands that draw, and the stages that they are in for long."""
+
+
+@pytest.mark.parametrize("is_timed", [False, pytest.param(True, marks=pytest.mark.real)])
+def test_reports_and_pages_tell_how_far_they_are(dumbbell: Dumbbell, folder: Path, is_timed: bool) -> None:
     # Half of a benchmark's time was silent.
     dumbbell("run", "--schemes", "cubic,bbr", "--path", "small.toml", "--duration", "5", "--out", "out")
-    for arguments, stages in (
-        (("report", "out", "--all-runs"), {"figures of runs"}),
-        (
-            ("benchmark", "--schemes", "vegas", "--quick", "--only", "sweep_loss"),
-            {"runs", "figures"},
-        ),
-    ):
+    for arguments, stages in DRAWING:
         said = told(folder, 0.05, arguments)
         found = {match[1] for _, line in said if (match := re.match(r"\d+/\d+ ([a-z ]+?),", line))}
         assert stages <= found
         gaps = [(later - earlier, line) for (earlier, _), (later, line) in pairwise(said)]
-        assert max(gaps)[0] < 2.0, max(gaps)
+        assert not is_timed or max(gaps)[0] < 2.0, max(gaps)
 
 
 def test_imports_and_exports_tell_how_far_they_are(dumbbell: Dumbbell, folder: Path) -> None:

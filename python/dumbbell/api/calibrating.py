@@ -1,14 +1,13 @@
 """The path model under which our schemes behave as they were measured."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 
 from dumbbell import catalog
 from dumbbell.api.selection import Names, listed_names
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.names import require_names
@@ -135,11 +134,19 @@ def calibrate_path(
                 progress.line(f"in no fit: {point.label}: {point.unfitted}")
             groups = fold_schemes(found.schemes, None if folds == LEAVE_ONE_OUT else int(folds), seed)
             pieces = _pieces(found, len(ladder), len(groups), evaluations, jobs or cpus())
-            until = None if minutes is None else time.monotonic() + 60.0 * minutes
-            watcher = _Said(progress.expect("paths", pieces, until=until), evaluations)
+            until = None if minutes is None else progress.clock.monotonic() + 60.0 * minutes
+            watcher = _Said(progress.expect("paths", pieces, until=until), evaluations, progress.clock)
             objective = Objective(found, crew, journal)
             fitter = Fitter(
-                found, objective, evaluations, not equal_weights, seed, until, len(ladder) * (1 + len(groups)), watcher
+                found,
+                objective,
+                evaluations,
+                not equal_weights,
+                seed,
+                until,
+                len(ladder) * (1 + len(groups)),
+                watcher,
+                progress.clock,
             )
             climbed = climb(fitter, ladder, groups)
             scored = None
@@ -161,19 +168,20 @@ def _models(names: tuple[str, ...]) -> list[Model]:
 class _Said(Watcher):
     """Progress: how many paths were tried, which search goes on, and how far off its likeliest path is."""
 
-    def __init__(self, stage: Stage, evaluations: int) -> None:
+    def __init__(self, stage: Stage, evaluations: int, clock: Clock) -> None:
+        self._clock = clock
         self._stage, self._evaluations = stage, evaluations
         self._name, self._end, self._done, self._since = "", 0, 0, 0.0
 
     def begin(self, name: str) -> None:
         """The next search."""
-        self._name, self._end, self._since = name, self._end + self._evaluations, time.monotonic()
+        self._name, self._end, self._since = name, self._end + self._evaluations, self._clock.monotonic()
         self._go_on("")
 
     def tell(self, tried: int, error: float) -> None:
         """So many paths were tried, and the best is so far off."""
         until = min(self._end - self._evaluations + tried, self._end)
-        now = time.monotonic()
+        now = self._clock.monotonic()
         seconds = (now - self._since) / max(until - self._done, 1)
         self._since = now
         while self._done < until:
@@ -226,4 +234,4 @@ def _calibrated(
         parameters,
         model,
     )
-    return replace(result, path=replace(result.path, provenance=provenance(result, datetime.now(tz=UTC).date())))
+    return replace(result, path=replace(result.path, provenance=provenance(result, SYSTEM_CLOCK.utc().date())))

@@ -1,7 +1,6 @@
 """What the network to another machine is like."""
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 
@@ -88,7 +87,7 @@ def measure_path(
     if all(way.rate.value is None and way.rate.low is None for way in found.ways.values()):
         raise UserError(f"{host}: too few packets arrived to tell anything of the path")
     title = f"this machine and {host}, as measured"
-    return MeasuredPath(path_model(found, own_name, title, datetime.now(tz=UTC).date()), found)
+    return MeasuredPath(path_model(found, own_name, title, progress.clock.utc().date()), found)
 
 
 def _watched(machine: Host, options: Options, wanted: ProbeBudget, progress: Progress) -> Findings:

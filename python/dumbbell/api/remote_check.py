@@ -1,10 +1,10 @@
 """What runs with another machine need of it, and how to mend what is missing there."""
 
-import time
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from dumbbell.base.clock import Clock
 from dumbbell.base.digits import decimal
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.interrupts import interruptible
@@ -43,7 +43,7 @@ def check_remote(host: str) -> list[Check]:
         try:
             with Peer(machine, any_version=True) as there, Peer() as here:
                 progress.doing(f"looking at {machine}")
-                return _checks(machine, there, here)
+                return _checks(machine, there, here, progress.clock)
         except LinkLost as error:
             said = str(error).removeprefix(f"{machine}: ")
             what, _, fix = said.partition(": ")
@@ -52,9 +52,9 @@ def check_remote(host: str) -> list[Check]:
             return [Check("ssh", False, str(error).removeprefix(f"{machine}: "))]
 
 
-def _checks(machine: Host, there: Peer, here: Peer) -> list[Check]:
+def _checks(machine: Host, there: Peer, here: Peer, clock: Clock) -> list[Check]:
     facts = there.hello
-    found = [_ssh(there), _version(machine, there)]
+    found = [_ssh(there, clock), _version(machine, there)]
     if there.other_version:
         return found  # its answers may be others
     looks: tuple[Callable[[Facts], Check], ...] = (
@@ -70,12 +70,12 @@ def _checks(machine: Host, there: Peer, here: Peer) -> list[Check]:
     return found
 
 
-def _ssh(there: Peer) -> Check:
+def _ssh(there: Peer, clock: Clock) -> Check:
     took_s = []
     for _ in range(_ASKED):
-        began_s = time.monotonic()
+        began_s = clock.monotonic()
         there.ask("echo")
-        took_s.append(time.monotonic() - began_s)
+        took_s.append(clock.monotonic() - began_s)
     return Check("ssh", True, f"answers in {decimal(min(took_s) * 1e3, 1)} ms")
 
 

@@ -11,13 +11,13 @@ import os
 import select
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock, polling
 from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import ENDING
 
@@ -246,11 +246,17 @@ def _raise_again(asked: int) -> None:
             signal.raise_signal(number)
 
 
-def _wait(poll: select.poll, hearing: Hearing | None, keeper: "_Keeper | None", ends: set[int]) -> set[int]:
+def _wait(
+    poll: select.poll,
+    hearing: Hearing | None,
+    keeper: "_Keeper | None",
+    ends: set[int],
+    clock: Clock = SYSTEM_CLOCK,
+) -> set[int]:
     """Waits until one of the descriptors `ends` tells that the process ends; none if it has done what it may not."""
     looked = let_go = 0.0
     while True:
-        found = {descriptor for descriptor, _ in poll.poll(LOOK_S * 1000 if keeper else None)}
+        found = {descriptor for descriptor, _ in clock.wait(polling(poll), LOOK_S if keeper else None)}
         if over := found & ends:
             return over
         if hearing and hearing.fileno() in found:
@@ -258,13 +264,13 @@ def _wait(poll: select.poll, hearing: Hearing | None, keeper: "_Keeper | None", 
                 hearing.hear()
             except EOFError:
                 poll.unregister(hearing.fileno())
-                let_go = time.monotonic()
+                let_go = clock.monotonic()
             except UserError as error:
                 if keeper:
                     keeper.say(str(error))
                 return set()
-        if keeper and time.monotonic() - looked >= LOOK_S:
-            looked = time.monotonic()
+        if keeper and clock.monotonic() - looked >= LOOK_S:
+            looked = clock.monotonic()
             if keeper.finds_too_much():
                 return set()
             if let_go and looked - let_go > LET_GO_S:
@@ -306,15 +312,15 @@ class _Keeper:
         return True
 
 
-def was_copied(last_words: Path) -> bool:
+def was_copied(last_words: Path, clock: Clock = SYSTEM_CLOCK) -> bool:
     """Whether a copy of this process, made with `fork`, has gone on with its work and said so in its last words.
 
     A copy that has just begun is given time to do so; one that sleeps is left to the guardian.
     """
-    until = time.monotonic() + COPY_S
+    until = clock.monotonic() + COPY_S
     own = _command(os.getpid())
-    while time.monotonic() < until and any(_command(each) == own for each in descendants(os.getpid())):
-        time.sleep(0.005)
+    while clock.monotonic() < until and any(_command(each) == own for each in descendants(os.getpid())):
+        clock.sleep(0.005)
     try:
         return last_words.stat().st_size > 0
     except OSError:
@@ -391,20 +397,20 @@ def _resident_bytes(process: int) -> int:
         return 0
 
 
-def _end_rest(group: int) -> set[int]:
+def _end_rest(group: int, clock: Clock = SYSTEM_CLOCK) -> set[int]:
     """Ends all processes below this one, and returns their numbers.
 
     First are those of a process group, which the kernel ends at one blow.
     """
     ended: set[int] = set()
-    until = time.monotonic() + SWEEP_S
-    while _reap() and time.monotonic() < until:
+    until = clock.monotonic() + SWEEP_S
+    while _reap() and clock.monotonic() < until:
         found = descendants(os.getpid())
         with contextlib.suppress(OSError):
             os.killpg(group, signal.SIGKILL)
         _kill(descendants(os.getpid()))
         ended.update(found)
-        time.sleep(0.002)
+        clock.sleep(0.002)
     return ended
 
 

@@ -85,6 +85,6 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 def _interrupt_again(lost: "sys.UnraisableHookArgs") -> None:
     """An interrupt that came while Python could not raise it, in a destructor say, comes once more a little later."""
     if lost.exc_type is KeyboardInterrupt:
-        threading.Timer(AGAIN_S, os.kill, (os.getpid(), signal.SIGINT)).start()
+        threading.Timer(AGAIN_S, os.kill, (os.getpid(), signal.SIGINT)).start()  # noqa: TID251 (a signal, not behaviour)
     else:
         sys.__unraisablehook__(lost)

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dumbbell import _core
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, is_command, listed, nearest, printable
 from dumbbell.base.progress import print_line
 
@@ -156,9 +157,9 @@ def _line(stamp: str, level: str, name: str, text: str) -> str:
     return f"{stamp} {level:<5} {name.removeprefix(_BELOW)}: " + f"\n{_INDENT}".join(lines)
 
 
-def line_of(name: str, level: str, text: str, error: BaseException | None = None) -> str:
+def line_of(name: str, level: str, text: str, error: BaseException | None = None, clock: Clock = SYSTEM_CLOCK) -> str:
     """Return the line of a record that no logger makes; with the traceback of `error`, if there is one."""
-    return _line(_stamp(time.time()), level, name, text if error is None else text + _traceback(error))
+    return _line(_stamp(clock.time()), level, name, text if error is None else text + _traceback(error))
 
 
 def _traceback(error: BaseException) -> str:

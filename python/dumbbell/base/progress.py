@@ -7,13 +7,13 @@ thread of its own says it, so that nothing is silent for long, whatever the othe
 import shutil
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
 from dumbbell.base import starting
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import printable
 
 T = TypeVar("T")
@@ -89,7 +89,7 @@ class Stage:
     def begin(self, number: int) -> None:
         """Somebody works on a piece."""
         with self._progress.speaking:
-            now = self._progress.clock()
+            now = self._progress.clock.monotonic()
             if self._began is None:
                 self._began = now
             self._waiting.pop(number, None)
@@ -100,15 +100,15 @@ class Stage:
         """What the pieces are of, in their order: each is worked on until the next one is asked for."""
         for number, item in enumerate(items):
             self.begin(number)
-            began = self._progress.clock()
+            began = self._progress.clock.monotonic()
             yield item
-            self.step(number, seconds=self._progress.clock() - began)
+            self.step(number, seconds=self._progress.clock.monotonic() - began)
 
     def say(self, number: int, text: str, stands_still: bool = False) -> None:
         """What happens to a piece that is worked on; its time begins anew then, or when it no longer stands still."""
         with self._progress.speaking:
             if number in self._running:
-                now = self._progress.clock()
+                now = self._progress.clock.monotonic()
                 self._stood_still_s += now - self._still_since.pop(number, now)
                 if stands_still:
                     self._still_since[number] = now
@@ -179,14 +179,14 @@ class Stage:
 class Progress:
     """All of a command's work. Stages are announced before they begin, so that their time counts from the start."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Clock = SYSTEM_CLOCK) -> None:
         self.speaking = threading.RLock()
         self.clock = clock
         self._stages: dict[str, Stage] = {}
         self._current: Stage | None = None
         self._doing = ""
         self._seldom = self._said_once = False
-        self._started = started_s(clock())
+        self._started = started_s(clock.monotonic())
         self._terminal = sys.stderr.isatty()
         self._said = self._started if self._terminal else self._started + FIRST_LINE_AFTER_S - PLAIN_LINE_EVERY_S
         self._over = threading.Event()
@@ -255,16 +255,16 @@ class Progress:
 
     def left_s(self) -> float:
         """How long the rest of all stages takes."""
-        now = self.clock()
+        now = self.clock.monotonic()
         return sum(stage.left_s(now) for stage in self._stages.values())
 
     def _speak(self) -> None:
-        while not self._over.wait(LOOK_EVERY_S):
+        while not self.clock.wait(self._over.wait, LOOK_EVERY_S):
             with self.speaking:
                 self._show()
 
     def _show(self) -> None:
-        now = self.clock()
+        now = self.clock.monotonic()
         plain_s = SELDOM_LINE_EVERY_S if self._seldom and self._said_once else PLAIN_LINE_EVERY_S
         if self._over.is_set() or now - self._said < (REWRITE_EVERY_S if self._terminal else plain_s):
             return

@@ -8,12 +8,12 @@ import selectors
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.guardian import guarded
 from dumbbell.base.starting import PYTHON
 
@@ -36,6 +36,7 @@ def ask(
     within_s: float,
     most_bytes: int = _MOST_BYTES,
     environment: Mapping[str, str] | None = None,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> Answer | None:
     """Run a program, and return what it answers; `None` if it has not ended in time or writes more than `most_bytes`.
 
@@ -62,23 +63,24 @@ def ask(
         os.close(lifeline)
     with process:
         try:
-            written = _read([process.stdout, process.stderr], time.monotonic() + within_s, most_bytes)
+            written = _read([process.stdout, process.stderr], within_s, most_bytes, clock)
         finally:
             os.close(ours)  # what still goes on is ended
     return Answer(process.returncode, *written) if written else None
 
 
-def _read(pipes: "Sequence[IO[bytes] | None]", until: float, most_bytes: int) -> list[str] | None:
+def _read(pipes: "Sequence[IO[bytes] | None]", within_s: float, most_bytes: int, clock: Clock) -> list[str] | None:
     """Return the texts that arrive from the pipes until they are closed.
 
-    `None` if they are not closed at the time `until` (of the monotonic clock, s), or one has more than `most_bytes`.
+    `None` if they are not closed within `within_s`, or one has more than `most_bytes`.
     """
+    until = clock.monotonic() + within_s
     written = {pipe.fileno(): b"" for pipe in pipes if pipe}
     with selectors.DefaultSelector() as selector:
         for descriptor in written:
             selector.register(descriptor, selectors.EVENT_READ)
         while selector.get_map():
-            ready = selector.select(max(0.0, until - time.monotonic()))
+            ready = clock.wait(selector.select, max(0.0, until - clock.monotonic()))
             if not ready:
                 return None
             for key, _ in ready:

@@ -9,7 +9,6 @@ import errno
 import re
 import shutil
 import socket
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.backends import Executor
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.logs import line_of, logger
 from dumbbell.base.progress import Stage
@@ -47,17 +47,17 @@ class Parcel:
     files: dict[str, bytes]
 
 
-def perform(task: Task) -> Parcel:
+def perform(task: Task, clock: Clock = SYSTEM_CLOCK) -> Parcel:
     """Executes one task in a directory of the worker's own."""
     from distributed import get_worker
 
-    started = time.monotonic()
+    started = clock.monotonic()
     with TemporaryDirectory(prefix="dumbbell-") as folder:
         final = Path(folder) / "final"
         maker, run = get_worker().address, Path(folder) / "run"
         statistics = execute(replace(task, out=Path(folder), temporary=run, final=final, maker=maker))
         files = {file.name: file.read_bytes() for file in sorted(final.iterdir())} if final.is_dir() else {}
-    return Parcel(task.number, statistics, time.monotonic() - started, files)
+    return Parcel(task.number, statistics, clock.monotonic() - started, files)
 
 
 def require_cluster(address: str) -> None:

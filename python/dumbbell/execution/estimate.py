@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
 from dumbbell.base.backend import find_backend
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.progress import Piece
 from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.path import PathModel
@@ -138,7 +138,7 @@ def _demand_mbit(flow: FlowSpec, duration_s: float) -> float:
 
 
 @cache
-def packet_s() -> float:
+def packet_s(clock: Clock = SYSTEM_CLOCK) -> float:
     """What a simulated packet costs on this machine, s of a processor, measured once: a short run of Reno in memory."""
     link: Element = {"kind": "link", "rate_mbps": _MEASURED_MBPS, "queue": {"kind": "droptail", "packets": 100}}
     delay: Element = {"kind": "delay", "delay_ms": 20.0}
@@ -156,7 +156,7 @@ def packet_s() -> float:
     text = json.dumps(specification)
     taken: list[float] = []
     for _ in range(3):  # the first time is slower
-        started = time.thread_time()
+        started = clock.thread_time()
         _core.simulate_in_memory(text)
-        taken.append(time.thread_time() - started)
+        taken.append(clock.thread_time() - started)
     return sum(taken[1:]) / len(taken[1:]) / packets

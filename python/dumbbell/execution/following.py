@@ -6,6 +6,7 @@ import threading
 from dataclasses import dataclass
 from typing import IO
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.logs import Others, levels
 from dumbbell.execution.worker import Task
 from dumbbell.results.series.run_files import LOG
@@ -42,7 +43,8 @@ class _Followed:
 class Following:
     """Follows the logs of runs, if anything but warnings is wanted of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._runs: dict[int, _Followed] = {}
         self._changing = threading.Lock()
         self._over = threading.Event()
@@ -69,7 +71,7 @@ class Following:
         self._over.set()
 
     def _look(self) -> None:
-        while not self._over.wait(LOOK_S):
+        while not self._clock.wait(self._over.wait, LOOK_S):
             with self._changing:
                 for followed in self._runs.values():
                     followed.pass_on(is_over=False)

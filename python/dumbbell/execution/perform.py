@@ -1,6 +1,5 @@
 """From experiments to their results: checked, prepared, executed as far as they are not finished yet."""
 
-import datetime
 import itertools
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +12,7 @@ from typing import TypeAlias
 
 from dumbbell.backends import choose_jobs, find_executor
 from dumbbell.base.backend import backend_forms, executing_backend
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, listed, printable
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
@@ -186,9 +186,9 @@ def _tell_left_out(experiment_file: ExperimentFile) -> None:
             print(printable(f"left out: {name}: {reason}"), file=sys.stderr)
 
 
-def default_directory(name: str) -> Path:
+def default_directory(name: str, clock: Clock = SYSTEM_CLOCK) -> Path:
     """Return an unused place below `results` for results that are called so."""
-    started = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
+    started = clock.utc().strftime("%Y%m%dT%H%M%SZ")
     wanted = Path("results") / f"{name}-{started}"
     # two in one second
     more = (wanted.with_name(f"{wanted.name}-{number}") for number in itertools.count(2))
@@ -247,7 +247,7 @@ def _execute_rounds(
         with find_executor(experiment).prepared(experiment):
             return execute([Work(results, runs)], jobs, progress, cluster, gathering, tell)
 
-    return perform_campaign(results, _unfinished(results, progress), make, jobs, progress)
+    return perform_campaign(results, _unfinished(results, progress), make, jobs, progress, progress.clock)
 
 
 def _unfinished(results: ResultsDirectory, progress: Progress) -> list[Run]:

@@ -7,7 +7,6 @@ import errno
 import json
 import os
 import shutil
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from dumbbell.backends import Executor, find_executor
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.guardian import LET_GO_S, Bounds, machine_memory_bytes
 from dumbbell.base.inbox import TOKEN_BYTES, Garbled, Inbox
 from dumbbell.base.interrupts import Undisturbed
@@ -118,7 +118,7 @@ def execute(
     executor = executors[work[0].results.directory]
     todo = [(part.results, run) for part in work for run in part.runs]
     limits = {part.results.directory: budgets(part.results) for part in work}
-    recording, following = Recording([part.results for part in work], gathering), Following()
+    recording, following = Recording([part.results for part in work], gathering), Following(progress.clock)
     outcome.unrecorded = recording.failures
     try:
         for part in work:
@@ -130,7 +130,7 @@ def execute(
             jobs = min(jobs, len(todo))
             has_plugins = any(results.experiment.outside(run) for results, run in todo)
             if cluster is None:
-                pool = Pool(executor, jobs, place / "last-words", has_plugins)
+                pool = Pool(executor, jobs, place / "last-words", has_plugins, progress.clock)
             else:
                 pool = Cluster(cluster, executor)
             stage = progress.expect(RUNS, _pieces(work), pool.side_by_side, START_S)
@@ -300,7 +300,9 @@ class Pool:
     A plug-in that has ended a process is not executed again.
     """
 
-    def __init__(self, executor: Executor, count: int, folder: Path, has_plugins: bool) -> None:
+    def __init__(
+        self, executor: Executor, count: int, folder: Path, has_plugins: bool, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
         """Starts `count` processes; what they say as they end, and what plug-ins print, goes into `folder`."""
         self.executor = executor
         self.folder = folder
@@ -308,6 +310,7 @@ class Pool:
             folder.mkdir(parents=True, exist_ok=True)
         self.started = 0
         self._has_plugins = has_plugins
+        self._clock = clock
         self._memory_bytes = max(LEAST_MEMORY_BYTES, machine_memory_bytes() * 3 // 4 // max(1, count))
         self._ended: dict[frozenset[str], str] = {}
         """Plug-ins that have ended a process, each with the run in which it did; several if any may have."""
@@ -358,10 +361,10 @@ class Pool:
 
     def _ready(self, busy: dict[Connection, _Worker]) -> list[_Worker]:
         """Those that have something to tell, or should have had for long."""
-        began = time.monotonic()
-        ready = wait(list(busy), LOOK_S if self._has_plugins else None)
+        began = self._clock.monotonic()
+        ready = self._clock.wait(lambda within_s: wait(list(busy), within_s), LOOK_S if self._has_plugins else None)
         # this process may have been stopped: then the time that has passed says nothing of others
-        waited_s = min(time.monotonic() - began, LOOK_S)
+        waited_s = min(self._clock.monotonic() - began, LOOK_S)
         for connection, worker in busy.items():
             worker.silent_s = 0.0 if connection in ready else worker.silent_s + waited_s
         return [each for connection, each in busy.items() if connection in ready or each.silent_s > SILENCE_S]

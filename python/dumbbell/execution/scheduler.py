@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, printable
 from dumbbell.base.progress import Progress, span
 from dumbbell.execution.estimate import pieces, seconds_of
@@ -26,9 +26,6 @@ _LOOK_EVERY_S = 0.5
 _LATE_S = 1.0
 """What begins later than that is said to be late."""
 
-Clock = Callable[[], float]
-Sleep = Callable[[float], None]
-
 
 def perform_campaign(
     results: ResultsDirectory,
@@ -36,8 +33,7 @@ def perform_campaign(
     make: Make,
     jobs: int,
     progress: Progress,
-    clock: Clock = time.time,
-    sleep: Sleep = time.sleep,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> Outcome:
     """Makes those of the runs `todo` whose time is still to come, and says which are missed.
 
@@ -47,10 +43,10 @@ def perform_campaign(
     experiment = results.experiment
     assert experiment.every_s is not None
     earlier = read_state(results.directory)
-    schedule = Schedule(earlier.began_s if earlier else clock(), experiment.every_s, experiment.runs)
+    schedule = Schedule(earlier.began_s if earlier else clock.time(), experiment.every_s, experiment.runs)
     rounds = {number: list(runs) for number, runs in groupby(todo, lambda run: run.run)}
-    with StateKeeper(results.directory, schedule, earlier) as heart:
-        campaign = _Campaign(results, schedule, rounds, heart, progress, clock, sleep)
+    with StateKeeper(results.directory, schedule, earlier, clock) as heart:
+        campaign = _Campaign(results, schedule, rounds, heart, progress, clock)
         campaign.announce(jobs, resumed=earlier is not None)
         return campaign.perform(make)
 
@@ -64,14 +60,13 @@ class _Campaign:
     heart: StateKeeper
     progress: Progress
     clock: Clock
-    sleep: Sleep
     outcome: Outcome = field(default_factory=Outcome)
     late_because: str = ""
     """What kept the next round from beginning at its time."""
 
     def announce(self, jobs: int, resumed: bool) -> None:
         """Says what is going to be done, or what is left of it."""
-        schedule, now_s = self.schedule, self.clock()
+        schedule, now_s = self.schedule, self.clock.time()
         end = stamp(float(int(schedule.due_s(schedule.rounds + 1))))
         every = f"one every {span(schedule.every_s)} until {end}"
         if not resumed:
@@ -102,7 +97,7 @@ class _Campaign:
 
     def _drop_missed(self) -> bool:
         """Leaves out the rounds whose time is over; whether any are left."""
-        current = self.schedule.current(self.clock())
+        current = self.schedule.current(self.clock.time())
         for number in [number for number in self.left if number < current]:
             missing = [run for run in self.left.pop(number) if self._is_missing(run)]
             if missing:
@@ -119,17 +114,17 @@ class _Campaign:
     def _wait_for(self, number: int) -> bool:
         """Waits until a round is due; whether it still is its time then: a machine may have been asleep."""
         due_s = self.schedule.due_s(number)
-        if self.clock() < due_s:
+        if self.clock.time() < due_s:
             self.heart.waiting(number, self._next(self.left[number][0]))
             self.late_because = ""
             what = f"waiting for round {number} of {self.schedule.rounds}, due at {self._due(number)}"
             self.progress.doing(what, seldom=True)
-        while (left_s := due_s - self.clock()) > 0.0:
-            self.sleep(min(left_s, _LOOK_EVERY_S))
-        return self.schedule.current(self.clock()) == number
+        while (left_s := due_s - self.clock.time()) > 0.0:
+            self.clock.sleep(min(left_s, _LOOK_EVERY_S))
+        return self.schedule.current(self.clock.time()) == number
 
     def _round(self, number: int, runs: list[Run], make: Make) -> None:
-        late_s = self.clock() - self.schedule.due_s(number)
+        late_s = self.clock.time() - self.schedule.due_s(number)
         late = f", {span(late_s)} late{self.late_because}" if late_s >= _LATE_S else ""
         self._say(f"round {number} of {self.schedule.rounds} begins{late}: {len(runs)} runs")
         self.heart.running(number, self._next(runs[0]))
@@ -138,15 +133,15 @@ class _Campaign:
         def tell(run: Run, statistics: RunStatistics) -> None:
             waiting.remove(run)
             following = waiting[0] if waiting else next((each[0] for _, each in sorted(self.left.items())), None)
-            last = {"run": run.label, "status": statistics["status"], "ended_at": stamp(float(int(self.clock())))}
+            last = {"run": run.label, "status": statistics["status"], "ended_at": stamp(float(int(self.clock.time())))}
             self.heart.tell(last=last, next={} if following is None else self._next(following))
 
-        began_s = self.clock()
+        began_s = self.clock.time()
         try:
             self._add(make(runs, tell))
         except UserError as error:
             self._miss(f"round {number}, due at {self._due(number)}: {error}")
-        took_s = self.clock() - began_s
+        took_s = self.clock.time() - began_s
         self.late_because = f" (round {number} took {span(took_s)}, longer than until this one)"
 
     def _add(self, made: Outcome) -> None:

@@ -1,11 +1,11 @@
 """Work that is done on several processes at once, which end with this one: figures of reports, runs of calibrations."""
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import Undisturbed
 from dumbbell.base.processes import Connected, belong_to_parent, die_with_parent, end_connected, start_connected
@@ -43,8 +43,9 @@ def worth(jobs: int, seconds: float) -> int:
 class Helpers:
     """So many processes that do tasks; one is this process itself. Whatever ends the work, none of them is left."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, clock: Clock = SYSTEM_CLOCK) -> None:
         self._count = count
+        self._clock = clock
         self._helpers: list[_Helper] = []
 
     def __enter__(self) -> "Helpers":
@@ -63,7 +64,7 @@ class Helpers:
             Exception: what `work` raised first.
         """
         if self._count < 2:
-            return [_alone(work, number, task, stage) for number, task in enumerate(tasks)]
+            return [_alone(work, number, task, stage, self._clock) for number, task in enumerate(tasks)]
         while len(self._helpers) < min(self._count, len(tasks)):
             self._helpers.append(_Helper(*start_connected(_serve)))
         return self._gather(work, tasks, stage)
@@ -99,17 +100,17 @@ class Helpers:
         return [values[number] for number in range(len(tasks))]
 
 
-def _alone(work: Callable[[T], R], number: int, task: T, stage: Stage | None) -> R:
+def _alone(work: Callable[[T], R], number: int, task: T, stage: Stage | None, clock: Clock) -> R:
     if stage is None:
         return work(task)
     stage.begin(number)
-    started = time.monotonic()
+    started = clock.monotonic()
     value = work(task)
-    stage.step(number, seconds=time.monotonic() - started)
+    stage.step(number, seconds=clock.monotonic() - started)
     return value
 
 
-def _serve(connection: Connection) -> None:
+def _serve(connection: Connection, clock: Clock = SYSTEM_CLOCK) -> None:
     """Does the tasks that come, until there are no more or the parent has ended."""
     belong_to_parent()
     die_with_parent()
@@ -118,12 +119,12 @@ def _serve(connection: Connection) -> None:
             work, number, task = connection.recv()
         except (EOFError, OSError):
             return
-        started = time.monotonic()
+        started = clock.monotonic()
         try:
             result = _Result(number, 0.0, work(task))
         except Exception as problem:
             result = _Result(number, 0.0, None, problem)
         try:
-            connection.send(replace(result, seconds=time.monotonic() - started))
+            connection.send(replace(result, seconds=clock.monotonic() - started))
         except OSError:
             return

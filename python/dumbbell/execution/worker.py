@@ -11,7 +11,6 @@ import platform
 import shutil
 import sys
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dumbbell import _core
 from dumbbell.backends import Executor
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, one_line, printable
 from dumbbell.base.guardian import KEPT_OUTPUT_BYTES, Bounds, Ended, apart, end_like, was_copied
 from dumbbell.base.inbox import Garbled, Inbox, send
@@ -168,21 +168,28 @@ def serve(connection: Connection, post: Post) -> None:
         _serve_apart(connection, post.token, obstacle, post.bounds, parent.sentinel)
 
 
-def _serve(connection: Connection, token: bytes, obstacle: str | None) -> None:
+def _serve(connection: Connection, token: bytes, obstacle: str | None, clock: Clock = SYSTEM_CLOCK) -> None:
     """Makes runs in this process. A thread makes them durable while the next is made, for that takes long."""
     die_with_parent()
     tell = Telling(connection, token)
     made: SimpleQueue[tuple[Task, Attempt]] = SimpleQueue()
     _begin(_publish, made, tell)
     while (task := _next(connection)) is not None:
-        started = time.monotonic()
+        started = clock.monotonic()
         attempt = make(task, obstacle, partial(_say, tell, task.number))
-        tell(Made(task.number, time.monotonic() - started))
+        tell(Made(task.number, clock.monotonic() - started))
         made.put((task, attempt))
     os._exit(0)
 
 
-def _serve_apart(connection: Connection, token: bytes, obstacle: str | None, bounds: Bounds, lifeline: int) -> None:
+def _serve_apart(
+    connection: Connection,
+    token: bytes,
+    obstacle: str | None,
+    bounds: Bounds,
+    lifeline: int,
+    clock: Clock = SYSTEM_CLOCK,
+) -> None:
     """Makes each run in a process of its own, which is a copy of this one: what its plug-ins change ends with it."""
     tell = Telling(connection, token)
     made: list[tuple[Task, Attempt]] = []
@@ -191,7 +198,7 @@ def _serve_apart(connection: Connection, token: bytes, obstacle: str | None, bou
             _keep_all(made, tell)  # several at once take little longer than one
         if (task := _next(connection)) is None:
             os._exit(0)
-        started = time.monotonic()
+        started = clock.monotonic()
         ours, theirs = Pipe()
         heard = _Heard(ours, token, tell)
         work = partial(_make_apart, task, obstacle, Telling(theirs, token), bounds)
@@ -211,7 +218,7 @@ def _serve_apart(connection: Connection, token: bytes, obstacle: str | None, bou
             if ended.left:
                 left = f"{ended.left} processes that the run had started and left were ended"
                 add_to_log(task, [line_of(__name__, "info", left)])
-            tell(Made(task.number, time.monotonic() - started))
+            tell(Made(task.number, clock.monotonic() - started))
             made.append((task, heard.attempt))
 
 
@@ -306,10 +313,10 @@ def _begin(work: Callable[..., None], *arguments: Any) -> None:  # noqa: ANN401 
     threading.Thread(target=do, daemon=True).start()
 
 
-def _beat(tell: Telling) -> None:
+def _beat(tell: Telling, clock: Clock = SYSTEM_CLOCK) -> None:
     """Lets the parent know that the process goes on, for ever."""
     while True:
-        time.sleep(BEAT_S)
+        clock.sleep(BEAT_S)
         tell(Beat())
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
+from dumbbell.base.clock import SYSTEM_CLOCK
 from dumbbell.base.errors import UserError, printable
 from dumbbell.base.names import RULE, foreign_name, is_name, unlike
 from dumbbell.base.progress import Piece, Progress, Stage
@@ -79,7 +80,7 @@ def _export_path(
         stem = f"{key}_{{}}_run{run.run}.log"
         logs = [str(folder / stem.format(part)) for part in ("datalink", "acklink")]
         _core.export_pantheon(str(packets), logs[0], logs[1], init_us)
-        generated = _stamp(datetime.datetime.now(datetime.UTC))
+        generated = _stamp(SYSTEM_CLOCK.utc())
         text = stats_text(times, statistics, generated)
         (folder / stem.format("stats")).write_text(text, encoding="utf-8")
         performance[key][str(run.run)] = _performance(statistics)

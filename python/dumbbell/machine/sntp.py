@@ -6,12 +6,13 @@ Not with a library: those compare with the wall clock, which steps; here it is t
 import math
 import re
 import secrets
+import select
 import socket
 import struct
-import time
 from dataclasses import dataclass
 
 from dumbbell import _core
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock, polling
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.machine.host import Host, read_host
 
@@ -50,7 +51,9 @@ def read_server(text: str) -> Host:
     return host
 
 
-def ask(server: Host, questions: int = QUESTIONS, spacing_s: float = SPACING_S) -> list[Known]:
+def ask(
+    server: Host, questions: int = QUESTIONS, spacing_s: float = SPACING_S, clock: Clock = SYSTEM_CLOCK
+) -> list[Known]:
     """What its answers tell, one for each question that was answered.
 
     Raises:
@@ -66,10 +69,10 @@ def ask(server: Host, questions: int = QUESTIONS, spacing_s: float = SPACING_S) 
     with socket.socket(family, kind, protocol) as end:
         for number in range(questions):
             if number:
-                time.sleep(spacing_s)
+                clock.sleep(spacing_s)
             try:
                 end.connect(address)  # nobody else is heard
-                known.append(_exchange(end))
+                known.append(_exchange(end, clock))
             except TimeoutError:
                 continue
             except OSError as error:
@@ -82,23 +85,24 @@ def ask(server: Host, questions: int = QUESTIONS, spacing_s: float = SPACING_S) 
     return known
 
 
-def _exchange(end: socket.socket) -> Known:
+def _exchange(end: socket.socket, clock: Clock) -> Known:
     """One question and its answer."""
     cookie = secrets.randbits(64) | 1  # our time is none of its business; nobody can guess it either
     end.settimeout(PATIENCE_S)
     asked_ns = _core.clock_ns()
     end.send(_FORM.pack(0b00_100_011, 0, 0, 0, b"", b"", b"", 0, 0, 0, cookie))
-    until = time.monotonic() + PATIENCE_S
-    while (left_s := until - time.monotonic()) > 0:
-        end.settimeout(left_s)
+    poll = select.poll()
+    poll.register(end, select.POLLIN)
+    until = clock.monotonic() + PATIENCE_S
+    while (left_s := until - clock.monotonic()) > 0 and clock.wait(polling(poll), left_s):
         answer = end.recv(2048)
         returned_ns = _core.clock_ns()
         if len(answer) >= _FORM.size and _FORM.unpack_from(answer)[8] == cookie:
-            return understood(answer, asked_ns, returned_ns)
+            return understood(answer, asked_ns, returned_ns, clock)
     raise TimeoutError
 
 
-def understood(answer: bytes, asked_ns: int, returned_ns: int) -> Known:
+def understood(answer: bytes, asked_ns: int, returned_ns: int, clock: Clock = SYSTEM_CLOCK) -> Known:
     """What an answer tells that came between these times (RFC 5905, sections 7.3, 8 and 11.2).
 
     Raises:
@@ -115,7 +119,7 @@ def understood(answer: bytes, asked_ns: int, returned_ns: int) -> Known:
     root_s = _short(delay) / 2 + _short(dispersion) + math.ldexp(1.0, precision)
     if root_s > MOST_ROOT_S:
         raise UserError(f"may be off by {root_s:.1f} s itself")
-    heard_ns, answered_ns = _unix_ns(heard), _unix_ns(answered)
+    heard_ns, answered_ns = (_unix_ns(each, clock.time()) for each in (heard, answered))
     trip_ns = (returned_ns - asked_ns) - (answered_ns - heard_ns)
     if answered_ns < heard_ns or trip_ns < 0:
         raise UserError("says that it took longer to answer than the answer took to come")
@@ -128,8 +132,8 @@ def _short(number: bytes) -> float:
     return int.from_bytes(number, "big") / 2**16
 
 
-def _unix_ns(stamp: int) -> int:
-    """A timestamp (section 6), in the era that this machine's wall clock is nearest to."""
+def _unix_ns(stamp: int, now_s: float) -> int:
+    """A timestamp (section 6), in the era that `now_s` (Unix time) is nearest to."""
     seconds = (stamp >> 32) - _UNIX_ERA_S
-    seconds += round((time.time() - seconds) / _ERA_S) * _ERA_S
+    seconds += round((now_s - seconds) / _ERA_S) * _ERA_S
     return seconds * 10**9 + ((stamp & 0xFFFFFFFF) * 10**9 >> 32)

@@ -12,7 +12,6 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -20,6 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import IO, Any, Self
 
 from dumbbell import _core
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock, polling
 from dumbbell.base.errors import UserError, one_line, with_hint
 from dumbbell.base.guardian import Bounds, guarded, was_copied
 from dumbbell.base.inbox import TOKEN_BYTES, Garbled, Inbox, send
@@ -101,14 +101,17 @@ def run_scripts(scripts: list[str], specification: str, steps: bool, files: Iter
     return reports
 
 
-def check(specifications: list[str], real_packets: bool, files: Iterable[str]) -> list[str | None]:
+def check(
+    specifications: list[str], real_packets: bool, files: Iterable[str], clock: Clock = SYSTEM_CLOCK
+) -> list[str | None]:
     """For each run (JSON) why the core refuses it, or None. `files` are those of its plug-ins.
 
     Raises:
         UserError: one of them cannot be loaded, or does something else than that.
     """
     files = list(files)
-    refusals: list[str | None] = _ask({"check": specifications, "real_packets": real_packets}, files, Each(str | None))
+    question = {"check": specifications, "real_packets": real_packets}
+    refusals: list[str | None] = _ask(question, files, Each(str | None), clock)
     if len(refusals) != len(specifications):
         raise UserError(f"{_named(files)}: {_NO_ANSWER}")
     return refusals
@@ -166,12 +169,17 @@ def _named(files: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(files))
 
 
-def _ask(question: dict[str, Any], files: Iterable[str], shape: Shape) -> Any:  # noqa: ANN401 (JSON)
+def _ask(
+    question: dict[str, Any],
+    files: Iterable[str],
+    shape: Shape,
+    clock: Clock = SYSTEM_CLOCK,
+) -> Any:  # noqa: ANN401 (JSON)
     named = _named(files)
     with (
         interruptible(),
         TemporaryDirectory(prefix="dumbbell-") as folder,
-        _Asked(question, last_words := Path(folder, "words")) as asked,
+        _Asked(question, last_words := Path(folder, "words"), clock) as asked,
     ):
         try:
             for told in asked.answers(PATIENCE_S):
@@ -193,7 +201,8 @@ def _ask(question: dict[str, Any], files: Iterable[str], shape: Shape) -> Any:  
 class _Asked:
     """A process that was asked something. Afterwards nothing of it is left."""
 
-    def __init__(self, question: dict[str, Any], last_words: Path) -> None:
+    def __init__(self, question: dict[str, Any], last_words: Path, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._clock = clock
         self._process = subprocess.Popen(
             _COMMAND,
             stdin=subprocess.PIPE,
@@ -231,9 +240,10 @@ class _Asked:
         assert self._process.stdout is not None
         poll = select.poll()
         poll.register(self._process.stdout.fileno(), select.POLLIN)
-        until = None if within_s is None else time.monotonic() + within_s
+        until = None if within_s is None else self._clock.monotonic() + within_s
         while True:
-            if not poll.poll(None if until is None else max(0.0, until - time.monotonic()) * 1000):
+            left_s = None if until is None else max(0.0, until - self._clock.monotonic())
+            if not self._clock.wait(polling(poll), left_s):
                 raise TimeoutError
             try:
                 yield from self._inbox.take()

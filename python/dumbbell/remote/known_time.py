@@ -10,7 +10,7 @@ from dumbbell.remote.messages import Message
 from dumbbell.remote.serve import Reply, State
 
 
-def tell(_state: State, message: Message, _payload: bytes) -> Reply:
+def tell(state: State, message: Message, _payload: bytes) -> Reply:
     """By source: what it says (several times if it was asked several times), or why it says nothing.
 
     With `ntp` that server is asked, without it chronyd.
@@ -21,7 +21,7 @@ def tell(_state: State, message: Message, _payload: bytes) -> Reply:
     source = f"NTP server {server}" if server else "chrony"
     try:
         if server:
-            known = sntp.ask(sntp.read_server(str(server)))
+            known = sntp.ask(sntp.read_server(str(server)), clock=state.clock)
         else:
             own = chrony.tracking()
             known = [] if own is None else [own]

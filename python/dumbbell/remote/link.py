@@ -6,13 +6,13 @@ import shlex
 import signal
 import subprocess
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import IO, Any, Self
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, one_line, printable
 from dumbbell.base.interrupts import Undisturbed
 from dumbbell.base.logs import VARIABLE, Others, levels, logger
@@ -70,7 +70,13 @@ class Peer:
     several threads and are answered in order.
     """
 
-    def __init__(self, host: Host | None = None, told: OnReport | None = None, any_version: bool = False) -> None:
+    def __init__(
+        self,
+        host: Host | None = None,
+        told: OnReport | None = None,
+        any_version: bool = False,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
         """Starts it and waits for what it says of itself (`hello`).
 
         `told` is called, from a thread, with what the peer process tells without being asked. `any_version`: a peer
@@ -82,6 +88,7 @@ class Peer:
         self.name = str(host) if host else "this machine"
         self._host = host
         self._told = told
+        self._clock = clock
         self._log = Others(self.name)
         self._log_lines = 0
         self._waiting: deque[Question] = deque()
@@ -139,7 +146,7 @@ class Peer:
         assert sink is not None
         assert errors is not None
         self._pipes: tuple[IO[bytes], ...] = (sink, source, errors)
-        self._messages = Messages(source.fileno(), sink.fileno())
+        self._messages = Messages(source.fileno(), sink.fileno(), self._clock)
         self._last_words: deque[str] = deque(maxlen=_LAST_WORDS)
         self._threads = [threading.Thread(target=keep_lines, args=(errors, self._last_words), daemon=True)]
         self._threads[0].start()
@@ -192,7 +199,7 @@ class Peer:
             **arguments: Arguments of the command.
         """
         log.debug("%s: is asked to %s within_s=%g", self.name, do, within_s)
-        question = Question(do, Future(), time.monotonic() + within_s, max_payload_bytes)
+        question = Question(do, Future(), self._clock.monotonic() + within_s, max_payload_bytes)
         head = framed({"do": do} | arguments, payload)
         with self._asking:
             with self._knowing:
@@ -314,7 +321,7 @@ class Peer:
             raise EOFError
         with self._knowing:
             first = self._waiting[0] if self._waiting else None
-        if first is not None and time.monotonic() > first.due_s:
+        if first is not None and self._clock.monotonic() > first.due_s:
             raise Noise(f"has not answered `{first.do}` in time: it is stuck, or does not want to")
 
     def _max_payload_bytes(self) -> int:

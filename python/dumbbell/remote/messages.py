@@ -10,12 +10,13 @@ import errno
 import json
 import math
 import os
+import queue
 import select
 import threading
-import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock, polling
 from dumbbell.base.errors import UserError, printable
 from dumbbell.base.json_text import BadJson, parse_json
 
@@ -31,6 +32,8 @@ MAX_PAYLOAD_BYTES = 8 * 2**30
 """Maximum length of a payload where the receiver names no other limit, bytes."""
 MESSAGE_WITHIN_S = 60.0
 """Time in which a message has to be complete after its first byte, s; payloads have longer by their length."""
+LOOK_S = 0.05
+"""Time between two looks at a queue of messages and at whether the work that they belong to has ended, s."""
 SLOWEST_BYTES_PER_S = 16 * 2**10
 """Rate below which a payload counts as stalled."""
 MOST_NOISE = 64 * 2**10
@@ -40,6 +43,7 @@ _PIPE_BUF = 4096
 """Bytes that a pipe takes at once when `poll` calls it writable (pipe(7))."""
 
 Message = dict[str, Any]
+T = TypeVar("T")
 
 
 class Noise(UserError):
@@ -64,17 +68,30 @@ def framed(message: Message, payload: bytes | memoryview = b"") -> bytes:
     return len(text).to_bytes(4, "big") + text
 
 
+def taking(items: "queue.SimpleQueue[T]") -> Callable[[float | None], list[T]]:
+    """Return the wait for the next item of a queue, for `Clock.wait`: it results in the item, or in an empty list."""
+
+    def take(timeout_s: float | None) -> list[T]:
+        try:
+            return [items.get(timeout=timeout_s)]
+        except queue.Empty:
+            return []
+
+    return take
+
+
 class Messages:
     """Both directions of a connection: `send` from any thread, `receive` from one."""
 
-    def __init__(self, source: int, sink: int) -> None:
+    def __init__(self, source: int, sink: int, clock: Clock = SYSTEM_CLOCK) -> None:
         """Reads from the descriptor `source` and writes to `sink`, both of which stay the caller's."""
+        self.clock = clock
         self._source = source
         self._sink = sink
         self._writing = threading.Lock()
         self._kept = b""
         self._finished = False
-        self.heard_s = time.monotonic()
+        self.heard_s = self.clock.monotonic()
         """When the last byte came, by the monotonic clock."""
         self.object_bytes = 0
         """Length of the JSON object that came last."""
@@ -99,11 +116,14 @@ class Messages:
 
     def finish(self, within_s: float) -> bool:
         """Nothing more is written: the sink may be closed. False where a message is stuck in it for so long."""
-        if not self._writing.acquire(timeout=within_s):
+        if not self.clock.wait(self._acquire, within_s):
             return False
         self._finished = True
         self._writing.release()
         return True
+
+    def _acquire(self, within_s: float | None) -> bool:
+        return self._writing.acquire(timeout=-1 if within_s is None else within_s)
 
     def greet(self) -> None:
         """Writes the line that a peer process begins with."""
@@ -118,7 +138,7 @@ class Messages:
             EOFError: the end came first.
         """
         name, _, _ = GREETING.partition(b" ")
-        deadline_s = time.monotonic() + within_s
+        deadline_s = self.clock.monotonic() + within_s
         while True:
             found = self._kept.find(name + b" ")
             end = self._kept.find(b"\n", found)
@@ -131,7 +151,7 @@ class Messages:
             if len(self._kept) > MOST_NOISE:
                 begin = printable(self._kept[:60].decode(errors="replace"))
                 raise Noise(f"does not answer as dumbbell does, but with `{begin}...`")
-            self._kept += self._read(_CHUNK, max(0.0, deadline_s - time.monotonic()))
+            self._kept += self._read(_CHUNK, max(0.0, deadline_s - self.clock.monotonic()))
 
     def receive(
         self,
@@ -152,7 +172,7 @@ class Messages:
             EOFError: the other side has ended.
         """
         begin = self._exactly(1, silence_s, waiting)
-        deadline_s = time.monotonic() + MESSAGE_WITHIN_S
+        deadline_s = self.clock.monotonic() + MESSAGE_WITHIN_S
         length = int.from_bytes(begin + self._exactly(3, silence_s, deadline_s=deadline_s), "big")
         if not 2 <= length <= MAX_OBJECT_BYTES:
             raise Noise(f"sent a message of {length} bytes: allowed are 2 to {MAX_OBJECT_BYTES}")
@@ -168,7 +188,7 @@ class Messages:
         most = max_payload_bytes() if max_payload_bytes else MAX_PAYLOAD_BYTES
         if type(behind) is not int or not 0 <= behind <= most:
             raise Noise(f"sent a message with `bytes` = {printable(repr(behind)[:60])}: allowed are 0 to {most}")
-        deadline_s = time.monotonic() + MESSAGE_WITHIN_S + behind / SLOWEST_BYTES_PER_S
+        deadline_s = self.clock.monotonic() + MESSAGE_WITHIN_S + behind / SLOWEST_BYTES_PER_S
         return message, bytes(self._exactly(behind, silence_s, deadline_s=deadline_s))
 
     def _exactly(
@@ -183,12 +203,12 @@ class Messages:
         if waiting is not None:
             waiting()
         while len(parts) < count:
-            if time.monotonic() > deadline_s:
+            if self.clock.monotonic() > deadline_s:
                 raise Silence(f"has sent {len(parts)} of {count} bytes of a message, and too slowly")
             try:
                 parts += self._read(min(_CHUNK, count - len(parts)), 1.0)
             except Silence:
-                if time.monotonic() - self.heard_s > silence_s:
+                if self.clock.monotonic() - self.heard_s > silence_s:
                     raise Silence(f"has sent nothing for {silence_s:.0f} s") from None
                 if waiting is not None:
                     waiting()
@@ -198,12 +218,12 @@ class Messages:
         """At least one byte."""
         poll = select.poll()  # `select` knows no descriptors above 1023
         poll.register(self._source, select.POLLIN)
-        if not poll.poll(within_s * 1000):
-            raise Silence(f"has sent nothing for {time.monotonic() - self.heard_s:.0f} s")
+        if not self.clock.wait(polling(poll), within_s):
+            raise Silence(f"has sent nothing for {self.clock.monotonic() - self.heard_s:.0f} s")
         part = os.read(self._source, most)
         if not part:
             raise EOFError
-        self.heard_s = time.monotonic()
+        self.heard_s = self.clock.monotonic()
         return part
 
     def _write(self, content: bytes | memoryview) -> None:
@@ -211,7 +231,7 @@ class Messages:
         poll = select.poll()
         poll.register(self._sink, select.POLLOUT)
         while left:
-            if not poll.poll(SILENCE_S * 1000):
+            if not self.clock.wait(polling(poll), SILENCE_S):
                 raise Silence(f"has taken nothing of what is said to it for {SILENCE_S:.0f} s")
             left = left[os.write(self._sink, left[:_PIPE_BUF]) :]
 
@@ -226,7 +246,7 @@ class Beats:
 
     def _send(self, messages: Messages, message: Message) -> None:
         with contextlib.suppress(OSError, Silence):
-            while not self._stopped.wait(BEAT_S):
+            while not messages.clock.wait(self._stopped.wait, BEAT_S):
                 messages.send(message)
 
     def stop(self) -> None:

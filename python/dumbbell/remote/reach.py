@@ -6,7 +6,6 @@ A socket is open for seconds, and nothing that it hears counts but the token tha
 import hmac
 import secrets
 import socket
-import time
 
 from dumbbell._core import Error
 from dumbbell.base.errors import UserError, one_line
@@ -34,9 +33,9 @@ def listen(state: State, _message: Message, _payload: bytes) -> Reply:
 def heard(state: State, message: Message, _payload: bytes) -> Reply:
     """Waits for a datagram with the token; from where it came, as far as one did. The socket is closed then."""
     token = str(message["token"]).encode()
-    deadline_s = time.monotonic() + OPEN_S
+    deadline_s = state.clock.monotonic() + OPEN_S
     with state.kept.pop("reach") as datagrams:
-        while (left_s := deadline_s - time.monotonic()) > 0 and not state.stopping.is_set():
+        while (left_s := deadline_s - state.clock.monotonic()) > 0 and not state.stopping.is_set():
             datagrams.settimeout(min(left_s, 0.5))
             try:
                 content, where = datagrams.recvfrom(2048)
@@ -55,7 +54,7 @@ def speak(state: State, message: Message, _payload: bytes) -> Reply:
         with socket.socket(found[0], socket.SOCK_DGRAM) as datagrams:
             for _ in range(COPIES):
                 datagrams.sendto(token, found[4])
-                if state.stopping.wait(EVERY_S):
+                if state.clock.wait(state.stopping.wait, EVERY_S):
                     break
     except (OSError, OverflowError, UnicodeError) as error:  # a port above 65,535; a name that no resolver takes
         raise UserError(f"cannot send to {where[0]}: {one_line(error)}") from None

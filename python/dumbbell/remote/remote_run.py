@@ -1,13 +1,11 @@
 """A run between two machines, as the process sees it that coordinates both sides of it."""
 
-import contextlib
 import json
 import math
 import queue
 import secrets
 import socket
 import subprocess
-import time
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dumbbell import _core
 from dumbbell.base.backend import Note
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, one_line, printable
 from dumbbell.base.json_shape import Each, Table
 from dumbbell.base.live_file import live_file
@@ -23,6 +22,7 @@ from dumbbell.base.logs import logger
 from dumbbell.machine.host import Host
 from dumbbell.machine.load import Counters, difference, own_losses
 from dumbbell.remote.link import LinkLost, Peer
+from dumbbell.remote.messages import LOOK_S, taking
 from dumbbell.remote.reference import references
 from dumbbell.remote.run_commands import LOCK_WITHIN_S
 from dumbbell.remote.shipped import files, portable
@@ -114,9 +114,10 @@ class RunPeer:
 
     peer: Peer
     told: "queue.SimpleQueue[dict[str, Any]]" = field(default_factory=queue.SimpleQueue)
+    clock: Clock = SYSTEM_CLOCK
 
     @classmethod
-    def of(cls, host: Host | None) -> Self:
+    def of(cls, host: Host | None, clock: Clock = SYSTEM_CLOCK) -> Self:
         """Start the peer process on a machine; None is this machine.
 
         Raises:
@@ -129,7 +130,7 @@ class RunPeer:
                 raise UserError(f"tells more than {MAX_TOLD} things that nobody asked for")
             told.put(each)
 
-        return cls(Peer(host, keep), told)
+        return cls(Peer(host, keep, clock=clock), told, clock)
 
     def hear(self, key: str, within_s: float, work: "Future[Any]") -> Any:  # noqa: ANN401 (any JSON value)
         """What it tells under this name while it works.
@@ -137,24 +138,22 @@ class RunPeer:
         Raises:
             UserError: its work ended instead, or nothing was heard.
         """
-        until = time.monotonic() + within_s
-        while time.monotonic() < until:
-            try:
-                told = self.told.get(timeout=0.05)
-            except queue.Empty:
-                if work.done():
-                    work.result()
-                    raise UserError(f"{self.peer.name}: has ended before it began") from None
-                continue
-            if key in told:
-                return told[key]
+        until = self.clock.monotonic() + within_s
+        while self.clock.monotonic() < until:
+            heard = self.clock.wait(taking(self.told), LOOK_S)
+            if not heard and work.done():
+                work.result()
+                raise UserError(f"{self.peer.name}: has ended before it began")
+            for told in heard:
+                if key in told:
+                    return told[key]
         raise UserError(f"{self.peer.name}: was not ready within {within_s:.0f} s")
 
 
 class Pair:
     """Two sides for one run."""
 
-    def __init__(self, host: Host, options: Options) -> None:
+    def __init__(self, host: Host, options: Options, clock: Clock = SYSTEM_CLOCK) -> None:
         """Starts both peer processes.
 
         Raises:
@@ -162,9 +161,10 @@ class Pair:
         """
         self._options = options
         self._host = host
-        self.remote = RunPeer.of(host)
+        self._clock = clock
+        self.remote = RunPeer.of(host, clock)
         try:
-            self.local = RunPeer.of(None)
+            self.local = RunPeer.of(None, clock)
         except BaseException:
             self.remote.peer.close()
             raise
@@ -283,8 +283,7 @@ class Pair:
             work = side.peer.begin("open", within_s=LOCK_WITHIN_S + MARGIN_S, request=request, turn=turn)
             waited = False
             while not work.done() or not side.told.empty():
-                with contextlib.suppress(queue.Empty):
-                    told = side.told.get(timeout=0.05)
+                for told in self._clock.wait(taking(side.told), LOOK_S):
                     if "waits" in told:
                         waited = True
                         note(f"{side.peer.name}: {printable(told['waits'])}: waiting", True)
@@ -357,15 +356,15 @@ class Pair:
 
     def _wait(self, work: "list[Future[Any]]", within_s: float) -> None:
         """Waits for both; what one could not do is why, not that the other was stopped then."""
-        until = time.monotonic() + within_s
+        until = self._clock.monotonic() + within_s
         left = list(work)
         while left:
             for each in [each for each in left if each.done()]:
                 left.remove(each)
                 each.result()
-            if time.monotonic() > until:
+            if self._clock.monotonic() > until:
                 raise UserError(f"the sides did not end within {within_s:.0f} s")
-            time.sleep(0.02)
+            self._clock.sleep(0.02)
 
 
 def max_report_bytes(duration_s: float, cap_mbps: float | None) -> int:

@@ -129,7 +129,7 @@ def _stopping(state: State) -> "Iterator[_core.RemoteEndpoint]":
 
     def watch(stop: Callable[[], None]) -> None:
         while not over.is_set():
-            if stopping.wait(0.1):
+            if state.clock.wait(stopping.wait, 0.1):
                 stop()
                 return
 

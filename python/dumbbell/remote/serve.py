@@ -10,7 +10,6 @@ import os
 import queue
 import sys
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -18,11 +17,12 @@ from typing import Any, NoReturn
 
 from dumbbell import _core
 from dumbbell._core import Error
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, nearest, one_line
 from dumbbell.base.guardian import guarded
 from dumbbell.base.interrupts import Undisturbed, interruptible
 from dumbbell.base.logs import logger
-from dumbbell.remote.messages import Beats, Message, Messages, Silence, framed
+from dumbbell.remote.messages import LOOK_S, Beats, Message, Messages, Silence, framed, taking
 
 log = logger(__name__)
 
@@ -70,6 +70,7 @@ class State:
     """Whether the peer process was started by root."""
     no_namespaces: str = ""
     """Why the peer process could not gain the right to make network namespaces; empty if it could."""
+    clock: Clock = SYSTEM_CLOCK
     is_own: bool = False
     """Whether it serves a process of this user on this machine: then it may execute whatever that may."""
 
@@ -85,11 +86,11 @@ class State:
             UserError: the command is to end, or nothing was said for so long.
         """
         given = self.given[0]
-        until = time.monotonic() + within_s
+        until = self.clock.monotonic() + within_s
         while not given.stopping.is_set():
-            with contextlib.suppress(queue.Empty):
-                return given.said.get(timeout=0.05)
-            if time.monotonic() > until:
+            for said in self.clock.wait(taking(given.said), LOOK_S):
+                return said
+            if self.clock.monotonic() > until:
                 raise UserError(f"nothing was said for {within_s:.0f} s about when to begin")
         raise UserError("stopped")
 

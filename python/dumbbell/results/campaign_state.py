@@ -2,13 +2,13 @@
 
 import os
 import threading
-import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError
 from dumbbell.base.json_text import read_json, to_json
 from dumbbell.results.directory import DAMAGED
@@ -129,7 +129,7 @@ def _checked(content: Any) -> State:  # noqa: ANN401 (any JSON value)
     return state
 
 
-def as_json(directory: Path) -> dict[str, object] | None:
+def as_json(directory: Path, clock: Clock = SYSTEM_CLOCK) -> dict[str, object] | None:
     """Return the state with `alive` and `seen_at`, when it beat last, and all of it `in_words`; `None` of no campaign.
 
     Of a damaged file it is what is wrong, as `damaged`: the runs can be read all the same.
@@ -142,7 +142,7 @@ def as_json(directory: Path) -> dict[str, object] | None:
     except UserError as error:
         return {DAMAGED: str(error).replace(f"{directory}/", "")}
     going = state.state in (_RUNNING, _WAITING)
-    alive = going and time.time() - seen_s < SILENT_S and not _is_gone(state)
+    alive = going and clock.time() - seen_s < SILENT_S and not _is_gone(state)
     told = {key: value for key, value in asdict(state).items() if key not in ("process", "boot")}
     return told | {"alive": alive, "seen_at": seen_at, "in_words": state.in_words(alive, seen_at)}
 
@@ -183,8 +183,9 @@ def _boot() -> str:
 class StateKeeper:
     """Writes the state file while a campaign goes on; a thread touches the file every few seconds."""
 
-    def __init__(self, directory: Path, schedule: Schedule, earlier: State | None) -> None:
+    def __init__(self, directory: Path, schedule: Schedule, earlier: State | None, clock: Clock = SYSTEM_CLOCK) -> None:
         self._directory = directory
+        self._clock = clock
         self._over = threading.Event()
         self._state = State(
             state=_WAITING,
@@ -236,7 +237,7 @@ class StateKeeper:
         self.tell(**({"state": _STOPPED, "reason": reason} if reason else {"state": _DONE, "next": {}}))
 
     def _beat(self) -> None:
-        while not self._over.wait(BEAT_S):
+        while not self._clock.wait(self._over.wait, BEAT_S):
             try:
                 os.utime(self._directory / STATE_FILE)
             except OSError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import importlib.metadata
 import platform
 import re
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dumbbell import _core
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.questions import ask
 from dumbbell.base.version import __version__
 from dumbbell.catalog.outside.availability import find_program
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 VERSION_WITHIN_S = 2.0
 
 
-def now() -> str:
+def now(clock: Clock = SYSTEM_CLOCK) -> str:
     """The time in UTC, to the second, as ISO 8601."""
-    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return clock.utc().strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def environment(command: list[str]) -> dict[str, object]:

@@ -8,11 +8,11 @@ import os
 import re
 import shutil
 import stat
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, one_line
 
 _TRIES, _TRY_AGAIN_S = 10, 0.02
@@ -183,13 +183,13 @@ def locked_file(file: Path, written: Path) -> int | None:
     return None
 
 
-def taken(lock: int) -> bool:
+def taken(lock: int, clock: Clock = SYSTEM_CLOCK) -> bool:
     """Take a lock; return whether that was possible. Who only looks whether it is held has it for microseconds."""
     for _ in range(_TRIES):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            time.sleep(_TRY_AGAIN_S)
+            clock.sleep(_TRY_AGAIN_S)
         else:
             return True
     return False

@@ -1,7 +1,6 @@
 """`dumbbell train aurora` and `dumbbell train fair`: networks that learn by trying, in `dumbbell.gym` (`ppo.py`)."""
 
 import json
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -137,11 +136,12 @@ def _training(make: Callable[[dict[str, Any], int], Lessons]) -> "Callable[[Job]
                 learner.remember(tensors, steps)
             except (ValueError, KeyError):
                 raise UserError(f"{job.file}: {ANOTHER}") from None
-        written = start = time.monotonic()
-        while learner.steps < lessons.recipe.steps and time.monotonic() - start < 60.0 * job.minutes:
+        clock = job.progress.clock
+        written = start = clock.monotonic()
+        while learner.steps < lessons.recipe.steps and clock.monotonic() - start < 60.0 * job.minutes:
             learner.iterate()
-            is_due = time.monotonic() - written > KEPT_EVERY_S
-            written = time.monotonic() if is_due else written
+            is_due = clock.monotonic() - written > KEPT_EVERY_S
+            written = clock.monotonic() if is_due else written
             job.tell(_said(learner), _file(learner, job, lessons.policy) if is_due else None)
         job.tell(_said(learner), _file(learner, job, lessons.policy))
 

@@ -7,13 +7,14 @@ import shlex
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
 from dumbbell.base.backend import Backend, find_backend
+from dumbbell.base.clock import SYSTEM_CLOCK
 from dumbbell.base.conventions import Convention
 from dumbbell.base.errors import UserError, listed, nearest, one_line, shortened
 from dumbbell.base.input_files import TEXT, read_text
@@ -315,7 +316,7 @@ def model_of(results: ResultsDirectory, generated_at: datetime | None = None) ->
         title=experiment.title,
         backend=backend,
         shown=experiment.shown,
-        generated_at=f"{generated_at or datetime.now(UTC):%Y-%m-%d %H:%M:%S}",
+        generated_at=f"{generated_at or SYSTEM_CLOCK.utc():%Y-%m-%d %H:%M:%S}",
         duration_s=experiment.duration_s,
         warmup_s=experiment.warmup_s,
         runs_per_scheme=experiment.runs,

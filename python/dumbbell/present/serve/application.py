@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import mimetypes
 import re
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
@@ -20,6 +18,7 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from dumbbell import _core
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.present.serve.live import Watched
@@ -55,8 +54,9 @@ def require_pages() -> Path:
 class Explorer:
     """The results directories that are shown, and what was read of them."""
 
-    def __init__(self, places: Sequence[Place], shown: Path | None = None) -> None:
+    def __init__(self, places: Sequence[Place], shown: Path | None = None, clock: Clock = SYSTEM_CLOCK) -> None:
         """Show these; and what goes on in the folder `shown`, which has no results."""
+        self.clock = clock
         self.shown = shown
         self.places = {place.identity: place for place in places}
         self._table: RunsTable | None = None
@@ -212,9 +212,10 @@ def _as_file(name: str) -> dict[str, str]:
 async def _events(request: Request, explorer: Explorer) -> AsyncIterator[str]:
     """Yield what happens in the directories for as long as the page listens."""
     watched = Watched(list(explorer.places.values()), explorer.shown)
+    clock = explorer.clock
     due, asks, is_last = 0.0, 0.0, False
     while not is_last:
-        is_last, now = explorer.ending.is_set(), time.monotonic()
+        is_last, now = explorer.ending.is_set(), clock.monotonic()
         if now >= asks:
             if await request.is_disconnected():
                 return
@@ -222,6 +223,6 @@ async def _events(request: Request, explorer: Explorer) -> AsyncIterator[str]:
         if is_last or now >= due:
             for event, content in await run_in_threadpool(lambda: list(watched.look())):
                 yield f"event: {event}\ndata: {json.dumps(content)}\n\n"
-            due = time.monotonic() + watched.pause_s
-        await asyncio.sleep(min(max(due - time.monotonic(), 0.0), _LOOK_EVERY_S))
+            due = clock.monotonic() + watched.pause_s
+        await clock.sleep_async(min(max(due - clock.monotonic(), 0.0), _LOOK_EVERY_S))
     yield "event: ended\ndata: {}\n\n"

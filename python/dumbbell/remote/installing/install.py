@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import zipfile
 import zlib
 from collections import deque
@@ -18,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Self
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, printable
 from dumbbell.base.input_files import WHEEL, check_regular, digest, require_size
 from dumbbell.base.interrupts import Undisturbed, interruptible
@@ -152,7 +152,7 @@ def _send(machine: Host, header: dict[str, Any], files: list[Path], progress: Pr
         ]
         for thread in threads:
             thread.start()
-        with _Patience(process.kill) as patience:
+        with _Patience(process.kill, progress.clock) as patience:
             found = _told(machine, process.stdout, progress, patience.heard)
             status = process.wait()
         for thread in threads:
@@ -194,8 +194,9 @@ def _started(words: list[str]) -> Iterator["subprocess.Popen[bytes]"]:
 class _Patience:
     """Calls `end` once nothing was heard for `_SILENCE_S`, while it is entered."""
 
-    def __init__(self, end: Callable[[], None]) -> None:
+    def __init__(self, end: Callable[[], None], clock: Clock = SYSTEM_CLOCK) -> None:
         self._end = end
+        self._clock = clock
         self._over = threading.Event()
         self.heard()
         self.is_lost = False
@@ -210,11 +211,11 @@ class _Patience:
 
     def heard(self) -> None:
         """Something was heard: the time begins anew."""
-        self._until = time.monotonic() + _SILENCE_S
+        self._until = self._clock.monotonic() + _SILENCE_S
 
     def _wait(self) -> None:
-        while (left_s := self._until - time.monotonic()) > 0:
-            if self._over.wait(left_s):
+        while (left_s := self._until - self._clock.monotonic()) > 0:
+            if self._clock.wait(self._over.wait, left_s):
                 return
         self.is_lost = True
         self._end()

@@ -10,13 +10,13 @@ import hashlib
 import os
 import shutil
 import sqlite3
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import astuple, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.input_files import open_regular
 from dumbbell.experiment import Experiment
@@ -44,7 +44,7 @@ class Database:
     Several processes may write at once: a write takes its lock at the beginning and waits for the others'.
     """
 
-    def __init__(self, file: Path, gathers: bool = False, copies: bool = True) -> None:
+    def __init__(self, file: Path, gathers: bool = False, copies: bool = True, clock: Clock = SYSTEM_CLOCK) -> None:
         """Opens or creates `file`, and brings it to this version's schema.
 
         One that `gathers` holds the runs of many results directories, with `copies` of their time series beside it.
@@ -53,6 +53,7 @@ class Database:
             UserError: it cannot be opened or written, or is not ours.
         """
         self.file = file
+        self._clock = clock
         self.gathers = gathers
         self.copies = gathers and copies
         self._known: set[tuple[str, str]] = set()
@@ -87,14 +88,14 @@ class Database:
 
     def _keep_log(self) -> None:
         """Readers do not stop writers: a write-ahead log. The change to it does not wait for others by itself."""
-        patience = time.monotonic() + BUSY_TIMEOUT_S
+        patience = self._clock.monotonic() + BUSY_TIMEOUT_S
         while self.connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             try:
                 self.connection.execute("PRAGMA journal_mode = WAL")
             except sqlite3.OperationalError:
-                if time.monotonic() > patience:
+                if self._clock.monotonic() > patience:
                     raise
-                time.sleep(0.01)
+                self._clock.sleep(0.01)
 
     def _define(self) -> None:
         """Writes the definitions, and the views whose columns they are where those changed."""

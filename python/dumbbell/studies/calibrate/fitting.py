@@ -1,12 +1,12 @@
 """One model fitted to what was measured of some schemes."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.studies.calibrate.error import (
     Array,
     Outcomes,
@@ -152,13 +152,14 @@ class Fitter:
     until: float | None
     searches_left: int
     watcher: Watcher
+    clock: Clock = SYSTEM_CLOCK
 
     def fit(self, model: Model, schemes: Sequence[str], before: Fit | None, name: str) -> Fit:
         """The best path of a model for these schemes; the search goes on from the fit `before`."""
         self.watcher.begin(name)
         search = _Search(self, model, schemes)
         refines = self.weighed and self.evaluations > REFINED
-        effort = Effort(self.evaluations - REFINED if refines else self.evaluations, self._deadline())
+        effort = Effort(self.evaluations - REFINED if refines else self.evaluations, self._deadline(), self.clock)
         widths = [knob.width for knob in search.knobs]
         place = minimise(search.evaluate, _start(search.knobs, before), widths, effort, search.seed, search.tell)
         if refines and not effort.over:
@@ -194,7 +195,7 @@ class Fitter:
         """Searches that are left share the time that is left."""
         if self.until is None:
             return None
-        now = time.monotonic()
+        now = self.clock.monotonic()
         return now + max(self.until - now, 0.0) / max(self.searches_left, 1)
 
 

@@ -4,10 +4,10 @@ import contextlib
 import fcntl
 import os
 import signal
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.studies.webrtc.errors import CallError
 from dumbbell.studies.webrtc.pipe import DevTools
 
@@ -78,7 +78,7 @@ class Setup:
 class Browser:
     """A running browser. Leaving the `with` block kills it."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, clock: Clock = SYSTEM_CLOCK) -> None:
         """Starts it and waits for its first answer.
 
         Raises:
@@ -88,8 +88,9 @@ class Browser:
             raise CallError(f"there is no {BINARY}: install Debian's package chromium-headless-shell")
         setup.profile.mkdir(parents=True, exist_ok=True)
         self._log = setup.log
+        self._clock = clock
         self.pid, reading, writing = _spawn(setup)
-        self.devtools = DevTools(reading, writing)
+        self.devtools = DevTools(reading, writing, clock)
         try:
             self.version = str(self.devtools.call("Browser.getVersion", timeout_s=START_WITHIN_S)["product"])
         except CallError as error:
@@ -138,16 +139,16 @@ class Browser:
         self.devtools.close()
 
     def _reaped(self, within_s: float) -> bool:
-        end = time.monotonic() + within_s
+        end = self._clock.monotonic() + within_s
         while True:
             try:
                 if os.waitpid(self.pid, os.WNOHANG)[0]:
                     return True
             except ChildProcessError:
                 return True
-            if time.monotonic() > end:
+            if self._clock.monotonic() > end:
                 return False
-            time.sleep(0.005)
+            self._clock.sleep(0.005)
 
     def _last_words(self) -> str:
         lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()

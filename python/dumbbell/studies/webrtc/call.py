@@ -1,12 +1,12 @@
 """The two sides of a call, from the browser's start to the verdict."""
 
 import json
-import time
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.studies.webrtc import sdp
 from dumbbell.studies.webrtc.browser import BINARY, Browser, Setup
 from dumbbell.studies.webrtc.errors import CallError, Stopped
@@ -134,12 +134,21 @@ def _check_description(name: str, text: str, wanted: Expected, browser: Browser)
 class CallEnd:
     """One end of a call at work."""
 
-    def __init__(self, browser: Browser, page: Page, place: Place, wanted: Expected, conduct: Conduct) -> None:
+    def __init__(
+        self,
+        browser: Browser,
+        page: Page,
+        place: Place,
+        wanted: Expected,
+        conduct: Conduct,
+        clock: Clock = SYSTEM_CLOCK,
+    ) -> None:
+        self._clock = clock
         self._browser, self._page, self._wanted, self._conduct = browser, page, wanted, conduct
         self._offset_ms = page.clock_offset_ms()
-        self._writer = Writer(place.samples, self._offset_ms)
-        self._trace = Trace(place.setup().log)
-        self._began_at = time.monotonic()
+        self._writer = Writer(place.samples, self._offset_ms, clock)
+        self._trace = Trace(place.setup().log, clock)
+        self._began_at = self._clock.monotonic()
         self._cpu: list[tuple[float, float]] = []
 
     def attend(self, meeting: Meeting) -> NoReturn:
@@ -148,15 +157,15 @@ class CallEnd:
         Raises:
             CallError: the call has failed.
         """
-        self._began_at = time.monotonic()
+        self._began_at = self._clock.monotonic()
         gone_since: float | None = None
         while True:
-            time.sleep(_LOOK_EVERY_S)
+            self._clock.sleep(_LOOK_EVERY_S)
             self._look(timeout_s=5.0)
             self._check()
             if meeting.is_over():
-                gone_since = gone_since or time.monotonic()
-                if time.monotonic() - gone_since > _PEER_ENDED_S:
+                gone_since = gone_since or self._clock.monotonic()
+                if self._clock.monotonic() - gone_since > _PEER_ENDED_S:
                     raise CallError("the other side has ended")
 
     def finish(self) -> str | None:
@@ -189,7 +198,7 @@ class CallEnd:
         self._conduct.note(taken["records"], taken["states"])
         self._writer.records(taken["records"])
         self._writer.logged(logged)
-        now = time.monotonic()
+        now = self._clock.monotonic()
         if self._conduct.connected_at and (not self._cpu or now - self._cpu[-1][0] >= _CPU_EVERY_S):
             self._cpu.append((now, self._browser.cpu_s()))
             self._note_cpu()
@@ -207,7 +216,7 @@ class CallEnd:
 
     def _check(self) -> None:
         conduct = self._conduct
-        elapsed = time.monotonic() - self._began_at
+        elapsed = self._clock.monotonic() - self._began_at
         if conduct.state in ("failed", "closed"):
             raise CallError(f"the call {conduct.state} {elapsed:.1f} s after it began")
         if conduct.connected_at is None:
@@ -236,7 +245,7 @@ class CallEnd:
             raise CallError(f"{version} ignores the field trial: no packet was sent with ECT(1)")
 
     def _since(self, page_ms: float) -> float:
-        return time.monotonic() - (page_ms + self._offset_ms) / 1e3
+        return self._clock.monotonic() - (page_ms + self._offset_ms) / 1e3
 
 
 def _rounded(value: float | str | None) -> float | str | None:

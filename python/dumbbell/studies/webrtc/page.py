@@ -2,10 +2,10 @@
 
 import base64
 import json
-import time
 from importlib.resources import files
 from typing import Any
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.studies.webrtc.errors import CallError
 from dumbbell.studies.webrtc.pipe import DevTools, Message
 
@@ -16,8 +16,9 @@ _LOAD_WITHIN_S = 10.0
 class Page:
     """The script's page."""
 
-    def __init__(self, devtools: DevTools) -> None:
+    def __init__(self, devtools: DevTools, clock: Clock = SYSTEM_CLOCK) -> None:
         """Opens it and waits until the script is there."""
+        self._clock = clock
         self._devtools = devtools
         script = files("dumbbell.studies.webrtc").joinpath("page.js").read_text(encoding="utf-8")
         html = f"<!doctype html><meta charset=utf-8><body><script>\n{script}\n</script>"
@@ -31,11 +32,11 @@ class Page:
             self._call(f"{domain}.enable")
         self._call("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
         self._call("Page.navigate", {"url": _ORIGIN})
-        end = time.monotonic() + _LOAD_WITHIN_S
+        end = self._clock.monotonic() + _LOAD_WITHIN_S
         while not self.evaluate("typeof peer === 'object' && window.isSecureContext"):
-            if time.monotonic() > end:
+            if self._clock.monotonic() > end:
                 raise CallError(f"the page is not loaded after {_LOAD_WITHIN_S:g} s")
-            time.sleep(0.01)
+            self._clock.sleep(0.01)
 
     def evaluate(self, expression: str, timeout_s: float = 5.0) -> Any:  # noqa: ANN401 - any JSON value
         """The value of an expression, or of the promise it gives.
@@ -59,9 +60,9 @@ class Page:
         """What to add to the page's `performance.now()` to get CLOCK_MONOTONIC, both in ms."""
         best = (float("inf"), 0.0)
         for _ in range(5):
-            before = time.monotonic()
+            before = self._clock.monotonic()
             theirs = float(self.evaluate("performance.now()"))
-            after = time.monotonic()
+            after = self._clock.monotonic()
             best = min(best, (after - before, (before + after) / 2 * 1000 - theirs))
         return best[1]
 

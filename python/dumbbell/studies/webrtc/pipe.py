@@ -3,10 +3,10 @@
 import json
 import os
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.studies.webrtc.errors import CallError
 
 Message = dict[str, Any]
@@ -17,8 +17,9 @@ Handler = Callable[[Message, str], None]
 class DevTools:
     """Calls methods of a browser and hears its events."""
 
-    def __init__(self, reading: int, writing: int) -> None:
+    def __init__(self, reading: int, writing: int, clock: Clock = SYSTEM_CLOCK) -> None:
         """`reading` and `writing` are descriptors, from now on ours."""
+        self._clock = clock
         self._reading, self._writing = reading, writing
         self._handlers: dict[str, Handler] = {}
         self._changed = threading.Condition()
@@ -48,16 +49,16 @@ class DevTools:
             CallError: it failed, did not answer in time, or the browser is gone.
         """
         number = self._send(method, parameters, session, awaited=True)
-        end = time.monotonic() + timeout_s
+        end = self._clock.monotonic() + timeout_s
         with self._changed:
             try:
                 while number not in self._replies:
                     if self._broken:
                         raise CallError(self._broken)
-                    left = end - time.monotonic()
+                    left = end - self._clock.monotonic()
                     if left <= 0:
                         raise CallError(f"the browser does not answer {method} within {timeout_s:g} s")
-                    self._changed.wait(left)
+                    self._clock.wait(self._changed.wait, left)
                 reply = self._replies.pop(number)
             finally:
                 self._waiting.discard(number)

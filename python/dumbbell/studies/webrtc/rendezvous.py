@@ -4,9 +4,9 @@ import contextlib
 import json
 import select
 import socket
-import time
 from pathlib import Path
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.studies.webrtc.errors import CallError
 
 Line = dict[str, str]
@@ -78,22 +78,22 @@ class Host:
         return Meeting(self._listener.accept()[0])
 
 
-def join(address: Path, within_s: float) -> Meeting:
+def join(address: Path, within_s: float, clock: Clock = SYSTEM_CLOCK) -> Meeting:
     """Goes to the side that is there first.
 
     Raises:
         CallError: nobody is there in time.
     """
-    end = time.monotonic() + within_s
+    end = clock.monotonic() + within_s
     while True:
         connection = _socket(address)
         try:
             connection.connect(str(address))
         except OSError as error:
             connection.close()
-            if time.monotonic() > end:
+            if clock.monotonic() > end:
                 raise CallError(f"{address}: the other side is not there: {error.strerror}") from None
-            time.sleep(0.02)
+            clock.sleep(0.02)
         else:
             return Meeting(connection)
 

@@ -2,11 +2,11 @@
 
 import json
 import math
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.studies.webrtc.trace import Value
 
 Record = dict[str, Any]
@@ -72,9 +72,10 @@ def growth(record: Record, previous: Record | None, kind: str, total: str, count
 class Writer:
     """Writes samples for the datapath: the file that `{samples}` names."""
 
-    def __init__(self, file: Path | None, offset_ms: float) -> None:
+    def __init__(self, file: Path | None, offset_ms: float, clock: Clock = SYSTEM_CLOCK) -> None:
         """`offset_ms` leads from the page's clock to CLOCK_MONOTONIC."""
         self._file = file
+        self._clock = clock
         self._offset_ms = offset_ms
         self._previous: Record | None = None
 
@@ -86,7 +87,7 @@ class Writer:
 
     def logged(self, lines: Iterable[tuple[float, list[Value]]]) -> None:
         """Writes values of the browser's log, whose times are seconds since 1970."""
-        offset_s = time.time() - time.monotonic()
+        offset_s = self._clock.time() - self._clock.monotonic()
         for at, found in lines:
             self.write(at - offset_s, found)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.studies.webrtc.trials import controller
 
 _STAMP = re.compile(r"\[(\d\d)(\d\d)/(\d\d)(\d\d)(\d\d)\.(\d{6}):")
@@ -33,6 +34,7 @@ class Trace:
     """Reads a log that grows."""
 
     file: Path
+    clock: Clock = SYSTEM_CLOCK
     controller: str | None = None
     """The controller that has shown itself so far."""
     _offset: int = 0
@@ -53,7 +55,7 @@ class Trace:
             # SCReAM runs inside of objects of GCC: once seen, it is what decides
             if self.controller != "ScreamV2":
                 self.controller = controller(text) or self.controller
-            at = _time(text)
+            at = _time(text, self.clock.utc())
             found = list(_values(text)) if at is not None else []
             if at is not None and found:
                 yield at, found
@@ -68,15 +70,14 @@ def _values(line: str) -> Iterator[Value]:
                     yield field, unit, float(match[1]) * factor
 
 
-def _time(line: str) -> float | None:
+def _time(line: str, now: datetime.datetime) -> float | None:
     """The time of a line of the log, which names no year and is in UTC."""
     match = _STAMP.match(line)
     if match is None:
         return None
     month, day, hour, minute, second, micros = map(int, match.groups())
-    today = datetime.datetime.now(datetime.UTC)
     # in January a line may still be of December
-    year = today.year - (month > today.month)
+    year = now.year - (month > now.month)
     try:
         stamp = datetime.datetime(year, month, day, hour, minute, second, micros, datetime.UTC)
     except ValueError:

@@ -1,0 +1,27 @@
+"""Waits of tests, for something that happens: patient with a busy machine, and over as soon as it has happened."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+PATIENCE_S = 120.0
+"""Longest wait for anything, s: only a test that fails waits for so long."""
+_LOOK_EVERY_S = 0.005
+
+
+def wait_for(condition: Callable[[], T], what: object = None) -> T:
+    """Return the first true value of `condition`, which is asked again and again.
+
+    Raises:
+        AssertionError: It was not true within `PATIENCE_S`; `what` says more (a function is called then).
+    """
+    until_s = time.monotonic() + PATIENCE_S
+    never = threading.Event()
+    while not (found := condition()):
+        said = what() if callable(what) else what
+        assert time.monotonic() < until_s, f"nothing happened within {PATIENCE_S:g} s: {said or condition}"
+        never.wait(_LOOK_EVERY_S)
+    return found
