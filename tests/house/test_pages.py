@@ -12,6 +12,9 @@ from support.pages.blocks import GIVEN, PAGES, PATIENCE_S, ROOT, SHELL, Block, b
 OWN_TEST = ("library.md",)
 """Pages that a test of their own runs."""
 
+MARKS = {"README.md": [pytest.mark.smoke], "docs/papers": [pytest.mark.slow]}
+"""The page that everybody reads first is in the gate; the reproductions of papers take long."""
+
 FIRST_COMMANDS = 5
 
 
@@ -23,12 +26,11 @@ SHOWN = [page for page in PAGES if any(block.runs and not block.real for block i
 REAL = [page for page in PAGES if any(block.runs and block.real for block in blocks(page))]
 
 
-# the reproductions of papers take long
 @pytest.mark.pages
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=[pytest.mark.slow] if page.parent.name == "papers" else [], id=named(page))
+        pytest.param(page, marks=MARKS.get(named(page.parent), MARKS.get(named(page), [])), id=named(page))
         for page in SHOWN
         if page.name not in OWN_TEST
     ],

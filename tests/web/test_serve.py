@@ -238,6 +238,7 @@ def test_bad_usage(dumbbell: Any, results: Path, tmp_path: Path) -> None:  # noq
 
 
 @pytest.mark.parametrize("form", ["served", "site"])
+@pytest.mark.smoke
 def test_the_pages_come_up_without_a_complaint(
     form: str, request: pytest.FixtureRequest, page: Page, results: Path
 ) -> None:
