@@ -1,0 +1,111 @@
+"""How a test gets a run of real packets for which the machine was in time. No test repeats a run in another way.
+
+A run judges itself: `degraded` and `invalid` say that the machine was late, or lost packets. `punctual(make)` repeats
+what `make` does until no run is one of these, from the same files each time. The test is skipped if `ATTEMPTS` attempts
+have no such run. At its end the session says how many runs were repeated, by dumbbell itself (`attempts`) or by a test.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any, TypeVar
+
+import pytest
+
+from support.commands.command import Dumbbell, replaced
+
+ATTEMPTS = 3
+"""Most attempts at a punctual run; dumbbell repeats each run itself, at most twice."""
+LATE = frozenset({"degraded", "invalid"})
+
+Run = dict[str, Any]
+"""A run as `show --json` has it: `status` and `reason`, and `attempts` of real packets."""
+Made = TypeVar("Made", bound=Mapping[str, Any] | Iterable[Mapping[str, Any]])
+Punctual = Callable[[Callable[[], Made]], Made]
+_REPEATED = pytest.StashKey[int]()
+
+
+@pytest.fixture
+def punctual(request: pytest.FixtureRequest, tmp_path: Path) -> Punctual[Any]:
+    """Calls a function until no run is late that it returns: one run, several, or an object with `runs`.
+
+    Before a repetition, what the last attempt added to the test's directory is removed.
+    """
+    stash = request.config.stash
+
+    def repeat(make: Callable[[], Made]) -> Made:
+        before = {*tmp_path.iterdir()}
+        for attempt in range(1, ATTEMPTS + 1):
+            made = make()
+            runs = _runs(made)
+            stash[_REPEATED] += sum((run.get("attempts") or 1) - 1 for run in runs)
+            late = [run for run in runs if run["status"] in LATE]
+            if not late:
+                return made
+            if attempt < ATTEMPTS:
+                stash[_REPEATED] += len(runs)
+                for path in {*tmp_path.iterdir()} - before:
+                    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+        return pytest.skip(f"no punctual run on this machine in {ATTEMPTS} attempts: {late[0]['reason']}")
+
+    return repeat
+
+
+def _runs(made: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the runs of what a function of a test has returned."""
+    if isinstance(made, Mapping):
+        return [made] if "status" in made else _runs(made["runs"])
+    return [*made]
+
+
+def runs_of(dumbbell: Dumbbell, directory: object) -> list[Run]:
+    """Return the runs of a results directory, whatever their status."""
+    runs: list[Run] = json.loads(dumbbell("show", directory, "--json", expect=None).stdout)["runs"]
+    return runs
+
+
+def emulated(done: CompletedProcess[str]) -> Run:
+    """Return what `dumbbell emulate`, without `--quiet`, says of itself, as a run, and the command's output."""
+    _, is_late, reason = done.stderr.partition("; degraded: ")
+    return {"status": "degraded" if is_late else "done", "reason": reason.strip(), "stdout": done.stdout}
+
+
+@pytest.fixture
+def run_real(dumbbell: Dumbbell, punctual: Punctual[list[Run]]) -> Callable[..., list[Run]]:
+    """Runs `small.toml` for 2 s with real packets, or as the arguments say, into `out`; returns punctual runs."""
+    quick = ("--backend", "emu", "--path", "small.toml", "--duration", "2", "--warmup", "0.5", "--out", "out")
+
+    def make(*arguments: object) -> list[Run]:
+        done = dumbbell("run", *replaced(quick, *arguments), "--json", expect=None)
+        assert done.returncode in (0, 1), done.stderr
+        runs: list[Run] = json.loads(done.stdout)["runs"]
+        return runs
+
+    return lambda *arguments: punctual(lambda: make(*arguments))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Starts to count."""
+    config.stash[_REPEATED] = 0
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hands the count of a worker of xdist to the process that started it."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["repeated_runs"] = session.config.stash[_REPEATED]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:  # noqa: ANN401  # a class of xdist, which may be missing
+    """Adds the count of a worker; one that crashed has none."""
+    node.config.stash[_REPEATED] += getattr(node, "workeroutput", {}).get("repeated_runs", 0)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Says how many runs were repeated."""
+    repeated = config.stash[_REPEATED]
+    if repeated:
+        runs = "1 run was" if repeated == 1 else f"{repeated} runs were"
+        terminalreporter.write_line(f"{runs} repeated: the machine was late")
