@@ -423,6 +423,13 @@ def difference(
     The last is the difference that as many values with as much scatter show in 80 of 100 cases. None as above.
     """
 
+def critical_values(level: float, max_tests: int) -> str:
+    """JSON: critical values of Student's t for up to `max_tests` tests at once, as nodes of an interpolation.
+
+    Raises:
+        Error: `level` is not between 0 and 1.
+    """
+
 def holm(probabilities: list[float]) -> list[float]:
     """Probabilities of tests made at once, adjusted for their number."""
 

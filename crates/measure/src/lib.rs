@@ -15,6 +15,7 @@ mod bound;
 mod completions;
 mod consistency;
 mod convergence;
+mod critical_values;
 mod declared_lost;
 mod definitions;
 mod fairness;
@@ -42,6 +43,7 @@ pub mod statistics;
 mod tally;
 
 pub use bound::{Error, MemoryBound};
+pub use critical_values::CriticalValues;
 pub use definitions::{
     AckLinkStats, Better, Completion, Convention, Definition, FlowStats, Label, Level, LinkStats, MediaStats,
     NetworkStats, OneWay, labels, metrics,

@@ -80,7 +80,7 @@ fn student_interval(values: &[f64], level: f64) -> Option<(f64, f64)> {
     if n < FEWEST_FOR_INTERVAL || !has_scatter || !(level > 0.0 && level < 1.0) {
         return None;
     }
-    let half = student(n - 1)?.inverse_cdf(f64::midpoint(1.0, level)) * deviation / (n as f64).sqrt();
+    let half = quantile(f64::midpoint(1.0, level), (n - 1) as f64)? * deviation / (n as f64).sqrt();
     let mean = mean(values)?;
     Some((mean - half, mean + half))
 }
@@ -91,13 +91,16 @@ fn cox_interval(values: &[f64], level: f64) -> Option<(f64, f64)> {
     let n = logarithms.len() as f64;
     let variance = sample_variance(&logarithms)?;
     let error = (variance / n + variance * variance / (2.0 * (n - 1.0))).sqrt();
-    let half = student(logarithms.len() - 1)?.inverse_cdf(f64::midpoint(1.0, level)) * error;
+    let half = quantile(f64::midpoint(1.0, level), n - 1.0)? * error;
     let middle = mean(&logarithms)? + variance / 2.0;
     Some((libm::exp(middle - half), libm::exp(middle + half)))
 }
 
-fn student(freedom: usize) -> Option<StudentsT> {
-    StudentsT::new(0.0, 1.0, freedom as f64).ok()
+/// Returns the value that Student's t does not exceed with `probability`; `None` unless that is between 0 and 1 and
+/// `freedom` positive.
+pub fn quantile(probability: f64, freedom: f64) -> Option<f64> {
+    let student = StudentsT::new(0.0, 1.0, freedom).ok()?;
+    (probability > 0.0 && probability < 1.0).then(|| student.inverse_cdf(probability))
 }
 
 /// The difference between two means.

@@ -78,8 +78,8 @@ mod _core {
     use crate::log_sink::log_to;
     #[pymodule_export]
     use crate::logs::{
-        confidence_interval, delay_points, delay_steps, difference, harm, holm, jain_index, jain_series,
-        labels, measure_log, metrics, normalised, samples, series, transfers,
+        confidence_interval, critical_values, delay_points, delay_steps, difference, harm, holm, jain_index,
+        jain_series, labels, measure_log, metrics, normalised, samples, series, transfers,
     };
     #[pymodule_export]
     use crate::outside::{describe_plugin, guard_process};

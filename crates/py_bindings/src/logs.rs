@@ -335,6 +335,14 @@ pub(crate) fn confidence_interval(values: Vec<f64>, level: f64, fraction: bool) 
     interval(&values, level)
 }
 
+/// Critical values of Student's t at `level` for up to `max_tests` tests made at once, as JSON.
+#[pyfunction]
+pub(crate) fn critical_values(level: f64, max_tests: usize) -> PyResult<String> {
+    let table = measure::CriticalValues::new(level, max_tests)
+        .ok_or_else(|| error(format!("level {level}: expected a number between 0 and 1")))?;
+    serde_json::to_string(&table).map_err(error)
+}
+
 /// Low end, high end and probability of the difference of two means, in pairs or of independent samples, and the
 /// difference that as many values would show in 80 of 100 cases.
 #[pyfunction]

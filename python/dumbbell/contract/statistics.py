@@ -122,6 +122,8 @@ class Definition(TypedDict):
     """The rules it follows."""
     formula: ReadOnly[str]
     """How it is computed."""
+    fraction: ReadOnly[bool]
+    """True for a fraction of a whole: the confidence interval of its mean stays within 0 and 1."""
     level: ReadOnly[Level]
     """What it belongs to."""
     name: ReadOnly[str]

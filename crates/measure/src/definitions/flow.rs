@@ -43,7 +43,7 @@ statistics! {
             RFC5166).needs(&[Arrivals, Payload]) => |known| mbps(known.flow.measured_data_bytes, known.measured);
         payload_share: Option<f64> = metric("", Neutral, Corrected,
             "payload of goodput_mbps / the sum of it over all flows that send in the same direction; null if that is \
-             zero", OWN).needs(&[Arrivals, Payload]) => KnownFlow::payload_share;
+             zero", OWN).fraction().needs(&[Arrivals, Payload]) => KnownFlow::payload_share;
         packet_loss_rate: Option<f64> = metric("", Less, Corrected,
             "dropped / (dropped + delivered) packets from max(start, warm-up) to min(stop, end); in imported qlogs \
              that have packet_lost: (declared lost and not acknowledged later) / (those + acknowledged); in other \
@@ -54,7 +54,7 @@ statistics! {
              runs of one flow", RFC5166).needs(&[Arrivals, Payload, Flows]) => KnownFlow::common_mbps;
         competing_share: Option<f64> = metric("", Neutral, Corrected,
             "payload of competing_goodput_mbps / the sum of it over all flows that send in the same direction; null if \
-             that is zero", OWN).needs(&[Arrivals, Payload, Flows]) => KnownFlow::common_share;
+             that is zero", OWN).fraction().needs(&[Arrivals, Payload, Flows]) => KnownFlow::common_share;
         competing_owd_p95_ms: Option<f64> = metric("ms", Less, Corrected,
             "95th percentile of the one-way delays of the packets delivered in that time", RFC7679)
             .across(Data).needs(&[OneWayDelays, Flows])

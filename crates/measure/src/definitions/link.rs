@@ -18,7 +18,7 @@ statistics! {
         throughput_mbps: Option<f64> = metric("Mbit/s", More, Counter, "bits the link sent / elapsed time", OWN)
             => LinkCounters::throughput_mbps;
         utilization: Option<f64> = metric("", More, Counter, "bits the link sent / bits it could have carried", OWN)
-            => LinkCounters::utilization;
+            .fraction() => LinkCounters::utilization;
         mean_queue_packets: Option<f64> = metric("packets", Less, Counter,
             "time integral of the queue length / elapsed time", CCPERF)
             => LinkCounters::mean_queue_packets;

@@ -92,6 +92,8 @@ pub struct Definition {
     pub sampled: bool,
     /// How it depends on the clocks of both ends; `None` if it is of one clock.
     pub one_way: Option<OneWay>,
+    /// True for a fraction of a whole: the confidence interval of its mean stays within 0 and 1.
+    pub fraction: bool,
 }
 
 /// A key of the statistics that names or dates something and is no metric.

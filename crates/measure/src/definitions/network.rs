@@ -36,7 +36,7 @@ statistics! {
             "bits of all delivery opportunities / (last - first opportunity), the first one's bits included",
             PANTHEON) => KnownRun::capacity_mbps;
         capacity_utilization: Option<f64> = metric("", More, Pantheon, "throughput_mbps / capacity_mbps", PANTHEON)
-            .needs(&[Arrivals]) => |known| Some(known.throughput_mbps() / known.capacity_mbps()?);
+            .fraction().needs(&[Arrivals]) => |known| Some(known.throughput_mbps() / known.capacity_mbps()?);
         duration_s: Option<f64> = metric("s", Neutral, Pantheon, "last - first delivery over all flows", PANTHEON)
             .needs(&[Arrivals]) => |known| Some(known.delivered.span_ms(known.clock) / 1_000.0);
         valid: bool = metric("", Neutral, Pantheon,
@@ -69,30 +69,31 @@ statistics! {
         jain_index: Option<f64> = metric("", More, Corrected,
             "(sum x)^2 / (n sum x^2), x = payload bytes delivered to each flow while all flows are active, after the \
              warm-up (bytes on the path in logs that do not tell payload); null if never all are active, or nothing \
-             was delivered then", JAIN).needs(&[Arrivals, Flows]) => |known| known.jain.overall;
+             was delivered then", JAIN).fraction().needs(&[Arrivals, Flows]) => |known| known.jain.overall;
         jain_index_mean: Option<f64> = metric("", More, Corrected,
             "mean of jain_index over the whole bins (500 ms unless set, from its beginning) of that time in which \
-             anything was delivered", JAIN).needs(&[Arrivals, Flows]) => |known| known.jain.mean;
+             anything was delivered", JAIN).fraction().needs(&[Arrivals, Flows]) => |known| known.jain.mean;
         jain_seen_p50: Option<f64> = metric("", More, Counter,
             "median over windows of (sum x)^2 / (n sum x^2), x = bytes on the path delivered in the window to each of \
              the n flows that got any; a window of jain_window_s begins with the first delivery after the one before; \
              those with another n than the one before, and the last, are left out. Hides starvation: a flow that gets \
-             nothing is not counted", JAIN_WINDOWS).needs(&[Arrivals, Flows]) => |known| known.jain_seen.median();
+             nothing is not counted", JAIN_WINDOWS).fraction().needs(&[Arrivals, Flows])
+            => |known| known.jain_seen.median();
         jain_seen_p05: Option<f64> = metric("", More, Counter,
-            "5th percentile (nearest rank) over the same windows", JAIN_WINDOWS).needs(&[Arrivals, Flows])
+            "5th percentile (nearest rank) over the same windows", JAIN_WINDOWS).fraction().needs(&[Arrivals, Flows])
             => |known| known.jain_seen.p05();
         jain_active_p50: Option<f64> = metric("", More, Counter,
             "median over windows of the same index, of the n flows whose planned time (to their last byte, if they \
              end) covers the whole window, with or without a delivery; windows begin at multiples of jain_window_s; \
-             those in which nothing was delivered are left out", JAIN_ACTIVE).needs(&[Arrivals, Flows])
+             those in which nothing was delivered are left out", JAIN_ACTIVE).fraction().needs(&[Arrivals, Flows])
             => |known| known.jain_active.median();
         jain_active_p05: Option<f64> = metric("", More, Counter,
-            "5th percentile (nearest rank) over the same windows", JAIN_ACTIVE).needs(&[Arrivals, Flows])
+            "5th percentile (nearest rank) over the same windows", JAIN_ACTIVE).fraction().needs(&[Arrivals, Flows])
             => |known| known.jain_active.p05();
         jain_window_s: f64 = label("length of the windows of jain_seen_p50 and its like, s")
             => |known| known.jain_active.window_s;
         utilization: Option<f64> = metric("", More, Counter,
-            "utilization of links[0], the bottleneck in the data direction", OWN)
+            "utilization of links[0], the bottleneck in the data direction", OWN).fraction()
             => |known| known.links.first()?.utilization();
         mean_agg_throughput_l4: Option<f64> = metric("Mbit/s", More, Ccperf,
             "payload bits of all flows' mean_throughput_l4 / (end of the last T - first start)", CCPERF)

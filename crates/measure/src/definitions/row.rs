@@ -41,8 +41,9 @@ pub(super) const fn metric(
     formula: &'static str,
     source: &'static str,
 ) -> Metric {
-    let (name, level, sampled, one_way) = ("", Level::Flow, false, None);
-    let definition = Definition { name, unit, better, convention, level, formula, source, sampled, one_way };
+    let (name, level, sampled, one_way, fraction) = ("", Level::Flow, false, None, false);
+    let definition =
+        Definition { name, unit, better, convention, level, formula, source, sampled, one_way, fraction };
     Metric { definition, needs: &[] }
 }
 
@@ -55,6 +56,11 @@ impl Metric {
     /// The same, of the clocks of both ends.
     pub(super) const fn across(self, one_way: OneWay) -> Self {
         Self { definition: Definition { one_way: Some(one_way), ..self.definition }, ..self }
+    }
+
+    /// Marks a fraction of a whole.
+    pub(super) const fn fraction(self) -> Self {
+        Self { definition: Definition { fraction: true, ..self.definition }, ..self }
     }
 
     /// The same, null of logs that do not tell all of `needs`.
