@@ -13,6 +13,7 @@ import numpy as np
 
 from dumbbell.present.serve.application import require_pages
 from dumbbell.present.serve.columns import encode
+from dumbbell.present.serve.runs_table import critical_values
 
 LOOKS = {
     "cubic": ("#0072b2", "o", []),
@@ -70,6 +71,7 @@ def write_pages(
             for name, (color, marker, dashes) in LOOKS.items()
         },
         "plane": {"x": "owd_p95_ms", "y": "goodput_mbps"},
+        "critical_values": critical_values(),
     }
     (out / "data" / "runs.json").write_text(json.dumps(facts))
     for name, values in columns.items():

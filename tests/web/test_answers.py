@@ -15,7 +15,6 @@ from playwright.sync_api import Page, expect
 import dumbbell
 from web.conftest import Served, axe, overflow
 from web.made import LOOKS, many, write_pages
-from web.scripts_of_pages import evaluated
 from web.test_overview import HOSTILE, hostile_table
 
 
@@ -69,13 +68,6 @@ def test_sentences_with_few_runs(served: Served, page: Page, swept: Path, tmp_pa
         page.goto(f"{served(out)}#/charts")
         (said,) = answers(page)
         assert said == " ".join(dumbbell.open(out).findings[:2])
-
-
-def test_pareto_front() -> None:
-    """As the reports have it: equal points are all in front."""
-    script = 'import { paretoFront } from "./src/answers/findings";\nreturn given.map(paretoFront);'
-    cases = [[[1, 1], [2, 2], [3, 2], [2, 3]], [[1, 1], [1, 1]], [], [[1, 5], [2, 4], [0, 6]]]
-    assert evaluated(script, cases) == [[0, 3], [0, 1], [], [2]]
 
 
 def test_bars_are_the_table_of_show(served: Served, page: Page, results: Path) -> None:

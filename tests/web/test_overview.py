@@ -3,8 +3,6 @@
 import csv
 import io
 import json
-import math
-import random
 import re
 import subprocess
 import sys
@@ -19,11 +17,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 import dumbbell
-from dumbbell import _core
-from dumbbell.results.analysis.summary import FRACTIONS
 from web.conftest import Served, axe, overflow
 from web.made import many, write_pages
-from web.scripts_of_pages import evaluated
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
@@ -106,73 +101,6 @@ def test_numbers_in_sight_are_those_of_show(served: Served, page: Page, results:
     assert len(cells) == 9
     for cell in cells:
         assert " ".join(cell.split()) in table
-
-
-def test_statistics_are_those_of_the_core() -> None:
-    """Student's t at tabulated values, intervals of random samples as the core has them, and what is a fraction."""
-    script = """
-import { studentQuantile, estimate, isFraction, difference, holm } from "./src/data/statistics";
-return {
-    t: given.freedom.map((each: number) => studentQuantile(0.975, each)),
-    intervals: given.samples.map(([values, fraction]: any) => estimate(values, fraction)),
-    fractions: given.names.map(isFraction),
-    differences: given.pairs.map(([a, b, paired]: any) => difference(a, b, paired)),
-    holm: holm(given.p),
-};
-"""
-    draw = random.Random(1)
-    sizes = [2, 4, 5, 6, 30, 500]
-    samples: list[tuple[list[float], bool]] = [([draw.gauss(10, 2) for _ in range(size)], False) for size in sizes]
-    samples += [([math.exp(draw.gauss(0, 1)) for _ in range(size)], False) for size in sizes]
-    samples += [([draw.random() for _ in range(size)], True) for size in sizes]
-    samples += [([3.0] * 7, False), ([0.0, 0.0, 0.0, 0.0, 1.0], True), ([1.0], False)]
-    pairs = [([draw.gauss(0, 1) for _ in range(8)], [draw.gauss(1, 2) for _ in range(8)], paired) for paired in (0, 1)]
-    names = ["goodput_mbps", "utilization", "jain_index", "jain_seen_p05", "share:cubic", *sorted(FRACTIONS)]
-    given = {
-        "freedom": [1, 4, 5, 29, 1000],
-        "samples": samples,
-        "names": names,
-        "pairs": pairs,
-        "p": [0.01, 0.04, 0.03],
-    }
-    found = evaluated(script, given)
-    # two-sided 95 %: any table of Student's t
-    assert found["t"] == pytest.approx([12.7062, 2.77645, 2.57058, 2.04523, 1.96234], abs=1e-4)
-    assert found["fractions"] == [False, True, True, True, True, *[True] * len(FRACTIONS)]
-    assert found["holm"] == pytest.approx(_core.holm([0.01, 0.04, 0.03]))
-    for (values, fraction), estimate in zip(samples, found["intervals"], strict=True):
-        theirs = _core.confidence_interval(values, 0.95, fraction)
-        if theirs is not None:
-            assert (estimate["low"], estimate["high"]) == pytest.approx(theirs, rel=1e-9, abs=1e-12)
-        assert (estimate["bounds"] == "confidence") == (theirs is not None)
-    for (first, second, paired), difference in zip(pairs, found["differences"], strict=True):
-        theirs = _core.difference(first, second, bool(paired), 0.95)
-        assert theirs is not None
-        low, high, p, _ = theirs
-        assert (difference["low"], difference["high"], difference["p"]) == pytest.approx((low, high, p), rel=1e-8)
-
-
-def test_sorts_like_numbers_and_people() -> None:
-    """Negative numbers, zero, single and double precision, texts with numbers; missing ones are last either way."""
-    script = """
-import { Runs, sortRows } from "./src/data/runs";
-const runs = new Runs({ rows: 6, fields: [{ name: "a" }, { name: "b" }, { name: "c" }], directories: [] } as any);
-const nan = Number.NaN;
-runs.put("a", { values: Float64Array.from([3, nan, -2.5, 0, -7e300, 3.0000000001]), names: null });
-runs.put("b", { values: Float32Array.from([1, 1, nan, 2, 2, 1]), names: null });
-runs.put("c", { values: Uint32Array.from([0, 1, 2, 0xffffffff, 1, 0]), names: ["cell 10", "cell 2", "beta"] });
-const all = Uint32Array.from([0, 1, 2, 3, 4, 5]);
-const by = (...sort: string[]) =>
-    [...sortRows(runs, all, sort.map((each) => ({ field: each.at(-1)!, descending: each.length > 1 })))];
-return [by("a"), by("-a"), by("b", "-a"), by("c"), by("-c", "a")];
-"""
-    assert evaluated(script) == [
-        [4, 2, 3, 0, 5, 1],
-        [5, 0, 3, 2, 4, 1],
-        [5, 0, 1, 3, 4, 2],
-        [2, 1, 4, 0, 5, 3],
-        [0, 5, 4, 1, 2, 3],
-    ]
 
 
 def test_a_hundred_thousand_runs(files_served: Callable[[Path], str], page: Page, made_many: Path) -> None:
@@ -277,43 +205,6 @@ def test_exports(served: Served, page: Page, results: Path) -> None:
     expect(page.get_by_text("Copied.")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()").split() == command
     assert len(shown_csv(results, *command[3:])) == 1
-
-
-def test_commands_say_what_they_cannot() -> None:
-    """Words are quoted for shells; what no option says is said; cells that a spreadsheet would compute are texts."""
-    script = """
-import { commandsOf, csvOf, shellWord, shortest } from "./src/data/exports";
-import { readFilters } from "./src/data/runs";
-const field = (name: string, kind: string, group: string) => [name, { name, title: name, kind, group, better: "more" }];
-const fields = new Map([field("path", "text", "run"), field("scheme", "text", "run"), field("status", "text", "run"),
-    field("goodput_mbps", "number", "network"), field("share:a:b", "number", "flow")] as any);
-const directories = [{ id: "d1", label: "my results; rm -rf $HOME" }, { id: "d2", label: "-x" }];
-const runs = { fields, facts: { directories } } as any;
-const { filters, unknown } = readFilters(given.entries, fields as any);
-const sort = [{ field: "goodput_mbps", descending: false }];
-const shown = { filters, metrics: ["goodput_mbps"], convention: "pantheon", sort, grouped: ["scheme"], pivot: [] };
-return { ...commandsOf(runs, shown), unknown, filters,
-    csv: csvOf({ columns: ["a"], rows: [["=1+1"], ["@x"], [-1.5], ['say "x", y'], [null], [Number.NaN], ["-2"]] }),
-    words: ["plain-1.2", "it's", "$(x)", "", "a b"].map(shellWord),
-    numbers: [Math.fround(0.1), Math.fround(94.51227647)].map((each) => shortest(each, true)) };
-"""
-    entries = ["path:it's here", "scheme:-odd", "status:done", "goodput_mbps:1..", "share:a:b:0..0.5", "*:x", "none:1"]
-    found = evaluated(script, {"entries": entries})
-    options = "--path 'it'\\''s here' --schemes=-odd --metrics goodput_mbps --convention pantheon"
-    assert found["lines"] == [f"dumbbell show 'my results; rm -rf $HOME' {options}", f"dumbbell show ./-x {options}"]
-    assert sorted(found["lacks"]) == [
-        "groups other than those of path and scheme",
-        "means over several directories",
-        "the filter of status",
-        "the order, which has the worst goodput_mbps first",
-        "the range of goodput_mbps",
-        "the range of share:a:b",
-        "the search for “x”",
-    ]
-    assert found["unknown"] == ["none:1"]
-    assert found["csv"].split("\r\n") == ["a", "'=1+1", "'@x", "-1.5", '"say ""x"", y"', "", "", "'-2", ""]
-    assert found["words"] == ["plain-1.2", "'it'\\''s'", "'$(x)'", "''", "'a b'"]
-    assert found["numbers"] == [0.1, pytest.approx(94.51227647, rel=1e-7)]
 
 
 def test_keys(served: Served, page: Page, results: Path) -> None:

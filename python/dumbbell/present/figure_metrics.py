@@ -15,7 +15,7 @@ from dumbbell.base.digits import decimal
 from dumbbell.base.errors import UserError, capitalized, listed, nearest
 from dumbbell.results.analysis.metric_words import metric_words
 from dumbbell.results.analysis.shares import share_of
-from dumbbell.results.analysis.summary import FRACTIONS, Estimate, Repetitions
+from dumbbell.results.analysis.summary import Estimate, Repetitions
 from dumbbell.results.numbers import flat
 
 if TYPE_CHECKING:
@@ -67,6 +67,11 @@ class FigureMetric:
         """Return True if the unit is ms: the axis is then scaled as the axes of delays are."""
         return self.unit == "ms"
 
+    @property
+    def is_fraction(self) -> bool:
+        """Return True for a fraction of a whole: intervals of its mean stay within it."""
+        return bool(self.scheme) or _defined()[self.key].fraction
+
     def text(self, value: float) -> str:
         """Return a value, in the unit that figures show, with its unit."""
         return f"{value:.{self.digits}f} {self.unit}".strip()
@@ -109,8 +114,7 @@ class FigureMetric:
 
     def mean_of(self, values: Sequence[float]) -> Estimate:
         """Return mean and interval of values in the unit that figures show."""
-        fraction = bool(self.scheme) or self.key in FRACTIONS
-        return self._scaled(Estimate.of([value / self.factor for value in values], fraction=fraction))
+        return self._scaled(Estimate.of([value / self.factor for value in values], fraction=self.is_fraction))
 
     def _scaled(self, estimate: Estimate) -> Estimate:
         clocks = estimate.clocks
@@ -173,6 +177,7 @@ class _Definition(NamedTuple):
     unit: str
     better: str
     convention: str
+    fraction: bool
 
 
 @cache

@@ -67,6 +67,12 @@ def one_way_metrics() -> dict[tuple[str, str], str]:
     return {(metric["level"], metric["name"]): metric["one_way"] for metric in found if metric["one_way"]}
 
 
+@cache
+def fraction_metrics() -> frozenset[tuple[str, str]]:
+    """Return the metrics that are fractions of a whole, as (entity, metric)."""
+    return frozenset((metric["level"], metric["name"]) for metric in json.loads(_core.metrics()) if metric["fraction"])
+
+
 @dataclass(frozen=True)
 class Definition:
     """What a metric means. `layer` and `sampling` follow from the name, by ccperf's rules (ccperf.net/metrics)."""

@@ -3,7 +3,7 @@
 import type { Runs } from "../data/runs";
 import { CONVENTIONS, estimateOf, valuesOf } from "../data/runs";
 import type { Field } from "../data/source";
-import { difference, type Estimate, holm, LEVEL } from "../data/statistics";
+import { areSignificant, difference, type Estimate } from "../data/statistics";
 import { capitalized, inSentence, listing, numberOf } from "../data/words";
 import { type Facet, isMix, type SchemeRuns } from "./facets";
 
@@ -143,7 +143,7 @@ interface Verdict {
     high: number | null;
 }
 
-/** Judges all differences that are spoken of together: their probabilities are adjusted for their number. Runs of the same seeds are pairs. */
+/** Judges all differences that are spoken of together: each is tested for their number. Runs of the same seeds are pairs. */
 function judged(runs: Runs, pairs: readonly { metric: Field; one: Known; other: Known }[]): Verdict[] {
     const sides = pairs.map(({ metric, one, other }) => {
         // findings take the difference from the second to the first
@@ -160,12 +160,12 @@ function judged(runs: Runs, pairs: readonly { metric: Field; one: Known; other: 
             second,
             paired,
             mean: one.found.mean - other.found.mean,
-            found: difference(first, second, paired),
+            found: difference(first, second, paired, runs.facts.critical_values),
         };
     });
-    const known = sides.flatMap(({ found }, index) => (found ? [index] : []));
-    const adjusted = holm(known.map((index) => sides[index]!.found!.p));
-    return sides.map(({ first, second, paired, mean, found }, index) => {
+    const known = sides.flatMap(({ found }) => (found ? [found] : []));
+    const significant = areSignificant(known, runs.facts.critical_values);
+    return sides.map(({ first, second, paired, mean, found }) => {
         const count = Math.min(first.length, second.length);
         const verdict = { runs: count, difference: mean, low: null, high: null };
         const equal =
@@ -173,8 +173,8 @@ function judged(runs: Runs, pairs: readonly { metric: Field; one: Known; other: 
             new Set([...first, ...second]).size === 1;
         if (equal) return { ...verdict, noise: "equal", difference: 0 };
         if (found) {
-            const resolved = adjusted[known.indexOf(index)]! < 1 - LEVEL && (found.low > 0 || found.high < 0);
-            return { ...verdict, noise: resolved ? "resolved" : "open", low: found.low, high: found.high };
+            const noise = significant[known.indexOf(found)] ? "resolved" : "open";
+            return { ...verdict, noise, low: found.low, high: found.high };
         }
         if (count < 2) return { ...verdict, noise: "single" };
         const overlap = Math.min(...first) <= Math.max(...second) && Math.min(...second) <= Math.max(...first);

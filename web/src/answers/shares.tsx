@@ -49,7 +49,7 @@ export function sharesOf(runs: Runs, facet: Facet): Map<string, Got> {
     return new Map(
         [...gathered].map(([key, { shares, fair, mixes }]) => [
             key,
-            { found: estimate(shares, true)!, fair: meanOf(fair), mixes: [...mixes] },
+            { found: estimate(shares, runs.facts.critical_values, true)!, fair: meanOf(fair), mixes: [...mixes] },
         ]),
     );
 }

@@ -2,7 +2,7 @@
 
 import type { Column, NumberArray } from "./columns";
 import { type Field, type RunsFacts, runsColumn } from "./source";
-import { type Estimate, estimate, isFraction } from "./statistics";
+import { type Estimate, estimate } from "./statistics";
 
 /** Fields that name a run. */
 const IDENTITY = ["directory", "path", "scheme", "run"];
@@ -395,7 +395,7 @@ export function valuesOf(runs: Runs, rows: Iterable<number>, metric: string): nu
 }
 
 export function estimateOf(runs: Runs, rows: Iterable<number>, metric: string): Estimate | null {
-    return estimate(valuesOf(runs, rows, metric), isFraction(metric));
+    return estimate(valuesOf(runs, rows, metric), runs.facts.critical_values, runs.fields.get(metric)?.fraction);
 }
 
 /** Returns the groups in order; those without a value are last either way. Metrics sort by their means. */

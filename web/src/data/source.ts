@@ -1,6 +1,7 @@
 /** Where results come from: `dumbbell serve`, or the files that `dumbbell site` wrote. Both have the same names. */
 
 import { type Columns, decodeColumns } from "./columns";
+import type { CriticalValues } from "./statistics";
 
 /** A field of the table of runs. */
 export interface Field {
@@ -13,6 +14,8 @@ export interface Field {
     /** "run" (what it is), "axis" (of a grid), or "network", "flow", "link": what the metric is of. */
     group: string;
     convention?: string;
+    /** A fraction of a whole: intervals of its mean stay within 0 and 1. */
+    fraction?: boolean;
     formula?: string;
     /** One of those that are shown at first. */
     main?: boolean;
@@ -53,6 +56,7 @@ export interface RunsFacts {
     schemes: Record<string, SchemeLook>;
     /** Metrics (names of fields) of the plane: throughput, delay. */
     plane: { x: string; y: string };
+    critical_values: CriticalValues;
 }
 
 /** A time series of a run. */

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dumbbell import _core
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError, capitalized, printable
 from dumbbell.base.version import __version__
@@ -18,6 +20,7 @@ from dumbbell.present.plots.parts.strokes import scheme_strokes
 from dumbbell.present.plots.parts.style import INK, styles
 from dumbbell.present.serve.columns import encode
 from dumbbell.results.analysis.axis_words import axis_heading
+from dumbbell.results.analysis.summary import LEVEL
 from dumbbell.results.numbers import definitions
 from dumbbell.results.sql.index import IndexedRun, RunsIndex
 from dumbbell.results.sql.index_file import index_state
@@ -40,6 +43,8 @@ _TEXTS = {
 """Fields of texts, and their titles."""
 _NUMBERS = {"run": ("run", ""), "seed": ("seed", ""), "started_at": ("started", "s"), "sim_wall_s": ("took", "s")}
 _SHOWN = ("scheme", "path", "run", "status", "started_at")
+_MAX_TESTS = 12
+"""Tests that a sentence of a page makes at once: those between the best four schemes in two metrics."""
 AXIS = "axis:"
 """Before the name of an axis of a grid."""
 
@@ -94,6 +99,7 @@ class RunsTable:
             "fields": self.fields,
             "schemes": self._looks(),
             "plane": {"x": CONVENTIONS["corrected"].delay.key, "y": CONVENTIONS["corrected"].throughput.key},
+            "critical_values": critical_values(),
         }
 
     def column(self, name: str) -> bytes:
@@ -230,6 +236,15 @@ class RunsTable:
         }
 
 
+def critical_values() -> dict[str, object]:
+    """Return the critical values of Student's t by which pages compute intervals and test differences.
+
+    Pages interpolate between them as `measure::CriticalValues` says, with a relative error below 1e-9.
+    """
+    table: dict[str, object] = json.loads(_core.critical_values(LEVEL, _MAX_TESTS))
+    return table
+
+
 def known_metric(name: str) -> FigureMetric | None:
     """Return a metric that this version knows; None of another one."""
     try:
@@ -248,6 +263,7 @@ def _metric_field(metric: FigureMetric, level: str) -> dict[str, object]:
         "better": metric.better,
         "factor": metric.factor,
         "digits": metric.digits,
+        "fraction": metric.is_fraction,
     }
 
 

@@ -8,19 +8,13 @@ from typing import TYPE_CHECKING
 
 from dumbbell import _core
 from dumbbell.results.clocks import LEGEND, Clocks, Interval, clocks_of, clocks_text, mean_shift
-from dumbbell.results.numbers import numbers
+from dumbbell.results.numbers import fraction_metrics, numbers
 
 if TYPE_CHECKING:
     from dumbbell.contract.run import RunTable
     from dumbbell.contract.statistics import FlowStats, NetworkStats
 
 LEVEL = 0.95
-
-FRACTIONS = frozenset(
-    ["payload_share", "competing_share", "utilization", "capacity_utilization", "jain_index", "jain_index_mean"]
-    + [f"jain_{of}_p{part}" for of in ("seen", "active") for part in ("05", "50")]
-)
-"""Metrics that are fractions of a whole."""
 
 MetricKey = tuple[str, int, str]
 """Entity (`network`, `flow`, `link`), its number, the metric's name."""
@@ -139,7 +133,8 @@ class Repetitions:
     def estimate(self, key: MetricKey) -> Estimate | None:
         """Mean and interval of one metric, if any run has it."""
         values = self.values.get(key)
-        return Estimate.of(values, self.shifts.get(key, ()), key[2] in FRACTIONS) if values else None
+        fraction = (key[0], key[2]) in fraction_metrics()
+        return Estimate.of(values, self.shifts.get(key, ()), fraction) if values else None
 
     def add(self, run: RunTable) -> None:
         """Counts a run, given as in `show --json`, and takes its numbers if it is good."""
