@@ -160,8 +160,9 @@ export interface Address {
 export function readAddress(hash: string, catalogue: Catalogue, presets: Record<string, Scenario>): Address {
     const query = new URLSearchParams(hash.replace(/^#\/?\??/, ""));
     const problems: string[] = [];
-    const preset = query.get("preset") ?? "";
-    if (preset && !presets[preset]) problems.push(`There is no preset ${quoted(preset)}.`);
+    const wanted = query.get("preset") ?? "";
+    const preset = Object.hasOwn(presets, wanted) ? wanted : "";
+    if (wanted && !preset) problems.push(`There is no preset ${quoted(wanted)}.`);
     const given: Scenario = { ...(presets[preset] ?? DEFAULT) };
     const flows = query.get("flows");
     if (flows !== null) {
@@ -182,7 +183,7 @@ export function readAddress(hash: string, catalogue: Catalogue, presets: Record<
     given.link = query.get("link") ?? given.link;
     given.queue = query.get("queue") ?? given.queue;
     given.unit = UNITS.find((unit) => unit === query.get("unit")) ?? given.unit;
-    return { scenario: valid(given, catalogue), preset: presets[preset] ? preset : "", problems };
+    return { scenario: valid(given, catalogue), preset, problems };
 }
 
 function quoted(text: string): string {
