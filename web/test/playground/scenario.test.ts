@@ -1,0 +1,217 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PRESETS, SCENARIOS } from "../../src/playground/presets";
+import {
+    addressOf,
+    DEFAULT,
+    type Flow,
+    flowText,
+    LIMITS,
+    limitsOf,
+    MOST_FLOWS,
+    type Quantity,
+    readAddress,
+    type Scenario,
+    short,
+    valid,
+    within,
+} from "../../src/playground/scenario";
+import { CATALOGUE } from "./catalogue";
+
+function flow(more: Partial<Flow> = {}): Flow {
+    return { scheme: "cubic", start_s: 0, stop_s: null, rtt_ms: null, ...more };
+}
+
+function made(change: Partial<Scenario>): Scenario {
+    return valid({ ...DEFAULT, ...change }, CATALOGUE);
+}
+
+function read(hash: string) {
+    return readAddress(hash, CATALOGUE, SCENARIOS);
+}
+
+test("a number beyond its limits is the limit, what is none is something else", () => {
+    const limits = { least: 2, most: 8, log: false };
+    assert.deepEqual(
+        [1, 5, 9, Number.NaN, Number.POSITIVE_INFINITY].map((value) => within(value, limits, 3)),
+        [2, 5, 8, 3, 3],
+    );
+});
+
+test("numbers are short in addresses and files", () => {
+    assert.equal(short(12345.678), 12300);
+    assert.equal(short(0.00123456), 0.00123);
+    assert.equal(short(0), 0);
+});
+
+test("a queue's length has the limits of its unit", () => {
+    assert.deepEqual(limitsOf("buffer", "packets"), { least: 1, most: 10_000, log: true });
+    assert.deepEqual(limitsOf("buffer", "bdp"), LIMITS.buffer);
+    assert.deepEqual(limitsOf("rtt_ms", "packets"), LIMITS.rtt_ms);
+});
+
+test("the scenario of the page's beginning is valid", () => {
+    assert.deepEqual(made({}), DEFAULT);
+});
+
+test("every number is brought within its limits", () => {
+    for (const name of Object.keys(LIMITS) as Quantity[]) {
+        const { least, most } = LIMITS[name];
+        assert.ok(made({ [name]: -1e9 })[name] >= least, name);
+        assert.ok(made({ [name]: 1e9 })[name] <= most, name);
+        assert.ok(Number.isFinite(made({ [name]: Number.NaN })[name]), name);
+    }
+});
+
+test("seeds and packets are whole numbers", () => {
+    assert.equal(made({ seed: 2.6 }).seed, 3);
+    assert.equal(made({ unit: "packets", buffer: 80.4 }).buffer, 80);
+    assert.equal(made({ unit: "packets", buffer: 0.2 }).buffer, 1);
+});
+
+test("jitter is at most half of the RTT, the advantage of flow 1 a quarter", () => {
+    assert.equal(made({ rtt_ms: 10, jitter_ms: 50 }).jitter_ms, 5);
+    assert.equal(made({ rtt_ms: 10, faster_ms: 10 }).faster_ms, 2.5);
+});
+
+test("a link or a queue that is not there is the plain one", () => {
+    assert.equal(made({ link: "lte" }).link, "lte");
+    assert.equal(made({ link: "5g" }).link, "fixed");
+    assert.equal(made({ queue: "magic" }).queue, "fifo");
+});
+
+test("RED has a length, for its thresholds are shares of it", () => {
+    const found = made({ unit: "unlimited", queue: "red-ecn" });
+    assert.deepEqual([found.unit, found.buffer], ["packets", CATALOGUE.aqm_packets]);
+    assert.equal(made({ unit: "unlimited", queue: "codel" }).unit, "unlimited");
+});
+
+test("flows start within the run and stop after they started, or not at all", () => {
+    const flows = [
+        flow({ start_s: 100 }),
+        flow({ start_s: -3 }),
+        flow({ start_s: 5, stop_s: 4 }),
+        flow({ start_s: 5, stop_s: 99 }),
+        flow({ start_s: 5, stop_s: 8 }),
+    ];
+    assert.deepEqual(
+        made({ duration_s: 20, flows }).flows.map(({ start_s, stop_s }) => [start_s, stop_s]),
+        [
+            [19.9, null],
+            [0, null],
+            [5, null],
+            [5, null],
+            [5, 8],
+        ],
+    );
+});
+
+test("a flow's own RTT is longer than the path's", () => {
+    const flows = [flow({ rtt_ms: 30 }), flow({ rtt_ms: 90 }), flow({ rtt_ms: 9999 })];
+    assert.deepEqual(
+        made({ rtt_ms: 40, flows }).flows.map(({ rtt_ms }) => rtt_ms),
+        [null, 90, 2000],
+    );
+});
+
+test("schemes that are not there are left out, and so are flows beyond the most", () => {
+    assert.deepEqual(made({ flows: [flow({ scheme: "none" }), flow({ scheme: "bbr" })] }).flows, [
+        flow({ scheme: "bbr" }),
+    ]);
+    assert.equal(made({ flows: Array.from({ length: 20 }, () => flow()) }).flows.length, MOST_FLOWS);
+    assert.deepEqual(made({ flows: [flow({ scheme: "none" })] }).flows, DEFAULT.flows);
+});
+
+test("a scenario that was made valid is valid", () => {
+    const once = made({
+        rtt_ms: 3,
+        jitter_ms: 9,
+        faster_ms: 7,
+        duration_s: 1,
+        flows: [flow({ start_s: 5, stop_s: 9 })],
+    });
+    assert.deepEqual(valid(once, CATALOGUE), once);
+});
+
+test("what is given is not changed", () => {
+    const given = { ...DEFAULT, flows: [flow({ start_s: 500 })] };
+    valid(given, CATALOGUE);
+    assert.equal(given.flows[0]!.start_s, 500);
+});
+
+test("a flow is written with what it has of its own", () => {
+    assert.equal(flowText(flow()), "cubic");
+    assert.equal(flowText(flow({ start_s: 5 })), "cubic@5");
+    assert.equal(flowText(flow({ stop_s: 20 })), "cubic@0-20");
+    assert.equal(flowText(flow({ start_s: 5, stop_s: 20, rtt_ms: 80 })), "cubic@5-20~80");
+    assert.equal(flowText(flow({ scheme: "copa-delay", rtt_ms: 80 })), "copa-delay~80");
+});
+
+test("the address of the beginning is empty, and so is its reading", () => {
+    assert.equal(addressOf(DEFAULT, "", SCENARIOS), "#");
+    for (const empty of ["", "#", "#/", "#?"])
+        assert.deepEqual(read(empty), { scenario: DEFAULT, preset: "", problems: [] });
+});
+
+test("an address has what differs from the beginning", () => {
+    const scenario = { ...DEFAULT, queue: "codel", rtt_ms: 80, flows: [flow({ scheme: "bbr", start_s: 1.5 })] };
+    assert.equal(addressOf(scenario, "", SCENARIOS), "#flows=bbr@1.5&queue=codel&rtt_ms=80");
+});
+
+test("every scenario comes back from its address", () => {
+    const changes: Partial<Scenario>[] = [
+        { rate_mbps: 0.25, unit: "ms", buffer: 120, jitter_ms: 3 },
+        { link: "lte", unit: "packets", buffer: 80, queue: "pie-ecn" },
+        { flows: [flow({ start_s: 0.5, stop_s: 2.25, rtt_ms: 90 }), flow({ scheme: "copa-delay" })] },
+        { loss_percent: 0.1, slot_ms: 10, cross_mbps: 6, faster_ms: 1, duration_s: 60, seed: 7 },
+    ];
+    for (const change of changes) {
+        const scenario = made(change);
+        const { scenario: back, problems } = read(addressOf(scenario, "", SCENARIOS));
+        assert.deepEqual(back, scenario);
+        assert.deepEqual(problems, []);
+    }
+});
+
+test("every preset comes back from its address, changed or not", () => {
+    for (const { name } of PRESETS) {
+        const scenario = SCENARIOS[name]!;
+        assert.equal(addressOf(scenario, name, SCENARIOS), `#preset=${name}`);
+        assert.deepEqual(read(`#preset=${name}`).scenario, scenario, name);
+        const changed = valid({ ...scenario, seed: 9 }, CATALOGUE);
+        const text = addressOf(changed, name, SCENARIOS);
+        assert.equal(text, `#preset=${name}&seed=9`);
+        assert.deepEqual(read(text).scenario, changed);
+    }
+});
+
+test("what an address has too much is said, and the rest is read", () => {
+    const { scenario, preset, problems } = read("#preset=none&flows=cubic,warp,bbr@1&rtt_ms=fast&buffer=&seed=3");
+    assert.equal(preset, "");
+    assert.deepEqual(scenario.flows.map(flowText), ["cubic", "bbr@1"]);
+    assert.deepEqual([scenario.rtt_ms, scenario.seed], [DEFAULT.rtt_ms, 3]);
+    assert.deepEqual(problems, [
+        "There is no preset “none”.",
+        "There is no scheme “warp” here.",
+        "rtt_ms = “fast” is no number.",
+        "buffer = “” is no number.",
+    ]);
+});
+
+test("long texts of an address are cut where they are said", () => {
+    const [problem] = read(`#flows=${"x".repeat(500)}`).problems;
+    assert.ok(problem!.length < 80);
+});
+
+test("names that every object has are no presets", () => {
+    for (const name of ["toString", "constructor"])
+        assert.deepEqual(read(`#preset=${name}`).scenario.flows, DEFAULT.flows, name);
+});
+
+test("flows that cannot be are refused, one by one", () => {
+    for (const text of ["Cubic", "cubic@", "cubic@-5", "cubic~", "cubic@5-20~80~90", "", "<b>"]) {
+        const { problems, scenario } = read(`#flows=${encodeURIComponent(text)}`);
+        assert.equal(problems.length, 1, text);
+        assert.deepEqual(scenario.flows, DEFAULT.flows);
+    }
+});
