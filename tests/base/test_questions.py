@@ -1,10 +1,11 @@
 """Questions to programs that may do anything: nothing of them goes on, and no answer is without end."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import pytest
 
 from dumbbell.base.questions import Answer, ask
 from dumbbell.results import environment
+from support.clock import ManualClock
 from support.commands.sleepers import SECONDS, sleepers
+from support.waiting import wait_for
 
 ESCAPE = f"setsid env -i /bin/sleep {SECONDS} >/dev/null 2>&1 &\n(setsid /bin/sleep {SECONDS} &) \n"
 
@@ -53,9 +56,20 @@ def test_what_a_program_starts_does_not_outlive_its_answer(program: Path) -> Non
 
 
 @pytest.mark.parametrize("rest", ["exec yes", f"exec /bin/sleep {SECONDS}"], ids=["yes", "sleep"])
-def test_a_program_that_does_not_end_has_no_answer(program: Path, rest: str) -> None:
+def test_a_program_that_does_not_end_has_no_answer(program: Path, clock: ManualClock, rest: str) -> None:
     program.write_text(f"#!/bin/sh\n{ESCAPE}{rest}\n")
-    assert ask([program], 2.0) is None
+    started = len(re.findall("/bin/sleep", f"{ESCAPE}{rest}"))
+
+    def turn() -> None:
+        wait_for(lambda: len(sleepers()) == started or over.is_set())  # `yes` is ended by what it writes
+        clock.turn(2.0)
+
+    over = threading.Event()
+    turning = threading.Thread(target=turn)
+    turning.start()
+    assert ask([program], 2.0, clock=clock) is None
+    over.set()
+    turning.join()
     assert sleepers() == []
 
 
@@ -69,11 +83,6 @@ def test_who_asks_is_killed_and_nothing_is_left(program: Path) -> None:
     program.write_text(f"#!/bin/sh\n{ESCAPE}exec /bin/sleep {SECONDS}\n")
     question = f"from dumbbell.base.questions import ask; ask([{str(program)!r}], 100.0)"
     with subprocess.Popen([sys.executable, "-c", question]) as asking:
-        until = time.monotonic() + 60.0
-        while len(sleepers()) < 3 and time.monotonic() < until:
-            time.sleep(0.01)
-        assert len(sleepers()) == 3
+        wait_for(lambda: len(sleepers()) == 3)
         asking.kill()
-    while sleepers() and time.monotonic() < until:
-        time.sleep(0.01)
-    assert sleepers() == []
+    wait_for(lambda: sleepers() == [])

@@ -137,11 +137,11 @@ def _interrupted() -> Iterator[None]:
 
 
 def test_ctrl_c_ends_a_simulation() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     with _interrupted():
         _core.simulate(specification(duration_s=100_000.0, log="none"))
-    # to the end it takes a minute or more
-    assert time.monotonic() - started < 20.0
+    # to the end it takes a minute of CPU time or more
+    assert time.process_time() - started < 20.0
 
 
 def _long_schedule() -> str:
@@ -157,10 +157,10 @@ def test_ctrl_c_ends_what_is_done_with_a_path() -> None:
     offers = json.dumps({"data": [{"kind": "poisson", "rate_mbps": 0.02}, endless], "ack": []})
     long = _long_schedule()
     for work in (lambda: _core.opportunities(offers, "data", 1, 1e6), lambda: _core.describe_path(long)):
-        started = time.monotonic()
+        started = time.process_time()
         with _interrupted():
             work()
-        assert time.monotonic() - started < 60.0
+        assert time.process_time() - started < 60.0
 
 
 def test_ctrl_c_ends_the_check_of_a_run(tmp_path: Path) -> None:
@@ -172,11 +172,11 @@ def test_ctrl_c_ends_the_check_of_a_run(tmp_path: Path) -> None:
     flows = [{"scheme": "tao", "controller": "remy", "parameters": {"table": str(table)}} for table in tables]
     path = json.loads(_long_schedule()) | {"overhead_bytes": 0, "mtu_bytes": 1500, "fragment": True}
     for spec in (specification(flows=flows), specification(path=path)):
-        started = time.monotonic()
+        started = time.process_time()
         with _interrupted():
             _core.check_run(spec)
-        # to the end it takes half a minute or more
-        assert time.monotonic() - started < 10.0
+        # to the end it takes half a minute of CPU time or more
+        assert time.process_time() - started < 10.0
 
 
 def test_other_threads_run_while_a_simulation_does() -> None:
@@ -189,8 +189,7 @@ def test_other_threads_run_while_a_simulation_does() -> None:
 
     thread = threading.Thread(target=work)
     thread.start()
-    while not finished.is_set():
-        time.sleep(0.001)
+    while not finished.wait(0.001):
         ticks += 1
     thread.join()
     assert ticks > 3

@@ -6,7 +6,6 @@ import resource
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from support.commands.command import Dumbbell
+from support.waiting import PATIENCE_S, wait_for
 
 pytest.importorskip("distributed", reason="distributed is not installed: `make test` does it")
 
@@ -32,10 +32,7 @@ def running(tmp_path: Path, before_worker: Callable[[], None] | None = None) -> 
         )
     ]
     try:
-        until = time.monotonic() + 60
-        while not (note.exists() and note.read_text().strip()):
-            assert time.monotonic() < until, "the scheduler did not start"
-            time.sleep(0.1)
+        wait_for(lambda: note.exists() and note.read_text().strip(), "the scheduler did not start")
         address = json.loads(note.read_text())["address"]
         worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--host", "127.0.0.1"]
         worker += ["--nthreads", "1", "--nworkers", "1", "--no-dashboard", "--no-nanny"]
@@ -44,12 +41,12 @@ def running(tmp_path: Path, before_worker: Callable[[], None] | None = None) -> 
         from distributed import Client
 
         with Client(address, set_as_default=False) as client:
-            client.wait_for_workers(1, timeout=60)
+            client.wait_for_workers(1, timeout=PATIENCE_S)
         yield address
     finally:
         for process in reversed(processes):
             process.terminate()
-            process.wait(30)
+            process.wait(PATIENCE_S)
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from dumbbell.base.progress import Progress, print_line
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.execution import worker
 from support.commands.command import COMMAND, TIMEOUT_S, Dumbbell, replaced
+from support.waiting import wait_for
 
 LINE = re.compile(r"\d\d:\d\d:\d\d\.\d{3} (error|warn |info |debug) [a-z_]+(\.[a-z0-9_]+)*: \S")
 """A record."""
@@ -176,9 +176,7 @@ def test_lines_do_not_tear_those_of_progress(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(sys, "stderr", screen)
     with Progress() as going:
         going.doing("working")
-        patience = time.monotonic() + 30.0
-        while "working: " not in screen.getvalue() and time.monotonic() < patience:
-            time.sleep(0.01)
+        wait_for(lambda: "working: " in screen.getvalue())
         assert screen.getvalue().rpartition("\r\x1b[J")[2].startswith("working: ")
         print_line("12:00:00.000 info  cli: said")
         assert "\r\x1b[J12:00:00.000 info  cli: said\n" in screen.getvalue()

@@ -6,7 +6,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import time
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 import dumbbell as library
 from dumbbell.results import locked
 from support.commands.command import COMMAND, Dumbbell, show
+from support.waiting import wait_for
 
 QUICK = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5")
 
@@ -137,13 +137,11 @@ def test_a_damaged_run_is_repeated_by_resume(dumbbell: Dumbbell, folder: Path) -
 
 
 def _wait_for_runs(directory: Path, count: int) -> list[Path]:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        finished = list(directory.glob("runs/[!.]*/*/*/stats.json"))  # not below .unfinished, which comes and goes
-        if len(finished) >= count:
-            return finished
-        time.sleep(0.01)
-    raise AssertionError(f"{directory}: {count} runs were not finished in time")
+    def finished() -> list[Path]:
+        return list(directory.glob("runs/[!.]*/*/*/stats.json"))  # not below .unfinished, which comes and goes
+
+    wait_for(lambda: len(finished()) >= count)
+    return finished()
 
 
 LONG = ("--schemes", "reno", "--path", "small.toml", "--duration", "60", "--runs", "30", "--jobs", "2")

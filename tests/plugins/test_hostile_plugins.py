@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 import sys
-import time
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from multiprocessing import Pipe
@@ -18,7 +18,9 @@ from test_plugins import compiled
 import dumbbell as library
 import dumbbell.execution.pool as pool_module
 from dumbbell.base.inbox import TOKEN_BYTES, Garbled, Inbox
+from support.clock import ManualClock
 from support.commands.command import Dumbbell, show
+from support.waiting import wait_for
 
 HOSTILE = Path(__file__).with_name("hostile.py")
 MARK = "DUMBBELL_ATTACK"
@@ -64,13 +66,12 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv(MARK, text)
     yield text
     monkeypatch.delenv(MARK)
-    patience = time.monotonic() + 60.0
-    # this process has no mark: what the system shows of it is how it was started
-    while (left := marked(text)) and time.monotonic() < patience:
-        time.sleep(0.05)
-    for process in left:
-        os.kill(process, 9)
-    assert left == []
+    try:
+        # this process has no mark: what the system shows of it is how it was started
+        wait_for(lambda: marked(text) == [])
+    finally:
+        for process in marked(text):
+            os.kill(process, 9)
 
 
 Attack = Callable[..., subprocess.CompletedProcess[str]]
@@ -374,23 +375,32 @@ def test_two_plug_ins_of_one_run_have_the_modules_that_stand_beside_each(folder:
     assert two > 2 * one
 
 
-def test_a_process_that_is_silent_is_found_among_others_that_speak(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool_module, "SILENCE_S", 0.2)
-    monkeypatch.setattr(pool_module, "LOOK_S", 0.02)
+def test_a_process_that_is_silent_is_found_among_others_that_speak(clock: ManualClock) -> None:
     pool = pool_module.Pool.__new__(pool_module.Pool)
-    pool._has_plugins = True
+    pool._has_plugins, pool._clock = True, clock
     ours, theirs = Pipe()
     silent, _held = Pipe()
     workers = {each: SimpleNamespace(connection=each, silent_s=0.0) for each in (ours, silent)}
-    patience = time.monotonic() + 120.0
-    found: list[object] = []
-    while len(found) < 2 and time.monotonic() < patience:
+
+    def look() -> list[object]:
+        """Ask who has something to tell: after a second, as one says something then."""
+        waiting = threading.Thread(target=lambda: found.append(pool._ready(workers)))  # type: ignore[arg-type]
+        found: list[list[object]] = []
+        waiting.start()
+        clock.until_waiting()
+        clock.turn(pool_module.LOOK_S - 0.001)
         theirs.send(None)
-        found = pool._ready(workers)  # type: ignore[arg-type]  # what it uses of them
+        waiting.join()
+        clock.turn(0.001)
         ours.recv()
-        time.sleep(0.001)
-    assert found == list(workers.values())
+        return found[0]
+
+    seen = [look() for _ in range(pool_module.SILENCE_S + 2)]
     assert workers[ours].silent_s == 0.0
+    late = next(number for number, found in enumerate(seen) if len(found) == 2)
+    assert seen[late] == list(workers.values())
+    assert seen[late - 1] == [workers[ours]]
+    assert late == pytest.approx(pool_module.SILENCE_S, abs=1.0)
 
 
 GARBAGE = "for each in range(3, 64):\n    try: os.write(each, b'garbage\\n')\n    except OSError: pass"

@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 import dumbbell
 from dumbbell.results.files import only_writer
 from support.commands.command import COMMAND, Dumbbell
+from support.waiting import wait_for
 
 QUICK = ("--networks", "2", "--packets", "1000", "--rules", "20", "--link-mbps", "10,20", "--on-ms", "500")
 WEIGHTS = Path(dumbbell.__file__).parent / "catalog" / "weights" / "tao"
@@ -83,9 +83,7 @@ def test_an_interrupt_keeps_what_was_learned(folder: Path, number: signal.Signal
     out = folder / "stopped.json"
     words = [*COMMAND, "train", "remy", *QUICK, "--jobs", "1", "--out", str(out)]
     with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as training:
-        deadline = time.monotonic() + 60.0
-        while not out.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        wait_for(out.exists)
         os.kill(training.pid, number)
         _, said = training.communicate(timeout=300)
     assert training.returncode == 1
