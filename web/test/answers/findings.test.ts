@@ -137,6 +137,20 @@ test("of fewer than five runs ranges are compared", () => {
     );
 });
 
+test("ranges overlap where either reaches into the other", () => {
+    const goodput = [10, 10];
+    const above = facetOf({ cubic: { goodput, delay: [40, 60] }, bbr: { goodput, delay: [30, 41] } });
+    assert.match(
+        bestSentence(above.runs, above.facet, [DELAY]),
+        /but the ranges of 2 runs overlap with those of cubic/,
+    );
+    const within = facetOf({ cubic: { goodput, delay: [35, 37] }, bbr: { goodput, delay: [10, 41] } });
+    assert.match(
+        bestSentence(within.runs, within.facet, [DELAY]),
+        /but the ranges of 2 runs overlap with those of cubic/,
+    );
+});
+
 test("a single run tells nothing, equal runs are equal", () => {
     const single = facetOf({ cubic: { goodput: [10] }, bbr: { goodput: [12] } });
     assert.match(bestSentence(single.runs, single.facet, [GOODPUT]), /but a single run does not tell it from cubic/);

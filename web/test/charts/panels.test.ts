@@ -101,6 +101,16 @@ test("a series that was added has a panel of its own, one that is not there has 
     assert.deepEqual(panels(all, new Set([1, 2]), ["alpha", "beta"]), [["alpha", "flow 1/alpha", "flow 2/alpha"]]);
 });
 
+test("a panel that was added begins with a capital letter", () => {
+    const added = panelsOf([{ ...known("flow 1", "alpha", ""), title: "alpha of DCTCP" }], null, ONE, ["alpha"]);
+    assert.equal(added.panels[0]!.title, "Alpha of DCTCP");
+});
+
+test("series of the whole path are drawn whichever link is the bottleneck", () => {
+    const all = [known("path", "one_way_delay", "ms"), known("link data/a", "one_way_delay", "ms")];
+    assert.deepEqual(panels(all, ONE, [], "link data/b"), [["delay", "path/one_way_delay"]]);
+});
+
 test("numbers of packets are never offered", () => {
     assert.deepEqual(panelsOf([known("flow 1", "seq", "")], null, ONE, ["seq"]), {
         panels: [],

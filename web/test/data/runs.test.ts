@@ -118,6 +118,7 @@ test("filters of two fields have to pass both", () => {
 test("both ends of a range pass, a row without a number does not", () => {
     assert.deepEqual(rowsOf("goodput_mbps:10..40"), [0, 1, 4]);
     assert.deepEqual(rowsOf("goodput_mbps:..1000"), [0, 1, 2, 4]);
+    assert.deepEqual(rowsOf("run:2..3"), [1, 2]);
 });
 
 test("a range is in the unit that people see", () => {
@@ -266,9 +267,9 @@ test("an estimate of rows without a value is null", () => {
 test("groups sort by a mean or by a text; those without a value are last either way", () => {
     const groups = groupRows(TABLE, allRows(TABLE), ["path"]);
     const means = new Map([
-        ["india 10", 3],
-        ["india 2", 1],
-        ["nepal", 2],
+        ["india 10", 10],
+        ["india 2", -7.5],
+        ["nepal", -2],
     ]);
     const order = (field: string, descending: boolean) =>
         sortGroups(groups, ["path"], ({ values }) => means.get(values[0]!) ?? null, [{ field, descending }]).map(

@@ -93,6 +93,7 @@ test("flows start within the run and stop after they started, or not at all", ()
         flow({ start_s: 5, stop_s: 4 }),
         flow({ start_s: 5, stop_s: 99 }),
         flow({ start_s: 5, stop_s: 8 }),
+        flow({ stop_s: 20 }),
     ];
     assert.deepEqual(
         made({ duration_s: 20, flows }).flows.map(({ start_s, stop_s }) => [start_s, stop_s]),
@@ -102,6 +103,7 @@ test("flows start within the run and stop after they started, or not at all", ()
             [5, null],
             [5, null],
             [5, 8],
+            [0, null],
         ],
     );
 });
