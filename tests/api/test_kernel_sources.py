@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import time
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,8 @@ import pytest
 
 import dumbbell as library
 from dumbbell.api import kernel_controllers
-from support.commands.command import COMMAND, Dumbbell, show
+from support.commands.command import COMMAND, TIMEOUT_S, Dumbbell, show
+from support.waiting import wait_for
 
 ROOT = Path(__file__).parents[2]
 PLAIN = ROOT / "tests/plugins/tcp_plain.c"
@@ -183,15 +183,11 @@ def test_a_compiler_ends_with_the_command(folder: Path, number: signal.Signals) 
     with subprocess.Popen(
         command, cwd=folder, env=environment, stdin=subprocess.PIPE, stderr=subprocess.PIPE
     ) as running:
-        until = time.monotonic() + 120.0
-        while not ((folder / "pid").exists() and (folder / "pid").read_text()) and time.monotonic() < until:
-            time.sleep(0.02)
+        wait_for(lambda: (folder / "pid").exists() and (folder / "pid").read_text())
         running.send_signal(number)
-        running.wait(120)
+        running.wait(TIMEOUT_S)
         left = Path("/proc") / (folder / "pid").read_text().strip()
-        while left.exists() and time.monotonic() < until:
-            time.sleep(0.02)
-        assert not left.exists()
+        wait_for(lambda: not left.exists())
 
 
 @pytest.mark.parametrize("text", ["\n" * 1_000_000, ".cong_control = f;\n" + "f(" * 400_000, "f (" + " " * 400_000])

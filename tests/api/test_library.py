@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -429,21 +428,24 @@ def test_an_installation_is_looked_at() -> None:
 def test_a_run_ends_when_its_task_is_cancelled() -> None:
     moments: list[float] = []
 
-    async def cancelled() -> float:
+    async def cancelled() -> int:
         endless = dumbbell.specification("cubic", duration=100_000.0, log="none", settings={"warmup_s": 1})
-        task = asyncio.create_task(dumbbell.simulate_async(endless, lambda time_s, *_: moments.append(time_s)))
-        while not moments:
-            await asyncio.sleep(0.01)
-        begin = time.monotonic()
+        loop, begun = asyncio.get_running_loop(), asyncio.Event()
+
+        def tell(time_s: float, *_: object) -> None:
+            moments.append(time_s)
+            loop.call_soon_threadsafe(begun.set)
+
+        task = asyncio.create_task(dumbbell.simulate_async(endless, tell))
+        await begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        return time.monotonic() - begin
+        return len(moments)
 
-    assert asyncio.run(cancelled()) < 30.0, "the run of a day has ended"
-    told = len(moments)
-    time.sleep(0.2)
-    assert len(moments) == told, "and does not go on in the background"
+    # at its end `asyncio.run` waits for the threads of the loop
+    assert asyncio.run(cancelled()) == len(moments), "and does not go on in the background"
+    assert moments[-1] < 100_000.0, "the run of a day has ended"
 
 
 def test_a_run_that_is_awaited_is_the_same_as_one_that_is_not() -> None:

@@ -4,7 +4,6 @@ import json
 import re
 import stat
 import sys
-import time
 import tomllib
 from dataclasses import replace
 from importlib import metadata
@@ -200,12 +199,10 @@ def executable(file: Path, script: str) -> None:
 def test_the_environment_of_real_packets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     monkeypatch.setattr("dumbbell.results.environment.VERSION_WITHIN_S", 0.5)
-    executable(tmp_path / "slow", "sleep 20")
+    executable(tmp_path / "slow", "exec sleep infinity")
     executable(tmp_path / "wrong", "echo usage: wrong; exit 2")
     scheme = program(PROGRAM.replace("[program]", '[program]\nrequires = ["slow", "wrong", "nowhere"]'))
-    started = time.monotonic()
     recorded = emulation_environment([scheme, catalog.schemes().find("reno")])
-    assert time.monotonic() - started < 10
     assert recorded["programs"] == {"slow": None, "wrong": None, "nowhere": None}
     assert recorded["sysctl"]["net.ipv4.tcp_sack"] in ("0", "1")
     assert "none" in recorded["offloads"]

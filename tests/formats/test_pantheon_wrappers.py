@@ -4,7 +4,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from dumbbell.experiment import Overrides
 from dumbbell.formats.pantheon_shim.__main__ import python_2
 from support.commands.command import Dumbbell
 from support.inputs.pantheon_checkout import make_checkout
+from support.waiting import PATIENCE_S, wait_for
 
 SHIM = [sys.executable, "-P", "-m", "dumbbell.formats.pantheon_shim"]
 
@@ -69,13 +69,17 @@ def _sides(checkout: Path) -> Iterator[Sides]:
 
 def connect(port: int, process: "subprocess.Popen[bytes]") -> socket.socket:
     """A connection to the side, once it listens."""
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and process.poll() is None:
+
+    def connected() -> socket.socket | None:
+        assert process.poll() is None, "the side does not listen"
         try:
-            return socket.create_connection(("127.0.0.1", port), 10)
+            return socket.create_connection(("127.0.0.1", port), PATIENCE_S)
         except ConnectionRefusedError:
-            time.sleep(0.02)
-    raise AssertionError("the side does not listen")
+            return None
+
+    found = wait_for(connected)
+    assert found is not None
+    return found
 
 
 def test_wrappers_say_which_side_starts_first_and_what_they_need(checkout: Path) -> None:
@@ -91,10 +95,10 @@ def test_a_receiver_listens_and_a_sender_connects(sides: Sides) -> None:
     port = free_port()
     receiver = sides.start("plain", "receiver", port)
     connect(port, receiver).close()
-    assert receiver.wait(20) == 0, "the receiver ends when the connection does"
+    assert receiver.wait(PATIENCE_S) == 0, "the receiver ends when the connection does"
     with socket.create_server(("127.0.0.1", 0)) as listener:
         sides.start("plain", "sender", "127.0.0.1", listener.getsockname()[1])
-        listener.settimeout(20)
+        listener.settimeout(PATIENCE_S)
         peer, _ = listener.accept()
         with peer:
             assert peer.recv(1000) == b"x" * 1000
@@ -103,21 +107,23 @@ def test_a_receiver_listens_and_a_sender_connects(sides: Sides) -> None:
 def test_both_sides_of_a_sender_first_wrapper_meet(sides: Sides) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
         listener.bind(("127.0.0.1", 0))
-        listener.settimeout(20)
+        listener.settimeout(PATIENCE_S)
         sides.start("backward", "receiver", "127.0.0.1", listener.getsockname()[1])
         assert listener.recv(100) == b"hello"
     port = free_port()
     sides.start("backward", "sender", port)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as peer:
-        peer.settimeout(0.1)
-        for _ in range(200):  # until it is bound
-            peer.sendto(b"hello", ("127.0.0.1", port))
+        peer.setblocking(False)
+
+        def answer() -> bytes | None:
+            """What arrives, once the side is bound and hears of this one."""
             try:
-                assert peer.recv(2000) == b"x" * 1000
-                return
-            except (TimeoutError, ConnectionRefusedError):
-                continue
-    raise AssertionError("no data")
+                peer.sendto(b"hello", ("127.0.0.1", port))
+                return peer.recv(2000)
+            except (BlockingIOError, ConnectionRefusedError):
+                return None
+
+        assert wait_for(answer) == b"x" * 1000
 
 
 def test_a_python_2_wrapper_runs_under_python_2_or_says_what_is_missing(

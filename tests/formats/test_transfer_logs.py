@@ -1,51 +1,39 @@
 """iperf3's JSON and logs of ss as results: of real transfers on loopback, by hand, and damaged."""
 
+import itertools
 import json
-import socket
+import os
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.commands.command import Dumbbell, show
+from support.commands.command import TIMEOUT_S, Dumbbell, show
 from support.inputs.transfer_logs import REPORT, SS_LOG, events, ss_lines
 
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+_numbers = itertools.count(1)
 
 
 def iperf3(folder: Path, name: str, *options: str) -> dict[str, Any]:
     """A transfer of a second on loopback; what the client says of it, also as a file."""
-    for _ in range(5):
-        port = str(free_port())
-        server = subprocess.Popen(["iperf3", "-s", "-1", "-p", port], stdout=subprocess.DEVNULL)
+    number = os.getpid()
+    # all of 127.0.0.0/8 is this machine: an address that nobody else listens at
+    address = f"127.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+    port = str(20_000 + next(_numbers))
+    serve = ["iperf3", "-s", "-1", "--forceflush", "-B", address, "-p", port]
+    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        assert any("Server listening" in line for line in server.stdout)
+        client = ["iperf3", "-c", address, "-p", port, "-t", "1", "-i", "0.25", "-J", *options]
         try:
-            client = ["iperf3", "-c", "127.0.0.1", "-p", port, "-t", "1", "-i", "0.25", "-J", *options]
-            said = run_client(client)
-            # Until the server listens; another one may have taken its port.
-            while "error" in said and server.poll() is None:
-                time.sleep(0.1)
-                said = run_client(client)
+            done = subprocess.run(client, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
         finally:
             server.terminate()
-            server.wait()
-        if "error" not in said:
-            break
+    said: dict[str, Any] = json.loads(done.stdout)
     assert "error" not in said, said
     (folder / name).write_text(json.dumps(said))
-    return said
-
-
-def run_client(command: list[str]) -> dict[str, Any]:
-    """What iperf3 says, which ends with status 0 also where it could not connect."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    said: dict[str, Any] = json.loads(done.stdout)
     return said
 
 
