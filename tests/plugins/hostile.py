@@ -4,6 +4,7 @@ Whatever it starts ends by itself: it counts, and sleeps for a minute at most.
 """
 
 import os
+import select
 import signal
 import sys
 import threading
@@ -83,7 +84,7 @@ class Hostile:
         if self.forks < MOST_FORKS:
             self.forks += 1
             if os.fork() == 0:
-                time.sleep(SLEEP_S)
+                select.select([], [], [], SLEEP_S)
                 os._exit(0)
 
     def _daemon(self) -> None:
@@ -138,7 +139,7 @@ class Hostile:
         os.environ |= {"PATH": "/nowhere", "HOME": "/nowhere"}
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_NOFILE, (30, 30))
-        threading.Thread(target=time.sleep, args=(SLEEP_S,), daemon=True).start()
+        threading.Thread(target=select.select, args=([], [], [], SLEEP_S), daemon=True).start()
         signal.setitimer(signal.ITIMER_REAL, 2.0)
 
     def _clear(self) -> None:

@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ NEAR, FAR, SSH_PORT = "10.1.0.2", "10.2.0.2", 2222
 _ROUTERS = {"near": "left", "far": "right"}
 _TOOLS = ("ip", "nft", "conntrack", "nsenter", "unshare", "mount", "ssh", "ssh-keygen", "sshd")
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_PATIENCE_S = 30.0
+_PATIENCE_S = 60.0
 _COMMAND_S = 360.0
 """Time after which a command hangs: an installation takes a minute of a processor, of which others may want both."""
 
@@ -175,11 +176,11 @@ class BedMachine:
 
 def eventually(reached: Callable[[], object], within_s: float = _PATIENCE_S) -> bool:
     """Whether it becomes so in time."""
-    deadline = time.monotonic() + within_s
+    deadline, never = time.monotonic() + within_s, threading.Event()
     while not reached():
         if time.monotonic() > deadline:
             return False
-        time.sleep(0.05)
+        never.wait(0.05)
     return True
 
 

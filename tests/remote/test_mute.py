@@ -12,10 +12,10 @@ import pytest
 import dumbbell
 from dumbbell.base.errors import UserError
 from dumbbell.remote.installing import install
+from support.clock import ManualClock
 from support.commands.command import COMMAND
 from support.commands.sleepers import SECONDS, sleepers
-
-from .bed import eventually
+from support.waiting import wait_for
 
 MUTE = f"exec sleep {SECONDS}"
 ENDLESS = "head -c 200000000 /dev/zero >&2"
@@ -54,12 +54,12 @@ def test_what_waits_for_a_mute_machine_leaves_nothing(tmp_path: Path, words: tup
     process = subprocess.Popen(
         [*COMMAND, *given], cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
-    assert eventually(lambda: sleepers() != [])
+    wait_for(sleepers)
     process.send_signal(number)
     _, said = process.communicate(timeout=120)
     assert process.returncode != 0
     assert "Traceback" not in said
-    assert eventually(lambda: sleepers() == [])
+    wait_for(lambda: sleepers() == [])
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
@@ -79,6 +79,27 @@ def test_what_ssh_says_without_end_is_kept_in_part(tmp_path: Path, monkeypatch: 
     assert 0 < kept[0] <= 100 * 4096
 
 
+def test_who_says_nothing_for_long_is_given_up_and_who_speaks_is_not(clock: ManualClock) -> None:
+    ended: list[float] = []
+    began_s = clock.monotonic()
+    with install._Patience(lambda: ended.append(clock.monotonic()), clock) as patience:
+        for _ in range(3):
+            clock.until_waiting()
+            clock.turn(install._SILENCE_S - 1.0)
+            patience.heard()
+        clock.turn(1.0)  # the first wait is over: it goes on for what is left since it was heard last
+        clock.until_waiting()
+        assert (ended, patience.is_lost) == ([], False)
+        clock.turn(install._SILENCE_S)
+        wait_for(lambda: ended)
+    assert patience.is_lost
+    assert ended[0] - began_s == 4 * install._SILENCE_S - 2.0
+    with install._Patience(lambda: ended.append(0.0), clock) as patience:
+        clock.until_waiting()
+    assert not patience.is_lost
+
+
+@pytest.mark.real
 def test_an_installer_that_says_nothing_for_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in ssh(tmp_path, MUTE).items():
         monkeypatch.setenv(name, value)
@@ -116,4 +137,4 @@ def test_an_interrupt_while_ssh_starts_leaves_nothing(tmp_path: Path, words: tup
     )
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
-    assert eventually(lambda: sleepers() == [])
+    wait_for(lambda: sleepers() == [])

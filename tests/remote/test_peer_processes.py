@@ -4,34 +4,50 @@ import contextlib
 import fcntl
 import json
 import os
+import queue
 import re
 import select
 import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dumbbell import Error
+from dumbbell.base.errors import UserError
 from dumbbell.machine.host import Host, read_host
-from dumbbell.remote import link, messages
+from dumbbell.remote import link, messages, serve
 from dumbbell.remote.link import LinkLost, Peer, Refused
-from dumbbell.remote.messages import GREETING, MAX_PAYLOAD_BYTES, Messages, Noise, Silence
-from dumbbell.remote.remote_run import RunPeer, max_report_bytes
+from dumbbell.remote.messages import (
+    BEAT_S,
+    GREETING,
+    MAX_PAYLOAD_BYTES,
+    MESSAGE_WITHIN_S,
+    SILENCE_S,
+    Beats,
+    Messages,
+    Noise,
+    Silence,
+)
+from dumbbell.remote.remote_run import Pair, RunPeer, max_report_bytes
+from dumbbell.remote.serve import Given, State
 from dumbbell.remote.ssh import SERVE, why_ssh_failed
+from support.clock import ManualClock
+from support.waiting import PATIENCE_S, wait_for
 
 SERVING = [sys.executable, "-P", "-m", "dumbbell", "remote", "serve"]
 
 
 @pytest.fixture(name="pipe")
 def _pipe() -> Iterator[tuple[Messages, int]]:
-    """One direction: who reads it, and where to write."""
+    """One direction: who reads it, and where to write. What is not there yet does not come any more."""
     source, sink = os.pipe()
-    yield Messages(source, sink), sink
+    yield Messages(source, sink, ManualClock(turns_in_waits=True)), sink
     for descriptor in (source, sink):
         with contextlib.suppress(OSError):
             os.close(descriptor)
@@ -41,25 +57,34 @@ def framed(text: bytes) -> bytes:
     return len(text).to_bytes(4, "big") + text
 
 
-def gone(process: int, within_s: float = 10.0) -> bool:
-    """Whether a process ends in time."""
-    deadline = time.monotonic() + within_s
-    while time.monotonic() < deadline:
-        try:
-            if Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
-        except OSError:
-            return True
-        time.sleep(0.02)
-    return False
+def has_ended(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def wait_until_gone(process: int) -> None:
+    wait_for(lambda: has_ended(process), f"process {process} goes on")
+
+
+def turned_until_over(clock: ManualClock, answer: "Future[Any]") -> None:
+    """Let time pass, second by second, until there is an answer, or a reason why there is none."""
+
+    def turn() -> bool:
+        clock.turn(1.0)
+        return answer.done()
+
+    wait_for(turn)
 
 
 def children(process: int) -> list[int]:
     return [int(word) for word in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
-def test_messages_arrive_as_they_were_sent(pipe: tuple[Messages, int]) -> None:
+def test_messages_arrive_as_they_were_sent(pipe: tuple[Messages, int], clock: ManualClock) -> None:
     channel, _ = pipe
+    channel.clock = clock  # however long a busy machine takes
     payload = os.urandom(3 << 20)  # more than a pipe holds
     writer = threading.Thread(target=lambda: [channel.send({"n": 1}), channel.send({"n": 2}, payload)])
     writer.start()
@@ -109,10 +134,117 @@ def test_silence_and_the_end_are_told_apart(pipe: tuple[Messages, int]) -> None:
     channel, sink = pipe
     os.write(sink, b"\0\0\0\2{")
     with pytest.raises(Silence):
-        channel.receive(silence_s=0.5)
+        channel.receive()
     os.close(sink)
     with pytest.raises(EOFError):
-        channel.receive(silence_s=0.5)
+        channel.receive()
+
+
+def test_a_message_may_be_slow_but_not_without_end(pipe: tuple[Messages, int], clock: ManualClock) -> None:
+    channel, sink = pipe
+    channel.clock, channel.heard_s = clock, clock.monotonic()
+    refused: list[Silence] = []
+
+    def receive() -> None:
+        with pytest.raises(Silence, match="has sent [0-9]+ of 1000 bytes of a message, and too slowly") as raised:
+            channel.receive()
+        refused.append(raised.value)
+
+    began_s = clock.monotonic()
+    os.write(sink, (1000).to_bytes(4, "big"))
+    reading = threading.Thread(target=receive)
+    reading.start()
+    while not refused and clock.monotonic() - began_s < 10 * MESSAGE_WITHIN_S:
+        os.write(sink, b" ")
+        wait_for(lambda: not select.select([channel._source], [], [], 0)[0] or not reading.is_alive())
+        wait_for(lambda: clock.is_waited_by() or not reading.is_alive())
+        clock.turn(5.0)  # less than what counts as silence
+    reading.join()
+    assert len(refused) == 1
+    assert MESSAGE_WITHIN_S < clock.monotonic() - began_s <= MESSAGE_WITHIN_S + 10.0
+
+
+def test_a_peer_process_gives_up_who_is_silent_for_long() -> None:
+    source, sink = os.pipe()
+    clock = ManualClock(turns_in_waits=True)
+    state = State(tell=lambda **_: None, clock=clock)
+    began_s = clock.monotonic()
+    with pytest.raises(Silence, match="has sent nothing for 15 s"):
+        serve._read(Messages(source, -1, clock), state, queue.SimpleQueue())
+    assert SILENCE_S < clock.monotonic() - began_s < SILENCE_S + 3.0
+    for descriptor in (source, sink):
+        os.close(descriptor)
+
+
+def test_beats_come_every_two_seconds_until_they_are_stopped(clock: ManualClock) -> None:
+    source, sink = os.pipe()
+    heard = Messages(source, -1, clock)
+    beats = Beats(Messages(-1, sink, clock), {"beat": True})
+    for _ in range(3):
+        clock.until_waiting()
+        assert not select.select([source], [], [], 0)[0]
+        clock.turn(BEAT_S)
+        assert heard.receive() == ({"beat": True}, b"")
+    beats.stop()
+    beats._thread.join()
+    clock.turn(10 * BEAT_S)
+    assert not select.select([source], [], [], 0)[0]
+    for descriptor in (source, sink):
+        os.close(descriptor)
+
+
+def test_a_command_waits_for_what_is_said_to_it_for_a_while() -> None:
+    clock = ManualClock(turns_in_waits=True)
+    given = Given({}, b"")
+    state = State(tell=lambda **_: None, given=[given], clock=clock)
+    given.said.put({"do": "say", "in_s": 1.0})
+    assert state.hear(60.0) == {"do": "say", "in_s": 1.0}
+    began_s = clock.monotonic()
+    with pytest.raises(UserError, match="nothing was said for 60 s about when to begin"):
+        state.hear(60.0)
+    assert clock.monotonic() - began_s == pytest.approx(60.0, abs=0.2)
+    given.stopping.set()
+    with pytest.raises(UserError, match="stopped"):
+        state.hear(60.0)
+
+
+class NamedPeer:
+    """What a side of a run uses of its peer process."""
+
+    name = "far"
+
+
+def side_of(clock: ManualClock, *told: dict[str, Any]) -> RunPeer:
+    side = RunPeer(NamedPeer(), clock=clock)  # type: ignore[arg-type]  # what is used of it
+    for each in told:
+        side.told.put(each)
+    return side
+
+
+def test_a_side_that_is_not_ready_in_time_is_named() -> None:
+    clock, work = ManualClock(turns_in_waits=True), Future[Any]()
+    assert side_of(clock, {"waits": 1}, {"ready": 2}).hear("ready", 30.0, work) == 2
+    began_s = clock.monotonic()
+    with pytest.raises(UserError, match="far: was not ready within 30 s"):
+        side_of(clock, {"waits": 1}).hear("ready", 30.0, work)
+    assert clock.monotonic() - began_s == pytest.approx(30.0, abs=0.2)
+    work.set_result(({}, b""))
+    with pytest.raises(UserError, match="far: has ended before it began"):
+        side_of(clock).hear("ready", 30.0, work)
+
+
+def test_sides_that_do_not_end_in_time_are_given_up() -> None:
+    clock, works = ManualClock(), [Future[Any](), Future[Any]()]
+    pair = Pair.__new__(Pair)
+    pair._clock = clock
+    works[0].set_result(({}, b""))
+    began_s = clock.monotonic()
+    with pytest.raises(UserError, match="the sides did not end within 90 s"):
+        pair._wait(list(works), 90.0)
+    assert clock.monotonic() - began_s == pytest.approx(90.0, abs=0.1)
+    works[1].set_exception(UserError("far: the disk is full"))
+    with pytest.raises(UserError, match="the disk is full"):
+        pair._wait(list(works), 90.0)
 
 
 @pytest.mark.parametrize(
@@ -201,9 +333,9 @@ def test_a_peer_process_answers_refuses_and_ends() -> None:
         with pytest.raises(Refused, match=r"unknown command `helo` \(did you mean `hello`\?\): allowed are hello"):
             peer.ask("helo")
         answers = [peer.begin("hello") for _ in range(5)]
-        assert {str(answer.result(60)[0]["version"]) for answer in answers} == {peer.hello["version"]}
+        assert {str(answer.result(PATIENCE_S)[0]["version"]) for answer in answers} == {peer.hello["version"]}
         (process,) = children(peer._process.pid)
-    assert gone(process)
+    wait_until_gone(process)
     with pytest.raises(LinkLost, match="the link was closed"):
         peer.ask("hello")
 
@@ -214,14 +346,15 @@ def test_a_peer_process_that_is_killed_is_gone_and_said_to_be(who: str) -> None:
         guardian = peer._process.pid
         (process,) = children(guardian)
         os.kill(process if who == "peer" else guardian, signal.SIGKILL)
-        assert gone(process)
+        wait_until_gone(process)
         with pytest.raises(LinkLost, match="this machine: its peer process ended"):
             peer.ask("hello")
         assert peer.lost
-    assert gone(guardian)
+    wait_until_gone(guardian)
 
 
-def test_a_peer_process_ends_when_nobody_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.real
+def test_a_peer_process_ends_when_nobody_is_heard() -> None:
     code = "from dumbbell.remote import messages, serve; serve.serve()"
     faster = code.replace("serve.serve", "messages.Messages.receive.__defaults__ = (1.0, None, None); serve.serve")
     with subprocess.Popen(
@@ -230,7 +363,7 @@ def test_a_peer_process_ends_when_nobody_is_heard(monkeypatch: pytest.MonkeyPatc
         assert process.stdout is not None
         assert process.stderr is not None
         assert process.stdout.readline() == GREETING
-        assert process.wait(20) == 1
+        assert process.wait(PATIENCE_S) == 1
         assert b"the other side has sent nothing for" in process.stderr.read()
 
 
@@ -245,28 +378,31 @@ def test_a_peer_process_ends_by_signals_and_with_its_input(how: str) -> None:
             process.stdin.close()
         else:
             process.send_signal(getattr(signal, how))
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE_S) == 0
         assert not Path(f"/proc/{peer}").exists()
 
 
-def test_a_link_is_given_up_when_the_peer_process_falls_silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(messages.Messages.receive, "__defaults__", (1.5, None, None))
+def test_a_link_is_given_up_when_the_peer_process_falls_silent(
+    monkeypatch: pytest.MonkeyPatch, clock: ManualClock
+) -> None:
     monkeypatch.setattr(link, "GONE_WITHIN_S", 1.0)
-    with Peer() as peer:
+    with Peer(clock=clock) as peer:
         (process,) = children(peer._process.pid)
         os.kill(process, signal.SIGSTOP)
-        with pytest.raises(LinkLost, match="has sent nothing for"):
-            peer.ask("hello")
-    assert gone(process)
-    assert gone(peer._process.pid)
+        answer = peer.begin("hello")
+        turned_until_over(clock, answer)
+        with pytest.raises(LinkLost, match="has sent nothing for 15 s: the connection was lost"):
+            answer.result()
+    wait_until_gone(process)
+    wait_until_gone(peer._process.pid)
 
 
-def test_beats_come_without_being_asked_for() -> None:
+def test_beats_come_without_being_asked_for(clock: ManualClock) -> None:
     with subprocess.Popen(SERVING, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        channel = Messages(process.stdout.fileno(), process.stdin.fileno())
-        channel.skip_to_greeting(30)
+        channel = Messages(process.stdout.fileno(), process.stdin.fileno(), clock)
+        channel.skip_to_greeting(PATIENCE_S)
         assert channel.receive() == ({"beat": True}, b"")
         assert not select.select([process.stdout], [], [], 0)[0]
 
@@ -318,18 +454,15 @@ def _made_up(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_command_that_takes_its_time_can_be_stopped_and_nothing_else_is() -> None:
     told: list[object] = []
     with Peer(told=told.append) as peer:
-        began = time.monotonic()
-        first = peer.begin("wait", b"abc", max_payload_bytes=3, seconds=60)
-        while not told:
-            time.sleep(0.01)
+        first = peer.begin("wait", b"abc", max_payload_bytes=3, seconds=600)
+        wait_for(lambda: told)
         peer.stop()
-        assert first.result(60) == ({"stopped": True, "after": "abc"}, b"cba")
-        assert time.monotonic() - began < 20
+        assert first.result(PATIENCE_S) == ({"stopped": True, "after": "abc"}, b"cba")
         assert peer.ask("wait", seconds=0.01)[0] == {"stopped": False, "after": ""}
         assert told == [{"waits": True}] * 2
-        several = [peer.begin("wait", seconds=60), peer.begin("wait", seconds=60)]
+        several = [peer.begin("wait", seconds=600), peer.begin("wait", seconds=600)]
         peer.stop()
-        assert [each.result(60)[0]["stopped"] for each in several] == [True, True]
+        assert [each.result(PATIENCE_S)[0]["stopped"] for each in several] == [True, True]
         assert peer.ask("wait", seconds=0.01)[0]["stopped"] is False
 
 
@@ -343,9 +476,9 @@ def test_a_mistake_in_a_command_is_one_line_and_the_peer_process_goes_on() -> No
         assert peer.ask("fail", by=2)[0] == {"x": 0.5}
         # or who asks would wait for ever
         with pytest.raises(Refused, match="panic: BaseException: a panic of the core"):
-            peer.begin("panic").result(10)
+            peer.begin("panic").result(PATIENCE_S)
         with pytest.raises(Refused, match=r"a message of 40[0-9]{2} and 0 bytes is longer than allowed"):
-            peer.begin("talk").result(10)
+            peer.begin("talk").result(PATIENCE_S)
         assert peer.ask("fail", by=2)[0] == {"x": 0.5}
 
 
@@ -378,7 +511,7 @@ def test_answers_that_make_no_sense_are_one_line(
     answers = json.dumps([{"ok": {"version": 3, "commit": []}}, answer])
     monkeypatch.setattr(link, "_LOCAL", [sys.executable, "-P", "-c", NONSENSE, answers])
     with Peer(any_version=True) as peer, pytest.raises((Refused, LinkLost)) as raised:
-        peer.begin("describe").result(10)
+        peer.begin("describe").result(PATIENCE_S)
     assert part in str(raised.value)
     assert "\n" not in str(raised.value)
 
@@ -405,7 +538,7 @@ def test_requests_that_make_no_sense_are_refused_in_one_line_and_the_peer_proces
     with Peer() as peer:
         for do, arguments in requests:
             with pytest.raises(Refused) as raised:
-                pytest.fail(f"{do}: {peer.begin(do, **arguments).result(60)}")
+                pytest.fail(f"{do}: {peer.begin(do, **arguments).result(PATIENCE_S)}")
             assert "\n" not in str(raised.value), do
         # nothing that was refused keeps descriptors, and each `open` lets go what the one before had
         for _ in range(30):
@@ -431,7 +564,7 @@ def test_what_a_killed_peer_process_has_left_is_ended() -> None:
         left = peer.ask("leave")[0]["process"]
         assert Path(f"/proc/{left}").exists()
         os.kill(process, signal.SIGKILL)
-        assert gone(left)
+        wait_until_gone(left)
 
 
 @pytest.mark.usefixtures("made_up")
@@ -441,12 +574,10 @@ def test_one_that_asks_and_is_stuck_in_writing_is_let_go() -> None:
         os.kill(process, signal.SIGSTOP)
         writer = threading.Thread(target=lambda: peer.begin("wait", bytes(1 << 22), seconds=0), daemon=True)
         writer.start()
-        time.sleep(0.2)
-        began = time.monotonic()
-    writer.join(5.0)
+        wait_for(peer._messages._writing.locked)
+    writer.join(PATIENCE_S)
     assert not writer.is_alive()
-    assert time.monotonic() - began < 10.0
-    assert gone(process)
+    wait_until_gone(process)
 
 
 MISBEHAVING = """
@@ -469,11 +600,6 @@ HEAD = "import os; head = len(text).to_bytes(4, 'big') + text; "
 @pytest.mark.parametrize(
     ("deed", "part"),
     [
-        ("pass", "has not answered `describe` in time"),  # beats, and is mute
-        (
-            "text = b'{' + b' ' * 999; " + HEAD + "[(os.write(1, bytes([each])), time.sleep(0.2)) for each in head]",
-            "slow",
-        ),
         ("[messages.send({'tell': {'n': 1}}) for _ in range(10_000)]", "tells more than 64 things"),
         ("messages.send({'tell': {'n': 'x' * 20_000}})", "at once: at most 16384"),
         ("messages.send({'tell': 5})", "tells what is no object"),
@@ -482,11 +608,8 @@ HEAD = "import os; head = len(text).to_bytes(4, 'big') + text; "
         ("os = __import__('os'); os.write(1, (60 << 20).to_bytes(4, 'big'))", "a message of 62914560 bytes"),
     ],
 )
-def test_a_peer_process_that_is_mute_slow_or_says_too_much_is_ended(
-    monkeypatch: pytest.MonkeyPatch, deed: str, part: str
-) -> None:
+def test_a_peer_process_that_says_too_much_is_ended(monkeypatch: pytest.MonkeyPatch, deed: str, part: str) -> None:
     monkeypatch.setattr(link, "_LOCAL", [sys.executable, "-P", "-c", MISBEHAVING, deed])
-    monkeypatch.setattr(messages, "MESSAGE_WITHIN_S", 2.0)
     monkeypatch.setattr(link, "GONE_WITHIN_S", 1.0)
     kept: list[object] = []
 
@@ -495,21 +618,52 @@ def test_a_peer_process_that_is_mute_slow_or_says_too_much_is_ended(
         if len(kept) > 64:
             raise Error("tells more than 64 things")
 
-    began = time.monotonic()
     with Peer(told=keep, any_version=True) as peer:
         with pytest.raises(LinkLost, match=re.escape(part)):
-            peer.begin("describe", within_s=3.0).result(30)
-        assert gone(peer._process.pid)
-    assert time.monotonic() - began < 25
+            peer.begin("describe").result(PATIENCE_S)
+        wait_until_gone(peer._process.pid)
 
 
-def test_a_peer_process_that_does_not_listen_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_peer_process_that_beats_and_is_mute_is_ended(monkeypatch: pytest.MonkeyPatch, clock: ManualClock) -> None:
+    monkeypatch.setattr(link, "_LOCAL", [sys.executable, "-P", "-c", MISBEHAVING, "pass"])
+    monkeypatch.setattr(link, "GONE_WITHIN_S", 1.0)
+    with Peer(any_version=True, clock=clock) as peer:
+        began_s = clock.monotonic()
+        answer = peer.begin("describe", within_s=10.0)  # silence counts after 15 s
+        turned_until_over(clock, answer)
+        with pytest.raises(LinkLost, match="has not answered `describe` in time"):
+            answer.result()
+        assert clock.monotonic() - began_s > 10.0
+        wait_until_gone(peer._process.pid)
+
+
+@pytest.mark.real
+def test_a_peer_process_that_sends_a_message_slowly_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    deed = "text = b'{' + b' ' * 999; " + HEAD + "[(os.write(1, bytes([each])), time.sleep(0.2)) for each in head]"
+    monkeypatch.setattr(link, "_LOCAL", [sys.executable, "-P", "-c", MISBEHAVING, deed])
+    monkeypatch.setattr(messages, "MESSAGE_WITHIN_S", 2.0)
+    monkeypatch.setattr(link, "GONE_WITHIN_S", 1.0)
+    with Peer(any_version=True) as peer:
+        with pytest.raises(LinkLost, match="slow"):
+            peer.begin("describe").result(PATIENCE_S)
+        wait_until_gone(peer._process.pid)
+
+
+def test_a_peer_process_that_does_not_listen_is_given_up(monkeypatch: pytest.MonkeyPatch, clock: ManualClock) -> None:
     deaf = "import threading; threading.Event().wait()"
     monkeypatch.setattr(link, "_LOCAL", [sys.executable, "-P", "-c", MISBEHAVING, deaf])
-    monkeypatch.setattr(messages, "SILENCE_S", 2.0)
     monkeypatch.setattr(link, "GONE_WITHIN_S", 1.0)
-    with Peer(any_version=True) as peer, pytest.raises(LinkLost, match="has taken nothing of what is said"):
-        peer.begin("describe", bytes(1 << 20)).result(30)
+
+    def turn() -> None:
+        clock.until_waiting(least_s=SILENCE_S - 1.0)  # who writes does
+        clock.turn(SILENCE_S)
+
+    with Peer(any_version=True, clock=clock) as peer:
+        turning = threading.Thread(target=turn)
+        turning.start()
+        with pytest.raises(LinkLost, match="has taken nothing of what is said to it for 15 s"):
+            peer.begin("describe", bytes(1 << 20)).result(PATIENCE_S)
+        turning.join()
 
 
 def test_what_is_told_to_a_run_is_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -519,7 +673,7 @@ def test_what_is_told_to_a_run_is_kept_up_to_a_bound(monkeypatch: pytest.MonkeyP
     side = RunPeer.of(None)
     try:
         with pytest.raises(LinkLost, match="tells more than 64 things that nobody asked for"):
-            side.peer.begin("describe").result(30)
+            side.peer.begin("describe").result(PATIENCE_S)
         assert side.told.qsize() == 64
     finally:
         side.peer.close()

@@ -41,9 +41,14 @@ class ManualClock(Clock):
         with self._turning:
             self._passed_s += seconds
 
-    def until_waiting(self, count: int = 1) -> None:
-        """Wait until `count` threads wait for something that has not happened, or for a time that is to come."""
-        wait_for(lambda: sum(until_s > self.monotonic() for until_s in list(self._waits.values())) >= count)
+    def is_waited_by(self, count: int = 1, least_s: float = 0.0) -> bool:
+        """Whether `count` threads wait by this clock, each for more than `least_s` from now on."""
+        after_s = self.monotonic() + least_s
+        return sum(until_s > after_s for until_s in list(self._waits.values())) >= count
+
+    def until_waiting(self, count: int = 1, least_s: float = 0.0) -> None:
+        """Wait until `count` threads wait by this clock, each for more than `least_s` from now on."""
+        wait_for(lambda: self.is_waited_by(count, least_s))
 
     def time(self) -> float:
         return self._began_s + self._passed_s
