@@ -1,5 +1,5 @@
 // What the page makes of scenarios: node playground_scenarios.mjs CATALOGUE, with a JSON list of {preset, change, own} on stdin;
-// a JSON list of {scenario, specification, files, toml, address, back} comes out, the presets of the page in front of it.
+// a JSON list of {scenario, specification, files, toml, address} comes out, the presets of the page in front of it.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -32,12 +32,10 @@ const made = asked.map(({ preset = "", change = {}, own = {}, address = null }) 
     const text = scenarios.addressOf(scenario, preset, SCENARIOS);
     return {
         scenario,
-        problems: read?.problems ?? [],
         specification: specifications.specification(scenario, catalogue, own),
         files: specifications.filesOf(scenario, catalogue),
         toml: specifications.experimentFile(scenario, catalogue, `http://localhost/${text}`, own),
         address: text,
-        back: scenarios.readAddress(text, catalogue, SCENARIOS).scenario,
     };
 });
 console.log(JSON.stringify({ presets: PRESETS, made }));

@@ -229,28 +229,15 @@ def test_dumbbell_run_with_the_downloaded_file_writes_the_same_packet_log(
     assert digest(run.packets()) == shown
 
 
-def test_the_address_has_the_whole_scenario() -> None:
-    presets, _ = made_by_the_page([])
-    asked: list[Scenario] = [{"preset": each["name"]} for each in presets]
-    asked += [{"change": change} for change in PATHS.values()]
-    asked += [{"preset": "bbr-cubic", "change": {"buffer": 7.5, "seed": 3}}]
-    for each in made_by_the_page(asked)[1]:
-        assert each["back"] == each["scenario"], each["address"]
-    assert made_by_the_page([{"preset": "copa"}])[1][0]["address"] == "#preset=copa"
-
-
-def test_an_address_that_is_not_understood_is_said_and_does_no_harm() -> None:
-    addresses = {
-        "#flows=cubic,nobody": "There is no scheme “nobody” here.",
-        "#rate_mbps=fast": "rate_mbps = “fast” is no number.",
-        "#preset=none": "There is no preset “none”.",
-        "#rate_mbps=1e99&rtt_ms=-5&duration_s=NaN&seed=0.5": "duration_s = “NaN” is no number.",
-        "#flows=cubic@9e9,bbr@-1": "There is no scheme “bbr@-1” here.",
-    }
-    for each, problem in zip(
-        made_by_the_page([{"address": text} for text in addresses])[1], addresses.values(), strict=True
-    ):
-        assert each["problems"][-1] == problem
+def test_whatever_the_address_says_is_a_run() -> None:
+    addresses = [
+        "#flows=cubic,nobody",
+        "#rate_mbps=fast",
+        "#preset=none",
+        "#rate_mbps=1e99&rtt_ms=-5&duration_s=NaN&seed=0.5",
+        "#flows=cubic@9e9,bbr@-1",
+    ]
+    for each in made_by_the_page([{"address": text} for text in addresses])[1]:
         _core.check_run(json.dumps(each["specification"]))
 
 

@@ -200,6 +200,15 @@ test("what an address has too much is said, and the rest is read", () => {
     ]);
 });
 
+test("numbers of an address that no path has are brought within the limits", () => {
+    const { scenario, problems } = read("#rate_mbps=1e99&rtt_ms=-5&duration_s=NaN&seed=0.5");
+    assert.deepEqual(
+        [scenario.rate_mbps, scenario.rtt_ms, scenario.duration_s, scenario.seed],
+        [LIMITS.rate_mbps.most, LIMITS.rtt_ms.least, DEFAULT.duration_s, LIMITS.seed.least],
+    );
+    assert.deepEqual(problems, ["duration_s = “NaN” is no number."]);
+});
+
 test("long texts of an address are cut where they are said", () => {
     const [problem] = read(`#flows=${"x".repeat(500)}`).problems;
     assert.ok(problem!.length < 80);
