@@ -146,7 +146,7 @@ def test_a_message_may_be_slow_but_not_without_end(pipe: tuple[Messages, int], c
     refused: list[Silence] = []
 
     def receive() -> None:
-        with pytest.raises(Silence, match="has sent [0-9]+ of 1000 bytes of a message, and too slowly") as raised:
+        with pytest.raises(Silence, match=r"has sent [0-9]+ of 1000 bytes of a message, and too slowly") as raised:
             channel.receive()
         refused.append(raised.value)
 

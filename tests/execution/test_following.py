@@ -1,0 +1,71 @@
+"""The logs of runs are followed while these are made, and their rest is said when they are over."""
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from dumbbell.base import logs
+from dumbbell.execution.following import LOOK_S, Following
+from dumbbell.execution.worker import Task
+from support.clock import ManualClock
+
+LINE = "12:03:04.123 info  execution.worker: line {}\n"
+
+
+@pytest.fixture(autouse=True)
+def _wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = logs.Levels(((logs.PACKAGE, logging.INFO),))
+    monkeypatch.setattr("dumbbell.execution.following.levels", lambda: wanted)
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Lines that were made records."""
+    taken: list[str] = []
+    monkeypatch.setattr("dumbbell.execution.following.Others.take", lambda _, line: taken.append(line))
+    return taken
+
+
+def task(folder: Path) -> Task:
+    return Task(
+        number=0,
+        label="reno on small, run 1",
+        executor=None,  # type: ignore[arg-type]  # nobody executes it
+        identity={},
+        specification="{}",
+        outside=(),
+        out=folder,
+        temporary=folder / "0",
+        final=folder / "final",
+    )
+
+
+def test_whole_lines_of_a_log_are_said_at_the_next_look(tmp_path: Path, clock: ManualClock, said: list[str]) -> None:
+    following = Following(clock)
+    made = following.begin(task(tmp_path))
+    with made.log.open("w") as log:
+        log.write(LINE.format(1) + LINE.format(2) + "12:03:05.000 info  half")
+        log.flush()
+        clock.until_waiting()
+        assert said == []
+        clock.turn(LOOK_S)
+        clock.until_waiting()
+        assert said == [LINE.format(1).rstrip(), LINE.format(2).rstrip()]
+        log.write(" of a line")
+    clock.turn(LOOK_S)
+    clock.until_waiting()
+    assert len(said) == 2
+    following.end(0)
+    assert said[2:] == ["12:03:05.000 info  half of a line"]
+    following.close()
+
+
+def test_who_is_no_longer_followed_is_not_looked_at(tmp_path: Path, clock: ManualClock, said: list[str]) -> None:
+    following = Following(clock)
+    made = following.begin(task(tmp_path))
+    clock.until_waiting()
+    following.close()
+    made.log.write_text(LINE.format(1))
+    clock.turn(100 * LOOK_S)
+    assert said == []
