@@ -84,7 +84,7 @@ def test_ctrl_c_at_any_moment_is_one_line_and_leaves_no_process(
     for attempt in range(1, 4 * rounds, 2 if rounds == 1 else 1):
         out = f"out{attempt}"
         process = started(start, name, out)
-        time.sleep(delays.uniform(0.0, MOST_S) * (attempt % 4 + 1) / 4)
+        time.sleep(delays.uniform(0.0, MOST_S) * (attempt % 4 + 1) / 4)  # noqa: TID251 (at any moment)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGINT)
         said = ended(process)
@@ -142,7 +142,7 @@ def test_a_command_that_is_ended_leaves_no_process(
 ) -> None:
     # The worker processes of reports and of a benchmark's pictures went on, and for ever.
     process = started(start, name, "out")
-    time.sleep(delay_s)
+    time.sleep(delay_s)  # noqa: TID251 (at any moment)
     process.send_signal(number)
     said = ended(process)
     if number is not signal.SIGKILL:  # its children may have been starting

@@ -35,7 +35,7 @@ def running(bed: Bed, *words: object) -> Iterator[tuple[Path, "subprocess.Popen[
         # the kernel's clock ticks on: both peer processes are there, and more than the meeting is over
         begun = Path(f"/proc/{bed.near.inside}/root{out}/experiment.toml")  # as it is there: it may be on another disk
         assert eventually(lambda: bed.far.running("remote serve") and begun.exists())
-        time.sleep(5.0)
+        time.sleep(5.0)  # noqa: TID251 (the run goes on in real time)
         yield out, process
     finally:
         if process.poll() is None:

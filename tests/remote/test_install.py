@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import zipfile
 from pathlib import Path
 
@@ -206,13 +205,12 @@ def test_that_no_index_is_reachable_is_said_at_once(tmp_path: Path, monkeypatch:
         port = taken.getsockname()[1]
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
     monkeypatch.setenv("PIP_INDEX_URL", f"http://name:secret@127.0.0.1:{port}/simple/")
-    begin = time.monotonic()
     with pytest.raises(
         installer.Refusal, match=r"^reaches no package index \(127\.0\.0\.1: .*use --offline"
     ) as refused:
         installer.require_index(tmp_path)
     assert "secret" not in str(refused.value)
-    assert time.monotonic() - begin < installer.INDEX_S
+    assert "timed out" not in str(refused.value), "no answer is waited for"
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     installer.require_index(tmp_path)  # pip looks for none
     monkeypatch.delenv("PIP_NO_INDEX")
