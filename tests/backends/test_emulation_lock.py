@@ -13,7 +13,9 @@ import pytest
 from test_emulate import SCHEME, TALKER
 
 from dumbbell import _core
-from support.commands.command import COMMAND, Dumbbell, replaced, show
+from support.commands.command import COMMAND, TIMEOUT_S, Dumbbell, replaced, show
+from support.punctual import Punctual, Run, runs_of
+from support.waiting import wait_for
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
 
@@ -45,9 +47,9 @@ def held(queue: str) -> Iterator[None]:
         yield
 
 
-@pytest.mark.usefixtures("talker")
+@pytest.mark.usefixtures("talker", "queue")
 def test_nothing_with_a_name_that_others_can_guess_is_used(
-    dumbbell_afresh: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch, queue: str
+    dumbbell_afresh: Dumbbell, punctual: Punctual[list[Run]], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     public, victim = folder / "public", folder / "victim"
     public.mkdir()
@@ -56,7 +58,13 @@ def test_nothing_with_a_name_that_others_can_guess_is_used(
     victim.chmod(0o600)
     (public / "dumbbell-emulation.lock").symlink_to(victim)
     monkeypatch.setenv("TMPDIR", str(public))
-    dumbbell_afresh(*QUICK, "--schemes", "talker.toml", "--out", "out")
+
+    def make() -> list[Run]:
+        dumbbell_afresh(*QUICK, "--schemes", "talker.toml", "--out", "out", expect=None)
+        return runs_of(dumbbell_afresh, "out")
+
+    (run,) = punctual(make)
+    assert run["status"] == "done", run["reason"]
     assert (victim.read_text(), victim.stat().st_mode & 0o777) == ("four years", 0o600)
     assert [file.name for file in public.iterdir()] == ["dumbbell-emulation.lock"]
 
@@ -74,7 +82,7 @@ def test_what_somebody_else_prepared_for_programs_is_not_taken(
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     command = ["unshare", "--mount", "sh", "-c", script, "sh", *QUICK, "--schemes", "talker.toml", "--out", "out"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     (run,) = show(dumbbell_afresh, "out", expect=1)["runs"]
     assert run["status"] == "failed"
     assert "dumbbell-0: belongs to somebody else" in run["reason"], done.stderr
@@ -82,39 +90,58 @@ def test_what_somebody_else_prepared_for_programs_is_not_taken(
 
 
 def test_another_directory_for_temporary_files_is_no_way_around_the_queue(
-    folder: Path, start: Callable[..., "subprocess.Popen[str]"], monkeypatch: pytest.MonkeyPatch, queue: str
+    folder: Path,
+    dumbbell: Dumbbell,
+    start: Callable[..., "subprocess.Popen[str]"],
+    monkeypatch: pytest.MonkeyPatch,
+    punctual: Punctual[list[Run]],
+    queue: str,
 ) -> None:
     (folder / "elsewhere").mkdir()
     monkeypatch.setenv("TMPDIR", str(folder / "elsewhere"))
-    with held(queue):
-        waits = start(*QUICK, "--schemes", "reno", "--out", "out")
-        end = time.monotonic() + 8.0
-        while time.monotonic() < end:
+
+    def make() -> list[Run]:
+        with held(queue):
+            waits = start(*QUICK, "--schemes", "reno", "--out", "out")
+            assert waits.stderr is not None
+            said = next((line for line in waits.stderr if "waiting for another run (pid 4711, since " in line), None)
+            assert said, waits.communicate()
             assert waits.poll() is None
             assert not list(folder.glob("out/runs/small/reno/1"))
-            time.sleep(0.1)
-    _, said = waits.communicate(timeout=60)
-    assert waits.returncode == 0, said
+        waits.communicate(timeout=TIMEOUT_S)
+        return runs_of(dumbbell, "out")
+
+    (run,) = punctual(make)
+    assert run["status"] == "done", run["reason"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root and unshare")
 @pytest.mark.usefixtures("talker", "queue")
-def test_clean_up_leaves_runs_in_other_pid_namespaces_alone(dumbbell: Dumbbell, folder: Path) -> None:
+def test_clean_up_leaves_runs_in_other_pid_namespaces_alone(
+    dumbbell: Dumbbell, punctual: Punctual[list[Run]], folder: Path
+) -> None:
     command = [*replaced(QUICK, "--duration", "4"), "--schemes", "talker.toml", "--out", "out"]
-    with (folder / "said").open("w") as said:
-        inside = subprocess.Popen(
-            ["unshare", "--pid", "--fork", "--mount-proc", *COMMAND, *command],
-            **{"cwd": folder, "stdout": subprocess.DEVNULL, "stderr": said},
-        )
-    looked = 0
-    while inside.poll() is None:
-        _core.clean_up()  # what every emulated run does first
-        looked += bool(talking(folder))
-        time.sleep(0.05)
-    assert inside.returncode == 0, (folder / "said").read_text()
-    (run,) = show(dumbbell, "out")["runs"]
-    assert run["status"] in ("done", "degraded")
-    assert looked > 10
+
+    def make() -> list[Run]:
+        with (folder / "said").open("w") as said:
+            inside = subprocess.Popen(
+                ["unshare", "--pid", "--fork", "--mount-proc", *COMMAND, *command],
+                **{"cwd": folder, "stdout": subprocess.DEVNULL, "stderr": said},
+            )
+
+        def looked() -> bool:
+            """What every emulated run does first, with the programs before and after it."""
+            before = talking(folder)
+            _core.clean_up()
+            return inside.poll() is not None or bool(before and talking(folder))
+
+        wait_for(looked)
+        assert inside.poll() is None, (folder / "said").read_text()
+        inside.wait()
+        return runs_of(dumbbell, "out")
+
+    (run,) = punctual(make)
+    assert run["status"] == "done", run["reason"]
 
 
 def talking(folder: Path) -> list[int]:

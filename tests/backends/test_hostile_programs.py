@@ -3,16 +3,17 @@
 import errno
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from support.commands.command import COMMAND, Dumbbell, replaced, show
+from support.commands.command import COMMAND, TIMEOUT_S, Dumbbell, replaced
 from support.commands.sleepers import SECONDS, sleepers
+from support.punctual import Punctual, Run, runs_of
+from support.waiting import wait_for
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
 
 ESCAPES = f"""
 import os, socket, subprocess, sys, time
@@ -80,18 +81,24 @@ RUN = (
 )
 
 
-def test_a_caller_that_captures_all_output_gets_its_end_and_nothing_is_left(folder: Path, dumbbell: Dumbbell) -> None:
+def test_a_caller_that_captures_all_output_gets_its_end_and_nothing_is_left(
+    folder: Path, dumbbell: Dumbbell, punctual: Punctual[list[Run]]
+) -> None:
     command = [*COMMAND, *RUN, "--out", "out"]
-    # the descriptor is one that the caller's shell left open
-    inherited = os.dup(2)
-    os.set_inheritable(inherited, True)
-    done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=100, check=False, pass_fds=[inherited]
-    )
-    os.close(inherited)
-    assert done.returncode == 0, done.stderr
-    assert sleepers() == []
-    (run,) = show(dumbbell, "out")["runs"]
+
+    def make() -> list[Run]:
+        # the descriptor is one that the caller's shell left open
+        inherited = os.dup(2)
+        os.set_inheritable(inherited, True)
+        subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, pass_fds=[inherited]
+        )
+        os.close(inherited)
+        assert sleepers() == []
+        return runs_of(dumbbell, "out")
+
+    (run,) = punctual(make)
+    assert run["status"] == "done", run["reason"]
     (sender,) = (each for each in run["emulation"]["programs"] if each["side"] == "sender")
     # the fourth is the directory that it lists; its number is one that `/proc` knows
     assert sender["output"] == ["['0', '1', '2', '3'] True", *[str(errno.ENXIO)] * 3]
@@ -109,13 +116,8 @@ def test_nothing_escapes_a_run_whose_command_is_killed(folder: Path, user: str) 
             command, cwd=folder, stdout=said, stderr=said, start_new_session=True, env=environment
         ) as process,
     ):
-        patience = time.monotonic() + 60.0
-        while len(sleepers()) < 2 and process.poll() is None and time.monotonic() < patience:
-            time.sleep(0.05)
-        escaped = len(sleepers())
+        wait_for(lambda: len(sleepers()) == 2 or process.poll() is not None)
+        ended = process.poll()
         process.kill()
-    patience = time.monotonic() + 60.0
-    while sleepers() and time.monotonic() < patience:
-        time.sleep(0.05)
-    assert escaped == 2, (folder / "said").read_text()
-    assert sleepers() == []
+    wait_for(lambda: not sleepers())
+    assert ended is None, (folder / "said").read_text()

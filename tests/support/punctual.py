@@ -62,7 +62,9 @@ def _runs(made: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> list[Mapping
 
 def runs_of(dumbbell: Dumbbell, directory: object) -> list[Run]:
     """Return the runs of a results directory, whatever their status."""
-    runs: list[Run] = json.loads(dumbbell("show", directory, "--json", expect=None).stdout)["runs"]
+    done = dumbbell("show", directory, "--json", expect=None)
+    assert done.returncode in (0, 1), done.stderr
+    runs: list[Run] = json.loads(done.stdout)["runs"]
     return runs
 
 
