@@ -17,8 +17,8 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # The folder of a Pantheon run's logs (CONTRIBUTING.md): reported too, and read by the tests that need real ones.
 export PANTHEON_LOGS LEARNED_WEIGHTS
 # The profile of the module: that of the programs, with which it shares what both stand on. Link-time optimization is for
-# wheels and benchmarks. A clean checkout that is only tested builds it as Rust's tests are, with `dev`: what it stands on is
-# compiled once, and it checks its arithmetic.
+# wheels and benchmarks. The gate builds it as Rust's tests are, with `dev`: what it stands on is compiled once, and it
+# checks its arithmetic.
 export DUMBBELL_PROFILE ?= no-lto
 # The real programs stand apart: QUIC's own build takes minutes, so it is built once, as it is used.
 PROGRAMS := bpf_loader quic
@@ -36,7 +36,7 @@ RUST_SOURCES := $(shell find crates $(PROGRAMS:%=-path crates/% -prune -o) \( -n
 # What `dumbbell serve` shows.
 PAGES := python/dumbbell/present/serve/pages
 PLAYGROUND := build/playground
-WEB_SOURCES := $(shell find web -name node_modules -prune -o -type f -print)
+WEB_SOURCES := $(shell find web \( -name node_modules -o -name test \) -prune -o -type f -print)
 PROGRAM_SOURCES := $(shell find $(PROGRAMS:%=crates/%) kernel programs -type f) Cargo.lock
 # A Go that is recent enough, wherever the set-up found it.
 GO = $(if $(wildcard $(VENV)/bin/go),$(CURDIR)/$(VENV)/bin/go,go)
@@ -70,6 +70,16 @@ MODULE = VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --profile $(D
 $(VENV)/.built: pyproject.toml $(RUST_SOURCES) $(VENV)/.python | crates
 	$(MODULE)
 	@echo $(DUMBBELL_PROFILE) >$@
+
+# The module that the gate tests: that of `make build` where it is current, else one as Rust's tests are compiled.
+$(VENV)/.module: pyproject.toml $(RUST_SOURCES) $(VENV)/.python | crates
+	@[ -e $(VENV)/.built ] && [ -z "$$(find pyproject.toml $(RUST_SOURCES) -newer $(VENV)/.built)" ] || \
+		{ rm -f $(VENV)/.built $(VENV)/.simulator && $(MAKE) --no-print-directory DUMBBELL_PROFILE=dev $(VENV)/.dev; }
+	@touch $@
+
+.PHONY: $(VENV)/.dev
+$(VENV)/.dev:
+	$(MODULE)
 
 # What a first report needs: to compile real packets and trainers takes as long again.
 $(VENV)/.simulator: pyproject.toml $(RUST_SOURCES) $(VENV)/.python | crates
@@ -147,7 +157,7 @@ check-web: web/node_modules/.installed
 # Everything is built before anything is tested. The tests of Python take longest: the counts of its runner come last.
 test: ## The gate: check, the tests of Rust and of Python, a smoke test of each real thing
 	@scripts/kept_build.sh restore $(TARGET)
-	@$(MAKE) --no-print-directory check $(VENV)/.built $(PAGES)/index.html rust-tests
+	@$(MAKE) --no-print-directory check $(VENV)/.module $(PAGES)/index.html rust-tests
 	@scripts/kept_build.sh keep $(TARGET)
 	@$(MAKE) --no-print-directory --output-sync=line test-python test-rust
 
@@ -172,11 +182,11 @@ test-rust: ## Property, scripted and simulated-network tests of the crates
 PYTEST_GATE = $(PYTEST) --numprocesses=auto --dist=worksteal
 
 .PHONY: test-python
-test-python: $(VENV)/.built $(PAGES)/index.html $(VENV)/.tests ## The gate of Python
+test-python: $(VENV)/.module $(PAGES)/index.html $(VENV)/.tests ## The gate of Python
 	$(PYTEST_GATE) -m gate
 
 .PHONY: test-budget
-test-budget: $(VENV)/.built $(PAGES)/index.html $(VENV)/.tests ## Record the CPU time of the slowest tests: tests/support/cpu_budget.json
+test-budget: $(VENV)/.module $(PAGES)/index.html $(VENV)/.tests ## Record the CPU time of the slowest tests: tests/support/cpu_budget.json
 	$(PYTEST_GATE) -m gate --record-cpu
 
 .PHONY: quick-wheel

@@ -68,6 +68,7 @@ def test_both_can_be_asked_for() -> None:
     assert Until.parse("ci=2%, modes") == Until(0.02, True)
 
 
+@pytest.mark.slow
 def test_a_command_adds_runs_until_intervals_are_as_narrow(dumbbell: Dumbbell, folder: Path) -> None:
     words = ("--schemes", "cubic,vegas", "--path", "lossy.toml", "--duration", "2", "--log", "none", "--out", "r")
     said = dumbbell("run", *words, "--until", "ci=10%").stderr

@@ -75,6 +75,7 @@ def crowd(model: ReportModel, schemes: int) -> ReportModel:
     return replace(model, schemes=entries, titles={each.name: each.title for each in entries}, runs=tuple(runs()))
 
 
+@pytest.mark.slow
 def test_a_report_of_sixty_schemes_stays_short(model: ReportModel, tmp_path: Path) -> None:
     """It had 473 pages and 37 MB."""
     many = crowd(model, 60)

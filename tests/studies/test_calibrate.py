@@ -462,7 +462,7 @@ def test_a_known_path_is_found(tmp_path: Path) -> None:
     ("mbps", "delay_ms", "size", "seconds"),
     [
         pytest.param(10.0, 50.0, 80_000, 10, id="below-the-bdp"),
-        pytest.param(10.0, 50.0, 300_000, 10, id="above-it"),
+        pytest.param(10.0, 50.0, 300_000, 10, id="above-it", marks=pytest.mark.slow),
         pytest.param(50.0, 100.0, 1_000_000, 15, id="fast-and-long", marks=pytest.mark.slow),
     ],
 )

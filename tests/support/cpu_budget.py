@@ -1,7 +1,7 @@
 """The CPU time of tests: the slowest have a recorded one, and one that takes three times its own fails.
 
-CPU time does not depend on what else the machine does, but on how fast the machine is: all times are divided by that of a
-reference loop, measured at the start of each process. `pytest -m gate --record-cpu` writes `cpu_budget.json` anew.
+CPU time hardly depends on what else the machine does, but on how fast the machine is: all times are divided by that of
+a reference loop, measured at the start of each process. `make test-budget` writes `cpu_budget.json` anew.
 """
 
 import json
@@ -16,14 +16,14 @@ FILE = Path(__file__).with_suffix(".json")
 MOST = 3.0
 """A test may take this many times its recorded CPU time."""
 ALWAYS_S = 3.0
-"""What any test may take on the machine of the record, s: below it the first use of a cache weighs more than the test."""
+"""Any test may take this long, s: below it the first use of a cache weighs more than the test."""
 SLOWEST = 20
 """Tests that are recorded."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 ADVICE = (
-    "Make it smaller; read results of the shelf (support/shelf.py) or share a run (`once`); mark it `slow`; or, if what it "
-    "does is worth the time, record it: make test-budget"
+    "Make it smaller; read results of the shelf (support/shelf.py) or share a run (`once`); mark it `slow`; or, if the "
+    "test is worth the time, record it: make test-budget"
 )
 
 
@@ -90,11 +90,12 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 
 def exceeded(used: float, allowed: float, unit_s: float) -> str:
-    """Return what to say of a test that took `used` times the reference loop where `allowed` is recorded, or nothing."""
+    """Return the complaint about a test that took `used` loops where `allowed` are recorded; empty if there is none."""
     most = max(MOST * allowed, ALWAYS_S / unit_s)
     if used <= most:
         return ""
-    return f"took {used * unit_s:.1f} s of CPU time; {FILE.name} has {allowed * unit_s:.1f} s, {MOST:g} times that is too much. {ADVICE}"
+    took, known = f"{used * unit_s:.1f} s", f"{allowed * unit_s:.1f} s"
+    return f"took {took} of CPU time; {FILE.name} has {known}, and allows {MOST:g} times that. {ADVICE}"
 
 
 class _Recorder:

@@ -56,6 +56,7 @@ def test_a_training_goes_on_where_it_ended(dumbbell: Dumbbell, folder: Path, kep
     assert not np.array_equal(before["2.kernel"], now["2.kernel"])
 
 
+@pytest.mark.slow
 def test_what_is_rewarded_is_learned(dumbbell: Dumbbell) -> None:
     # A fuller link is worth more than its short queue costs, so the rate grows from a tenth of the link's. All of
     # 6 Mbit/s without a queue is worth 5.0 - 0.1, a tenth of it 0.4, and what the first 500 decisions get 0.39.
@@ -66,6 +67,7 @@ def test_what_is_rewarded_is_learned(dumbbell: Dumbbell) -> None:
     assert 0.7 < float(said.split()[-1]) < 4.9
 
 
+@pytest.mark.slow
 def test_what_was_learned_runs_as_schemes(dumbbell: Dumbbell, folder: Path, kept: bytes) -> None:
     (folder / "aurora.safetensors").write_bytes(kept)
     quick = ("--networks", "4", "--steps", "2000", "--flows", "2", "--seconds", "3", "--joins-s", "1")

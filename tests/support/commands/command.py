@@ -91,6 +91,8 @@ def dumbbell(forks: Forks, folder: Path, dumbbell_afresh: Dumbbell, request: pyt
 
     def run(*arguments: object, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
         words = [*map(str, arguments)]
+        if not forks.would_start_alike():
+            return dumbbell_afresh(*arguments, expect=expect)
         if expect == REFUSED or READS.intersection(words[:1]):
             return checked(run_in_process(words, folder), expect)
         if not forks.would_be_the_same():

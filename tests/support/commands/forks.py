@@ -58,6 +58,13 @@ class Forks:
             number = theirs.fileno()
             self.process = subprocess.Popen([sys.executable, __file__, str(number)], pass_fds=[number])
 
+    def would_start_alike(self) -> bool:
+        """Whether a Python that is started now would find the same modules."""
+        now = _environment()
+        return all(
+            now.get(name) == self.environment.get(name) for name in now.keys() | self.environment if _is_pythons(name)
+        )
+
     def would_be_the_same(self) -> bool:
         """Whether a Python that is started now would have the same environment."""
         return _environment() == self.environment
@@ -143,6 +150,10 @@ class Forks:
         """Ends the Python that forks."""
         self.channel.close()
         self.process.wait()
+
+
+def _is_pythons(name: str) -> bool:
+    return name.startswith("PYTHON")
 
 
 def _environment() -> dict[str, str]:
