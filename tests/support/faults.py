@@ -28,7 +28,7 @@ CHECKS_THE_LIST = "tests/house/test_faults.py"
 REAL, OTHERS = ("datapath", "endpoint"), ("bpf_loader", "quic")
 """Crates whose integration tests carry real packets, and those that the gate does not compile."""
 FIRST_FAILURE = {
-    "pytest": re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE),
+    "pytest": re.compile(r"^(?:FAILED|ERROR) ([^\[\s]+(?:\[.*?\])?)(?= - |$)", re.MULTILINE),
     "cargo": re.compile(r"^---- (.+) stdout ----$", re.MULTILINE),
     "npm": re.compile(r"^\s*✖ (.+?)(?: \([\d.]+ms\))?$", re.MULTILINE),
 }
@@ -50,7 +50,10 @@ class Fault:
 
 @dataclass(frozen=True)
 class Result:
-    """Result of one fault: `found` by a test, or why not; `seconds` until then."""
+    """Result of one fault: `found` (`found`, `not found`, `not found in time`, ...), `by` which test, after `seconds`.
+
+    `by` is the end of the output where a fault does not build, or a command fails without naming a test (`unclear`).
+    """
 
     name: str
     kind: str
@@ -106,7 +109,7 @@ def look_for(fault: Fault, tree: Path, suite: str, until: float) -> tuple[str, s
             if status == 0 or (name == "pytest" and status == 5):  # 5: there is no such test
                 break
             if failed is None:
-                return "found", f"{name} ends with {status}: {output[-300:]}"
+                return "unclear", f"{output[-2000:]}\n{name} ended with {status}, and named no test"
             if name != "pytest" or run([command[0], "--tb=no", failed[1]], tree, until)[0] != 0:
                 return "found", failed[1]
             unsteady.append(failed[1])  # it passes now: it was the machine
