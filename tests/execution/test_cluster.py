@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from support.commands.command import Dumbbell
-from support.waiting import PATIENCE_S, wait_for
+from support.waiting import TIMEOUT_S, wait_for
 
 pytest.importorskip("distributed", reason="distributed is not installed: `make test` does it")
 
@@ -41,12 +41,12 @@ def running(tmp_path: Path, before_worker: Callable[[], None] | None = None) -> 
         from distributed import Client
 
         with Client(address, set_as_default=False) as client:
-            client.wait_for_workers(1, timeout=PATIENCE_S)
+            client.wait_for_workers(1, timeout=TIMEOUT_S)
         yield address
     finally:
         for process in reversed(processes):
             process.terminate()
-            process.wait(PATIENCE_S)
+            process.wait(TIMEOUT_S)
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from dumbbell.execution.trust import Untrusted, require_trust
 from dumbbell.experiment import resolve
 from dumbbell.plugins.isolated import describe
 from support.commands.command import COMMAND, Dumbbell, show
-from support.waiting import PATIENCE_S
+from support.waiting import TIMEOUT_S
 
 EVIL = """
 from dumbbell.plugins import Control
@@ -321,7 +321,7 @@ def _asked(folder: Path, answer: str, *words: str, meanwhile: Callable[[], objec
     words = words or ("--resume", "--out", "out")
     process = subprocess.Popen([*COMMAND, "run", *words], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
-    shown, answered, end = "", False, time.monotonic() + PATIENCE_S
+    shown, answered, end = "", False, time.monotonic() + TIMEOUT_S
     while time.monotonic() < end:
         if not select.select([ours], [], [], 0.2)[0]:
             continue

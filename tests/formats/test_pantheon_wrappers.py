@@ -19,7 +19,7 @@ from dumbbell.experiment import Overrides
 from dumbbell.formats.pantheon_shim.__main__ import python_2
 from support.commands.command import Dumbbell
 from support.inputs.pantheon_checkout import make_checkout
-from support.waiting import PATIENCE_S, wait_for
+from support.waiting import TIMEOUT_S, wait_for
 
 SHIM = [sys.executable, "-P", "-m", "dumbbell.formats.pantheon_shim"]
 
@@ -73,7 +73,7 @@ def connect(port: int, process: "subprocess.Popen[bytes]") -> socket.socket:
     def connected() -> socket.socket | None:
         assert process.poll() is None, "the side does not listen"
         try:
-            return socket.create_connection(("127.0.0.1", port), PATIENCE_S)
+            return socket.create_connection(("127.0.0.1", port), TIMEOUT_S)
         except ConnectionRefusedError:
             return None
 
@@ -95,10 +95,10 @@ def test_a_receiver_listens_and_a_sender_connects(sides: Sides) -> None:
     port = free_port()
     receiver = sides.start("plain", "receiver", port)
     connect(port, receiver).close()
-    assert receiver.wait(PATIENCE_S) == 0, "the receiver ends when the connection does"
+    assert receiver.wait(TIMEOUT_S) == 0, "the receiver ends when the connection does"
     with socket.create_server(("127.0.0.1", 0)) as listener:
         sides.start("plain", "sender", "127.0.0.1", listener.getsockname()[1])
-        listener.settimeout(PATIENCE_S)
+        listener.settimeout(TIMEOUT_S)
         peer, _ = listener.accept()
         with peer:
             assert peer.recv(1000) == b"x" * 1000
@@ -107,7 +107,7 @@ def test_a_receiver_listens_and_a_sender_connects(sides: Sides) -> None:
 def test_both_sides_of_a_sender_first_wrapper_meet(sides: Sides) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
         listener.bind(("127.0.0.1", 0))
-        listener.settimeout(PATIENCE_S)
+        listener.settimeout(TIMEOUT_S)
         sides.start("backward", "receiver", "127.0.0.1", listener.getsockname()[1])
         assert listener.recv(100) == b"hello"
     port = free_port()

@@ -4,7 +4,7 @@
 """
 
 import os
-import time
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -102,7 +102,7 @@ def _forever(content: bytes, _: Path) -> None:
 
 def _waiting(content: bytes, _: Path) -> None:
     if content == b"bad":
-        time.sleep(60)
+        signal.pause()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from support.commands.forks import Forks
 from support.machine import need_real_packets
-from support.pages.blocks import GIVEN, PAGES, PATIENCE_S, ROOT, SHELL, Block, blocks, run_page, shortened
+from support.pages.blocks import GIVEN, PAGES, ROOT, SHELL, TIMEOUT_S, Block, blocks, run_page, shortened
 
 OWN_TEST = ("library.md",)
 """Pages that a test of their own runs."""
@@ -39,7 +39,7 @@ def test_what_a_page_shows_runs(
     page: Path, tmp_path: Path, forks: Forks, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     commands = tmp_path_factory.mktemp("commands")
-    with forks.program(commands, PATIENCE_S):
+    with forks.program(commands, TIMEOUT_S):
         run_page(page, tmp_path, commands=commands)
 
 

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -29,9 +28,11 @@ from dumbbell.present.report.drawing import draw
 from dumbbell.present.report.sheets import sources
 from dumbbell.present.reports import write_report
 from support.commands.command import Dumbbell
+from support.cpu_budget import cpu_s
 from support.machine import pantheon_logs
 from support.pages.well_formed import WellFormed
 from support.results.report import make, stats_of
+from support.waiting import TIMEOUT_S, wait_for
 
 MOMENT = datetime.datetime(2026, 5, 6, 7, 8, 9, tzinfo=datetime.UTC)
 PATHS = ["india-aws-india", "mexico-cellular"]
@@ -514,11 +515,12 @@ def test_ctrl_c_is_heard_while_a_page_is_laid_out() -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as laying:
         assert laying.stdout is not None
         laying.stdout.readline()
-        time.sleep(0.3)
-        began = time.monotonic()
+        began_s = cpu_s(laying.pid)
+        wait_for(lambda: cpu_s(laying.pid) > began_s + 0.2)
+        before_s = cpu_s()
         laying.send_signal(signal.SIGINT)
-        assert "KeyboardInterrupt" in laying.communicate(timeout=60)[1]
-        assert time.monotonic() - began < 3.0
+        assert "KeyboardInterrupt" in laying.communicate(timeout=TIMEOUT_S)[1]
+    assert cpu_s() - before_s < 3.0
 
 
 def test_transfers_are_summed_up_for_the_path_and_listed_for_the_run(tmp_path: Path) -> None:

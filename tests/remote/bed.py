@@ -26,7 +26,7 @@ NEAR, FAR, SSH_PORT = "10.1.0.2", "10.2.0.2", 2222
 _ROUTERS = {"near": "left", "far": "right"}
 _TOOLS = ("ip", "nft", "conntrack", "nsenter", "unshare", "mount", "ssh", "ssh-keygen", "sshd")
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 _COMMAND_S = 360.0
 """Time after which a command hangs: an installation takes a minute of a processor, of which others may want both."""
 
@@ -174,7 +174,7 @@ class BedMachine:
         return eventually(lambda: not self.running(mark), within_s)
 
 
-def eventually(reached: Callable[[], object], within_s: float = _PATIENCE_S) -> bool:
+def eventually(reached: Callable[[], object], within_s: float = TIMEOUT_S) -> bool:
     """Whether it becomes so in time."""
     deadline, never = time.monotonic() + within_s, threading.Event()
     while not reached():
@@ -245,7 +245,7 @@ class Bed:
         self._path_ended = True
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._routers["left"], signal.SIGKILL)
-        self._path_process.wait(_PATIENCE_S)
+        self._path_process.wait(TIMEOUT_S)
         return self.folder / "truth.parquet"
 
     def block_udp(self) -> None:
@@ -407,7 +407,7 @@ class Bed:
 
     def _in_router(self, router: str, *words: str) -> str:
         command = ["nsenter", "-t", str(self._routers[router]), "-n", "--", *words]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_PATIENCE_S)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
         assert done.returncode == 0, f"{words}: {done.stderr}"
         return done.stdout
 
@@ -447,4 +447,4 @@ def _ip(words: str, inside: int | None) -> None:
 def _end(process: "subprocess.Popen[bytes]") -> None:
     if process.poll() is None:
         process.kill()
-    process.wait(_PATIENCE_S)
+    process.wait(TIMEOUT_S)

@@ -38,7 +38,7 @@ from dumbbell.remote.remote_run import Pair, RunPeer, max_report_bytes
 from dumbbell.remote.serve import Given, State
 from dumbbell.remote.ssh import SERVE, why_ssh_failed
 from support.clock import ManualClock
-from support.waiting import PATIENCE_S, wait_for
+from support.waiting import TIMEOUT_S, wait_for
 
 SERVING = [sys.executable, "-P", "-m", "dumbbell", "remote", "serve"]
 
@@ -333,7 +333,7 @@ def test_a_peer_process_answers_refuses_and_ends() -> None:
         with pytest.raises(Refused, match=r"unknown command `helo` \(did you mean `hello`\?\): allowed are hello"):
             peer.ask("helo")
         answers = [peer.begin("hello") for _ in range(5)]
-        assert {str(answer.result(PATIENCE_S)[0]["version"]) for answer in answers} == {peer.hello["version"]}
+        assert {str(answer.result(TIMEOUT_S)[0]["version"]) for answer in answers} == {peer.hello["version"]}
         (process,) = children(peer._process.pid)
     wait_until_gone(process)
     with pytest.raises(LinkLost, match="the link was closed"):
@@ -363,7 +363,7 @@ def test_a_peer_process_ends_when_nobody_is_heard() -> None:
         assert process.stdout is not None
         assert process.stderr is not None
         assert process.stdout.readline() == GREETING
-        assert process.wait(PATIENCE_S) == 1
+        assert process.wait(TIMEOUT_S) == 1
         assert b"the other side has sent nothing for" in process.stderr.read()
 
 
@@ -378,7 +378,7 @@ def test_a_peer_process_ends_by_signals_and_with_its_input(how: str) -> None:
             process.stdin.close()
         else:
             process.send_signal(getattr(signal, how))
-        assert process.wait(PATIENCE_S) == 0
+        assert process.wait(TIMEOUT_S) == 0
         assert not Path(f"/proc/{peer}").exists()
 
 
@@ -402,7 +402,7 @@ def test_beats_come_without_being_asked_for(clock: ManualClock) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
         channel = Messages(process.stdout.fileno(), process.stdin.fileno(), clock)
-        channel.skip_to_greeting(PATIENCE_S)
+        channel.skip_to_greeting(TIMEOUT_S)
         assert channel.receive() == ({"beat": True}, b"")
         assert not select.select([process.stdout], [], [], 0)[0]
 
@@ -457,12 +457,12 @@ def test_a_command_that_takes_its_time_can_be_stopped_and_nothing_else_is() -> N
         first = peer.begin("wait", b"abc", max_payload_bytes=3, seconds=600)
         wait_for(lambda: told)
         peer.stop()
-        assert first.result(PATIENCE_S) == ({"stopped": True, "after": "abc"}, b"cba")
+        assert first.result(TIMEOUT_S) == ({"stopped": True, "after": "abc"}, b"cba")
         assert peer.ask("wait", seconds=0.01)[0] == {"stopped": False, "after": ""}
         assert told == [{"waits": True}] * 2
         several = [peer.begin("wait", seconds=600), peer.begin("wait", seconds=600)]
         peer.stop()
-        assert [each.result(PATIENCE_S)[0]["stopped"] for each in several] == [True, True]
+        assert [each.result(TIMEOUT_S)[0]["stopped"] for each in several] == [True, True]
         assert peer.ask("wait", seconds=0.01)[0]["stopped"] is False
 
 
@@ -476,9 +476,9 @@ def test_a_mistake_in_a_command_is_one_line_and_the_peer_process_goes_on() -> No
         assert peer.ask("fail", by=2)[0] == {"x": 0.5}
         # or who asks would wait for ever
         with pytest.raises(Refused, match="panic: BaseException: a panic of the core"):
-            peer.begin("panic").result(PATIENCE_S)
+            peer.begin("panic").result(TIMEOUT_S)
         with pytest.raises(Refused, match=r"a message of 40[0-9]{2} and 0 bytes is longer than allowed"):
-            peer.begin("talk").result(PATIENCE_S)
+            peer.begin("talk").result(TIMEOUT_S)
         assert peer.ask("fail", by=2)[0] == {"x": 0.5}
 
 
@@ -511,7 +511,7 @@ def test_answers_that_make_no_sense_are_one_line(
     answers = json.dumps([{"ok": {"version": 3, "commit": []}}, answer])
     monkeypatch.setattr(link, "_LOCAL", [sys.executable, "-P", "-c", NONSENSE, answers])
     with Peer(any_version=True) as peer, pytest.raises((Refused, LinkLost)) as raised:
-        peer.begin("describe").result(PATIENCE_S)
+        peer.begin("describe").result(TIMEOUT_S)
     assert part in str(raised.value)
     assert "\n" not in str(raised.value)
 
@@ -538,7 +538,7 @@ def test_requests_that_make_no_sense_are_refused_in_one_line_and_the_peer_proces
     with Peer() as peer:
         for do, arguments in requests:
             with pytest.raises(Refused) as raised:
-                pytest.fail(f"{do}: {peer.begin(do, **arguments).result(PATIENCE_S)}")
+                pytest.fail(f"{do}: {peer.begin(do, **arguments).result(TIMEOUT_S)}")
             assert "\n" not in str(raised.value), do
         # nothing that was refused keeps descriptors, and each `open` lets go what the one before had
         for _ in range(30):
@@ -575,7 +575,7 @@ def test_one_that_asks_and_is_stuck_in_writing_is_let_go() -> None:
         writer = threading.Thread(target=lambda: peer.begin("wait", bytes(1 << 22), seconds=0), daemon=True)
         writer.start()
         wait_for(peer._messages._writing.locked)
-    writer.join(PATIENCE_S)
+    writer.join(TIMEOUT_S)
     assert not writer.is_alive()
     wait_until_gone(process)
 
@@ -620,7 +620,7 @@ def test_a_peer_process_that_says_too_much_is_ended(monkeypatch: pytest.MonkeyPa
 
     with Peer(told=keep, any_version=True) as peer:
         with pytest.raises(LinkLost, match=re.escape(part)):
-            peer.begin("describe").result(PATIENCE_S)
+            peer.begin("describe").result(TIMEOUT_S)
         wait_until_gone(peer._process.pid)
 
 
@@ -645,7 +645,7 @@ def test_a_peer_process_that_sends_a_message_slowly_is_ended(monkeypatch: pytest
     monkeypatch.setattr(link, "GONE_WITHIN_S", 1.0)
     with Peer(any_version=True) as peer:
         with pytest.raises(LinkLost, match="slow"):
-            peer.begin("describe").result(PATIENCE_S)
+            peer.begin("describe").result(TIMEOUT_S)
         wait_until_gone(peer._process.pid)
 
 
@@ -662,7 +662,7 @@ def test_a_peer_process_that_does_not_listen_is_given_up(monkeypatch: pytest.Mon
         turning = threading.Thread(target=turn)
         turning.start()
         with pytest.raises(LinkLost, match="has taken nothing of what is said to it for 15 s"):
-            peer.begin("describe", bytes(1 << 20)).result(PATIENCE_S)
+            peer.begin("describe", bytes(1 << 20)).result(TIMEOUT_S)
         turning.join()
 
 
@@ -673,7 +673,7 @@ def test_what_is_told_to_a_run_is_kept_up_to_a_bound(monkeypatch: pytest.MonkeyP
     side = RunPeer.of(None)
     try:
         with pytest.raises(LinkLost, match="tells more than 64 things that nobody asked for"):
-            side.peer.begin("describe").result(PATIENCE_S)
+            side.peer.begin("describe").result(TIMEOUT_S)
         assert side.told.qsize() == 64
     finally:
         side.peer.close()

@@ -35,7 +35,7 @@ from support.commands.command import Dumbbell
 from support.inputs.paths import path_text
 from support.machine import need_real_packets
 from support.punctual import Punctual, Run, runs_of
-from support.waiting import PATIENCE_S, wait_for
+from support.waiting import TIMEOUT_S, wait_for
 
 SCREAM = "WebRTC-Bwe-ScreamV2/mode:always/"
 L4S = SCREAM + "WebRTC-RFC8888CongestionControlFeedback/Enabled,offer:true/"
@@ -126,7 +126,7 @@ def test_a_browser_that_goes_away_ends_calls_at_once(fake: FakeBrowser) -> None:
     killing = threading.Thread(target=lambda: wait_for(lambda: fake.heard) and fake.end())
     killing.start()
     with pytest.raises(CallError, match="the browser has ended"):
-        fake.devtools.call("Silent.method", timeout_s=PATIENCE_S)
+        fake.devtools.call("Silent.method", timeout_s=TIMEOUT_S)
     with pytest.raises(CallError, match="the browser has ended"):
         fake.devtools.call("Browser.getVersion")
     killing.join()
@@ -161,7 +161,7 @@ def test_a_page_answers_its_own_request_and_reports_what_breaks() -> None:
         fake.answers.pop("Runtime.evaluate")
         fake.say({"method": "Inspector.targetCrashed", "sessionId": "S", "params": {}})
         with pytest.raises(CallError, match="the page has crashed"):
-            page.run("take", timeout_s=PATIENCE_S)
+            page.run("take", timeout_s=TIMEOUT_S)
 
 
 OFFER = (
@@ -365,16 +365,16 @@ def test_the_sides_meet(tmp_path: Path) -> None:
     address = tmp_path / "call"
     with pytest.raises(CallError, match="the other side is not there"):
         join(address, within_s=0.05)
-    with contextlib.closing(Host(address)) as host, contextlib.closing(join(address, within_s=PATIENCE_S)) as guest:
+    with contextlib.closing(Host(address)) as host, contextlib.closing(join(address, within_s=TIMEOUT_S)) as guest:
         with contextlib.closing(host.welcome()) as hosting:
             hosting.tell({"offer": OFFER})
-            assert guest.hear("offer", within_s=PATIENCE_S) == OFFER
+            assert guest.hear("offer", within_s=TIMEOUT_S) == OFFER
             with pytest.raises(CallError, match=r"has sent no answer within 0.05 s"):
                 hosting.hear("answer", within_s=0.05)
             assert not guest.is_over()
         assert guest.is_over()
         with pytest.raises(CallError, match="ended before it sent its answer"):
-            guest.hear("answer", within_s=PATIENCE_S)
+            guest.hear("answer", within_s=TIMEOUT_S)
     with pytest.raises(CallError, match="at most 107 bytes"):
         Host(tmp_path / ("x" * 108))
 

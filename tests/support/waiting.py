@@ -7,7 +7,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-PATIENCE_S = 120.0
+TIMEOUT_S = 600.0
 """Longest wait for anything, s: only a test that fails waits for so long."""
 _LOOK_EVERY_S = 0.005
 
@@ -16,12 +16,12 @@ def wait_for(condition: Callable[[], T], what: object = None) -> T:
     """Return the first true value of `condition`, which is asked again and again.
 
     Raises:
-        AssertionError: It was not true within `PATIENCE_S`; `what` says more (a function is called then).
+        AssertionError: It was not true within `TIMEOUT_S`; `what` says more (a function is called then).
     """
-    until_s = time.monotonic() + PATIENCE_S
+    until_s = time.monotonic() + TIMEOUT_S
     never = threading.Event()
     while not (found := condition()):
         said = what() if callable(what) else what
-        assert time.monotonic() < until_s, f"nothing happened within {PATIENCE_S:g} s: {said or condition}"
+        assert time.monotonic() < until_s, f"nothing happened within {TIMEOUT_S:g} s: {said or condition}"
         never.wait(_LOOK_EVERY_S)
     return found

@@ -12,7 +12,7 @@ from web.conftest import Served
 from web.test_playground import BUILT, finished, flow, made_by_the_page, native
 
 FIREFOX = "firefox-esr"
-_PATIENCE_MS = 60_000
+TIMEOUT_MS = 60_000
 
 
 @pytest.fixture(scope="module", name="firefox")
@@ -29,7 +29,7 @@ def _firefox(playwright: Playwright) -> Iterator[Browser]:
 def _page(firefox: Browser) -> Iterator[Page]:
     context = firefox.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
-    page.set_default_timeout(_PATIENCE_MS)
+    page.set_default_timeout(TIMEOUT_MS)
     yield page
     context.close()
 

@@ -21,10 +21,9 @@ import pytest
 from support.commands.forks import Forks
 from support.commands.in_process import run_in_process
 from support.inputs import paths
+from support.waiting import TIMEOUT_S
 
 COMMAND = [sys.executable, "-m", "dumbbell"]
-TIMEOUT_S = 600.0
-"""A command that takes longer hangs, whatever else the machine does."""
 
 PROGRESS = re.compile(r"\b\d+ (?:s|min) gone\b")
 """A line that says how far a command is."""

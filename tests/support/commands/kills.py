@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from support.inputs import paths
+from support.waiting import TIMEOUT_S
 
 COMMAND = [sys.executable, "-m", "dumbbell"]
-PATIENCE_S = 300.0
 GONE_WITHIN_S = 10.0
 
 TIMES = ("sim_wall_s", "started_at", "ended_at", "emulation", "init_us")
@@ -75,7 +75,7 @@ class Tally:
 
 def _run(folder: Path, words: Iterable[str]) -> None:
     done = subprocess.run(
-        [*COMMAND, *words], cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE_S
+        [*COMMAND, *words], cwd=folder, capture_output=True, text=True, check=False, timeout=TIMEOUT_S
     )
     if done.returncode != 0 or "Traceback" in done.stderr:
         raise Lost(f"{' '.join(words)}: {done.returncode}: {done.stderr[-2000:]}")

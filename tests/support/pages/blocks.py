@@ -20,6 +20,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from support.waiting import TIMEOUT_S
+
 ROOT = Path(__file__).parents[3]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("kernel/*.md")])
 
@@ -38,7 +40,6 @@ GIVEN = {
 """Files of the reader's own: logs of mm-link, and two of its traces."""
 
 COMMANDS = Path(sys.executable).parent
-PATIENCE_S = 300.0
 
 _BLOCK = re.compile(r"((?:^<!-- [^\n]* -->\n+)*)^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"^<!-- (file|given|run shorter|not run): ([^\n]*) -->$", re.MULTILINE)
@@ -156,7 +157,7 @@ def _run(command: list[str], text: str, folder: Path, environment: dict[str, str
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=TIMEOUT_S,
         check=False,
     )
     assert done.returncode == 0, f"status {done.returncode}:\n{text}\n{done.stdout}\n{done.stderr}"

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from support.waiting import TIMEOUT_S
+
 _BROWSER = "chromium-headless-shell"
-_PATIENCE_S = 100.0
 
 
 def play(page: str, script: str, folder: Path) -> Any:  # noqa: ANN401 (whatever it returns)
@@ -26,7 +27,7 @@ def play(page: str, script: str, folder: Path) -> Any:  # noqa: ANN401 (whatever
     page = page.replace("</body>", f"<script>{script}</script></body>")
     (folder / "played.html").write_text(page, encoding="utf-8")
     command = [_BROWSER, "--no-sandbox", "--disable-gpu", "--dump-dom", (folder / "played.html").as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
     found = re.search("<title>(.*?)</title>", done.stdout, re.DOTALL)
     assert found, done.stderr
     return json.loads(html.unescape(found[1]))
