@@ -7,6 +7,14 @@
 //!     needs::run(vec![(missing, needs::tests![one_test, module::another])])
 //! }
 //! ```
+//!
+//! A test with real packets makes its runs by [`punctual`], which repeats those for which the machine was late.
+
+mod events;
+mod punctual;
+
+pub use events::wait_for;
+pub use punctual::punctual;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::process::{Command, ExitCode, Stdio};
@@ -31,11 +39,14 @@ macro_rules! tests {
 pub fn run(groups: Vec<(Missing, Vec<Test>)>) -> ExitCode {
     let mut arguments = Arguments::from_args();
     arguments.test_threads = Some(1);
-    let trials = trials(groups, |test| {
-        test.1();
-        Ok(())
-    });
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let trials = trials(groups, |test| Ok(punctual::or_ignored(test)));
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    if is_apart() {
+        punctual::tell();
+    } else {
+        punctual::summarize();
+    }
+    conclusion.exit_code()
 }
 
 /// Says to a program of tests that it was started for one of them.
@@ -66,7 +77,9 @@ pub fn run_apart(
         let _all = MACHINE.write();
         apart(test)
     }));
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    punctual::summarize();
+    conclusion.exit_code()
 }
 
 /// Whether this is the process of a single test of [`run_apart`].
@@ -75,8 +88,8 @@ pub fn is_apart() -> bool {
     std::env::var_os(APART).is_some()
 }
 
-/// Runs a test in a process of its own.
-fn apart((name, _): Test) -> Result<(), Failed> {
+/// Runs a test in a process of its own. Returns why it is ignored, if it is.
+fn apart((name, _): Test) -> Result<Option<String>, Failed> {
     let directory = std::env::temp_dir().join(format!("dumbbell-test-{}-{name}", std::process::id()));
     std::fs::create_dir(&directory)?;
     let output = Command::new(std::env::current_exe()?)
@@ -89,23 +102,24 @@ fn apart((name, _): Test) -> Result<(), Failed> {
     let left: Vec<_> = std::fs::read_dir(&directory)?.flatten().map(|entry| entry.file_name()).collect();
     std::fs::remove_dir_all(&directory)?;
     let output = output?;
+    let [said, complained] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+    let ignored = punctual::hear(name, &said);
     if !output.status.success() {
-        let [said, complained] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
         return Err(format!("{}\n{said}{complained}", output.status).into());
     }
     if !left.is_empty() {
         return Err(format!("it left files: {left:?}").into());
     }
-    Ok(())
+    Ok(ignored)
 }
 
-fn trials(groups: Vec<(Missing, Vec<Test>)>, run: fn(Test) -> Result<(), Failed>) -> Vec<Trial> {
+fn trials(groups: Vec<(Missing, Vec<Test>)>, run: fn(Test) -> Result<Option<String>, Failed>) -> Vec<Trial> {
     let trial = |missing: Missing, test: Test| {
         Trial::ignorable_test(test.0, move || {
             if let Some(why) = missing() {
                 return Ok(Completion::ignored_with(why));
             }
-            run(test).map(|()| Completion::Completed)
+            Ok(run(test)?.map_or(Completion::Completed, Completion::ignored_with))
         })
     };
     let of_group =

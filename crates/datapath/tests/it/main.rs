@@ -1,12 +1,12 @@
-//! Real packets in real network namespaces. Rates are low and tolerances wide: these tests have to pass on a busy machine
-//! with two cores. What the figures are when it is quiet is measured in `bench/` (docs/speed.md).
+//! Real packets in real network namespaces. Rates are low, for machines with two cores. A run for which the machine was late is
+//! repeated ([`needs::punctual`]). What the figures are when it is quiet is measured in `bench/` (docs/speed.md).
 #![allow(clippy::disallowed_methods, reason = "the tests start processes and read /proc")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
 mod programs;
 
 use congestion::Registry;
-use datapath::{Emulated, EmulationLock};
+use datapath::{Emulated, EmulationLock, EmulationReport};
 use measure::RunMeter;
 use packetlog::{Key, PacketLogReader, SampleTable, read_samples};
 use record::Event;
@@ -17,7 +17,6 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::Path;
 use std::process::{Command, ExitCode};
-use std::time::{Duration, Instant};
 
 /// Tests side by side. They take a seventh of a processor each, and most of their time by the clock.
 const AT_ONCE: usize = 4;
@@ -50,33 +49,39 @@ fn record(
     Ok((emulated, serde_json::to_value(stats).unwrap()))
 }
 
-/// The maximum number of attempts at a run, as in `dumbbell run`.
-const ATTEMPTS: usize = 3;
+/// A run with its report, or why there is none.
+type Outcome = Result<Value, Box<dyn Error + Send + Sync>>;
 
-/// Runs it, and again where the machine stood still so long that the run calls itself invalid.
-fn emulate(spec: &Value) -> Result<Value, Box<dyn Error + Send + Sync>> {
-    emulate_until(|report| report["emulation"]["invalid"].is_null(), spec)
+/// Runs it until the machine is in time for it.
+fn emulate(spec: &Value) -> Outcome {
+    emulate_until(spec, late)
 }
 
-/// Runs it until a run is good; the last run counts.
-fn emulate_until(
-    is_good: impl Fn(&Value) -> bool,
-    spec: &Value,
-) -> Result<Value, Box<dyn Error + Send + Sync>> {
+/// Runs it until `late` does not say that the machine was late.
+fn emulate_until(spec: &Value, late: fn(&Value) -> Option<String>) -> Outcome {
+    needs::punctual(|| emulate_once(spec), |outcome| outcome.as_ref().ok().and_then(late))
+}
+
+fn emulate_once(spec: &Value) -> Outcome {
     let spec: RunSpec = serde_json::from_value(spec.clone()).unwrap();
-    let run = || {
-        record(&spec, None).map(|(emulated, mut stats)| {
-            stats["emulation"] = serde_json::to_value(emulated.emulation).unwrap();
-            stats
-        })
-    };
-    for _ in 1..ATTEMPTS {
-        let report = run()?;
-        if is_good(&report) {
-            return Ok(report);
-        }
-    }
-    run()
+    let (emulated, mut stats) = record(&spec, None)?;
+    stats["emulation"] = serde_json::to_value(emulated.emulation).unwrap();
+    Ok(stats)
+}
+
+/// Returns why the run calls itself invalid or degraded, if it does.
+fn late(report: &Value) -> Option<String> {
+    let emulation = &report["emulation"];
+    ["invalid", "degraded"].into_iter().find_map(|key| emulation[key].as_str().map(str::to_owned))
+}
+
+/// Records it in `directory` until `late` does not say that the machine was late.
+fn record_until(
+    spec: &RunSpec,
+    directory: &Path,
+    late: impl Fn(&EmulationReport) -> Option<String>,
+) -> (Emulated, Value) {
+    needs::punctual(|| record(spec, Some(directory)).unwrap(), |(emulated, _)| late(&emulated.emulation))
 }
 
 fn link(rate_mbps: f64, packets: u64) -> Value {
@@ -87,9 +92,9 @@ fn delay(ms: f64) -> Value {
     json!({"kind": "delay", "delay_ms": ms})
 }
 
-/// 20 Mbit/s, 20 ms RTT, 1.5 bandwidth-delay products of queue.
+/// 20 Mbit/s, 50 ms RTT, 1.5 bandwidth-delay products of queue. Of a path with a shorter RTT less lateness is allowed.
 fn path() -> Value {
-    json!({"data": [link(20.0, 50), delay(10.0)], "ack": [delay(10.0)]})
+    json!({"data": [link(20.0, 125), delay(25.0)], "ack": [delay(25.0)]})
 }
 
 fn spec(path: &Value, flows: &Value, duration_s: f64) -> Value {
@@ -115,15 +120,8 @@ fn number(value: &Value, key: &str) -> f64 {
     value[key].as_f64().unwrap_or_else(|| panic!("{key} is missing in {value}"))
 }
 
-/// Nothing gets lost outside the model unless the machine is so busy that the run says so itself.
-fn assert_valid(report: &Value) {
-    let emulation = &report["emulation"];
-    assert_eq!(emulation["invalid"], Value::Null, "{emulation}");
-}
-
 /// 1448 bytes of payload in 1500: what a flow can get of a link.
 fn assert_fills(report: &Value, link_mbps: f64) {
-    assert_valid(report);
     let share = number(&report["flows"][0], "goodput_mbps") / (link_mbps * 1448.0 / 1500.0);
     // Above 1 only by what the queue held when the warm-up ended.
     assert!((0.8..=1.05).contains(&share), "{share} of the link: {}", report["flows"][0]);
@@ -133,9 +131,9 @@ fn the_kernels_tcp_fills_a_link_and_no_more() {
     let report = emulate(&spec(&path(), &json!([kernel("cubic")]), 2.5)).unwrap();
     assert_fills(&report, 20.0);
     let flow = &report["flows"][0];
-    // The propagation delay is never undercut; the queue adds at most 50 packets of 0.6 ms.
-    assert!(number(flow, "owd_min_ms") >= 10.0);
-    assert!(number(flow, "mean_srtt_ms") > 20.0);
+    // The propagation delay is never undercut; the queue adds at most 125 packets of 0.6 ms.
+    assert!(number(flow, "owd_min_ms") >= 25.0);
+    assert!(number(flow, "mean_srtt_ms") > 50.0);
     assert!(number(flow, "mean_cwnd_bytes") > 20_000.0);
 }
 
@@ -143,37 +141,39 @@ fn our_transport_fills_a_link_over_udp() {
     for controller in ["cubic", "bbr"] {
         let report = emulate(&spec(&path(), &json!([core(controller)]), 2.5)).unwrap();
         assert_fills(&report, 20.0);
-        assert!(number(&report["flows"][0], "owd_min_ms") >= 10.0);
+        assert!(number(&report["flows"][0], "owd_min_ms") >= 25.0);
     }
 }
 
 fn a_delay_based_controller_keeps_the_queue_short_with_real_packets() {
-    let in_time = |report: &Value| report["emulation"]["degraded"].is_null();
-    let report = emulate_until(in_time, &spec(&path(), &json!([core("vegas")]), 2.5)).unwrap();
-    assert_fills(&report, 20.0);
-    // Two to four packets of 0.6 ms, where the queue holds 30 ms; wide for late wake-ups.
+    // What slow start leaves in the queue goes at one packet per RTT.
+    let path = json!({"data": [link(5.0, 31), delay(25.0)], "ack": [delay(25.0)]});
+    let mut spec = spec(&path, &json!([core("vegas")]), 4.0);
+    spec["warmup_s"] = json!(2.0);
+    let report = emulate(&spec).unwrap();
+    assert_fills(&report, 5.0);
+    // Two to four packets of 2.4 ms, where the queue holds 75 ms; wide for late wake-ups.
     let median = number(&report["flows"][0], "owd_p50_ms");
-    assert!(median < 18.0, "median one-way delay {median} ms");
+    assert!(median < 45.0, "median one-way delay {median} ms");
 }
 
 fn flows_of_all_kinds_share_a_link_with_their_own_rtts_and_directions() {
     let mut near = kernel("reno");
-    near["rtt_ms"] = json!(20.0);
+    near["rtt_ms"] = json!(50.0);
     let mut far = core("reno");
-    (far["rtt_ms"], far["start_s"]) = (json!(60.0), json!(0.3));
+    (far["rtt_ms"], far["start_s"]) = (json!(100.0), json!(0.3));
     let mut back = core("cubic");
     (back["reverse"], back["stop_s"]) = (json!(true), json!(2.0));
     // The return direction has no link: without a bound of its own this flow would take all of the machine.
     back["application"] = json!({"kind": "constant", "rate_mbps": 5.0});
     let report = emulate(&spec(&path(), &json!([near, far, back]), 3.0)).unwrap();
-    assert_valid(&report);
     let flows = report["flows"].as_array().unwrap();
     for flow in flows {
         assert!(number(flow, "goodput_mbps") > 0.3, "{flow}");
     }
-    assert!(number(&flows[0], "owd_min_ms") < 25.0);
-    assert!(number(&flows[1], "owd_min_ms") >= 30.0);
-    assert!(number(&flows[2], "owd_p50_ms") < 25.0);
+    assert!(number(&flows[0], "owd_min_ms") < 40.0);
+    assert!(number(&flows[1], "owd_min_ms") >= 50.0);
+    assert!(number(&flows[2], "owd_p50_ms") < 40.0);
     // Over the time of the run: the throughput of each is over its own, which is less if it began late.
     let sum_bytes = number(&flows[0], "bytes_delivered") + number(&flows[1], "bytes_delivered");
     let sum_mbps = sum_bytes * 8e-6 / 3.0;
@@ -188,7 +188,6 @@ fn planned_losses_and_copies_happen_to_real_packets() {
     let mut flow = core("reno");
     flow["application"] = json!({"kind": "constant", "rate_mbps": 4.0});
     let report = emulate(&spec(&path, &json!([flow]), 2.0)).unwrap();
-    assert_valid(&report);
     let flow = &report["flows"][0];
     let dropped = number(flow, "packets_dropped") / number(flow, "packets_sent");
     assert!((0.018..=0.022).contains(&dropped), "{dropped} dropped instead of every 50th");
@@ -207,7 +206,9 @@ fn our_senders_verdicts_are_logged_in_order() {
         let mut spec = spec(&path, &json!([core("reno"), kernel("cubic")]), 1.5);
         spec["log"] = log.into();
         let spec: RunSpec = serde_json::from_value(spec).unwrap();
-        let (emulated, _) = record(&spec, Some(&directory)).unwrap();
+        let (emulated, _) = record_until(&spec, &directory, |report| {
+            report.invalid.as_ref().or(report.degraded.as_ref()).cloned()
+        });
         let log = PacketLogReader::open(directory.join("packets.parquet")).unwrap();
         let records: Vec<_> = log.map(Result::unwrap).collect();
         let samples = read_samples(directory.join("flows.parquet"), SampleTable::Flows).unwrap();
@@ -260,7 +261,6 @@ fn an_aqm_marks_real_packets_and_the_sender_hears_of_it() {
     let mut flow = core("cubic");
     flow["transport"] = json!({"profile": "tcp", "ecn": "ect0"});
     let report = emulate(&spec(&path, &json!([flow]), 3.0)).unwrap();
-    assert_valid(&report);
     let flow = &report["flows"][0];
     assert!(number(flow, "packets_marked") >= 1.0, "{flow}");
     // A sender that were deaf to marks would go on until the 1000 packets of the queue are full; the path holds 33.
@@ -268,19 +268,18 @@ fn an_aqm_marks_real_packets_and_the_sender_hears_of_it() {
     assert!(number(flow, "mean_cwnd_bytes") < 300_000.0, "{flow}");
 }
 
-/// A camera over our transport, and over the kernel's TCP: about all frames arrive, little later than the path's 10 ms (one
+/// A camera over our transport, and over the kernel's TCP: about all frames arrive, little later than the path's 25 ms (one
 /// frame has at most a dozen packets of 0.6 ms each), at about the encoder's highest rate.
 fn frames_of_live_encoders_are_measured() {
     let encoder = json!({"kind": "encoder", "start_rate_mbps": 2.0, "max_rate_mbps": 2.0});
     for mut flow in [core("cubic"), kernel("cubic")] {
         flow["application"] = encoder.clone();
         let report = emulate(&spec(&path(), &json!([flow]), 3.0)).unwrap();
-        assert_valid(&report);
         let media = &report["flows"][0]["media"];
         let (written, decoded) = (number(media, "frames_written"), number(media, "frames_decoded"));
         assert!((85.0..=90.0).contains(&written) && decoded >= written - 5.0, "{media}");
         let delay = number(media, "frame_delay_p50_ms");
-        assert!((10.0..20.0).contains(&delay), "{media}");
+        assert!((25.0..35.0).contains(&delay), "{media}");
         assert!((1.5..=2.2).contains(&number(media, "media_rate_mbps")), "{media}");
     }
 }
@@ -292,7 +291,6 @@ fn datagrams_above_the_mtu_travel_in_fragments() {
     flow["transport"] = json!({"profile": "datagram", "payload_bytes": 1440, "header_bytes": 28});
     flow["application"] = json!({"kind": "constant", "rate_mbps": 2.0});
     let report = emulate(&spec(&path, &json!([flow]), 2.0)).unwrap();
-    assert_valid(&report);
     let flow = &report["flows"][0];
     // Two packets for each 1440 bytes of payload, each with its own headers.
     let packets = number(flow, "bytes_delivered") / number(flow, "packets_delivered");
@@ -310,7 +308,6 @@ const UDP_RECEIVER: &str = "import socket, sys\n\
 fn programs_are_started_measured_and_ended() {
     // The receiver prints about 1 kB for each packet: more than a pipe holds.
     let report = emulate(&spec(&path(), &json!([program(UDP_SENDER, UDP_RECEIVER)]), 2.0)).unwrap();
-    assert_valid(&report);
     let flow = &report["flows"][0];
     // 8 kbit every 5 ms and a bit: 1.5 Mbit/s.
     assert!((0.4..=1.7).contains(&number(flow, "goodput_mbps")), "{flow}");
@@ -334,10 +331,14 @@ fn programs_add_samples_of_their_own_and_may_call_the_run_invalid() {
     let directory = std::env::temp_dir().join(format!("dumbbell-test-samples-{}", std::process::id()));
     std::fs::create_dir(&directory).unwrap();
     let spec: RunSpec = serde_json::from_value(spec(&path(), &json!([flow]), 1.5)).unwrap();
-    let outcome = record(&spec, Some(&directory));
+    let verdict = "flow 1 (made-up) sender: only a test";
+    // A machine that stands still makes a run invalid too, for a reason of its own.
+    let (emulated, _) = record_until(&spec, &directory, |report| {
+        report.invalid.clone().filter(|why| why != verdict).or_else(|| report.degraded.clone())
+    });
     let samples = packetlog::read_samples(directory.join("flows.parquet"), packetlog::SampleTable::Flows);
     std::fs::remove_dir_all(&directory).unwrap();
-    assert_eq!(outcome.unwrap().0.emulation.invalid.unwrap(), "flow 1 (made-up) sender: only a test");
+    assert_eq!(emulated.emulation.invalid.unwrap(), verdict);
     let samples = samples.unwrap();
     // A hundred a second at most, and the second side starts with the clock.
     assert!((20..=150).contains(&samples.len()), "{} samples", samples.len());
@@ -386,10 +387,11 @@ fn a_queue_without_end_takes_no_memory_without_end() {
     (flood["transport"], flood["application"]) = (transport, application);
     let mut spec = spec(&json!({"data": [endless], "ack": [delay(1.0)]}), &json!([flood]), 20.0);
     spec["most_packets"] = json!(8000);
-    let began = Instant::now();
     let error = emulate(&spec).unwrap_err().to_string();
-    assert!(error.contains("packets are on the path at ") && error.contains("`most_packets`"), "{error}");
-    assert!(began.elapsed() < Duration::from_secs(15), "it ends at once");
+    // Long before the end of its 20 s.
+    let (_, at) = error.split_once("packets are on the path at ").unwrap_or_else(|| panic!("{error}"));
+    let at_s: f64 = at.split_once(" s").unwrap_or_else(|| panic!("{error}")).0.parse().unwrap();
+    assert!(at_s < 15.0 && error.contains("`most_packets`"), "{error}");
 }
 
 fn what_the_kernel_does_not_offer_is_named() {
@@ -402,7 +404,7 @@ fn a_command_runs_inside_a_path() {
     let path = json!({"data": [delay(20.0)], "ack": [delay(20.0)]});
     // One UDP round trip to the other end takes 40 ms at least; the exit status says whether it did.
     let command = "import os, socket, sys, time\n\
-        s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(5)\n\
+        s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(60)\n\
         peer = (os.environ['DUMBBELL_PEER'], 7)\n\
         for attempt in range(50):\n\
         \x20 t = time.monotonic(); s.sendto(b'x', peer)\n\
@@ -462,23 +464,15 @@ fn a_killed_run_takes_everything_with_it_that_its_programs_have_started() {
         let count = |is: fn(&[u8]) -> bool| lines.iter().filter(|line| is(line)).count();
         (count(|line| line.starts_with(b"sleep\x0077.5\0")), count(|line| line.ends_with(b"9000\0")))
     };
-    let wait_for = |wanted: fn((usize, usize)) -> bool| {
-        let patience = Instant::now() + Duration::from_secs(10);
-        loop {
-            // what was wanted is returned: a moment later another test may have programs like these
-            let found = alive();
-            if wanted(found) || Instant::now() >= patience {
-                return found;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    };
-    let running = wait_for(|(escaped, programs)| escaped >= 1 && programs >= 2);
+    // A moment later another test may have programs like these.
+    needs::wait_for(|| {
+        let (escaped, programs) = alive();
+        (escaped >= 1 && programs >= 2).then_some(())
+    });
     child.kill().unwrap();
     child.wait().unwrap();
     std::fs::remove_file(&file).unwrap();
-    assert!(running.0 >= 1 && running.1 >= 2, "{running:?}");
-    assert_eq!(wait_for(|alive| alive == (0, 0)), (0, 0));
+    needs::wait_for(|| (alive() == (0, 0)).then_some(()));
     // The private directory of its programs is left until somebody looks.
     datapath::clean_up();
 }
