@@ -216,7 +216,7 @@ def test_that_no_index_is_reachable_is_said_at_once(tmp_path: Path, monkeypatch:
     monkeypatch.delenv("PIP_NO_INDEX")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as index:
         threading.Thread(target=index.serve_forever, daemon=True).start()
-        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{index.server_port}/simple/")
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://name:secret@127.0.0.1:{index.server_port}/simple/")
         installer.require_index(tmp_path)  # it answers, if only that it does not know the page
         index.shutdown()
 

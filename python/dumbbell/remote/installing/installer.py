@@ -128,7 +128,7 @@ def require_index(new: Path) -> None:
         return
     url = settings.get("index-url", "https://pypi.org/simple/")
     try:
-        urllib.request.urlopen(url, timeout=INDEX_S).close()
+        urllib.request.urlopen(without_password(url), timeout=INDEX_S).close()
     except urllib.error.HTTPError:
         return  # it answers
     except (OSError, ValueError) as error:
@@ -139,6 +139,12 @@ def require_index(new: Path) -> None:
         raise Refusal(
             f"reaches no package index ({where}: {reason}): use --offline, which sends what is needed"
         ) from None
+
+
+def without_password(url: str) -> str:
+    """Return `url` without a name and password: an index answers without them too, if only that it wants them."""
+    parts = urllib.parse.urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def receive(new: Path, header: Header, source: IO[bytes]) -> list[Path]:
