@@ -218,6 +218,7 @@ impl News<'_> {
 mod tests {
     use super::*;
     use std::cell::{Cell, RefCell};
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc;
 
     /// A queue of a test's own.
@@ -262,24 +263,29 @@ mod tests {
         let queue = own("order");
         let first = take(&queue);
         let (tell, hear) = mpsc::channel();
+        let all_wait = AtomicBool::new(false);
         thread::scope(|scope| {
+            let mut leaving = Vec::new();
             for number in 0..COUNT {
-                let (tell, queue) = (tell.clone(), &queue);
+                let (tell, queue, all_wait) = (tell.clone(), &queue, &all_wait);
                 let leaves = number % 3 == 1;
-                scope.spawn(move || {
-                    let asked = Instant::now();
-                    let stop = || leaves && asked.elapsed() > Duration::from_millis(300);
+                let waits = scope.spawn(move || {
+                    let stop = || leaves && all_wait.load(Ordering::Relaxed);
                     let lock = EmulationLock::wait_in(queue, &stop, &|_| {});
                     assert_eq!(lock.is_err(), leaves);
                     if lock.is_ok() {
                         tell.send(number).unwrap();
                     }
                 });
-                while waiting(queue) <= number {
-                    thread::sleep(Duration::from_millis(1));
+                if leaves {
+                    leaving.push(waits);
                 }
+                needs::wait_for(|| (waiting(queue) > number).then_some(()));
             }
-            thread::sleep(Duration::from_millis(500));
+            all_wait.store(true, Ordering::Relaxed);
+            for waits in leaving {
+                waits.join().unwrap();
+            }
             drop(first);
         });
         drop(tell);
@@ -294,9 +300,7 @@ mod tests {
         let killed = UnixListener::bind_addr(&address).unwrap();
         thread::scope(|scope| {
             let waits = scope.spawn(|| drop(take(&queue)));
-            while waiting(&queue) < 1 {
-                thread::sleep(Duration::from_millis(1));
-            }
+            needs::wait_for(|| (waiting(&queue) > 0).then_some(()));
             drop(killed);
             waits.join().unwrap();
         });

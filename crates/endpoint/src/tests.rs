@@ -116,16 +116,19 @@ fn connect(address: SocketAddrV4, name: &str, seconds: u64) -> Result<TcpStream,
 }
 
 #[test]
+#[ignore = "real time: make test-real"]
 fn a_transfer_with_cubic_arrives_completely() {
     fixed_transfer_arrives("cubic", &Config::tcp());
 }
 
 #[test]
+#[ignore = "real time: make test-real"]
 fn a_paced_transfer_with_bbr_arrives_completely() {
     fixed_transfer_arrives("bbr", &Config::quic());
 }
 
 #[test]
+#[ignore = "real time: make test-real"]
 fn an_ecn_capable_transfer_arrives_completely() {
     fixed_transfer_arrives("cubic", &Config { ecn: transport::EcnMode::Ect0, ..Config::tcp() });
 }
@@ -167,6 +170,7 @@ impl Controller for Sleepy {
 }
 
 #[test]
+#[ignore = "real time: make test-real"]
 fn a_pause_of_the_sending_end_made_spikes_of_delay_and_bandwidth() {
     // Of the ACKs that came during the pause each told of an RTT as long, and all of a delivery within a moment.
     let longest = || {
@@ -179,12 +183,14 @@ fn a_pause_of_the_sending_end_made_spikes_of_delay_and_bandwidth() {
         assert!(seen.len() > 50, "{}", seen.len());
         seen.iter().copied().max().unwrap()
     };
-    // A busy machine may stand still at the receiving end; it does not do so ten times.
-    let longest = (0..10).map(|_| longest()).find(|longest| *longest < Span::from_ms(50));
-    assert!(longest.is_some(), "{longest:?}");
+    // A busy machine may stand still at the receiving end.
+    needs::punctual(longest, |longest| {
+        (*longest >= Span::from_ms(50)).then(|| format!("an RTT of {longest:?}"))
+    });
 }
 
 #[test]
+#[ignore = "real time: make test-real"]
 fn being_late_does_not_lower_a_paced_rate() {
     let paced = || {
         let (config, controller) = (Config::datagram(), Paced(Rate::from_mbps(20.0)));
@@ -194,12 +200,13 @@ fn being_late_does_not_lower_a_paced_rate() {
         done.receiver.new_bytes as f64 * 8.0 / 20e6
     };
     // Every packet needs a wake-up of its own, and each of them is late: were that time lost, it would be so every time.
-    // A busy machine that stands still for 0.2 s does not do so ten times.
-    let share = (0..10).map(|_| paced()).find(|share| *share >= 0.8);
-    assert!(share.is_some_and(|share| share < 1.01), "{share:?}");
+    // A busy machine may stand still for 0.2 s.
+    let share = needs::punctual(paced, |share| (*share < 0.8).then(|| format!("{share} of the rate")));
+    assert!(share < 1.01, "{share}");
 }
 
 #[test]
+#[ignore = "real time: make test-real"]
 fn a_stop_ends_both_ends_soon() {
     let (near, far) = (UdpSocket::bind(LOOPBACK).unwrap(), UdpSocket::bind(LOOPBACK).unwrap());
     near.connect(far.local_addr().unwrap()).unwrap();
@@ -246,6 +253,7 @@ fn last(arrived: &[Milestone]) -> u64 {
 }
 
 #[test]
+#[ignore = "real time: make test-real"]
 fn a_tcp_transfer_of_fixed_size_arrives_completely() {
     let (bytes, length) = (1_000_000, Span::from_secs(2));
     let (sent, received) = tcp_transfer(ApplicationSpec::Fixed { bytes }, length);
@@ -255,6 +263,7 @@ fn a_tcp_transfer_of_fixed_size_arrives_completely() {
 }
 
 #[test]
+#[ignore = "real time: make test-real"]
 fn a_greedy_tcp_flow_falls_silent_when_its_time_is_up() {
     let (sent, received) = tcp_transfer(ApplicationSpec::Greedy, Span::from_secs(1));
     let received = last(&received);
@@ -281,12 +290,14 @@ fn live() -> ApplicationSpec {
 }
 
 #[test]
+#[ignore = "real time: make test-real"]
 fn frames_of_a_live_source_are_decoded_at_the_other_end() {
     let done = transfer("cubic", &Config::datagram(), live(), Span::from_ms(1000));
     assert_frames_arrive(done.encoder.map_or(0, |stats| stats.frames), &done.frames);
 }
 
 #[test]
+#[ignore = "real time: make test-real"]
 fn frames_over_tcp_arrive_with_their_last_byte() {
     let (sent, received) = tcp_transfer(live(), Span::from_ms(1000));
     let frames = decoded(&sent.frames, &received);

@@ -136,6 +136,7 @@ fn run_between(
 }
 
 #[test]
+#[ignore = "real time: make test-real"]
 fn a_run_between_two_sides_is_measured_by_both() {
     for reverse in [false, true] {
         let spec = specification(&["cubic", "copa"], reverse);
@@ -163,6 +164,7 @@ fn a_run_between_two_sides_is_measured_by_both() {
 }
 
 #[test]
+#[ignore = "real time: make test-real"]
 fn what_others_send_is_counted_and_does_nothing() {
     let spec = specification(&["cubic"], false);
     let stranger = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -181,6 +183,7 @@ fn what_others_send_is_counted_and_does_nothing() {
 }
 
 #[test]
+#[ignore = "real time: make test-real"]
 fn sides_with_another_secret_do_not_meet() {
     let (mut near, mut far) = (RemoteEndpoint::default(), RemoteEndpoint::default());
     let found = met([&mut near, &mut far], 1, [keys(2, 0), keys(2, 1)], 0.4);
@@ -192,6 +195,7 @@ fn sides_with_another_secret_do_not_meet() {
 }
 
 #[test]
+#[ignore = "real time: make test-real"]
 fn the_loopback_device_takes_all_that_is_tried() {
     let (mut near, mut far) = (RemoteEndpoint::default(), RemoteEndpoint::default());
     let keys = keys(1, 0);
@@ -229,6 +233,7 @@ fn a_run_that_was_not_met_or_not_made_is_refused() {
 }
 
 #[test]
+#[ignore = "real time: make test-real"]
 fn requests_that_make_no_sense_are_refused_and_keep_nothing() {
     let mut side = RemoteEndpoint::default();
     let error = side.open(&Open { flows: 100_000, ports: None }).unwrap_err().to_string();
@@ -294,6 +299,7 @@ fn a_report_of_other_flows_or_impossible_times_is_refused() {
 }
 
 #[test]
+#[ignore = "real time: make test-real"]
 fn a_rate_above_the_cap_ends_the_run() {
     // One of them is over before a second is.
     [5.0, 0.9].into_iter().for_each(above_the_cap);
@@ -425,6 +431,7 @@ fn run_attacked(spec: &RunSpec, attack: Attack) -> (Joined, Kept, RunMeter, Betw
 }
 
 #[test]
+#[ignore = "real time: make test-real"]
 fn who_copies_greetings_ahead_from_another_port_moves_no_peer() {
     let spec = specification(&["cubic"], false);
     let (joined, records, meter, _) = run_attacked(&spec, Attack::CopyAhead);
@@ -438,6 +445,7 @@ fn who_copies_greetings_ahead_from_another_port_moves_no_peer() {
 }
 
 #[test]
+#[ignore = "real time: make test-real"]
 fn what_was_cut_or_replaced_on_the_way_is_not_delivered() {
     for attack in [Attack::Cut, Attack::Replace] {
         // One in five is lost: that takes its time.
