@@ -15,9 +15,12 @@ from typing import Any, TypeVar
 import pytest
 
 from support.commands.command import Dumbbell, replaced
+from support.inputs import paths
 
 ATTEMPTS = 3
 """Most attempts at a punctual run; dumbbell repeats each run itself, at most twice."""
+REAL_RUN = ("--backend", "emu", "--path", "far.toml", "--duration", "2", "--warmup", "0.5", "--out", "out")
+"""A short run."""
 LATE = frozenset({"degraded", "invalid"})
 
 Run = dict[str, Any]
@@ -75,12 +78,12 @@ def emulated(done: CompletedProcess[str]) -> Run:
 
 
 @pytest.fixture
-def run_real(dumbbell: Dumbbell, punctual: Punctual[list[Run]]) -> Callable[..., list[Run]]:
-    """Runs `small.toml` for 2 s with real packets, or as the arguments say, into `out`; returns punctual runs."""
-    quick = ("--backend", "emu", "--path", "small.toml", "--duration", "2", "--warmup", "0.5", "--out", "out")
+def run_real(dumbbell: Dumbbell, punctual: Punctual[list[Run]], folder: Path) -> Callable[..., list[Run]]:
+    """Runs `far.toml` for 2 s with real packets, or as the arguments say, into `out`; returns punctual runs."""
+    (folder / "far.toml").write_text(paths.FAR)
 
     def make(*arguments: object) -> list[Run]:
-        done = dumbbell("run", *replaced(quick, *arguments), "--json", expect=None)
+        done = dumbbell("run", *replaced(REAL_RUN, *arguments), "--json", expect=None)
         assert done.returncode in (0, 1), done.stderr
         runs: list[Run] = json.loads(done.stdout)["runs"]
         return runs

@@ -28,3 +28,8 @@ delay_ms = {delay_ms}
 
 SMALL = path_text(head='title = "10 Mbit/s, 20 ms, 30 packets"\n')
 LOSSY = path_text(4.0, 15.0, 'queue = { kind = "droptail", packets = 20 }', loss=0.02, head="overhead_bytes = 36\n")
+FAR = path_text(
+    delay_ms=25.0,
+    link='queue = { kind = "droptail", packets = 62 }',
+    head='title = "10 Mbit/s, 50 ms, 62 packets: of real packets more lateness is allowed than over a short path"\n',
+)
