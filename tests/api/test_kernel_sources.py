@@ -12,8 +12,8 @@ import pytest
 
 import dumbbell as library
 from dumbbell.api import kernel_controllers
-from support.commands.command import COMMAND, TIMEOUT_S, Dumbbell, show
-from support.waiting import wait_for
+from support.commands.command import COMMAND, Dumbbell, show
+from support.waiting import TIMEOUT_S, wait_for
 
 ROOT = Path(__file__).parents[2]
 PLAIN = ROOT / "tests/plugins/tcp_plain.c"

@@ -14,12 +14,12 @@ import pytest
 
 from dumbbell.catalog.outside.availability import LOADER, find_program
 from dumbbell.formats.pantheon_shim.__main__ import python_2
-from support.commands.command import TIMEOUT_S, Dumbbell, show
+from support.commands.command import Dumbbell, show
 from support.inputs import paths
 from support.inputs.json_sequences import read_sequence
 from support.inputs.pantheon_checkout import make_checkout
 from support.punctual import REAL_RUN, Punctual, Run, emulated
-from support.waiting import wait_for
+from support.waiting import TIMEOUT_S, wait_for
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
 

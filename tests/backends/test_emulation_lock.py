@@ -13,9 +13,9 @@ import pytest
 from test_emulate import SCHEME, TALKER
 
 from dumbbell import _core
-from support.commands.command import COMMAND, TIMEOUT_S, Dumbbell, replaced, show
+from support.commands.command import COMMAND, Dumbbell, replaced, show
 from support.punctual import Punctual, Run, runs_of
-from support.waiting import wait_for
+from support.waiting import TIMEOUT_S, wait_for
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from support.commands.command import COMMAND, TIMEOUT_S, Dumbbell, replaced
+from support.commands.command import COMMAND, Dumbbell, replaced
 from support.commands.sleepers import SECONDS, sleepers
 from support.punctual import Punctual, Run, runs_of
-from support.waiting import wait_for
+from support.waiting import TIMEOUT_S, wait_for
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from support.commands.command import TIMEOUT_S, Dumbbell, show
+from support.commands.command import Dumbbell, show
 from support.inputs.transfer_logs import REPORT, SS_LOG, events, ss_lines
+from support.waiting import TIMEOUT_S
 
 _numbers = itertools.count(1)
 
