@@ -1,6 +1,6 @@
 //! Controllers come into the kernel, can be chosen in new network namespaces, and leave nothing behind.
 
-use crate::support::{Connection, Hold, Path, dumbbell_kernel, is_available, is_soon_gone};
+use crate::support::{Connection, Hold, Path, dumbbell_kernel, is_available, wait_until_gone};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ pub(crate) fn a_held_controller_carries_data_in_a_new_namespace_and_is_gone_afte
         assert!(sent.rate_mbps > least, "{name}: {sent:?}");
     }
     hold.end();
-    assert!(ALL.iter().all(|name| is_soon_gone(name)));
+    ALL.into_iter().for_each(wait_until_gone);
     assert_eq!(registrars(), vec![serde_json::Value::Null; 4]);
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn a_killed_hold_leaves_nothing_registered() {
     let mut hold = Hold::start(&ALL);
     assert!(ALL.iter().all(|name| is_available(name)));
     hold.0.kill().unwrap();
-    assert!(ALL.iter().all(|name| is_soon_gone(name)));
+    ALL.into_iter().for_each(wait_until_gone);
 }
 
 pub(crate) fn two_holds_share_a_registration_until_the_last_one_ends() {
@@ -43,7 +43,7 @@ pub(crate) fn two_holds_share_a_registration_until_the_last_one_ends() {
     first.0.wait().unwrap();
     assert!(path.send("bpf_vegas", 0.3).rate_mbps > 2.0);
     second.end();
-    assert!(is_soon_gone("bpf_vegas"));
+    wait_until_gone("bpf_vegas");
 }
 
 pub(crate) fn an_open_connection_outlives_the_registration_and_the_name_is_free_again() {
@@ -53,13 +53,13 @@ pub(crate) fn an_open_connection_outlives_the_registration_and_the_name_is_free_
     let began = Instant::now();
     connection.send_until(began + Duration::from_millis(200));
     hold.end();
-    assert!(is_soon_gone("bpf_copa_delay"));
+    wait_until_gone("bpf_copa_delay");
     let again = Hold::start(&["bpf_copa_delay"]);
     connection.send_until(began + Duration::from_millis(700));
     let (bytes, lasted) = connection.finish(began);
     assert!(bytes as f64 * 8.0 / lasted.as_secs_f64() > 5e6, "{bytes} bytes in {lasted:?}");
     again.end();
-    assert!(is_soon_gone("bpf_copa_delay"));
+    wait_until_gone("bpf_copa_delay");
 }
 
 pub(crate) fn a_loaded_controller_stays_until_it_is_unloaded() {

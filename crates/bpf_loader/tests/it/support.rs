@@ -53,13 +53,9 @@ pub(crate) fn is_available(name: &str) -> bool {
     available().iter().any(|available| available == name)
 }
 
-/// Whether `name` is gone, at once or, after a kill, soon.
-pub(crate) fn is_soon_gone(name: &str) -> bool {
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while is_available(name) && Instant::now() < deadline {
-        thread::sleep(Duration::from_millis(10));
-    }
-    !is_available(name)
+/// Waits until `name` is gone, which after a kill takes a moment.
+pub(crate) fn wait_until_gone(name: &str) {
+    needs::wait_for(|| (!is_available(name)).then_some(()));
 }
 
 /// `dumbbell-kernel hold NAME...`, killed when dropped.
