@@ -15,7 +15,7 @@ fn shell(script: &str) -> Value {
 
 /// What makes a run of `seconds` with this flow alone, over a path without a bottleneck.
 fn alone(flow: &Value, seconds: f64) -> Value {
-    let path = json!({"data": [delay(5.0)], "ack": [delay(5.0)]});
+    let path = json!({"data": [delay(25.0)], "ack": [delay(25.0)]});
     spec(&path, &json!([flow]), seconds)
 }
 
@@ -157,7 +157,7 @@ fn path_is_late(report: &Value) -> Option<String> {
 
 pub(crate) fn the_run_of_a_program_without_a_processor_is_degraded_with_the_figure() {
     // The sender has one processor alone, and more than half of that is somebody else's who goes before programs, and after
-    // the path: that one is in time.
+    // the path.
     let hog = "import os, time\n\
         os.sched_setaffinity(0, [0]); os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(2))\n\
         print(flush=True)\n\
@@ -173,7 +173,8 @@ pub(crate) fn the_run_of_a_program_without_a_processor_is_degraded_with_the_figu
     // Of a path that is late the run says so first.
     let report = emulate_until(&alone(&program(sender, UDP_RECEIVER), 2.0), path_is_late).unwrap();
     let [sender, receiver] = ["sender", "receiver"].map(|side| number(end(&report, 1, side), "wait_p99_us"));
-    assert!(sender > 2_000.0 && sender > receiver, "{report}");
+    // It waits for 7 to 10 ms, also where the rest of the machine spins; allowed are 2.5 ms.
+    assert!(sender > 5_000.0 && sender > receiver, "{report}");
     let reason = report["emulation"]["degraded"].as_str().unwrap_or_default();
     assert!(reason.starts_with("flow 1 (made-up) sender waited for a processor: p99 "), "{report}");
 }
