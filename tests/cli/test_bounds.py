@@ -3,15 +3,15 @@
 import json
 import math
 import os
-import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.commands.command import COMMAND, PROGRESS, Dumbbell
+from support.commands.bounded import Bounded
+from support.commands.command import PROGRESS, Dumbbell
 from support.inputs.paths import SMALL
 from support.inputs.rules import rules_in_each_other
 
@@ -22,16 +22,20 @@ MOST_CPU_S = 20
 """CPU time that they get by with, in seconds: a machine that stands still does not count."""
 
 
+@pytest.fixture(scope="module")
+def bounded() -> Iterator[Bounded]:
+    """Runs commands with little memory and little time."""
+    bounded = Bounded(MOST_BYTES, MOST_CPU_S)
+    yield bounded
+    bounded.close()
+
+
 @pytest.fixture
-def refused(folder: Path) -> Callable[..., str]:
+def refused(folder: Path, bounded: Bounded) -> Callable[..., str]:
     """Runs a command with little memory and little time: the one line that it says, lines of progress besides."""
 
     def run(*arguments: str) -> str:
-        command = ["prlimit", f"--as={MOST_BYTES}", f"--cpu={MOST_CPU_S}", *COMMAND, *arguments]
-        environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # each thread of it takes memory for itself
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, timeout=600, check=False, env=environment
-        )
+        done = bounded.run(arguments, folder)
         assert done.returncode == 2, done.stderr
         assert done.stdout == ""
         said = [line for line in done.stderr.splitlines() if not PROGRESS.search(line)]
@@ -142,7 +146,7 @@ def test_opportunities_of_a_trace(refused: Callable[..., str], folder: Path) -> 
         assert line.startswith(f"path fast: data: {said}")
 
 
-def test_intervals_of_a_run_that_is_said_to_be_long(dumbbell: Dumbbell, folder: Path) -> None:
+def test_intervals_of_a_run_that_is_said_to_be_long(dumbbell: Dumbbell, folder: Path, bounded: Bounded) -> None:
     # As many as the file states were allocated, whatever the log has: the report was ended by a signal.
     (folder / "x.toml").write_text(
         "schemes = ['reno']\npaths = ['small.toml']\nduration_s = 1.0\nintervals_s = 0.001\n"
@@ -151,10 +155,7 @@ def test_intervals_of_a_run_that_is_said_to_be_long(dumbbell: Dumbbell, folder: 
     for file, stated in ((folder / "out/experiment.toml", "duration_s = "), *_stops(folder)):
         file.write_text(file.read_text().replace(f"{stated}1.0", f"{stated}1000000.0"))
     said = "packets.parquet: reaches to 1000000 s, which are more than 1048576 intervals of 0.001 s of its 1 flows"
-    command = ["prlimit", f"--as={MOST_BYTES}", *COMMAND]
-    shown = subprocess.run(
-        [*command, "show", "out", "--intervals", "0.001"], cwd=folder, capture_output=True, text=True, check=False
-    )
+    shown = bounded.run(("show", "out", "--intervals", "0.001"), folder)
     assert shown.returncode == 1
     refusals = [line for line in shown.stderr.splitlines() if not PROGRESS.search(line)]
     assert refusals == [f"reno on small, run 1: out/runs/small/reno/1/{said}: choose longer ones"]

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from support.commands.command import COMMAND, TIMEOUT_S, Dumbbell, checked, show
-from support.commands.forks import Forks
+from support.commands.command import COMMAND, Dumbbell, show
+from support.commands.in_process import run_in_process
+from support.commands.runs_here import runs_here
 
 QUICK = ("--path", "small.toml", "--duration", "1")
 RUN = ("run", "--schemes", "reno,cubic", *QUICK, "--out", "out")
@@ -155,12 +156,13 @@ def test_a_trace_goes_into_a_pipe(folder: Path) -> None:
 
 
 @pytest.fixture
-def here(forks: Forks, folder: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+def here(folder: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
     """Runs the command in an empty directory beside the paths."""
 
     def run(name: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
         (folder / name).mkdir(exist_ok=True)
-        return checked(forks.run([*arguments], folder / name, TIMEOUT_S), None)
+        with runs_here():
+            return run_in_process([*arguments], folder / name)
 
     return run
 

@@ -19,8 +19,10 @@ from support.commands.command import COMMAND, Dumbbell, show
 from support.waiting import wait_for
 
 QUICK = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5")
+WITH_PROCESSES = pytest.mark.usefixtures("with_processes")
 
 
+@WITH_PROCESSES
 def test_a_run_leaves_every_file_and_the_shown_numbers(dumbbell: Dumbbell, folder: Path) -> None:
     done = dumbbell("run", "--schemes", "reno", *QUICK, "--out", "out", "--json")
     content = json.loads(done.stdout)
@@ -56,6 +58,7 @@ def test_packet_logs_are_read_by_an_independent_reader(dumbbell: Dumbbell, folde
     assert delivered["size_bytes"].sum() == statistics["flows"][0]["bytes_delivered"]
 
 
+@WITH_PROCESSES
 def test_the_database_and_the_statistics_agree(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("run", "--schemes", "reno", *QUICK, "--runs", "2", "--flows", "2", "--out", "out")
     connection = sqlite3.connect(folder / "out/results.sqlite")
@@ -117,6 +120,7 @@ def test_more_schemes_and_runs_do_not_change_a_runs_seed(dumbbell: Dumbbell) -> 
     assert len(set(seeds.values())) == 2
 
 
+@WITH_PROCESSES
 def test_resume_adds_runs_and_repeats_none(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("run", "--schemes", "reno", *QUICK, "--runs", "2", "--out", "out")
     finished = {path: path.stat().st_mtime_ns for path in (folder / "out/runs").rglob("stats.json")}
@@ -127,6 +131,7 @@ def test_resume_adds_runs_and_repeats_none(dumbbell: Dumbbell, folder: Path) -> 
     assert len(json.loads((folder / "out/environment.json").read_text())["resumed"]) == 1
 
 
+@WITH_PROCESSES
 def test_a_damaged_run_is_repeated_by_resume(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("run", "--schemes", "reno", *QUICK, "--out", "out")
     statistics = folder / "out/runs/small/reno/1/stats.json"
@@ -205,6 +210,7 @@ def test_flows_that_are_listed_in_the_experiment(dumbbell: Dumbbell, folder: Pat
     assert run["flows"][2]["data_bytes_delivered"] == 100_000
 
 
+@WITH_PROCESSES
 def test_a_failing_run_is_listed_with_its_reason_and_the_others_go_on(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("run", "--schemes", "reno,cubic", *QUICK, "--out", "out")
     # A directory that cannot be replaced makes exactly one run fail.

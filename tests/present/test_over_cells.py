@@ -34,7 +34,7 @@ def run(dumbbell: Dumbbell, folder: Path):  # noqa: ANN201 (a closure)
     def made(axes: str) -> Path:
         (folder / "small.toml").write_text(path_text(4.0))
         (folder / "grid.toml").write_text(GRID.format(axes=axes).replace('"small"', '"small.toml"'))
-        dumbbell("run", "grid.toml", "--out", "r", "--jobs", "2")
+        dumbbell("run", "grid.toml", "--out", "r")
         return folder / "r"
 
     return made

@@ -176,7 +176,7 @@ def test_a_grid_has_figures_and_tables_of_all_cells(
     folder: Path, dumbbell: Dumbbell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "grid.toml").write_text(GRID)
-    dumbbell("run", "grid.toml", "--out", "r", "--jobs", "2")
+    dumbbell("run", "grid.toml", "--out", "r")
     dumbbell("report", "r")
     page = (folder / "r/report.html").read_text()
     outline = Outline(page)

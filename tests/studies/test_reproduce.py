@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from dumbbell.base.errors import UserError
 from dumbbell.studies.reproduce.link import departures, period
 from dumbbell.studies.reproduce.mahimahi_command import LogHead, read_command, read_head
 from dumbbell.studies.reproduce.view import DELAY
-from support.commands.command import COMMAND
+from support.commands.in_process import run_in_process
 from validation.reproduction import LATE, limited, mahimahi_path, slow, write_set
 
 CUBIC = dumbbell.catalog.schemes().find("cubic")
@@ -238,8 +237,8 @@ def test_flows_start_when_their_log_says(tmp_path: Path) -> None:
     assert (first["start_s"], second["start_s"]) == pytest.approx((0.05, 4.05), abs=0.2)
 
 
-def refused(*arguments: str) -> str:
-    done = subprocess.run([*COMMAND, "reproduce", *arguments], capture_output=True, text=True, check=False)
+def refused(folder: Path, *arguments: str) -> str:
+    done = run_in_process(["reproduce", *arguments], folder)
     assert (done.returncode, done.stdout) == (2, ""), done
     (line,) = done.stderr.strip().splitlines()[-1:]
     return line
@@ -261,7 +260,7 @@ def refused(*arguments: str) -> str:
 def test_what_cannot_be_reproduced_is_one_line(tmp_path: Path, arguments: Sequence[str], message: str) -> None:
     (tmp_path / "empty").mkdir()
     write_set(tmp_path, {"cubic": "cubic"}, mahimahi_path(), duration_s=1.0)
-    assert message in refused(*(each.format(tmp_path) for each in arguments))
+    assert message in refused(tmp_path, *(each.format(tmp_path) for each in arguments))
     assert not (tmp_path / "out").exists()
 
 

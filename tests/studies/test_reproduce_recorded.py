@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,8 @@ from dumbbell.studies.reproduce.named import recorded_scheme
 from dumbbell.studies.reproduce.score import compare
 from dumbbell.studies.reproduce.simulated import Simulated
 from dumbbell.studies.reproduce.view import DELAY, RATE
-from support.commands.command import COMMAND
+from support.commands.in_process import run_in_process
+from support.commands.runs_here import runs_here
 from support.inputs.captures import quic, transfer, write_pcap
 from support.inputs.recorded_sets import recorded_sets
 from support.inputs.transfer_logs import REPORT
@@ -145,12 +145,8 @@ def test_kinds_may_be_mixed_and_what_is_broken_is_left_out(recorded: Callable[[s
     shutil.copy(source / "iperf3" / "vegas_1.json", mixed)
     (mixed / "notes.json").write_text("{}")
     (below / "damaged.qlog").write_text("{")
-    done = subprocess.run(
-        [*COMMAND, "reproduce", mixed, "--out", tmp_path / "out", "--runs", "1", "--jobs", "1"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with runs_here():
+        done = run_in_process(["reproduce", str(mixed), "--out", str(tmp_path / "out"), "--runs", "1"], tmp_path)
     assert done.returncode == 1, done
     left = [line for line in done.stderr.splitlines() if line.startswith("left out: ")]
     assert len(left) == 3
@@ -208,8 +204,8 @@ def test_what_cannot_be_used_is_one_line(
 ) -> None:
     (tmp_path / "set").mkdir()
     write(tmp_path / "set")
-    command = [*COMMAND, "reproduce", tmp_path / "set", "--out", tmp_path / "out", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = ["reproduce", str(tmp_path / "set"), "--out", str(tmp_path / "out"), *arguments]
+    done = run_in_process(command, tmp_path)
     assert (done.returncode, done.stdout) == (2, ""), done
     (line,) = done.stderr.strip().splitlines()[-1:]
     assert message in line

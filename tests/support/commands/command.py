@@ -1,9 +1,12 @@
 """How a test runs the command: `dumbbell` in the test's `folder`, `once` to share its results, `start` not to wait.
 
-A command that only reads, or that is refused, is a call of `main` in the process of the test. One that makes runs has
-a process of its own, a fork of a Python that has imported dumbbell (`forks.py`): its worker processes are forks too.
+A command is a call of `main` in the process of the test (`in_process.py`), and its runs are made there too
+(`runs_here.py`). One that needs processes has its own, a fork of a Python that has imported dumbbell (`forks.py`): its
+worker processes are forks too. Such are commands with plug-ins, programs or real packets, those that serve, and all of
+tests about processes (`ABOUT_PROCESSES`, `with_processes`).
 """
 
+import hashlib
 import json
 import os
 import re
@@ -12,7 +15,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +23,9 @@ import pytest
 
 from support.commands.forks import Forks
 from support.commands.in_process import run_in_process
+from support.commands.runs_here import runs_here
 from support.inputs import paths
+from support.shared import made_once, shared_folder
 from support.waiting import TIMEOUT_S
 
 COMMAND = [sys.executable, "-m", "dumbbell"]
@@ -28,8 +33,16 @@ COMMAND = [sys.executable, "-m", "dumbbell"]
 PROGRESS = re.compile(r"\b\d+ (?:s|min) gone\b")
 """A line that says how far a command is."""
 
+APART = frozenset({"emulate", "kernel", "remote", "serve", "train"})
+"""Commands that have a process of their own."""
+APART_OPTIONS = frozenset(
+    {"--backend", "--cluster", "--live", "--pantheon-dir", "--plugin", "--trust", "--watch", "-v", "-vv"}
+)
+"""Options that ask for one."""
 READS = frozenset({"completion", "diff", "doctor", "export", "figure", "list", "schema", "show", "size", "verify"})
-"""Commands that start no process."""
+"""Commands that start no process, whatever the test is about."""
+ABOUT_PROCESSES = frozenset({"backends", "plugins", "remote", "smoke"})
+"""Folders of tests whose subject is processes; single tests elsewhere have the fixture `with_processes`."""
 REFUSED = 2
 
 Dumbbell = Callable[..., subprocess.CompletedProcess[str]]
@@ -41,6 +54,27 @@ def replaced(words: Sequence[str], *others: object) -> list[str]:
     behind = [None, *words[:-1]]
     kept = [word for word, last in zip(words, behind, strict=True) if not {word.partition("=")[0], last} & given]
     return [*kept, *map(str, others)]
+
+
+def needs_process(words: Sequence[str]) -> bool:
+    """Return whether a command has a process of its own."""
+    given = {word.partition("=")[0] for word in words}
+    behind = dict(pairwise(words))
+    is_code = any(Path(part).suffix in (".py", ".so") for word in words for part in word.split(","))
+    if "--help" in words:
+        return False
+    return bool(APART & {*words[:1]} or APART_OPTIONS & given or is_code or behind.get("--jobs", "1") != "1")
+
+
+def is_call(words: Sequence[str], expect: int | None, about_processes: bool) -> bool:
+    """Return whether a command is a call of `main`: it reads, is refused, or needs no processes."""
+    if "--plugin" in words and words[0] != "run":  # it is executed in a process of its own, but may end the command
+        return False
+    return bool(READS.intersection(words[:1])) or expect == REFUSED or not (about_processes or needs_process(words))
+
+
+def _is_about_processes(request: pytest.FixtureRequest) -> bool:
+    return request.node.path.parent.name in ABOUT_PROCESSES or "with_processes" in request.fixturenames
 
 
 @pytest.fixture(scope="session")
@@ -87,13 +121,15 @@ def dumbbell_afresh(folder: Path) -> Dumbbell:
 def dumbbell(forks: Forks, folder: Path, dumbbell_afresh: Dumbbell, request: pytest.FixtureRequest) -> Dumbbell:
     """Runs the command in `folder`."""
     real = request.node.get_closest_marker("real") is not None
+    about_processes = real or _is_about_processes(request)
 
     def run(*arguments: object, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
         words = [*map(str, arguments)]
         if not forks.would_start_alike():
             return dumbbell_afresh(*arguments, expect=expect)
-        if expect == REFUSED or READS.intersection(words[:1]):
-            return checked(run_in_process(words, folder), expect)
+        if is_call(words, expect, about_processes):
+            with runs_here():
+                return checked(run_in_process(words, folder), expect)
         if not forks.would_be_the_same():
             return dumbbell_afresh(*arguments, expect=expect)
         return checked(forks.run(words, folder, TIMEOUT_S, real=real), expect)
@@ -102,46 +138,66 @@ def dumbbell(forks: Forks, folder: Path, dumbbell_afresh: Dumbbell, request: pyt
 
 
 @pytest.fixture
-def dumbbell_here(forks: Forks, folder: Path) -> Dumbbell:
-    """Runs the command in `folder`, in a fork that has the environment of the moment."""
+def dumbbell_here(forks: Forks, folder: Path, request: pytest.FixtureRequest) -> Dumbbell:
+    """Runs the command in `folder`, with the environment of the moment."""
+    about_processes = _is_about_processes(request)
 
     def run(*arguments: object, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
-        return checked(forks.run([*map(str, arguments)], folder, TIMEOUT_S, environment=dict(os.environ)), expect)
+        words = [*map(str, arguments)]
+        if is_call(words, expect, about_processes):
+            with runs_here():
+                return checked(run_in_process(words, folder), expect)
+        return checked(forks.run(words, folder, TIMEOUT_S, environment=dict(os.environ)), expect)
 
     return run
 
 
-Done = dict[object, tuple[subprocess.CompletedProcess[str], Path]]
-
-
-@pytest.fixture(scope="session")
-def _done() -> Done:
-    """Commands with the files that they found: what they said, and a copy of what there was afterwards."""
-    return {}
-
-
 @pytest.fixture
-def once(
-    dumbbell: Dumbbell, forks: Forks, folder: Path, tmp_path_factory: pytest.TempPathFactory, _done: Done
-) -> Dumbbell:
+def once(dumbbell: Dumbbell, forks: Forks, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Dumbbell:
     """Runs the command in `folder`, or copies what it made when another test ran it beside the same files.
 
-    It is for what several tests begin with. The command depends on nothing outside of `folder`.
+    It is for what several tests begin with, in whichever process of pytest. The command depends on nothing outside of
+    `folder`.
     """
 
     def run(*arguments: object, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
         if not forks.would_be_the_same():
             return dumbbell(*arguments, expect=expect)
-        files = {(str(file.relative_to(folder)), file.read_bytes()) for file in folder.rglob("*") if file.is_file()}
-        key = (*map(str, arguments), frozenset(files))
-        if key in _done:
-            shutil.copytree(_done[key][1], folder, symlinks=True, dirs_exist_ok=True)
-        else:
-            _done[key] = dumbbell(*arguments, expect=expect), tmp_path_factory.mktemp("once")
-            shutil.copytree(folder, _done[key][1], symlinks=True, dirs_exist_ok=True)
-        return checked(copy(_done[key][0]), expect)
+        words = [*map(str, arguments)]
+
+        def make(place: Path) -> None:
+            done = dumbbell(*words, expect=expect)
+            (place / "said.json").write_text(json.dumps([done.returncode, done.stdout, done.stderr]))
+            shutil.copytree(folder, place / "files", symlinks=True)
+
+        place = shared_folder(tmp_path_factory, "once") / _digest(words, folder)
+        made_once(place, make)
+        shutil.copytree(place / "files", folder, symlinks=True, dirs_exist_ok=True)
+        status, out, errors = json.loads((place / "said.json").read_text())
+        return checked(subprocess.CompletedProcess(words, status, out, errors), expect)
 
     return run
+
+
+def _digest(words: Sequence[str], folder: Path) -> str:
+    """Return a name for a command and the files that it finds."""
+    found = hashlib.sha256(json.dumps(words).encode())
+    for file in sorted(file for file in folder.rglob("*") if file.is_file()):
+        content = file.read_bytes()
+        found.update(f"\0{file.relative_to(folder)}\0{len(content)}\0".encode() + content)
+    return found.hexdigest()[:24]
+
+
+@pytest.fixture
+def with_processes() -> None:
+    """Commands of this test have processes of their own, and so have their runs."""
+
+
+@pytest.fixture
+def runs_made_here() -> Iterator[None]:
+    """The library makes its runs in the process of the test."""
+    with runs_here():
+        yield
 
 
 @pytest.fixture

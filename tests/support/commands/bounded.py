@@ -1,0 +1,68 @@
+"""Commands in a process that has little memory, and little CPU time for each of them.
+
+Run as a program, this is that process: it reads a command and its directory from each line, and says what came of it.
+"""
+
+import json
+import os
+import resource
+import select
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from support.commands.in_process import run_in_process
+from support.commands.runs_here import runs_here
+from support.waiting import TIMEOUT_S
+
+TESTS = Path(__file__).parents[2]
+
+
+class Bounded:
+    """Runs commands, one after another, each with at most `cpu_s` s of CPU time; `memory_bytes` are for all."""
+
+    def __init__(self, memory_bytes: int, cpu_s: int) -> None:
+        self._command = [sys.executable, __file__, str(memory_bytes), str(cpu_s)]
+        self._process: subprocess.Popen[str] | None = None
+
+    def run(self, words: Sequence[str], folder: Path) -> "subprocess.CompletedProcess[str]":
+        """Run a command in `folder`. A process that has died, or hangs, is replaced for the next one."""
+        if self._process is None:
+            # each thread of OpenBLAS takes memory for itself
+            environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(TESTS)}
+            self._process = subprocess.Popen(
+                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+            )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps([*map(str, words)]) + "\0" + str(folder) + "\n")
+        self._process.stdin.flush()
+        ready, _, _ = select.select([self._process.stdout], [], [], TIMEOUT_S)
+        line = self._process.stdout.readline() if ready else ""
+        if not line:
+            self._process.kill()
+            status, self._process = self._process.wait(), None
+            return subprocess.CompletedProcess([*words], status, "", f"the process of {words} ended: {status}\n")
+        return subprocess.CompletedProcess([*words], *json.loads(line))
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+
+
+def _serve(memory_bytes: int, cpu_s: int) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    for line in sys.stdin:
+        words, folder = line.rstrip("\n").split("\0")
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + cpu_s, -1))
+        with runs_here():
+            done = run_in_process(json.loads(words), Path(folder))
+        print(json.dumps([done.returncode, done.stdout, done.stderr]), flush=True)
+
+
+if __name__ == "__main__":
+    _serve(*map(int, sys.argv[1:]))
