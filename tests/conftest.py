@@ -20,4 +20,5 @@ pytest_plugins = [
     "support.clock",
     "support.machine",
     "support.punctual",
+    "support.shelf",
 ]

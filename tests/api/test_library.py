@@ -17,8 +17,9 @@ import polars
 import pytest
 
 import dumbbell
-from support.commands.command import COMMAND
+from support.commands.command import Dumbbell
 from support.inputs.paths import SMALL
+from support.shelf import Shelf
 
 COMMANDS = Path(dumbbell.__file__).parent / "cli" / "commands"
 
@@ -29,11 +30,14 @@ def lab() -> dumbbell.PathModel:
     return dumbbell.PathModel.from_toml(f'name = "lab"\n{SMALL}')
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory, lab: dumbbell.PathModel) -> dumbbell.Results:
-    """Two schemes and a mix, twice."""
-    out = tmp_path_factory.mktemp("library") / "out"
-    return dumbbell.run(schemes=["cubic", "copa"], mixes="cubic+copa", path=lab, runs=2, duration=2, out=out)
+HERE = pytest.mark.usefixtures("runs_made_here")
+"""Of tests whose runs need no processes."""
+
+
+@pytest.fixture
+def results(shelf: Shelf) -> dumbbell.Results:
+    """Three schemes and two mixes, twice."""
+    return dumbbell.open(shelf.mixes)
 
 
 def refused(call: Callable[[], object]) -> str:
@@ -74,7 +78,7 @@ def test_importing_reads_little() -> None:
 def test_runs_have_their_numbers(results: dumbbell.Results) -> None:
     assert results.good
     assert [(run.scheme, run.run) for run in results.runs] == [
-        (scheme, run) for run in (1, 2) for scheme in ("cubic", "copa", "cubic+copa")
+        (scheme, run) for run in (1, 2) for scheme in ("cubic", "copa", "bbr", "cubic+copa", "cubic+bbr")
     ]
     metrics = polars.DataFrame(results.metrics)
     assert metrics["path"].unique().to_list() == ["lab"]
@@ -90,25 +94,12 @@ def test_runs_have_their_numbers(results: dumbbell.Results) -> None:
     assert set(of_flows["unit"]) == {"Mbit/s"}
 
 
-def test_the_command_line_says_the_same(results: dumbbell.Results, tmp_path: Path, lab: dumbbell.PathModel) -> None:
+def test_the_command_line_says_the_same(
+    results: dumbbell.Results, once: Dumbbell, tmp_path: Path, lab: dumbbell.PathModel
+) -> None:
     (tmp_path / "lab.toml").write_text(lab.to_toml())
-    words = [
-        "run",
-        "--schemes",
-        "cubic,copa",
-        "--mix",
-        "cubic+copa",
-        "--path",
-        "lab.toml",
-        "--runs",
-        "2",
-        "--duration",
-        "2",
-        "--out",
-        "out",
-        "--json",
-    ]
-    done = subprocess.run([*COMMAND, *words], cwd=tmp_path, capture_output=True, text=True, check=True)
+    words = ["--schemes", "cubic,copa,bbr", "--mix", "cubic+copa", "--mix", "cubic+bbr", "--path", "lab.toml"]
+    done = once("run", *words, "--runs", "2", "--duration", "2", "--out", "out", "--json")
     said, ours = json.loads(done.stdout)["runs"], results.as_json()["runs"]
     for run in (*said, *ours):
         for key in ("started_at", "ended_at", "sim_wall_s"):
@@ -119,7 +110,11 @@ def test_the_command_line_says_the_same(results: dumbbell.Results, tmp_path: Pat
     assert {row["difference"] for row in rows} == {0.0}
 
 
-def test_what_a_directory_holds_can_be_opened(results: dumbbell.Results, tmp_path: Path) -> None:
+@HERE
+def test_what_a_directory_holds_can_be_opened(lab: dumbbell.PathModel, tmp_path: Path) -> None:
+    results = dumbbell.run(
+        schemes=["cubic", "copa"], mixes="cubic+copa", path=lab, runs=2, duration=1, out=tmp_path / "out"
+    )
     again = dumbbell.open(str(results.directory))
     assert again.as_json() == results.as_json()
     assert again.outcome is None
@@ -127,6 +122,7 @@ def test_what_a_directory_holds_can_be_opened(results: dumbbell.Results, tmp_pat
     assert refused(lambda: dumbbell.open(tmp_path)).startswith(f"{tmp_path}: not a results directory")
 
 
+@HERE
 def test_a_resumed_experiment_makes_only_what_is_missing(lab: dumbbell.PathModel, tmp_path: Path) -> None:
     small: dict[str, Any] = {"schemes": "reno", "path": lab, "duration": 1, "out": tmp_path / "out", "jobs": 1}
     assert dumbbell.run(**small, runs=1).outcome.finished == 1
@@ -137,6 +133,7 @@ def test_a_resumed_experiment_makes_only_what_is_missing(lab: dumbbell.PathModel
     assert "resume=True needs out" in refused(lambda: dumbbell.run(schemes="reno", resume=True))
 
 
+@HERE
 def test_settings_are_those_of_the_command_line(lab: dumbbell.PathModel, tmp_path: Path) -> None:
     settings = {"copa.delta": 0.1, "copa.transport.ack_every": 2, "random_order": True, "start_spread_ms": 3}
     run = dumbbell.run(schemes="copa", path=lab, duration=1, settings=settings, out=tmp_path / "out", jobs=1)
@@ -168,7 +165,7 @@ def test_bad_input_is_one_line_that_names_it(
             "unknown scheme `cubik` (did you mean `cubic`?): allowed are cubic, copa",
         ),
         (lambda: results.run(scheme="copa", run=3), "no run 3 of copa on lab: allowed are 1 to 2"),
-        (lambda: results.packets(), "there are 3 schemes: choose one of cubic, copa, cubic+copa"),
+        (lambda: results.packets(), "there are 5 schemes: choose one of cubic, copa, bbr, cubic+copa, cubic+bbr"),
         (lambda: results.packets(scheme="copa", flow=2), "copa on lab, run 1: no flow 2: allowed are 1"),
         (lambda: results.samples(scheme="copa", field="cwmd"), "unknown field `cwmd` (did you mean `cwnd`?)"),
         (lambda: results.links(scheme="copa", link="dta/0"), "unknown link `dta/0`"),
@@ -197,6 +194,7 @@ def test_bad_input_is_one_line_that_names_it(
     assert not out.exists()
 
 
+@HERE
 def test_a_run_without_a_packet_log_says_so(lab: dumbbell.PathModel, tmp_path: Path) -> None:
     run = dumbbell.run(schemes="reno", path=lab, duration=1, log="none", out=tmp_path / "out", jobs=1)
     assert refused(run.packets) == "reno on lab, run 1: has no packet log: it kept none"
@@ -205,6 +203,7 @@ def test_a_run_without_a_packet_log_says_so(lab: dumbbell.PathModel, tmp_path: P
     assert run.runs[0].transfers(1.0) is None
 
 
+@HERE
 def test_failed_runs_are_results_too(lab: dumbbell.PathModel, tmp_path: Path) -> None:
     results = dumbbell.run(schemes=["reno", "cubic"], path=lab, duration=1, out=tmp_path / "out", jobs=1)
     stats = results.directory / "runs" / "lab" / "cubic" / "1" / "stats.json"
@@ -237,6 +236,7 @@ def test_it_works_in_any_thread(lab: dumbbell.PathModel, tmp_path: Path) -> None
     assert made[0].good
 
 
+@HERE
 def test_in_memory_is_as_in_files(lab: dumbbell.PathModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stored = dumbbell.run(mixes="cubic+copa", path=lab, duration=2, seed=5, out=tmp_path / "out", jobs=1).runs[0]
     (tmp_path / "empty").mkdir()
@@ -321,6 +321,7 @@ def test_everything_listed_comes_back_from_toml(listed: Callable[[], Any]) -> No
         assert again == item, item.name
 
 
+@HERE
 def test_experiments_are_found_in_files_and_objects(lab: dumbbell.PathModel, tmp_path: Path) -> None:
     plan = dumbbell.ExperimentFile(
         name="mine", schemes=["reno"], paths=["lab"], own_paths={"lab": lab}, duration_s=1.0, log="none"
@@ -371,6 +372,7 @@ def test_commands_use_the_library_and_nothing_beside_it() -> None:
         assert not ours, (file.name, ours)
 
 
+@HERE
 def test_results_go_to_other_tools_and_come_back(lab: dumbbell.PathModel, tmp_path: Path) -> None:
     made = dumbbell.run(schemes="cubic", path=lab, duration=2, out=tmp_path / "out", jobs=1)
     assert dumbbell.export_pantheon(made.directory, tmp_path / "pantheon") == []
@@ -389,6 +391,7 @@ def test_results_go_to_other_tools_and_come_back(lab: dumbbell.PathModel, tmp_pa
     assert not (tmp_path / "x").exists()
 
 
+@HERE
 def test_a_path_becomes_a_trace_that_is_a_path(tmp_path: Path) -> None:
     cell = dumbbell.PathModel(name="cell", title="", data=[{"kind": "cellular", "mean_mbps": 5.0}])
     file = dumbbell.export_trace(cell, tmp_path / "cell.trace", duration=3.0, seed=4)

@@ -14,24 +14,21 @@ import pytest
 
 import dumbbell
 from dumbbell import Table
-from support.inputs.paths import SMALL
+from support.shelf import Shelf
 
 KINDS = {"name": "text", "count": "integer", "size": "number"}
 ROWS: list[list[object]] = [["a", 1, 0.5], ["b", None, 1.5], ["a", 3, None], [None, 4, 2.5]]
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> dumbbell.Results:
+@pytest.fixture
+def results(shelf: Shelf) -> dumbbell.RunResults:
     """Two flows of two schemes on a small path."""
-    folder = tmp_path_factory.mktemp("tables")
-    (folder / "small.toml").write_text(SMALL)
-    return dumbbell.run(mixes="cubic+reno", path=folder / "small.toml", duration=2, jobs=1, out=folder / "out")
+    return dumbbell.open(shelf.mixes).run(scheme="cubic+copa")
 
 
-def parquet(results: dumbbell.Results, name: str) -> pyarrow.Table:
-    """A file of the only run, as another reader of Parquet sees it."""
-    [run] = results.experiment.all_runs()
-    return pyarrow.parquet.read_table(results.directory / run.directory / f"{name}.parquet")
+def parquet(shelf: Shelf, name: str) -> pyarrow.Table:
+    """A file of the run, as another reader of Parquet sees it."""
+    return pyarrow.parquet.read_table(shelf.mixes / "runs/lab/cubic+copa/1" / f"{name}.parquet")
 
 
 def plain(table: pyarrow.Table) -> dict[str, list[Any]]:
@@ -39,10 +36,10 @@ def plain(table: pyarrow.Table) -> dict[str, list[Any]]:
     return {name: [str(v) if isinstance(v, str) else v for v in table[name].to_pylist()] for name in table.column_names}
 
 
-def test_every_value_is_the_one_in_the_file(results: dumbbell.Results) -> None:
+def test_every_value_is_the_one_in_the_file(results: dumbbell.RunResults, shelf: Shelf) -> None:
     for name, table in (("flows", results.samples()), ("links", results.links())):
-        assert plain(pyarrow.table(table)) == plain(parquet(results, name))
-    stored, table = parquet(results, "packets"), pyarrow.table(results.packets())
+        assert plain(pyarrow.table(table)) == plain(parquet(shelf, name))
+    stored, table = parquet(shelf, "packets"), pyarrow.table(results.packets())
     pairs = stored.schema.metadata[b"dumbbell.events"].decode().split(",")
     names = dict(pair.split("=") for pair in pairs)
     assert len(table) == len(stored) > 1000
@@ -53,7 +50,7 @@ def test_every_value_is_the_one_in_the_file(results: dumbbell.Results) -> None:
         assert table[column].to_pylist() == expected
 
 
-def test_pyarrow_finds_the_layout_valid(results: dumbbell.Results) -> None:
+def test_pyarrow_finds_the_layout_valid(results: dumbbell.RunResults) -> None:
     for table in (results.packets(), results.samples(), results.links(), results.metrics, Table.of(KINDS, ROWS)):
         read = pyarrow.table(table)
         read.validate(full=True)
@@ -73,7 +70,7 @@ def test_absent_values_are_absent_everywhere() -> None:
     assert frame["count"].isna().tolist() == [False, True, False, False]
 
 
-def test_polars_pandas_and_duckdb_agree(results: dumbbell.Results) -> None:
+def test_polars_pandas_and_duckdb_agree(results: dumbbell.RunResults) -> None:
     packets = results.packets()
     expected = int(packets["size_bytes"][packets["event"] == "deliver"].sum())
     frame = polars.DataFrame(packets)
@@ -90,7 +87,7 @@ def address(values: numpy.ndarray[Any, Any]) -> int:
     return found
 
 
-def test_nobody_copies_the_columns(results: dumbbell.Results) -> None:
+def test_nobody_copies_the_columns(results: dumbbell.RunResults) -> None:
     packets = results.packets()
     read, frame = pyarrow.table(packets), polars.DataFrame(packets)
     for column in ("time_ns", "flow", "seq", "size_bytes", "one_way_delay_ns"):
@@ -104,7 +101,7 @@ def test_nobody_copies_the_columns(results: dumbbell.Results) -> None:
     assert chunk.indices.buffers()[1].address == pyarrow.table(packets)["event"].chunks[0].indices.buffers()[1].address
 
 
-def test_columns_outlive_the_table(results: dumbbell.Results) -> None:
+def test_columns_outlive_the_table(results: dumbbell.RunResults) -> None:
     expected = results.packets()["time_ns"].copy()
     read, array = pyarrow.table(results.packets()), results.packets()["time_ns"]
     stream = results.packets().__arrow_c_stream__()
@@ -126,12 +123,12 @@ def test_a_column_alone_and_all_released_in_any_order() -> None:
     assert table["count"].sum() == 499_500
 
 
-def test_arrays_cannot_be_written_to(results: dumbbell.Results) -> None:
+def test_arrays_cannot_be_written_to(results: dumbbell.RunResults) -> None:
     with pytest.raises(ValueError, match="read-only"):
         results.packets()["time_ns"][0] = 1
 
 
-def test_rows_can_be_chosen(results: dumbbell.Results) -> None:
+def test_rows_can_be_chosen(results: dumbbell.RunResults) -> None:
     packets = results.packets()
     lost = packets.where("event", "drop")
     assert 0 < len(lost) == (packets["event"] == "drop").sum()
@@ -140,7 +137,7 @@ def test_rows_can_be_chosen(results: dumbbell.Results) -> None:
     assert len(packets.where("event", "enqueue")) == 0  # a name of the log, but of nothing in it
 
 
-def test_choosing_what_there_is_not_says_what_there_is(results: dumbbell.Results) -> None:
+def test_choosing_what_there_is_not_says_what_there_is(results: dumbbell.RunResults) -> None:
     packets = results.packets()
     for choose, said in (
         (lambda: packets["tiem_ns"], "no column `tiem_ns` (did you mean `time_ns`?): there are time_ns, flow, event"),

@@ -2,9 +2,7 @@
 
 import csv
 import json
-import re
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -19,8 +17,7 @@ from dumbbell.present.report.content import load
 from dumbbell.present.report.over_time import OverTime
 from dumbbell.results.analysis.over_time import Spread, hour_of_day, periods, stretch
 from support.commands.command import Dumbbell
-
-BEGAN = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
+from support.shelf import BEGAN, Shelf
 
 
 def run(scheme: str, number: int, throughput: float, **changes: object) -> dict[str, Any]:
@@ -71,29 +68,9 @@ def test_a_figure_is_drawn_of_whatever_there_is(values: list[float]) -> None:
         assert "up" in shown
 
 
-def at_hours(folder: Path, change: Callable[[int, datetime], float]) -> None:
-    """Makes of repetitions the rounds of a campaign, one an hour; throughput is what `change` says."""
-    text = (folder / "experiment.toml").read_text()
-    (folder / "experiment.toml").write_text(
-        re.sub(r"^runs = .*$", "every_s = 3600.0\nfor_s = 180000.0", text, flags=re.M)
-    )
-    for file in list((folder / "runs").rglob("stats.json")):
-        content = json.loads(file.read_text())
-        at = BEGAN + timedelta(hours=content["run"] - 1)
-        content["started_at"] = at.isoformat().replace("+00:00", "Z")
-        goodput = change(content["run"], at)
-        content["network"] |= {"goodput_mbps": goodput, "throughput_mbps": 2.0 * goodput}
-        file.write_text(json.dumps(content))
-
-
 @pytest.fixture
-def week(once: Dumbbell, folder: Path) -> Path:
-    given = ("--schemes", "reno,copa", "--path", "small.toml", "--duration", "0.5", "--runs", "50", "--log", "none")
-    once("run", *given, "--out", "out")
-    at_hours(folder / "out", lambda number, at: float(at.hour) + (0.5 if number > 24 else 0.0))
-    for number in (30, 31):
-        (folder / f"out/runs/small/copa/{number}/stats.json").unlink()
-    return folder / "out"
+def week(shelf: Shelf, folder: Path) -> Path:
+    return shelf.copy("campaign", folder / "out")
 
 
 def test_figures_and_tables_of_a_campaign(week: Path) -> None:

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ import pytest
 import typst
 from PIL import Image
 
-from dumbbell import catalog
 from dumbbell.base.errors import UserError
 from dumbbell.present.report.content import load
 from dumbbell.present.report.drawing import draw
@@ -31,6 +29,7 @@ from support.commands.command import Dumbbell
 from support.cpu_budget import cpu_s
 from support.machine import pantheon_logs
 from support.pages.well_formed import WellFormed
+from support.results.recorded import EMULATED_LATENESS, change, emulate
 from support.results.report import make, stats_of
 from support.waiting import TIMEOUT_S, wait_for
 
@@ -316,12 +315,6 @@ def test_a_report_of_nothing_but_failures_says_why(tmp_path: Path) -> None:
     assert pdf_pages(tmp_path / "report.pdf") >= 5
 
 
-def change(directory: Path, folder: str, **values: object) -> None:
-    """Rewrites keys of a run's statistics."""
-    file = directory / folder / "stats.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | values))
-
-
 def test_results_without_delays_have_a_sentence_instead_of_empty_plots(tmp_path: Path) -> None:
     make(tmp_path, PLAN | {"paths": PATHS[:1], "runs": 1})
     for file in tmp_path.glob("runs/*/*/*/stats.json"):
@@ -387,40 +380,8 @@ def test_an_imported_pantheon_directory_keeps_its_times_and_names(dumbbell: Dumb
         assert f"Average throughput: {run.network['throughput_mbps']:.2f} Mbit/s" in outline.text
 
 
-LATENESS = {
-    "packets": 56319,
-    "p50": 54,
-    "p90": 88,
-    "p99": 813,
-    "p999": 2711,
-    "max": 3977,
-    "bound": 2700,
-    "histogram": [],
-}
-
-
-def emulate(directory: Path) -> None:
-    """Makes results that look like emulated ones; the second run of each scheme does not count."""
-    vegas = replace(catalog.schemes().find("vegas"), kind="kernel", transport={}, source="Linux tcp_vegas.c")
-    plan = PLAN | {"schemes": ["cubic", "vegas"], "paths": PATHS[:1], "backend": "emu", "own_schemes": {"vegas": vegas}}
-    make(directory, plan)
-    for scheme, number in itertools.product(("cubic", "vegas"), (1, 2)):
-        folder = f"runs/{PATHS[0]}/{scheme}/{number}"
-        emulation = {"lateness_us": LATENESS, "tx_dropped": 0, "degraded": None, "invalid": None, "real_time": True}
-        change(directory, folder, backend="emu", emulation=emulation, attempts=1, sim_wall_s=None)
-    late = {
-        "lateness_us": LATENESS | {"p99": 9123},
-        "tx_dropped": 0,
-        "ends_latest_us": 312,
-        "degraded": "the emulator was late",
-    }
-    change(directory, f"runs/{PATHS[0]}/vegas/2", status="degraded", reason="the emulator was late", emulation=late)
-    lost = {"lateness_us": LATENESS, "tx_dropped": 12, "socket_dropped": 5, "invalid": "17 packets were lost"}
-    change(directory, f"runs/{PATHS[0]}/cubic/2", status="invalid", reason="17 packets were lost", emulation=lost)
-
-
 def test_emulated_runs_say_how_late_they_were_and_bad_ones_stay_out_of_averages(tmp_path: Path) -> None:
-    emulate(tmp_path)
+    emulate(tmp_path, PATHS[0])
     write_report(tmp_path, all_runs=True, jobs=1)
     outline = Outline((tmp_path / "report.html").read_text())
     assert "Tested in emulation: india-aws-india" in outline.text
@@ -460,9 +421,9 @@ def test_emulated_runs_say_how_late_they_were_and_bad_ones_stay_out_of_averages(
 
 
 def test_reports_name_the_longest_wait_of_an_end_for_a_processor(tmp_path: Path) -> None:
-    emulate(tmp_path)
+    emulate(tmp_path, PATHS[0])
     ends = [{"flow": 1, "side": side, "wait_p99_us": wait} for side, wait in (("sender", 4321), ("receiver", 17))]
-    emulation = {"lateness_us": LATENESS, "tx_dropped": 0, "degraded": None, "invalid": None, "ends": ends}
+    emulation = {"lateness_us": EMULATED_LATENESS, "tx_dropped": 0, "degraded": None, "invalid": None, "ends": ends}
     change(tmp_path, f"runs/{PATHS[0]}/cubic/1", emulation=emulation)
     write_report(tmp_path, all_runs=True, pdf=False, jobs=1)
     rows = Outline((tmp_path / "report.html").read_text()).rows

@@ -1,6 +1,5 @@
 """The index of results, read column by column; it is made anew where it cannot be trusted."""
 
-import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -11,18 +10,12 @@ import pytest
 import dumbbell
 from dumbbell.results.directory import open_results
 from dumbbell.results.sql.index import RunsIndex
-
-
-@pytest.fixture(scope="module", name="made")
-def _made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("index") / "results"
-    dumbbell.run(schemes=["cubic", "copa"], path="pantheon-4", runs=2, duration=1.0, out=out)
-    return out
+from support.shelf import Shelf
 
 
 @pytest.fixture(name="results")
-def _results(made: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(made, tmp_path / "results")
+def _results(shelf: Shelf, tmp_path: Path) -> Path:
+    return shelf.copy("mixes", tmp_path / "results")
 
 
 def goodputs(directory: Path) -> dict[tuple[str, int], float]:
@@ -98,14 +91,11 @@ def test_numbers_are_those_of_the_runs_whatever_became_of_the_index(harm: object
     assert {file: content for file, content in after.items() if file in before} == before
 
 
-def test_axes_of_a_grid_are_columns(tmp_path: Path) -> None:
-    file = tmp_path / "sweep.toml"
-    file.write_text(
-        'name = "sweep"\nschemes = ["cubic"]\npaths = ["default"]\nruns = 1\nduration_s = 1.0\n'
-        "[grid]\nrtt_ms = [20.0, 40.0]\n"
-    )
-    results = dumbbell.run(file, out=tmp_path / "out")
-    with closing(RunsIndex(open_results(tmp_path / "out"))) as index:
-        assert set(index.parameters()) == {"path", "rtt_ms"}
-        by_path = dict(zip([run.path for run in index.runs], index.parameter("rtt_ms"), strict=True))
-        assert {run.path: str(run.axes["rtt_ms"]) for run in results.runs} == by_path
+def test_axes_of_a_grid_are_columns(shelf: Shelf) -> None:
+    results = dumbbell.open(shelf.grid)
+    with closing(RunsIndex(open_results(shelf.grid))) as index:
+        assert set(index.parameters()) == {"path", "bw_factor", "qlen_bdp"}
+        for axis, values in (("bw_factor", 2), ("qlen_bdp", 3)):
+            by_path = dict(zip([run.path for run in index.runs], index.parameter(axis), strict=True))
+            assert {run.path: str(run.axes[axis]) for run in results.runs} == by_path
+            assert len(set(by_path.values())) == values

@@ -23,55 +23,18 @@ from dumbbell.present.report.words.network import network_rows
 from dumbbell.results import open_results
 from dumbbell.results.sql.database import Database
 from support.commands.command import Dumbbell, show
-from support.results.report import make
+from support.results.recorded import OF_OTHER_BACKENDS
+from support.shelf import Shelf
 
-PLAN = {"schemes": ["cubic", "vegas"], "paths": ["mexico-cellular"], "runs": 2, "duration_s": 2.0, "warmup_s": 0.5}
 DAMAGED = "runs/mexico-cellular/cubic/1/stats.json"
 DEEP = "[" * 400 + "]" * 400
 STRANGE: list[Any] = [None, True, -1, 7, 1e308, -1e-320, 2**64, "x", "\x1b[31m\u202e", [], {}, [[]], [{}], {"": None}]
 
-LATENESS = {"packets": 5, "p50": 1.0, "p90": 2.0, "p99": 3.0, "p999": 4.0, "max": 5.0, "bound": 1000.0, "histogram": []}
-OF_OTHER_BACKENDS = {
-    "emulation": {
-        "lateness_us": LATENESS,
-        "real_time": True,
-        "ends_latest_us": 12,
-        "tx_dropped": 0,
-        "socket_dropped": 0,
-        "ends": [{"flow": 1, "wait_p99_us": 3.0}],
-        "programs": [],
-    },
-    "remote": {
-        "mtu": {"there": 1500, "back": 1500},
-        "hops": [],
-        "tunnels": ["none"],
-        "overhead_bytes": [28],
-        "machines": {"local": {"cpu": {"busy": 0.1, "steal": 0.0}}, "remote": {}},
-        "channel": {"forged": 1, "replayed": 0, "moved": 0},
-        "flows": [{"guarded": {"forged": 0, "replayed": 2, "moved": 0}}],
-    },
-    "clocks": {"uncertainty_ms": [-1.0, 3.0], "rtt_ms": 40.0, "residual_us": 12.5, "steps": [], "explained": ["so"]},
-    "imported": {"started": "2018-01-18 00:00:00", "ended": None},
-    "notes": ["a note"],
-    "attempts": 2,
-}
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Results of four runs, one of which has what every backend writes."""
-    directory = tmp_path_factory.mktemp("results")
-    make(directory, PLAN)
-    content = json.loads((directory / DAMAGED).read_text()) | OF_OTHER_BACKENDS
-    (directory / DAMAGED).write_text(json.dumps(content))
-    return directory
-
 
 @pytest.fixture
-def results(made: Path, folder: Path) -> Path:
-    """A copy of them, as `out`."""
-    shutil.copytree(made, folder / "out")
-    return folder / "out"
+def results(shelf: Shelf, folder: Path) -> Path:
+    """A copy of results of four runs, one of which has what every backend writes, as `out`."""
+    return shelf.copy("recorded", folder / "out")
 
 
 def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401 (any JSON)
@@ -349,10 +312,10 @@ def test_an_export_of_a_run_before_or_after_all_times_is_one_line(
         assert "stats.json: `init_us` = " in line
 
 
-def test_what_cannot_be_drawn_costs_the_figures_of_its_run_only(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_drawn_costs_the_figures_of_its_run_only(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> str:
         raise ValueError("Axis limits cannot be NaN or Inf")
 
     monkeypatch.setitem(drawing._DRAWN, "window", refuse)
-    drawn = drawing.draw_run(drawing.draw_job("x", load(made).runs[0].content, {}, str))
+    drawn = drawing.draw_run(drawing.draw_job("x", load(shelf.recorded).runs[0].content, {}, str))
     assert drawn.problem == "what it kept cannot be drawn: Axis limits cannot be NaN or Inf"

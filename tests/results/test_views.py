@@ -12,6 +12,7 @@ import pytest
 import dumbbell
 from dumbbell import _core
 from dumbbell._core import RunView
+from support.shelf import Shelf
 
 NARROW = """name = "narrow"
 title = "20 Mbit/s, 40 ms, half a BDP"
@@ -58,14 +59,15 @@ class Columns:
         return self["time_ns"][rows], self["low"][rows], self["high"][rows]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of two flows over a small buffer, with everything logged."""
-    out = tmp_path_factory.mktemp("views") / "out"
-    path = out.with_name("narrow.toml")
-    path.write_text(NARROW)
-    dumbbell.run(schemes=["cubic", "bbr"], path=path, duration=6, runs=1, log="full", out=out, jobs=1)
-    return out
+@pytest.fixture
+def folder(shelf: Shelf) -> Path:
+    """Runs of two schemes over a small buffer, with everything logged."""
+
+    def make(out: Path) -> None:
+        (path := out.with_name("narrow.toml")).write_text(NARROW)
+        dumbbell.run(schemes=["cubic", "bbr"], path=path, duration=6, runs=1, log="full", out=out)
+
+    return shelf.made("narrow", make)
 
 
 def _runs(folder: Path) -> dict[str, Path]:

@@ -7,38 +7,30 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Page, expect
 
 import dumbbell
+from support.shelf import Shelf
 from web.conftest import Served, axe, overflow
 from web.made import LOOKS, many, write_pages
 from web.test_overview import HOSTILE, hostile_table
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def results(shelf: Shelf) -> Path:
     """Three schemes alone and two mixes, five runs each."""
-    out = tmp_path_factory.mktemp("answers") / "results"
-    mixes = ["cubic*2+bbr", "copa+cubic"]
-    dumbbell.run(
-        schemes=["cubic", "bbr", "copa"], mixes=mixes, path="pantheon-4", runs=5, duration=2.0, log="none", out=out
-    )
-    return out
+    schemes, mixes = ["cubic", "bbr", "copa"], ["cubic*2+bbr", "copa+cubic"]
+    given: dict[str, Any] = {"path": "pantheon-4", "runs": 5, "duration": 2.0, "log": "none"}
+    return shelf.made("answers", lambda out: dumbbell.run(schemes=schemes, mixes=mixes, out=out, **given))
 
 
-@pytest.fixture(scope="module")
-def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def swept(shelf: Shelf) -> Path:
     """A grid of two axes."""
-    folder = tmp_path_factory.mktemp("swept")
-    (folder / "grid.toml").write_text(
-        'name = "grid"\npaths = ["default"]\nschemes = ["cubic", "copa"]\nruns = 2\nduration_s = 1.0\nlog = "none"\n'
-        "[grid]\nbw_factor = [1.0, 4.0]\nqlen_bdp = [0.5, 1.0, 2.0]\n"
-    )
-    dumbbell.run(folder / "grid.toml", out=folder / "results")
-    return folder / "results"
+    return shelf.grid
 
 
 def answers(page: Page) -> list[str]:

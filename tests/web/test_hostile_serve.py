@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 import dumbbell
+from support.shelf import Shelf
 from web.conftest import Served
 from web.test_serve import Client
 
-RUN = "/data/run/d1/india-aws-india/cubic/1"
+RUN = "/data/run/d1/lab/cubic/1"
 OF_RUN = (
     "facts.json",
     "reading.json",
@@ -26,16 +27,9 @@ OF_RUN = (
 OF_TABLE = ("/data/runs.json", "/data/columns/goodput_mbps.bin", "/data/moved.json?base=d1&other=d1")
 
 
-@pytest.fixture(scope="module", name="made")
-def _made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("hostile") / "results"
-    dumbbell.run(schemes=["cubic"], path="pantheon-4", runs=2, duration=1.0, log="packets", out=out)
-    return out
-
-
 @pytest.fixture(name="results")
-def _results(made: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(made, tmp_path / "results")
+def _results(shelf: Shelf, tmp_path: Path) -> Path:
+    return shelf.copy("mixes", tmp_path / "results")
 
 
 def files(directory: Path) -> dict[str, tuple[int, int]]:
@@ -68,7 +62,7 @@ def all_told(client: Client, capfd: pytest.CaptureFixture[str]) -> bool:
 def test_numbers_of_runs_are_short(served: Served, results: Path, capfd: pytest.CaptureFixture[str]) -> None:
     client = Client(served(results))
     for number in ("9" * 5000, "9" * 18, "0" * 19 + "1", "", "1e3", "+1", "%D9%A1"):
-        assert client.ask(f"/data/run/d1/india-aws-india/cubic/{number}/facts.json")[0] == 404
+        assert client.ask(f"/data/run/d1/lab/cubic/{number}/facts.json")[0] == 404
     client.ask("/data/live", Upgrade="websocket", Connection="Upgrade, close", Cookie="")
     assert capfd.readouterr().err == ""
 
@@ -101,7 +95,7 @@ def test_an_index_with_a_log_that_nobody_closed_is_not_touched(
 def test_retransmissions_that_are_no_number_of_packets(
     count: float, served: Served, results: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    file = results / "runs/india-aws-india/cubic/1/stats.json"
+    file = results / "runs/lab/cubic/1/stats.json"
     content = json.loads(file.read_text())
     content["flows"][0]["retransmissions"] = count
     file.write_text(json.dumps(content))
@@ -135,11 +129,11 @@ def test_values_of_another_kind_in_the_index(
 
 
 def remove_run(results: Path) -> None:
-    shutil.rmtree(results / "runs/india-aws-india/cubic/1")
+    shutil.rmtree(results / "runs/lab/cubic/1")
 
 
 def cut_log(results: Path) -> None:
-    file = results / "runs/india-aws-india/cubic/1/packets.parquet"
+    file = results / "runs/lab/cubic/1/packets.parquet"
     file.write_bytes(file.read_bytes()[:5000])
 
 
@@ -157,7 +151,7 @@ def test_what_vanishes_while_it_is_served(
 def test_a_run_that_was_made_anew_is_read_anew(served: Served, results: Path) -> None:
     client = Client(served(results))
     assert client.json(f"{RUN}/facts.json")["status"] == "done"
-    file = results / "runs/india-aws-india/cubic/1/stats.json"
+    file = results / "runs/lab/cubic/1/stats.json"
     content = json.loads(file.read_text()) | {"status": "failed", "reason": "made anew, and it failed"}
     file.write_text(json.dumps(content))
     facts = client.json(f"{RUN}/facts.json")

@@ -17,6 +17,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 import dumbbell
+from support.shelf import Shelf
 from web.conftest import Served, axe, overflow
 from web.made import many, write_pages
 
@@ -28,12 +29,11 @@ HOSTILE = (
 )
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def results(shelf: Shelf) -> Path:
     """Three schemes, six runs each: means have intervals."""
-    out = tmp_path_factory.mktemp("overview") / "results"
-    dumbbell.run(schemes=["cubic", "bbr", "copa"], path="pantheon-4", runs=6, duration=2.0, log="none", out=out)
-    return out
+    given: dict[str, Any] = {"path": "pantheon-4", "runs": 6, "duration": 2.0, "log": "none"}
+    return shelf.made("overview", lambda out: dumbbell.run(schemes=["cubic", "bbr", "copa"], out=out, **given))
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 import dumbbell
+from support.shelf import Shelf
 from web.conftest import Complaints, Served, axe, overflow
 
 _PATH = """
@@ -49,14 +50,15 @@ _HOSTILE = "<img src=x onerror=\"document.title='hurt'\"><b>bold</b>"
 _GENEROUS_MS = 3000.0
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def results(shelf: Shelf) -> Path:
     """CUBIC, Prague, and both together, through a queue that drops and marks."""
-    folder = tmp_path_factory.mktemp("run-page")
-    (folder / "aqm.toml").write_text(_PATH)
-    settings: dict[str, Any] = {"path": folder / "aqm.toml", "duration": 3.0, "log": "full"}
-    dumbbell.run(schemes=["cubic", "prague"], mixes=["cubic+prague"], out=folder / "results", **settings)
-    return folder / "results"
+
+    def make(out: Path) -> None:
+        (path := out.with_name("aqm.toml")).write_text(_PATH)
+        dumbbell.run(schemes=["cubic", "prague"], mixes=["cubic+prague"], path=path, duration=3.0, log="full", out=out)
+
+    return shelf.made("results", make)
 
 
 class Log:

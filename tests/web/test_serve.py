@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import shutil
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -13,15 +14,14 @@ import pytest
 from playwright.sync_api import Page
 
 import dumbbell
+from support.shelf import Shelf
 from web.conftest import Served, axe, overflow
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two schemes and their mix, two runs each; one more run of another directory's name is missing."""
-    out = tmp_path_factory.mktemp("serve") / "results"
-    dumbbell.run(schemes=["cubic", "bbr"], mixes=["cubic+bbr"], path="pantheon-4", runs=2, duration=2.0, out=out)
-    return out
+@pytest.fixture
+def results(shelf: Shelf) -> Path:
+    """Three schemes and two mixes, two runs each."""
+    return shelf.mixes
 
 
 class Client:
@@ -110,31 +110,30 @@ def test_the_token_buys_a_cookie_that_scripts_and_other_pages_do_not_get(client:
     assert "access-control-allow-origin" not in headers
 
 
-def test_no_path_leads_out_of_the_results(client: Client, results: Path) -> None:
+def test_no_path_leads_out_of_the_results(served: Served, shelf: Shelf, tmp_path: Path) -> None:
+    results = shelf.copy("mixes", tmp_path / "results")
+    client = Client(served(results))
     secret = results.parent / "secret.txt"
     secret.write_text("secret")
     run = f"/data/run/d1/{_path(results)}/cubic/1"
     (results / "runs" / _path(results) / "cubic" / "1" / "link.txt").symlink_to(secret)
-    try:
-        for path in (
-            "/../secret.txt",
-            "/%2e%2e/secret.txt",
-            "/..%2fsecret.txt",
-            f"{run}/files/..%2f..%2f..%2f..%2f..%2fsecret.txt",
-            f"{run}/files/link.txt",
-            f"{run}/files/%2fetc%2fpasswd",
-            "/data/run/d1/..%2f..%2f/cubic/1/facts.json",
-            "/data/run/d2/x/cubic/1/facts.json",
-            f"/data/run/d1/{_path(results)}/cubic/-1/facts.json",
-            f"/data/run/d1/{_path(results)}/cubic/99/facts.json",
-            "/application.py",
-            "/__init__.py",
-        ):
-            status, _, body = client.ask(path)
-            assert status == 404, path
-            assert b"secret" not in body or path.encode() in body
-    finally:
-        (results / "runs" / _path(results) / "cubic" / "1" / "link.txt").unlink()
+    for path in (
+        "/../secret.txt",
+        "/%2e%2e/secret.txt",
+        "/..%2fsecret.txt",
+        f"{run}/files/..%2f..%2f..%2f..%2f..%2fsecret.txt",
+        f"{run}/files/link.txt",
+        f"{run}/files/%2fetc%2fpasswd",
+        "/data/run/d1/..%2f..%2f/cubic/1/facts.json",
+        "/data/run/d2/x/cubic/1/facts.json",
+        f"/data/run/d1/{_path(results)}/cubic/-1/facts.json",
+        f"/data/run/d1/{_path(results)}/cubic/99/facts.json",
+        "/application.py",
+        "/__init__.py",
+    ):
+        status, _, body = client.ask(path)
+        assert status == 404, path
+        assert b"secret" not in body or path.encode() in body
 
 
 def _path(results: Path) -> str:
@@ -143,7 +142,7 @@ def _path(results: Path) -> str:
 
 def test_the_table_has_the_numbers_of_show(client: Client, results: Path) -> None:
     facts = client.json("/data/runs.json")
-    assert facts["rows"] == 6
+    assert facts["rows"] == 10
     fields = {field["name"]: field for field in facts["fields"]}
     keys = {
         name: client.columns(f"/data/columns/{name}.bin")[1]["values"] for name in ("path", "scheme", "run", "status")
@@ -188,19 +187,17 @@ def _deep(table: Any, name: str) -> float | None:  # noqa: ANN401 (JSON)
     return float(table) if isinstance(table, int | float) and not isinstance(table, bool) else None
 
 
-def test_runs_that_were_not_made_are_rows_with_the_reason(served: Served, results: Path, tmp_path: Path) -> None:
-    import shutil
-
-    part = shutil.copytree(results, tmp_path / "part")
+def test_runs_that_were_not_made_are_rows_with_the_reason(served: Served, shelf: Shelf, tmp_path: Path) -> None:
+    part = shelf.copy("mixes", tmp_path / "part")
     for file in (part / "results.sqlite", part / "results.sqlite-wal", part / "results.sqlite-shm"):
         file.unlink(missing_ok=True)
-    shutil.rmtree(part / "runs" / _path(results) / "bbr" / "2")
+    shutil.rmtree(part / "runs" / _path(part) / "bbr" / "2")
     client = Client(served(part))
-    assert client.json("/data/runs.json")["rows"] == 6
+    assert client.json("/data/runs.json")["rows"] == 10
     status = client.columns("/data/columns/status.bin")[1]["values"]
     reason = client.columns("/data/columns/reason.bin")[1]["values"]
     goodput = client.columns("/data/columns/goodput_mbps.bin")[1]["values"]
-    assert status.count("done") == 5
+    assert status.count("done") == 9
     row = status.index("missing")
     assert "not run" in reason[row]
     assert np.isnan(goodput[row])
@@ -229,7 +226,7 @@ def test_bad_usage(dumbbell: Any, results: Path, tmp_path: Path) -> None:  # noq
         (["serve", tmp_path / "nothing"], "no such directory"),
         (["serve", results, results], "given twice"),
         (["serve", results, "--port", "99999999"], "port"),
-        (["site", results, "--out", results], "results"),
+        (["site", results, "--out", results], "exists already: choose another --out"),
     ):
         done = dumbbell(*words, expect=2)
         assert told in done.stderr

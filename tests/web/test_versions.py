@@ -12,25 +12,29 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import dumbbell
+from support.shelf import Shelf
 from web.conftest import Served, axe, overflow
 from web.made import many, write_pages
 from web.test_overview import HOSTILE
 
 
-@pytest.fixture(scope="module")
-def versions(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Three results directories; in the second one CUBIC sends with another initial window on a shorter run."""
-    folder = tmp_path_factory.mktemp("versions")
-    for name, seconds, seed in (("v1", 2.0, 1), ("v2", 4.0, 2), ("v3", 2.0, 3)):
-        dumbbell.run(
-            schemes=["cubic", "copa"],
-            path="pantheon-4",
-            runs=6,
-            duration=seconds,
-            seed=seed,
-            log="none",
-            out=folder / name,
-        )
+@pytest.fixture
+def versions(shelf: Shelf) -> list[Path]:
+    """Three results directories; in the second one runs are longer."""
+
+    def make(folder: Path) -> None:
+        for name, seconds, seed in (("v1", 2.0, 1), ("v2", 4.0, 2), ("v3", 2.0, 3)):
+            dumbbell.run(
+                schemes=["cubic", "copa"],
+                path="pantheon-4",
+                runs=6,
+                duration=seconds,
+                seed=seed,
+                log="none",
+                out=folder / name,
+            )
+
+    folder = shelf.made("versions", make)
     return [folder / name for name in ("v1", "v2", "v3")]
 
 
