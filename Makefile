@@ -154,10 +154,11 @@ check-web: web/node_modules/.installed
 # The gate, and suites beside it: CONTRIBUTING.md says what is where, scripts/suites.py which suites a change touches.
 
 .PHONY: test
-# Everything is built before anything is tested. The tests of Python take longest: the counts of its runner come last.
+# One cargo at a time: they lock the same folder. The tests of Python take longest: the counts of its runner come last.
 test: ## The gate: check, the tests of Rust and of Python, a smoke test of each real thing
 	@scripts/kept_build.sh restore $(TARGET)
-	@$(MAKE) --no-print-directory check $(VENV)/.module $(PAGES)/index.html rust-tests
+	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory $(VENV)/.module $(PAGES)/index.html rust-tests
 	@scripts/kept_build.sh keep $(TARGET)
 	@$(MAKE) --no-print-directory --output-sync=line test-python test-rust
 
@@ -166,9 +167,8 @@ test: ## The gate: check, the tests of Rust and of Python, a smoke test of each 
 test-all: test ## The gate and every other suite
 	@set -e; for suite in $(SUITES); do $(MAKE) --no-print-directory test-$$suite; done
 
-# Compiled while Python is checked; after the other tests, which lock the same folder.
 .PHONY: rust-tests
-rust-tests: check-rust
+rust-tests: compiler
 	$(CARGO) test --workspace $(OTHERS) --test '*' --no-run --locked --quiet
 
 # Crates whose integration tests carry real packets.
