@@ -347,12 +347,13 @@ def test_emulate_has_the_paths_delay(dumbbell: Dumbbell, punctual: Punctual[Run]
     (folder / "talker.py").write_text(TALKER)
     server = ("--server", f"{sys.executable} talker.py receive 5001", "--log", "x.parquet")
     client = ("--", sys.executable, "-c", MEASURE)
-    run = punctual(lambda: emulated(dumbbell("emulate", "--path", "small.toml", *server, *client)))
-    assert float(run["stdout"]) >= 0.020
+    (folder / "far.toml").write_text(paths.FAR)
+    run = punctual(lambda: emulated(dumbbell("emulate", "--path", "far.toml", *server, *client)))
+    assert float(run["stdout"]) >= 0.050
     packets = polars.read_parquet(folder / "x.parquet")
     assert len(packets) > 3
     delays_ms = packets.filter(polars.col("event") == DELIVER)["one_way_delay_ns"] / 1e6
-    assert 10.0 <= delays_ms.min() <= delays_ms.median() < 12.0
+    assert 25.0 <= delays_ms.min() <= delays_ms.median() < 27.5
 
 
 MEASURE = """

@@ -7,6 +7,8 @@ import polars
 import pytest
 
 from support.commands.command import Dumbbell, show
+from support.inputs import paths
+from support.punctual import Punctual, Run, emulated
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
 
@@ -29,15 +31,23 @@ def _rate_mbps(packets: polars.DataFrame) -> float:
     return float(packets["size_bytes"].sum() * 8e3 / (times_ns.max() - times_ns.min()))
 
 
-def test_captures_of_both_ends_agree_with_the_log_of_the_path_between_them(dumbbell: Dumbbell, folder: Path) -> None:
+def _full_packets(folder: Path, run: Run) -> polars.DataFrame:
+    """What arrived in a run, without handshake and farewell, which are late on a busy machine."""
+    packets = polars.read_parquet(folder / run["directory"] / "packets.parquet")
+    return packets.filter((polars.col("event") == DELIVER) & (polars.col("size_bytes") > 1000))
+
+
+def test_captures_of_both_ends_agree_with_the_log_of_the_path_between_them(
+    dumbbell: Dumbbell, punctual: Punctual[Run], folder: Path
+) -> None:
     (folder / "capture.py").write_text(CAPTURE)
+    (folder / "far.toml").write_text(paths.FAR)
     tests = Path(__file__).parents[1]
     client = "iperf3 -c $DUMBBELL_PEER -p 5201 -t 3 -C cubic -J --logfile iperf.json"
     words = [sys.executable, "capture.py", tests, "sender.pcap", "sh", "-c", f"sleep 0.7; {client}"]
     server = f"{sys.executable} capture.py {tests} receiver.pcap timeout 6 iperf3 -s -1 -p 5201"
-    dumbbell(
-        "emulate", "--path", "small.toml", "--quiet", "--log", "path.parquet", "--server", server, "--", *words,
-    )  # fmt: skip
+    path = ("--path", "far.toml", "--log", "path.parquet")
+    punctual(lambda: emulated(dumbbell("emulate", *path, "--server", server, "--", *words)))
     log = polars.read_parquet(folder / "path.parquet")
     dumbbell("import", "pcap", "sender.pcap", "--receiver", "receiver.pcap", "--out", "both")
     (run,) = show(dumbbell, "both")["runs"]
@@ -53,10 +63,10 @@ def test_captures_of_both_ends_agree_with_the_log_of_the_path_between_them(dumbb
     )
     # from the first packet to the last, handshake and farewell among them, which are late on a busy machine
     assert flow["throughput_mbps"] == pytest.approx(_rate_mbps(delivered), rel=1e-3)
-    full = delivered.filter(polars.col("size_bytes") > 1000)
+    full = _full_packets(folder / "both", run)
     assert _rate_mbps(full) == pytest.approx(_rate_mbps(data), rel=0.02)
     delays_ms = data["one_way_delay_ns"] / 1e6
-    assert flow["owd_min_ms"] >= 10.0
+    assert flow["owd_min_ms"] >= 25.0
     # The stacks' own time between capture and path is in the captures' delays.
     assert flow["owd_p50_ms"] == pytest.approx(delays_ms.median(), rel=0.1, abs=2.0)
     lost = 1 - len(data) / len(sent)
@@ -67,7 +77,7 @@ def test_captures_of_both_ends_agree_with_the_log_of_the_path_between_them(dumbb
     (seen,) = alone["flows"]
     assert alone["capture"]["role"] == "sender"
     assert (seen["delay_p95_ms"], seen["owd_min_ms"]) == (None, None)
-    assert 20.0 <= seen["rtt_min_ms"] < 30.0
+    assert 50.0 <= seen["rtt_min_ms"] < 60.0
     dumbbell("import", "iperf3", "iperf.json", "--out", "iperf")
     (counted,) = show(dumbbell, "iperf")["runs"][0]["flows"]
     # iperf3 asks for the last time when it stops; the stack goes on.
@@ -82,4 +92,5 @@ def test_captures_of_both_ends_agree_with_the_log_of_the_path_between_them(dumbb
     dumbbell("import", "pcap", "receiver.pcap", "--out", "other")
     (arrived,) = show(dumbbell, "other")["runs"]
     assert arrived["capture"]["role"] == "receiver"
-    assert arrived["flows"][0]["throughput_mbps"] == pytest.approx(flow["throughput_mbps"], rel=0.01)
+    assert arrived["flows"][0]["packets_delivered"] == pytest.approx(flow["packets_delivered"], abs=5)
+    assert _rate_mbps(_full_packets(folder / "other", arrived)) == pytest.approx(_rate_mbps(full), rel=0.01)
