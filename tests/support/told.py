@@ -1,0 +1,19 @@
+"""What a command says, in the form in which snapshots keep it."""
+
+import textwrap
+from pathlib import Path
+
+WIDTH = 100
+
+
+def told(text: object, folder: Path) -> str:
+    """Return the text without the name of the test's `folder`, each line folded; what follows is indented.
+
+    An error with a long list of what is allowed is one line, which nobody could compare.
+    """
+    lines = str(text).replace(f"{folder}/", "").rstrip("\n").split("\n")
+    return "\n".join(_folded(line) for line in lines)
+
+
+def _folded(line: str) -> str:
+    return textwrap.fill(line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
