@@ -5,10 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from inline_snapshot import snapshot
 
 from dumbbell import _core, catalog
 from dumbbell.catalog.trace_files import read_trace
 from support.commands.command import Dumbbell
+from support.told import told
 from validation import cellular_fit
 
 DOWN = [path for path in catalog.paths().names() if path.startswith("cellular-") and path.endswith("-down")]
@@ -58,15 +60,36 @@ def test_a_path_is_exported_as_the_trace_of_its_run(dumbbell: Dumbbell, folder: 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("default",), "path default: data: 0 elements with delivery opportunities"),
-        (("cellular-att-lte-down", "--direction", "up"), "allowed are data, ack"),
-        (("absent",), "unknown path `absent`"),
-        (("cellular-att-lte-down", "--duration", "0.001"), "no opportunity in data"),
+        (
+            ("default",),
+            snapshot(
+                """\
+dumbbell: path default: data: 0 elements with delivery opportunities (trace, poisson, cellular):
+  exactly one is needed\
+"""
+            ),
+        ),
+        (
+            ("cellular-att-lte-down", "--direction", "up"),
+            snapshot(
+                """\
+dumbbell: argument --direction: unknown `up`: allowed are data, ack (`dumbbell export --help` shows
+  what is possible)\
+"""
+            ),
+        ),
+        (("absent",), snapshot("dumbbell: unknown path `absent`: `dumbbell list paths` shows all")),
+        (
+            ("cellular-att-lte-down", "--duration", "0.001"),
+            snapshot(
+                "dumbbell: path cellular-att-lte-down: no opportunity in data from 1 ms to 0.001 s: no trace has none"
+            ),
+        ),
     ],
 )
 def test_what_is_no_trace_is_not_exported(
     dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     done = dumbbell("export", "trace", *arguments, "--out", "x.trace", expect=2)
-    assert said in done.stderr
+    assert told(done.stderr, folder) == said
     assert not (folder / "x.trace").exists()

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 import dumbbell
 from support.commands.command import Dumbbell
+from support.told import told
 
 WORDS = ("--rate", "20mbit", "--rtt", "40ms", "--queue", "1bdp")
 SHORT = ("--schemes", "reno", "--duration", "2", "--out", "out", "--json")
@@ -155,22 +157,75 @@ def test_a_queue_that_a_schedule_changes_can_begin_with_a_bdp() -> None:
 @pytest.mark.parametrize(
     ("queue", "delay", "said"),
     [
-        ("{ bdp = 1 }", 0, "`data[0].queue`: 1 bdp needs a base RTT, and no element of the path has a `delay_ms`: "),
-        ('"2bdp"', 0, "`data[0].queue`: 2 bdp needs a base RTT"),
-        ("{ bdp = 1, packets = 3 }", 20, "`data[0].queue`: has `bdp` and `packets`: allowed is one of them"),
-        ('{ bdp = "1" }', 20, '`data[0].queue.bdp` = "1": allowed is a number'),
-        ("{ bdp = -1 }", 20, "`data[0].queue` = `-1bdp`: allowed is a length like 100p (packets)"),
-        ("{ ms = 0 }", 20, "`data[0].queue` = `0ms`: allowed is a length above 0"),
-        ('"1 bpd"', 20, "`data[0].queue` = `1 bpd`: allowed is a length like 100p (packets), 150kB (bytes)"),
-        ('"0.5p"', 20, "`data[0].queue` = `0.5p`: allowed is a whole number of packets"),
-        ('{ kind = "infinite", bdp = 1 }', 20, ".queue: unknown field `packets`"),
+        (
+            "{ bdp = 1 }",
+            0,
+            snapshot(
+                """\
+dumbbell: q.toml: `data[0].queue`: 1 bdp needs a base RTT, and no element of the path has a
+  `delay_ms`: give it one, or the length in packets, bytes or ms, like 100p, 150kB or 200ms\
+"""
+            ),
+        ),
+        (
+            '"2bdp"',
+            0,
+            snapshot(
+                """\
+dumbbell: q.toml: `data[0].queue`: 2 bdp needs a base RTT, and no element of the path has a
+  `delay_ms`: give it one, or the length in packets, bytes or ms, like 100p, 150kB or 200ms\
+"""
+            ),
+        ),
+        (
+            "{ bdp = 1, packets = 3 }",
+            20,
+            snapshot("dumbbell: q.toml: `data[0].queue`: has `bdp` and `packets`: allowed is one of them"),
+        ),
+        ('{ bdp = "1" }', 20, snapshot('dumbbell: q.toml: `data[0].queue.bdp` = "1": allowed is a number')),
+        (
+            "{ bdp = -1 }",
+            20,
+            snapshot(
+                """\
+dumbbell: q.toml: `data[0].queue` = `-1bdp`: allowed is a length like 100p (packets), 150kB (bytes),
+  200ms (at the rate) or 1bdp (bandwidth-delay products)\
+"""
+            ),
+        ),
+        (
+            "{ ms = 0 }",
+            20,
+            snapshot(
+                """\
+dumbbell: q.toml: `data[0].queue` = `0ms`: allowed is a length above 0, at most 1000bdp, 1000s or
+  1e9 packets or bytes\
+"""
+            ),
+        ),
+        (
+            '"1 bpd"',
+            20,
+            snapshot(
+                """\
+dumbbell: q.toml: `data[0].queue` = `1 bpd`: allowed is a length like 100p (packets), 150kB (bytes),
+  200ms (at the rate) or 1bdp (bandwidth-delay products)\
+"""
+            ),
+        ),
+        ('"0.5p"', 20, snapshot("dumbbell: q.toml: `data[0].queue` = `0.5p`: allowed is a whole number of packets")),
+        (
+            '{ kind = "infinite", bdp = 1 }',
+            20,
+            snapshot("dumbbell: q.toml: path `q`: ack[1].queue: unknown field `packets`, there are no fields"),
+        ),
     ],
 )
 def test_lengths_of_queues_that_are_none(dumbbell: Dumbbell, folder: Path, queue: str, delay: float, said: str) -> None:
     (folder / "q.toml").write_text(QUEUE.format(queue=queue, delay=delay))
     (line,) = dumbbell("run", "--path", "q.toml", "--schemes", "reno", "--out", "out", expect=2).stderr.splitlines()
     assert line.startswith("dumbbell: q.toml: ")
-    assert said in line
+    assert told(line, folder) == said
     assert not (folder / "out").exists()
 
 

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from support.commands.command import TIMEOUT_S, Dumbbell
+from support.told import told
 
 
 def test_printed_written_and_installed_are_the_same(dumbbell: Dumbbell, folder: Path) -> None:
@@ -25,15 +27,31 @@ def test_printed_written_and_installed_are_the_same(dumbbell: Dumbbell, folder: 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["paths"], "paths"),
-        (["path", "--out", "a", "--where"], "not allowed with"),
-        (["path", "--out", "no/such/file"], "no/such/file"),
+        (
+            ["paths"],
+            snapshot(
+                """\
+dumbbell: argument experiment|path|scheme: unknown `paths` (did you mean `path`?): allowed are
+  experiment, path, scheme (`dumbbell schema --help` shows what is possible)\
+"""
+            ),
+        ),
+        (
+            ["path", "--out", "a", "--where"],
+            snapshot(
+                """\
+dumbbell: argument --where: not allowed with argument --out (`dumbbell schema --help` shows what is
+  possible)\
+"""
+            ),
+        ),
+        (["path", "--out", "no/such/file"], snapshot("dumbbell: No such file or directory: no/such/file")),
     ],
 )
 def test_refusals(dumbbell: Dumbbell, folder: Path, words: list[str], said: str) -> None:
     before = sorted(folder.iterdir())
     done = dumbbell("schema", *words, expect=2)
-    assert said in done.stderr
+    assert told(done.stderr, folder) == said
     assert done.stderr.startswith("dumbbell")
     assert done.stderr.count("\n") == 1
     assert sorted(folder.iterdir()) == before

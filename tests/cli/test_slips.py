@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 import dumbbell as library
 from dumbbell import catalog
@@ -14,6 +15,7 @@ from dumbbell.catalog.index import Index
 from dumbbell.catalog.options.parser import StrictParser
 from dumbbell.cli.parser import command_parser
 from support.commands.command import Dumbbell
+from support.told import told
 
 EXPERIMENT = 'schemes = ["reno"]\npaths = ["default"]\n'
 SCHEME = 'controller = "reno"\nparameters = { beta = 0.7 }\n'
@@ -22,38 +24,150 @@ SCHEME = 'controller = "reno"\nparameters = { beta = 0.7 }\n'
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("run --scheme cubic", "unknown option --scheme (did you mean `--schemes`?)"),
-        ("run --schemes cubic --paths default", "unknown option --paths (did you mean `--path`?)"),
-        ("benchmark --scheme copa", "unknown option --scheme (did you mean `--schemes`?)"),
-        ("run --Path=default", "unknown option --Path (did you mean `--path`?)"),
-        ("kernel list --jsn", "unknown option --jsn (did you mean `--json`?)"),
-        ("--versoin", "unknown option --versoin (did you mean `--version`?)"),
-        ("rnu", "unknown command `rnu` (did you mean `run`?): allowed are benchmark, calibrate"),
-        ("kernel lst", "unknown command `lst` (did you mean `list`?)"),
-        ("run --schemes CUBIC", "unknown scheme `CUBIC` (did you mean `cubic`?)"),
-        ("run --schemes reno --path Korea-China", "unknown path `Korea-China` (did you mean `korea-china`?)"),
-        ("run Quick", "unknown experiment `Quick` (did you mean `quick`?)"),
-        ("run --schemes reno --log FULL", "unknown `FULL` (did you mean `full`?)"),
-        ("run --schemes cubic bbr", "names stand between commas: --schemes cubic,bbr"),
-        ("run --schemes cubic bbr reno", "names stand between commas: --schemes cubic,bbr,reno"),
-        ("run --schemes reno --path default korea-china", "names stand between commas: --path default,korea-china"),
-        ("benchmark --schemes copa bbr", "names stand between commas: --schemes copa,bbr"),
-        ("run office.toml", "office.toml: this is a path file: --path office.toml"),
-        ("run --schemes office.toml", "office.toml: this is a path file: --path office.toml"),
-        ("run --schemes reno --path mine.toml", "mine.toml: this is an experiment file: dumbbell run mine.toml"),
-        ("run ours.toml", "ours.toml: this is a scheme file: --schemes ours.toml"),
-        ("run up.trace", "up.trace: this is a trace file: --path up.trace"),
-        ("run aimd.py", "aimd.py: this is a plug-in file: --plugin aimd.py"),
-        ("run korea-china", "korea-china: this is a path: --path korea-china"),
-        ("run out", "out: this is a results directory: dumbbell show out"),
-        ("run cubic", "cubic: this is a scheme: --schemes cubic"),
-        ("run --schemes reno --path quick", "quick: this is an experiment: dumbbell run quick"),
-        ("emulate --path default ls -l", "`-l`: nothing is expected there, a command's own options stand behind `--`"),
-        ("show out more", "`more`: nothing is expected there"),
-        ("run --rate 10mbit --rtt 40ms --rate=20mbit", "--rate: is given twice (10mbit and 20mbit): allowed is once"),
-        ("run --path default --path lab", "--path: is given twice: names stand between commas: --path default,lab"),
-        ("show out --json --json", "--json: is given twice: allowed is once"),
-        ("kernel list --json --json", "--json: is given twice: allowed is once"),
+        (
+            "run --scheme cubic",
+            snapshot(
+                """\
+dumbbell: unknown option --scheme (did you mean `--schemes`?) (`dumbbell run --help` shows what is
+  possible)\
+"""
+            ),
+        ),
+        (
+            "run --schemes cubic --paths default",
+            snapshot(
+                """\
+dumbbell: unknown option --paths (did you mean `--path`?) (`dumbbell run --help` shows what is
+  possible)\
+"""
+            ),
+        ),
+        (
+            "benchmark --scheme copa",
+            snapshot(
+                """\
+dumbbell: unknown option --scheme (did you mean `--schemes`?) (`dumbbell benchmark --help` shows
+  what is possible)\
+"""
+            ),
+        ),
+        (
+            "run --Path=default",
+            snapshot(
+                """\
+dumbbell: unknown option --Path (did you mean `--path`?) (`dumbbell run --help` shows what is
+  possible)\
+"""
+            ),
+        ),
+        (
+            "kernel list --jsn",
+            snapshot(
+                """\
+dumbbell: unknown option --jsn (did you mean `--json`?) (`dumbbell kernel list --help` shows what is
+  possible)\
+"""
+            ),
+        ),
+        (
+            "--versoin",
+            snapshot(
+                """\
+dumbbell: unknown option --versoin (did you mean `--version`?) (`dumbbell --help` shows what is
+  possible)\
+"""
+            ),
+        ),
+        (
+            "rnu",
+            snapshot(
+                """\
+dumbbell: unknown command `rnu` (did you mean `run`?): allowed are benchmark, calibrate, ccperf,
+  check, completion, conformance, diff, doctor, emulate, export, figure, import, kernel, list, path,
+  plugin, remote, report, reproduce, run, schema, serve, show, site, size, train, vectors, verify\
+"""
+            ),
+        ),
+        (
+            "kernel lst",
+            snapshot("dumbbell: unknown command `lst` (did you mean `list`?): allowed are list, load, unload"),
+        ),
+        (
+            "run --schemes CUBIC",
+            snapshot("dumbbell: unknown scheme `CUBIC` (did you mean `cubic`?): `dumbbell list schemes` shows all"),
+        ),
+        (
+            "run --schemes reno --path Korea-China",
+            snapshot(
+                "dumbbell: unknown path `Korea-China` (did you mean `korea-china`?): `dumbbell list paths` shows all"
+            ),
+        ),
+        (
+            "run Quick",
+            snapshot(
+                "dumbbell: unknown experiment `Quick` (did you mean `quick`?): `dumbbell list experiments` shows all"
+            ),
+        ),
+        (
+            "run --schemes reno --log FULL",
+            snapshot(
+                """\
+dumbbell: argument --log: unknown `FULL` (did you mean `full`?): allowed are none, packets, full
+  (`dumbbell run --help` shows what is possible)\
+"""
+            ),
+        ),
+        (
+            "run --schemes cubic bbr",
+            snapshot("dumbbell: `bbr` is no experiment: names stand between commas: --schemes cubic,bbr"),
+        ),
+        (
+            "run --schemes cubic bbr reno",
+            snapshot("dumbbell: `reno`: names stand between commas: --schemes cubic,bbr,reno"),
+        ),
+        (
+            "run --schemes reno --path default korea-china",
+            snapshot(
+                "dumbbell: `korea-china` is no experiment: names stand between commas: --path default,korea-china"
+            ),
+        ),
+        ("benchmark --schemes copa bbr", snapshot("dumbbell: `bbr`: names stand between commas: --schemes copa,bbr")),
+        ("run office.toml", snapshot("dumbbell: office.toml: this is a path file: --path office.toml")),
+        ("run --schemes office.toml", snapshot("dumbbell: office.toml: this is a path file: --path office.toml")),
+        (
+            "run --schemes reno --path mine.toml",
+            snapshot("dumbbell: mine.toml: this is an experiment file: dumbbell run mine.toml"),
+        ),
+        ("run ours.toml", snapshot("dumbbell: ours.toml: this is a scheme file: --schemes ours.toml")),
+        ("run up.trace", snapshot("dumbbell: up.trace: this is a trace file: --path up.trace")),
+        ("run aimd.py", snapshot("dumbbell: aimd.py: this is a plug-in file: --plugin aimd.py")),
+        ("run korea-china", snapshot("dumbbell: korea-china: this is a path: --path korea-china")),
+        ("run out", snapshot("dumbbell: out: this is a results directory: dumbbell show out")),
+        ("run cubic", snapshot("dumbbell: cubic: this is a scheme: --schemes cubic")),
+        ("run --schemes reno --path quick", snapshot("dumbbell: quick: this is an experiment: dumbbell run quick")),
+        (
+            "emulate --path default ls -l",
+            snapshot(
+                """\
+dumbbell: `-l`: nothing is expected there, a command's own options stand behind `--` (`dumbbell
+  emulate --help` shows what is possible)\
+"""
+            ),
+        ),
+        (
+            "show out more",
+            snapshot("dumbbell: `more`: nothing is expected there (`dumbbell show --help` shows what is possible)"),
+        ),
+        (
+            "run --rate 10mbit --rtt 40ms --rate=20mbit",
+            snapshot("dumbbell: --rate: is given twice (10mbit and 20mbit): allowed is once"),
+        ),
+        (
+            "run --path default --path lab",
+            snapshot("dumbbell: --path: is given twice: names stand between commas: --path default,lab"),
+        ),
+        ("show out --json --json", snapshot("dumbbell: --json: is given twice: allowed is once")),
+        ("kernel list --json --json", snapshot("dumbbell: --json: is given twice: allowed is once")),
     ],
 )
 def test_a_slip_gets_the_nearest_name(dumbbell: Dumbbell, folder: Path, line: str, said: str) -> None:
@@ -67,7 +181,7 @@ def test_a_slip_gets_the_nearest_name(dumbbell: Dumbbell, folder: Path, line: st
     done = dumbbell(*line.split(), expect=2)
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
-    assert said in done.stderr
+    assert told(done.stderr, folder) == said
 
 
 REPEATABLE = {

@@ -6,12 +6,14 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 from dumbbell import catalog
 from dumbbell.catalog.experiment_file import parse_experiment_file
 from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.experiment import Experiment, Overrides, resolve
 from support.commands.command import Dumbbell, show
+from support.told import told
 
 PLAN = """
 schemes = ["reno"]
@@ -97,24 +99,59 @@ def test_a_resolved_experiment_with_arrivals_reads_back_as_itself() -> None:
     [
         (
             'arrivals = { kind = "pareto", per_s = 1.0 }',
-            '`flow[0].arrivals.kind` = "pareto": allowed is one of poisson',
+            snapshot('dumbbell: plan.toml: `flow[0].arrivals.kind` = "pareto": allowed is one of poisson'),
         ),
-        ('arrivals = { kind = "poisson", per_s = 0 }', "`flow[0].arrivals.per_s` = 0"),
-        ('arrivals = { kind = "poisson" }', "key `flow[0].arrivals.per_s` is missing"),
-        ('every_s = 1.0\narrivals = { kind = "poisson", per_s = 1.0 }', "`flow[0].every_s` = 1.0: allowed is one of"),
-        ("count = 0", "`flow[0].count` = 0"),
-        ('application = { kind = "fixed", bytes = { kind = "gauss" } }', '`flow[0].application.bytes.kind` = "gauss"'),
+        (
+            'arrivals = { kind = "poisson", per_s = 0 }',
+            snapshot("dumbbell: plan.toml: `flow[0].arrivals.per_s` = 0: allowed is a number from 1e-06 to 1e+06"),
+        ),
+        (
+            'arrivals = { kind = "poisson" }',
+            snapshot(
+                "dumbbell: plan.toml: key `flow[0].arrivals.per_s` is missing: needed is a number from 1e-06 to 1e+06"
+            ),
+        ),
+        (
+            'every_s = 1.0\narrivals = { kind = "poisson", per_s = 1.0 }',
+            snapshot("dumbbell: plan.toml: `flow[0].every_s` = 1.0: allowed is one of every_s, arrivals"),
+        ),
+        (
+            "count = 0",
+            snapshot("dumbbell: plan.toml: `flow[0].count` = 0: allowed is a whole number from 1 to 10000"),
+        ),
+        (
+            'application = { kind = "fixed", bytes = { kind = "gauss" } }',
+            snapshot(
+                """\
+dumbbell: plan.toml: `flow[0].application.bytes.kind` = "gauss": allowed is one of choice, uniform,
+  lognormal, pareto\
+"""
+            ),
+        ),
         (
             'application = { kind = "fixed", bytes = { kind = "choice", values = [1, 2], weights = [1] } }',
-            "one for each of",
+            snapshot(
+                """\
+dumbbell: plan.toml: `flow[0].application.bytes.weights` = [1.0]: allowed is one for each of the 2
+  values, not all 0\
+"""
+            ),
         ),
-        ('application = { kind = "fixed", bytes = { kind = "pareto", mean = 10, shape = 1.0 } }', "shape` = 1.0"),
-        ("every_s = 0.001", "more than 10000 flows"),
+        (
+            'application = { kind = "fixed", bytes = { kind = "pareto", mean = 10, shape = 1.0 } }',
+            snapshot(
+                "dumbbell: plan.toml: `flow[0].application.bytes.shape` = 1.0: allowed is a number from 1.001 to 100"
+            ),
+        ),
+        (
+            "every_s = 0.001",
+            snapshot("dumbbell: plan.toml: reno on default: `flow[0]`: more than 10000 flows in a run"),
+        ),
     ],
 )
 def test_bad_arrivals_are_refused_in_one_line(flow: str, message: str, dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "plan.toml").write_text(PLAN.format(flow=flow, duration=60.0, more=""))
-    assert message in dumbbell("run", "plan.toml", expect=2).stderr
+    assert told(dumbbell("run", "plan.toml", expect=2).stderr, folder) == message
 
 
 def test_the_drawn_flows_are_in_the_runs_specification(dumbbell: Dumbbell, folder: Path) -> None:

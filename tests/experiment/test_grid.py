@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 import dumbbell as package
 from dumbbell import catalog
@@ -17,6 +18,7 @@ from dumbbell.catalog.grids.grid import cells, check_size, parse_grid
 from dumbbell.catalog.grids.size import Size
 from dumbbell.catalog.toml_tables import TomlTable
 from support.commands.command import Dumbbell, show
+from support.told import told
 
 EXPERIMENT = """
 name = "grid"
@@ -259,17 +261,67 @@ def test_versus_puts_the_others_behind_ours() -> None:
 @pytest.mark.parametrize(
     ("grid", "expected"),
     [
-        ("kk = 2", "unknown axis `grid.kk` (did you mean `k`?)"),
-        ("k = 0", "`grid.k` = 0: allowed is a whole number from 1 to 10000"),
-        ("k = []", "`grid.k` = []: allowed is a list of at least one value"),
-        ('qdisc = "fifa"', "allowed is one of fifo"),
-        ("k = 2\nrtts = [[10, 20, 30]]", "allowed is as many values as flows under test"),
-        ('step = { target = "rate", direction = "up", period_s = 1.0, lower = 4.0, upper = 2.0 }', "less than `upper`"),
-        ('step = { target = "rat", direction = "up", period_s = 1.0, lower = 4.0, upper = 2.0 }', "did you mean"),
-        ('step = { targets = "rate" }', "key `grid.step.target` is missing"),
-        ("loss = 1.5", "allowed is a number from 0 to 1"),
-        ("random_walk = { rate_min = 1.0 }", "key `grid.random_walk.rate_corr_coeff` is missing"),
-        ("versus = { theirs = 2 }", "0 without a `scheme`"),
+        (
+            "kk = 2",
+            snapshot(
+                """\
+dumbbell: bad.toml: unknown axis `grid.kk` (did you mean `k`?): allowed are k, k_scaled, rtts,
+  start_gap_s, bytes, bw_factor, rtt_ms, qlen_bdp, queue_bytes, qdisc, loss, loss_before, ack_loss,
+  loss_both_ways, outage, step, pulse, random_walk, versus, transport, staircase\
+"""
+            ),
+        ),
+        ("k = 0", snapshot("dumbbell: bad.toml: `grid.k` = 0: allowed is a whole number from 1 to 10000")),
+        ("k = []", snapshot("dumbbell: bad.toml: `grid.k` = []: allowed is a list of at least one value")),
+        (
+            'qdisc = "fifa"',
+            snapshot(
+                """\
+dumbbell: bad.toml: `grid.qdisc` = "fifa": allowed is one of fifo, red, codel, fq-codel, pie,
+  cobalt, dualpi2, red-ecn, codel-ecn, fq-codel-ecn, pie-ecn, cobalt-ecn (did you mean `fifo`?)\
+"""
+            ),
+        ),
+        (
+            "k = 2\nrtts = [[10, 20, 30]]",
+            snapshot(
+                """\
+dumbbell: bad.toml: `grid.rtts` = [10.0, 20.0, 30.0]: allowed is as many values as flows under test:
+  2\
+"""
+            ),
+        ),
+        (
+            'step = { target = "rate", direction = "up", period_s = 1.0, lower = 4.0, upper = 2.0 }',
+            snapshot("dumbbell: bad.toml: `grid.step.lower` = 4.0: allowed is less than `upper` = 2"),
+        ),
+        (
+            'step = { target = "rat", direction = "up", period_s = 1.0, lower = 4.0, upper = 2.0 }',
+            snapshot(
+                """\
+dumbbell: bad.toml: `grid.step.target` = "rat": allowed is one of rate, rtt, loss (did you mean
+  `rate`?)\
+"""
+            ),
+        ),
+        (
+            'step = { targets = "rate" }',
+            snapshot("dumbbell: bad.toml: key `grid.step.target` is missing: needed is one of rate, rtt, loss"),
+        ),
+        ("loss = 1.5", snapshot("dumbbell: bad.toml: `grid.loss` = 1.5: allowed is a number from 0 to 1")),
+        (
+            "random_walk = { rate_min = 1.0 }",
+            snapshot(
+                """\
+dumbbell: bad.toml: key `grid.random_walk.rate_corr_coeff` is missing: needed is a number from 0 to
+  1\
+"""
+            ),
+        ),
+        (
+            "versus = { theirs = 2 }",
+            snapshot("dumbbell: bad.toml: `grid.versus.theirs` = 2: allowed is 0 without a `scheme`"),
+        ),
     ],
 )
 def test_what_an_axis_does_not_take_is_refused_by_name(
@@ -277,7 +329,7 @@ def test_what_an_axis_does_not_take_is_refused_by_name(
 ) -> None:
     (folder / "bad.toml").write_text(f'schemes = ["reno"]\npaths = ["default"]\n[grid]\n{grid}\n')
     done = dumbbell("run", "bad.toml", "--out", "out", expect=2)
-    assert expected in done.stderr
+    assert told(done.stderr, folder) == expected
     assert "bad.toml" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (folder / "out").exists()

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 import dumbbell
 from dumbbell.formats.packetdrill import convert_packetdrill
 from support.commands.command import Dumbbell
 from support.inputs.packetdrill_scripts import CLIENT, LOSS, OPEN, RECEIVER
+from support.told import told
 
 
 def test_a_loss_is_repaired_as_it_says(dumbbell: Dumbbell, folder: Path) -> None:
@@ -44,26 +46,148 @@ def test_timestamps_shorten_segments_and_without_sackok_there_is_no_sack() -> No
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ("// a server", "--tolerance_usecs=10000", "line 1: `--tolerance_usecs`: options of packetdrill are not taken"),
-        ("congestion_control=reno", "rmem=4096", "line 2: sysctl `net.ipv4.tcp_rmem`: expected net.ipv4.tcp_sack,"),
-        ("sysctl -q", "rm -r", "line 2: command `rm -r net.ipv4.tcp_congestion_control=reno`: expected sysctl or"),
-        ("listen(3, 1)", "fork(3)", "line 7: call `fork`: expected socket,"),
-        ("SO_REUSEADDR", "SO_LINGER", "line 5: socket option `SO_LINGER`: expected SO_REUSEADDR,"),
-        ("+.1 < .", "* < .", "line 11: time `*`: expected seconds"),
-        ("+.1 < .", "+.1~+.2 < .", "line 11: time `+.1~+.2`: expected seconds"),
-        ("= 10000", "= 5000", "line 16: `write`: expected one that writes all of its bytes"),
-        ("> P. 1:10001(10000)", "> P. 1:10001(9000)", "line 17: `> P. 1:10001(9000) ack 1`: from 1 to 10001 are not"),
-        ("> P. 1:10001(10000)", "> F. 1:1(0)", "line 17: FIN, RST and URG: expected data and ACKs"),
-        ("> P. 1:10001(10000) ack 1", "> udp (100)", "line 17: `> udp (100)`: expected a TCP segment"),
-        ("tcpi_snd_cwnd == 10,", "tcpi_unacked == 10,", "line 18: `tcpi_unacked`: expected tcpi_snd_cwnd,"),
+        (
+            "// a server",
+            "--tolerance_usecs=10000",
+            snapshot("dumbbell: loss.pkt: line 1: `--tolerance_usecs`: options of packetdrill are not taken"),
+        ),
+        (
+            "congestion_control=reno",
+            "rmem=4096",
+            snapshot(
+                """\
+dumbbell: loss.pkt: line 2: sysctl `net.ipv4.tcp_rmem`: expected net.ipv4.tcp_sack,
+  net.ipv4.tcp_early_retrans, net.ipv4.tcp_recovery, net.ipv4.tcp_congestion_control\
+"""
+            ),
+        ),
+        (
+            "sysctl -q",
+            "rm -r",
+            snapshot(
+                """\
+dumbbell: loss.pkt: line 2: command `rm -r net.ipv4.tcp_congestion_control=reno`: expected sysctl or
+  defaults.sh: nothing is executed\
+"""
+            ),
+        ),
+        (
+            "listen(3, 1)",
+            "fork(3)",
+            snapshot(
+                """\
+dumbbell: loss.pkt: line 7: call `fork`: expected socket, bind, listen, accept, connect, fcntl,
+  getsockopt, read, recv, close, write, send, sendto, setsockopt\
+"""
+            ),
+        ),
+        (
+            "SO_REUSEADDR",
+            "SO_LINGER",
+            snapshot(
+                """\
+dumbbell: loss.pkt: line 5: socket option `SO_LINGER`: expected SO_REUSEADDR, TCP_NODELAY,
+  SO_SNDBUF, TCP_CONGESTION\
+"""
+            ),
+        ),
+        (
+            "+.1 < .",
+            "* < .",
+            snapshot(
+                "dumbbell: loss.pkt: line 11: time `*`: expected seconds such as `0.1` or `+.1`, at most 9 decimals"
+            ),
+        ),
+        (
+            "+.1 < .",
+            "+.1~+.2 < .",
+            snapshot(
+                """\
+dumbbell: loss.pkt: line 11: time `+.1~+.2`: expected seconds such as `0.1` or `+.1`, at most 9
+  decimals\
+"""
+            ),
+        ),
+        (
+            "= 10000",
+            "= 5000",
+            snapshot(
+                """\
+dumbbell: loss.pkt: line 16: `write`: expected one that writes all of its bytes: `write(4, ...,
+  1000) = 1000`\
+"""
+            ),
+        ),
+        (
+            "> P. 1:10001(10000)",
+            "> P. 1:10001(9000)",
+            snapshot(
+                """\
+dumbbell: loss.pkt: line 17: `> P. 1:10001(9000) ack 1`: from 1 to 10001 are not 9000 bytes (at most
+  1000000)\
+"""
+            ),
+        ),
+        (
+            "> P. 1:10001(10000)",
+            "> F. 1:1(0)",
+            snapshot(
+                """\
+dumbbell: loss.pkt: line 17: FIN, RST and URG: expected data and ACKs, as the built-in transport
+  closes no connection\
+"""
+            ),
+        ),
+        (
+            "> P. 1:10001(10000) ack 1",
+            "> udp (100)",
+            snapshot(
+                """\
+dumbbell: loss.pkt: line 17: `> udp (100)`: expected a TCP segment, for example `> P. 1:1001(1000)
+  ack 1`\
+"""
+            ),
+        ),
+        (
+            "tcpi_snd_cwnd == 10,",
+            "tcpi_unacked == 10,",
+            snapshot(
+                """\
+dumbbell: loss.pkt: line 18: `tcpi_unacked`: expected tcpi_snd_cwnd, tcpi_snd_ssthresh, tcpi_rtt,
+  tcpi_rttvar, tcpi_ca_state\
+"""
+            ),
+        ),
         (
             "assert tcpi_snd_cwnd == 10",
             "print tcpi_snd_cwnd",
-            "line 18: `print tcpi_snd_cwnd, tcpi_snd_cwnd`: expected",
+            snapshot(
+                """\
+dumbbell: loss.pkt: line 18: `print tcpi_snd_cwnd, tcpi_snd_cwnd`: expected `assert tcpi_snd_cwnd ==
+  10`\
+"""
+            ),
         ),
-        ("win 257", "win 57", "line 19: a window of 7296 bytes, below the 10000 that are written"),
-        ("   +0 > . 2001:3001", "   +0 < P. 1:3(2) ack 1\n   +0 > . 2001:3001", "data in both directions"),
-        (OPEN, "", "line 5: a segment before the connection is opened: expected SYN first"),
+        (
+            "win 257",
+            "win 57",
+            snapshot(
+                """\
+dumbbell: loss.pkt: line 19: a window of 7296 bytes, below the 10000 that are written: no script has
+  such a window\
+"""
+            ),
+        ),
+        (
+            "   +0 > . 2001:3001",
+            "   +0 < P. 1:3(2) ack 1\n   +0 > . 2001:3001",
+            snapshot("dumbbell: loss.pkt: data in both directions: expected one direction"),
+        ),
+        (
+            OPEN,
+            "",
+            snapshot("dumbbell: loss.pkt: line 5: a segment before the connection is opened: expected SYN first"),
+        ),
     ],
 )
 def test_what_scripts_do_not_have_is_refused_with_its_line(
@@ -72,6 +196,6 @@ def test_what_scripts_do_not_have_is_refused_with_its_line(
     (folder / "loss.pkt").write_text(LOSS.replace(old, new) if old != OPEN else LOSS.replace(OPEN, ""))
     refused = dumbbell("import", "packetdrill", "loss.pkt", "--out", "loss.txt", expect=2)
     assert refused.stderr.startswith("dumbbell: loss.pkt: ")
-    assert complaint in refused.stderr
+    assert told(refused.stderr, folder) == complaint
     assert len(refused.stderr.splitlines()) == 1
     assert not (folder / "loss.txt").exists()

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 import dumbbell as library
 from support.commands.command import Dumbbell, show
 from support.inputs.pantheon_folder import ACK_LOG, DATA_LOG, METADATA, STATS
+from support.told import told
 
 SCHEMES = ["bbr", "copa", "cubic", "vegas"]
 MM_LOG = """# queue: droptail [packets=500]
@@ -173,30 +175,79 @@ def test_metadata_in_latin_1_and_with_numbers_as_text(dumbbell: Dumbbell, source
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("[" * 5000, "pantheon_metadata.json:1: nested too deeply"),
-        (json.dumps(METADATA)[:-1] + ', "x": ' + "[" * 200 + "]" * 200 + "}", "nested too deeply"),
+        (
+            "[" * 5000,
+            snapshot("dumbbell: data/pantheon_metadata.json:1: nested too deeply: allowed are 50 levels"),
+        ),
+        (
+            json.dumps(METADATA)[:-1] + ', "x": ' + "[" * 200 + "]" * 200 + "}",
+            snapshot("dumbbell: data/pantheon_metadata.json:1: nested too deeply: allowed are 50 levels"),
+        ),
         (
             json.dumps(METADATA)[:-1] + f', "runtime": {"9" * 5000}' + "}",
-            "pantheon_metadata.json:1: has a number of 5000 digits",
+            snapshot("dumbbell: data/pantheon_metadata.json:1: has a number of 5000 digits"),
         ),
-        (json.dumps(METADATA | {"local_desc": "a\ud800"}), "has half of a character"),
-        (json.dumps(METADATA | {"sender_side": "both"}), "`sender_side` = both: allowed are local, remote"),
-        (json.dumps(METADATA | {"sender_side": ["local"]}), "`sender_side` = ['local']: allowed are local, remote"),
-        (json.dumps(METADATA | {"cc_schemes": ["x" * 101]}), "is not the name of a scheme"),
-        (json.dumps(METADATA | {"mixes": {"cubic": "cubic*0"}}), "`mixes.cubic`: mix `cubic*0`: allowed is"),
-        (json.dumps(METADATA | {"flows": float("nan")}), "pantheon_metadata.json:1: has the number NaN"),
-        (json.dumps(METADATA | {"flows": 0.5}), "`flows` = 0.5: allowed is a whole number, 0 to 10000"),
+        (
+            json.dumps(METADATA | {"local_desc": "a\ud800"}),
+            snapshot("dumbbell: data/pantheon_metadata.json:1: has half of a character (a lone surrogate)"),
+        ),
+        (
+            json.dumps(METADATA | {"sender_side": "both"}),
+            snapshot("dumbbell: data/pantheon_metadata.json: `sender_side` = both: allowed are local, remote"),
+        ),
+        (
+            json.dumps(METADATA | {"sender_side": ["local"]}),
+            snapshot("dumbbell: data/pantheon_metadata.json: `sender_side` = ['local']: allowed are local, remote"),
+        ),
+        (
+            json.dumps(METADATA | {"cc_schemes": ["x" * 101]}),
+            snapshot(
+                """\
+dumbbell: data/pantheon_metadata.json: `cc_schemes`:
+  `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...` is not the
+  name of a scheme: allowed are letters, digits and `._+-`, starting with a letter, a digit or `_`,
+  at most 100 characters\
+"""
+            ),
+        ),
+        (
+            json.dumps(METADATA | {"mixes": {"cubic": "cubic*0"}}),
+            snapshot(
+                """\
+dumbbell: data/pantheon_metadata.json: `mixes.cubic`: mix `cubic*0`: allowed is SCHEME or
+  SCHEME*COUNT, joined by +, like `cubic*2+bbr`\
+"""
+            ),
+        ),
+        (
+            json.dumps(METADATA | {"flows": float("nan")}),
+            snapshot("dumbbell: data/pantheon_metadata.json:1: has the number NaN: allowed are finite ones"),
+        ),
+        (
+            json.dumps(METADATA | {"flows": 0.5}),
+            snapshot("dumbbell: data/pantheon_metadata.json: `flows` = 0.5: allowed is a whole number, 0 to 10000"),
+        ),
         (
             json.dumps(METADATA | {"cc_schemes": [f"s{number}" for number in range(1000)], "run_times": 10_000}),
-            "`run_times`: 10000 of 1004 schemes are 10040000 runs: allowed are at most 100000",
+            snapshot(
+                """\
+dumbbell: data/pantheon_metadata.json: `run_times`: 10000 of 1004 schemes are 10040000 runs: allowed
+  are at most 100000\
+"""
+            ),
         ),
-        (" " * (16 << 20) + "{}", "is longer than 16777216 bytes"),
+        (
+            " " * (16 << 20) + "{}",
+            snapshot("dumbbell: data/pantheon_metadata.json: is longer than 16777216 bytes"),
+        ),
     ],
 )
-def test_impossible_metadata_are_refused_in_one_line(dumbbell: Dumbbell, source: Path, text: str, problem: str) -> None:
+def test_impossible_metadata_are_refused_in_one_line(
+    dumbbell: Dumbbell, source: Path, text: str, problem: str, tmp_path: Path
+) -> None:
     (source / "pantheon_metadata.json").write_text(text)
     done = dumbbell("import", "pantheon", source, "--out", "out", expect=2)
-    assert problem in done.stderr
+    assert told(done.stderr, tmp_path) == problem
     assert len(done.stderr.splitlines()) == 1
     assert not (source.parent / "out").exists()
 

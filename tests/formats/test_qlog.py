@@ -4,9 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from support.commands.command import Dumbbell, show
 from support.inputs.json_sequences import read_sequence, write_sequence
+from support.told import told
 
 
 @pytest.fixture
@@ -293,24 +295,48 @@ def test_a_trace_of_the_receiver_says_whose_numbers_it_has(dumbbell: Dumbbell, f
     [
         (
             ("export", "qlog", "out", "--out", "q", "--run", "small/bbr/1"),
-            "--run small/bbr/1: no such run: allowed are",
+            snapshot("dumbbell: --run small/bbr/1: no such run: allowed are small/reno/1"),
         ),
-        (("export", "qlog", "out", "--out", "q", "--flow", "3"), "--flow 3: reno on small, run 1 has 2 flows"),
+        (
+            ("export", "qlog", "out", "--out", "q", "--flow", "3"),
+            snapshot("dumbbell: --flow 3: reno on small, run 1 has 2 flows"),
+        ),
         (
             ("export", "qlog", "out", "--out", "q", "--from", "2"),
-            "--from 2: allowed are 0 to less than 2 s, which the runs take",
+            snapshot("dumbbell: --from 2: allowed are 0 to less than 2 s, which the runs take"),
         ),
         (
             ("export", "qlog", "out", "--out", "q", "--from", "1", "--to", "1"),
-            "--to 1: allowed is a time after --from 1",
+            snapshot("dumbbell: --to 1: allowed is a time after --from 1"),
         ),
-        (("export", "qlog", "out", "--out", "q", "--to", "-1"), "--to"),
-        (("export", "qlog", "out", "--out", "out"), "out: exists already: choose another --out"),
-        (("export", "qlog", "out", "--out", "q", "--draft", "0.4"), "(did you mean `0.3`?): allowed are 0.3, quic-13"),
-        (("import", "qlog", "nowhere", "--out", "q"), "nowhere: no such file or directory"),
-        (("import", "qlog", "out", "--out", "q"), "out: there is no file in it that ends in .qlog or .sqlog"),
+        (
+            ("export", "qlog", "out", "--out", "q", "--to", "-1"),
+            snapshot(
+                """\
+dumbbell: argument --to: `-1`: must not be negative (`dumbbell export --help` shows what is
+  possible)\
+"""
+            ),
+        ),
+        (("export", "qlog", "out", "--out", "out"), snapshot("dumbbell: out: exists already: choose another --out")),
+        (
+            ("export", "qlog", "out", "--out", "q", "--draft", "0.4"),
+            snapshot(
+                """\
+dumbbell: argument --draft: unknown `0.4` (did you mean `0.3`?): allowed are 0.3, quic-13 (`dumbbell
+  export --help` shows what is possible)\
+"""
+            ),
+        ),
+        (("import", "qlog", "nowhere", "--out", "q"), snapshot("dumbbell: nowhere: no such file or directory")),
+        (
+            ("import", "qlog", "out", "--out", "q"),
+            snapshot("dumbbell: out: there is no file in it that ends in .qlog or .sqlog"),
+        ),
     ],
 )
-def test_wrong_arguments(dumbbell: Dumbbell, results: str, arguments: tuple[str, ...], complaint: str) -> None:
+def test_wrong_arguments(
+    dumbbell: Dumbbell, results: str, arguments: tuple[str, ...], complaint: str, tmp_path: Path
+) -> None:
     assert results == "out"
-    assert complaint in dumbbell(*arguments, expect=2).stderr
+    assert told(dumbbell(*arguments, expect=2).stderr, tmp_path) == complaint

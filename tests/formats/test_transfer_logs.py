@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from support.commands.command import Dumbbell, show
 from support.inputs.transfer_logs import REPORT, SS_LOG, events, ss_lines
+from support.told import told
 from support.waiting import TIMEOUT_S
 
 _numbers = itertools.count(1)
@@ -191,24 +193,39 @@ def test_a_log_of_ss(dumbbell: Dumbbell, folder: Path, change: Callable[[str], s
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ("", "bad.log: is empty"),
+        ("", snapshot("dumbbell: bad.log: is empty")),
         (
             SS_LOG.replace("bytes_acked:", "bytes_acked:9" + "9" * 400),
-            "`bytes_acked` = inf: allowed is 0 to 9.0072e+15",
+            snapshot("dumbbell: bad.log:4: `bytes_acked` = inf: allowed is 0 to 9.0072e+15"),
         ),
-        ("hello\n", "bad.log: there is no connection with TCP_INFO in it (`ss -tin` shows it)"),
-        (SS_LOG.replace("1700000000.5", "0001-01-01 00:00:00+14:00"), "bad.log: begins -62135647200 s after 1970"),
-        (SS_LOG.replace("1700000000.5", "1970-01-01 00:00:00"), "bad.log: lasts 1700000004 s, more than the 1000000"),
-        (SS_LOG.replace("1700000000.5", ""), "bad.log:4: no time before it: needed is one for each `ss`"),
-        (SS_LOG.replace("1700000004.5", "1700000000.1"), "bad.log:9: the time goes back by 1.400 s"),
-        (ss_lines("1700000000", 5), "bad.log: no connection is in it twice: nothing to measure"),
-        (SS_LOG.replace("1700000000.5", "2023-13-14T22:13:20"), "bad.log:1: `2023-13-14T22:13:20+00:00` is no time"),
+        ("hello\n", snapshot("dumbbell: bad.log: there is no connection with TCP_INFO in it (`ss -tin` shows it)")),
+        (
+            SS_LOG.replace("1700000000.5", "0001-01-01 00:00:00+14:00"),
+            snapshot("dumbbell: bad.log: begins -62135647200 s after 1970: allowed are the years 1970 to 9999"),
+        ),
+        (
+            SS_LOG.replace("1700000000.5", "1970-01-01 00:00:00"),
+            snapshot("dumbbell: bad.log: lasts 1700000004 s, more than the 1000000 that a run may last"),
+        ),
+        (
+            SS_LOG.replace("1700000000.5", ""),
+            snapshot("dumbbell: bad.log:4: no time before it: needed is one for each `ss`, as of `date +%s.%N`"),
+        ),
+        (
+            SS_LOG.replace("1700000004.5", "1700000000.1"),
+            snapshot("dumbbell: bad.log:9: the time goes back by 1.400 s"),
+        ),
+        (ss_lines("1700000000", 5), snapshot("dumbbell: bad.log: no connection is in it twice: nothing to measure")),
+        (
+            SS_LOG.replace("1700000000.5", "2023-13-14T22:13:20"),
+            snapshot("dumbbell: bad.log:1: `2023-13-14T22:13:20+00:00` is no time"),
+        ),
     ],
 )
 def test_a_bad_log_of_ss_is_one_line(dumbbell: Dumbbell, folder: Path, content: str, complaint: str) -> None:
     (folder / "bad.log").write_text(content)
     done = dumbbell("import", "ss", "bad.log", "--out", "x", expect=2)
-    assert complaint in done.stderr
+    assert told(done.stderr, folder) == complaint
     assert done.stderr.count("\n") == 1
     assert not (folder / "x").exists()
 

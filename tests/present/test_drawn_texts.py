@@ -5,8 +5,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from inline_snapshot import snapshot
 
 from support.commands.command import Dumbbell
+from support.told import told
 
 SCHEME = 'name = "mine"\ntitle = {title}\ncolor = "{color}"\nmarker = "o"\ncontroller = "reno"\n'
 RUN = ("--path", "small.toml", "--duration", "3")
@@ -19,11 +21,48 @@ def scheme(title: str = '"Mine"', color: str = "steelblue") -> str:
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (scheme(color="blu"), "mine.toml: scheme `mine`: `color` = blu: allowed is a name of CSS"),
-        (scheme(color="#12345"), "`color` = #12345: allowed is"),
-        (scheme(title='"M\\u0007ine"'), "mine.toml: scheme `mine`: `title` = M\\x07ine: allowed is a text without"),
-        (scheme(title='"\\u001b[31mred"'), "`title` = \\x1b[31mred: allowed is a text without control characters"),
-        (scheme(title='"two\\nlines"'), "`title` = two\\nlines: allowed is"),
+        (
+            scheme(color="blu"),
+            snapshot(
+                """\
+dumbbell: mine.toml: scheme `mine`: `color` = blu: allowed is a name of CSS (steelblue), a letter of
+  bgrcmykw, or #rrggbb\
+"""
+            ),
+        ),
+        (
+            scheme(color="#12345"),
+            snapshot(
+                """\
+dumbbell: mine.toml: scheme `mine`: `color` = #12345: allowed is a name of CSS (steelblue), a letter
+  of bgrcmykw, or #rrggbb\
+"""
+            ),
+        ),
+        (
+            scheme(title='"M\\u0007ine"'),
+            snapshot(
+                "dumbbell: mine.toml: scheme `mine`: `title` = M\\x07ine: allowed is a text without control characters"
+            ),
+        ),
+        (
+            scheme(title='"\\u001b[31mred"'),
+            snapshot(
+                """\
+dumbbell: mine.toml: scheme `mine`: `title` = \\x1b[31mred: allowed is a text without control
+  characters\
+"""
+            ),
+        ),
+        (
+            scheme(title='"two\\nlines"'),
+            snapshot(
+                """\
+dumbbell: mine.toml: scheme `mine`: `title` = two\\nlines: allowed is a text without control
+  characters\
+"""
+            ),
+        ),
     ],
 )
 def test_what_cannot_be_shown_is_refused_before_anything_runs(
@@ -32,7 +71,7 @@ def test_what_cannot_be_shown_is_refused_before_anything_runs(
     # The report died of it when all runs were done.
     (folder / "mine.toml").write_text(content)
     done = dumbbell("run", "--schemes", "mine.toml", *RUN, "--out", "out", expect=2)
-    assert expected in done.stderr
+    assert told(done.stderr, folder) == expected
     assert done.stderr.count("\n") == 1
     assert not (folder / "out").exists()
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy
 import pytest
+from inline_snapshot import snapshot
 
 import dumbbell as package
 from dumbbell.present.plots import spans_widely
@@ -13,6 +14,7 @@ from support.commands.command import Dumbbell
 from support.inputs.paths import path_text
 from support.pages.drawn_boxes import crossings, marks, root_of
 from support.pages.read_tables import csv_rows
+from support.told import told
 
 VARYING = path_text(
     4.0,
@@ -72,74 +74,162 @@ def test_every_kind_is_a_file_with_its_numbers_beside_it(dumbbell: Dumbbell, res
     [
         (
             ["stat", "--path", "small"],
-            "unknown figure `stat` (did you mean `state`?): allowed are box, ecdf, ellipses, ",
+            snapshot(
+                """\
+dumbbell: unknown figure `stat` (did you mean `state`?): allowed are box, ecdf, ellipses, jain-cdf,
+  means, runs, by-hour, over-time, normalised, grid, share, sweep, delay, delay-cdf, distribution,
+  fairness, jain, media, operating-point, queue, staircase, state, throughput, time, window\
+"""
+            ),
         ),
-        (["means"], "there are 2 paths: choose one of "),
-        (["queue", "--path", "small"], "there are 4 schemes: choose one of "),
-        (["queue", "--path", "small", "--scheme", "cubik"], "unknown scheme `cubik` (did you mean `cubic`?)"),
-        (["means", "--path", "small", "--scheme", "bbr"], "is of all schemes and runs on a path: give `path` only"),
+        (["means"], snapshot("dumbbell: there are 2 paths: choose one of varying, small")),
+        (
+            ["queue", "--path", "small"],
+            snapshot("dumbbell: there are 4 schemes: choose one of bbr, copa, cubic, dctcp"),
+        ),
+        (
+            ["queue", "--path", "small", "--scheme", "cubik"],
+            snapshot("dumbbell: unknown scheme `cubik` (did you mean `cubic`?): allowed are bbr, copa, cubic, dctcp"),
+        ),
+        (
+            ["means", "--path", "small", "--scheme", "bbr"],
+            snapshot("dumbbell: figure `means`: is of all schemes and runs on a path: give `path` only"),
+        ),
         (
             ["means", "--path", "small", "--out", "a.gif"],
-            "a.gif: figures are written as .svg, .pdf, .png, .tex: allowed",
+            snapshot(
+                """\
+dumbbell: a.gif: figures are written as .svg, .pdf, .png, .tex: allowed is a name that ends in one
+  of these\
+"""
+            ),
         ),
-        (["means", "--path", "small", "--data", "a.xls"], "a.xls: tables are written as .csv, .json: allowed"),
-        (["means", "--path", "small", "--out", "none/a.svg"], "none/a.svg: there is no folder none"),
-        (["media", "--path", "small", "--scheme", "bbr"], "figure `media`: nothing of it was recorded"),
-        (["means", "--path", "small", "--x", "jain_indx"], "unknown metric `jain_indx` (did you mean `jain_index`?)"),
-        (["means", "--path", "small", "--y", "share:bbx"], "share:bbx: unknown scheme `bbx` (did you mean `bbr`?)"),
-        (["means", "--path", "small", "--schemes", "bbr,cubik"], "unknown scheme `cubik` (did you mean `cubic`?)"),
+        (
+            ["means", "--path", "small", "--data", "a.xls"],
+            snapshot("dumbbell: a.xls: tables are written as .csv, .json: allowed is a name that ends in one of these"),
+        ),
+        (
+            ["means", "--path", "small", "--out", "none/a.svg"],
+            snapshot("dumbbell: none/a.svg: there is no folder none"),
+        ),
+        (
+            ["media", "--path", "small", "--scheme", "bbr"],
+            snapshot("dumbbell: bbr on small, run 1: figure `media`: nothing of it was recorded"),
+        ),
+        (
+            ["means", "--path", "small", "--x", "jain_indx"],
+            snapshot(
+                "dumbbell: unknown metric `jain_indx` (did you mean `jain_index`?): `dumbbell list metrics` shows all"
+            ),
+        ),
+        (
+            ["means", "--path", "small", "--y", "share:bbx"],
+            snapshot(
+                "dumbbell: share:bbx: unknown scheme `bbx` (did you mean `bbr`?): there are bbr, copa, cubic, dctcp"
+            ),
+        ),
+        (
+            ["means", "--path", "small", "--schemes", "bbr,cubik"],
+            snapshot("dumbbell: unknown scheme `cubik` (did you mean `cubic`?): allowed are bbr, copa, cubic, dctcp"),
+        ),
         (
             ["means", "--path", "small", "--metric", "loss_rate"],
-            "figure `means`: takes no `metric`: it is for box, ecdf, ",
+            snapshot("dumbbell: figure `means`: takes no `metric`: it is for box, ecdf, grid, sweep, time"),
         ),
         (
             ["queue", "--path", "small", "--x", "loss_rate"],
-            "figure `queue`: takes no `x`: it is for means, runs, grid, sweep",
+            snapshot("dumbbell: figure `queue`: takes no `x`: it is for means, runs, grid, sweep"),
         ),
         (
             ["box", "--path", "small", "--group-by", "pth"],
-            "figure `box`: unknown axis `pth` (did you mean `path`?): there are ",
+            snapshot("dumbbell: figure `box`: unknown axis `pth` (did you mean `path`?): there are path"),
         ),
         (
             ["sweep", "--x", "path", "--group-by", "path"],
-            "`group_by` = path: this is the axis that the figure goes along",
+            snapshot("dumbbell: figure `sweep`: `group_by` = path: this is the axis that the figure goes along"),
         ),
-        (["means", "--path", "small", "--size", "3col"], "`size` = 3col: allowed are 1col, 2col, or a width or WIDTHx"),
-        (["means", "--path", "small", "--size", "4"], "`size` = 4: allowed are 1col"),
-        (["means", "--path", "small", "--size", "1000cm"], "`size` = 1000cm: allowed are sides of 1 to 60 in"),
+        (
+            ["means", "--path", "small", "--size", "3col"],
+            snapshot(
+                """\
+dumbbell: `size` = 3col: allowed are 1col, 2col, or a width or WIDTHxHEIGHT with mm, cm or in: 88mm,
+  3.5x2.5in\
+"""
+            ),
+        ),
+        (
+            ["means", "--path", "small", "--size", "4"],
+            snapshot(
+                """\
+dumbbell: `size` = 4: allowed are 1col, 2col, or a width or WIDTHxHEIGHT with mm, cm or in: 88mm,
+  3.5x2.5in\
+"""
+            ),
+        ),
+        (
+            ["means", "--path", "small", "--size", "1000cm"],
+            snapshot("dumbbell: `size` = 1000cm: allowed are sides of 1 to 60 in"),
+        ),
         (
             ["means", "--path", "small", "--size", "3.5x1in"],
-            "the height is too small for the plot and what is around it",
+            snapshot("dumbbell: the height is too small for the plot and what is around it: they need 1.6 in"),
         ),
         (
             ["window", "--path", "small", "--scheme", "bbr", "--size", "3.5x1in"],
-            "the height is too small for the plots",
+            snapshot("dumbbell: the height is too small for the plots and their legend: they need 2.2 in"),
         ),
-        (["box", "--path", "small", "--size", "3x1in", "--font", "12"], "`size`: 4 rows need a height of "),
-        (["means", "--path", "small", "--font", "99pt"], "`font` = 99: allowed are 4 to 24 points"),
-        (["means", "--path", "small", "--font", "big"], "big: allowed is a number of points, such as 8 or 8pt"),
-        (["means", "--path", "small", "--theme", "sepia"], "`theme` = sepia: allowed are light, dark, print"),
+        (
+            ["box", "--path", "small", "--size", "3x1in", "--font", "12"],
+            snapshot("dumbbell: `size`: 4 rows need a height of 1.5 in"),
+        ),
+        (
+            ["means", "--path", "small", "--font", "99pt"],
+            snapshot("dumbbell: `font` = 99: allowed are 4 to 24 points"),
+        ),
+        (
+            ["means", "--path", "small", "--font", "big"],
+            snapshot(
+                """\
+dumbbell: argument --font: big: allowed is a number of points, such as 8 or 8pt (`dumbbell figure
+  --help` shows what is possible)\
+"""
+            ),
+        ),
+        (
+            ["means", "--path", "small", "--theme", "sepia"],
+            snapshot("dumbbell: `theme` = sepia: allowed are light, dark, print"),
+        ),
         (
             ["means", "--path", "small", "--format", "pdf", "--out", "a.svg"],
-            "--format pdf: a.svg ends in something else",
+            snapshot("dumbbell: --format pdf: a.svg ends in something else"),
         ),
         (
             ["time", "--path", "small", "--scheme", "bbr", "--metric", "cwmd"],
-            "unknown field `cwmd` (did you mean `cwnd`?): ",
+            snapshot(
+                """\
+dumbbell: bbr on small, run 1: figure `time`: unknown field `cwmd` (did you mean `cwnd`?): sampled
+  are throughput_mbps, bw, cwnd, cwnd_gain, delivered, delivery_rate, extra_acked, full_bw,
+  in_flight, lt_bw, min_rtt, mode, pacing_gain, pacing_rate, round_count, srtt, dropped, marked,
+  offered, queue, queue_bytes\
+"""
+            ),
         ),
         (
             ["time", "--path", "small", "--scheme", "bbr", "--from", "3", "--to", "2"],
-            "from 3 s to 2 s is no part of a run",
+            snapshot("dumbbell: figure `time`: from 3 s to 2 s is no part of a run"),
         ),
-        (["delay", "--path", "small", "--scheme", "bbr", "--format", "tex"], "delay.tex: the figure has "),
+        (
+            ["delay", "--path", "small", "--scheme", "bbr", "--format", "tex"],
+            snapshot("dumbbell: delay.tex: the figure has 4133 numbers: allowed are at most 100 rows in LaTeX"),
+        ),
     ],
 )
 def test_what_cannot_be_drawn_is_one_line_and_leaves_nothing(
-    dumbbell: Dumbbell, results: Path, words: list[str], said: str
+    dumbbell: Dumbbell, results: Path, words: list[str], said: str, tmp_path: Path
 ) -> None:
     before = set(results.parent.iterdir())
     done = dumbbell("figure", results, *words, expect=2)
-    assert said in done.stderr
+    assert told(done.stderr, tmp_path) == said
     assert len(done.stderr.splitlines()) == 1
     assert set(results.parent.iterdir()) == before
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 from test_report import Outline, in_order, pdf_pages
 
 import dumbbell as package
@@ -23,6 +24,7 @@ from dumbbell.present.short_report.page import ShortPage
 from support.commands.command import Dumbbell
 from support.pages.browser import play
 from support.results.report import make, stats_of
+from support.told import told
 
 MOMENT = datetime.datetime(2026, 5, 6, 7, 8, 9, tzinfo=datetime.UTC)
 PATHS = ["india-aws-india", "mexico-cellular"]
@@ -412,22 +414,63 @@ def test_no_two_runs_have_pages_of_one_name(model: ReportModel) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--run", "mexico-cellular/cubic"], "`mexico-cellular/cubic`: expected PATH/SCHEME/N, for example india-aws-"),
-        (["--run", "india-aws/cubic/1"], "unknown path `india-aws` (did you mean `india-aws-india`?): allowed are "),
-        (["--run", "mexico-cellular/cubik/1"], "unknown scheme `cubik` (did you mean `cubic`?): allowed are cubic, "),
-        (["--run", "india-aws-india/cubic/3"], "--run: `india-aws-india/cubic/3`: no run `3`: allowed are 1, 2"),
-        (["--run", "india-aws-india/cubic/01"], "no run `01`: allowed are 1, 2"),
-        (["--run", "../../etc"], "--run: `../../etc`: unknown path `..`: allowed are"),
-        (["--run", f"{PATHS[0]}/cubic/1", "--all-runs"], "--run: not with --all-runs"),
-        (["--run", f"{PATHS[0]}/cubic/1", "--pdf"], "--pdf: not with --run: the page of a run is HTML only"),
-        (["--all-runs", "--convention", "corrected"], "--convention corrected: not with --all-runs"),
+        (
+            ["--run", "mexico-cellular/cubic"],
+            snapshot(
+                """\
+dumbbell: --run: `mexico-cellular/cubic`: expected PATH/SCHEME/N, for example
+  india-aws-india/cubic/1\
+"""
+            ),
+        ),
+        (
+            ["--run", "india-aws/cubic/1"],
+            snapshot(
+                """\
+dumbbell: --run: `india-aws/cubic/1`: unknown path `india-aws` (did you mean `india-aws-india`?):
+  allowed are india-aws-india, mexico-cellular\
+"""
+            ),
+        ),
+        (
+            ["--run", "mexico-cellular/cubik/1"],
+            snapshot(
+                """\
+dumbbell: --run: `mexico-cellular/cubik/1`: unknown scheme `cubik` (did you mean `cubic`?): allowed
+  are cubic, copa, vegas\
+"""
+            ),
+        ),
+        (
+            ["--run", "india-aws-india/cubic/3"],
+            snapshot("dumbbell: --run: `india-aws-india/cubic/3`: no run `3`: allowed are 1, 2"),
+        ),
+        (
+            ["--run", "india-aws-india/cubic/01"],
+            snapshot("dumbbell: --run: `india-aws-india/cubic/01`: no run `01`: allowed are 1, 2"),
+        ),
+        (
+            ["--run", "../../etc"],
+            snapshot("dumbbell: --run: `../../etc`: unknown path `..`: allowed are india-aws-india, mexico-cellular"),
+        ),
+        (["--run", f"{PATHS[0]}/cubic/1", "--all-runs"], snapshot("dumbbell: --run: not with --all-runs")),
+        (
+            ["--run", f"{PATHS[0]}/cubic/1", "--pdf"],
+            snapshot("dumbbell: --pdf: not with --run: the page of a run is HTML only"),
+        ),
+        (
+            ["--all-runs", "--convention", "corrected"],
+            snapshot(
+                "dumbbell: --convention corrected: not with --all-runs: the long form is by Pantheon's convention"
+            ),
+        ),
     ],
 )
 def test_what_cannot_be_reported_is_one_line(
-    results: Path, dumbbell: Dumbbell, arguments: list[str], said: str
+    results: Path, dumbbell: Dumbbell, arguments: list[str], said: str, tmp_path: Path
 ) -> None:
     done = dumbbell("report", results, *arguments, expect=2)
-    assert said in done.stderr
+    assert told(done.stderr, tmp_path) == said
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""
 

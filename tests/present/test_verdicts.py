@@ -5,10 +5,12 @@ from pathlib import Path
 from statistics import fmean, median
 
 import pytest
+from inline_snapshot import snapshot
 
 import dumbbell as library
 from support.commands.command import Dumbbell
 from support.inputs.paths import SMALL
+from support.told import told
 
 EXPERIMENT = """
 name = "windows"
@@ -98,12 +100,23 @@ def test_a_single_run_gives_no_verdict(dumbbell: Dumbbell, windows: Path) -> Non
 @pytest.mark.parametrize(
     ("baselines", "said"),
     [
-        ("cubik", "unknown scheme `cubik` (did you mean `cubic`?)"),
-        ("copa", "--baselines copa: is under test: name another one"),
-        ("kernel-cubic", "needs real packets"),
+        (
+            "cubik",
+            snapshot("dumbbell: unknown scheme `cubik` (did you mean `cubic`?): `dumbbell list schemes` shows all"),
+        ),
+        ("copa", snapshot("dumbbell: --baselines copa: is under test: name another one")),
+        (
+            "kernel-cubic",
+            snapshot(
+                """\
+dumbbell: scheme `kernel-cubic` needs real packets: the benchmark takes schemes that can be
+  simulated\
+"""
+            ),
+        ),
     ],
 )
-def test_a_baseline_that_is_none_is_refused(dumbbell: Dumbbell, baselines: str, said: str) -> None:
+def test_a_baseline_that_is_none_is_refused(dumbbell: Dumbbell, baselines: str, said: str, tmp_path: Path) -> None:
     done = dumbbell("benchmark", "--schemes", "copa", "--quick", "--baselines", baselines, "--out", "b", expect=2)
-    assert said in done.stderr
+    assert told(done.stderr, tmp_path) == said
     assert len(done.stderr.splitlines()) == 1

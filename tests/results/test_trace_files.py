@@ -7,9 +7,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 import dumbbell as package
 from support.commands.command import Dumbbell
+from support.told import told
 
 TIMES = "".join(f"{ms}\n" for ms in range(1, 2001))
 PATH = """\
@@ -103,21 +105,54 @@ def test_a_file_that_has_changed_is_refused(dumbbell: Dumbbell, folder: Path) ->
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ({"file": "4g.trace"}, "paths/4g.trace: No such file or directory"),
-        ({"file": "."}, "paths: is a directory: allowed is a regular file"),
-        ({"times": "one\n"}, "paths/5g.trace: line 1: `one`: allowed is a whole number of ms"),
-        ({"times": "2\n1\n"}, "paths/5g.trace: line 2: 1 ms come after 2 ms: times must not decrease"),
-        ({"times": ""}, "paths/5g.trace: no line: a trace has at least one"),
-        ({"times": "\x00\xff"}, "paths/5g.trace: no trace: allowed is one whole number of ms a line"),
-        ({"sha256": "abc"}, "paths/5g.trace: has changed: its SHA-256 is "),
-        ({"file": '5g.trace"\nsha256 = 3 #'}, "`data[0].sha256` = 3: allowed is a text"),
+        (
+            {"file": "4g.trace"},
+            snapshot(
+                "dumbbell: paths/radio.toml: `data[0].file` = 4g.trace: paths/4g.trace: No such file or directory"
+            ),
+        ),
+        (
+            {"file": "."},
+            snapshot(
+                "dumbbell: paths/radio.toml: `data[0].file` = .: paths: is a directory: allowed is a regular file"
+            ),
+        ),
+        (
+            {"times": "one\n"},
+            snapshot("dumbbell: paths/5g.trace: line 1: `one`: allowed is a whole number of ms"),
+        ),
+        (
+            {"times": "2\n1\n"},
+            snapshot("dumbbell: paths/5g.trace: line 2: 1 ms come after 2 ms: times must not decrease"),
+        ),
+        (
+            {"times": ""},
+            snapshot("dumbbell: paths/5g.trace: no line: a trace has at least one"),
+        ),
+        (
+            {"times": "\x00\xff"},
+            snapshot("dumbbell: paths/5g.trace: no trace: allowed is one whole number of ms a line"),
+        ),
+        (
+            {"sha256": "abc"},
+            snapshot(
+                """\
+dumbbell: paths/radio.toml: path `radio`: paths/5g.trace: has changed: its SHA-256 is
+  6251e5743b6fd6a7d606130bdf7c15077ce85ebd3a0fdee284d15a46df199e38, that of the path's trace is abc\
+"""
+            ),
+        ),
+        (
+            {"file": '5g.trace"\nsha256 = 3 #'},
+            snapshot("dumbbell: paths/radio.toml: `data[0].sha256` = 3: allowed is a text"),
+        ),
     ],
 )
 def test_what_is_no_trace_is_refused_in_one_line(
     written: dict[str, str], message: str, dumbbell: Dumbbell, folder: Path
 ) -> None:
     _write(folder / "paths", **written)
-    assert message in _refused(dumbbell, *RUN, "--path", "paths/radio.toml", "--out", "out")
+    assert told(_refused(dumbbell, *RUN, "--path", "paths/radio.toml", "--out", "out"), folder) == message
     assert not (folder / "out").exists()
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 import pytest
+from inline_snapshot import snapshot
 
 import dumbbell
 from dumbbell.base.errors import UserError
@@ -26,6 +27,7 @@ from dumbbell.studies.calibrate.smoothing import surface
 from dumbbell.studies.calibrate.target import Point, TargetOptions, read_target
 from dumbbell.studies.calibrate.uncertainty import intervals
 from support.commands.command import COMMAND, replaced
+from support.told import told
 
 # Yan et al., USENIX ATC 2018, figure 3a: what nine schemes got from Nepal to India, and in the emulator that was
 # calibrated to that: Mbit/s and ms, measured and emulated.
@@ -75,26 +77,68 @@ def table(folder: Path, text: str = TABLE) -> str:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "column `scheme` is missing: needed are scheme, throughput_mbps, delay_p95_ms"),
-        ("scheme,throughput_mbps,delay_p95_ms\n", "no row below the names"),
+        (
+            "",
+            snapshot("table.csv: column `scheme` is missing: needed are scheme, throughput_mbps, delay_p95_ms"),
+        ),
+        (
+            "scheme,throughput_mbps,delay_p95_ms\n",
+            snapshot("table.csv: no row below the names of the columns"),
+        ),
         (
             "scheme,throughput_mbps,delay\n",
-            "unknown column `delay`: allowed are scheme, level,",
+            snapshot(
+                """\
+table.csv: unknown column `delay`: allowed are scheme, level, number, path, runs, good,
+  throughput_mbps, delay_p95_ms, loss_rate, throughput_mbps_low, throughput_mbps_high,
+  throughput_mbps_bounds, delay_p95_ms_low, delay_p95_ms_high, delay_p95_ms_bounds, loss_rate_low,
+  loss_rate_high, loss_rate_bounds\
+"""
+            ),
         ),
-        (TABLE.replace("11.6", "fast", 1), ":2: `throughput_mbps` = fast: allowed is a number of 0 to 1e+18"),
-        (TABLE.replace("57.9", "1.7e308"), ":2: `delay_p95_ms` = 1.7e308: allowed is a number of -1e+18 to 1e+18"),
-        (TABLE.replace("0.004", "0.4%"), ":2: `loss_rate` = 0.4%: allowed is a number of 0 to 1"),
-        (TABLE.replace(",0.004", ""), ":2: has another number of fields"),
-        (TABLE.replace("cubic", ""), ":2: `scheme` is empty"),
-        (TABLE.replace("cubic", "qubic"), "needed are 2 schemes or more; qubic: not one of ours: stands_for={"),
-        (TABLE.replace("57.9", "-3"), "cubic: its delay is not above zero"),
-        (TABLE.replace("57.9", ""), ":2: `delay_p95_ms` is empty: needed is a number"),
+        (
+            TABLE.replace("11.6", "fast", 1),
+            snapshot("table.csv:2: `throughput_mbps` = fast: allowed is a number of 0 to 1e+18"),
+        ),
+        (
+            TABLE.replace("57.9", "1.7e308"),
+            snapshot("table.csv:2: `delay_p95_ms` = 1.7e308: allowed is a number of -1e+18 to 1e+18"),
+        ),
+        (
+            TABLE.replace("0.004", "0.4%"),
+            snapshot("table.csv:2: `loss_rate` = 0.4%: allowed is a number of 0 to 1"),
+        ),
+        (
+            TABLE.replace(",0.004", ""),
+            snapshot("table.csv:2: has another number of fields than there are columns"),
+        ),
+        (
+            TABLE.replace("cubic", ""),
+            snapshot("table.csv:2: `scheme` is empty: allowed is the name of a scheme"),
+        ),
+        (
+            TABLE.replace("cubic", "qubic"),
+            snapshot(
+                """\
+table.csv: needed are 2 schemes or more; qubic: not one of ours: stands_for={"NAME": "OURS"} says
+  which is\
+"""
+            ),
+        ),
+        (
+            TABLE.replace("57.9", "-3"),
+            snapshot("table.csv: needed are 2 schemes or more; cubic: its delay is not above zero (two clocks?)"),
+        ),
+        (
+            TABLE.replace("57.9", ""),
+            snapshot("table.csv:2: `delay_p95_ms` is empty: needed is a number"),
+        ),
     ],
 )
 def test_a_bad_table_is_refused_in_one_line(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(UserError) as refused:
         read_target(table(tmp_path, text), TargetOptions())
-    assert said in str(refused.value)
+    assert told(str(refused.value), tmp_path) == said
     assert "table.csv" in str(refused.value)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 import dumbbell
 from dumbbell import catalog
@@ -21,6 +22,7 @@ from dumbbell.studies.conformance.measures import MEASURES, measure, require_mea
 from dumbbell.studies.conformance.view import RunView
 from support.commands.command import Dumbbell
 from support.pages.blocks import ROOT
+from support.told import told
 
 BROKEN = (
     ("bbr", "1", "bbr3", {"full_bw_rounds": "6"}, {}, "rounds"),
@@ -196,16 +198,46 @@ def test_a_passed_case_is_status_0_and_json_has_every_figure(dumbbell: Dumbbell)
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["bbrr"], "unknown suite `bbrr` (did you mean `bbr`?): allowed are bbr, cubic, ledbat, prague, reno, rfc9743"),
-        (["bbr", "--case", "24"], "--case 24: `bbr` has no such case"),
-        (["bbr", "--schemes", "bbr4"], "unknown scheme `bbr4`"),
-        (["bbr", "--backend", "import"], "marks imported results"),
-        (["bbr", "--case", "3", "--markdown", "none/page.md"], "--markdown none/page.md: no such directory: none"),
+        (
+            ["bbrr"],
+            snapshot(
+                """\
+dumbbell: unknown suite `bbrr` (did you mean `bbr`?): allowed are bbr, cubic, ledbat, prague, reno,
+  rfc9743\
+"""
+            ),
+        ),
+        (
+            ["bbr", "--case", "24"],
+            snapshot(
+                """\
+dumbbell: --case 24: `bbr` has no such case (did you mean `4`?): there are 1, 2, 3, 4, 5, 6, 7a, 7b,
+  8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23\
+"""
+            ),
+        ),
+        (
+            ["bbr", "--schemes", "bbr4"],
+            snapshot("dumbbell: unknown scheme `bbr4` (did you mean `bbr`?): `dumbbell list schemes` shows all"),
+        ),
+        (
+            ["bbr", "--backend", "import"],
+            snapshot(
+                """\
+dumbbell: backend `import` marks imported results, which cannot be run again: allowed are emu,
+  remote:HOST, sim\
+"""
+            ),
+        ),
+        (
+            ["bbr", "--case", "3", "--markdown", "none/page.md"],
+            snapshot("dumbbell: --markdown none/page.md: no such directory: none"),
+        ),
     ],
 )
 def test_what_is_refused(dumbbell: Dumbbell, folder: Path, words: list[str], said: str) -> None:
     done = dumbbell("conformance", *words, expect=2)
-    assert said in done.stderr
+    assert told(done.stderr, folder) == said
     assert done.stdout == ""
     assert not (folder / "results").exists()
 
@@ -235,44 +267,95 @@ def case(text: str) -> Case:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (CASE, "needs a [[check]] that is not one of `reach`"),
-        (CASE + CHECK.replace("at_least = 0.5\n", ""), "needed is one of `at_least`, `at_most` and `expected`"),
-        (CASE + CHECK.replace('rule = "a rule"\n', ""), "key `check[throughput].rule` is missing"),
-        (CASE + CHECK.replace('because = "a reason"\n', ""), "key `check[throughput].because` is missing"),
-        (CASE.replace("line", "lines") + CHECK, "needed is one of `line` and `path`"),
-        (CASE + '[when]\nphase = "up"\nat_s = 1.0\n' + CHECK, "needed is one of `at_s` and `phase`"),
-        (CASE + "[when]\nat_s = 1.0\nwrite = [{ after_s = 1.0 }]\n" + CHECK, "needs `stops = true`"),
-        (CASE.replace("number = 1", "number = 0") + CHECK, "`number` = 0: allowed is a whole number from 1 to 999"),
-        (CASE + CHECK + "weight = 1\n[[deviation]]\nof = ['reno']\n", "key `deviation[0].breaks` is missing"),
+        (CASE, snapshot("case.toml: needs a [[check]] that is not one of `reach`")),
+        (
+            CASE + CHECK.replace("at_least = 0.5\n", ""),
+            snapshot("case.toml: `check[throughput]`: needed is one of `at_least`, `at_most` and `expected`"),
+        ),
+        (
+            CASE + CHECK.replace('rule = "a rule"\n', ""),
+            snapshot("case.toml: key `check[throughput].rule` is missing: needed is a text"),
+        ),
+        (
+            CASE + CHECK.replace('because = "a reason"\n', ""),
+            snapshot("case.toml: key `check[throughput].because` is missing: needed is a text"),
+        ),
+        (
+            CASE.replace("line", "lines") + CHECK,
+            snapshot("case.toml: `scenario.path`: needed is one of `line` and `path`"),
+        ),
+        (
+            CASE + '[when]\nphase = "up"\nat_s = 1.0\n' + CHECK,
+            snapshot("case.toml: `when.phase`: needed is one of `at_s` and `phase`"),
+        ),
+        (
+            CASE + "[when]\nat_s = 1.0\nwrite = [{ after_s = 1.0 }]\n" + CHECK,
+            snapshot("case.toml: `when.write`: needs `stops = true`"),
+        ),
+        (
+            CASE.replace("number = 1", "number = 0") + CHECK,
+            snapshot("case.toml: `number` = 0: allowed is a whole number from 1 to 999"),
+        ),
+        (
+            CASE + CHECK + "weight = 1\n[[deviation]]\nof = ['reno']\n",
+            snapshot("case.toml: key `deviation[0].breaks` is missing: needed is a text"),
+        ),
     ],
 )
-def test_case_files_are_read_strictly(text: str, said: str) -> None:
+def test_case_files_are_read_strictly(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(dumbbell.Error) as refused:
         case(text)
     assert "case.toml" in str(refused.value)
-    assert said in str(refused.value)
+    assert told(str(refused.value), tmp_path) == said
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (CHECK.replace("throughput", "thruput"), "unknown measure `thruput` (did you mean `throughput`?)"),
-        (CHECK + "weight = 1\n", "unknown key `weight`"),
-        (CHECK + 'flow = "1"\n', "`flow` = '1': allowed is a whole number"),
-        (CHECK + 'of = "before"\n', "`of` = before: allowed are run, at, after, drop, mark"),
-        (CHECK.replace("throughput", "value") + 'field = "cwnd"\nat = "stop"\n', "`at` = stop"),
-        (CHECK.replace("throughput", "value"), "key `field` is missing: `value` needs it"),
+        (
+            CHECK.replace("throughput", "thruput"),
+            snapshot(
+                """\
+case.toml: `check[thruput]`: unknown measure `thruput` (did you mean `throughput`?): allowed are
+  phase_after, phase_at, visits, start, seconds, apart, rounds, value, time_to, doublings,
+  throughput, lost, count, spurious, queue_delay, fall, falls, growth, factor, cubic_error,
+  first_burst, backoff, share, jain, completion, sending, marks, window_ratio, transport, dip_period\
+"""
+            ),
+        ),
+        (
+            CHECK + "weight = 1\n",
+            snapshot(
+                """\
+case.toml: `check[throughput]`: unknown key `weight`: allowed are flow, from_s, longest, nth, of,
+  of_mbps, phase, to_s\
+"""
+            ),
+        ),
+        (CHECK + 'flow = "1"\n', snapshot("case.toml: `check[throughput]`: `flow` = '1': allowed is a whole number")),
+        (
+            CHECK + 'of = "before"\n',
+            snapshot("case.toml: `check[throughput]`: `of` = before: allowed are run, at, after, drop, mark"),
+        ),
+        (
+            CHECK.replace("throughput", "value") + 'field = "cwnd"\nat = "stop"\n',
+            snapshot("case.toml: `check[value]`: `at` = stop: allowed are start, end, exit, least, most, mean"),
+        ),
+        (
+            CHECK.replace("throughput", "value"),
+            snapshot("case.toml: `check[value]`: key `field` is missing: `value` needs it"),
+        ),
         (
             CHECK.replace("throughput", "phase_after") + 'phase = "up"\n',
-            "`phase_after` is a word: allowed is `expected`",
+            snapshot("case.toml: `check[phase_after]`: `phase_after` is a word: allowed is `expected`"),
         ),
     ],
 )
-def test_checks_that_are_none_are_refused_before_anything_runs(text: str, said: str) -> None:
+def test_checks_that_are_none_are_refused_before_anything_runs(text: str, said: str, tmp_path: Path) -> None:
     (check,) = case(CASE + text).checks
     with pytest.raises(dumbbell.Error) as refused:
         require_measure(check)
-    assert said in str(refused.value)
+    assert told(str(refused.value), tmp_path) == said
 
 
 def test_a_script_is_a_second_kind_of_case() -> None:

@@ -4,10 +4,12 @@ import json
 import math
 import random
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from inline_snapshot import snapshot
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError
@@ -22,6 +24,7 @@ from dumbbell.studies.pathfinding.probing import WAYS, understood
 from dumbbell.studies.pathfinding.simulated_path import path_model
 from dumbbell.studies.pathfinding.trains import Train
 from support.commands.command import Dumbbell
+from support.told import told
 
 
 def link(mbps: float, queue_bytes: int) -> dict[str, Any]:
@@ -359,23 +362,71 @@ def test_caps_are_kept() -> None:
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (("--duration", "5s"), "--duration 5: allowed is 30 to 3600 s"),
-        (("--data-cap", "10kB"), "at least 20 MB are needed"),
-        (("--data-cap", "10 elephants"), "allowed is a size with its unit"),
-        (("--bandwidth-cap", "20"), "allowed is a rate with its unit"),
-        (("--bandwidth-cap", "100kbit"), "at least 0.2 Mbit/s are needed"),
-        (("--udp-ports", "7"), "allowed is FROM-TO"),
-        (("--ntp", "a b"), "a name of a host has letters"),
-        (("--name", "a/b"), "a/b"),
-        (("--out", "x.json"), "allowed is a file name that ends in .toml"),
-        (("--out", "no/where.toml"), "there is no directory no"),
-        (("--quick", "--duration", "60s"), "not allowed with argument"),
+        (("--duration", "5s"), snapshot("dumbbell: --duration 5: allowed is 30 to 3600 s")),
+        (("--data-cap", "10kB"), snapshot("dumbbell: --data-cap: 10000 bytes: at least 20 MB are needed")),
+        (
+            ("--data-cap", "10 elephants"),
+            snapshot(
+                """\
+dumbbell: argument --data-cap: `10 elephants`: allowed is a size with its unit, like 500MB, 10GB or
+  2GiB (`dumbbell path --help` shows what is possible)\
+"""
+            ),
+        ),
+        (
+            ("--bandwidth-cap", "20"),
+            snapshot(
+                """\
+dumbbell: argument --bandwidth-cap: `20`: allowed is a rate with its unit, like 20mbit, 500kbit,
+  1gbit or 20Mbps (bits per second; bytes: 2.5MB/s) (`dumbbell path --help` shows what is possible)\
+"""
+            ),
+        ),
+        (("--bandwidth-cap", "100kbit"), snapshot("dumbbell: --bandwidth-cap 0.1: at least 0.2 Mbit/s are needed")),
+        (
+            ("--udp-ports", "7"),
+            snapshot(
+                """\
+dumbbell: argument --udp-ports: `7`: allowed is FROM-TO, two ports of 1 to 65535 (`dumbbell path
+  --help` shows what is possible)\
+"""
+            ),
+        ),
+        (
+            ("--ntp", "a b"),
+            snapshot(
+                """\
+dumbbell: host `a b`: a name of a host has letters, digits and `._-`, and no `-` at its beginning;
+  allowed is [user@]HOST[:PORT], with an IPv6 address in brackets\
+"""
+            ),
+        ),
+        (
+            ("--name", "a/b"),
+            snapshot(
+                """\
+dumbbell: dumbbell: path "a/b": allowed are letters, digits and `._+-`, starting with a letter, a
+  digit or `_`, at most 100 characters\
+"""
+            ),
+        ),
+        (("--out", "x.json"), snapshot("dumbbell: --out x.json: allowed is a file name that ends in .toml")),
+        (("--out", "no/where.toml"), snapshot("dumbbell: --out no/where.toml: there is no directory no")),
+        (
+            ("--quick", "--duration", "60s"),
+            snapshot(
+                """\
+dumbbell: argument --duration: not allowed with argument --quick (`dumbbell path --help` shows what
+  is possible)\
+"""
+            ),
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_sent(
-    dumbbell: Dumbbell, words: tuple[str, ...], part: str
+    dumbbell: Dumbbell, words: tuple[str, ...], part: str, tmp_path: Path
 ) -> None:
-    assert part in dumbbell("path", "host.invalid", *words, expect=2).stderr
+    assert told(dumbbell("path", "host.invalid", *words, expect=2).stderr, tmp_path) == part
 
 
 def test_a_host_is_needed(dumbbell: Dumbbell) -> None:

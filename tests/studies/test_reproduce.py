@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from inline_snapshot import snapshot
 
 import dumbbell
 from dumbbell.base.errors import UserError
@@ -15,6 +16,7 @@ from dumbbell.studies.reproduce.link import departures, period
 from dumbbell.studies.reproduce.mahimahi_command import LogHead, read_command, read_head
 from dumbbell.studies.reproduce.view import DELAY
 from support.commands.in_process import run_in_process
+from support.told import told
 from validation.reproduction import LATE, limited, mahimahi_path, slow, write_set
 
 CUBIC = dumbbell.catalog.schemes().find("cubic")
@@ -81,20 +83,34 @@ def test_the_head_of_a_log_says_what_the_run_had() -> None:
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
-        ({"prepend_mm_cmds": "mm-delay"}, "`mm-delay`: its value is missing"),
-        ({"prepend_mm_cmds": "mm-delay -1"}, "allowed is a number, 0 to 3.6e+06"),
-        ({"prepend_mm_cmds": "mm-loss up 0.1"}, "`up`: allowed are uplink and downlink"),
-        ({"prepend_mm_cmds": "mm-loss uplink 2"}, "allowed is a number, 0 to 1"),
-        ({"prepend_mm_cmds": "mm-delay '"}, "No closing quotation"),
-        ({"extra_mm_link_args": "--uplink-queue=red"}, "queue `red`: allowed are infinite"),
-        ({"extra_mm_link_args": "--uplink-queue=droptail"}, "needed is packets=N or bytes=N"),
-        ({"extra_mm_link_args": "--uplink-queue=droptail --uplink-queue-args=packets=x"}, "with a whole number each"),
+        ({"prepend_mm_cmds": "mm-delay"}, snapshot("here: `mm-delay`: its value is missing")),
+        ({"prepend_mm_cmds": "mm-delay -1"}, snapshot("here: `mm-delay` -1: allowed is a number, 0 to 3.6e+06")),
+        ({"prepend_mm_cmds": "mm-loss up 0.1"}, snapshot("here: `mm-loss`: `up`: allowed are uplink and downlink")),
+        ({"prepend_mm_cmds": "mm-loss uplink 2"}, snapshot("here: `mm-loss` 2: allowed is a number, 0 to 1")),
+        ({"prepend_mm_cmds": "mm-delay '"}, snapshot("here: `prepend_mm_cmds` = mm-delay ': No closing quotation")),
+        (
+            {"extra_mm_link_args": "--uplink-queue=red"},
+            snapshot("here: `extra_mm_link_args`: queue `red`: allowed are infinite, droptail, drophead, codel, pie"),
+        ),
+        (
+            {"extra_mm_link_args": "--uplink-queue=droptail"},
+            snapshot("here: `extra_mm_link_args`: queue `droptail`: needed is packets=N or bytes=N"),
+        ),
+        (
+            {"extra_mm_link_args": "--uplink-queue=droptail --uplink-queue-args=packets=x"},
+            snapshot(
+                """\
+here: `extra_mm_link_args`: `packets=x`: allowed are packets, bytes, target, interval, qdelay_ref,
+  max_burst with a whole number each\
+"""
+            ),
+        ),
     ],
 )
-def test_what_mahimahi_does_not_take_is_refused(metadata: dict[str, str], message: str) -> None:
+def test_what_mahimahi_does_not_take_is_refused(metadata: dict[str, str], message: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="here: ") as refused:
         read_command(metadata, "here")
-    assert message in str(refused.value)
+    assert told(str(refused.value), tmp_path) == message
 
 
 def test_runs_of_our_own_are_reproduced_without_causes(tmp_path: Path) -> None:
@@ -247,20 +263,56 @@ def refused(folder: Path, *arguments: str) -> str:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["{}/nothing", "--out", "{}/out"], "no such directory"),
-        (["{}/empty", "--out", "{}/out"], "no measured runs: needed is pantheon_metadata.json"),
-        (["{}/set", "--out", "{}/set"], "exists already: choose another --out"),
-        (["{}/set", "--out", "{}/out", "--as", "bbrr=bbr"], "--as bbrr: no run is of `bbrr`"),
-        (["{}/set", "--out", "{}/out", "--as", "cubic=nosuch"], "no run can be simulated"),
-        (["{}/set", "--out", "{}/out", "--hold-out", "copa"], "--hold-out copa: no run is of `copa`"),
-        (["{}/set", "--out", "{}/out", "--hold-out", "cubic"], "--hold-out: all schemes"),
-        (["{}/set", "--out", "{}/out", "--runs", "0"], "--runs"),
+        (
+            ["{}/nothing", "--out", "{}/out"],
+            snapshot("dumbbell: nothing: no such directory"),
+        ),
+        (
+            ["{}/empty", "--out", "{}/out"],
+            snapshot(
+                """\
+dumbbell: empty: no measured runs: needed is pantheon_metadata.json, or *.pcap, *.pcapng, *.cap,
+  *.qlog, *.sqlog, *.json, in it or below it\
+"""
+            ),
+        ),
+        (
+            ["{}/set", "--out", "{}/set"],
+            snapshot("dumbbell: set: exists already: choose another --out, or add --resume to go on"),
+        ),
+        (
+            ["{}/set", "--out", "{}/out", "--as", "bbrr=bbr"],
+            snapshot("dumbbell: --as bbrr: no run is of `bbrr`: there are cubic"),
+        ),
+        (
+            ["{}/set", "--out", "{}/out", "--as", "cubic=nosuch"],
+            snapshot(
+                "dumbbell: set: no run can be simulated: set: cubic: not one of ours: --as NAME=OURS says which is"
+            ),
+        ),
+        (
+            ["{}/set", "--out", "{}/out", "--hold-out", "copa"],
+            snapshot("dumbbell: --hold-out copa: no run is of `copa`: there are cubic"),
+        ),
+        (
+            ["{}/set", "--out", "{}/out", "--hold-out", "cubic"],
+            snapshot("dumbbell: --hold-out: all schemes: some have to tell the host profile"),
+        ),
+        (
+            ["{}/set", "--out", "{}/out", "--runs", "0"],
+            snapshot(
+                """\
+dumbbell: argument --runs: `0`: allowed is a whole number, at least 1 and at most 999999 (`dumbbell
+  reproduce --help` shows what is possible)\
+"""
+            ),
+        ),
     ],
 )
 def test_what_cannot_be_reproduced_is_one_line(tmp_path: Path, arguments: Sequence[str], message: str) -> None:
     (tmp_path / "empty").mkdir()
     write_set(tmp_path, {"cubic": "cubic"}, mahimahi_path(), duration_s=1.0)
-    assert message in refused(tmp_path, *(each.format(tmp_path) for each in arguments))
+    assert told(refused(tmp_path, *(each.format(tmp_path) for each in arguments)), tmp_path) == message
     assert not (tmp_path / "out").exists()
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 import dumbbell
 from dumbbell.catalog.path import PathModel
@@ -20,6 +21,7 @@ from support.commands.runs_here import runs_here
 from support.inputs.captures import quic, transfer, write_pcap
 from support.inputs.recorded_sets import recorded_sets
 from support.inputs.transfer_logs import REPORT
+from support.told import told
 
 SCHEMES = ("cubic-linux", "bbr", "vegas")
 PATHS = {
@@ -188,15 +190,66 @@ def encrypted(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("write", "arguments", "message"),
     [
-        (udp_report, (), "a test by UDP, which no congestion control sends"),
-        (without_rtt, (), "its intervals have no RTT, or are too few: --path gives one"),
-        (arrivals, (), "a capture at the receiver has no round trips: --path gives one"),
-        (unknown_scheme, (), "mystery: not one of ours: --as NAME=OURS says which is"),
-        (encrypted, (), "it does not tell what arrived"),
-        (arrivals, ("--path", "nosuch"), "unknown path `nosuch`"),
-        (arrivals, ("--as", "cubi=cubic"), "--as cubi: no run is of `cubi`"),
-        (lambda _: None, (), "no measured runs: needed is pantheon_metadata.json, or *.pcap"),
-        (lambda folder: (folder / "cubic.pcap").write_bytes(b""), (), "cubic.pcap"),
+        (
+            udp_report,
+            (),
+            snapshot(
+                "dumbbell: set: no run can be simulated: set: test: a test by UDP, which no congestion control sends"
+            ),
+        ),
+        (
+            without_rtt,
+            (),
+            snapshot(
+                """\
+dumbbell: set: no run can be simulated: set: cubic, run 1 (test): its path is not known: its
+  intervals have no RTT, or are too few: --path gives one\
+"""
+            ),
+        ),
+        (
+            arrivals,
+            (),
+            snapshot(
+                """\
+dumbbell: set: no run can be simulated: set: cubic, run 1: its path is not known: a capture at the
+  receiver has no round trips: --path gives one\
+"""
+            ),
+        ),
+        (
+            unknown_scheme,
+            (),
+            snapshot(
+                "dumbbell: set: no run can be simulated: set: mystery: not one of ours: --as NAME=OURS says which is"
+            ),
+        ),
+        (
+            encrypted,
+            (),
+            snapshot("dumbbell: set: no run can be simulated: set: cubic: it does not tell what arrived"),
+        ),
+        (arrivals, ("--path", "nosuch"), snapshot("dumbbell: unknown path `nosuch`: `dumbbell list paths` shows all")),
+        (
+            arrivals,
+            ("--as", "cubi=cubic"),
+            snapshot("dumbbell: --as cubi: no run is of `cubi` (did you mean `cubic`?): there are cubic"),
+        ),
+        (
+            lambda _: None,
+            (),
+            snapshot(
+                """\
+dumbbell: set: no measured runs: needed is pantheon_metadata.json, or *.pcap, *.pcapng, *.cap,
+  *.qlog, *.sqlog, *.json, in it or below it\
+"""
+            ),
+        ),
+        (
+            lambda folder: (folder / "cubic.pcap").write_bytes(b""),
+            (),
+            snapshot("dumbbell: set/cubic.pcap: is empty"),
+        ),
     ],
 )
 def test_what_cannot_be_used_is_one_line(
@@ -208,7 +261,7 @@ def test_what_cannot_be_used_is_one_line(
     done = run_in_process(command, tmp_path)
     assert (done.returncode, done.stdout) == (2, ""), done
     (line,) = done.stderr.strip().splitlines()[-1:]
-    assert message in line
+    assert told(line, tmp_path) == message
     assert not (tmp_path / "out").exists()
 
 

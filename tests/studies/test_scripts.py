@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 import dumbbell
 from support.by_hand.scripts import CubicByHand
 from support.commands.command import Dumbbell
+from support.told import told
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "vectors"
@@ -184,21 +186,29 @@ def test_what_is_no_script_is_refused_with_its_line(
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("--run", "nothing"), "no script `nothing`: expected a file, a directory or a shipped script"),
-        (("--run", "renoo"), "(did you mean `reno`?)"),
-        (("--run", "absent.txt"), "absent.txt: No such file or directory"),
-        (("--run", "."), ".: no scripts in it: no *.txt and no *.pkt"),
-        (("--run", "reno", "--check", "x"), "--run: allowed without --out and --check"),
-        (("reno", "--json"), "--json: allowed with --run"),
-        (("--list", "--run"), "--list prints the shipped scripts: no other option is allowed"),
-        (("sprout", "--run"), "no shipped script is for `sprout`: name scripts or files"),
+        (
+            ("--run", "nothing"),
+            snapshot("dumbbell: no script `nothing`: expected a file, a directory or a shipped script"),
+        ),
+        (
+            ("--run", "renoo"),
+            snapshot(
+                "dumbbell: no script `renoo`: expected a file, a directory or a shipped script (did you mean `reno`?)"
+            ),
+        ),
+        (("--run", "absent.txt"), snapshot("dumbbell: absent.txt: No such file or directory")),
+        (("--run", "."), snapshot("dumbbell: .: no scripts in it: no *.txt and no *.pkt")),
+        (("--run", "reno", "--check", "x"), snapshot("dumbbell: --run: allowed without --out and --check")),
+        (("reno", "--json"), snapshot("dumbbell: --json: allowed with --run")),
+        (("--list", "--run"), snapshot("dumbbell: --list prints the shipped scripts: no other option is allowed")),
+        (("sprout", "--run"), snapshot("dumbbell: no shipped script is for `sprout`: name scripts or files")),
     ],
 )
 def test_what_cannot_be_run_is_refused(
     dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], complaint: str
 ) -> None:
     refused = dumbbell("vectors", *arguments, expect=2)
-    assert complaint in refused.stderr
+    assert told(refused.stderr, folder) == complaint
     assert (refused.stdout, len(refused.stderr.splitlines())) == ("", 1)
 
 
@@ -230,16 +240,50 @@ expect in_flight=11000 # RFC 5681
         (
             "bytes=1000",
             "bytes=1448",
-            "line 5, 0 s: expected @0 out 0 offset=0 bytes=1448 retransmission=no, found @0 out 0 offset=0",
+            snapshot(
+                """\
+mine.txt: line 5, 0 s: expected @0 out 0 offset=0 bytes=1448 retransmission=no, found @0 out 0
+  offset=0 bytes=1000 retransmission=no (RFC 6928); 10 of 13 conditions fail\
+"""
+            ),
         ),
-        ("@0 out", "@0.05 out", "line 5, 0.05 s: expected @0.05 out 0 offset=0"),
+        (
+            "@0 out",
+            "@0.05 out",
+            snapshot(
+                """\
+mine.txt: line 5, 0.05 s: expected @0.05 out 0 offset=0 bytes=1000 retransmission=no, found @0 out 0
+  offset=0 bytes=1000 retransmission=no (RFC 6928); 10 of 13 conditions fail\
+"""
+            ),
+        ),
         (
             "0..9",
             "0..10",
-            "expected @0 out 10 offset=10000 bytes=1000 retransmission=no, found no packet leaves (RFC 6928)",
+            snapshot(
+                """\
+mine.txt: line 5, 0 s: expected @0 out 10 offset=10000 bytes=1000 retransmission=no, found no packet
+  leaves (RFC 6928); 1 of 14 conditions fail\
+"""
+            ),
         ),
-        ("10..11 #", "10 #", "line 8, 0.1 s: expected no other packet leaves before this line, found @0.1 out 11"),
-        ("in_flight=11000", "in_flight=10000", "line 8, 0.1 s: expected in_flight=10000, found 11000"),
+        (
+            "10..11 #",
+            "10 #",
+            snapshot(
+                """\
+mine.txt: line 8, 0.1 s: expected no other packet leaves before this line, found @0.1 out 11
+  offset=11000 bytes=1000 retransmission=no; 1 of 13 conditions fail\
+"""
+            ),
+        ),
+        (
+            "in_flight=11000",
+            "in_flight=10000",
+            snapshot(
+                "mine.txt: line 8, 0.1 s: expected in_flight=10000, found 11000 (RFC 5681); 1 of 13 conditions fail"
+            ),
+        ),
     ],
 )
 def test_a_sender_that_does_something_else_is_told(
@@ -248,7 +292,7 @@ def test_a_sender_that_does_something_else_is_told(
     (folder / "mine.txt").write_text(SENDER)
     assert dumbbell("vectors", "--run", "mine.txt").stdout == "mine.txt: 13 conditions hold\n"
     (folder / "mine.txt").write_text(SENDER.replace(old, new))
-    assert complaint in dumbbell("vectors", "--run", "mine.txt", expect=1).stdout
+    assert told(dumbbell("vectors", "--run", "mine.txt", expect=1).stdout, folder) == complaint
 
 
 def test_a_sender_runs_with_another_controller(dumbbell: Dumbbell, folder: Path) -> None:

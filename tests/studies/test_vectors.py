@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 from dumbbell import catalog
 from dumbbell.catalog.toml_tables import to_toml
@@ -11,6 +12,7 @@ from dumbbell.studies.vectors.write import scenario
 from support.commands.command import Dumbbell
 from support.inputs.json_sequences import read_sequence
 from support.pages.read_tables import csv_rows
+from support.told import told
 
 FILES = {"acks.csv", "events.json", "events.txt", "experiment.toml", "figure.svg", "trace.sqlog"}
 
@@ -76,17 +78,34 @@ def test_what_differs_is_named_by_file_and_line(dumbbell: Dumbbell, once: Dumbbe
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ((), "vectors: name a scheme, or give --check DIR"),
-        (("reno", "--check", "v"), "--check compares all that is in v: no scheme `reno` is needed"),
-        (("--check", "v", "--out", "w"), "--out: allowed when vectors are written"),
-        (("--check", "nowhere"), "nowhere: no vectors in it: no */experiment.toml"),
-        (("iperf3",), "`iperf3` is a real program or kernel controller"),
-        (("rono",), "unknown scheme `rono` (did you mean `reno`?)"),
-        (("reno", "--out", "small.toml"), "small.toml: exists already: choose another --out"),
+        ((), snapshot("dumbbell: vectors: name a scheme, or give --check DIR or --run SCRIPT")),
+        (
+            ("reno", "--check", "v"),
+            snapshot("dumbbell: --check compares all that is in v: no scheme `reno` is needed"),
+        ),
+        (
+            ("--check", "v", "--out", "w"),
+            snapshot("dumbbell: --out: allowed when vectors are written, not with --check"),
+        ),
+        (("--check", "nowhere"), snapshot("dumbbell: nowhere: no vectors in it: no */experiment.toml")),
+        (
+            ("iperf3",),
+            snapshot(
+                "dumbbell: `iperf3` is a real program or kernel controller: vectors need one that can be simulated"
+            ),
+        ),
+        (
+            ("rono",),
+            snapshot("dumbbell: unknown scheme `rono` (did you mean `reno`?): `dumbbell list schemes` shows all"),
+        ),
+        (
+            ("reno", "--out", "small.toml"),
+            snapshot("dumbbell: small.toml: exists already: choose another --out, or compare with --check small.toml"),
+        ),
     ],
 )
-def test_wrong_arguments(dumbbell: Dumbbell, arguments: tuple[str, ...], complaint: str) -> None:
-    assert complaint in dumbbell("vectors", *arguments, expect=2).stderr
+def test_wrong_arguments(dumbbell: Dumbbell, arguments: tuple[str, ...], complaint: str, tmp_path: Path) -> None:
+    assert told(dumbbell("vectors", *arguments, expect=2).stderr, tmp_path) == complaint
 
 
 def test_damaged_vectors_are_one_line(dumbbell: Dumbbell, folder: Path) -> None:
@@ -98,10 +117,47 @@ def test_damaged_vectors_are_one_line(dumbbell: Dumbbell, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line"),
     [
-        ("duration_s = 4.5", "duration_s = 1000000.0", "`duration_s`: 1000000.0 there, 4.5 now"),
-        ("delay_ms = 40.0", "delay_ms = 900000.0", "900000.0 there, 40.0 now"),
-        ('name = "steady"', 'name = "other"', "not a scenario with one scheme: allowed are"),
-        ('backend = "sim"', 'backend = "emu"', '`backend`: "emu" there, "sim" now'),
+        (
+            "duration_s = 4.5",
+            "duration_s = 1000000.0",
+            snapshot(
+                """\
+dumbbell: v/steady/experiment.toml: not the scenario `steady` of this version: write the vectors
+  again: `duration_s`: 1000000.0 there, 4.5 now\
+"""
+            ),
+        ),
+        (
+            "delay_ms = 40.0",
+            "delay_ms = 900000.0",
+            snapshot(
+                """\
+dumbbell: v/steady/experiment.toml: not the scenario `steady` of this version: write the vectors
+  again: `path.steady.data[1].delay_ms`: 900000.0 there, 40.0 now; `path.steady.ack[0].delay_ms`:
+  900000.0 there, 40.0 now\
+"""
+            ),
+        ),
+        (
+            'name = "steady"',
+            'name = "other"',
+            snapshot(
+                """\
+dumbbell: v/steady/experiment.toml: not a scenario with one scheme: allowed are app-limited, ecn,
+  idle, one-loss, rate-step, rtt-step, start-up, steady\
+"""
+            ),
+        ),
+        (
+            'backend = "sim"',
+            'backend = "emu"',
+            snapshot(
+                """\
+dumbbell: v/steady/experiment.toml: not the scenario `steady` of this version: write the vectors
+  again: `backend`: "emu" there, "sim" now\
+"""
+            ),
+        ),
     ],
 )
 def test_a_scenario_of_somebody_elses_is_refused(
@@ -113,7 +169,7 @@ def test_a_scenario_of_somebody_elses_is_refused(
     experiment.write_text(experiment.read_text().replace(old, new))
     said = dumbbell("vectors", "--check", "v", expect=2).stderr
     assert said.startswith("dumbbell: v/steady/experiment.toml: not ")
-    assert line in said
+    assert told(said, folder) == line
 
 
 def test_the_scheme_of_somebody_elses_scenario_sends_no_more_than_a_scenario_takes(
