@@ -1,0 +1,477 @@
+# ruff: noqa: E501 (tables are as wide as they are)
+"""What commands print of the results on the shelf, word by word.
+
+`.venv/bin/pytest -n 0 --inline-snapshot=fix tests/cli/test_printed.py` writes it anew.
+"""
+
+from pathlib import Path
+
+import pytest
+from inline_snapshot import snapshot
+
+from support.commands.command import Dumbbell
+from support.shelf import Shelf
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "printed"),
+    [
+        (
+            "single",
+            0,
+            snapshot("""\
+2 flows of reno together carry 9.65 Mbit/s of goodput on small, whose bottleneck can carry 10 Mbit/s, at a p95 one-way delay of 46.4 ms; lost: 1.97 % (one run).
+Jain's index of 2 flows of one scheme (1: all get the same): reno 0.999.
+
+Shares, 0.5 to 2 s, while all flows compete (corrected)
+path   flows of  who       fair share %  share %  goodput Mbit/s  p95 one-way delay ms  loss %
+small  reno        flow 1          50.0     51.3            4.95                  46.4    0.63
+small  reno        flow 2          50.0     48.7            4.70                  46.4    3.84
+
+All flows of a run together, 0.3 to 2 s (corrected)
+path   flows of  runs  goodput Mbit/s  p95 one-way delay ms  loss %  utilisation of the whole run %
+small  reno         1            9.65                  46.4    1.97                            95.6
+Corrected: payload, delays and losses after the warm-up; packets under way at the end are not lost (warm-up: 0.333 s).
+The flows of a run start 0.5 s apart, in the order of the column `flows of`.
+"""),
+        ),
+        (
+            "mixes",
+            0,
+            snapshot("""\
+Alone, on lab no other scheme has more goodput or less p95 one-way delay than copa (9.68 Mbit/s, 16.9 ms).
+Alone, most goodput: copa (9.68 Mbit/s), 0.03 Mbit/s more than cubic, the next (the ranges of the 2 runs do not overlap); least p95 one-way delay: copa (16.9 ms), 6.2 ms less than bbr, the next (the ranges of the 2 runs do not overlap).
+Alone, copa has more goodput than cubic on lab by its smaller headers only: 97.3 % of its bytes are payload, and 96.5 % of those of cubic.
+Beside cubic on lab: copa 55 % (54 to 56) and bbr 63 % (61 to 64) of the payload (fair: 50 %); each range (2 runs) excludes the fair share.
+bbr: all losses (36 packets in 2 runs) are outside the counted time.
+
+Means of all flows, 0.3 to 2 s (corrected)
+path  scheme  runs       goodput Mbit/s  p95 one-way delay ms        loss %  remark
+lab   copa       2  9.68 (9.67 to 9.69)          16.9 (equal)  0.00 (equal)  -
+lab   cubic      2         9.65 (equal)          46.4 (equal)  0.14 (equal)  -
+lab   bbr        2         9.65 (equal)   23.2 (22.5 to 23.9)  0.00 (equal)  all losses (36 packets in 2 runs) are outside the counted time
+
+Shares, 0.3 to 2 s, while all flows compete (corrected)
+path  flows of    who    fair share %              share %       goodput Mbit/s  p95 one-way delay ms                loss %               harm %
+lab   cubic+copa  cubic          50.0  45.1 (44.0 to 46.2)  4.37 (4.26 to 4.48)   45.8 (45.6 to 45.9)   1.18 (1.08 to 1.29)  54.8 (53.6 to 55.9)
+lab   cubic+copa  copa           50.0  54.9 (53.8 to 56.0)  5.32 (5.22 to 5.43)   45.6 (45.6 to 45.6)   0.45 (0.38 to 0.52)  45.0 (44.0 to 46.1)
+lab   cubic+bbr   cubic          50.0  37.5 (35.6 to 39.3)  3.62 (3.44 to 3.79)   46.4 (46.4 to 46.4)  9.00 (1.62 to 16.39)  62.5 (60.7 to 64.4)
+lab   cubic+bbr   bbr            50.0  62.5 (60.7 to 64.4)  6.04 (5.86 to 6.21)   46.2 (45.7 to 46.8)   3.75 (0.82 to 6.68)  37.5 (35.6 to 39.3)
+
+All flows of a run together, 0.3 to 2 s (corrected)
+path  flows of    runs       goodput Mbit/s  p95 one-way delay ms                loss %  utilisation of the whole run %
+lab   cubic+copa     2  9.69 (9.69 to 9.69)   45.7 (45.6 to 45.8)          0.78 (equal)             96.9 (96.8 to 96.9)
+lab   cubic+bbr      2         9.65 (equal)   46.5 (46.4 to 46.6)  5.76 (1.14 to 10.39)             96.6 (96.2 to 96.9)
+Corrected: payload, delays and losses after the warm-up; packets under way at the end are not lost (warm-up: 0.333 s).
+Harm: what a flow lost of the throughput that its scheme had alone on the path; 50 % is half of it lost.
+In parentheses: the range of the 2 runs; of so few no confidence interval holds. Equal: all runs have this value.
+"""),
+        ),
+        (
+            "grid",
+            0,
+            snapshot("""\
+Most goodput of 6 cells: cubic on 3 and copa on 3 (the ranges of the best and the next, each of 2 runs, do not overlap on 6 of 6); least p95 one-way delay of 6 cells: copa on 6 (the ranges of the best and the next, each of 2 runs, do not overlap on 5 of 6).
+By the means cubic has the most goodput at rate factor 1, and copa at rate factor 4, in all cells.
+The mean goodput grows with rate factor, for every scheme in all cells.
+The mean p95 one-way delay falls with rate factor and grows with queue, for every scheme in all cells.
+The warm-up of 0.17 s is 2.8 base RTTs: the start of flows may be in the numbers.
+
+Means of all flows, 0.2 to 1 s (corrected)
+path     bw_factor  qlen_bdp  scheme  runs          goodput Mbit/s    p95 one-way delay ms                  loss %
+default          1       0.5  cubic      2     7.37 (7.37 to 7.38)     63.0 (63.0 to 63.0)  13.67 (13.66 to 13.68)
+default          1       0.5  copa       2     6.68 (6.62 to 6.74)     61.8 (61.8 to 61.8)   10.04 (9.87 to 10.20)
+default          1         1  cubic      2     7.28 (7.19 to 7.38)     93.1 (93.1 to 93.1)  18.19 (17.29 to 19.09)
+default          1         1  copa       2     7.09 (7.07 to 7.11)     81.4 (81.4 to 81.4)            0.00 (equal)
+default          1         2  cubic      2     7.27 (7.23 to 7.31)  153.2 (153.2 to 153.2)  15.64 (15.45 to 15.84)
+default          1         2  copa       2            7.07 (equal)     81.4 (81.4 to 81.4)            0.00 (equal)
+default          4       0.5  copa       2  26.96 (26.89 to 27.04)     59.9 (59.9 to 59.9)     8.13 (8.00 to 8.26)
+default          4       0.5  cubic      2  24.79 (24.69 to 24.88)     60.0 (59.9 to 60.0)     4.29 (4.28 to 4.31)
+default          4         1  copa       2  27.63 (26.75 to 28.50)     72.0 (71.8 to 72.2)            0.00 (equal)
+default          4         1  cubic      2  25.38 (24.53 to 26.23)     90.8 (90.8 to 90.8)  21.99 (19.15 to 24.83)
+default          4         2  copa       2  27.08 (26.38 to 27.78)     72.2 (72.2 to 72.2)            0.00 (equal)
+default          4         2  cubic      2  24.85 (24.05 to 25.65)  150.6 (150.6 to 150.6)  13.72 (13.34 to 14.10)
+Corrected: payload, delays and losses after the warm-up; packets under way at the end are not lost (warm-up: 0.167 s).
+In parentheses: the range of the 2 runs; of so few no confidence interval holds. Equal: all runs have this value.
+"""),
+        ),
+        (
+            "imported",
+            0,
+            snapshot("""\
+In front on data, where no other beats them in both throughput and p95 one-way delay (Pantheon's convention): cubic (0.03 Mbit/s, 38.5 ms) and vegas (0.03 Mbit/s, 38.5 ms).
+In throughput cubic and vegas are equal in every run; in p95 one-way delay cubic and vegas are equal in every run (Pantheon's convention).
+
+Means of all flows (Pantheon's convention)
+path  scheme  runs  throughput Mbit/s  p95 one-way delay ms  loss %
+data  cubic      1               0.03                  38.5    0.00
+data  vegas      1               0.03                  38.5    0.00
+Pantheon's convention: the whole run, packets with the path's overhead; packets under way at the end are lost.
+
+The tested machine, as the imported files describe it
+  cc_schemes: cubic vegas
+  downlink_trace: 12mbps.trace
+  flows: 1
+  interval: 0
+  mode: local
+  prepend_mm_cmds: mm-delay 10
+  random_order: True
+  run_times: 1
+  runtime: 1
+  start_run_id: 1
+  uplink_trace: 12mbps.trace
+  git: branch: master @ 0123
+"""),
+        ),
+        (
+            "damaged",
+            1,
+            snapshot("""\
+Of 4 runs 1 is damaged (all of cubic), and counts in no number: stats.json:13: not valid JSON: Expecting property name enclosed in double quotes; the file is cut off or damaged.
+3 of 4 runs are made, 1 is missing.
+In front on mexico-cellular, where no other beats them in both throughput and p95 one-way delay (Pantheon's convention): vegas (10.25 Mbit/s, 34.6 ms) and cubic (10.62 Mbit/s, 171.1 ms).
+Most throughput: cubic (10.62 Mbit/s), but a single run does not tell it from vegas; least p95 one-way delay: vegas (34.6 ms), but a single run does not tell it from cubic (Pantheon's convention).
+
+Means of all flows (Pantheon's convention)
+path             scheme    runs  throughput Mbit/s  p95 one-way delay ms  loss %
+mexico-cellular  cubic   1 of 2              10.62                 171.1   10.17
+mexico-cellular  vegas   1 of 2              10.25                  34.6    1.64
+Pantheon's convention: the whole run, packets with the path's overhead; packets under way at the end are lost.
+damaged: cubic on mexico-cellular, run 2: stats.json:13: not valid JSON: Expecting property name enclosed in double quotes; the file is cut off or damaged
+missing: 1 of 4 runs: not run: the experiment was stopped before
+"""),
+        ),
+        (
+            "recorded",
+            0,
+            snapshot("""\
+On mexico-cellular no other scheme has more throughput or less p95 one-way delay (Pantheon's convention) than vegas (10.45 Mbit/s, 34.6 ms).
+Most throughput: vegas (10.45 Mbit/s), but the ranges of 2 runs overlap with those of cubic; least p95 one-way delay: vegas (34.6 ms), 136.4 ms less than cubic, the next (the ranges of the 2 runs do not overlap) (Pantheon's convention).
+
+Means of all flows (Pantheon's convention)
+path             scheme  runs       throughput Mbit/s                          p95 one-way delay ms                  loss %
+mexico-cellular  vegas      2  10.45 (10.25 to 10.65)                           34.6 (34.6 to 34.6)     1.66 (1.64 to 1.69)
+mexico-cellular  cubic      2  10.42 (10.22 to 10.62)  171.0 (170.8 to 171.1) clocks 170.5 to 172.5  10.15 (10.14 to 10.17)
+Pantheon's convention: the whole run, packets with the path's overhead; packets under way at the end are lost.
+In parentheses: the range of the 2 runs; of so few no confidence interval holds. Equal: all runs have this value. Clocks: where the true one-way delay lies, as far as the clocks of both ends can tell.
+"""),
+        ),
+        (
+            "emulated",
+            1,
+            snapshot("""\
+Of 4 runs 1 is invalid and 1 is degraded, and count in no number: most often (1 times), 17 packets were lost.
+On india-aws-india no other scheme has more throughput or less p95 one-way delay (Pantheon's convention) than vegas (9.44 Mbit/s, 34.6 ms).
+Most throughput: vegas (9.44 Mbit/s), but a single run does not tell it from cubic; least p95 one-way delay: vegas (34.6 ms), but a single run does not tell it from cubic (Pantheon's convention).
+
+Means of all flows (Pantheon's convention)
+path             scheme    runs  throughput Mbit/s  p95 one-way delay ms  loss %
+india-aws-india  vegas   1 of 2               9.44                  34.6    1.65
+india-aws-india  cubic   1 of 2               9.43                 171.0    9.97
+Pantheon's convention: the whole run, packets with the path's overhead; packets under way at the end are lost.
+invalid: cubic on india-aws-india, run 2: 17 packets were lost
+degraded: vegas on india-aws-india, run 2: the emulator was late
+"""),
+        ),
+        (
+            "big",
+            0,
+            snapshot("""\
+Most goodput: copa on default (6.47 Mbit/s), copa on india-aws-india (38.61 Mbit/s) and bbr, cubic, dctcp and 3 others on small (9.44 Mbit/s) (told from the next by 5 runs on 2 of 2 without a tie); least p95 one-way delay among schemes with at least half of the most goodput: koho on default (44.1 ms), bbr on india-aws-india (30.3 ms) and koho on small (21.4 ms) (told from the next by 5 runs on 2 of 3, not on default).
+ledbat on default; bbr and ledbat on india-aws-india; koho on small: the runs fall into two modes, and no run is like their mean.
+bbr, copa, cubic and 7 others on default and on india-aws-india: flows last for fewer than 10 base RTTs.
+ledbat on default: the link is used to 7 %, with no loss and no queue: the sender, or its application, is the limit.
+The warm-up of 0.10 s is 1.7 base RTTs where they are longest: the start of flows may be in the numbers.
+
+Means of all flows, 0.1 to 0.5 s (corrected)
+path             scheme        runs        goodput Mbit/s  p95 one-way delay ms                loss %  remark
+default          copa             5     6.47 [5.78, 7.20]     62.0 [61.7, 62.2]  13.96 [12.14, 15.91]  flows last for 8.3 base RTTs
+default          cubic            5     5.33 [4.50, 6.23]     61.6 [61.6, 61.6]   19.32 [8.37, 42.35]  flows last for 8.3 base RTTs
+default          prague           5     5.31 [4.45, 6.25]     62.7 [62.7, 62.7]  27.70 [26.03, 29.43]  flows last for 8.3 base RTTs
+default          bbr              5     5.28 [4.44, 6.19]     62.9 [62.8, 62.9]  25.24 [22.33, 28.39]  flows last for 8.3 base RTTs
+default          dctcp            5     5.24 [4.45, 6.11]     61.6 [61.6, 61.6]   18.80 [8.65, 38.54]  flows last for 8.3 base RTTs
+default          reno             5     5.24 [4.45, 6.11]     61.6 [61.6, 61.6]   18.93 [8.65, 39.07]  flows last for 8.3 base RTTs
+default          vegas            5     5.24 [4.45, 6.11]     61.6 [61.6, 61.6]   18.80 [8.65, 38.54]  flows last for 8.3 base RTTs
+default          koho             5     5.06 [4.52, 5.63]     44.1 [42.4, 45.8]          0.00 (equal)  flows last for 8.3 base RTTs
+default          copa-gcc2018     5     3.41 [2.55, 4.42]     47.1 [30.1, 68.3]   13.48 [3.76, 72.42]  flows last for 8.3 base RTTs
+default          ledbat           5     0.63 [0.54, 0.71]          34.5 (equal)          0.00 (equal)  two modes of throughput: 0.63 Mbit/s (3 of 5 runs) and 0.68 Mbit/s (2)
+india-aws-india  copa             5  38.61 [31.10, 46.69]     47.7 [47.6, 47.7]    8.71 [7.41, 10.18]  flows last for 9.1 base RTTs
+india-aws-india  cubic            5  25.25 [17.74, 33.90]     45.2 [43.1, 47.2]  15.95 [11.58, 20.78]  flows last for 9.1 base RTTs
+india-aws-india  dctcp            5  25.25 [17.74, 33.90]     45.2 [43.1, 47.2]  15.95 [11.58, 20.78]  flows last for 9.1 base RTTs
+india-aws-india  reno             5  25.25 [17.74, 33.90]     45.2 [43.1, 47.2]  15.95 [11.58, 20.78]  flows last for 9.1 base RTTs
+india-aws-india  vegas            5  25.25 [17.74, 33.90]     45.2 [43.1, 47.2]  15.95 [11.58, 20.78]  flows last for 9.1 base RTTs
+india-aws-india  prague           5  24.18 [16.75, 32.65]     35.3 [26.4, 44.6]   12.15 [2.23, 22.06]  flows last for 9.1 base RTTs
+india-aws-india  bbr              5  22.28 [14.84, 30.88]     30.3 [23.9, 36.7]    4.02 [0.00, 15.17]  two modes of p95 one-way delay: 28.0 ms (4 of 5 runs) and 39.4 ms (1)
+india-aws-india  koho             5     8.51 [7.17, 9.91]     29.2 [28.6, 29.7]          0.00 (equal)  flows last for 9.1 base RTTs
+india-aws-india  copa-gcc2018     5    6.94 [4.03, 10.35]     27.9 [27.9, 28.0]          0.00 (equal)  flows last for 9.1 base RTTs
+india-aws-india  ledbat           5     0.72 [0.68, 0.77]     28.0 [28.0, 28.0]          0.00 (equal)  two modes of goodput: 0.71 Mbit/s (4 of 5 runs) and 0.79 Mbit/s (1)
+small            bbr              5     9.44 [9.12, 9.76]     46.4 [46.4, 46.4]     5.24 [5.07, 5.41]  -
+small            cubic            5     9.44 [9.12, 9.76]     46.4 [46.4, 46.4]  17.65 [17.25, 18.05]  -
+small            dctcp            5     9.44 [9.12, 9.76]     46.4 [46.4, 46.4]  13.31 [12.92, 13.71]  -
+small            prague           5     9.44 [9.12, 9.76]     47.1 [47.1, 47.1]  17.90 [17.40, 18.41]  -
+small            reno             5     9.44 [9.12, 9.76]     46.4 [46.4, 46.4]  13.54 [13.14, 13.94]  -
+small            vegas            5     9.44 [9.12, 9.76]     35.6 [35.6, 35.6]          0.00 (equal)  -
+small            copa             5     9.29 [9.17, 9.41]     29.5 [28.9, 30.2]          0.00 (equal)  -
+small            koho             5     9.26 [9.16, 9.37]     21.4 [20.7, 22.0]          0.00 (equal)  two modes of p95 one-way delay: 21.6 ms (4 of 5 runs) and 20.4 ms (1)
+small            copa-gcc2018     5     8.75 [8.13, 9.39]     33.8 [33.0, 34.6]          0.00 (equal)  -
+small            ledbat           5     4.38 [3.67, 5.16]     13.6 [13.6, 13.6]          0.00 (equal)  -
+Corrected: payload, delays and losses after the warm-up; packets under way at the end are not lost (warm-up: 0.1 s).
+In brackets: the interval of the mean by Student's t, nominally of 95 %: it cannot know what none of the runs showed. Equal: all runs have this value.
+"""),
+        ),
+    ],
+)
+def test_show(dumbbell: Dumbbell, shelf: Shelf, name: str, status: int, printed: str) -> None:
+    done = dumbbell("show", getattr(shelf, name), expect=status)
+    assert done.stdout + done.stderr == printed
+
+
+def test_show_a_campaign(dumbbell: Dumbbell, shelf: Shelf) -> None:
+    done = dumbbell("show", shelf.campaign, expect=1)
+    assert done.stdout + done.stderr == snapshot("""\
+98 of the campaign's 100 runs are made: the other 2 were missed, or are still to come.
+In front on small, where no other beats them in both goodput and p95 one-way delay: copa (11.54 Mbit/s, 29.8 ms) and reno (11.68 Mbit/s, 46.4 ms).
+Most goodput: reno (11.68 Mbit/s), but 48 runs do not tell it from copa (difference 0.14 Mbit/s [-2.64, 2.91]); least p95 one-way delay: copa (29.8 ms), 16.6 ms [16.6, 16.6] less than reno, the next.
+The warm-up of 0.08 s is 4.2 base RTTs: the start of flows may be in the numbers.
+
+Means of all flows, 0.1 to 0.5 s (corrected)
+path   scheme      runs       goodput Mbit/s  p95 one-way delay ms                loss %
+small  reno          50  11.68 [9.73, 13.63]     46.4 [46.4, 46.4]  13.37 [13.21, 13.54]
+small  copa    48 of 50  11.54 [9.52, 13.57]     29.8 [29.8, 29.8]          0.00 (equal)
+Corrected: payload, delays and losses after the warm-up; packets under way at the end are not lost (warm-up: 0.0833 s).
+In brackets: the interval of the mean by Student's t, nominally of 95 %: it cannot know what none of the runs showed. Equal: all runs have this value.
+missing: 2 of 100 runs: not run: its round was missed, or is still to come
+""")
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "printed"),
+    [
+        (
+            ("diff", "recorded", "damaged"),
+            1,
+            snapshot("""\
+path             scheme  of       metric                                              A         B  difference  relative  nominal 95 %  would show  3 % takes  verdict
+mexico-cellular  cubic   network  throughput_mbps                               10.4170   10.6151     +0.1982     +1.9%             -           -          -  one run only
+mexico-cellular  cubic   network  delay_p95_ms     170.9520 clocks 170.4520 to 172.4520  171.0820     +0.1300     +0.1%             -           -          -  one run only
+mexico-cellular  cubic   network  loss_rate                                      0.1015    0.1017     +0.0002     +0.2%             -           -          -  one run only
+mexico-cellular  cubic   flow 1   throughput_mbps                               10.4170   10.6151     +0.1982     +1.9%             -           -          -  one run only
+mexico-cellular  cubic   flow 1   delay_p95_ms     170.9520 clocks 170.4520 to 172.4520  171.0820     +0.1300     +0.1%             -           -          -  one run only
+mexico-cellular  cubic   flow 1   loss_rate                                      0.1015    0.1017     +0.0002     +0.2%             -           -          -  one run only
+mexico-cellular  cubic   link 1   throughput_mbps                               10.4170   10.6151     +0.1982     +1.9%             -           -          -  one run only
+mexico-cellular  vegas   network  throughput_mbps                               10.4483   10.2493     -0.1991     -1.9%             -           -          -  one run only
+mexico-cellular  vegas   network  delay_p95_ms                                  34.5900   34.5930     +0.0030     +0.0%             -           -          -  one run only
+mexico-cellular  vegas   network  loss_rate                                      0.0166    0.0164     -0.0003     -1.5%             -           -          -  one run only
+mexico-cellular  vegas   flow 1   throughput_mbps                               10.4483   10.2493     -0.1991     -1.9%             -           -          -  one run only
+mexico-cellular  vegas   flow 1   delay_p95_ms                                  34.5900   34.5930     +0.0030     +0.0%             -           -          -  one run only
+mexico-cellular  vegas   flow 1   loss_rate                                      0.0166    0.0164     -0.0003     -1.5%             -           -          -  one run only
+mexico-cellular  vegas   link 1   throughput_mbps                               10.4483   10.2493     -0.1991     -1.9%             -           -          -  one run only
+Ranges of the runs are compared: intervals and tests need five runs on either side.
+damaged: damaged: cubic on mexico-cellular, run 2: stats.json:13: not valid JSON: Expecting property name enclosed in double quotes; the file is cut off or damaged
+"""),
+        ),
+        (
+            ("diff", "mixes", "single"),
+            0,
+            snapshot("""\
+path         scheme      of       metric                  A        B  difference  relative  nominal 95 %  would show  3 % takes  verdict
+lab | small  cubic       network  goodput_mbps       9.6541        -           -         -             -           -          -  only in A
+lab | small  cubic       network  packet_loss_rate   0.0014        -           -         -             -           -          -  only in A
+lab | small  cubic       network  owd_p95_ms        46.3930        -           -         -             -           -          -  only in A
+lab | small  cubic       flow 1   goodput_mbps       9.6541        -           -         -             -           -          -  only in A
+lab | small  cubic       flow 1   packet_loss_rate   0.0014        -           -         -             -           -          -  only in A
+lab | small  cubic       flow 1   owd_p95_ms        46.3930        -           -         -             -           -          -  only in A
+lab | small  copa        network  goodput_mbps       9.6821        -           -         -             -           -          -  only in A
+lab | small  copa        network  packet_loss_rate   0.0000        -           -         -             -           -          -  only in A
+lab | small  copa        network  owd_p95_ms        16.9370        -           -         -             -           -          -  only in A
+lab | small  copa        flow 1   goodput_mbps       9.6821        -           -         -             -           -          -  only in A
+lab | small  copa        flow 1   packet_loss_rate   0.0000        -           -         -             -           -          -  only in A
+lab | small  copa        flow 1   owd_p95_ms        16.9370        -           -         -             -           -          -  only in A
+lab | small  bbr         network  goodput_mbps       9.6541        -           -         -             -           -          -  only in A
+lab | small  bbr         network  packet_loss_rate   0.0000        -           -         -             -           -          -  only in A
+lab | small  bbr         network  owd_p95_ms        23.1585        -           -         -             -           -          -  only in A
+lab | small  bbr         flow 1   goodput_mbps       9.6541        -           -         -             -           -          -  only in A
+lab | small  bbr         flow 1   packet_loss_rate   0.0000        -           -         -             -           -          -  only in A
+lab | small  bbr         flow 1   owd_p95_ms        23.1585        -           -         -             -           -          -  only in A
+lab | small  cubic+copa  network  goodput_mbps       9.6895        -           -         -             -           -          -  only in A
+lab | small  cubic+copa  network  packet_loss_rate   0.0078        -           -         -             -           -          -  only in A
+lab | small  cubic+copa  network  owd_p95_ms        45.6875        -           -         -             -           -          -  only in A
+lab | small  cubic+copa  flow 1   goodput_mbps       4.3683        -           -         -             -           -          -  only in A
+lab | small  cubic+copa  flow 1   packet_loss_rate   0.0118        -           -         -             -           -          -  only in A
+lab | small  cubic+copa  flow 1   owd_p95_ms        45.7585        -           -         -             -           -          -  only in A
+lab | small  cubic+copa  flow 2   goodput_mbps       5.3212        -           -         -             -           -          -  only in A
+lab | small  cubic+copa  flow 2   packet_loss_rate   0.0045        -           -         -             -           -          -  only in A
+lab | small  cubic+copa  flow 2   owd_p95_ms        45.6205        -           -         -             -           -          -  only in A
+lab | small  cubic+bbr   network  goodput_mbps       9.6541        -           -         -             -           -          -  only in A
+lab | small  cubic+bbr   network  packet_loss_rate   0.0576        -           -         -             -           -          -  only in A
+lab | small  cubic+bbr   network  owd_p95_ms        46.4670        -           -         -             -           -          -  only in A
+lab | small  cubic+bbr   flow 1   goodput_mbps       3.6177        -           -         -             -           -          -  only in A
+lab | small  cubic+bbr   flow 1   packet_loss_rate   0.0900        -           -         -             -           -          -  only in A
+lab | small  cubic+bbr   flow 1   owd_p95_ms        46.3935        -           -         -             -           -          -  only in A
+lab | small  cubic+bbr   flow 2   goodput_mbps       6.0364        -           -         -             -           -          -  only in A
+lab | small  cubic+bbr   flow 2   packet_loss_rate   0.0375        -           -         -             -           -          -  only in A
+lab | small  cubic+bbr   flow 2   owd_p95_ms        46.2230        -           -         -             -           -          -  only in A
+lab | small  reno        network  goodput_mbps            -   9.6541           -         -             -           -          -  only in B
+lab | small  reno        network  packet_loss_rate        -   0.0197           -         -             -           -          -  only in B
+lab | small  reno        network  owd_p95_ms              -  46.3900           -         -             -           -          -  only in B
+lab | small  reno        flow 1   goodput_mbps            -   5.4839           -         -             -           -          -  only in B
+lab | small  reno        flow 1   packet_loss_rate        -   0.0050           -         -             -           -          -  only in B
+lab | small  reno        flow 1   owd_p95_ms              -  46.3900           -         -             -           -          -  only in B
+lab | small  reno        flow 2   goodput_mbps            -   4.6953           -         -             -           -          -  only in B
+lab | small  reno        flow 2   packet_loss_rate        -   0.0384           -         -             -           -          -  only in B
+lab | small  reno        flow 2   owd_p95_ms              -  46.3870           -         -             -           -          -  only in B
+Ranges of the runs are compared: intervals and tests need five runs on either side.
+"""),
+        ),
+        (("verify", "mixes"), 0, snapshot("10 of 10 finished runs are whole, 0 files damaged or missing\n")),
+        (
+            ("verify", "damaged"),
+            1,
+            snapshot("""\
+damaged: damaged: cubic on mexico-cellular, run 2: stats.json:13: not valid JSON: Expecting property name enclosed in double quotes; the file is cut off or damaged
+damaged: damaged: vegas on mexico-cellular, run 2: packets.parquet is missing
+1 of 3 finished runs are whole, 2 files damaged or missing; 1 other runs are not finished; of 1 runs no digests were recorded
+"""),
+        ),
+        (
+            ("figure", "mixes"),
+            0,
+            snapshot("""\
+kind             of         shows                                                                                                              options
+box              path       a metric of every run by scheme, with quartiles and median; throughput unless one is given                         metric, schemes, group_by
+ecdf             path       distribution of a metric over the runs of each scheme, as eCDFs; throughput unless one is given                    metric, schemes
+ellipses         path       throughput over RTT: flows of each scheme, with an ellipse of one standard deviation                               schemes
+jain-cdf         path       distribution of Jain's index over windows of time, of each scheme
+means            path       one metric over another, throughput over delay unless others are given: mean of each scheme, and the Pareto front  x, y, schemes
+runs             path       one metric over another, throughput over delay unless others are given: every run                                  x, y, schemes
+by-hour          campaign   throughput, delay and loss of each hour of the day (UTC): medians and quartiles
+over-time        campaign   throughput, delay and loss of every round
+normalised       all paths  throughput as a share of the experiment's largest over mean queueing delay, all paths together                     beside, legacy
+grid             grid       a metric of each scheme over two axes of a grid, as heat maps; use of the bottleneck unless another one is given   x, y, metric, schemes, range
+share            grid       what each scheme gets of the payload beside each other one, in runs of two schemes or two flows                    schemes
+sweep            grid       metrics of each scheme along an axis of a grid: throughput, delay and loss unless one is given                     x, metric, schemes, group_by
+delay            run        one-way delay of every packet
+delay-cdf        run        distribution of the one-way delay of packets, of each flow
+distribution     run        distribution of the throughput and smoothed RTT samples of each flow, as eCDFs
+fairness         run        shares of the flows, and Jain's index
+jain             run        fairness in windows of time, as Jain's index
+media            run        bitrate and frame delay
+operating-point  run        packets in flight, RTT and throughput
+queue            run        queue, drops and marks at the bottleneck
+staircase        run        throughput of each flow, and their mean
+state            run        the controller's modes and what decides them
+throughput       run        rates into and out of the path in half seconds, with headers; as Pantheon draws it, out is at the end of each
+time             run        a sampled field of each flow or link over time; throughput unless one is given                                     metric, from_s, to_s
+window           run        congestion window and pacing rate
+"""),
+        ),
+        (
+            ("show", "--sort", "owd_p95_ms", "--schemes", "cubic,bbr", "mixes"),
+            0,
+            snapshot("""\
+On lab no other scheme has more goodput or less p95 one-way delay than bbr (9.65 Mbit/s, 23.2 ms).
+In goodput cubic and bbr are equal in every run; least p95 one-way delay: bbr (23.2 ms), 23.2 ms less than cubic, the next (the ranges of the 2 runs do not overlap).
+bbr: all losses (36 packets in 2 runs) are outside the counted time.
+
+Means of all flows, 0.3 to 2 s (corrected)
+path  scheme  runs  goodput Mbit/s  p95 one-way delay ms        loss %  remark
+lab   bbr        2    9.65 (equal)   23.2 (22.5 to 23.9)  0.00 (equal)  all losses (36 packets in 2 runs) are outside the counted time
+lab   cubic      2    9.65 (equal)          46.4 (equal)  0.14 (equal)  -
+Corrected: payload, delays and losses after the warm-up; packets under way at the end are not lost (warm-up: 0.333 s).
+In parentheses: the range of the 2 runs; of so few no confidence interval holds. Equal: all runs have this value.
+"""),
+        ),
+        (
+            ("show", "--metrics", "goodput_mbps,owd_p99_ms", "single"),
+            0,
+            snapshot("""\
+path   scheme  of       goodput_mbps (Mbit/s)  owd_p99_ms (ms)
+small  reno    flow 1                  5.4839          46.3980
+small  reno    flow 2                  4.6953          46.3990
+small  reno    network                 9.6541          46.3980
+"""),
+        ),
+        (
+            ("show", "--intervals", "0.5", "single"),
+            0,
+            snapshot("""\
+Client: reno on small, run 1
+[ ID] Interval       Transfer     Bandwidth
+[  1]  0.1- 0.5 sec   499 KBytes  1125 KBytes/sec
+[SUM]  0.1- 0.5 sec   499 KBytes  1125 KBytes/sec
+[  1]  0.5- 1.0 sec   342 KBytes   684 KBytes/sec
+[  2]  0.5- 1.0 sec   272 KBytes   565 KBytes/sec
+[SUM]  0.5- 1.0 sec   614 KBytes  1227 KBytes/sec
+[  1]  1.0- 1.5 sec   279 KBytes   557 KBytes/sec
+[  2]  1.0- 1.5 sec   301 KBytes   602 KBytes/sec
+[SUM]  1.0- 1.5 sec   580 KBytes  1160 KBytes/sec
+[  1]  1.5- 2.0 sec   294 KBytes   588 KBytes/sec
+[  2]  1.5- 2.0 sec   284 KBytes   568 KBytes/sec
+[SUM]  1.5- 2.0 sec   578 KBytes  1157 KBytes/sec
+[  1]  0.1- 2.0 sec  1414 KBytes   728 KBytes/sec
+[  2]  0.5- 2.0 sec   857 KBytes   579 KBytes/sec
+[SUM]  0.1- 2.0 sec  2271 KBytes  1168 KBytes/sec
+
+Server: reno on small, run 1
+[ ID] Interval       Transfer     Bandwidth
+[  1]  0.1- 0.5 sec   474 KBytes  1068 KBytes/sec
+[SUM]  0.1- 0.5 sec   474 KBytes  1068 KBytes/sec
+[  1]  0.5- 1.0 sec   338 KBytes   676 KBytes/sec
+[  2]  0.5- 1.0 sec   252 KBytes   524 KBytes/sec
+[SUM]  0.5- 1.0 sec   590 KBytes  1179 KBytes/sec
+[  1]  1.0- 1.5 sec   281 KBytes   563 KBytes/sec
+[  2]  1.0- 1.5 sec   308 KBytes   617 KBytes/sec
+[SUM]  1.0- 1.5 sec   590 KBytes  1179 KBytes/sec
+[  1]  1.5- 2.0 sec   300 KBytes   600 KBytes/sec
+[  2]  1.5- 2.0 sec   288 KBytes   577 KBytes/sec
+[SUM]  1.5- 2.0 sec   588 KBytes  1176 KBytes/sec
+[  1]  0.1- 2.0 sec  1393 KBytes   717 KBytes/sec
+[  2]  0.5- 2.0 sec   848 KBytes   573 KBytes/sec
+[SUM]  0.1- 2.0 sec  2241 KBytes  1153 KBytes/sec
+
+"""),
+        ),
+        (
+            ("show", "--csv", "emulated"),
+            1,
+            snapshot("""\
+path,scheme,runs,good,level,number,throughput_mbps,throughput_mbps_low,throughput_mbps_high,throughput_mbps_bounds,delay_p95_ms,delay_p95_ms_low,delay_p95_ms_high,delay_p95_ms_bounds,loss_rate,loss_rate_low,loss_rate_high,loss_rate_bounds
+india-aws-india,cubic,2,1,network,0,9.429902862845267,,,,171.035,,,,0.09965034965034969,,,
+india-aws-india,vegas,2,1,network,0,9.43809825364737,,,,34.592,,,,0.016497461928933976,,,
+invalid: cubic on india-aws-india, run 2: 17 packets were lost
+degraded: vegas on india-aws-india, run 2: the emulator was late
+"""),
+        ),
+        (
+            ("show", "--tex", "imported"),
+            0,
+            snapshot("""\
+% In front on data, where no other beats them in both throughput and p95 one-way delay (Pantheon's convention): cubic (0.03 Mbit/s, 38.5 ms) and vegas (0.03 Mbit/s, 38.5 ms).
+% In throughput cubic and vegas are equal in every run; in p95 one-way delay cubic and vegas are equal in every run (Pantheon's convention).
+
+% needs \\usepackage{booktabs}
+\\begin{table*}
+\\centering
+\\caption{Means of all flows (Pantheon's convention), on data. 1 run of 1 s. Pantheon's convention: the whole run, packets with the path's overhead; packets under way at the end are lost.}
+\\label{tab:means-data}
+\\begin{tabular}{lrrrr}
+\\toprule
+scheme & runs & throughput Mbit/s & p95 one-way delay ms & loss \\% \\\\
+\\midrule
+TCP Cubic & 1 & 0.03 & 38.5 & 0.00 \\\\
+TCP Vegas & 1 & 0.03 & 38.5 & 0.00 \\\\
+\\bottomrule
+\\end{tabular}
+\\end{table*}
+"""),
+        ),
+    ],
+)
+def test_others(
+    dumbbell: Dumbbell, shelf: Shelf, tmp_path: Path, words: tuple[str, ...], status: int, printed: str
+) -> None:
+    names = ("mixes", "single", "recorded", "damaged", "emulated", "imported")
+    for name in set(words) & set(names):
+        (tmp_path / name).symlink_to(getattr(shelf, name))
+    done = dumbbell(*words, expect=status)
+    assert done.stdout + done.stderr == printed
