@@ -19,10 +19,10 @@ def test_what_was_finished_survives_a_kill(start: Callable[..., Popen[str]], dum
     words = ("--schemes", "reno", "--path", "small.toml", "--duration", "20", "--runs", RUNS, "--jobs", "1")
     process = start("run", *words, "--out", "out")
     out = folder / "out"
-    wait_for(lambda: list(out.glob("runs/*/*/*/stats.json")))
+    wait_for(lambda: list(out.glob("runs/small/reno/*/stats.json")))
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
-    finished = {file: file.read_bytes() for file in out.glob("runs/*/*/*/*") if file.name != "log.txt"}
+    finished = {file: file.read_bytes() for file in out.glob("runs/small/reno/*/*") if file.name != "log.txt"}
     dumbbell("run", "--resume", "--out", "out")
     assert {file: file.read_bytes() for file in finished} == finished
     assert [run["status"] for run in show(dumbbell, "out")["runs"]] == ["done"] * RUNS

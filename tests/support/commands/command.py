@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -201,14 +202,15 @@ def runs_made_here() -> Iterator[None]:
 
 
 @pytest.fixture
-def start(folder: Path) -> Callable[..., subprocess.Popen[str]]:
-    """Starts the command in `folder`, in its own process group, and does not wait."""
+def start(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Starts the command in `folder`, in its own process group, and does not wait; it ends with the test."""
+    started: list[subprocess.Popen[str]] = []
 
     def run(*arguments: object) -> subprocess.Popen[str]:
         # under `nohup` commands would ignore it too, and run to their end
         ours = signal.signal(signal.SIGHUP, signal.SIG_DFL)
         try:
-            return subprocess.Popen(
+            process = subprocess.Popen(
                 [*COMMAND, *map(str, arguments)],
                 cwd=folder,
                 stdout=subprocess.PIPE,
@@ -218,8 +220,14 @@ def start(folder: Path) -> Callable[..., subprocess.Popen[str]]:
             )
         finally:
             signal.signal(signal.SIGHUP, ours)
+        started.append(process)
+        return process
 
-    return run
+    yield run
+    for process in started:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
 
 
 def show(dumbbell: Dumbbell, directory: object, expect: int = 0) -> dict[str, Any]:
