@@ -240,6 +240,10 @@ class Bed:
         """Runs `dumbbell` on the near machine."""
         return self.near.dumbbell(*words, expect=expect, **more)
 
+    def new_results(self) -> Path:
+        """A place for results on the near machine, which is not there yet."""
+        return self.near.folder / f"results{len(list(self.near.folder.glob('results*')))}"
+
     def truth(self) -> Path:
         """Ends the path and gives its packet log, as `dumbbell emulate --log` writes it."""
         self._path_ended = True

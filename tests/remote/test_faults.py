@@ -15,6 +15,9 @@ from typing import Any
 import polars
 import pytest
 
+from support.punctual import Punctual
+from support.waiting import TIMEOUT_S
+
 from .bed import FAR, Bed, eventually, path_text
 
 pytestmark = pytest.mark.real
@@ -24,11 +27,14 @@ BOTH = ["kernel-cubic", pytest.param("copa", marks=pytest.mark.slow)]
 STEPS = (("far", 200), ("near", -200), ("near", 200), ("near", -2000), ("far", -2000), ("near", 2000))
 SMALL = path_text(mtu=1200)
 
+Made = dict[str, Any]
+"""What came of a command: its directory `out`, `status`, `runs` and `errors`."""
+
 
 @contextlib.contextmanager
-def running(bed: Bed, *words: object) -> Iterator[tuple[Path, "subprocess.Popen[str]"]]:
-    """An experiment whose first run is under way: its directory and its process."""
-    out = bed.near.folder / "results"
+def running(bed: Bed, *words: object, out: Path | None = None) -> Iterator[tuple[Path, "subprocess.Popen[str]"]]:
+    """An experiment whose first run is under way: its directory, a new one or `out`, and its process."""
+    out = out or bed.new_results()
     backend = f"remote:{bed.host}"
     process = bed.near.start_dumbbell("run", "--backend", backend, "--out", out, "--json", *words)
     try:
@@ -42,11 +48,18 @@ def running(bed: Bed, *words: object) -> Iterator[tuple[Path, "subprocess.Popen[
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def finished(process: "subprocess.Popen[str]") -> tuple[int, list[dict[str, Any]], str]:
-    """Exit status, runs and what was said on stderr."""
-    told, errors = process.communicate(timeout=120)
+def finished(out: Path, process: "subprocess.Popen[str]") -> Made:
+    """Wait for its end."""
+    told, errors = process.communicate(timeout=TIMEOUT_S)
     assert "Traceback" not in errors, errors
-    return process.returncode, json.loads(told)["runs"], errors
+    return {"out": out, "status": process.returncode, "runs": json.loads(told)["runs"], "errors": errors}
+
+
+def good(made: Made) -> tuple[Path, dict[str, Any]]:
+    """The directory, and the only run of a command that went well."""
+    (each,) = made["runs"]
+    assert (made["status"], each["status"]) == (0, "done"), made["errors"]
+    return made["out"], each
 
 
 def stats(out: Path, each: dict[str, Any]) -> dict[str, Any]:
@@ -56,27 +69,33 @@ def stats(out: Path, each: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("what", ["peer", pytest.param("ssh", marks=pytest.mark.slow)])
-def test_a_connection_that_is_lost_fails_its_run_and_resume_makes_it(bed: Bed, what: str) -> None:
-    words = ("--schemes", "copa", "--duration", 8, "--runs", 2)
-    with running(bed, *words) as (out, process):
-        killed = bed.sessions() if what == "ssh" else list(bed.far.running("remote serve"))
-        assert killed
-        # all at once: on a busy machine one of them has time to say that another one ended
-        for what_comes in (signal.SIGSTOP, signal.SIGKILL):
-            for number in killed:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(number, what_comes)
-        status, runs, errors = finished(process)
-    assert status == 1
-    first, second = runs
-    assert first["status"] == "failed"
-    assert FAR in first["reason"], first["reason"]
-    assert "the connection was closed" in first["reason"], first["reason"]
-    assert second["status"] in ("done", "degraded"), errors
-    assert bed.near.empty()
-    assert bed.far.empty()
-    again = bed.dumbbell("run", "--resume", "--out", out, "--json")
-    assert [each["status"] in ("done", "degraded") for each in json.loads(again.stdout)["runs"]] == [True, True]
+def test_a_connection_that_is_lost_fails_its_run_and_resume_makes_it(
+    bed: Bed, punctual: Punctual[list[dict[str, Any]]], what: str
+) -> None:
+    def make() -> list[dict[str, Any]]:
+        with running(bed, "--schemes", "copa", "--duration", 8, "--runs", 2) as (out, process):
+            killed = bed.sessions() if what == "ssh" else list(bed.far.running("remote serve"))
+            assert killed
+            # all at once: on a busy machine one of them has time to say that another one ended
+            for what_comes in (signal.SIGSTOP, signal.SIGKILL):
+                for number in killed:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(number, what_comes)
+            made = finished(out, process)
+        assert made["status"] == 1
+        first, second = made["runs"]
+        assert first["status"] == "failed"
+        assert FAR in first["reason"], first["reason"]
+        assert "the connection was closed" in first["reason"], first["reason"]
+        assert second["status"] != "failed", made["errors"]
+        assert bed.near.empty()
+        assert bed.far.empty()
+        again = bed.dumbbell("run", "--resume", "--out", out, "--json", expect=None)
+        assert again.returncode in (0, 1), again.stderr
+        runs: list[dict[str, Any]] = json.loads(again.stdout)["runs"]
+        return runs
+
+    assert [each["status"] for each in punctual(make)] == ["done", "done"]
 
 
 def test_udp_that_is_blocked_is_told_with_its_direction(bed: Bed) -> None:
@@ -92,13 +111,16 @@ def test_udp_that_is_blocked_is_told_with_its_direction(bed: Bed) -> None:
 
 @pytest.mark.parametrize("scheme", BOTH)
 def test_packets_are_as_long_as_the_path_takes_even_where_nobody_tells(
-    make_bed: Callable[..., Bed], scheme: str
+    make_bed: Callable[..., Bed], punctual: Punctual[Made], scheme: str
 ) -> None:
     bed = make_bed(SMALL)
     bed.keep_sizes_secret()
-    with running(bed, "--schemes", scheme, "--duration", 4) as (out, process):
-        _, (each,), errors = finished(process)
-    assert each["status"] in ("done", "degraded"), errors
+
+    def make() -> Made:
+        with running(bed, "--schemes", scheme, "--duration", 4) as (out, process):
+            return finished(out, process)
+
+    out, each = good(punctual(make))
     assert stats(out, each)["remote"]["mtu"] == {"there": 1200, "back": 1200}
     packets = polars.read_parquet(next(out.glob("runs/*/*/1/packets.parquet")))
     assert 1100 < packets["size_bytes"].max() <= 1200
@@ -106,14 +128,20 @@ def test_packets_are_as_long_as_the_path_takes_even_where_nobody_tells(
 
 
 @pytest.mark.parametrize("scheme", BOTH)
-def test_a_machine_behind_a_nat_goes_on_when_that_forgets_it(make_bed: Callable[..., Bed], scheme: str) -> None:
+def test_a_machine_behind_a_nat_goes_on_when_that_forgets_it(
+    make_bed: Callable[..., Bed], punctual: Punctual[Made], scheme: str
+) -> None:
     bed = make_bed(nat=("near",))
-    with running(bed, "--schemes", scheme, "--duration", 10) as (out, process):
-        # on a loaded machine the flow may begin later than its peer's process
-        assert eventually(lambda: bed.answered() == 2)
-        bed.rebind()
-        _, (each,), errors = finished(process)
-    assert each["status"] in ("done", "degraded"), errors
+
+    def make() -> Made:
+        bed.rebind()  # it knows nothing of what was before
+        with running(bed, "--schemes", scheme, "--duration", 10) as (out, process):
+            # on a loaded machine the flow may begin later than its peer's process
+            assert eventually(lambda: bed.answered() == 2)
+            bed.rebind()
+            return finished(out, process)
+
+    out, each = good(punctual(make))
     flow = stats(out, each)["remote"]["flows"][0]
     assert flow["guarded"]["moved"] >= 1
     assert flow["guarded"]["forged"] == 0
@@ -127,8 +155,9 @@ def test_a_machine_behind_a_nat_goes_on_when_that_forgets_it(make_bed: Callable[
 def test_a_clock_that_is_set_during_a_run_is_found(make_bed: Callable[..., Bed], side: str, step_ms: int) -> None:
     bed = make_bed(test_clocks={side: f"step={step_ms:+}ms@9s"})
     with running(bed, "--schemes", "copa", "--duration", 12) as (out, process):
-        _, (each,), errors = finished(process)
-    assert each["status"] == "degraded", errors
+        made = finished(out, process)
+    (each,) = made["runs"]
+    assert each["status"] == "degraded", made["errors"]
     ((at_s, by_ms, _),) = stats(out, each)["clocks"]["steps"]
     # theta is the remote clock less the local one
     assert by_ms == pytest.approx(step_ms if side == "far" else -step_ms, abs=1.0)
@@ -143,7 +172,7 @@ def _udp_ports(bed: Bed) -> list[int]:
     return [int(line.split()[1].split(":")[1], 16) for line in lines]
 
 
-def test_what_others_send_is_counted_and_does_nothing(bed: Bed) -> None:
+def test_what_others_send_is_counted_and_does_nothing(bed: Bed, punctual: Punctual[Made]) -> None:
     """Garbage of all lengths, to all ports of the far machine from another of the near one."""
     flood = """
 import os, socket, sys, time
@@ -155,12 +184,15 @@ while time.monotonic() < until:
             peer.sendto(os.urandom(size), (sys.argv[1], port))
     time.sleep(0.01)
 """
-    with running(bed, "--schemes", "copa", "--duration", 8) as (out, process):
-        # on a loaded machine they may take longer
-        assert eventually(lambda: len(_udp_ports(bed)) == 2)
-        bed.near.run("python3", "-c", flood, FAR, *_udp_ports(bed))
-        _, (each,), errors = finished(process)
-    assert each["status"] in ("done", "degraded"), errors
+
+    def make() -> Made:
+        with running(bed, "--schemes", "copa", "--duration", 8) as (out, process):
+            # on a loaded machine they may take longer
+            assert eventually(lambda: len(_udp_ports(bed)) == 2)
+            bed.near.run("python3", "-c", flood, FAR, *_udp_ports(bed))
+            return finished(out, process)
+
+    out, each = good(punctual(make))
     remote = stats(out, each)["remote"]
     assert remote["flows"][0]["guarded"]["forged"] > 300
     assert remote["channel"]["forged"] > 300
@@ -191,12 +223,16 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as elsewhere:
 
 
 @pytest.mark.parametrize("scheme", BOTH)
-def test_what_a_router_has_recorded_and_sends_again_does_nothing(bed: Bed, scheme: str) -> None:
-    # a busy machine takes seconds to begin what records
-    with running(bed, "--schemes", scheme, "--duration", 20) as (out, process):
-        bed.in_router("far", "python3", "-c", REPLAY, FAR)
-        _, (each,), errors = finished(process)
-    assert each["status"] in ("done", "degraded"), errors
+def test_what_a_router_has_recorded_and_sends_again_does_nothing(
+    bed: Bed, punctual: Punctual[Made], scheme: str
+) -> None:
+    def make() -> Made:
+        # a busy machine takes seconds to begin what records
+        with running(bed, "--schemes", scheme, "--duration", 20) as (out, process):
+            bed.in_router("far", "python3", "-c", REPLAY, FAR)
+            return finished(out, process)
+
+    out, each = good(punctual(make))
     guarded = stats(out, each)["remote"]["flows"][0]["guarded"]
     assert 300 < guarded["replayed"] <= 500
     assert guarded["moved"] == 0
@@ -207,13 +243,13 @@ def test_what_a_router_has_recorded_and_sends_again_does_nothing(bed: Bed, schem
 
 
 def test_an_ssh_server_that_hangs_is_told_after_a_while(bed: Bed) -> None:
-    with running(bed, "--schemes", "copa", "--duration", 30) as (_, process):
+    with running(bed, "--schemes", "copa", "--duration", 30) as (out, process):
         hanging = bed.sessions()
         for number in hanging:
             os.kill(number, signal.SIGSTOP)
         began = time.monotonic()
         try:
-            status, (each,), _ = finished(process)
+            made = finished(out, process)
             assert time.monotonic() - began < 40.0
             # the far peer process does not hear of its controller either
             assert bed.far.empty(mark="remote serve")
@@ -221,7 +257,8 @@ def test_an_ssh_server_that_hangs_is_told_after_a_while(bed: Bed) -> None:
             for number in hanging:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(number, signal.SIGKILL)
-    assert status == 1
+    assert made["status"] == 1
+    (each,) = made["runs"]
     assert re.search(r"10\.2\.0\.2:2222: .* for 15 s: the connection was lost", each["reason"]), each["reason"]
     assert bed.near.empty()
     assert bed.far.empty()
@@ -230,12 +267,13 @@ def test_an_ssh_server_that_hangs_is_told_after_a_while(bed: Bed) -> None:
 def test_a_disk_that_is_full_as_logs_come_is_said_at_once(bed: Bed) -> None:
     bed.near.run("mkdir", "results")
     bed.near.run("mount", "-t", "tmpfs", "-o", "size=20m", "tmpfs", "results")
-    with running(bed, "--schemes", "copa", "--duration", 6, "--runs", 3) as (_, process):
+    words = ("--schemes", "copa", "--duration", 6, "--runs", 3)
+    with running(bed, *words, out=bed.near.folder / "results") as (out, process):
         bed.near.run("sh", "-c", "cat /dev/zero > results/zeros; true")
-        status, _, errors = finished(process)
-    assert status == 1
-    assert "No space left on device" in errors
-    assert "has what was finished, 0 runs of this time" in errors  # nor were the other two tried
+        made = finished(out, process)
+    assert made["status"] == 1
+    assert "No space left on device" in made["errors"]
+    assert "has what was finished, 0 runs of this time" in made["errors"]  # nor were the other two tried
     assert bed.near.empty()
     assert bed.far.empty()
 
@@ -253,20 +291,25 @@ def test_a_far_machine_without_room_for_programs_says_so_with_its_name(bed: Bed)
     assert bed.far.empty()
 
 
-def test_a_far_machine_without_room_for_what_programs_print_runs_them_all_the_same(bed: Bed) -> None:
+def test_a_far_machine_without_room_for_what_programs_print_runs_them_all_the_same(
+    bed: Bed, punctual: Punctual[Made]
+) -> None:
     allow_iperf3(bed)
     bed.far.run("mount", "-t", "tmpfs", "-o", "mode=755,size=4k", "tmpfs", "/run")
     bed.far.run("mkdir", "/run/sshd")
     bed.far.run("sh", "-c", "cat /dev/zero > /run/full; true")
-    with running(bed, "--schemes", "iperf3", "--sender", "remote", "--duration", 2) as (_, process):
-        _, (each,), errors = finished(process)
-    assert each["status"] in ("done", "degraded"), errors
+
+    def make() -> Made:
+        with running(bed, "--schemes", "iperf3", "--sender", "remote", "--duration", 2) as (out, process):
+            return finished(out, process)
+
+    _, each = good(punctual(make))
     assert each["flows"][0]["throughput_mbps"] > 5.0
     assert bed.near.empty()
     assert bed.far.empty()
 
 
-def test_what_a_far_program_starts_does_not_outlive_its_run(bed: Bed) -> None:
+def test_what_a_far_program_starts_does_not_outlive_its_run(bed: Bed, punctual: Punctual[Made]) -> None:
     allow(bed, "sh")
     seconds = f"6{secrets.randbelow(10**9):09d}"
     script = f"setsid env -i sleep {seconds} & exec iperf3 -s -1 -p $1"
@@ -280,12 +323,15 @@ receiver = ["sh", "-c", "{script}", "sh", "{{port}}"]
     def sleeps() -> bool:
         return any(seconds in line for line in bed.far.running(f"sleep {seconds}").values())
 
-    with running(bed, "--schemes", "escapes.toml", "--duration", 4) as (_, process):
-        assert eventually(sleeps)
-        _, (each,), errors = finished(process)
-    assert each["status"] in ("done", "degraded"), errors
-    assert eventually(lambda: not sleeps())
-    assert bed.far.empty()
+    def make() -> Made:
+        with running(bed, "--schemes", "escapes.toml", "--duration", 4) as (out, process):
+            assert eventually(sleeps)
+            made = finished(out, process)
+        assert eventually(lambda: not sleeps())
+        assert bed.far.empty()
+        return made
+
+    good(punctual(make))
 
 
 def allow_iperf3(bed: Bed) -> None:
@@ -298,10 +344,12 @@ def allow(bed: Bed, program: str) -> None:
     allowed.write_text(f"{program}\n")
 
 
-def test_a_directory_takes_one_experiment_at_a_time(bed: Bed) -> None:
-    # on a busy machine the second command needs more than ten seconds until it is refused
-    with running(bed, "--schemes", "copa", "--duration", 25) as (out, process):
-        refused = bed.dumbbell("run", "--resume", "--out", out, expect=2)
-        assert "results" in refused.stderr
-        status, _, errors = finished(process)
-    assert status == 0 or "degraded" in errors, errors
+def test_a_directory_takes_one_experiment_at_a_time(bed: Bed, punctual: Punctual[Made]) -> None:
+    def make() -> Made:
+        # on a busy machine the second command needs more than ten seconds until it is refused
+        with running(bed, "--schemes", "copa", "--duration", 25) as (out, process):
+            refused = bed.dumbbell("run", "--resume", "--out", out, expect=2)
+            assert "results" in refused.stderr
+            return finished(out, process)
+
+    good(punctual(make))

@@ -8,17 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
+from support.punctual import Punctual
+
 from .bed import Bed, path_text
 from .truth import compared
 
 pytestmark = pytest.mark.real
 
 
-def run(bed: Bed, *words: object, expect: int | None = 0) -> tuple[Path, list[dict[str, Any]]]:
-    """Runs an experiment on the near machine; its directory, and what `show --json` says of its runs."""
-    out = bed.near.folder / f"results{len(list(bed.near.folder.glob('results*')))}"
-    done = bed.dumbbell("run", "--backend", f"remote:{bed.host}", "--out", out, "--json", *words, expect=expect)
-    return out, json.loads(done.stdout)["runs"]
+def run(bed: Bed, *words: object) -> dict[str, Any]:
+    """Runs an experiment on the near machine; its directory as `out`, and what `show --json` says of its `runs`."""
+    out = bed.new_results()
+    done = bed.dumbbell("run", "--backend", f"remote:{bed.host}", "--out", out, "--json", *words, expect=None)
+    assert done.returncode in (0, 1), done.stderr
+    return {"out": out, "runs": json.loads(done.stdout)["runs"]}
 
 
 def stats(out: Path, each: dict[str, Any]) -> dict[str, Any]:
@@ -40,12 +43,13 @@ def folder(out: Path, each: dict[str, Any]) -> Path:
     ],
 )
 def test_delays_are_those_that_the_path_made_whatever_the_clocks_show(
-    make_bed: Callable[..., Bed], scheme: str, clocks: dict[str, Any]
+    make_bed: Callable[..., Bed], punctual: Punctual[dict[str, Any]], scheme: str, clocks: dict[str, Any]
 ) -> None:
     # far is 1000 s and 37 ms ahead, and gains 100 us in a second; the path is 30 ms longer one way
     bed = make_bed(path_text(there_ms=5.0, back_ms=35.0), **clocks)
-    out, (each,) = run(bed, "--schemes", scheme, "--duration", 6, "--bandwidth-cap", "1gbit")
-    assert each["status"] in ("done", "degraded"), each["reason"]
+    made = punctual(lambda: run(bed, "--schemes", scheme, "--duration", 6, "--bandwidth-cap", "1gbit"))
+    out, (each,) = made["out"], made["runs"]
+    assert each["status"] == "done", each["reason"]
     found = stats(out, each)
     clocks = found["clocks"]
     # 6 s, in which hosts that others use too may be 100 us late at either end of the run
@@ -84,12 +88,13 @@ class Steady:
 """
 
 
-def test_a_class_of_ones_own_sends_to_the_other_machine(bed: Bed) -> None:
+def test_a_class_of_ones_own_sends_to_the_other_machine(bed: Bed, punctual: Punctual[dict[str, Any]]) -> None:
     """It was refused: the core was asked for the backend by its whole name."""
     Path(bed.near.folder, "steady.py").write_text(STEADY)
     words = ("--plugin", bed.near.folder / "steady.py", "--duration", 3, "--udp-ports", "40000-40003")
-    out, (each,) = run(bed, *words)
-    assert each["status"] in ("done", "degraded"), each["reason"]
+    made = punctual(lambda: run(bed, *words))
+    out, (each,) = made["out"], made["runs"]
+    assert each["status"] == "done", each["reason"]
     assert 3.0 < each["flows"][0]["throughput_mbps"] < 15.0  # 20 packets in 20 ms and more
     log = (folder(out, each) / "log.txt").read_text()
     assert "backends.remote: begins sender=local tunnel=auto" in log

@@ -33,8 +33,8 @@ class Compared:
 def compared(run: Path, truth: Path, *, data: bool = True, swapped: bool = False) -> Compared:
     """The only flow of a run, whose packets were all seen by the emulator; `swapped`: the far machine sends.
 
-    Packets leave a machine and enter the emulator in one order: the n-th of the flow is the n-th of those that are not
-    of the channel beside it.
+    Nothing passed after it; before it other runs may have been made. Packets leave a machine and enter the emulator in
+    one order: the n-th of the flow is the n-th of those that are not of the channel beside it.
     """
     ours, theirs = polars.read_parquet(run / "packets.parquet"), polars.read_parquet(truth)
     left, came = (SEND, DELIVER) if data else (ACK_SEND, ACK_DELIVER)
@@ -44,8 +44,9 @@ def compared(run: Path, truth: Path, *, data: bool = True, swapped: bool = False
     of_flow = polars.col("size_bytes").is_in(sorted(set(sent["size_bytes"])))
     entered = theirs.filter((polars.col("event") == passed[0]) & of_flow)
     # before the run how long packets may be was tried; then there is a second for the clocks
-    pauses = np.flatnonzero(np.diff(entered["time_ns"][:200].to_numpy().astype(np.int64)) > 500_000_000)
-    entered = entered[int(pauses[-1]) + 1 :] if len(pauses) else entered
+    pauses = np.flatnonzero(np.diff(entered["time_ns"].to_numpy().astype(np.int64)) > 500_000_000)
+    begins = [int(pause) + 1 for pause in pauses if len(entered) - pause - 1 >= len(sent)]
+    entered = entered[begins[-1] :] if begins else entered
     # the last burst of a run may be sent and not logged, as its end comes; if others were missing, the n-th packets
     # would not be the same ones, and no delay would fit
     assert 0 <= len(entered) - len(sent) <= 20, (len(entered), len(sent))
