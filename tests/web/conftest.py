@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
 import dumbbell
+from support.waiting import TIMEOUT_S
 
 CHROMIUM = "chromium-headless-shell"
+_TIMEOUT_MS = TIMEOUT_S * 1e3
 _AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
 _SEEN_IN_CONSOLE = ("error", "warning")
 
@@ -23,6 +25,7 @@ Served = Callable[..., str]
 @pytest.fixture(scope="session")
 def playwright() -> Iterator[Playwright]:
     """What drives browsers; once in a process."""
+    expect.set_options(timeout=_TIMEOUT_MS)
     with sync_playwright() as playwright:
         yield playwright
 
@@ -52,7 +55,7 @@ def complaints() -> Complaints:
 def context(chromium: Browser, complaints: Complaints) -> Iterator[BrowserContext]:
     """A browser without memories, with a clipboard."""
     context = chromium.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(_TIMEOUT_MS)
 
     def watch(page: Page) -> None:
         page.on("pageerror", lambda error: complaints.append(str(error)))
