@@ -1,13 +1,17 @@
 """What is printed: lists, results, differences, the state of the installation."""
 
 import fcntl
+import functools
 import json
 import shutil
-import threading
 from pathlib import Path
 
+import pytest
+
 from dumbbell import _core
+from dumbbell.results import files
 from dumbbell.results.directory import locked
+from support.clock import ManualClock
 from support.commands.command import Dumbbell, replaced, show
 
 RUN = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "2")
@@ -159,11 +163,22 @@ def test_show_says_that_an_experiment_is_running(dumbbell: Dumbbell, once: Dumbb
     assert "running" not in show(dumbbell, "out", expect=1)
 
 
-def test_who_looks_whether_an_experiment_is_running_keeps_no_writer_out(folder: Path) -> None:
+def test_who_looks_whether_an_experiment_is_running_keeps_no_writer_out(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with locked(folder / "out"):
         (folder / "out/experiment.toml").touch()
     with (folder / "out/.lock").open() as file:
         fcntl.flock(file, fcntl.LOCK_SH)
-        threading.Timer(0.05, fcntl.flock, (file, fcntl.LOCK_UN)).start()
+
+        class Meanwhile(ManualClock):
+            """While the writer waits, who looks has seen enough."""
+
+            def sleep(self, seconds: float) -> None:
+                fcntl.flock(file, fcntl.LOCK_UN)
+                super().sleep(seconds)
+
+        clock = Meanwhile()
+        monkeypatch.setattr(files, "taken", functools.partial(files.taken, clock=clock))
         with locked(folder / "out"):
-            pass
+            assert len(clock.slept_s) == 1

@@ -1,13 +1,9 @@
 """The bindings: what goes in and comes out of the core."""
 
 import json
-import os
-import signal
 import threading
 import time
 from array import array
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +11,7 @@ import pytest
 
 from dumbbell import _core
 from support.inputs.rules import rules_in_each_other
+from support.interrupts import interrupted
 
 
 def specification(**changes: object) -> str:
@@ -125,20 +122,9 @@ def test_samples_are_series_by_key_and_field(run: tuple[Path, dict[str, Any]]) -
         _core.samples(f"{directory}/packets.parquet")
 
 
-@contextmanager
-def _interrupted() -> Iterator[None]:
-    """Send SIGINT to this process 0.3 s after the block begins, and expect it to end the block.
-
-    The timer starts within what expects the interrupt: a process that is stopped for so long gets it before its work.
-    """
-    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 (both are what may be interrupted)
-        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-        yield
-
-
 def test_ctrl_c_ends_a_simulation() -> None:
     started = time.process_time()
-    with _interrupted():
+    with interrupted(0.3):
         _core.simulate(specification(duration_s=100_000.0, log="none"))
     # to the end it takes a minute of CPU time or more
     assert time.process_time() - started < 20.0
@@ -158,7 +144,7 @@ def test_ctrl_c_ends_what_is_done_with_a_path() -> None:
     long = _long_schedule()
     for work in (lambda: _core.opportunities(offers, "data", 1, 1e6), lambda: _core.describe_path(long)):
         started = time.process_time()
-        with _interrupted():
+        with interrupted(0.3):
             work()
         assert time.process_time() - started < 60.0
 
@@ -173,7 +159,7 @@ def test_ctrl_c_ends_the_check_of_a_run(tmp_path: Path) -> None:
     path = json.loads(_long_schedule()) | {"overhead_bytes": 0, "mtu_bytes": 1500, "fragment": True}
     for spec in (specification(flows=flows), specification(path=path)):
         started = time.process_time()
-        with _interrupted():
+        with interrupted(0.3):
             _core.check_run(spec)
         # to the end it takes half a minute of CPU time or more
         assert time.process_time() - started < 10.0

@@ -3,12 +3,9 @@
 import gzip
 import json
 import resource
-import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 import pytest
 
@@ -16,31 +13,15 @@ from dumbbell import _core
 from support.commands.command import COMMAND, TIMEOUT_S, Dumbbell, checked
 from support.inputs.captures import START_NS, Packet, Tcp, tcp, write_pcap
 from support.inputs.transfer_logs import REPORT
+from support.interrupts import interrupted
 
 HEADER = b"# init timestamp: 1000\n"
 LINES = 3_000_000
 """Of a log that takes some tenths of a second to read: more than are read between two looks at the signals."""
 
 
-class AlarmError(Exception):
-    """The handler of the signal raises this."""
-
-
-@contextmanager
-def interrupted_soon() -> Iterator[None]:
-    """A signal comes after a moment; who does not hear it goes on to the end of the work, and has made its file."""
-
-    def handler(_number: int, _frame: FrameType | None) -> None:
-        raise AlarmError
-
-    before = signal.signal(signal.SIGALRM, handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.02)
-    try:
-        with pytest.raises(AlarmError):
-            yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+MOMENT_S = 0.02
+"""Ctrl-C comes after so much CPU time; who does not hear it goes on to the end of the work, and has made its file."""
 
 
 def compressed(file: Path, line: bytes, count: int, header: bytes = HEADER) -> Path:
@@ -62,7 +43,7 @@ def packets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("line", [b"1 + 1504\n", b"1 d 1 1\n1 + 1504\n"])
 def test_a_log_of_mahimahi_is_read_until_ctrl_c(tmp_path: Path, line: bytes) -> None:
     log, out = compressed(tmp_path / "a.log.gz", line, LINES), tmp_path / "packets.parquet"
-    with interrupted_soon():
+    with interrupted(MOMENT_S):
         _core.import_mahimahi(str(log), None, str(out), strict=False)
     assert list(tmp_path.iterdir()) == [log]
 
@@ -70,7 +51,7 @@ def test_a_log_of_mahimahi_is_read_until_ctrl_c(tmp_path: Path, line: bytes) -> 
 @pytest.mark.parametrize("ack", [False, True])
 def test_a_log_of_pantheon_is_read_until_ctrl_c(tmp_path: Path, ack: bool) -> None:
     log, out = compressed(tmp_path / "a.log.gz", b"1.000 + 1500 1\n", LINES), tmp_path / "packets.parquet"
-    with interrupted_soon():
+    with interrupted(MOMENT_S):
         _core.import_merged_log(str(log), str(log) if ack else None, str(out), strict=False)
     assert list(tmp_path.iterdir()) == [log]
 
@@ -79,7 +60,7 @@ def test_raw_logs_of_pantheon_are_read_until_ctrl_c(tmp_path: Path) -> None:
     egress = compressed(tmp_path / "a.log.gz", b"1.000 - 1 - 1500\n", 0, b"# egress: 1000\n1.000 - 1 - 1500\n")
     ingress = compressed(tmp_path / "b.log.gz", b"1.000 - 1 - 1500\n", LINES, b"# ingress: 1000\n")
     out = tmp_path / "packets.parquet"
-    with interrupted_soon():
+    with interrupted(MOMENT_S):
         _core.import_raw_logs([(str(egress), str(ingress))], [], (0.0, 0.0), str(out), strict=False)
     assert sorted(tmp_path.iterdir()) == [egress, ingress]
 
@@ -95,18 +76,18 @@ def offloaded(mss: int, segments: int, payload: int = 60_000) -> Iterator[Packet
 @pytest.mark.parametrize("both", [False, True])
 def test_a_capture_is_read_until_ctrl_c(tmp_path: Path, both: bool) -> None:
     capture = str(write_pcap(tmp_path / "a.pcap", offloaded(64, 1_500), snaplen=64))
-    with interrupted_soon():
+    with interrupted(MOMENT_S):
         _core.import_capture(capture, capture if both else None, None, "auto", str(tmp_path / "out"))
     assert not list(tmp_path.glob("out/*/*"))
 
 
 def test_exports_go_on_until_ctrl_c(packets: Path, tmp_path: Path) -> None:
     data, ack = tmp_path / "data.log", tmp_path / "ack.log"
-    with interrupted_soon():
+    with interrupted(MOMENT_S):
         _core.export_pantheon(str(packets), str(data), str(ack), 0)
     assert not list(tmp_path.iterdir())
     trace = '{"title": "", "description": "", "name": ""}'
-    with interrupted_soon():
+    with interrupted(MOMENT_S):
         _core.export_qlog(str(packets), None, str(tmp_path / "1.sqlog"), 1, "0.3", trace)
     assert not list(tmp_path.iterdir())
 

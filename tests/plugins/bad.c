@@ -47,7 +47,7 @@ static void on_ack(void *state, const struct dumbbell_ack *ack)
         exit(3);
     if (is_time(bad, HANG))
         for (;;)
-            sleep(1); /* the class in bad.py is busy meanwhile */
+            pause(); /* the class in bad.py is busy meanwhile */
 }
 
 static void control(const void *state, struct dumbbell_control *control)

@@ -20,13 +20,11 @@ import dumbbell.execution.pool as pool_module
 from dumbbell.base.inbox import TOKEN_BYTES, Garbled, Inbox
 from support.clock import ManualClock
 from support.commands.command import Dumbbell, show
-from support.waiting import wait_for
+from support.waiting import TIMEOUT_S, wait_for
 
 HOSTILE = Path(__file__).with_name("hostile.py")
 MARK = "DUMBBELL_ATTACK"
 """In the environment of an attack and of all that it starts."""
-SOON_S = 100.0
-"""A command with an attack has ended by then, on a busy machine: it waits for 5 s where somebody does not answer."""
 
 ATTACKS = {
     "stop": "its process was ended: it was stopped (SIGSTOP) and did not go on within 5 s; it ran hostile (",
@@ -195,7 +193,7 @@ def test_a_process_that_takes_more_memory_than_allowed_is_ended_and_says_so(tmp_
     words = tmp_path / "words"
     command = [sys.executable, "-c", GREEDY, str(words)]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
-        assert process.wait(SOON_S) == -signal.SIGKILL
+        assert process.wait(TIMEOUT_S) == -signal.SIGKILL
     assert re.fullmatch(r"its process was ended: it took 0\.\d GiB of memory: allowed are 0\.2\n", words.read_text())
 
 
@@ -407,12 +405,12 @@ AT_IMPORT = {
     "os.kill(os.getpid(), signal.SIGSTOP)": "was stopped (SIGSTOP) and did not go on within 5 s",
     GARBAGE: "wrote to a descriptor that it does not own",
     "os.fork()": None,
-    "os.fork() or os.setsid() and select.select([], [], [], 60)": None,
-    "[os.fork() or select.select([], [], [], 60) for _ in range(200)]": "processes: allowed are 64",
+    "os.fork() or os.setsid() and select.select([], [], [], 3600)": None,
+    "[os.fork() or select.select([], [], [], 3600) for _ in range(200)]": "processes: allowed are 64",
     "sys.modules.clear()": None,
 }
 """What a file does as it is loaded, and what is said of it; None where the answer may be good."""
-COUNTED_NOW_AND_THEN = "[os.fork() or select.select([], [], [], 60) for _ in range(200)]"
+COUNTED_NOW_AND_THEN = "[os.fork() or select.select([], [], [], 3600) for _ in range(200)]"
 """What is seen only where it goes on for a moment: a good answer may come first, and all are ended with it."""
 
 

@@ -343,7 +343,12 @@ mod tests {
 
     #[test]
     fn what_a_program_starts_belongs_to_it() {
-        let mut shell = std::process::Command::new("sh").args(["-c", "sleep 77 & wait"]).spawn().unwrap();
+        // What the shell starts reads from this process until it is killed.
+        let mut shell = std::process::Command::new("sh")
+            .args(["-c", "exec 3<&0; cat <&3 & wait"])
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
         let pid = shell.id() as i32;
         let found = needs::wait_for(|| Some(with_descendants(pid)).filter(|found| found.len() > 1));
         for &process in &found[1..] {

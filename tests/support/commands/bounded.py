@@ -46,6 +46,13 @@ class Bounded:
             return subprocess.CompletedProcess([*words], status, "", f"the process of {words} ended: {status}\n")
         return subprocess.CompletedProcess([*words], *json.loads(line))
 
+    def read_bytes(self) -> int:
+        """Return how much the process has read until now."""
+        if self._process is None:
+            return 0
+        told = Path(f"/proc/{self._process.pid}/io").read_text()
+        return int(told.split("rchar:")[1].split()[0])
+
     def close(self) -> None:
         """End the process."""
         if self._process is not None:

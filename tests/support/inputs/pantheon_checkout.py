@@ -36,9 +36,9 @@ HEAD = """\
 #!/usr/bin/env python
 
 import os
+import signal
 import socket
 import sys
-import time
 
 import arg_parser
 import context
@@ -97,9 +97,13 @@ def main():
     if args.option == 'sender':
         peer.bind(('0.0.0.0', int(args.port)))
         _, where = peer.recvfrom(2000)
+        peer.settimeout(0.01)  # between two packets it listens to who has moved
         while True:
             peer.sendto(b'x' * 1000, where)
-            time.sleep(0.01)
+            try:
+                _, where = peer.recvfrom(2000)
+            except socket.timeout:
+                pass
     if args.option == 'receiver':
         peer.sendto(b'hello', (args.ip, int(args.port)))
         while True:
@@ -138,8 +142,7 @@ def main():
         peer.connect((args.ip, int(args.port)))
         if os.fork() == 0:
             os.setsid()
-        while True:
-            time.sleep(60)
+        signal.pause()
 
 
 if __name__ == '__main__':
