@@ -7,6 +7,7 @@ import pytest
 
 import dumbbell
 from support.pages.blocks import ROOT, run_page, texts
+from support.waiting import TIMEOUT_S
 
 PAGE = ROOT / "docs" / "library.md"
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
@@ -29,7 +30,7 @@ def test_the_notebook_runs_and_shows_figures(tmp_path: Path) -> None:
     nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed: `make test` does it")
     nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed: `make test` does it")
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    nbclient.NotebookClient(notebook, timeout=int(TIMEOUT_S), resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert not [output for output in outputs if output.output_type == "error"]
     shown = [output["data"] for output in outputs if output.output_type in ("execute_result", "display_data")]

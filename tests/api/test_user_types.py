@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.pages.blocks import PAGES, ROOT, blocks
+from support.waiting import TIMEOUT_S
 
 EXAMPLES = (Path(__file__).with_name("user_examples.py"), *sorted((ROOT / "examples" / "python").glob("*.py")))
 WRONG = """\
@@ -48,7 +49,7 @@ def checked(folder: Path, checker: tuple[str, ...], *files: str) -> tuple[int, s
     environment = {name: value for name, value in os.environ.items() if name not in ("MYPYPATH", "PYTHONPATH")}
     command = [sys.executable, "-m", *checker, *files]
     done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
     )
     return done.returncode, done.stdout + done.stderr
 

@@ -18,6 +18,7 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import pin, resolve
 from support.commands.command import COMMAND, Dumbbell
 from support.inputs.paths import SMALL
+from support.waiting import TIMEOUT_S
 
 DIGITS = "9" * 5000
 DEEP = "[" * 3000 + "]" * 3000
@@ -126,7 +127,7 @@ def test_statistics_of_another_shape(dumbbell: Dumbbell, once: Dumbbell, folder:
 @pytest.mark.parametrize("options", [("--out", b"a\xff"), ("--schemes", b"a\xff"), ("--path", b"\xed\xa0\x80")])
 def test_arguments_that_are_no_text(folder: Path, options: tuple[str, bytes]) -> None:
     command = [*(os.fsencode(word) for word in COMMAND), *(word.encode() for word in RUN[:-2]), options[0].encode()]
-    done = subprocess.run([*command, options[1]], cwd=folder, capture_output=True, timeout=100, check=False)
+    done = subprocess.run([*command, options[1]], cwd=folder, capture_output=True, timeout=TIMEOUT_S, check=False)
     assert done.returncode == 2
     assert done.stderr.count(b"\n") == 1
     assert b"is not UTF-8" in done.stderr
@@ -198,7 +199,7 @@ def test_names_of_files_that_no_file_can_have(
 def test_a_command_whose_output_is_closed_does_what_it_is_asked(folder: Path, closed: tuple[int, ...]) -> None:
     closing = " ".join(f"{number}>&-" for number in closed)
     words = " ".join([*COMMAND, *RUN])
-    done = subprocess.run(f"exec {words} {closing}", shell=True, cwd=folder, timeout=100, check=False)
+    done = subprocess.run(f"exec {words} {closing}", shell=True, cwd=folder, timeout=TIMEOUT_S, check=False)
     assert done.returncode == 0
     assert [run.status for run in library.open(folder / "out").runs] == ["done"] * len(
         library.open(folder / "out").runs

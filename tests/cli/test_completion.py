@@ -13,6 +13,7 @@ from dumbbell import __version__, _core
 from dumbbell.cli.version import version_text
 from dumbbell.remote import installation
 from support.commands.command import COMMAND, Dumbbell
+from support.waiting import TIMEOUT_S
 
 
 def completed(folder: Path, line: str) -> list[str]:
@@ -21,7 +22,7 @@ def completed(folder: Path, line: str) -> list[str]:
     told.unlink(missing_ok=True)
     asked = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": "\n", "_ARGCOMPLETE_STDOUT_FILENAME": str(told)}
     environment = os.environ | asked | {"COMP_LINE": line, "COMP_POINT": str(len(line))}
-    subprocess.run(COMMAND, cwd=folder, env=environment, check=True, timeout=60)
+    subprocess.run(COMMAND, cwd=folder, env=environment, check=True, timeout=TIMEOUT_S)
     return [word.strip() for word in told.read_text().splitlines()]
 
 
@@ -72,7 +73,7 @@ def test_the_code_for_a_shell_is_read_by_it(dumbbell: Dumbbell, folder: Path, sh
     if program is None:
         pytest.skip(f"{shell} is not installed")
     (folder / "code").write_text(code)
-    subprocess.run([program, "-n", "code"], cwd=folder, check=True, timeout=60)
+    subprocess.run([program, "-n", "code"], cwd=folder, check=True, timeout=TIMEOUT_S)
 
 
 def test_bash_completes_with_the_code(dumbbell: Dumbbell, folder: Path) -> None:
@@ -88,7 +89,13 @@ def test_bash_completes_with_the_code(dumbbell: Dumbbell, folder: Path) -> None:
     """
     environment = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(
-        ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, check=True, timeout=60
+        ["bash", "-c", script],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=TIMEOUT_S,
     )
     assert done.stdout.split() == ["schemes"], done.stderr
 

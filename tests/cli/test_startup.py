@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell
+from support.waiting import TIMEOUT_S
 
 SLOW = {"numpy", "matplotlib", "PIL", "typst", "sqlite3", "multiprocessing", "distributed", "argcomplete", "tomli_w"}
 """Packages that take longer to import than `dumbbell list` takes."""
@@ -15,7 +16,7 @@ SLOW = {"numpy", "matplotlib", "PIL", "typst", "sqlite3", "multiprocessing", "di
 def imported(code: str) -> set[str]:
     """The modules that are loaded after the code."""
     script = f"import sys\n{code}\nprint(*sys.modules, file=sys.stderr)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=TIMEOUT_S)
     return set(done.stderr.split())
 
 

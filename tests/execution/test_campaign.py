@@ -24,7 +24,7 @@ from dumbbell.results.campaign_state import STATE_FILE, Schedule, read_state
 from dumbbell.results.directory import locked
 from support.clock import ManualClock
 from support.commands.command import COMMAND, Dumbbell, show
-from support.waiting import wait_for
+from support.waiting import TIMEOUT_S, wait_for
 
 START_S = 1_800_000_000.0  # 2027-01-15T08:00:00Z
 HOUR_S = 3600.0
@@ -282,7 +282,7 @@ def test_an_interrupted_campaign_says_so_and_goes_on(
     out = folder / "out"
     wait_for(lambda: (state := read_state(out)) is not None and (state.state, state.round) == ("waiting", 2))
     os.kill(running.pid, signal.SIGINT)
-    _, said = running.communicate(timeout=60)
+    _, said = running.communicate(timeout=TIMEOUT_S)
     assert running.returncode == 1
     assert "interrupted: out has what was finished, 2 runs of this time: `dumbbell run --resume --out out`" in said
     printed = dumbbell("show", "out", expect=1).stdout

@@ -12,6 +12,7 @@ import pytest
 from support.commands.command import COMMAND, Dumbbell, show
 from support.commands.in_process import run_in_process
 from support.commands.runs_here import runs_here
+from support.waiting import TIMEOUT_S
 
 QUICK = ("--path", "small.toml", "--duration", "1")
 RUN = ("run", "--schemes", "reno,cubic", *QUICK, "--out", "out")
@@ -151,7 +152,7 @@ def test_a_trace_on_a_full_disk_leaves_nothing_and_keeps_what_was_there(folder: 
 
 def test_a_trace_goes_into_a_pipe(folder: Path) -> None:
     command = [*COMMAND, "export", "trace", "mexico-cellular", "--duration", "2", "--out", "/dev/stdout"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100, check=True)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
     assert done.stdout.splitlines()[0].isdigit()
 
 

@@ -16,7 +16,7 @@ import pytest
 import dumbbell as library
 from dumbbell.results import locked
 from support.commands.command import COMMAND, Dumbbell, show
-from support.waiting import wait_for
+from support.waiting import TIMEOUT_S, wait_for
 
 QUICK = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5")
 WITH_PROCESSES = pytest.mark.usefixtures("with_processes")
@@ -177,7 +177,7 @@ def test_ctrl_c_keeps_finished_runs_and_says_how_to_go_on(
     process = start("run", *LONG, "--out", "out")
     _wait_for_runs(folder / "out", 2)
     os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
-    _, errors = process.communicate(timeout=300)
+    _, errors = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 1
     assert "Traceback" not in errors
     assert "--resume" in errors

@@ -10,7 +10,6 @@ import select
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -321,10 +320,8 @@ def _asked(folder: Path, answer: str, *words: str, meanwhile: Callable[[], objec
     words = words or ("--resume", "--out", "out")
     process = subprocess.Popen([*COMMAND, "run", *words], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
-    shown, answered, end = "", False, time.monotonic() + TIMEOUT_S
-    while time.monotonic() < end:
-        if not select.select([ours], [], [], 0.2)[0]:
-            continue
+    shown, answered = "", False
+    while select.select([ours], [], [], TIMEOUT_S)[0]:
         try:
             more = os.read(ours, 65536)
         except OSError:  # nobody is at the other end any more
@@ -559,11 +556,11 @@ def test_settings_of_matplotlib_that_lie_in_the_working_directory_are_not_read(
     dumbbell(*figure)
     drawn = (folder / "f.svg").read_bytes()
     (folder / "matplotlibrc").write_text("text.usetex: True\naxes.facecolor: red\nbackend: module://evil\n")
-    subprocess.run([*COMMAND, *figure], cwd=folder, check=True, timeout=60)
+    subprocess.run([*COMMAND, *figure], cwd=folder, check=True, timeout=TIMEOUT_S)
     assert (folder / "f.svg").read_bytes() == drawn
     (folder / "matplotlibrc").unlink()
     os.mkfifo(folder / "matplotlibrc")  # to read it takes for ever
-    subprocess.run([*COMMAND, "report", "--html", "out"], cwd=folder, check=True, timeout=60)
+    subprocess.run([*COMMAND, "report", "--html", "out"], cwd=folder, check=True, timeout=TIMEOUT_S)
 
 
 def test_figures_of_the_library_do_not_follow_the_settings_of_its_program(dumbbell: Dumbbell, folder: Path) -> None:

@@ -32,7 +32,12 @@ def _checkout(tmp_path: Path) -> Path:
 def ask(checkout: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     wrapper = checkout / "src" / "wrappers" / f"{name}.py"
     return subprocess.run(
-        [*SHIM, str(wrapper), *arguments], capture_output=True, text=True, timeout=300, check=False, cwd=checkout.parent
+        [*SHIM, str(wrapper), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+        cwd=checkout.parent,
     )
 
 

@@ -340,7 +340,7 @@ def test_a_fork_has_no_threads_and_says_so() -> None:
         many.reset(seed=1)
         child = os.fork()
         if not child:
-            signal.alarm(20)
+            signal.alarm(600)
             try:
                 many.step(many.action_space.sample())
             except dumbbell.Error as error:

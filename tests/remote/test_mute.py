@@ -15,7 +15,7 @@ from dumbbell.remote.installing import install
 from support.clock import ManualClock
 from support.commands.command import COMMAND
 from support.commands.sleepers import SECONDS, sleepers
-from support.waiting import wait_for
+from support.waiting import TIMEOUT_S, wait_for
 
 MUTE = f"exec sleep {SECONDS}"
 ENDLESS = "head -c 200000000 /dev/zero >&2"
@@ -56,7 +56,7 @@ def test_what_waits_for_a_mute_machine_leaves_nothing(tmp_path: Path, words: tup
     )
     wait_for(sleepers)
     process.send_signal(number)
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode != 0
     assert "Traceback" not in said
     wait_for(lambda: sleepers() == [])
@@ -133,7 +133,7 @@ def test_an_interrupt_while_ssh_starts_leaves_nothing(tmp_path: Path, words: tup
     given = [word.format(wheel=wheel(tmp_path)) for word in words]
     command = [sys.executable, "late.py", *given]
     done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
     )
     assert done.returncode != 0
     assert "Traceback" not in done.stderr

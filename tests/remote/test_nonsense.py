@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.commands.command import COMMAND
+from support.waiting import TIMEOUT_S
 
 LYING = f"""#!{sys.executable} -P
 import sys
@@ -37,7 +38,7 @@ def told(folder: Path, lies: str, *words: str, expect: int) -> subprocess.Comple
     (folder / "bin/ssh").chmod(0o755)
     environment = os.environ | {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
     done = subprocess.run(
-        [*COMMAND, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=90, check=False
+        [*COMMAND, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
     )
     assert done.returncode == expect, done.stderr
     assert "Traceback" not in done.stderr

@@ -16,6 +16,7 @@ from dumbbell.results import Database, Gathering, Recording, ResultsDirectory, o
 from dumbbell.results.sql import database, schema
 from support.commands.command import Dumbbell, show
 from support.pages.read_tables import sql_rows
+from support.waiting import TIMEOUT_S
 
 QUICK = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5")
 
@@ -422,7 +423,7 @@ def test_several_writers_at_once(start: Callable[..., subprocess.Popen[str]], fo
         for seed in range(3)
     ]
     for writer in writers:
-        _, errors = writer.communicate(timeout=100)
+        _, errors = writer.communicate(timeout=TIMEOUT_S)
         assert writer.returncode == 0, errors
     found = sql_rows(folder / "all.db", "SELECT id, seed, run FROM experiment ORDER BY id")
     assert [row[0] for row in found] == list(range(1, 25))

@@ -12,7 +12,7 @@ import pytest
 import dumbbell
 from dumbbell.results.files import only_writer
 from support.commands.command import COMMAND, Dumbbell
-from support.waiting import wait_for
+from support.waiting import TIMEOUT_S, wait_for
 
 QUICK = ("--networks", "2", "--packets", "1000", "--rules", "20", "--link-mbps", "10,20", "--on-ms", "500")
 WEIGHTS = Path(dumbbell.__file__).parent / "catalog" / "weights" / "tao"
@@ -85,7 +85,7 @@ def test_an_interrupt_keeps_what_was_learned(folder: Path, number: signal.Signal
     with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as training:
         wait_for(out.exists)
         os.kill(training.pid, number)
-        _, said = training.communicate(timeout=300)
+        _, said = training.communicate(timeout=TIMEOUT_S)
     assert training.returncode == 1
     assert "interrupted" in said
     assert "Traceback" not in said

@@ -18,6 +18,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 import dumbbell
 from support.shelf import Shelf
+from support.waiting import TIMEOUT_S
 from web.conftest import Served, axe, overflow
 from web.made import many, write_pages
 
@@ -67,7 +68,7 @@ def downloaded(page: Page, button: str) -> str:
 def shown_csv(directory: Path, *options: str) -> list[dict[str, str]]:
     """Return what `dumbbell show --csv` prints."""
     command = [sys.executable, "-m", "dumbbell", "show", str(directory), "--csv", *options]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=TIMEOUT_S).stdout
     return list(csv.DictReader(io.StringIO(printed)))
 
 
@@ -95,7 +96,7 @@ def test_numbers_in_sight_are_those_of_show(served: Served, page: Page, results:
     page.goto(f"{served(results)}#/runs?group=path&group=scheme")
     grid(page)
     command = [sys.executable, "-m", "dumbbell", "show", str(results)]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=TIMEOUT_S).stdout
     table = printed[printed.index("Means of all flows") :]
     cells = page.locator("[role=row]:not(.grid-head) [role=gridcell]:nth-child(n + 4)").all_inner_texts()
     assert len(cells) == 9

@@ -19,6 +19,7 @@ from dumbbell.experiment import resolve
 from dumbbell.present.serve.one_run import OneRun
 from dumbbell.present.serve.runs_table import Place
 from dumbbell.results.directory import open_results
+from support.waiting import TIMEOUT_S
 from web.conftest import Complaints, axe, overflow
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +37,9 @@ Scenario = dict[str, Any]
 def made_by_the_page(asked: list[Scenario]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The page's presets, and what its own code makes of scenarios."""
     command = ["node", str(SCENARIOS), str(BUILT / "catalogue.json")]
-    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        command, input=json.dumps(asked), capture_output=True, text=True, check=True, timeout=TIMEOUT_S
+    )
     found = json.loads(done.stdout)
     return found["presets"], found["made"]
 

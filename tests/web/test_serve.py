@@ -15,6 +15,7 @@ from playwright.sync_api import Page
 
 import dumbbell
 from support.shelf import Shelf
+from support.waiting import TIMEOUT_S
 from web.conftest import Served, axe, overflow
 
 
@@ -37,7 +38,7 @@ class Client:
         """Return status, headers and body; header names are given with underscores."""
         sent = {"Host": self.host, "Cookie": self.cookie}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-        connection = http.client.HTTPConnection(self.host, timeout=30)
+        connection = http.client.HTTPConnection(self.host, timeout=TIMEOUT_S)
         connection.putrequest(method, path, skip_host=True)
         for name, value in sent.items():
             if value:

@@ -15,11 +15,11 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from support.waiting import TIMEOUT_S
+
 REQUEST_BYTES = 100_000
 ANSWER_BYTES = 400_000
 DELAY_S = 0.01
-# A stuck transfer is a failure, on a busy machine too.
-LIMIT_S = 90.0
 LOOPBACK = ("127.0.0.1", 0)
 # Set in packets with a long header, those of the handshake. [RFC 8999 5.1]
 LONG_HEADER = 0x80
@@ -53,7 +53,7 @@ class Relay(asyncio.DatagramProtocol):
 
 def transfer(client_log: QuicLogger, server_log: QuicLogger, drop_every: int | None) -> Counter[str]:
     """Sends a request and an answer; returns how many datagrams of each end the relay dropped."""
-    return asyncio.run(asyncio.wait_for(_transfer(client_log, server_log, drop_every), LIMIT_S))
+    return asyncio.run(asyncio.wait_for(_transfer(client_log, server_log, drop_every), TIMEOUT_S))
 
 
 async def _transfer(client_log: QuicLogger, server_log: QuicLogger, drop_every: int | None) -> Counter[str]:
