@@ -64,7 +64,7 @@ $(VENV)/.tests: requirements-test.lock scripts/bootstrap.sh $(VENV)/.python
 .PHONY: build
 build: $(VENV)/.built $(VENV)/.programs $(PAGES)/index.html ## Build everything; the command is .venv/bin/dumbbell
 
-MODULE = VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --profile $(DUMBBELL_PROFILE) --locked $(QUIET)
+MODULE = PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --profile $(DUMBBELL_PROFILE) --locked $(QUIET)
 
 # The stamp has the profile in it.
 $(VENV)/.built: pyproject.toml $(RUST_SOURCES) $(VENV)/.python | crates
