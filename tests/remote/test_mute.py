@@ -1,10 +1,12 @@
 """Another machine that says nothing, or does not stop: what asks it ends by Ctrl-C, and nothing is left of it."""
 
+import io
 import os
 import signal
 import subprocess
 import sys
 import zipfile
+from collections import deque
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 import dumbbell
 from dumbbell.base.errors import UserError
 from dumbbell.remote.installing import install
+from dumbbell.remote.ssh import keep_lines
 from support.clock import ManualClock
 from support.commands.command import COMMAND
 from support.commands.sleepers import SECONDS, sleepers
@@ -61,6 +64,20 @@ def test_what_waits_for_a_mute_machine_leaves_nothing(tmp_path: Path, words: tup
     assert "Traceback" not in said
     wait_for(lambda: sleepers() == [])
     assert list((tmp_path / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("closed", [ValueError("read of closed file"), OSError("bad file descriptor")])
+def test_an_interrupt_that_closes_a_stream_is_no_traceback_of_its_reader(closed: Exception) -> None:
+    class Stream(io.BytesIO):
+        def readline(self, _size: int | None = -1) -> bytes:
+            line = super().readline()
+            if not line:
+                raise closed
+            return line
+
+    kept: deque[str] = deque()
+    keep_lines(Stream(b"one\ntwo\n"), kept)
+    assert list(kept) == ["one\n", "two\n"]
 
 
 def test_what_ssh_says_without_end_is_kept_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """How a peer process of another machine is started through its ssh, and what ssh means when it fails."""
 
+import contextlib
 import re
 import subprocess
 from collections import deque
@@ -35,9 +36,10 @@ def ssh_command(host: Host, command: str = SERVE) -> list[str]:
 
 
 def keep_lines(stream: IO[bytes], kept: deque[str]) -> None:
-    """Append the lines of a stream to `kept` until the stream ends: 4 KiB of a line at a time."""
-    for line in iter(lambda: stream.readline(4096), b""):
-        kept.append(line.decode(errors="replace"))
+    """Append the lines of a stream to `kept`, 4 KiB of a line at a time, until the stream ends or is closed."""
+    with contextlib.suppress(OSError, ValueError):  # the command was interrupted, and closed it
+        for line in iter(lambda: stream.readline(4096), b""):
+            kept.append(line.decode(errors="replace"))
 
 
 def addresses(host: Host, hello: Mapping[str, Any]) -> list[str]:
