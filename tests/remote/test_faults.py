@@ -28,7 +28,7 @@ STEPS = (("far", 200), ("near", -200), ("near", 200), ("near", -2000), ("far", -
 SMALL = path_text(mtu=1200)
 
 Made = dict[str, Any]
-"""What came of a command: its directory `out`, `status`, `runs` and `errors`."""
+"""What came of a command: its directory `out`, `exit` (its status), `runs` and `errors`."""
 
 
 @contextlib.contextmanager
@@ -52,13 +52,13 @@ def finished(out: Path, process: "subprocess.Popen[str]") -> Made:
     """Wait for its end."""
     told, errors = process.communicate(timeout=TIMEOUT_S)
     assert "Traceback" not in errors, errors
-    return {"out": out, "status": process.returncode, "runs": json.loads(told)["runs"], "errors": errors}
+    return {"out": out, "exit": process.returncode, "runs": json.loads(told)["runs"], "errors": errors}
 
 
 def good(made: Made) -> tuple[Path, dict[str, Any]]:
     """The directory, and the only run of a command that went well."""
     (each,) = made["runs"]
-    assert (made["status"], each["status"]) == (0, "done"), made["errors"]
+    assert (made["exit"], each["status"]) == (0, "done"), made["errors"]
     return made["out"], each
 
 
@@ -82,7 +82,7 @@ def test_a_connection_that_is_lost_fails_its_run_and_resume_makes_it(
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(number, what_comes)
             made = finished(out, process)
-        assert made["status"] == 1
+        assert made["exit"] == 1
         first, second = made["runs"]
         assert first["status"] == "failed"
         assert FAR in first["reason"], first["reason"]
@@ -257,7 +257,7 @@ def test_an_ssh_server_that_hangs_is_told_after_a_while(bed: Bed) -> None:
             for number in hanging:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(number, signal.SIGKILL)
-    assert made["status"] == 1
+    assert made["exit"] == 1
     (each,) = made["runs"]
     assert re.search(r"10\.2\.0\.2:2222: .* for 15 s: the connection was lost", each["reason"]), each["reason"]
     assert bed.near.empty()
@@ -271,7 +271,7 @@ def test_a_disk_that_is_full_as_logs_come_is_said_at_once(bed: Bed) -> None:
     with running(bed, *words, out=bed.near.folder / "results") as (out, process):
         bed.near.run("sh", "-c", "cat /dev/zero > results/zeros; true")
         made = finished(out, process)
-    assert made["status"] == 1
+    assert made["exit"] == 1
     assert "No space left on device" in made["errors"]
     assert "has what was finished, 0 runs of this time" in made["errors"]  # nor were the other two tried
     assert bed.near.empty()

@@ -59,7 +59,7 @@ def punctual(request: pytest.FixtureRequest, tmp_path: Path) -> Punctual[Any]:
 def _runs(made: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the runs of what a function of a test has returned."""
     if isinstance(made, Mapping):
-        return [made] if "status" in made else _runs(made["runs"])
+        return _runs(made["runs"]) if "runs" in made else [made]
     return [*made]
 
 
