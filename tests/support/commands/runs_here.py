@@ -8,7 +8,7 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.progress import Stage
 from dumbbell.execution import pool
 from dumbbell.execution.worker import Task, keep, make
+from dumbbell.results import environment
 
 
 class PoolHere:
@@ -46,6 +47,8 @@ class PoolHere:
 
 
 _Pool = pool.Pool
+_git = cache(environment._git)
+"""What git says of this repository: every command asks, and nothing changes while the tests run."""
 
 
 def _pool(
@@ -63,6 +66,7 @@ def runs_here() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pool, "Pool", _pool)
         patch.setattr(os, "fsync", lambda _: None)
+        patch.setattr(environment, "_git", _git)
         os.sched_setaffinity(0, {_own_cpu(cpus)})
         try:
             yield
