@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/metrics.md from the definitions in the core: `.venv/bin/python scripts/metrics_doc.py [--check]`.
+"""Writes docs/metrics.md from the definitions in the core: `.venv/bin/python -m scripts.metrics_doc [--check]`.
 
 With `--check` nothing is written; the exit status is 1 if the page differs from the definitions.
 """
@@ -11,6 +11,7 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.present.tables import Table, markdown
+from scripts.generated import write_or_compare
 
 PAGE = Path(__file__).parent.parent / "docs" / "metrics.md"
 
@@ -145,13 +146,7 @@ def main() -> int:
     """Writes the page, or compares it."""
     metrics, labels = json.loads(_core.metrics()), json.loads(_core.labels())
     text = "\n".join([INTRODUCTION, *(section(level, metrics, labels) for level in TITLES)])
-    if "--check" in sys.argv[1:]:
-        same = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == text
-        if not same:
-            print(f"{PAGE}: differs from the definitions: run scripts/metrics_doc.py", file=sys.stderr)
-        return 0 if same else 1
-    PAGE.write_text(text, encoding="utf-8")
-    return 0
+    return write_or_compare({PAGE: text}, "scripts.metrics_doc", "the definitions")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,16 @@
+"""Files that scripts write are as the scripts write them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("script", ["contract", "metrics_doc", "schemas"])
+def test_files_are_what_their_script_writes(script: str) -> None:
+    command = [sys.executable, "-m", f"scripts.{script}", "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
