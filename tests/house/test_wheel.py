@@ -5,7 +5,6 @@
 """
 
 import ast
-import fcntl
 import os
 import re
 import subprocess
@@ -19,6 +18,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell
+from support.shared import made_once, shared_folder
 
 ROOT = Path(__file__).parents[2]
 NAMES = {"PIL": "pillow", "lazy_loader": "lazy-loader", "tomli_w": "tomli-w"}
@@ -40,17 +40,15 @@ def _wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheel of what is built, or the one that `DUMBBELL_WHEELS` names."""
     if given := os.environ.get("DUMBBELL_WHEELS"):
         return Path(given).resolve()
-    shared = tmp_path_factory.getbasetemp()
-    shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
-    folder = shared / "wheels"
-    with (shared / "wheels.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # maturin cannot build twice at a time
-        if not list(folder.glob("*.whl")):
-            maturin = Path(sys.executable).with_name("maturin")
-            profile = os.environ.get("DUMBBELL_PROFILE", "release")
-            build = [maturin, "build", "--profile", profile, "--locked", "--quiet", "--out", folder]
-            subprocess.run(list(map(str, build)), cwd=ROOT, check=True)
-    return folder
+    return made_once(shared_folder(tmp_path_factory, "wheel") / "built", _build)  # maturin cannot build twice at a time
+
+
+def _build(folder: Path) -> None:
+    """Build the wheel into `folder`."""
+    maturin = Path(sys.executable).with_name("maturin")
+    profile = os.environ.get("DUMBBELL_PROFILE", "release")
+    build = [maturin, "build", "--profile", profile, "--locked", "--quiet", "--out", folder]
+    subprocess.run(list(map(str, build)), cwd=ROOT, check=True)
 
 
 @pytest.fixture(name="python", scope="module")

@@ -7,7 +7,7 @@ a reference loop, measured at the start of each process. `make test-budget` writ
 import json
 import os
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,8 @@ ALWAYS_S = 3.0
 """Any test may take this long, s: below it the first use of a cache weighs more than the test."""
 SLOWEST = 20
 """Tests that are recorded."""
+SHOWN = 300
+"""Tests whose CPU time is printed when it is recorded."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 ADVICE = (
@@ -108,14 +110,14 @@ class _Recorder:
         if report.when == "call":
             self._used[report.nodeid] = dict(report.user_properties).get("cpu", 0.0)  # type: ignore[assignment]
 
-    def slowest(self) -> Iterator[tuple[str, float]]:
-        yield from sorted(self._used.items(), key=lambda item: -item[1])[:SLOWEST]
+    def slowest(self, count: int) -> list[tuple[str, float]]:
+        return sorted(self._used.items(), key=lambda item: -item[1])[:count]
 
     def pytest_sessionfinish(self) -> None:
-        FILE.write_text(json.dumps({name: round(used, 1) for name, used in self.slowest()}, indent=1) + "\n")
+        FILE.write_text(json.dumps({name: round(used, 1) for name, used in self.slowest(SLOWEST)}, indent=1) + "\n")
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
         unit_s = config.stash[_MACHINE]
         terminalreporter.write_line(f"CPU time of all tests: {sum(self._used.values()) * unit_s:.0f} s")
-        for name, used in sorted(self._used.items(), key=lambda item: -item[1])[:300]:
+        for name, used in self.slowest(SHOWN):
             terminalreporter.write_line(f"{used * unit_s:8.1f} s  {name}")

@@ -20,8 +20,18 @@ SMOKE = "smoke"
 """Marker of a short test of a real thing: it belongs to the gate whatever it needs."""
 GATE = "gate"
 
+_MARKERS = SUITES | {
+    SMOKE: "a short test of a real thing; it belongs to the gate",
+    GATE: "what `make test` runs; every test without another suite has it",
+}
 _FIXTURES = {"playwright": "browser", "browser": "browser", "real_packets": "real", "wheels": "wheel"}
 """Suites of tests that have a fixture of this name."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Registers the markers."""
+    for name, meaning in _MARKERS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
 
 
 @pytest.hookimpl(tryfirst=True)

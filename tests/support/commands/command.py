@@ -59,11 +59,11 @@ def replaced(words: Sequence[str], *others: object) -> list[str]:
 
 def needs_process(words: Sequence[str]) -> bool:
     """Return whether a command has a process of its own."""
+    if "--help" in words:
+        return False
     given = {word.partition("=")[0] for word in words}
     behind = dict(pairwise(words))
     is_code = any(Path(part).suffix in (".py", ".so") for word in words for part in word.split(","))
-    if "--help" in words:
-        return False
     return bool(APART & {*words[:1]} or APART_OPTIONS & given or is_code or behind.get("--jobs", "1") != "1")
 
 
@@ -72,6 +72,12 @@ def is_call(words: Sequence[str], expect: int | None, about_processes: bool) -> 
     if "--plugin" in words and words[0] != "run":  # it is executed in a process of its own, but may end the command
         return False
     return bool(READS.intersection(words[:1])) or expect == REFUSED or not (about_processes or needs_process(words))
+
+
+def _called(words: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Return what a command does in the process of the test, its runs included."""
+    with runs_here():
+        return run_in_process(words, folder)
 
 
 def _is_about_processes(request: pytest.FixtureRequest) -> bool:
@@ -129,8 +135,7 @@ def dumbbell(forks: Forks, folder: Path, dumbbell_afresh: Dumbbell, request: pyt
         if not forks.would_start_alike():
             return dumbbell_afresh(*arguments, expect=expect)
         if is_call(words, expect, about_processes):
-            with runs_here():
-                return checked(run_in_process(words, folder), expect)
+            return checked(_called(words, folder), expect)
         if not forks.would_be_the_same():
             return dumbbell_afresh(*arguments, expect=expect)
         return checked(forks.run(words, folder, TIMEOUT_S, real=real), expect)
@@ -146,8 +151,7 @@ def dumbbell_here(forks: Forks, folder: Path, request: pytest.FixtureRequest) ->
     def run(*arguments: object, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
         words = [*map(str, arguments)]
         if is_call(words, expect, about_processes):
-            with runs_here():
-                return checked(run_in_process(words, folder), expect)
+            return checked(_called(words, folder), expect)
         return checked(forks.run(words, folder, TIMEOUT_S, environment=dict(os.environ)), expect)
 
     return run

@@ -152,6 +152,12 @@ class Forks:
         self.process.wait()
 
 
+def own_cpu(cpus: set[int]) -> int:
+    """Return the CPU of this process of pytest: the workers beside it have others."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw") or 0
+    return sorted(cpus)[int(worker) % len(cpus)]
+
+
 def _is_pythons(name: str) -> bool:
     return name.startswith("PYTHON")
 
@@ -234,8 +240,7 @@ def serve(channel: socket.socket, processors: set[int]) -> list[str]:
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     processors = os.sched_getaffinity(0)
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw") or 0
-    os.sched_setaffinity(0, {sorted(processors)[int(worker) % len(processors)]})
+    os.sched_setaffinity(0, {own_cpu(processors)})
     for package in PACKAGES:
         for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
             if not module.name.startswith("dumbbell.cli.commands."):

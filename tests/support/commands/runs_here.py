@@ -21,6 +21,7 @@ from dumbbell.base.progress import Stage
 from dumbbell.execution import pool
 from dumbbell.execution.worker import Task, keep, make
 from dumbbell.results import environment
+from support.commands.forks import own_cpu
 
 
 class PoolHere:
@@ -67,17 +68,11 @@ def runs_here() -> Iterator[None]:
         patch.setattr(pool, "Pool", _pool)
         patch.setattr(os, "fsync", lambda _: None)
         patch.setattr(environment, "_git", _git)
-        os.sched_setaffinity(0, {_own_cpu(cpus)})
+        os.sched_setaffinity(0, {own_cpu(cpus)})
         try:
             yield
         finally:
             os.sched_setaffinity(0, cpus)
-
-
-def _own_cpu(cpus: set[int]) -> int:
-    """Return the CPU of this process of pytest: neighbours have others."""
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw") or 0
-    return sorted(cpus)[int(worker) % len(cpus)]
 
 
 @contextmanager
