@@ -64,27 +64,23 @@ $(VENV)/.tests: requirements-test.lock scripts/bootstrap.sh $(VENV)/.python
 .PHONY: build
 build: $(VENV)/.built $(VENV)/.programs $(PAGES)/index.html ## Build everything; the command is .venv/bin/dumbbell
 
-MODULE = PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --profile $(DUMBBELL_PROFILE) --locked $(QUIET)
+# Behind it stands a profile.
+MODULE = PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --locked $(QUIET) --profile
+IS_BUILT = [ -e $(VENV)/.built ] && [ -z "$$(find pyproject.toml $(RUST_SOURCES) -newer $(VENV)/.built)" ]
 
 # The stamp has the profile in it.
 $(VENV)/.built: pyproject.toml $(RUST_SOURCES) $(VENV)/.python | crates
-	$(MODULE)
+	$(MODULE) $(DUMBBELL_PROFILE)
 	@echo $(DUMBBELL_PROFILE) >$@
 
 # The module that the gate tests: that of `make build` where it is current, else one as Rust's tests are compiled.
 $(VENV)/.module: pyproject.toml $(RUST_SOURCES) $(VENV)/.python | crates
-	@[ -e $(VENV)/.built ] && [ -z "$$(find pyproject.toml $(RUST_SOURCES) -newer $(VENV)/.built)" ] || \
-		{ rm -f $(VENV)/.built $(VENV)/.simulator && $(MAKE) --no-print-directory DUMBBELL_PROFILE=dev $(VENV)/.dev; }
+	@$(IS_BUILT) || { rm -f $(VENV)/.built $(VENV)/.simulator && $(MODULE) dev; }
 	@touch $@
-
-.PHONY: $(VENV)/.dev
-$(VENV)/.dev:
-	$(MODULE)
 
 # What a first report needs: to compile real packets and trainers takes as long again.
 $(VENV)/.simulator: pyproject.toml $(RUST_SOURCES) $(VENV)/.python | crates
-	@[ -e $(VENV)/.built ] && [ -z "$$(find pyproject.toml $(RUST_SOURCES) -newer $(VENV)/.built)" ] || \
-		$(MODULE) --no-default-features
+	@$(IS_BUILT) || $(MODULE) $(DUMBBELL_PROFILE) --no-default-features
 	@touch $@
 
 # Rust's packages and Python's are fetched at the same time. To list what the module stands on cargo fetches it; `cargo
