@@ -1,4 +1,4 @@
-"""How a test gets what it needs: fixtures, each in its file below `support/`.
+"""Fixtures that give a test a command, results, a clock or the machine; each is in a file below `support/`.
 
     dumbbell("show", "out")     runs the command in `folder`, the test's own directory  commands/command.py
     once("run", ...)            the same, shared by tests that begin alike

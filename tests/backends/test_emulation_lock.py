@@ -130,7 +130,7 @@ def test_clean_up_leaves_runs_in_other_pid_namespaces_alone(
             )
 
         def looked() -> bool:
-            """What every emulated run does first, with the programs before and after it."""
+            """Clean up as an emulated run does first; return True if programs run before and after, or at the end."""
             before = talking(folder)
             _core.clean_up()
             return inside.poll() is not None or bool(before and talking(folder))

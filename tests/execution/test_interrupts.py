@@ -112,7 +112,7 @@ _ENDED = [
 
 
 def is_at_work(process: subprocess.Popen[str], name: str) -> bool:
-    """Whether a command has started other processes, or a report what it draws with: it may need no other process."""
+    """Return True once a command has started other processes; a report, which may need none, once it draws."""
     if name == "report":
         return "matplotlib" in Path(f"/proc/{process.pid}/maps").read_text()
     return len(alive(process.pid)) > 1

@@ -32,7 +32,7 @@ def _rate_mbps(packets: polars.DataFrame) -> float:
 
 
 def _full_packets(folder: Path, run: Run) -> polars.DataFrame:
-    """What arrived in a run, without handshake and farewell, which are late on a busy machine."""
+    """Return the full data packets that arrived in a run; handshake and teardown are late on a busy machine."""
     packets = polars.read_parquet(folder / run["directory"] / "packets.parquet")
     return packets.filter((polars.col("event") == DELIVER) & (polars.col("size_bytes") > 1000))
 

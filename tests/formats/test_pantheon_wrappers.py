@@ -121,7 +121,7 @@ def test_both_sides_of_a_sender_first_wrapper_meet(sides: Sides) -> None:
         peer.setblocking(False)
 
         def answer() -> bytes | None:
-            """What arrives, once the side is bound and hears of this one."""
+            """Say hello to the sender, and return its answer; None while it has not bound its port."""
             try:
                 peer.sendto(b"hello", ("127.0.0.1", port))
                 return peer.recv(2000)

@@ -28,7 +28,7 @@ STEPS = (("far", 200), ("near", -200), ("near", 200), ("near", -2000), ("far", -
 SMALL = path_text(mtu=1200)
 
 Made = dict[str, Any]
-"""What came of a command: its directory `out`, `exit` (its status), `runs` and `errors`."""
+"""Result of a command: its directory `out`, its exit status `exit`, its `runs`, and its stderr `errors`."""
 
 
 @contextlib.contextmanager
@@ -134,7 +134,7 @@ def test_a_machine_behind_a_nat_goes_on_when_that_forgets_it(
     bed = make_bed(nat=("near",))
 
     def make() -> Made:
-        bed.rebind()  # it knows nothing of what was before
+        bed.rebind()  # the NAT forgets the mappings of earlier attempts
         with running(bed, "--schemes", scheme, "--duration", 10) as (out, process):
             # on a loaded machine the flow may begin later than its peer's process
             assert eventually(lambda: bed.answered() == 2)

@@ -209,7 +209,7 @@ def test_a_command_waits_for_what_is_said_to_it_for_a_while() -> None:
 
 
 class NamedPeer:
-    """What a side of a run uses of its peer process."""
+    """A stand-in for a `Peer`: a side of a run asks it for its name only."""
 
     name = "far"
 

@@ -64,7 +64,7 @@ def served(reply: Callable[[bytes], list[bytes]]) -> Iterator[str]:
 
 
 def asked(server: str, clock: Clock | None = None) -> list[sntp.Known]:
-    """What a server tells; by a clock that stands still it may take as long as it likes."""
+    """Return the answers of a time server; without `clock` time stands still, and no answer is too late."""
     return sntp.ask(sntp.read_server(server), 3, clock=clock or ManualClock())
 
 

@@ -170,7 +170,7 @@ pub(crate) fn the_run_of_a_program_without_a_processor_is_degraded_with_the_figu
         s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
         while True: s.sendto(bytes(1000), (sys.argv[1], int(sys.argv[2]))); time.sleep(0.005)";
     let _hog = Guard::start(hog);
-    // Of a path that is late the run says so first.
+    // A run names a late path before a program that waited.
     let report = emulate_until(&alone(&program(sender, UDP_RECEIVER), 2.0), path_is_late).unwrap();
     let [sender, receiver] = ["sender", "receiver"].map(|side| number(end(&report, 1, side), "wait_p99_us"));
     // It waits for 7 to 10 ms, also where the rest of the machine spins; allowed are 2.5 ms.
