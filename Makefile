@@ -152,10 +152,10 @@ check-web: web/node_modules/.installed
 .PHONY: test
 # One cargo at a time: they lock the same folder. The tests of Python take longest: the counts of its runner come last.
 test: ## The gate: check, the tests of Rust and of Python, a smoke test of each real thing
-	@scripts/kept_build.sh restore $(TARGET)
+	@python3 scripts/kept_build.py restore $(TARGET)
 	@$(MAKE) --no-print-directory check
 	@$(MAKE) --no-print-directory $(VENV)/.module $(PAGES)/index.html rust-tests
-	@scripts/kept_build.sh keep $(TARGET)
+	@python3 scripts/kept_build.py keep $(TARGET)
 	@$(MAKE) --no-print-directory --output-sync=line test-python test-rust
 
 .PHONY: test-all

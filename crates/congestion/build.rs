@@ -1,6 +1,7 @@
 //! Makes the lists of controllers: what lies in `src/schemes` and `src/learned` is a module, and its `ENTRY` is in the registry.
 //!
-//! A controller is a file `NAME.rs`, or a folder with a `mod.rs`. Nothing else names it in Rust.
+//! A controller is a file `NAME.rs`, or a folder with a `mod.rs`. Nothing else names it in Rust. The list names files
+//! relative to its own place: a build that is kept for another clone must not read the files of this one.
 
 #![allow(clippy::disallowed_methods, reason = "a build script reads and writes files")]
 
@@ -15,20 +16,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     for folder in ["schemes", "learned"] {
         println!("cargo::rerun-if-changed=src/{folder}");
-        fs::write(out.join(format!("{folder}.rs")), listed(&source.join(folder))?)?;
+        fs::write(out.join(format!("{folder}.rs")), listed(&source.join(folder), &out)?)?;
     }
     Ok(())
 }
 
-/// The modules of a folder, and the list of their entries.
-fn listed(folder: &Path) -> Result<String, Box<dyn Error>> {
+/// The modules of a folder, and the list of their entries, for a file in `out`.
+fn listed(folder: &Path, out: &Path) -> Result<String, Box<dyn Error>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let place = entry?.path();
         let is_own = place.ends_with("mod.rs");
         let file = if place.is_dir() { place.join("mod.rs") } else { place.clone() };
         if !is_own && file.extension().is_some_and(|extension| extension == "rs") {
-            files.push((text(place.file_stem())?, text(Some(file.as_os_str()))?));
+            files.push((text(place.file_stem())?, text(Some(relative(&file, out).as_os_str()))?));
         }
     }
     files.sort(); // by their names, wherever they lie
@@ -39,6 +40,13 @@ fn listed(folder: &Path) -> Result<String, Box<dyn Error>> {
     let entries: Vec<String> = files.iter().map(|(name, _)| format!("{name}::ENTRY")).collect();
     writeln!(code, "pub(crate) const ENTRIES: &[crate::Entry] = &[{}];", entries.join(", "))?;
     Ok(code)
+}
+
+/// The path of `file` as seen from the folder `from`.
+fn relative(file: &Path, from: &Path) -> PathBuf {
+    let shared = file.components().zip(from.components()).take_while(|(one, other)| one == other).count();
+    let up = from.components().skip(shared).map(|_| "..");
+    up.collect::<PathBuf>().join(file.components().skip(shared).collect::<PathBuf>())
 }
 
 fn text(name: Option<&OsStr>) -> Result<String, Box<dyn Error>> {

@@ -302,7 +302,6 @@ mod tests {
                 start_size, control_size, packet_size, ack_size, loss_size, timeout_size, ecn_size, sent_size, frame_size,
                 controllers, controller_count }
         };
-        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let scratch = std::env::temp_dir().join(format!("dumbbell-layout-{}", std::process::id()));
         let (source, binary) = (scratch.with_extension("c"), scratch.with_extension("bin"));
         #[expect(clippy::disallowed_methods, reason = "a program for the compiler")]
@@ -310,7 +309,7 @@ mod tests {
         let mut compiler = Command::new("cc");
         compiler
             .args(["-std=c11", "-Wall", "-Werror", "-I"])
-            .arg(here.join("include"))
+            .arg("include")
             .arg(&source)
             .arg("-o")
             .arg(&binary);

@@ -9,7 +9,9 @@ use safetensors::tensor::TensorView;
 type Shape = (&'static str, &'static [usize]);
 
 enum Source {
-    Shipped(&'static [u8]),
+    /// Path below the catalog's weights.
+    Shipped(&'static str),
+    Included(&'static [u8]),
     /// Words of the layers, and the tensors.
     MadeUp(&'static str, &'static [Shape]),
 }
@@ -32,25 +34,11 @@ const FILES: &[(&str, &str, Source)] = &[
             &[("0.kernel", &[30, 8]), ("0.bias", &[8]), ("2.kernel", &[8, 1]), ("2.bias", &[1])],
         ),
     ),
-    (
-        "indigo",
-        "weights",
-        Source::Shipped(include_bytes!(
-            "../../../../python/dumbbell/catalog/weights/indigo/indigo-1x32.data"
-        )),
-    ),
-    ("neural", "weights", Source::Shipped(include_bytes!("neural.safetensors"))),
-    (
-        "orca",
-        "weights",
-        Source::Shipped(include_bytes!("../../../../python/dumbbell/catalog/weights/orca/orca.safetensors")),
-    ),
+    ("indigo", "weights", Source::Shipped("indigo/indigo-1x32.data")),
+    ("neural", "weights", Source::Included(include_bytes!("neural.safetensors"))),
+    ("orca", "weights", Source::Shipped("orca/orca.safetensors")),
     ("muses", "weights", Source::MadeUp("dense", &[("0.kernel", &[11, 5]), ("0.bias", &[5])])),
-    (
-        "remy",
-        "table",
-        Source::Shipped(include_bytes!("../../../../python/dumbbell/catalog/weights/tao/tao-10x.json")),
-    ),
+    ("remy", "table", Source::Shipped("tao/tao-10x.json")),
     (
         "sage",
         "weights",
@@ -69,34 +57,26 @@ const FILES: &[(&str, &str, Source)] = &[
             ],
         ),
     ),
-    (
-        "farc",
-        "weights",
-        Source::Shipped(include_bytes!("../../../../python/dumbbell/catalog/weights/farc/farc.safetensors")),
-    ),
-    (
-        "teams-bwe",
-        "weights",
-        Source::Shipped(include_bytes!(
-            "../../../../python/dumbbell/catalog/weights/teams-bwe/teams-bwe.safetensors"
-        )),
-    ),
-    (
-        "ten-tms",
-        "weights",
-        Source::Shipped(include_bytes!(
-            "../../../../python/dumbbell/catalog/weights/ten-tms/ten-tms.safetensors"
-        )),
-    ),
+    ("farc", "weights", Source::Shipped("farc/farc.safetensors")),
+    ("teams-bwe", "weights", Source::Shipped("teams-bwe/teams-bwe.safetensors")),
+    ("ten-tms", "weights", Source::Shipped("ten-tms/ten-tms.safetensors")),
 ];
 
 impl Source {
     fn contents(&self) -> Vec<u8> {
         match self {
-            Self::Shipped(contents) => contents.to_vec(),
+            Self::Shipped(file) => shipped(file),
+            Self::Included(contents) => contents.to_vec(),
             Self::MadeUp(layers, shapes) => made_up(layers, shapes),
         }
     }
+}
+
+/// A file of the catalog. It is read, not included: cargo keeps the place of an included file outside of the crate, and
+/// the kept build of another clone would be taken for current.
+#[expect(clippy::disallowed_methods, reason = "a test reads a file of the repository")]
+fn shipped(file: &str) -> Vec<u8> {
+    std::fs::read(format!("../../python/dumbbell/catalog/weights/{file}")).expect("a file of the catalog")
 }
 
 /// Numbers between -1 and 1 without a pattern, as tensors of our format.

@@ -20,7 +20,6 @@ impl Scratch {
 
     /// The library that `refused.c` makes with this thing wrong; 0 is nothing.
     fn library(&self, wrong: u32) -> PathBuf {
-        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let library = self.0.join(format!("lib{wrong}.so"));
         let mut compiler = Command::new("cc");
         compiler.args([
@@ -32,12 +31,7 @@ impl Scratch {
             "-Wno-unused",
             &format!("-DWRONG={wrong}"),
         ]);
-        compiler
-            .arg("-I")
-            .arg(here.join("include"))
-            .arg(here.join("tests/it/refused.c"))
-            .arg("-o")
-            .arg(&library);
+        compiler.arg("-I").arg("include").arg("tests/it/refused.c").arg("-o").arg(&library);
         assert!(compiler.status().expect("a C compiler").success());
         library
     }

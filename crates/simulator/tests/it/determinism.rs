@@ -185,7 +185,7 @@ fn digest(records: impl Iterator<Item = Record>) -> u64 {
 #[test]
 #[expect(clippy::disallowed_methods, reason = "golden files are read, and written on request")]
 fn every_controller_behaves_as_recorded() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden/controllers.txt");
+    let file = Path::new("tests/it/golden/controllers.txt");
     let mut text = String::from("controller sent delivered goodput_kbit_s p95_delay_us log_digest\n");
     let registry = congestion::Registry::builtin();
     let defaults = registry.iter().map(|entry| (entry.name, flow(entry.name)));
@@ -208,9 +208,9 @@ fn every_controller_behaves_as_recorded() {
         .unwrap();
     }
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&file, &text).unwrap();
+        std::fs::write(file, &text).unwrap();
     }
-    let recorded = std::fs::read_to_string(&file).expect("run once with UPDATE_GOLDEN=1");
+    let recorded = std::fs::read_to_string(file).expect("run once with UPDATE_GOLDEN=1");
     assert_eq!(
         text, recorded,
         "behaviour changed: if intended, rerun with UPDATE_GOLDEN=1 and note it in CHANGELOG.md"
