@@ -5,25 +5,48 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
+from io import StringIO
 from pathlib import Path
 
+import argcomplete
 import pytest
 
 from dumbbell import __version__, _core
 from dumbbell.cli.version import version_text
 from dumbbell.remote import installation
 from support.commands.command import COMMAND, Dumbbell
+from support.commands.in_process import run_in_process
 from support.waiting import TIMEOUT_S
 
 
-def completed(folder: Path, line: str) -> list[str]:
-    """The words that complete a command line, asked for as a shell asks."""
-    told = folder / "told"
-    told.unlink(missing_ok=True)
-    asked = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": "\n", "_ARGCOMPLETE_STDOUT_FILENAME": str(told)}
-    environment = os.environ | asked | {"COMP_LINE": line, "COMP_POINT": str(len(line))}
-    subprocess.run(COMMAND, cwd=folder, env=environment, check=True, timeout=TIMEOUT_S)
-    return [word.strip() for word in told.read_text().splitlines()]
+def asked(line: str) -> dict[str, str]:
+    """Return the variables with which a shell asks for the words that complete a line."""
+    return {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": "\n", "COMP_LINE": line, "COMP_POINT": str(len(line))}
+
+
+def words_in(answer: str) -> list[str]:
+    return [word.strip() for word in answer.splitlines()]
+
+
+@pytest.fixture
+def completed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
+    """Return the words that complete a command line, asked for as a shell asks, in the process of the test."""
+    # The library ends the process, and writes to the descriptors 8 and 9, which are open files of pytest.
+    monkeypatch.setattr(argcomplete.CompletionFinder, "_init_debug_stream", lambda _: None)
+    library = argcomplete.autocomplete
+
+    def complete(line: str) -> list[str]:
+        answer = StringIO()
+        with monkeypatch.context() as patch:
+            patch.setattr(argcomplete, "autocomplete", partial(library, exit_method=sys.exit, output_stream=answer))
+            for name, value in asked(line).items():
+                patch.setenv(name, value)
+            assert run_in_process([], folder).returncode == 0
+        return words_in(answer.getvalue())
+
+    return complete
 
 
 @pytest.mark.parametrize(
@@ -54,14 +77,16 @@ def completed(folder: Path, line: str) -> list[str]:
         ("dumbbell completion fi", ["fish"]),
     ],
 )
-def test_words_are_completed(folder: Path, line: str, words: list[str]) -> None:
-    assert completed(folder, line) == words
+def test_words_are_completed(completed: Callable[[str], list[str]], line: str, words: list[str]) -> None:
+    assert completed(line) == words
 
 
 def test_every_command_can_be_completed(dumbbell: Dumbbell, folder: Path) -> None:
     listed = re.findall(r"^    (\w+)", dumbbell("--help").stdout, re.MULTILINE)
     assert len(listed) > 10
-    assert set(listed) <= set(completed(folder, "dumbbell "))
+    environment = os.environ | asked("dumbbell ") | {"_ARGCOMPLETE_STDOUT_FILENAME": str(folder / "answer")}
+    subprocess.run(COMMAND, cwd=folder, env=environment, check=True, timeout=TIMEOUT_S)
+    assert set(listed) <= set(words_in((folder / "answer").read_text()))
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
