@@ -26,6 +26,9 @@ from dumbbell.execution.trust import Untrusted, require_trust
 from dumbbell.experiment import resolve
 from dumbbell.plugins.isolated import describe
 from support.commands.command import COMMAND, Dumbbell, show
+from support.commands.forks import Forks
+from support.commands.in_process import run_in_process
+from support.shared import made_once, shared_folder
 from support.waiting import TIMEOUT_S
 
 EVIL = """
@@ -55,16 +58,51 @@ def dumbbell(dumbbell_here: Dumbbell) -> Dumbbell:
     return dumbbell_here
 
 
+THEIR_RUN = ("run", "--plugin", "evil.py", "--path", "small.toml", "--duration", "1", "--out", "out")
+
+
 @pytest.fixture
-def stranger(dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Results of somebody else whose experiment has a class in Python, which leaves `executed` when it is loaded."""
-    (folder / "evil.py").write_text(EVIL.format(mark=str(folder / "executed")))
-    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "their-state"))
-    dumbbell("run", "--plugin", "evil.py", "--path", "small.toml", "--duration", "1", "--out", "out")
-    (folder / "executed").unlink()
-    shutil.rmtree(folder / "out/runs")
+def evil(folder: Path) -> Path:
+    """A file with a class in Python, which leaves `executed` beside itself when it is loaded."""
+    file = folder / "evil.py"
+    file.write_text(EVIL.replace("{mark!r}", '__file__.replace("evil.py", "executed")'))
+    return file
+
+
+@pytest.fixture
+def stranger(
+    forks: Forks, evil: Path, folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """Results of somebody else whose experiment has this class, and none of its runs.
+
+    They are made once per session, elsewhere: the experiment then names the class as if it had been made here.
+    """
+
+    def make(place: Path) -> None:
+        for file in (evil, folder / "small.toml"):
+            shutil.copy(file, place)
+        state = {"XDG_STATE_HOME": str(place / "their-state")}
+        done = forks.run([*THEIR_RUN], place, TIMEOUT_S, environment=os.environ | state)
+        assert done.returncode == 0, done.stderr
+        assert (place / "executed").exists()
+        shutil.rmtree(place / "out/runs")
+        experiment = place / "out/experiment.toml"
+        named = experiment.read_text()
+        assert str(place) in named
+        experiment.write_text(named.replace(str(place), "THERE"))
+
+    place = made_once(shared_folder(tmp_path_factory, "stranger") / "made", make)
+    shutil.copytree(place / "out", folder / "out")
+    experiment = folder / "out/experiment.toml"
+    experiment.write_text(experiment.read_text().replace("THERE", str(folder)))
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
     return folder / "out"
+
+
+def agreed(folder: Path, *words: object) -> None:
+    """Agree to what a command executes, without making its runs: it is loaded, and what it is is remembered."""
+    done = run_in_process(["run", *map(str, words), "--dry-run", "--trust"], folder)
+    assert done.returncode == 0, done.stderr
 
 
 def test_continuing_and_repeating_is_refused_without_a_terminal(
@@ -86,7 +124,7 @@ def test_a_dry_run_of_somebody_elses_results_executes_nothing(dumbbell: Dumbbell
         done = dumbbell("run", *words, "--dry-run", expect=2)
         assert "out/experiment.toml: would execute on this machine what you have not run before" in done.stderr
     assert not (folder / "executed").exists()
-    dumbbell("run", "out/experiment.toml", "--dry-run", "--trust")
+    agreed(folder, "out/experiment.toml")
     assert (folder / "executed").exists()
 
 
@@ -278,9 +316,13 @@ def test_trust_runs_it_and_is_remembered(dumbbell: Dumbbell, stranger: Path, fol
 
 
 def test_what_a_user_has_run_is_continued_without_a_question(
-    dumbbell: Dumbbell, stranger: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+    dumbbell: Dumbbell, evil: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "their-state"))
+    assert evil.exists()
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
+    dumbbell(*THEIR_RUN)
+    (folder / "executed").unlink()
+    shutil.rmtree(folder / "out/runs")
     dumbbell("run", "--resume", "--out", "out")
     assert (folder / "executed").exists()
 
@@ -480,7 +522,7 @@ def test_a_record_that_cannot_be_read_is_no_record(
         os.truncate(record, 3 << 30)
     done = dumbbell("run", "--resume", "--out", str(stranger), expect=2)
     assert "what you have not run before" in done.stderr
-    dumbbell("run", "--resume", "--out", str(stranger), "--trust")
+    agreed(folder, "--resume", "--out", stranger)
 
 
 def test_listed_programs_are_no_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -640,7 +682,7 @@ def test_agreement_to_a_plug_in_that_was_not_there_is_none(dumbbell: Dumbbell, t
 def test_a_record_that_somebody_else_may_write_is_no_record(
     dumbbell: Dumbbell, theirs: Path, folder: Path, how: str
 ) -> None:
-    dumbbell("run", theirs, "--trust", "--out", "first")
+    agreed(folder, theirs, "--out", "first")
     (folder / "executed").unlink()
     record = folder / "my-state/dumbbell/trusted"
     assert "\n" in record.read_text()
@@ -668,16 +710,19 @@ def test_a_specification_of_somebody_elses_run_is_not_simulated(
     assert (folder / "executed").exists()
 
 
-def test_a_machine_that_a_file_names_is_asked_about(dumbbell: Dumbbell, folder: Path) -> None:
+def test_a_machine_that_a_file_names_is_asked_about(
+    forks: Forks, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
     (folder / "ssh").write_text(f"#!/bin/sh\ntouch {folder}/executed\nexit 1\n")
     (folder / "ssh").chmod(0o755)
     plan = 'schemes = ["cubic"]\npaths = ["remote"]\nbackend = "remote:lab.example"\nduration_s = 1\n'
     (folder / "theirs.toml").write_text(plan)
-    words = ("run", "theirs.toml", "--out", "out")
-    environment = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}", "XDG_STATE_HOME": str(folder / "my-state")}
 
     def said(*more: str) -> str:
-        done = subprocess.run([*COMMAND, *words, *more], cwd=folder, env=environment, capture_output=True, text=True)
+        words = ["run", "theirs.toml", "--out", "out", *more]
+        done = forks.run(words, folder, TIMEOUT_S, environment=dict(os.environ))
         assert done.returncode == 2, done
         return done.stderr
 

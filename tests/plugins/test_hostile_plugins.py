@@ -1,5 +1,6 @@
 """Plug-ins that attack the process that runs them: the command ends soon, says what happened, and nothing is left."""
 
+import json
 import os
 import re
 import signal
@@ -7,19 +8,25 @@ import subprocess
 import sys
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing import Pipe
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import pytest
-from test_plugins import compiled
 
 import dumbbell as library
 import dumbbell.execution.pool as pool_module
 from dumbbell.base.inbox import TOKEN_BYTES, Garbled, Inbox
+from dumbbell.base.starting import PYTHON
+from dumbbell.plugins import isolated
 from support.clock import ManualClock
-from support.commands.command import Dumbbell, show
+from support.commands.command import COMMAND
+from support.commands.forks import Forks
+from support.commands.in_process import run_in_process
+from support.inputs import paths
+from support.shared import made_once, shared_folder
 from support.waiting import TIMEOUT_S, wait_for
 
 HOSTILE = Path(__file__).with_name("hostile.py")
@@ -27,21 +34,23 @@ MARK = "DUMBBELL_ATTACK"
 """In the environment of an attack and of all that it starts."""
 
 ATTACKS = {
-    "stop": "its process was ended: it was stopped (SIGSTOP) and did not go on within 5 s; it ran hostile (",
-    "stop-all": "its process was ended: it was stopped (SIGSTOP) and did not go on within 5 s; it ran hostile (",
-    "garbage": "its process wrote to a descriptor that it does not own; it ran hostile (",
+    "stop": "its process was ended: it was stopped (SIGSTOP) and did not go on within 5 s; it ran {} (",
+    "stop-all": "its process was ended: it was stopped (SIGSTOP) and did not go on within 5 s; it ran {} (",
+    "garbage": "its process wrote to a descriptor that it does not own; it ran {} (",
     "fork": "on_ack called fork and returned in the copy of the process",
-    "forks": "processes: allowed are 64; it ran hostile (",
-    "exec": "its process let go of its connection to dumbbell; it ran hostile (",
-    "close": "its process died (exit status 1); it ran hostile (",
+    "forks": "processes: allowed are 64; it ran {} (",
+    "exec": "its process let go of its connection to dumbbell; it ran {} (",
+    "close": "its process died (exit status 1); it ran {} (",
     "abort": "on_ack crashed (SIGABRT: it gave up with abort or a failed assertion)",
     "recurse": "on_ack crashed (SIGSEGV: it used memory that is not its own)",
     "leak": "on_ack raised OSError: Too many open files",
-    "forge": "its process told: key `links` is missing: not the statistics of a run; it ran hostile (",
+    "forge": "its process told: key `links` is missing: not the statistics of a run; it ran {} (",
 }
-"""Each with the end that its run has to come to."""
-HARMLESS = ("daemon", "clear", "mask", "poison", "print", "flood", "leave", "remove", "fine")
-"""Those after which the run may well be good."""
+"""Each with the end that its run has to come to; `{}` is the name of its scheme, which is its own."""
+WAITED_FOR = ("stop", "stop-all", "exec")
+"""Those that are ended after 5 s: they begin first, each in a process of its own."""
+HARMLESS = ("daemon", "clear", "mask", "poison", "print", "flood", "leave", "fine")
+"""Those after which the run may well be good, in the order in which one process makes their runs."""
 
 
 def marked(mark: str) -> list[int]:
@@ -57,6 +66,16 @@ def marked(mark: str) -> list[int]:
     return found
 
 
+def require_nothing_left(mark: str) -> None:
+    """Wait until no process has the mark; end those that have it if that does not happen."""
+    try:
+        # this process has no mark: what the system shows of it is how it was started
+        wait_for(lambda: marked(mark) == [])
+    finally:
+        for process in marked(mark):
+            os.kill(process, 9)
+
+
 @pytest.fixture
 def mark(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A mark, after whose use no process has it."""
@@ -64,83 +83,32 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv(MARK, text)
     yield text
     monkeypatch.delenv(MARK)
-    try:
-        # this process has no mark: what the system shows of it is how it was started
-        wait_for(lambda: marked(text) == [])
-    finally:
-        for process in marked(text):
-            os.kill(process, 9)
+    require_nothing_left(text)
 
 
-Attack = Callable[..., subprocess.CompletedProcess[str]]
+SHORT = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5", "--out", "out")
 
 
-@pytest.fixture
-def dumbbell(dumbbell_here: Dumbbell) -> Dumbbell:
-    """Runs the command in `folder`, with the mark."""
-    return dumbbell_here
+class Attacked(NamedTuple):
+    """A command with plug-ins that attack it, which several tests read."""
+
+    folder: Path
+    """Where it ran: its results are in `out`."""
+    returncode: int
+    stderr: str
+    printed: str
+    """All that it wrote to both streams."""
+    runs: list[dict[str, Any]]
+
+    def of(self, scheme: str) -> list[dict[str, Any]]:
+        """Return the runs of one scheme."""
+        return [run for run in self.runs if run["scheme"] == scheme]
 
 
-def words(mode: str) -> tuple[str, ...]:
-    """The arguments of a command with a plug-in that attacks it."""
-    plugin = ("--plugin", str(HOSTILE), "--set", f"hostile.mode={mode}")
-    return ("run", *plugin, "--path", "small.toml", "--duration", "2", "--warmup", "0.5", "--out", "out")
-
-
-@pytest.fixture
-def attack(dumbbell: Dumbbell, mark: str) -> Attack:
-    """Runs the command with a plug-in that attacks it; what it prints is captured, as a script would."""
-    assert mark
-
-    def run(mode: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return dumbbell(*words(mode), *arguments, expect=None)
-
-    return run
-
-
-@pytest.mark.parametrize("mode", ATTACKS)
-def test_an_attack_fails_its_run_and_leaves_nothing(attack: Attack, dumbbell: Dumbbell, mode: str) -> None:
-    done = attack(mode)
-    assert done.returncode == 1, done.stderr
-    assert "Traceback" not in done.stderr
-    (run,) = show(dumbbell, "out", 1)["runs"]
-    assert run["status"] == "failed"
-    reason = run["reason"]
-    if mode == "close":  # a module that checks what it does aborts as it closes a file that is closed
-        reason = reason.replace("its process died (signal 6);", "its process died (exit status 1);")
-    assert ATTACKS[mode] in reason
-    assert "\n" not in run["reason"]
-
-
-@pytest.mark.parametrize("mode", HARMLESS)
-def test_an_attack_that_does_not_end_the_run_leaves_nothing_and_stops_no_other(
-    attack: Attack, dumbbell: Dumbbell, mode: str
-) -> None:
-    done = attack(mode, "--schemes", f"reno,{HOSTILE}", "--runs", "2", "--jobs", "1")
-    assert "Traceback" not in done.stderr
-    runs = show(dumbbell, "out", done.returncode)["runs"]
-    assert [run["status"] for run in runs] == ["done"] * 4
-
-
-def test_a_crash_is_told_once_with_its_backtrace_and_not_repeated_in_each_run(
-    attack: Attack, dumbbell: Dumbbell, folder: Path
-) -> None:
-    done = attack("abort", "--schemes", f"reno,{HOSTILE}", "--runs", "20", "--jobs", "1")
-    assert done.returncode == 1
-    runs = show(dumbbell, "out", 1)["runs"]
-    assert [run["status"] for run in runs if run["scheme"] == "reno"] == ["done"] * 20
-    failed = [run for run in runs if run["scheme"] == "hostile"]
-    reasons = [run["reason"] for run in failed]
-    assert len(failed) == 20
-    assert ["crashed (SIGABRT" in reason for reason in reasons] == [True] + [False] * 19
-    assert set(reasons[1:]) == {f"not run: hostile ({HOSTILE}) ended the process of hostile on small, run 1"}
-    log = (folder / "out" / failed[0]["directory"] / "log.txt").read_text()
-    # Python's and the system's
-    assert f'plug-in:   File "{HOSTILE}", line ' in log
-    assert "abort" in log
-    # when it happens, and in the list at the end
-    assert done.stderr.count("crashed (SIGABRT") == 2
-    assert len([line for line in done.stderr.splitlines() if "not run: " in line]) == 1
+def schemes(modes: Iterable[str]) -> list[str]:
+    """Return the options that name hostile schemes: each has the name of what it does."""
+    given = ",".join(f"{mode}={HOSTILE}" for mode in modes)
+    return [given, *(word for mode in modes for word in ("--set", f"{mode}.mode={mode}"))]
 
 
 FIXED = """
@@ -151,30 +119,155 @@ class Fixed:
 """
 
 
-def test_who_runs_beside_a_plug_in_that_ends_the_process_is_not_blamed(
-    attack: Attack, dumbbell: Dumbbell, folder: Path
-) -> None:
-    (folder / "fixed.py").write_text(FIXED)
-    schemes = ["--schemes", f"fixed.py,{HOSTILE}", "--mix", f"fixed.py+{HOSTILE}", "--set", "hostile.mode=quit"]
-    attack("quit", *schemes, "--runs", "2", "--jobs", "1")
-    runs = show(dumbbell, "out", 1)["runs"]
-    status = {(run["scheme"], run["run"]): run["status"] for run in runs}
-    assert {name: status[name, 1] for name, _ in status} == {
-        "fixed": "done",
-        "hostile": "failed",
-        "fixed+hostile": "failed",
-    }
-    assert status["fixed", 2] == "done"
+INNOCENT = """
+import helper as beside
+from helpers import helper
+assert beside.PACKETS == helper.PACKETS
+import math, random
+import numpy as np
+from dumbbell.plugins import Control
+RUNS = []
+class Innocent:
+    def __init__(self, start):
+        RUNS.append(1)
+        self.draws = random.Random(1)
+    def on_ack(self, ack):
+        pass
+    def control(self):
+        np.float64(1.0) / np.float64(math.sqrt(2.0) * 0.0)
+        return Control(window_bytes=(len(RUNS) + helper.PACKETS) * 1500.0 * math.sqrt(4.0) * self.draws.random())
+"""
+INNOCENTS = "one=one/innocent.py,two=two/innocent.py,cubic"
 
 
-def test_the_backtrace_of_a_library_names_it_in_the_log(dumbbell: Dumbbell, folder: Path) -> None:
-    plugin = compiled(HOSTILE.parent / "bad.c", folder)
-    command = ["run", "--plugin", str(plugin), "--set", "bad.mode=crash", "--path", "small.toml", "--duration", "2"]
-    dumbbell(*command, "--warmup", "0.5", "--out", "out", expect=1)
-    (run,) = show(dumbbell, "out", 1)["runs"]
-    log = (folder / "out" / run["directory"] / "log.txt").read_text()
-    assert f"plug-in: scheme bad ({plugin}: bad): on_ack crashed (SIGSEGV: " in log
-    assert f"plug-in: {plugin}(+0x" in log
+def lay_innocents(folder: Path) -> None:
+    """Put two classes into `folder`: the modules beside them have the same names, and other content."""
+    for name, packets in (("one", 2), ("two", 20)):
+        (folder / name / "helpers").mkdir(parents=True)
+        (folder / name / "innocent.py").write_text(INNOCENT)
+        (folder / name / "helpers" / "__init__.py").write_text("")
+        for place in (".", "helpers"):
+            (folder / name / place / "helper.py").write_text(f"PACKETS = {packets}\n")
+
+
+UMASK = 0o027
+"""Of a command that has a Python of its own."""
+
+Command = Callable[[Sequence[str], Path, dict[str, str]], subprocess.CompletedProcess[str]]
+
+
+def afresh(words: Sequence[str], folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run the command in a Python of its own, which has another umask."""
+    return subprocess.run(
+        [*COMMAND, *words],
+        cwd=folder,
+        env=environment,
+        umask=UMASK,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+
+
+@pytest.fixture
+def forked(forks: Forks) -> Command:
+    """Runs the command in a fork."""
+    return lambda words, folder, environment: forks.run([*words], folder, TIMEOUT_S, environment=environment)
+
+
+def attacked(factory: pytest.TempPathFactory, command: Command, name: str, *words: str) -> Attacked:
+    """Return what became of `dumbbell run WORDS`, which is executed once per session; it leaves no process behind."""
+
+    def make(place: Path) -> None:
+        (place / "small.toml").write_text(paths.SMALL)
+        (place / "fixed.py").write_text(FIXED)
+        lay_innocents(place)
+        mark = uuid.uuid4().hex
+        try:
+            done = command(("run", *words, *SHORT), place, os.environ | {MARK: mark})
+        finally:
+            require_nothing_left(mark)
+        shown = run_in_process(["show", "out", "--json"], place).stdout
+        said = [done.returncode, done.stderr, done.stdout + done.stderr, json.loads(shown)["runs"]]
+        (place / "said.json").write_text(json.dumps(said))
+
+    place = made_once(shared_folder(factory, "hostile") / name, make)
+    return Attacked(place, *json.loads((place / "said.json").read_text()))
+
+
+ROUNDS = 6
+"""Runs of each scheme where attacks end processes."""
+
+
+@pytest.fixture
+def attacks(tmp_path_factory: pytest.TempPathFactory, forked: Command) -> Attacked:
+    """All attacks that fail their runs, side by side."""
+    given, *settings = schemes([*WAITED_FOR, *(mode for mode in ATTACKS if mode not in WAITED_FOR)])
+    return attacked(tmp_path_factory, forked, "attacks", "--schemes", given, *settings, "--jobs", str(len(WAITED_FOR)))
+
+
+@pytest.fixture
+def harmless(tmp_path_factory: pytest.TempPathFactory) -> Attacked:
+    """All attacks that fail no run, and schemes beside them, in one process: what each leaves, the others meet."""
+    given, *settings = schemes(HARMLESS)
+    beside = f"reno,{given},{INNOCENTS}"
+    return attacked(tmp_path_factory, afresh, "harmless", "--schemes", beside, *settings, "--runs", "2", "--jobs", "1")
+
+
+@pytest.fixture
+def endings(tmp_path_factory: pytest.TempPathFactory, forked: Command) -> Attacked:
+    """Attacks that end the process again and again, and schemes beside them, each process making one run at a time."""
+    given, *settings = schemes(("abort", "garbage", "quit"))
+    beside = ("--schemes", f"reno,fixed.py,{given},cubic", "--mix", f"fixed.py+quit={HOSTILE}")
+    return attacked(tmp_path_factory, forked, "endings", *beside, *settings, "--runs", str(ROUNDS), "--jobs", "1")
+
+
+@pytest.mark.parametrize("mode", ATTACKS)
+def test_an_attack_fails_its_run_and_leaves_nothing(attacks: Attacked, mode: str) -> None:
+    assert attacks.returncode == 1, attacks.stderr
+    assert "Traceback" not in attacks.stderr
+    (run,) = attacks.of(mode)
+    assert run["status"] == "failed"
+    reason = run["reason"]
+    if mode == "close":  # a module that checks what it does aborts as it closes a file that is closed
+        reason = reason.replace("its process died (signal 6);", "its process died (exit status 1);")
+    assert ATTACKS[mode].format(mode) in reason
+    assert "\n" not in run["reason"]
+
+
+@pytest.mark.parametrize("mode", [*HARMLESS, "reno"])
+def test_an_attack_that_does_not_end_the_run_leaves_nothing_and_stops_no_other(harmless: Attacked, mode: str) -> None:
+    assert harmless.returncode == 0
+    assert "Traceback" not in harmless.stderr
+    assert [run["status"] for run in harmless.of(mode)] == ["done"] * 2
+
+
+def test_a_crash_is_told_once_with_its_backtrace_and_not_repeated_in_each_run(endings: Attacked) -> None:
+    assert endings.returncode == 1
+    failed = endings.of("abort")
+    reasons = [run["reason"] for run in failed]
+    assert len(failed) == ROUNDS
+    assert ["crashed (SIGABRT" in reason for reason in reasons] == [True] + [False] * (ROUNDS - 1)
+    assert set(reasons[1:]) == {f"not run: abort ({HOSTILE}) ended the process of abort on small, run 1"}
+    log = (endings.folder / "out" / failed[0]["directory"] / "log.txt").read_text()
+    # Python's and the system's
+    assert f'plug-in:   File "{HOSTILE}", line ' in log
+    assert "abort" in log
+    # when it happens, and in the list at the end
+    assert endings.stderr.count("crashed (SIGABRT") == 2
+    assert len([line for line in endings.stderr.splitlines() if "not run: abort (" in line]) == 1
+
+
+def test_who_runs_beside_a_plug_in_that_ends_the_process_is_not_blamed(endings: Attacked) -> None:
+    assert [run["status"] for run in endings.of("fixed")] == ["done"] * ROUNDS
+    assert {run["status"] for name in ("quit", "fixed+quit") for run in endings.of(name)} == {"failed"}
+
+
+@pytest.mark.parametrize("mode", ["abort", "garbage"])
+def test_an_attack_hurts_no_run_of_another_scheme_in_the_same_process(endings: Attacked, mode: str) -> None:
+    assert [run["status"] for run in endings.of(mode)] == ["failed"] * ROUNDS
+    assert [run["status"] for name in ("reno", "cubic") for run in endings.of(name)] == ["done"] * 2 * ROUNDS
 
 
 GREEDY = """
@@ -197,22 +290,10 @@ def test_a_process_that_takes_more_memory_than_allowed_is_ended_and_says_so(tmp_
     assert re.fullmatch(r"its process was ended: it took 0\.\d GiB of memory: allowed are 0\.2\n", words.read_text())
 
 
-@pytest.mark.parametrize("mode", ["abort", "garbage"])
-def test_an_attack_hurts_no_run_of_another_scheme_in_the_same_process(
-    attack: Attack, dumbbell: Dumbbell, mode: str
-) -> None:
-    attack(mode, "--schemes", f"reno,{HOSTILE},cubic", "--runs", "2", "--jobs", "1")
-    runs = show(dumbbell, "out", 1)["runs"]
-    assert {run["status"] for run in runs if run["scheme"] != "hostile"} == {"done"}
-    assert {run["status"] for run in runs if run["scheme"] == "hostile"} == {"failed"}
-
-
-def test_what_a_plug_in_prints_is_in_the_log_of_its_run(attack: Attack, dumbbell: Dumbbell, folder: Path) -> None:
-    done = attack("print", "--runs", "2", "--jobs", "1")
-    assert done.returncode == 0
-    assert "a flow begins" not in done.stdout + done.stderr
-    for run in show(dumbbell, "out")["runs"]:
-        log = (folder / "out" / run["directory"] / "log.txt").read_text().splitlines()
+def test_what_a_plug_in_prints_is_in_the_log_of_its_run(harmless: Attacked) -> None:
+    assert "a flow begins" not in harmless.printed
+    for run in harmless.of("print"):
+        log = (harmless.folder / "out" / run["directory"] / "log.txt").read_text().splitlines()
         said = [line for line in log if line.startswith("plug-in: ")]
         assert sorted(said) == [
             "plug-in: a flow begins",
@@ -221,17 +302,29 @@ def test_what_a_plug_in_prints_is_in_the_log_of_its_run(attack: Attack, dumbbell
         ]
 
 
-def test_the_log_of_a_plug_in_that_prints_without_end_is_short(
-    attack: Attack, dumbbell: Dumbbell, folder: Path
-) -> None:
-    assert attack("flood").returncode == 0
-    (run,) = show(dumbbell, "out")["runs"]
-    log = folder / "out" / run["directory"] / "log.txt"
-    assert log.stat().st_size < 100_000
-    assert "the rest was dropped" in log.read_text()
+def test_the_log_of_a_plug_in_that_prints_without_end_is_short(harmless: Attacked) -> None:
+    for run in harmless.of("flood"):
+        log = harmless.folder / "out" / run["directory"] / "log.txt"
+        assert log.stat().st_size < 100_000
+        assert "the rest was dropped" in log.read_text()
 
 
-@pytest.mark.usefixtures("mark")
+IMPATIENT = """
+import functools, runpy
+from dumbbell.base import guardian
+guardian.Bounds = functools.partial(guardian.Bounds, stopped_s=0.5)
+runpy.run_module("dumbbell.plugins.isolated", run_name="__main__")
+"""
+"""The process that a plug-in is loaded in, which may stand still for half a second instead of five."""
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that this one asks about plug-ins are ended soon after they were stopped."""
+    monkeypatch.setattr(isolated, "_COMMAND", [*PYTHON, "-c", IMPATIENT])
+
+
+@pytest.mark.usefixtures("mark", "impatient")
 @pytest.mark.parametrize("mode", ["stop", "garbage", "fork", "daemon", "abort"])
 def test_an_attack_on_a_simulation_of_the_library_ends_it_in_one_line(mode: str) -> None:
     specification = library.specification(str(HOSTILE), duration=2, settings={"hostile.mode": mode})
@@ -285,9 +378,11 @@ def test_a_forged_answer_of_a_simulation_of_the_library_is_refused(folder: Path,
     assert said in str(caught.value)
 
 
-def test_a_forged_answer_about_a_file_is_refused(folder: Path, dumbbell: Dumbbell) -> None:
+def test_a_forged_answer_about_a_file_is_refused(folder: Path) -> None:
     (folder / "forge.py").write_text(f"{FORGES.replace('FORGE', 'pass')}say(5)\n")
-    said = dumbbell("list", "schemes", "--plugin", "forge.py", expect=2).stderr
+    done = run_in_process(["list", "schemes", "--plugin", "forge.py"], folder)
+    assert done.returncode == 2
+    said = done.stderr
     assert said.endswith("forge.py: wrote to a descriptor that it does not own\n")
 
 
@@ -299,77 +394,57 @@ def test_a_message_that_is_nested_deeply_is_garbled() -> None:
         list(Inbox(ours, token).take())
 
 
-def test_what_a_run_leaves_counts_for_no_later_run_of_its_process(attack: Attack, dumbbell: Dumbbell) -> None:
+@pytest.fixture
+def leaving(tmp_path_factory: pytest.TempPathFactory, forked: Command) -> Attacked:
+    """Runs that leave processes, and runs that remove what is printed, in one process."""
+    given, *settings = schemes(("crowd", "remove"))
+    words = ("--schemes", f"reno,{given}", *settings, "--runs", "4", "--jobs", "1")
+    return attacked(tmp_path_factory, forked, "leaving", *words)
+
+
+@pytest.mark.parametrize("mode", ["crowd", "remove", "reno"])
+def test_what_a_run_leaves_counts_for_no_later_run_of_its_process(leaving: Attacked, mode: str) -> None:
     # 40 processes each, half of them dead; 64 are allowed at once
-    done = attack("crowd", "--schemes", f"reno,{HOSTILE}", "--runs", "4", "--jobs", "1")
-    runs = show(dumbbell, "out", done.returncode)["runs"]
-    assert [run["status"] for run in runs] == ["done"] * 8, [run["reason"] for run in runs]
+    assert "Traceback" not in leaving.stderr
+    runs = leaving.of(mode)
+    assert [run["status"] for run in runs] == ["done"] * 4, [run["reason"] for run in runs]
 
 
-@pytest.mark.usefixtures("mark")
-def test_files_of_runs_have_the_modes_that_the_caller_wants(dumbbell_afresh: Dumbbell, folder: Path) -> None:
-    before = os.umask(0o027)
-    try:
-        dumbbell_afresh(*words("mask"), "--schemes", f"reno,{HOSTILE}", "--runs", "10", "--jobs", "1", expect=None)
-    finally:
-        os.umask(before)
-    written = [file for name in ("stats.json", "log.txt") for file in (folder / "out").rglob(name)]
-    assert len(written) == 40
-    assert {oct(file.stat().st_mode & 0o777) for file in written} == {"0o640"}
+def test_files_of_runs_have_the_modes_that_the_caller_wants(harmless: Attacked) -> None:
+    written = [file for name in ("stats.json", "log.txt") for file in (harmless.folder / "out").rglob(name)]
+    assert len(written) == 2 * len(harmless.runs)
+    assert {oct(file.stat().st_mode & 0o777) for file in written} == {oct(0o666 & ~UMASK)}
 
 
-INNOCENT = """
-import math, random
-import numpy as np
-from dumbbell.plugins import Control
-RUNS = []
-class Innocent:
-    def __init__(self, start):
-        RUNS.append(1)
-        self.draws = random.Random(1)
-    def on_ack(self, ack):
-        pass
-    def control(self):
-        np.float64(1.0) / np.float64(math.sqrt(2.0) * 0.0)
-        return Control(window_bytes=(len(RUNS) + helper.PACKETS) * 1500.0 * math.sqrt(4.0) * self.draws.random())
-"""
+def throughputs(runs: list[dict[str, Any]]) -> dict[tuple[str, int], float]:
+    """Return the throughput of each run of those that attack nothing."""
+    return {
+        (run["scheme"], run["run"]): run["flows"][0]["throughput_mbps"]
+        for run in runs
+        if run["scheme"] in ("one", "two", "cubic")
+    }
 
 
-def test_what_a_plug_in_changes_reaches_no_other_run(attack: Attack, dumbbell: Dumbbell, folder: Path) -> None:
-    for name, packets in (("one", 2), ("two", 20)):
-        (folder / name).mkdir()
-        (folder / name / "innocent.py").write_text(f"import helper\n{INNOCENT}")
-        (folder / name / "helper.py").write_text(f"PACKETS = {packets}\n")
-    innocent = "one=one/innocent.py,two=two/innocent.py,cubic"
-    found = []
-    for schemes, jobs in ((f"{HOSTILE},{innocent}", "1"), (innocent, "2")):
-        done = attack("poison", "--schemes", schemes, "--runs", "2", "--jobs", jobs)
-        runs = show(dumbbell, "out", done.returncode)["runs"]
-        assert [run["reason"] for run in runs] == [None] * len(runs)
-        found.append(
-            {
-                (run["scheme"], run["run"]): run["flows"][0]["throughput_mbps"]
-                for run in runs
-                if run["scheme"] != "hostile"
-            }
-        )
-        (folder / "out").rename(folder / f"before{jobs}")
-    assert found[0] == found[1]
-    assert found[0]["one", 1] != found[0]["two", 1]
+@pytest.fixture
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, forked: Command) -> Attacked:
+    """Classes that attack nothing, each by itself and two in one run."""
+    words = ("--schemes", INNOCENTS, "--mix", "one+two", "--runs", "2", "--jobs", "2")
+    return attacked(tmp_path_factory, forked, "undisturbed", *words)
 
 
-def test_two_plug_ins_of_one_run_have_the_modules_that_stand_beside_each(folder: Path, dumbbell: Dumbbell) -> None:
-    for name, packets in (("one", 2), ("two", 20)):
-        (folder / name / "helpers").mkdir(parents=True)
-        (folder / name / "innocent.py").write_text(f"from helpers import helper\n{INNOCENT}")
-        (folder / name / "helpers" / "__init__.py").write_text("")
-        (folder / name / "helpers" / "helper.py").write_text(f"PACKETS = {packets}\n")
-    words = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5")
-    given = ("--schemes", "one=one/innocent.py,two=two/innocent.py", "--mix", "one+two")
-    dumbbell("run", *given, *words, "--out", "out")
-    (run,) = (run for run in show(dumbbell, "out")["runs"] if len(run["flows"]) == 2)
-    one, two = (flow["throughput_mbps"] for flow in run["flows"])
-    assert two > 2 * one
+def test_what_a_plug_in_changes_reaches_no_other_run(harmless: Attacked, undisturbed: Attacked) -> None:
+    for each in (harmless, undisturbed):
+        assert [run["reason"] for run in each.runs] == [None] * len(each.runs)
+    found = throughputs(harmless.runs)
+    assert found == throughputs(undisturbed.runs)
+    assert len(found) == 6
+    assert found["one", 1] != found["two", 1]
+
+
+def test_two_plug_ins_of_one_run_have_the_modules_that_stand_beside_each(undisturbed: Attacked) -> None:
+    for run in undisturbed.of("one+two"):
+        one, two = (flow["throughput_mbps"] for flow in run["flows"])
+        assert two > 2 * one
 
 
 def test_a_process_that_is_silent_is_found_among_others_that_speak(clock: ManualClock) -> None:
@@ -402,7 +477,7 @@ def test_a_process_that_is_silent_is_found_among_others_that_speak(clock: Manual
 
 GARBAGE = "for each in range(3, 64):\n    try: os.write(each, b'garbage\\n')\n    except OSError: pass"
 AT_IMPORT = {
-    "os.kill(os.getpid(), signal.SIGSTOP)": "was stopped (SIGSTOP) and did not go on within 5 s",
+    "os.kill(os.getpid(), signal.SIGSTOP)": "was stopped (SIGSTOP) and did not go on within 0.5 s",
     GARBAGE: "wrote to a descriptor that it does not own",
     "os.fork()": None,
     "os.fork() or os.setsid() and select.select([], [], [], 3600)": None,
@@ -414,11 +489,12 @@ COUNTED_NOW_AND_THEN = "[os.fork() or select.select([], [], [], 3600) for _ in r
 """What is seen only where it goes on for a moment: a good answer may come first, and all are ended with it."""
 
 
-@pytest.mark.usefixtures("mark")
+@pytest.mark.usefixtures("mark", "impatient")
 @pytest.mark.parametrize("attack", AT_IMPORT)
-def test_an_attack_of_a_file_as_it_is_loaded_ends_the_command(dumbbell: Dumbbell, folder: Path, attack: str) -> None:
+def test_an_attack_of_a_file_as_it_is_loaded_ends_the_command(folder: Path, attack: str) -> None:
     (folder / "mine.py").write_text(f"import os, select, signal, sys\n{attack}\n{HOSTILE.read_text()}")
-    done = dumbbell("list", "schemes", "--plugin", "mine.py", expect=None)
+    done = run_in_process(["list", "schemes", "--plugin", "mine.py"], folder)
+    assert "Traceback" not in done.stderr
     said = AT_IMPORT[attack]
     may_be_good = said is None or attack == COUNTED_NOW_AND_THEN
     assert done.returncode in ((0, 2) if may_be_good else (2,)), done.stderr

@@ -9,7 +9,7 @@ import tempfile
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 import polars
@@ -18,7 +18,13 @@ import pytest
 import dumbbell as library
 from dumbbell import _core, plugin_include
 from support.commands.command import Dumbbell, show
+from support.commands.forks import Forks
+from support.commands.in_process import run_in_process
+from support.commands.runs_here import runs_here
+from support.inputs import paths
 from support.punctual import Run
+from support.shared import made_once, shared_folder
+from support.waiting import TIMEOUT_S
 
 ROOT = Path(__file__).parents[2]
 INCLUDE = plugin_include()
@@ -36,9 +42,14 @@ def compiled(source: Path, folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The C examples, and the library that does things wrong."""
-    folder = tmp_path_factory.mktemp("libraries")
     sources = [ROOT / "examples/c/aimd.c", ROOT / "tests/plugins/bad.c"]
-    return {source.stem: compiled(source, folder) for source in sources}
+
+    def make(place: Path) -> None:
+        for source in sources:
+            compiled(source, place)
+
+    place = made_once(shared_folder(tmp_path_factory, "plugins") / "libraries", make)
+    return {source.stem: place / f"lib{source.stem}.so" for source in sources}
 
 
 BAD_CLASS = ROOT / "tests/plugins/bad.py"
@@ -81,9 +92,7 @@ def test_what_is_counted_is_said_where_help_shows_it() -> None:
         assert word in (getattr(cls, name).__doc__ or ""), f"{cls.__name__}.{name}"
 
 
-def test_a_class_hears_the_end_of_an_episode_and_which_packets_were_marked(dumbbell: Dumbbell, folder: Path) -> None:
-    (folder / "hears.py").write_text(
-        """from dumbbell.plugins import Ack, Control, Loss, Start
+HEARS = """from dumbbell.plugins import Ack, Control, Loss, Start
 
 
 class Hears:
@@ -110,33 +119,82 @@ class Hears:
     def fields(self) -> dict[str, float]:
         return self.seen
 """
-    )
-    run = only(dumbbell, "--plugin", "hears.py", "--set", "hears.transport.ecn=ect0")
-    values = {name: [value for _, value in series] for name, series in sampled(folder, run).items()}
+
+
+class Made(NamedTuple):
+    """Results that several tests read."""
+
+    folder: Path
+    """Where the command ran: they are in `out`."""
+    stderr: str
+    runs: dict[str, dict[str, Any]]
+    """The run of each scheme."""
+
+
+def made(factory: pytest.TempPathFactory, forks: Forks, name: str, make: Callable[[Path], list[str]]) -> Made:
+    """Return what became of a command, executed once per session: `make` fills its folder and returns its words."""
+
+    def execute(place: Path) -> None:
+        (place / "small.toml").write_text(paths.SMALL)
+        done = forks.run(["run", *make(place)], place, TIMEOUT_S)
+        assert "Traceback" not in done.stderr
+        (place / "stderr").write_text(done.stderr)
+        shown = run_in_process(["show", "out", "--json"], place)
+        assert shown.returncode == done.returncode, done.stderr + shown.stderr
+        (place / "shown.json").write_text(shown.stdout)
+
+    place = made_once(shared_folder(factory, "plugins") / name, execute)
+    runs = {run["scheme"]: run for run in json.loads((place / "shown.json").read_text())["runs"]}
+    return Made(place, (place / "stderr").read_text(), runs)
+
+
+@pytest.fixture
+def good(tmp_path_factory: pytest.TempPathFactory, forks: Forks, libraries: dict[str, Path]) -> Made:
+    """Runs of plug-ins that do nothing wrong, named in every way that there is."""
+
+    def make(place: Path) -> list[str]:
+        (place / "hears.py").write_text(HEARS)
+        page = (ROOT / "docs/plugins.md").read_text()
+        (place / "gentle.py").write_text(page.partition("```python\n")[2].partition("```")[0])
+        (place / "table.bin").write_bytes(bytes([3, 4]))
+        (place / "mine.toml").write_text(
+            f'kind = "python"\nfile = "{BAD_CLASS}"\nclass = "Bad"\n'
+            "parameters = { scale = 0.5, times = 3, loud = true }\n"
+        )
+        for version in ("a", "b"):
+            (place / version).mkdir()
+            (place / version / "libaimd.so").write_bytes(libraries["aimd"].read_bytes())
+        versions = "old=./a/libaimd.so,new=./b/libaimd.so:aimd"
+        settings = ("hears.transport.ecn=ect0", "gentle.increase=2", "mine.mode=sum", "mine.table=table.bin")
+        return [
+            *("--schemes", f"hears.py,gentle.py,mine.toml,{versions},reno,c={libraries['aimd']}"),
+            *("--plugin", str(AIMD_CLASS)),  # it is added to them
+            *("--mix", "older=./a/libaimd.so*2+reno"),
+            *(word for each in (*settings, "new.beta=0.9") for word in ("--set", each)),
+            *("--exact", *QUICK),
+        ]
+
+    return made(tmp_path_factory, forks, "good", make)
+
+
+def test_a_class_hears_the_end_of_an_episode_and_which_packets_were_marked(good: Made) -> None:
+    values = {name: [value for _, value in series] for name, series in sampled(good.folder, good.runs["hears"]).items()}
     assert values["recovered"][-1] >= 1
     assert 0 < values["complete"][-1] <= values["sent"][-1]
 
 
-@pytest.mark.parametrize("language", ["C", "Python"])
-def test_an_example_does_what_the_built_in_controller_does(
-    dumbbell: Dumbbell, folder: Path, libraries: dict[str, Path], language: str
-) -> None:
-    plugin = libraries["aimd"] if language == "C" else AIMD_CLASS
-    dumbbell("run", "--plugin", str(plugin), "--schemes", "reno", "--exact", *QUICK)
-    first, second = show(dumbbell, "out")["runs"]
-    assert (first["scheme"], second["scheme"]) == ("reno", "aimd")
+@pytest.mark.parametrize("scheme", ["c", "aimd"], ids=["C", "Python"])
+def test_an_example_does_what_the_built_in_controller_does(good: Made, scheme: str) -> None:
+    first, second = good.runs["reno"], good.runs[scheme]
     assert (first["status"], second["status"]) == ("done", "done")
     assert numbers(first) == numbers(second)
-    logs = [(folder / "out" / run["directory"] / "packets.parquet").read_bytes() for run in (first, second)]
+    logs = [(good.folder / "out" / run["directory"] / "packets.parquet").read_bytes() for run in (first, second)]
     assert logs[0] == logs[1], "the same packets at the same times"
-    assert sampled(folder, first)["cwnd"] == sampled(folder, second)["cwnd"]
+    assert sampled(good.folder, first)["cwnd"] == sampled(good.folder, second)["cwnd"]
 
 
-def test_the_smallest_class_of_the_page_runs(dumbbell: Dumbbell, folder: Path) -> None:
-    page = (ROOT / "docs/plugins.md").read_text()
-    (folder / "gentle.py").write_text(page.partition("```python\n")[2].partition("```")[0])
-    run = only(dumbbell, "--plugin", "gentle.py", "--set", "gentle.increase=2")
-    assert run["flows"][0]["throughput_mbps"] > 8.0  # of 10
+def test_the_smallest_class_of_the_page_runs(good: Made) -> None:
+    assert good.runs["gentle"]["flows"][0]["throughput_mbps"] > 8.0  # of 10
 
 
 def test_a_scheme_file_names_library_parameters_and_files_relative_to_itself(
@@ -166,16 +224,17 @@ def test_a_scheme_file_names_library_parameters_and_files_relative_to_itself(
     assert show(dumbbell, "out")["runs"][0]["status"] == "done", "results are read without the plug-in's files"
 
 
-def test_a_class_gets_its_parameters_as_python_has_them(dumbbell: Dumbbell, folder: Path) -> None:
-    (folder / "table.bin").write_bytes(bytes([3, 4]))
-    (folder / "mine.toml").write_text(
-        f'kind = "python"\nfile = "{BAD_CLASS}"\nclass = "Bad"\n'
-        "parameters = { scale = 0.5, times = 3, loud = true }\n"
-    )
-    run = only(dumbbell, "--schemes", "mine.toml", "--set", "mine.mode=sum", "--set", "mine.table=table.bin")
-    assert run["status"] == "done"
-    resolved = tomllib.loads((folder / "out/experiment.toml").read_text())["scheme"]["mine"]
-    assert resolved["parameters"]["table"] == str((folder / "table.bin").resolve())
+def resolved(made: Made) -> dict[str, Any]:
+    """Return the schemes of the experiment as it was run."""
+    schemes: dict[str, Any] = tomllib.loads((made.folder / "out/experiment.toml").read_text())["scheme"]
+    return schemes
+
+
+def test_a_class_gets_its_parameters_as_python_has_them(good: Made) -> None:
+    assert good.runs["mine"]["status"] == "done"
+    table = Path(resolved(good)["mine"]["parameters"]["table"])
+    # the folder had another name while the command ran
+    assert (table.name, table.parent.parent) == ("table.bin", good.folder.resolve().parent)
 
 
 IN_C = [
@@ -216,41 +275,64 @@ IN_PYTHON = [
 ]
 
 
+MODES = {"C": IN_C, "Python": IN_PYTHON}
+
+
+@pytest.fixture
+def wrong(tmp_path_factory: pytest.TempPathFactory, forks: Forks, libraries: dict[str, Path]) -> Made:
+    """All that a plug-in can do wrong in one experiment: what the others do hurts none."""
+    kinds = {
+        "C": f'kind = "plugin"\nlibrary = "{libraries["bad"]}"\ncontroller = "bad"\n',
+        "Python": f'kind = "python"\nfile = "{BAD_CLASS}"\nclass = "Bad"\n',
+    }
+
+    def make(place: Path) -> list[str]:
+        schemes = [(language, mode) for language in kinds for mode in ("fine", *dict(MODES[language]))]
+        # the two that are waited for begin first, side by side
+        schemes.sort(key=lambda scheme: scheme[1] != "hang")
+        named = json.dumps([*("-".join(scheme) for scheme in schemes), "reno"])
+        experiment = f'schemes = {named}\npaths = ["small.toml"]\nduration_s = 2.0\nwarmup_s = 0.5\n'
+        for language, mode in schemes:
+            parameters = f'parameters = {{ mode = "{mode}" }}\n'
+            experiment += f"[scheme.{language}-{mode}]\n{kinds[language]}{parameters}"
+        (place / "all.toml").write_text(experiment)
+        return ["all.toml", "--trust", "--jobs", "2", "--out", "out"]
+
+    return made(tmp_path_factory, forks, "wrong", make)
+
+
 @pytest.mark.parametrize("language", ["C", "Python"])
 def test_what_a_plug_in_does_wrong_fails_its_run_with_one_line_and_no_other(
-    dumbbell: Dumbbell, folder: Path, libraries: dict[str, Path], language: str
+    wrong: Made, libraries: dict[str, Path], language: str
 ) -> None:
-    """All of them in one experiment: what the others do hurts none."""
-    modes, code = (IN_C, libraries["bad"]) if language == "C" else (IN_PYTHON, BAD_CLASS)
-    where = {"C": ('kind = "plugin"\nlibrary', "bad"), "Python": ('kind = "python"\nfile', "Bad")}[language]
-    experiment = 'schemes = ["fine", {}, "reno"]\npaths = ["small.toml"]\nduration_s = 2.0\nwarmup_s = 0.5\n'
-    experiment = experiment.format(", ".join(f'"{mode}"' for mode, _ in modes))
-    key = "controller" if language == "C" else "class"
-    for mode in ("fine", *(mode for mode, _ in modes)):
-        experiment += (
-            f'[scheme.{mode}]\n{where[0]} = "{code}"\n{key} = "{where[1]}"\nparameters = {{ mode = "{mode}" }}\n'
-        )
-    (folder / "all.toml").write_text(experiment)
-    done = dumbbell("run", "all.toml", "--trust", "--out", "out", expect=1)
-    runs = {run["scheme"]: run for run in show(dumbbell, "out", 1)["runs"]}
-    good = {name for name, run in runs.items() if run["status"] == "done"}
-    assert good == {"fine", "reno"}
-    for mode, reason in modes:
-        run = runs[mode]
+    code, name = (libraries["bad"], "bad") if language == "C" else (BAD_CLASS, "Bad")
+    good = {name for name, run in wrong.runs.items() if run["status"] == "done"}
+    assert good == {"C-fine", "Python-fine", "reno"}
+    for mode, reason in MODES[language]:
+        scheme = f"{language}-{mode}"
+        run = wrong.runs[scheme]
         assert (run["status"], "\n" in run["reason"]) == ("failed", False), run
         assert str(code) in run["reason"], run["reason"]
-        assert run["reason"].startswith(f"scheme {mode} ({code}: {where[1]}): ") or reason.startswith("it ran"), run[
+        assert run["reason"].startswith(f"scheme {scheme} ({code}: {name}): ") or reason.startswith("it ran"), run[
             "reason"
         ]
-        assert reason.replace("it ran bad (", f"it ran {mode} (") in run["reason"], run["reason"]
-        assert f"  {mode} on small, run 1: {run['reason']}" in done.stderr
-    assert numbers(runs["reno"]) == numbers(only(dumbbell_elsewhere(dumbbell, folder), "--schemes", "reno"))
+        assert reason.replace("it ran bad (", f"it ran {scheme} (") in run["reason"], run["reason"]
+        assert f"  {scheme} on small, run 1: {run['reason']}" in wrong.stderr
 
 
-def dumbbell_elsewhere(dumbbell: Dumbbell, folder: Path) -> Dumbbell:
-    """The command, with the results of the experiment before out of its way."""
-    (folder / "out").rename(folder / "before")
-    return dumbbell
+def test_plug_ins_that_do_something_wrong_change_no_run_of_another_scheme(wrong: Made, folder: Path) -> None:
+    with runs_here():
+        done = run_in_process(["run", "--schemes", "reno", *QUICK], folder)
+    assert done.returncode == 0, done.stderr
+    (alone,) = json.loads(run_in_process(["show", "out", "--json"], folder).stdout)["runs"]
+    assert numbers(wrong.runs["reno"]) == numbers(alone)
+
+
+def test_the_backtrace_of_a_library_names_it_in_the_log(wrong: Made, libraries: dict[str, Path]) -> None:
+    plugin = libraries["bad"]
+    log = (wrong.folder / "out" / wrong.runs["C-crash"]["directory"] / "log.txt").read_text()
+    assert f"plug-in: scheme C-crash ({plugin}: bad): on_ack crashed (SIGSEGV: " in log
+    assert f"plug-in: {plugin}(+0x" in log
 
 
 @pytest.mark.parametrize(
@@ -338,13 +420,14 @@ def test_what_the_command_line_says_of_plug_ins_is_checked(
     assert "unknown controller `reno`: allowed are aimd" in refusal("--schemes", "mine.toml")
 
 
-def test_plug_ins_are_listed_with_their_parameters(dumbbell: Dumbbell, libraries: dict[str, Path]) -> None:
+def test_plug_ins_are_listed_with_their_parameters(folder: Path, libraries: dict[str, Path]) -> None:
     plugin = ("--plugin", str(libraries["aimd"]))
-    schemes = json.loads(dumbbell("list", "schemes", *plugin, "--json").stdout)
+    schemes = json.loads(run_in_process(["list", "schemes", *plugin, "--json"], folder).stdout)
     (mine,) = (scheme for scheme in schemes if scheme["kind"] == "plugin")
     assert (mine["name"], mine["here"]) == ("aimd", "yes")
-    parameters = json.loads(dumbbell("list", "parameters", *plugin, "--json").stdout)
-    assert [(item["name"], item["default"]) for item in parameters if item["controller"] == "aimd"] == [("beta", 0.5)]
+    parameters = json.loads(run_in_process(["list", "parameters", *plugin, "--json"], folder).stdout)
+    assert [(row["name"], row["default"]) for row in parameters] == [("beta", 0.5)]
+    assert {row["controller"] for row in parameters} == {"aimd"}
 
 
 def in_process(specification: dict[str, Any]) -> dict[str, Any]:
@@ -423,20 +506,13 @@ def test_a_simulation_with_a_plug_in_is_watched() -> None:
 
 
 def test_two_versions_of_one_controller_run_side_by_side_by_other_names(
-    dumbbell: Dumbbell, folder: Path, libraries: dict[str, Path]
+    dumbbell: Dumbbell, good: Made, libraries: dict[str, Path]
 ) -> None:
-    for version in ("a", "b"):
-        (folder / version).mkdir()
-        (folder / version / "libaimd.so").write_bytes(libraries["aimd"].read_bytes())
-    versions = ("--schemes", "old=./a/libaimd.so,new=./b/libaimd.so:aimd")
-    dumbbell("run", *versions, "--set", "new.beta=0.9", *QUICK)
-    old, new = show(dumbbell, "out")["runs"]
-    assert (old["scheme"], new["scheme"]) == ("old", "new")
+    old, new = good.runs["old"], good.runs["new"]
     assert numbers(old) != numbers(new), "one has another parameter"
-    resolved = tomllib.loads((folder / "out/experiment.toml").read_text())["scheme"]
-    assert [Path(resolved[name]["library"]).parent.name for name in ("old", "new")] == ["a", "b"]
-    dumbbell("run", "--mix", "old=./a/libaimd.so*2+reno", "--path", "small.toml", "--duration", "2", "--out", "mixed")
-    assert show(dumbbell, "mixed")["runs"][0]["scheme"] == "old*2+reno"
+    schemes = resolved(good)
+    assert [Path(schemes[name]["library"]).parent.name for name in ("old", "new")] == ["a", "b"]
+    assert good.runs["older*2+reno"]["status"] == "done"
     twice = dumbbell("run", "--schemes", "x=reno,x=cubic", *QUICK[:-1], "twice", expect=2).stderr
     assert "`x` is given to two schemes" in twice
 
@@ -444,27 +520,25 @@ def test_two_versions_of_one_controller_run_side_by_side_by_other_names(
 def test_a_controller_of_plugin_can_be_chosen_by_its_name(dumbbell: Dumbbell, libraries: dict[str, Path]) -> None:
     dumbbell("run", "--plugin", str(libraries["aimd"]), "--schemes", "aimd,reno", *QUICK)
     assert [run["scheme"] for run in show(dumbbell, "out")["runs"]] == ["aimd", "reno"]
-    listed = dumbbell("list", "parameters", "--plugin", str(libraries["aimd"]), "--json").stdout
-    assert {row["controller"] for row in json.loads(listed)} == {"aimd"}
 
 
-def test_the_cost_of_anybodys_controller_is_measured(dumbbell: Dumbbell, libraries: dict[str, Path]) -> None:
+def test_the_cost_of_anybodys_controller_is_measured(folder: Path, libraries: dict[str, Path]) -> None:
     most_ns = {str(libraries["aimd"]): 3_000, str(AIMD_CLASS): 300_000, "reno": 3_000}
-    costs = json.loads(dumbbell("plugin", "cost", *most_ns, "--json").stdout)
+    costs = json.loads(run_in_process(["plugin", "cost", *most_ns, "--json"], folder).stdout)
     for cost, most in zip(costs, most_ns.values(), strict=True):
         assert cost["acks"] > 1000
         assert 30.0 < cost["throughput_mbps"] < 100.0
         assert cost["ns_per_ack"] < most, "far from any of them"
-    assert "ns per ACK" in dumbbell("plugin", "cost", "reno").stdout
+    assert "ns per ACK" in run_in_process(["plugin", "cost", "reno"], folder).stdout
 
 
 def test_a_controller_that_is_not_simulated_has_no_cost(dumbbell: Dumbbell) -> None:
     assert dumbbell("plugin", "cost", "kernel-cubic", expect=2).stderr.count("\n") == 1
 
 
-def test_the_header_is_where_the_command_says(dumbbell: Dumbbell) -> None:
-    folder = Path(dumbbell("plugin", "include").stdout.strip())
-    assert (folder / "dumbbell.h").is_file()
+def test_the_header_is_where_the_command_says(folder: Path) -> None:
+    said = run_in_process(["plugin", "include"], folder).stdout
+    assert (Path(said.strip()) / "dumbbell.h").is_file()
 
 
 @pytest.mark.real
