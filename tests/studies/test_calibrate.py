@@ -485,7 +485,7 @@ def test_a_known_path_is_found(tmp_path: Path) -> None:
     results = dumbbell.run(schemes=SCHEMES, **given)  # type: ignore[arg-type]
     file = dumbbell.open(results.directory, "pantheon").means().save(tmp_path / "truth.csv")
     words = {"models": "loss", "folds": 0, "runs": 1, "duration": 20, "jobs": 1}
-    found = dumbbell.calibrate_path(file, **words, evaluations=100)  # type: ignore[arg-type]
+    found = dumbbell.calibrate_path(file, **words, evaluations=70)  # type: ignore[arg-type]
     values = {each.knob.name: each.value for each in found.parameters}
     assert found.in_sample_error < 0.1
     assert values["rate_mbps"] == pytest.approx(3.0, rel=0.03)
@@ -505,7 +505,7 @@ def test_a_known_path_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("mbps", "delay_ms", "size", "seconds"),
     [
-        pytest.param(10.0, 50.0, 80_000, 10, id="below-the-bdp"),
+        pytest.param(10.0, 50.0, 80_000, 5, id="below-the-bdp"),
         pytest.param(10.0, 50.0, 300_000, 10, id="above-it", marks=pytest.mark.slow),
         pytest.param(50.0, 100.0, 1_000_000, 15, id="fast-and-long", marks=pytest.mark.slow),
     ],
@@ -522,7 +522,7 @@ def test_a_senders_buffer_is_not_taken_for_a_queue(
     results = dumbbell.run(schemes=schemes, path=path, out=tmp_path / "truth", **words)  # type: ignore[arg-type]
     file = dumbbell.open(results.directory, "pantheon").means().save(tmp_path / "truth.csv")
     search = {"models": ["queue", "buffer"], "folds": 0, "runs": 1, "duration": seconds, "jobs": 1}
-    found = dumbbell.calibrate_path(file, truth=path, evaluations=120, **search)  # type: ignore[arg-type]
+    found = dumbbell.calibrate_path(file, truth=path, evaluations=90, **search)  # type: ignore[arg-type]
     assert found.model.name == "buffer"
     assert [each for each in found.path.data if "queue" in each] == []
     values = {each.knob.name: each.value for each in found.parameters}

@@ -22,6 +22,8 @@ from validation.reproduction import LATE, limited, mahimahi_path, slow, write_se
 CUBIC = dumbbell.catalog.schemes().find("cubic")
 LIMITED = limited("cubic")
 
+pytestmark = pytest.mark.usefixtures("runs_made_here")
+
 
 def reproduced(place: Path, tmp_path: Path, runs: int = 2, **more: object) -> dumbbell.Reproduction:
     return dumbbell.reproduce(place, tmp_path / "out", runs=runs, jobs=1, **more)  # type: ignore[arg-type]
@@ -116,7 +118,7 @@ def test_what_mahimahi_does_not_take_is_refused(metadata: dict[str, str], messag
 def test_runs_of_our_own_are_reproduced_without_causes(tmp_path: Path) -> None:
     queue = {"kind": "droptail", "packets": 100}
     schemes = {"cubic": "cubic", "vegas": "vegas", "bbr": "bbr"}
-    place = write_set(tmp_path, schemes, mahimahi_path(queue=queue), packets=100, runs=2)
+    place = write_set(tmp_path, schemes, mahimahi_path(queue=queue), packets=100, runs=2, duration_s=10.0)
     found = reproduced(place, tmp_path)
     assert kinds(found) == {"cubic": [], "vegas": [], "bbr": []}
     score = found.scores["exact"]
@@ -154,7 +156,7 @@ def test_a_senders_buffer_is_found_and_used_on_other_runs(tmp_path: Path) -> Non
 def test_cubic_by_another_name_does_not_count(tmp_path: Path) -> None:
     queue = {"kind": "droptail", "packets": 200}
     schemes = {"bbr": "cubic", "vegas": "cubic", "cubic": "cubic"}
-    place = write_set(tmp_path, schemes, mahimahi_path(queue=queue), packets=200)
+    place = write_set(tmp_path, schemes, mahimahi_path(queue=queue), packets=200, duration_s=12.0)
     found = reproduced(place, tmp_path)
     assert kinds(found) == {"bbr": ["cubic"], "vegas": ["cubic"], "cubic": []}
     assert found.scores["exact"].rows == 1
@@ -178,7 +180,7 @@ def test_a_late_host_is_told_by_ack_gaps_and_its_profile_helps(tmp_path: Path) -
 
 
 def test_a_host_that_does_not_carry_the_rate_does_not_count(tmp_path: Path) -> None:
-    place = write_set(tmp_path, {"cubic": LIMITED, "vegas": "vegas"}, mahimahi_path(after=[slow(8.0)]))
+    place = write_set(tmp_path, {"cubic": LIMITED, "vegas": "vegas"}, mahimahi_path(after=[slow(8.0)]), duration_s=10.0)
     found = reproduced(place, tmp_path)
     assert kinds(found)["cubic"] == ["host-rate"]
     assert "the host could not carry the rate" in " ".join(found.findings())
@@ -230,8 +232,9 @@ def test_a_link_without_a_log_is_not_called_a_late_host(tmp_path: Path) -> None:
 
 def test_single_flows_are_compared_too(tmp_path: Path) -> None:
     queue = {"kind": "droptail", "packets": 100}
+    how = {"flows": 2, "interval": 2}
     place = write_set(
-        tmp_path, {"cubic": "cubic", "bbr": "bbr"}, mahimahi_path(queue=queue), packets=100, flows=2, interval=2
+        tmp_path, {"cubic": "cubic", "bbr": "bbr"}, mahimahi_path(queue=queue), packets=100, duration_s=10.0, **how
     )
     found = reproduced(place, tmp_path)
     assert [row.flow for row in found.rows if row.run.name == "bbr"] == [0, 1, 2]
