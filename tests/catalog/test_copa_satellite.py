@@ -41,7 +41,7 @@ def test_the_papers_ten_seconds_end_before_slow_starts_queue_is_drained() -> Non
     assert median(queues) > 300
 
 
-@pytest.mark.parametrize("seconds", [16, 3600])
+@pytest.mark.parametrize("seconds", [16, pytest.param(3600, marks=pytest.mark.slow)])
 def test_copa_that_keeps_the_base_rtt_has_no_queue(seconds: int) -> None:
     # the authors' script tells it: venkatarun95/CopaEvaluation@0e0f087, long-run.sh
     bases, queues = of_all("copa", min_rtt_window_s=seconds)
@@ -49,6 +49,7 @@ def test_copa_that_keeps_the_base_rtt_has_no_queue(seconds: int) -> None:
     assert median(queues) < 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["copa-gcc2018", "copa-gcc2017"])
 def test_the_authors_programs_keep_the_base_rtt(scheme: str) -> None:
     # their queue is another matter: docs/schemes/copa.md

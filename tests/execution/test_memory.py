@@ -27,6 +27,7 @@ def most_mib(folder: Path, *arguments: str) -> float:
     return int(done.stdout) / 1024
 
 
+@pytest.mark.slow
 def test_the_report_of_a_long_run_takes_no_more_memory_than_that_of_a_short_one(
     dumbbell: Dumbbell, folder: Path
 ) -> None:

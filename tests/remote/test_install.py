@@ -153,6 +153,7 @@ def test_a_new_one_takes_the_place_of_the_old_one_when_it_has_answered(bare: Bed
     assert bare.far.empty()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_installed_is_refused(bare: Bed, tmp_path: Path) -> None:
     (tmp_path / "x.whl").write_text("no wheel")
     assert "x.whl: is no wheel" in install(bare, tmp_path / "x.whl", expect=2)

@@ -95,6 +95,7 @@ def test_bad_intervals_are_refused_in_one_line(dumbbell: Dumbbell, once: Dumbbel
     assert "x.toml: `intervals_s` = 0" in dumbbell("run", "x.toml", "--out", "never", expect=2).stderr
 
 
+@pytest.mark.slow
 def test_the_shipped_experiment_runs_in_simulation_and_is_reported(dumbbell: Dumbbell, folder: Path) -> None:
     shorter = ("--backend", "sim", "--schemes", "ledbat", "--mix", "ledbat*2", "--duration", "2")
     dumbbell("run", "ledbat-transfer", *shorter, "--out", "out")

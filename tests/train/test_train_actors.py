@@ -39,11 +39,13 @@ def steps_of(file: Path) -> int:
     return int(json.loads(unpacked(file.read_bytes())[1]["training"])["steps"])
 
 
+@pytest.mark.slow
 def test_a_training_is_the_same_for_any_number_of_jobs(dumbbell: Dumbbell, folder: Path, kept: bytes) -> None:
     dumbbell("train", "aurora", *QUICK, "--steps", "2000", "--jobs", "2", "--out", "two.safetensors")
     assert (folder / "two.safetensors").read_bytes() == kept
 
 
+@pytest.mark.slow
 def test_a_training_goes_on_where_it_ended(dumbbell: Dumbbell, folder: Path, kept: bytes) -> None:
     file = folder / "one.safetensors"
     file.write_bytes(kept)
@@ -119,6 +121,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_is_refused_in_one_line(folder: Path, kept: bytes) -> None:
     (folder / "kept.safetensors").write_bytes(kept)
     (folder / "cut.safetensors").write_bytes(kept[:-100])
@@ -143,6 +146,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.slow
 def test_a_training_whose_memory_has_another_shape_is_no_file_of_this_trainer(folder: Path, kept: bytes) -> None:
     files = [f"bad{number}.safetensors" for number in range(len(SHAPES))]
     for file, (name, values) in zip(files, SHAPES, strict=True):
