@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy
 import pyarrow
 import pyarrow.parquet
+import pytest
 
 from dumbbell import _core
 from support.commands.command import COMMAND, Dumbbell

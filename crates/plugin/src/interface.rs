@@ -253,7 +253,6 @@ pub(crate) const ENTRANCE: &core::ffi::CStr = c"dumbbell_plugin";
 mod tests {
     use super::*;
     use std::fmt::Write;
-    use std::path::Path;
     use std::process::Command;
 
     /// Lines `structure field offset` of ours, and the C program that prints those of the header.
