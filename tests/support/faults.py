@@ -1,7 +1,7 @@
 """Measures which seeded faults the tests find: each one of `tests/faults/faults.toml` is put into a clone, and tested.
 
-    git clone . /tmp/faults
-    PYTHONPATH=tests .venv/bin/python -m support.faults --tree /tmp/faults --prepare --out faults.json
+    git clone . ~/faults
+    PYTHONPATH=tests .venv/bin/python -m support.faults --tree ~/faults --prepare --out ~/faults.json
 
 The clone needs an environment and what was built of its commit: `--prepare` copies both from this checkout if they are
 missing. A fault is found with the first test that fails, twice if it is one of Python. Each file is restored after its
