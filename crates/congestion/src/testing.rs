@@ -210,10 +210,15 @@ impl Driver {
 
     /// Reports one CE mark.
     pub(crate) fn mark(&mut self, new_episode: bool) {
+        self.mark_packets(1, new_episode);
+    }
+
+    /// Reports an ACK of marked packets.
+    pub(crate) fn mark_packets(&mut self, packets: u64, new_episode: bool) {
         self.controller.on_ecn(&Ecn {
             now: self.now,
-            ce_packets: 1,
-            packets: 1,
+            ce_packets: packets,
+            packets,
             new_episode,
             in_flight_bytes: self.in_flight_bytes(),
             srtt: self.rtt,
