@@ -49,8 +49,7 @@ def test_copa_that_keeps_the_base_rtt_has_no_queue(seconds: int) -> None:
     assert median(queues) < 5
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["copa-gcc2018", "copa-gcc2017"])
+@pytest.mark.parametrize("scheme", ["copa-gcc2018", pytest.param("copa-gcc2017", marks=pytest.mark.slow)])
 def test_the_authors_programs_keep_the_base_rtt(scheme: str) -> None:
     # their queue is another matter: docs/schemes/copa.md
     bases, _ = of_all(scheme)

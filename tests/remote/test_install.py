@@ -153,8 +153,7 @@ def test_a_new_one_takes_the_place_of_the_old_one_when_it_has_answered(bare: Bed
     assert bare.far.empty()
 
 
-@pytest.mark.slow
-def test_what_cannot_be_installed_is_refused(bare: Bed, tmp_path: Path) -> None:
+def test_a_wheel_that_does_not_fit_is_refused(bare: Bed, tmp_path: Path) -> None:
     (tmp_path / "x.whl").write_text("no wheel")
     assert "x.whl: is no wheel" in install(bare, tmp_path / "x.whl", expect=2)
     assert "allowed is a regular file" in install(bare, tmp_path, expect=2)
@@ -165,8 +164,12 @@ def test_what_cannot_be_installed_is_refused(bare: Bed, tmp_path: Path) -> None:
     late = fake(tmp_path, tag="cp311-abi3-manylinux_2_99_x86_64")
     reason = install(bare, late, expect=2)
     assert "the wheel needs 2.99 or later" in reason or "the wheel is for x86_64" in reason
-    wheel = fake(tmp_path)
     assert not place(bare).parent.exists() or left(bare) == []
+
+
+@pytest.mark.slow
+def test_where_nothing_can_be_installed_it_is_refused(bare: Bed, tmp_path: Path) -> None:
+    wheel = fake(tmp_path)
     place(bare).mkdir(parents=True)
     assert "is not what an installation makes: move it away" in install(bare, wheel, expect=2)
     place(bare).rmdir()

@@ -121,7 +121,6 @@ WRONG = [
 ]
 
 
-@pytest.mark.slow
 def test_what_cannot_be_is_refused_in_one_line(folder: Path, kept: bytes) -> None:
     (folder / "kept.safetensors").write_bytes(kept)
     (folder / "cut.safetensors").write_bytes(kept[:-100])
@@ -171,7 +170,7 @@ def test_tensors_that_lie_in_each_other_are_no_file_of_tensors(offsets: list[int
         unpacked(len(text).to_bytes(8, "little") + text + bytes(16))
 
 
-@pytest.mark.slow  # what it shows, other tests do: train with `Learner`, export a policy, run it as a scheme
+@pytest.mark.slow
 def test_the_example_trains_and_runs_a_policy(tmp_path: Path) -> None:
     example = ROOT / "examples" / "gym" / "ppo.py"
     done = subprocess.run([sys.executable, example, "3000"], capture_output=True, text=True, cwd=tmp_path)
