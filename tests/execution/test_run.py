@@ -141,6 +141,20 @@ def test_a_damaged_run_is_repeated_by_resume(dumbbell: Dumbbell, folder: Path) -
     assert json.loads(statistics.read_text())["flows"] == whole["flows"]
 
 
+@pytest.mark.parametrize(("status", "is_repeated"), [("failed", True), ("invalid", True), ("degraded", False)])
+def test_resume_repeats_what_failed_and_what_does_not_count_as_measured(
+    dumbbell: Dumbbell, folder: Path, status: str, is_repeated: bool
+) -> None:
+    dumbbell("run", "--schemes", "reno", *QUICK, "--out", "out")
+    statistics = folder / "out/runs/small/reno/1/stats.json"
+    content = json.loads(statistics.read_text())
+    statistics.write_text(json.dumps(content | {"status": status, "reason": "the machine was late"}))
+    dumbbell("run", "--resume", "--out", "out")
+    now = json.loads(statistics.read_text())
+    assert now["status"] == ("done" if is_repeated else status)
+    assert now["flows"] == content["flows"]
+
+
 def _wait_for_runs(directory: Path, count: int) -> list[Path]:
     def finished() -> list[Path]:
         return list(directory.glob("runs/[!.]*/*/*/stats.json"))  # not below .unfinished, which comes and goes

@@ -10,6 +10,7 @@ import pytest
 
 import dumbbell as library
 from dumbbell.results.analysis.shares import (
+    competing,
     competing_heading,
     competing_text,
     counted_text,
@@ -65,6 +66,15 @@ def test_the_time_of_shares_in_a_long_run_is_said_in_full() -> None:
     assert competing_heading([competing_text(group)] * 2) == "100.3 to 1000 s, while all flows compete"
     assert competing_heading([competing_text(group), "1 to 2 s"]) == "while all flows compete"
     assert competing_heading(["", ""]) == ""
+
+
+def test_flows_compete_in_several_runs_from_the_latest_beginning_to_the_earliest_end() -> None:
+    group = Repetitions("p", "cubic+bbr")
+    times = [(2.0, 9.0), (3.5, 8.0), (3.0, 8.5)]
+    group.networks = [{"competing_from_s": begin, "competing_to_s": end} for begin, end in times]
+    assert competing(group) == (3.5, 8.0)
+    group.networks[1] = {"competing_from_s": None, "competing_to_s": None}
+    assert competing(group) is None, "in one run they never compete"
 
 
 def test_runs_of_one_flow_have_no_shares(dumbbell: Dumbbell) -> None:
