@@ -68,3 +68,21 @@ fn sync_directory_of(path: &Path) -> Result<(), Error> {
 fn sync_directory_of(_path: &Path) -> Result<(), Error> {
     Ok(())
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::fd::OwnedFd;
+
+    #[test]
+    fn a_file_that_cannot_be_made_durable_does_not_get_its_name() {
+        let path = std::env::temp_dir().join(format!("dumbbell-pending-{}", std::process::id()));
+        let (pending, _file) = Pending::create(&path).unwrap();
+        // A pipe cannot be flushed to a disk.
+        let (_reader, writer) = std::io::pipe().unwrap();
+        let error = pending.commit(File::from(OwnedFd::from(writer))).unwrap_err();
+        assert!(error.to_string().contains("dumbbell-pending-"), "{error}");
+        assert!(!path.exists());
+        assert!(!path.with_added_extension("tmp").exists());
+    }
+}
