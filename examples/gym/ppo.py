@@ -21,4 +21,4 @@ while learner.steps < learner.recipe.steps:
 
 gym.export_policy("mine.safetensors", learner.layers(), learner.tensors(), policy)
 mine = dumbbell.run(schemes="neural", path=path, duration=10, settings=["neural.weights=mine.safetensors"])
-print(f"{mine.means()['throughput_mbps'][0]:.1f} of 12 Mbit/s")
+print(f"{mine.means()['goodput_mbps'][0]:.1f} of 12 Mbit/s")

@@ -44,7 +44,7 @@ def test_a_hundred_kills(tmp_path: Path) -> None:
     need_real_packets()
     _need_two_machines()
     tally = _killed(tmp_path, 100, *kills.SUBJECTS)
-    assert min(tally.by_subject.values()) >= 10
+    assert min(tally.by_subject.values()) >= 100 // len(kills.SUBJECTS)
 
 
 def _need_two_machines() -> None:

@@ -102,6 +102,14 @@ def test_crates_come_from_known_registries(packages: list[dict[str, Any]]) -> No
     assert {package["source"] for package in packages} <= known
 
 
+def test_the_lock_of_the_crate_out_of_tree_is_current() -> None:
+    # It stands on our crates: a dependency of theirs that is new has to be in its lock, too.
+    manifest = ROOT / "examples/out-of-tree/Cargo.toml"
+    command = ["cargo", "metadata", "--locked", "--offline", "--format-version=1", "--manifest-path", str(manifest)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "cannot update the lock file" not in done.stderr, "`cargo update --workspace` there"
+
+
 def test_every_crate_is_there_once(packages: list[dict[str, Any]]) -> None:
     versions = defaultdict(set)
     for package in packages:

@@ -64,6 +64,10 @@ class Subject:
         return (self.made or Victim)(self, folder, draw)
 
 
+MOST_TRIES = 20
+"""Tries for each kill that comes in time."""
+
+
 @dataclass
 class Tally:
     """What was done."""
@@ -382,12 +386,14 @@ def _of_session(session: int) -> list[int]:
 
 
 def kill_all(names: Iterable[str], kills: int, seed: int, folder: Path, say: Callable[[str], None]) -> Tally:
-    """Kills commands in turn, so often in all; what was done.
+    """Kill commands so often in all, the one that was killed least first; return what was done.
 
     Raises:
         Lost: something was lost, changed or left behind.
     """
-    tally = Tally()
+    names = list(names)
+    tally = Tally(by_subject=dict.fromkeys(names, 0))
+    tries = dict.fromkeys(names, 0)
     with contextlib.ExitStack() as made:
         victims = []
         for name in names:
@@ -395,12 +401,16 @@ def kill_all(names: Iterable[str], kills: int, seed: int, folder: Path, say: Cal
             victims.append(SUBJECTS[name].victim(folder / name, random.Random(f"{seed} {name}")))
             made.callback(victims[-1].close)
         while tally.in_time < kills:
-            victim = victims[tally.kills % len(victims)]
+            # The one that was killed least: how often one ends before its kill depends on the machine.
+            victim = min(victims, key=lambda each: tally.by_subject[each.subject.name])
+            name = victim.subject.name
+            tries[name] += 1
+            if tries[name] > MOST_TRIES * (tally.by_subject[name] + 1):
+                raise Lost(f"{name}: ended before each of {MOST_TRIES} kills")
             in_time = victim.kill()
             tally.kills += 1
             tally.in_time += in_time
-            name = victim.subject.name
-            tally.by_subject[name] = tally.by_subject.get(name, 0) + in_time
+            tally.by_subject[name] += in_time
             said = f"{victim.said}{'' if in_time else ' had ended before'}"
             say(f"kill {tally.in_time} of {kills}: {name}{said}")
         for victim in victims:
