@@ -5,8 +5,9 @@ use congestion::Registry;
 use measure::RunMeter;
 use runs::{Backend, RunSpec, meter_config};
 use serde_json::json;
+use std::error::Error;
 
-fn main() -> Result<(), String> {
+fn main() -> Result<(), Box<dyn Error>> {
     let mut registry = Registry::builtin();
     registry.add(out_of_tree::ENTRY)?;
     let flow = |name: &str| json!({"scheme": name, "controller": name});
@@ -20,8 +21,7 @@ fn main() -> Result<(), String> {
             "ack": [{"kind": "delay", "delay_ms": 20.0}],
         },
         "flows": [flow("timetable"), flow("reno")],
-    }))
-    .map_err(|error| error.to_string())?;
+    }))?;
     if let Some(table) = std::env::args().nth(1) {
         // The simulator opens no files: what a parameter names is read here.
         let contents = std::fs::read(&table).map_err(|error| format!("{table}: {error}"))?;
