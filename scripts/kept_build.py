@@ -127,17 +127,19 @@ def _date(compiled: dict[str, str]) -> None:
     for name, digest in sources.items():
         date = OLD_S if compiled.get(name) == digest else now
         os.utime(ROOT / name, (date, date), follow_symlinks=False)
-    for folder in {parent for name in sources for parent in Path(name).parents}:
-        same = _listing(folder, sources) == _listing(folder, compiled)
-        date = OLD_S if same else now
+    listings, before = _listings(sources), _listings(compiled)
+    for folder, listing in listings.items():
+        date = OLD_S if before.get(folder) == listing else now
         os.utime(ROOT / folder, (date, date))
 
 
-def _listing(folder: Path, sources: dict[str, str]) -> set[str]:
-    """Return the names of the files and folders in `folder`."""
-    depth = len(folder.parts)
-    paths = [Path(name) for name in sources]
-    return {path.parts[depth] for path in paths if path.parts[:depth] == folder.parts}
+def _listings(sources: dict[str, str]) -> dict[Path, set[str]]:
+    """Return the names of the files and folders in each folder."""
+    found: dict[Path, set[str]] = {}
+    for path in map(Path, sources):
+        for place in (path, *path.parents[:-1]):
+            found.setdefault(place.parent, set()).add(place.name)
+    return found
 
 
 def main(arguments: list[str]) -> int:
