@@ -1,6 +1,5 @@
 """Plug-ins that attack the process that runs them: the command ends soon, says what happened, and nothing is left."""
 
-import json
 import os
 import re
 import signal
@@ -12,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing import Pipe
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -25,8 +24,7 @@ from support.clock import ManualClock
 from support.commands.command import COMMAND
 from support.commands.forks import Forks
 from support.commands.in_process import run_in_process
-from support.inputs import paths
-from support.shared import made_once, shared_folder
+from support.commands.shared_run import SharedRun, shared_run
 from support.waiting import TIMEOUT_S, wait_for
 
 HOSTILE = Path(__file__).with_name("hostile.py")
@@ -48,9 +46,9 @@ ATTACKS = {
 }
 """Each with the end that its run has to come to; `{}` is the name of its scheme, which is its own."""
 WAITED_FOR = ("stop", "stop-all", "exec")
-"""Those that are ended after 5 s: they begin first, each in a process of its own."""
+"""Attacks that the watchdog ends after 5 s. Each begins first in a process of its own: the waits overlap."""
 HARMLESS = ("daemon", "clear", "mask", "poison", "print", "flood", "leave", "fine")
-"""Those after which the run may well be good, in the order in which one process makes their runs."""
+"""Attacks that do not fail their run, in the order in which one process makes the runs."""
 
 
 def marked(mark: str) -> list[int]:
@@ -89,26 +87,8 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 SHORT = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5", "--out", "out")
 
 
-class Attacked(NamedTuple):
-    """A command with plug-ins that attack it, which several tests read."""
-
-    folder: Path
-    """Where it ran: its results are in `out`."""
-    returncode: int
-    stderr: str
-    printed: str
-    """All that it wrote to both streams."""
-    runs: list[dict[str, Any]]
-
-    def of(self, scheme: str) -> list[dict[str, Any]]:
-        """Return the runs of one scheme, which has some."""
-        found = [run for run in self.runs if run["scheme"] == scheme]
-        assert found, scheme
-        return found
-
-
 def schemes(modes: Iterable[str]) -> list[str]:
-    """Return the options that name hostile schemes: each has the name of what it does."""
+    """Return the value of `--schemes`, with a hostile scheme of the name of each mode, and the `--set` options."""
     given = ",".join(f"{mode}={HOSTILE}" for mode in modes)
     return [given, *(word for mode in modes for word in ("--set", f"{mode}.mode={mode}"))]
 
@@ -176,24 +156,19 @@ def forked(forks: Forks) -> Command:
     return lambda words, folder, environment: forks.run([*words], folder, TIMEOUT_S, environment=environment)
 
 
-def attacked(factory: pytest.TempPathFactory, command: Command, name: str, *words: str) -> Attacked:
+def attacked(factory: pytest.TempPathFactory, command: Command, name: str, *words: str) -> SharedRun:
     """Return what became of `dumbbell run WORDS`, which is executed once per session; it leaves no process behind."""
 
-    def make(place: Path) -> None:
-        (place / "small.toml").write_text(paths.SMALL)
+    def execute(place: Path) -> subprocess.CompletedProcess[str]:
         (place / "fixed.py").write_text(FIXED)
         lay_innocents(place)
         mark = uuid.uuid4().hex
         try:
-            done = command(("run", *words, *SHORT), place, os.environ | {MARK: mark})
+            return command(("run", *words, *SHORT), place, os.environ | {MARK: mark})
         finally:
             require_nothing_left(mark)
-        shown = run_in_process(["show", "out", "--json"], place).stdout
-        said = [done.returncode, done.stderr, done.stdout + done.stderr, json.loads(shown)["runs"]]
-        (place / "said.json").write_text(json.dumps(said))
 
-    place = made_once(shared_folder(factory, "hostile") / name, make)
-    return Attacked(place, *json.loads((place / "said.json").read_text()))
+    return shared_run(factory, name, execute)
 
 
 ROUNDS = 6
@@ -201,14 +176,14 @@ ROUNDS = 6
 
 
 @pytest.fixture
-def attacks(tmp_path_factory: pytest.TempPathFactory, forked: Command) -> Attacked:
+def attacks(tmp_path_factory: pytest.TempPathFactory, forked: Command) -> SharedRun:
     """All attacks that fail their runs, side by side, but that which needs all memory that one process may take."""
     given, *settings = schemes([*WAITED_FOR, *(mode for mode in ATTACKS if mode not in (*WAITED_FOR, "forks"))])
     return attacked(tmp_path_factory, forked, "attacks", "--schemes", given, *settings, "--jobs", str(len(WAITED_FOR)))
 
 
 @pytest.fixture
-def harmless(tmp_path_factory: pytest.TempPathFactory) -> Attacked:
+def harmless(tmp_path_factory: pytest.TempPathFactory) -> SharedRun:
     """All attacks that fail no run, and schemes beside them, in one process: what each leaves, the others meet."""
     given, *settings = schemes(HARMLESS)
     beside = f"reno,{given},{INNOCENTS}"
@@ -216,7 +191,7 @@ def harmless(tmp_path_factory: pytest.TempPathFactory) -> Attacked:
 
 
 @pytest.fixture
-def endings(tmp_path_factory: pytest.TempPathFactory, forked: Command) -> Attacked:
+def endings(tmp_path_factory: pytest.TempPathFactory, forked: Command) -> SharedRun:
     """Attacks that end the process again and again, and schemes beside them, in one process after the other."""
     given, *settings = schemes(("abort", "garbage", "quit", "forks"))
     beside = ("--schemes", f"reno,fixed.py,{given},cubic", "--mix", f"fixed.py+quit={HOSTILE}")
@@ -224,7 +199,7 @@ def endings(tmp_path_factory: pytest.TempPathFactory, forked: Command) -> Attack
 
 
 @pytest.mark.parametrize("mode", ATTACKS)
-def test_an_attack_fails_its_run_and_leaves_nothing(attacks: Attacked, endings: Attacked, mode: str) -> None:
+def test_an_attack_fails_its_run_and_leaves_nothing(attacks: SharedRun, endings: SharedRun, mode: str) -> None:
     command = endings if mode == "forks" else attacks
     assert command.returncode == 1, command.stderr
     assert "Traceback" not in command.stderr
@@ -238,13 +213,13 @@ def test_an_attack_fails_its_run_and_leaves_nothing(attacks: Attacked, endings: 
 
 
 @pytest.mark.parametrize("mode", [*HARMLESS, "reno"])
-def test_an_attack_that_does_not_end_the_run_leaves_nothing_and_stops_no_other(harmless: Attacked, mode: str) -> None:
+def test_an_attack_that_does_not_end_the_run_leaves_nothing_and_stops_no_other(harmless: SharedRun, mode: str) -> None:
     assert harmless.returncode == 0
     assert "Traceback" not in harmless.stderr
     assert [run["status"] for run in harmless.of(mode)] == ["done"] * 2
 
 
-def test_a_crash_is_told_once_with_its_backtrace_and_not_repeated_in_each_run(endings: Attacked) -> None:
+def test_a_crash_is_told_once_with_its_backtrace_and_not_repeated_in_each_run(endings: SharedRun) -> None:
     assert endings.returncode == 1
     failed = endings.of("abort")
     reasons = [run["reason"] for run in failed]
@@ -260,13 +235,13 @@ def test_a_crash_is_told_once_with_its_backtrace_and_not_repeated_in_each_run(en
     assert len([line for line in endings.stderr.splitlines() if "not run: abort (" in line]) == 1
 
 
-def test_who_runs_beside_a_plug_in_that_ends_the_process_is_not_blamed(endings: Attacked) -> None:
+def test_who_runs_beside_a_plug_in_that_ends_the_process_is_not_blamed(endings: SharedRun) -> None:
     assert [run["status"] for run in endings.of("fixed")] == ["done"] * ROUNDS
     assert [run["status"] for name in ("quit", "fixed+quit") for run in endings.of(name)] == ["failed"] * 2 * ROUNDS
 
 
 @pytest.mark.parametrize("mode", ["abort", "garbage"])
-def test_an_attack_hurts_no_run_of_another_scheme_in_the_same_process(endings: Attacked, mode: str) -> None:
+def test_an_attack_hurts_no_run_of_another_scheme_in_the_same_process(endings: SharedRun, mode: str) -> None:
     assert [run["status"] for run in endings.of(mode)] == ["failed"] * ROUNDS
     assert [run["status"] for name in ("reno", "cubic") for run in endings.of(name)] == ["done"] * 2 * ROUNDS
 
@@ -291,8 +266,8 @@ def test_a_process_that_takes_more_memory_than_allowed_is_ended_and_says_so(tmp_
     assert re.fullmatch(r"its process was ended: it took 0\.\d GiB of memory: allowed are 0\.2\n", words.read_text())
 
 
-def test_what_a_plug_in_prints_is_in_the_log_of_its_run(harmless: Attacked) -> None:
-    assert "a flow begins" not in harmless.printed
+def test_what_a_plug_in_prints_is_in_the_log_of_its_run(harmless: SharedRun) -> None:
+    assert "a flow begins" not in harmless.stdout + harmless.stderr
     for run in harmless.of("print"):
         log = (harmless.folder / "out" / run["directory"] / "log.txt").read_text().splitlines()
         said = [line for line in log if line.startswith("plug-in: ")]
@@ -303,7 +278,7 @@ def test_what_a_plug_in_prints_is_in_the_log_of_its_run(harmless: Attacked) -> N
         ]
 
 
-def test_the_log_of_a_plug_in_that_prints_without_end_is_short(harmless: Attacked) -> None:
+def test_the_log_of_a_plug_in_that_prints_without_end_is_short(harmless: SharedRun) -> None:
     for run in harmless.of("flood"):
         log = harmless.folder / "out" / run["directory"] / "log.txt"
         assert log.stat().st_size < 100_000
@@ -396,7 +371,7 @@ def test_a_message_that_is_nested_deeply_is_garbled() -> None:
 
 
 @pytest.fixture
-def leaving(tmp_path_factory: pytest.TempPathFactory, forked: Command) -> Attacked:
+def leaving(tmp_path_factory: pytest.TempPathFactory, forked: Command) -> SharedRun:
     """Runs that leave processes, and runs that remove what is printed, in one process."""
     given, *settings = schemes(("crowd", "remove"))
     words = ("--schemes", f"reno,{given}", *settings, "--runs", "4", "--jobs", "1")
@@ -404,14 +379,14 @@ def leaving(tmp_path_factory: pytest.TempPathFactory, forked: Command) -> Attack
 
 
 @pytest.mark.parametrize("mode", ["crowd", "remove", "reno"])
-def test_what_a_run_leaves_counts_for_no_later_run_of_its_process(leaving: Attacked, mode: str) -> None:
+def test_what_a_run_leaves_counts_for_no_later_run_of_its_process(leaving: SharedRun, mode: str) -> None:
     # 40 processes each, half of them dead; 64 are allowed at once
     assert "Traceback" not in leaving.stderr
     runs = leaving.of(mode)
     assert [run["status"] for run in runs] == ["done"] * 4, [run["reason"] for run in runs]
 
 
-def test_files_of_runs_have_the_modes_that_the_caller_wants(harmless: Attacked) -> None:
+def test_files_of_runs_have_the_modes_that_the_caller_wants(harmless: SharedRun) -> None:
     written = [file for name in ("stats.json", "log.txt") for file in (harmless.folder / "out").rglob(name)]
     assert len(written) == 2 * len(harmless.runs)
     assert {oct(file.stat().st_mode & 0o777) for file in written} == {oct(0o666 & ~UMASK)}
@@ -427,13 +402,13 @@ def throughputs(runs: list[dict[str, Any]]) -> dict[tuple[str, int], float]:
 
 
 @pytest.fixture
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, forked: Command) -> Attacked:
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, forked: Command) -> SharedRun:
     """Classes that attack nothing, each by itself and two in one run."""
     words = ("--schemes", INNOCENTS, "--mix", "one+two", "--runs", "2", "--jobs", "2")
     return attacked(tmp_path_factory, forked, "undisturbed", *words)
 
 
-def test_what_a_plug_in_changes_reaches_no_other_run(harmless: Attacked, undisturbed: Attacked) -> None:
+def test_what_a_plug_in_changes_reaches_no_other_run(harmless: SharedRun, undisturbed: SharedRun) -> None:
     for each in (harmless, undisturbed):
         assert [run["reason"] for run in each.runs] == [None] * len(each.runs)
     found = throughputs(harmless.runs)
@@ -442,7 +417,7 @@ def test_what_a_plug_in_changes_reaches_no_other_run(harmless: Attacked, undistu
     assert found["one", 1] != found["two", 1]
 
 
-def test_two_plug_ins_of_one_run_have_the_modules_that_stand_beside_each(undisturbed: Attacked) -> None:
+def test_two_plug_ins_of_one_run_have_the_modules_that_stand_beside_each(undisturbed: SharedRun) -> None:
     for run in undisturbed.of("one+two"):
         one, two = (flow["throughput_mbps"] for flow in run["flows"])
         assert two > 2 * one

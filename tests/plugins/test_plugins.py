@@ -9,7 +9,7 @@ import tempfile
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy
 import polars
@@ -21,7 +21,7 @@ from support.commands.command import Dumbbell, show
 from support.commands.forks import Forks
 from support.commands.in_process import run_in_process
 from support.commands.runs_here import runs_here
-from support.inputs import paths
+from support.commands.shared_run import SharedRun, shared_run
 from support.punctual import Run
 from support.shared import made_once, shared_folder
 from support.waiting import TIMEOUT_S
@@ -121,38 +121,11 @@ class Hears:
 """
 
 
-class Made(NamedTuple):
-    """Results that several tests read."""
-
-    folder: Path
-    """Where the command ran: they are in `out`."""
-    stderr: str
-    runs: dict[str, dict[str, Any]]
-    """The run of each scheme."""
-
-
-def made(factory: pytest.TempPathFactory, forks: Forks, name: str, make: Callable[[Path], list[str]]) -> Made:
-    """Return what became of a command, executed once per session: `make` fills its folder and returns its words."""
-
-    def execute(place: Path) -> None:
-        (place / "small.toml").write_text(paths.SMALL)
-        done = forks.run(["run", *make(place)], place, TIMEOUT_S)
-        assert "Traceback" not in done.stderr
-        (place / "stderr").write_text(done.stderr)
-        shown = run_in_process(["show", "out", "--json"], place)
-        assert shown.returncode == done.returncode, done.stderr + shown.stderr
-        (place / "shown.json").write_text(shown.stdout)
-
-    place = made_once(shared_folder(factory, "plugins") / name, execute)
-    runs = {run["scheme"]: run for run in json.loads((place / "shown.json").read_text())["runs"]}
-    return Made(place, (place / "stderr").read_text(), runs)
-
-
 @pytest.fixture
-def good(tmp_path_factory: pytest.TempPathFactory, forks: Forks, libraries: dict[str, Path]) -> Made:
+def good(tmp_path_factory: pytest.TempPathFactory, forks: Forks, libraries: dict[str, Path]) -> SharedRun:
     """Runs of plug-ins that do nothing wrong, named in every way that there is."""
 
-    def make(place: Path) -> list[str]:
+    def execute(place: Path) -> subprocess.CompletedProcess[str]:
         (place / "hears.py").write_text(HEARS)
         page = (ROOT / "docs/plugins.md").read_text()
         (place / "gentle.py").write_text(page.partition("```python\n")[2].partition("```")[0])
@@ -166,26 +139,27 @@ def good(tmp_path_factory: pytest.TempPathFactory, forks: Forks, libraries: dict
             (place / version / "libaimd.so").write_bytes(libraries["aimd"].read_bytes())
         versions = "old=./a/libaimd.so,new=./b/libaimd.so:aimd"
         settings = ("hears.transport.ecn=ect0", "gentle.increase=2", "mine.mode=sum", "mine.table=table.bin")
-        return [
+        words = [
             *("--schemes", f"hears.py,gentle.py,mine.toml,{versions},reno,c={libraries['aimd']}"),
             *("--plugin", str(AIMD_CLASS)),  # it is added to them
             *("--mix", "older=./a/libaimd.so*2+reno"),
             *(word for each in (*settings, "new.beta=0.9") for word in ("--set", each)),
             *("--exact", *QUICK),
         ]
+        return forks.run(["run", *words], place, TIMEOUT_S)
 
-    return made(tmp_path_factory, forks, "good", make)
+    return shared_run(tmp_path_factory, "good-plug-ins", execute)
 
 
-def test_a_class_hears_the_end_of_an_episode_and_which_packets_were_marked(good: Made) -> None:
-    values = {name: [value for _, value in series] for name, series in sampled(good.folder, good.runs["hears"]).items()}
+def test_a_class_hears_the_end_of_an_episode_and_which_packets_were_marked(good: SharedRun) -> None:
+    values = {name: [value for _, value in series] for name, series in sampled(good.folder, good.only("hears")).items()}
     assert values["recovered"][-1] >= 1
     assert 0 < values["complete"][-1] <= values["sent"][-1]
 
 
 @pytest.mark.parametrize("scheme", ["c", "aimd"], ids=["C", "Python"])
-def test_an_example_does_what_the_built_in_controller_does(good: Made, scheme: str) -> None:
-    first, second = good.runs["reno"], good.runs[scheme]
+def test_an_example_does_what_the_built_in_controller_does(good: SharedRun, scheme: str) -> None:
+    first, second = good.only("reno"), good.only(scheme)
     assert (first["status"], second["status"]) == ("done", "done")
     assert numbers(first) == numbers(second)
     logs = [(good.folder / "out" / run["directory"] / "packets.parquet").read_bytes() for run in (first, second)]
@@ -193,8 +167,8 @@ def test_an_example_does_what_the_built_in_controller_does(good: Made, scheme: s
     assert sampled(good.folder, first)["cwnd"] == sampled(good.folder, second)["cwnd"]
 
 
-def test_the_smallest_class_of_the_page_runs(good: Made) -> None:
-    assert good.runs["gentle"]["flows"][0]["throughput_mbps"] > 8.0  # of 10
+def test_the_smallest_class_of_the_page_runs(good: SharedRun) -> None:
+    assert good.only("gentle")["flows"][0]["throughput_mbps"] > 8.0  # of 10
 
 
 def test_a_scheme_file_names_library_parameters_and_files_relative_to_itself(
@@ -224,14 +198,14 @@ def test_a_scheme_file_names_library_parameters_and_files_relative_to_itself(
     assert show(dumbbell, "out")["runs"][0]["status"] == "done", "results are read without the plug-in's files"
 
 
-def resolved(made: Made) -> dict[str, Any]:
+def resolved(made: SharedRun) -> dict[str, Any]:
     """Return the schemes of the experiment as it was run."""
     schemes: dict[str, Any] = tomllib.loads((made.folder / "out/experiment.toml").read_text())["scheme"]
     return schemes
 
 
-def test_a_class_gets_its_parameters_as_python_has_them(good: Made) -> None:
-    assert good.runs["mine"]["status"] == "done"
+def test_a_class_gets_its_parameters_as_python_has_them(good: SharedRun) -> None:
+    assert good.only("mine")["status"] == "done"
     table = Path(resolved(good)["mine"]["parameters"]["table"])
     # the folder had another name while the command ran
     assert (table.name, table.parent.parent) == ("table.bin", good.folder.resolve().parent)
@@ -279,14 +253,14 @@ MODES = {"C": IN_C, "Python": IN_PYTHON}
 
 
 @pytest.fixture
-def wrong(tmp_path_factory: pytest.TempPathFactory, forks: Forks, libraries: dict[str, Path]) -> Made:
+def wrong(tmp_path_factory: pytest.TempPathFactory, forks: Forks, libraries: dict[str, Path]) -> SharedRun:
     """All that a plug-in can do wrong in one experiment: what the others do hurts none."""
     kinds = {
         "C": f'kind = "plugin"\nlibrary = "{libraries["bad"]}"\ncontroller = "bad"\n',
         "Python": f'kind = "python"\nfile = "{BAD_CLASS}"\nclass = "Bad"\n',
     }
 
-    def make(place: Path) -> list[str]:
+    def execute(place: Path) -> subprocess.CompletedProcess[str]:
         schemes = [(language, mode) for language in kinds for mode in ("fine", *dict(MODES[language]))]
         # the two that are waited for begin first, side by side
         schemes.sort(key=lambda scheme: scheme[1] != "hang")
@@ -296,21 +270,21 @@ def wrong(tmp_path_factory: pytest.TempPathFactory, forks: Forks, libraries: dic
             parameters = f'parameters = {{ mode = "{mode}" }}\n'
             experiment += f"[scheme.{language}-{mode}]\n{kinds[language]}{parameters}"
         (place / "all.toml").write_text(experiment)
-        return ["all.toml", "--trust", "--jobs", "2", "--out", "out"]
+        return forks.run(["run", "all.toml", "--trust", "--jobs", "2", "--out", "out"], place, TIMEOUT_S)
 
-    return made(tmp_path_factory, forks, "wrong", make)
+    return shared_run(tmp_path_factory, "wrong-plug-ins", execute)
 
 
 @pytest.mark.parametrize("language", ["C", "Python"])
 def test_what_a_plug_in_does_wrong_fails_its_run_with_one_line_and_no_other(
-    wrong: Made, libraries: dict[str, Path], language: str
+    wrong: SharedRun, libraries: dict[str, Path], language: str
 ) -> None:
     code, name = (libraries["bad"], "bad") if language == "C" else (BAD_CLASS, "Bad")
-    good = {name for name, run in wrong.runs.items() if run["status"] == "done"}
+    good = {run["scheme"] for run in wrong.runs if run["status"] == "done"}
     assert good == {"C-fine", "Python-fine", "reno"}
     for mode, reason in MODES[language]:
         scheme = f"{language}-{mode}"
-        run = wrong.runs[scheme]
+        run = wrong.only(scheme)
         assert (run["status"], "\n" in run["reason"]) == ("failed", False), run
         assert str(code) in run["reason"], run["reason"]
         assert run["reason"].startswith(f"scheme {scheme} ({code}: {name}): ") or reason.startswith("it ran"), run[
@@ -320,17 +294,17 @@ def test_what_a_plug_in_does_wrong_fails_its_run_with_one_line_and_no_other(
         assert f"  {scheme} on small, run 1: {run['reason']}" in wrong.stderr
 
 
-def test_plug_ins_that_do_something_wrong_change_no_run_of_another_scheme(wrong: Made, folder: Path) -> None:
+def test_plug_ins_that_do_something_wrong_change_no_run_of_another_scheme(wrong: SharedRun, folder: Path) -> None:
     with runs_here():
         done = run_in_process(["run", "--schemes", "reno", *QUICK], folder)
     assert done.returncode == 0, done.stderr
     (alone,) = json.loads(run_in_process(["show", "out", "--json"], folder).stdout)["runs"]
-    assert numbers(wrong.runs["reno"]) == numbers(alone)
+    assert numbers(wrong.only("reno")) == numbers(alone)
 
 
-def test_the_backtrace_of_a_library_names_it_in_the_log(wrong: Made, libraries: dict[str, Path]) -> None:
+def test_the_backtrace_of_a_library_names_it_in_the_log(wrong: SharedRun, libraries: dict[str, Path]) -> None:
     plugin = libraries["bad"]
-    log = (wrong.folder / "out" / wrong.runs["C-crash"]["directory"] / "log.txt").read_text()
+    log = (wrong.folder / "out" / wrong.only("C-crash")["directory"] / "log.txt").read_text()
     assert f"plug-in: scheme C-crash ({plugin}: bad): on_ack crashed (SIGSEGV: " in log
     assert f"plug-in: {plugin}(+0x" in log
 
@@ -506,13 +480,13 @@ def test_a_simulation_with_a_plug_in_is_watched() -> None:
 
 
 def test_two_versions_of_one_controller_run_side_by_side_by_other_names(
-    dumbbell: Dumbbell, good: Made, libraries: dict[str, Path]
+    dumbbell: Dumbbell, good: SharedRun, libraries: dict[str, Path]
 ) -> None:
-    old, new = good.runs["old"], good.runs["new"]
+    old, new = good.only("old"), good.only("new")
     assert numbers(old) != numbers(new), "one has another parameter"
     schemes = resolved(good)
     assert [Path(schemes[name]["library"]).parent.name for name in ("old", "new")] == ["a", "b"]
-    assert good.runs["older*2+reno"]["status"] == "done"
+    assert good.only("older*2+reno")["status"] == "done"
     twice = dumbbell("run", "--schemes", "x=reno,x=cubic", *QUICK[:-1], "twice", expect=2).stderr
     assert "`x` is given to two schemes" in twice
 

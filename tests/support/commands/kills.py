@@ -64,8 +64,8 @@ class Subject:
         return (self.made or Victim)(self, folder, draw)
 
 
-MOST_TRIES = 20
-"""Tries for each kill that comes in time."""
+MOST_LATE = 20
+"""Kills in a row that may come after the end of their command."""
 
 
 @dataclass
@@ -389,11 +389,11 @@ def kill_all(names: Iterable[str], kills: int, seed: int, folder: Path, say: Cal
     """Kill commands so often in all, the one that was killed least first; return what was done.
 
     Raises:
-        Lost: something was lost, changed or left behind.
+        Lost: something was lost, changed or left behind, or a command always ends before it is killed.
     """
     names = list(names)
     tally = Tally(by_subject=dict.fromkeys(names, 0))
-    tries = dict.fromkeys(names, 0)
+    late = dict.fromkeys(names, 0)
     with contextlib.ExitStack() as made:
         victims = []
         for name in names:
@@ -404,10 +404,10 @@ def kill_all(names: Iterable[str], kills: int, seed: int, folder: Path, say: Cal
             # The one that was killed least: how often one ends before its kill depends on the machine.
             victim = min(victims, key=lambda each: tally.by_subject[each.subject.name])
             name = victim.subject.name
-            tries[name] += 1
-            if tries[name] > MOST_TRIES * (tally.by_subject[name] + 1):
-                raise Lost(f"{name}: ended before each of {MOST_TRIES} kills")
             in_time = victim.kill()
+            late[name] = 0 if in_time else late[name] + 1
+            if late[name] > MOST_LATE:
+                raise Lost(f"{name}: {late[name]} kills in a row came after its end")
             tally.kills += 1
             tally.in_time += in_time
             tally.by_subject[name] += in_time

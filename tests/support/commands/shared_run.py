@@ -1,0 +1,55 @@
+"""A `dumbbell run` that several tests read: it is executed once per session, whichever worker of pytest asks first."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+
+from support.commands.in_process import run_in_process
+from support.inputs import paths
+from support.shared import made_once, shared_folder
+
+
+@dataclass(frozen=True)
+class SharedRun:
+    """What a command did and wrote. `folder` is the directory that it ran in; its results are in `folder / "out"`."""
+
+    folder: Path
+    returncode: int
+    stdout: str
+    stderr: str
+    runs: list[dict[str, Any]]
+    """Entries of `show --json`."""
+
+    def of(self, scheme: str) -> list[dict[str, Any]]:
+        """Return the runs of one scheme, which has at least one."""
+        found = [run for run in self.runs if run["scheme"] == scheme]
+        assert found, scheme
+        return found
+
+    def only(self, scheme: str) -> dict[str, Any]:
+        """Return the run of a scheme that has one."""
+        (run,) = self.of(scheme)
+        return run
+
+
+def shared_run(
+    factory: pytest.TempPathFactory, name: str, execute: Callable[[Path], "CompletedProcess[str]"]
+) -> SharedRun:
+    """Return what `execute` did in the folder that it was given; the folder is called `name` for the whole session."""
+
+    def make(folder: Path) -> None:
+        (folder / "small.toml").write_text(paths.SMALL)
+        done = execute(folder)
+        assert "Traceback" not in done.stderr
+        shown = run_in_process(["show", "out", "--json"], folder)
+        assert shown.returncode == done.returncode, done.stderr + shown.stderr
+        said = [done.returncode, done.stdout, done.stderr, json.loads(shown.stdout)["runs"]]
+        (folder / "said.json").write_text(json.dumps(said))
+
+    folder = made_once(shared_folder(factory, "runs") / name, make)
+    return SharedRun(folder, *json.loads((folder / "said.json").read_text()))
