@@ -64,7 +64,7 @@ $(VENV)/.tests: requirements-test.lock scripts/bootstrap.sh $(VENV)/.python
 .PHONY: build
 build: $(VENV)/.built $(VENV)/.programs $(PAGES)/index.html ## Build everything; the command is .venv/bin/dumbbell
 
-# Behind it stands a profile.
+# The name of a profile follows.
 MODULE = PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --locked $(QUIET) --profile
 IS_BUILT = [ -e $(VENV)/.built ] && [ -z "$$(find pyproject.toml $(RUST_SOURCES) -newer $(VENV)/.built)" ]
 

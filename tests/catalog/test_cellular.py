@@ -31,9 +31,7 @@ def test_there_are_presets_of_eight_links_each_way_with_its_partner() -> None:
 
 
 IN_GATE = "cellular-tmobile-umts-down-data"
-"""The slowest link is measured soonest; to measure all eight takes 10 s."""
-
-
+"""Link and direction that the gate measures, which takes 1 s; all eight take 10 s."""
 LINKS = [
     pytest.param(link, id=name, marks=() if name == IN_GATE else pytest.mark.slow)
     for link in cellular_fit.LINKS

@@ -72,8 +72,8 @@ impl Source {
     }
 }
 
-/// A file of the catalog. It is read, not included: cargo keeps the place of an included file outside of the crate, and
-/// the kept build of another clone would be taken for current.
+/// A file of the catalog. It is read, not included: a program that includes files from outside of its crate is compiled
+/// anew in each clone (`scripts/kept_build.py`).
 #[expect(clippy::disallowed_methods, reason = "a test reads a file of the repository")]
 fn shipped(file: &str) -> Vec<u8> {
     std::fs::read(format!("../../python/dumbbell/catalog/weights/{file}")).expect("a file of the catalog")
