@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,6 +15,7 @@ from dumbbell.base.backend import executing_backend
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
+from dumbbell.base.scratch import Scratch
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution.perform import Execution
 from dumbbell.formats.staging import refuse_used
@@ -326,8 +325,5 @@ def _directory(out: str | PathLike[str] | None) -> Iterator[Path]:
         refuse_used(Path(out))
         yield Path(out)
         return
-    folder = Path(tempfile.mkdtemp(prefix="dumbbell-check-"))
-    try:
+    with Scratch("check") as folder:
         yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from dumbbell import _core, catalog
 from dumbbell.api.watching import served
 from dumbbell.base.errors import UserError, with_hint
 from dumbbell.base.live_file import live_file
 from dumbbell.base.progress import Progress, print_line
+from dumbbell.base.scratch import Scratch
 from dumbbell.catalog.options.values import shell_words
 from dumbbell.catalog.outside.availability import search_path
 from dumbbell.catalog.path import PathModel
@@ -78,14 +78,14 @@ def emulate(
         _core.enter_user_namespace()  # before there is a second thread
     if not (live or watch):
         return _core.emulate_shell(json.dumps(specification))
-    with TemporaryDirectory(prefix="dumbbell-live-") as folder, ExitStack() as shown:
-        place = Path(folder) / "0"
+    with Scratch("live") as folder, ExitStack() as shown:
+        place = folder / "0"
         if live:
-            shown.enter_context(served([], print_line, Path(folder)))
+            shown.enter_context(served([], print_line, folder))
         if watch:
             progress = shown.enter_context(Progress())
             progress.doing("emulating")
-            shown.enter_context(progress.below(LiveLines(lambda: LivePlace(Path(folder)).look()[1])))
+            shown.enter_context(progress.below(LiveLines(lambda: LivePlace(folder).look()[1])))
         return _core.emulate_shell(json.dumps(specification | {"live": str(live_file(place)), "watched": watch}))
 
 

@@ -4,7 +4,6 @@ import contextlib
 import os
 import re
 import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from dumbbell.base.errors import UserError
 from dumbbell.base.input_files import C_SOURCE, CONTROLLER, read_text, require_size
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.questions import ask
+from dumbbell.base.scratch import Scratch
 from dumbbell.catalog.toml_tables import read_toml, to_toml
 from dumbbell.remote.installation import plugin_include
 from dumbbell.results.files import write_atomically
@@ -74,8 +74,8 @@ def compile_kernel_controller(source: str | Path, library: str | Path | None = N
         raise UserError(f"{target}: no such directory: {target.parent}")
     scheme = target.with_name(f"{name}.toml")
     _refuse_foreign(scheme, target)
-    with interruptible(), tempfile.TemporaryDirectory(prefix="dumbbell-kernel-") as scratch:
-        made = _compile(file, text, name, Path(scratch))
+    with interruptible(), Scratch("kernel") as scratch:
+        made = _compile(file, text, name, scratch)
         require_size(target, CONTROLLER, made.stat().st_size)
         write_atomically(target, made.read_bytes())
     write_atomically(scheme, to_toml(_scheme(file, text, name, target)))

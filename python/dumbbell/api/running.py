@@ -8,7 +8,6 @@ from copy import deepcopy
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from dumbbell import _core, catalog
@@ -37,6 +36,7 @@ from dumbbell.api.watching import showing
 from dumbbell.base.backend import SIMULATION, executing_backend
 from dumbbell.base.errors import UserError, listed, one_line, with_hint
 from dumbbell.base.json_text import BadJson, parse_json
+from dumbbell.base.scratch import Scratch
 from dumbbell.catalog.experiment_file import ExperimentFile, mix_label
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.catalog.path import PathModel
@@ -379,15 +379,15 @@ def _simulated(
         except _core.Error as error:
             raise UserError(with_hint(str(error))) from None
         return json.loads(found), {PACKETS: packets, FLOWS: flows, LINKS: links}
-    with TemporaryDirectory(prefix="dumbbell-") as folder:
-        found = isolated.simulate(text, plugins, Path(folder), watch)
+    with Scratch("simulate") as folder:
+        found = isolated.simulate(text, plugins, folder, watch)
         try:
             told = parse_json(found)
         except BadJson as error:
             raise UserError(f"{listed(plugins)}: told no statistics: {error.reason}") from None
         statistics = {"status": "done"} | told if isinstance(told, dict) else told
         require_statistics(f"{listed(plugins)}: told", statistics)
-        return statistics, {name: read_table(name, file) for name, file in kept_files(Path(folder)).items()}
+        return statistics, {name: read_table(name, file) for name, file in kept_files(folder).items()}
 
 
 def _plugins(specification: Mapping[str, Any]) -> list[str]:

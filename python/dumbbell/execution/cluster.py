@@ -11,8 +11,6 @@ import shutil
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.backends import Executor
@@ -20,6 +18,7 @@ from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.logs import line_of, logger
 from dumbbell.base.progress import Stage
+from dumbbell.base.scratch import Scratch
 from dumbbell.base.version import __version__
 from dumbbell.execution.worker import Task, add_to_log, execute, failed, keep, require_places
 from dumbbell.results import publish
@@ -52,10 +51,10 @@ def perform(task: Task, clock: Clock = SYSTEM_CLOCK) -> Parcel:
     from distributed import get_worker
 
     started = clock.monotonic()
-    with TemporaryDirectory(prefix="dumbbell-") as folder:
-        final = Path(folder) / "final"
-        maker, run = get_worker().address, Path(folder) / "run"
-        statistics = execute(replace(task, out=Path(folder), temporary=run, final=final, maker=maker))
+    with Scratch("worker") as folder:
+        final = folder / "final"
+        maker, run = get_worker().address, folder / "run"
+        statistics = execute(replace(task, out=folder, temporary=run, final=final, maker=maker))
         files = {file.name: file.read_bytes() for file in sorted(final.iterdir())} if final.is_dir() else {}
     return Parcel(task.number, statistics, clock.monotonic() - started, files)
 

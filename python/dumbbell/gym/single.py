@@ -2,8 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import gymnasium
@@ -12,6 +10,7 @@ import numpy as np
 from dumbbell.api.records.figures import Figure
 from dumbbell.api.records.one_run import RunResults
 from dumbbell.base.errors import UserError
+from dumbbell.base.scratch import Scratch
 from dumbbell.gym.fields import agents
 from dumbbell.gym.memory import Environments, told
 from dumbbell.gym.policy import Policy, chosen, spaces_of
@@ -139,7 +138,7 @@ def pixels(figure: Figure) -> np.ndarray:
     """A figure as an array of red, green and blue."""
     from PIL import Image
 
-    with TemporaryDirectory(prefix="dumbbell-") as folder:
-        file = figure.save(Path(folder) / "episode.png")
+    with Scratch("gym") as folder:
+        file = figure.save(folder / "episode.png")
         with Image.open(file) as image:
             return np.asarray(image.convert("RGB"))

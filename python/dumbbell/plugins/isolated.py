@@ -15,7 +15,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import IO, Any, Self
 
 from dumbbell import _core
@@ -26,6 +25,7 @@ from dumbbell.base.inbox import TOKEN_BYTES, Garbled, Inbox, send
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.json_shape import Each, Shape, Table, require_shape
 from dumbbell.base.processes import ENDS_WITHIN_S, cause_of_death
+from dumbbell.base.scratch import Scratch
 from dumbbell.base.starting import PYTHON
 
 _COMMAND = [*PYTHON, "-m", __name__]
@@ -178,8 +178,8 @@ def _ask(
     named = _named(files)
     with (
         interruptible(),
-        TemporaryDirectory(prefix="dumbbell-") as folder,
-        _Asked(question, last_words := Path(folder, "words"), clock) as asked,
+        Scratch("plugin") as folder,
+        _Asked(question, last_words := folder / "words", clock) as asked,
     ):
         try:
             for told in asked.answers(PATIENCE_S):

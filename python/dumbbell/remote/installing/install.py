@@ -7,7 +7,6 @@ import platform
 import re
 import subprocess
 import sys
-import tempfile
 import threading
 import zipfile
 import zlib
@@ -23,6 +22,7 @@ from dumbbell.base.input_files import WHEEL, check_regular, digest, require_size
 from dumbbell.base.interrupts import Undisturbed, interruptible
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.base.progress import Progress
+from dumbbell.base.scratch import Scratch
 from dumbbell.base.version import __version__
 from dumbbell.machine.host import Host, read_host
 from dumbbell.remote.installing.installer import MARK
@@ -70,8 +70,7 @@ def install_remote(host: str, wheel: Path | None = None, offline: bool = False) 
         dumbbell.Error: why it was not installed.
     """
     machine = read_host(host)
-    with interruptible(), tempfile.TemporaryDirectory(prefix="dumbbell-") as name, Progress() as progress:
-        folder = Path(name)
+    with interruptible(), Scratch("install") as folder, Progress() as progress:
         progress.doing("packing")
         files = [_given(wheel) if wheel else pack_own(folder)]
         files += pack_needed(folder) if offline else []

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.backend import Note
+from dumbbell.base.scratch import Scratch
 from dumbbell.remote.remote_run import BUSY_PER_S, Pair
 from dumbbell.studies.pathfinding import idle, load, probe_budget, traffic, trains
 from dumbbell.studies.pathfinding.findings import Findings, Way
@@ -62,10 +62,10 @@ def measure(pairs: Pairs, wanted: ProbeBudget, doing: Doing) -> Findings:
     Raises:
         UserError: the sides do not reach each other, or one of them is lost.
     """
-    with TemporaryDirectory(prefix="dumbbell-path-") as folder:
+    with Scratch("path") as folder:
         doing("both peer processes start")
         with pairs(True) as pair:
-            it = _Measuring(pair, wanted, doing, [], Path(folder))
+            it = _Measuring(pair, wanted, doing, [], folder)
             found = _quiet(it)
         if wanted.transfers:
             doing("both peer processes start anew")

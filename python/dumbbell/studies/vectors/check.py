@@ -1,6 +1,5 @@
 """Whether today's implementation still gives the traces of a directory."""
 
-import tempfile
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from os import PathLike
@@ -11,6 +10,7 @@ from dumbbell.base.errors import UserError, listed
 from dumbbell.base.input_files import TEXT, read_text
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
+from dumbbell.base.scratch import Scratch
 from dumbbell.catalog.experiment_file import stored_experiment_file
 from dumbbell.execution.check import check
 from dumbbell.experiment import Experiment, resolve
@@ -54,10 +54,10 @@ def _check(folder: Path, progress: Progress) -> Difference | None:
             raise UserError(f"{file}: scheme `{scheme.name}`: allowed are built-in controllers")
     experiment = _scenario(file, stored)
     check(experiment)
-    with tempfile.TemporaryDirectory(prefix="dumbbell-vectors-") as scratch:
-        run_scenario(experiment, Path(scratch))
+    with Scratch("vectors") as scratch:
+        run_scenario(experiment, scratch)
         for name in (TABLE, TRACE, SCRIPT):
-            found = _first_difference(folder / name, Path(scratch) / name)
+            found = _first_difference(folder / name, scratch / name)
             if found is not None:
                 return found
     return None

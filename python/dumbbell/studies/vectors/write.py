@@ -1,7 +1,6 @@
 """Runs the scenarios with a scheme and writes what came out."""
 
 import json
-import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
@@ -13,6 +12,7 @@ from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
+from dumbbell.base.scratch import Scratch
 from dumbbell.base.version import __version__
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.scheme import Scheme
@@ -71,10 +71,10 @@ def run_scenario(experiment: Experiment, folder: Path) -> list[Row]:
     """Run a scenario's only run; write trace, table and events into `folder`; return the table's rows."""
     run = experiment.all_runs()[0]
     specification = json.dumps(experiment.specification(run))
-    with tempfile.TemporaryDirectory(prefix="dumbbell-vectors-") as scratch:
-        _core.simulate(specification, scratch)
+    with Scratch("vectors") as scratch:
+        _core.simulate(specification, str(scratch))
         described = f"{run.scheme}, measured by dumbbell (sim)"
-        write_flow(Path(scratch), 1, run.scheme, f"{run.scheme}: {experiment.title}", folder / TRACE, described)
+        write_flow(scratch, 1, run.scheme, f"{run.scheme}: {experiment.title}", folder / TRACE, described)
     rows = acknowledgements(folder / TRACE)
     write_atomically(folder / TABLE, to_csv(rows))
     text = _core.record_script(specification, _head(experiment, experiment.specification(run)["flows"][0]))
