@@ -247,6 +247,22 @@ def test_a_baseline_file_is_written_compared_and_refused_for_another_suite(
     assert "--update" in refused.stderr
 
 
+@pytest.mark.parametrize("value", ["1e+308", "-1e+308", "1.1e+18"])
+def test_a_number_of_a_baseline_that_nothing_measures_is_refused(
+    dumbbell: Dumbbell, folder: Path, suite: list[str], value: str
+) -> None:
+    # 1e308 ended in a traceback, by an overflow, with the status that says worse
+    (folder / "cubic.baseline.toml").write_text(
+        'baseline = 1\ndumbbell = "1"\nscheme = "cubic"\nsuite = "small"\nseed = 1\n'
+        f'[cell.lossy]\npath = "lossy"\ndigest = "0"\nlogs = []\ngoodput = [4.0, {value}]\n'
+    )
+    refused = dumbbell("check", "cubic", *suite, "--cells", "lossy", expect=2)
+    assert refused.stdout == ""
+    assert refused.stderr == (
+        f"dumbbell: cubic.baseline.toml: `cell.lossy.goodput` = {value}: allowed is a number from -1e+18 to 1e+18\n"
+    )
+
+
 def test_results_of_before_are_a_baseline(dumbbell: Dumbbell, folder: Path, suite: list[str]) -> None:
     dumbbell(
         "run", "--schemes", "cubic,reno", "--path", "lossy.toml", "--runs", "8", "--duration", "4", "--out", "before"

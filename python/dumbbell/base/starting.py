@@ -9,8 +9,16 @@ import signal
 import sys
 import time
 
+TYPE_CHECKING = False  # as `typing` has it, which takes a while to import
+if TYPE_CHECKING:
+    from types import TracebackType
+
 INTERRUPTED = 1
-"""The exit status."""
+"""The exit status of a command that was interrupted."""
+INTERNAL_ERROR = 3
+"""That of a command that ended by a mistake of its own. Python's is 1, which is an answer: `check` says worse by it."""
+MISTAKE = "dumbbell: internal error: this is a mistake of dumbbell: please report the lines above"
+"""What such a command says last."""
 PYTHON = (sys.executable, "-P")
 """How dumbbell starts a Python: it imports nothing from the working directory, which may be somebody else's results."""
 
@@ -19,6 +27,15 @@ def stop_at_once(_number: int, _frame: object) -> None:
     """Says so and ends; nothing has been begun."""
     os.write(2, b"dumbbell: interrupted\n")
     os._exit(INTERRUPTED)
+
+
+def end_by_mistake(kind: type[BaseException], error: BaseException, trace: "TracebackType | None") -> None:
+    """Ends after an exception that nobody caught, outside of `main`: in the first lines of a module, for example."""
+    if issubclass(kind, KeyboardInterrupt):
+        stop_at_once(signal.SIGINT, None)
+    sys.__excepthook__(kind, error, trace)
+    os.write(2, f"{MISTAKE}\n".encode())
+    os._exit(INTERNAL_ERROR)
 
 
 def is_command(argv: list[str], original: list[str]) -> bool:
@@ -37,5 +54,6 @@ def watch() -> None:
     global began_s
     if is_command(sys.argv, sys.orig_argv):
         began_s = time.monotonic()
+        sys.excepthook = end_by_mistake
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, stop_at_once)

@@ -6,13 +6,14 @@ import sys
 
 from dumbbell._core import Error
 from dumbbell.base.errors import one_line, option_words, require_text, with_hint
+from dumbbell.base.starting import INTERNAL_ERROR, MISTAKE
 from dumbbell.cli.parser import command, command_parser, take_verbosity
 
 GOOD, SOME_FAILED, BAD_USAGE = 0, 1, 2
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The `dumbbell` command. Exit status: 0 all good, 1 some runs failed, 2 bad usage."""
+    """The `dumbbell` command. Exit status: 0 all good, 1 some runs failed, 2 bad usage, 3 a mistake of dumbbell."""
     try:
         _hold_standard_descriptors()
         if "_ARGCOMPLETE" in os.environ:
@@ -40,6 +41,12 @@ def main(arguments: list[str] | None = None) -> int:
     except (Error, OSError) as error:
         print(f"dumbbell: {with_hint(one_line(error))}", file=sys.stderr)
         return BAD_USAGE
+    except SystemExit:
+        raise
+    except BaseException:  # a panic of the core is no `Exception`
+        sys.__excepthook__(*sys.exc_info())
+        print(MISTAKE, file=sys.stderr)
+        return INTERNAL_ERROR
 
 
 def _write_logs(verbosity: int) -> None:

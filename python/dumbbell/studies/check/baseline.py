@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from dumbbell.base.errors import UserError, worded
 from dumbbell.base.version import __version__
 from dumbbell.catalog.check_suite import JUDGED
+from dumbbell.catalog.published import MOST_METRIC
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
 from dumbbell.experiment.planned import derive_seed
 from dumbbell.results.files import write_atomically
@@ -124,7 +125,7 @@ def _read_cell(table: TomlTable, seed: int) -> tuple[Observed, str]:
     seen = Observed()
     for name in JUDGED:
         if table.has(name):
-            values = table.numbers(name)
+            values = table.numbers(name, -MOST_METRIC, MOST_METRIC)  # the bounds of `stats.json`
             seen.values[name] = {_seed(seed, path, number): value for number, value in enumerate(values, 1)}
     seen.logs = {_seed(seed, path, number): log for number, log in enumerate(logs, 1)}
     if not seen.values:
