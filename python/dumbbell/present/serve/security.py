@@ -61,6 +61,8 @@ class Guard:
                 message["headers"] += [(name.lower().encode(), value.encode()) for name, value in more.items()]
             await send(message)
 
+        if refusal is not None:
+            refusal.headers["Connection"] = "close"  # who may not ask gets one short answer for each connection
         await (refusal or self.application)(scope, receive, complete)
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> tuple[Response | None, bool]:

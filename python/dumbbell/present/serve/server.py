@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
+import signal
 import socket
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import uvicorn
 
 from dumbbell.base.errors import UserError, one_line
+from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.present.serve.application import Explorer, application, require_pages
+from dumbbell.present.serve.connections import QUEUE, Bounds, Gate, bounded
 from dumbbell.present.serve.runs_table import Place
 from dumbbell.present.serve.security import Guard
 
@@ -23,9 +27,31 @@ LOCAL = "127.0.0.1"
 class _Server(uvicorn.Server):
     """One that tells its application that it ends, before it waits for the requests that are under way."""
 
-    def __init__(self, config: uvicorn.Config, explorer: Explorer) -> None:
+    def __init__(self, config: uvicorn.Config, explorer: Explorer, gate: Gate) -> None:
         super().__init__(config)
         self.explorer = explorer
+        self.gate = gate
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """SIGHUP ends it as SIGINT and SIGTERM do; it comes again afterwards, as these do."""
+        with super().capture_signals():
+            is_ours = threading.current_thread() is threading.main_thread()
+            before = signal.getsignal(signal.SIGHUP)
+            if is_ours and before is not signal.SIG_IGN:
+                signal.signal(signal.SIGHUP, self.handle_exit)
+            try:
+                yield
+            finally:
+                if is_ours:
+                    signal.signal(signal.SIGHUP, before)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin."""
+        asyncio.get_running_loop().set_exception_handler(self.gate.take_error)
+        await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(QUEUE)  # uvicorn has one number for this queue and for what is taken up at once
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End."""
@@ -36,8 +62,10 @@ class _Server(uvicorn.Server):
 class Server:
     """Serves results directories to the browser of this user, from a free port unless one is given."""
 
-    def __init__(self, places: Sequence[Place], port: int = 0, shown: Path | None = None) -> None:
-        """Take the port. What goes on in the folder `shown` is shown too.
+    def __init__(
+        self, places: Sequence[Place], port: int = 0, shown: Path | None = None, bounds: Bounds | None = None
+    ) -> None:
+        """Take the port. What goes on in the folder `shown` is shown too. `bounds` are those of connections.
 
         Raises:
             UserError: the pages were not built, or the port is taken.
@@ -55,11 +83,21 @@ class Server:
         self.explorer = Explorer(places, shown)
         self._thread: threading.Thread | None = None
         guarded = Guard(application(self.explorer), self.port, self.token)
+        gate = Gate(bounds or Bounds.here())
         self._server = _Server(
             uvicorn.Config(
-                guarded, log_level="error", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=1
+                guarded,
+                http=bounded(gate),
+                loop="asyncio",
+                backlog=gate.bounds.at_once,
+                log_level="error",
+                access_log=False,
+                lifespan="off",
+                ws="none",
+                timeout_graceful_shutdown=1,
             ),
             self.explorer,
+            gate,
         )
 
     @property
@@ -78,15 +116,15 @@ class Server:
                     table.column(str(field["name"]))
 
     def serve(self, ready: Callable[[], None] = lambda: None) -> None:
-        """Answer until SIGINT or SIGTERM comes."""
-        with closing(self._socket), closing(self.explorer):
-            self._socket.listen(64)
+        """Answer until SIGINT, SIGTERM or SIGHUP comes; raise `KeyboardInterrupt` then."""
+        with interruptible(), closing(self._socket), closing(self.explorer):
+            self._socket.listen(QUEUE)
             ready()
             self._server.run(sockets=[self._socket])
 
     def start(self) -> None:
         """Answer in a thread until `stop`."""
-        self._socket.listen(64)
+        self._socket.listen(QUEUE)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
         self._thread.start()
 
