@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from os import PathLike
 
+from dumbbell.base.entry import Entry
+
 class Error(ValueError):
     """Something the core refuses; the message is one line."""
 
@@ -250,7 +252,7 @@ def enter_user_namespace() -> None:
 def clean_up() -> None:
     """Removes the private directories that runs which were killed have left behind."""
 
-def measure_log(packets: str | None, options: str) -> str:
+def measure_log(packets: Log | None, options: str) -> str:
     """JSON: all metrics of a log (`flows`, `links`, `network`); without `packets`, of what is stated alone.
 
     Options (JSON), all optional: `duration_s`, `warmup_s`, `bin_s`, `flows` (each `flow`, `scheme`, `start_s`,
@@ -290,13 +292,15 @@ class View:
     @property
     def __array_interface__(self) -> dict[str, object]: ...
 
-Source = Table | str | PathLike[str]
+Log = str | PathLike[str] | Entry
+"""A file with packets or samples."""
+Source = Table | Log
 """A packet log or samples: a table in memory, or a file."""
 
-def read_packets(file: str | PathLike[str]) -> Table:
+def read_packets(file: Log) -> Table:
     """The packet log: `time_ns`, `flow`, `event`, `seq`, `size_bytes`, `data_bytes`, `one_way_delay_ns`."""
 
-def read_samples(file: str | PathLike[str]) -> Table:
+def read_samples(file: Log) -> Table:
     """The rows of a `flows.parquet` or `links.parquet`: `time_ns`, `flow` or `link`, `field`, `unit`, `value`."""
 
 def series(packets: Source, bin_s: float = 0.5) -> str:
@@ -370,7 +374,7 @@ def import_raw_logs(
 def read_compressed(file: str, most: int) -> bytes:
     """The bytes of a file, which may be compressed (gzip, xz, Zstandard); an error if they are more than `most`."""
 
-def export_pantheon(packets: str, data: str, ack: str, init_us: int) -> None:
+def export_pantheon(packets: Log, data: str, ack: str, init_us: int) -> None:
     """Writes a packet log as Pantheon's merged logs of both directions; time 0 is `init_us` after 1970."""
 
 def import_capture(file: str, receiver: str | None, end: str | None, clocks: str, directory: str) -> str:
@@ -384,8 +388,8 @@ def write_samples(file: str, rows: list[tuple[int, int, str, str, float]]) -> No
     """Writes samples of flows: time in ns, number of the flow, field, unit, value; in order of time."""
 
 def export_qlog(
-    packets: str,
-    samples: str | None,
+    packets: Log,
+    samples: Log | None,
     out: str,
     flow: int,
     draft: str,
@@ -874,9 +878,9 @@ class RunView:
 
     def __init__(
         self,
-        packets: str | PathLike[str] | None = None,
-        flows: str | PathLike[str] | None = None,
-        links: str | PathLike[str] | None = None,
+        packets: Log | None = None,
+        flows: Log | None = None,
+        links: Log | None = None,
         index: bytes | None = None,
         retransmissions: dict[int, int] | None = None,
     ) -> None: ...

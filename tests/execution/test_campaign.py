@@ -70,7 +70,7 @@ class Made:
         return Outcome(finished=len(runs))
 
     def finish(self, run: Run) -> None:
-        file = self.results.folder(run) / "stats.json"
+        file = self.results.folder(run).path / "stats.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps({"status": "done", "flows": [], "links": [], "network": {}}))
 

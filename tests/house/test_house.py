@@ -1,5 +1,6 @@
 """The house keeps its rules: which crates depend on what, and who may look at a clock."""
 
+import ast
 import json
 import re
 import subprocess
@@ -146,3 +147,39 @@ def test_nothing_refers_to_a_folder_beside_this_repository() -> None:
             assert inside, f"{name}: {found} is outside of the repository"
             checked += 1
     assert checked > 20, "the form itself is no longer found"
+
+
+_WRITERS = {
+    "api/benchmarking.py": "names of databases, which SQLite opens by their paths",
+    "catalog/outside/pantheon.py": "a checkout that the user names",
+    "formats/mahimahi.py": "new files of an import",
+    "formats/pantheon_export.py": "the words of a message",
+    "formats/traces.py": "new files of an import",
+    "plugins/isolated.py": "a temporary folder",
+    "results/benchmark_results.py": "the name of a database",
+    "results/directory.py": "the lock, which is opened without following links",
+    "results/sql/index_file.py": "times of files, without following links",
+    "results/sql/recording.py": "names of databases, which SQLite opens by their paths",
+    "studies/benchmark.py": "the directory of a part of a benchmark",
+    "studies/calibrate/journal.py": "a calibration's own folder, whose links are refused",
+    "api/reading.py": "whether a file is there",
+}
+"""Files that may put a name behind a directory as a path, and what for."""
+
+
+def test_what_is_in_a_results_directory_is_reached_as_an_entry() -> None:
+    package = ROOT / "python/dumbbell"
+    found: dict[str, list[str]] = {}
+    for file in sorted(package.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and _is_directory(node.left):
+                found.setdefault(str(file.relative_to(package)), []).append(f"{node.lineno}: {ast.unparse(node)}")
+    advice = "a link there would be followed: open it as an `Entry` (`results.root`, `Entry.of(directory)`)"
+    assert {file: places for file, places in found.items() if file not in _WRITERS} == {}, advice
+    assert _WRITERS.keys() <= found.keys(), "a file that needs no exception any more"
+
+
+def _is_directory(node: ast.expr) -> bool:
+    """Return whether an expression is what results directories are called in the package."""
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return name in ("directory", "_directory", "results_dir")

@@ -381,7 +381,7 @@ def test_a_run_without_a_packet_log_has_its_throughput_over_time(made: Benchmark
     for label in found.labels:
         [run] = cell.good(label)
         folder = found.part.results.folder(run.planned)
-        assert not (folder / "packets.parquet").exists()
+        assert not (folder / "packets.parquet").is_file()
         [flow] = run_samples(kept_files(folder), run.content, found.experiment.specification(run.planned)).flows
         time_s, mbps = flow.throughput_mbps
         assert len(time_s) >= 25

@@ -101,7 +101,7 @@ def test_links_in_results_bring_no_file_of_elsewhere(dumbbell: Dumbbell, once: D
     (runs / "cubic").rename(folder / "elsewhere")
     (runs / "cubic").symlink_to(folder / "elsewhere")
     shown = dumbbell("show", "out", expect=1).stdout
-    assert "cubic on small, run 1: leads out of out" in shown
+    assert "cubic on small, run 1: stats.json: leads out of out: out/runs/small/cubic" in shown
     said = dumbbell("verify", "out", expect=1).stdout
     assert "packets.parquet is not among what was recorded" in said
     dumbbell(*run, "--resume", "--db-path", "all.sqlite", expect=None)

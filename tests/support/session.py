@@ -30,3 +30,6 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(kept.cleanup)
         os.environ |= {"JAX_COMPILATION_CACHE_DIR": kept.name, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
         os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
+        views = TemporaryDirectory(prefix="dumbbell-cache-")
+        config.add_cleanup(views.cleanup)
+        os.environ["DUMBBELL_CACHE"] = views.name

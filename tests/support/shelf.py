@@ -30,7 +30,7 @@ from support.shared import made_once, shared_folder
 
 BEGAN = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
 """Start of the campaign."""
-_CACHES = re.compile(r"packets\.index|.*\.sqlite-(shm|wal)")
+_CACHES = re.compile(r".*\.sqlite-(shm|wal)")
 """Files that looking at results may write: indexes of packet logs, and what SQLite has beside a database in use."""
 
 Stamp = dict[str, tuple[int, int]]

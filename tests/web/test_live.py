@@ -17,6 +17,7 @@ from playwright.sync_api import Page, expect
 
 import dumbbell
 from dumbbell.base.clock import SYSTEM_CLOCK
+from dumbbell.base.entry import Entry
 from dumbbell.base.live_file import live_file
 from dumbbell.present.live_lines import LiveLines, sparkline
 from dumbbell.present.serve.live import Watched
@@ -205,7 +206,7 @@ def test_a_label_of_no_run_has_no_address_and_reaches_no_terminal(results: Path)
 
 def test_lines_for_the_terminal(tmp_path: Path) -> None:
     file = live_file(tmp_path / "0")
-    place = LivePlace(tmp_path)
+    place = LivePlace(Entry.of(tmp_path))
     lines = LiveLines(lambda: place.look()[1])
     assert lines(100) == []
     for at_s in (1.0, 1.2, 2.0):

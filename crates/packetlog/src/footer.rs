@@ -1,14 +1,13 @@
 //! Opening Parquet files that anybody may have made: what their footers say is checked before anything is decoded.
 
 use crate::Error;
-use crate::regular::open_regular;
+use crate::regular::LogFile;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 use std::fs::File;
 use std::ops::Range;
-use std::path::Path;
 
 /// Most bytes of a column of a row group, which may be decoded at once; ours have 2 MiB.
 const MOST_CHUNK_BYTES: i64 = 1 << 26;
@@ -27,8 +26,9 @@ const MOST_ROWS_PER_BYTE: u64 = 1 << 11;
 
 /// Opens any Parquet file, with the file itself; the library's complaints about the footer are replaced by one line that
 /// people understand.
-pub(crate) fn open_parquet(path: &Path) -> Result<(SerializedFileReader<File>, File), Error> {
-    let file = open_regular(path)?;
+pub(crate) fn open_parquet(log: &LogFile) -> Result<(SerializedFileReader<File>, File), Error> {
+    let path = log.path();
+    let file = log.open()?;
     let same = file.try_clone().map_err(|e| Error::io(path, "read", e))?;
     let length = file.metadata().map_err(|e| Error::io(path, "read", e))?.len();
     let reader = SerializedFileReader::new(file).map_err(|error| match error {

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::footer::{open_parquet, place};
 use crate::pages::wrong_pages;
+use crate::regular::LogFile;
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
@@ -46,10 +47,10 @@ pub(crate) struct Groups<C> {
 }
 
 impl<C: Columns> Groups<C> {
-    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
-        let (file, bytes) = open_parquet(path)?;
+    pub(crate) fn open(log: &LogFile) -> Result<Self, Error> {
+        let (file, bytes) = open_parquet(log)?;
         Ok(Self {
-            path: path.to_owned(),
+            path: log.path().to_owned(),
             file,
             bytes,
             next_group: 0,

@@ -57,6 +57,7 @@ pub use columns::STEP_BACK_NS;
 pub use error::Error;
 pub use interrupts::Interrupts;
 pub use reader::PacketLogReader;
+pub use regular::LogFile;
 pub use sample_reader::{SampleReader, read_samples};
 pub use samples::{Key, Sample, SampleTable, SampleWriter};
 pub use series::{Gathered, Points};

@@ -5,6 +5,7 @@ use crate::columns::{
     EVENTS_KEY, FORMAT_KEY, ORDER_KEY, PACKETS_FORMAT, STEP_BACK_NS, check_file, event_list, packets_schema,
 };
 use crate::groups::{Columns, Groups, open_column, read_column, same_length};
+use crate::regular::LogFile;
 use crate::rows::Rows;
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{Int32Type, Int64Type};
@@ -12,7 +13,6 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::RowGroupReader;
 use record::Record;
 use std::ops::Range;
-use std::path::Path;
 
 /// Streams the records of a packet log, in time order (those of a log from elsewhere: as it had them). After an error it yields nothing more.
 pub struct PacketLogReader {
@@ -27,9 +27,10 @@ pub struct PacketLogReader {
 
 impl PacketLogReader {
     /// Opens a packet log; anything else, and a log that was cut off, is an error that says so.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let path = path.as_ref();
-        let groups = Groups::open(path)?;
+    pub fn open(log: impl Into<LogFile>) -> Result<Self, Error> {
+        let log = log.into();
+        let path = log.path();
+        let groups = Groups::open(&log)?;
         let expected = [(FORMAT_KEY, PACKETS_FORMAT.to_owned()), (EVENTS_KEY, event_list())];
         let schema = packets_schema().map_err(|e| Error::parquet(path, "read", e))?;
         let metadata = groups.metadata();

@@ -2,7 +2,45 @@
 
 use crate::error::Error;
 use std::fs::{File, metadata};
-use std::path::Path;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A file to read: found by its path, or open already.
+#[derive(Clone, Debug)]
+pub struct LogFile {
+    path: PathBuf,
+    opened: Option<Arc<File>>,
+}
+
+impl LogFile {
+    /// Takes a file that is open already. Its path is only for messages: another file may stand there by now.
+    pub fn opened(file: File, path: PathBuf) -> Self {
+        Self { path, opened: Some(Arc::new(file)) }
+    }
+
+    /// Returns the path by which people know the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens the file once more, from its beginning.
+    ///
+    /// # Errors
+    /// It cannot be opened, or is something else than a regular file.
+    pub(crate) fn open(&self) -> Result<File, Error> {
+        let Some(file) = &self.opened else { return open_regular(&self.path) };
+        // A copy of the descriptor would share its position with all other readers.
+        let same = format!("/proc/self/fd/{}", file.as_raw_fd());
+        File::open(same).map_err(|e| Error::io(&self.path, "open", e))
+    }
+}
+
+impl<P: AsRef<Path>> From<P> for LogFile {
+    fn from(path: P) -> Self {
+        Self { path: path.as_ref().to_owned(), opened: None }
+    }
+}
 
 /// Opens `path` for reading.
 ///
@@ -21,6 +59,16 @@ pub(crate) fn open_regular(path: &Path) -> Result<File, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_is_open_is_read_from_its_beginning_whatever_stands_at_its_path() {
+        let file = File::open("Cargo.toml").unwrap();
+        let log = LogFile::opened(file, PathBuf::from("/absent"));
+        let text = || std::io::read_to_string(log.open().unwrap()).unwrap();
+        assert!(text().starts_with("[package]"));
+        assert_eq!(text(), text());
+        assert_eq!(log.path(), Path::new("/absent"));
+    }
 
     #[test]
     fn only_regular_files_are_opened() {

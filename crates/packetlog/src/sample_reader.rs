@@ -2,6 +2,7 @@
 
 use crate::columns::{FORMAT_KEY, check_file};
 use crate::groups::{Columns, Groups, open_column, read_column, same_length};
+use crate::regular::LogFile;
 use crate::samples::Names;
 use crate::{Error, Key, Sample, SampleTable};
 use parquet::basic::Type;
@@ -10,7 +11,6 @@ use parquet::data_type::{ByteArrayType, DataType, DoubleType, Int32Type, Int64Ty
 use parquet::errors::ParquetError;
 use parquet::file::reader::RowGroupReader;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Most different names of fields, units and links: each row is compared with them.
@@ -29,9 +29,10 @@ pub struct SampleReader {
 
 impl SampleReader {
     /// Opens a table of samples; anything else, and a table that was cut off, is an error that says so.
-    pub fn open(path: impl AsRef<Path>, table: SampleTable) -> Result<Self, Error> {
-        let path = path.as_ref();
-        let groups = Groups::open(path)?;
+    pub fn open(log: impl Into<LogFile>, table: SampleTable) -> Result<Self, Error> {
+        let log = log.into();
+        let path = log.path();
+        let groups = Groups::open(&log)?;
         let schema = table.schema().map_err(|e| Error::parquet(path, "read", e))?;
         check_file(path, groups.metadata(), &[(FORMAT_KEY, table.format().to_owned())], &schema)?;
         Ok(Self { groups, batch: Batch::default(), rows: Vec::new().into_iter(), wanted: None })
@@ -73,8 +74,8 @@ impl Iterator for SampleReader {
 }
 
 /// Reads a whole table of samples.
-pub fn read_samples(path: impl AsRef<Path>, table: SampleTable) -> Result<Vec<Sample>, Error> {
-    SampleReader::open(path, table)?.collect()
+pub fn read_samples(log: impl Into<LogFile>, table: SampleTable) -> Result<Vec<Sample>, Error> {
+    SampleReader::open(log, table)?.collect()
 }
 
 /// Decoded samples, and the names that they share.

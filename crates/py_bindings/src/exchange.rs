@@ -1,7 +1,7 @@
 //! Logs of other tools: in and out.
 
 use crate::errors::{DamagedLog, error};
-use crate::source::interruptible;
+use crate::source::{LogArgument, interruptible};
 use packetlog::capture::{Clocks, Delays, ImportedCapture, Role, import_both as import_captures, import_one};
 use packetlog::pantheon::{
     ClockOffsets, Direction, FlowLog, Imported, Input, Log, MergedExport, RawPair, import, import_run,
@@ -163,7 +163,7 @@ fn write(
 #[pyfunction]
 pub(crate) fn export_pantheon(
     py: Python<'_>,
-    packets: PathBuf,
+    packets: LogArgument,
     data: PathBuf,
     ack: PathBuf,
     init_us: i64,
@@ -174,7 +174,7 @@ pub(crate) fn export_pantheon(
         let mut until = until.clone();
         let mut data = MergedExport::create(data, Direction::Data, init_us)?;
         let mut ack = MergedExport::create(ack, Direction::Ack, init_us)?;
-        for record in PacketLogReader::open(packets)? {
+        for record in PacketLogReader::open(packets.0)? {
             until.after(1)?;
             let record = record?;
             data.write(&record)?;
@@ -193,8 +193,8 @@ pub(crate) fn export_pantheon(
 #[expect(clippy::too_many_arguments, reason = "as Python calls it")]
 pub(crate) fn export_qlog(
     py: Python<'_>,
-    packets: PathBuf,
-    samples: Option<PathBuf>,
+    packets: LogArgument,
+    samples: Option<LogArgument>,
     out: PathBuf,
     flow: u32,
     draft: &str,
@@ -210,7 +210,7 @@ pub(crate) fn export_qlog(
     let info = TraceInfo { title: trace.title, description: trace.description, name: trace.name };
     let written = interruptible(py, |until| {
         let export = QlogExport::create(out, draft, flow, &info)?.during(from_ns, to_ns);
-        match export.write_run(&packets, samples.as_deref(), until) {
+        match export.write_run(packets.0, samples.map(|given| given.0), until) {
             Err(error @ (Error::Interrupted | Error::Io { .. })) => Err(error),
             written => Ok(written),
         }

@@ -2,7 +2,7 @@
 
 use crate::columns::Series;
 use crate::errors::error;
-use crate::source::{Source, each_record, each_sample};
+use crate::source::{LogArgument, Source, each_record, each_sample};
 use measure::{
     ActiveRule, DelayHistogram, Denominators, FlowInfo, FlowOfRun, IntervalMeter, JainMeter, MeterConfig,
     RunMeter, SeriesMeter, Tells, round_to_us, statistics,
@@ -77,7 +77,7 @@ impl From<PlannedFlow> for FlowInfo {
 /// All metrics of a log as JSON; one without records of packets has only what was stated.
 #[pyfunction]
 #[pyo3(signature = (packets, options))]
-pub(crate) fn measure_log(py: Python<'_>, packets: Option<PathBuf>, options: &str) -> PyResult<String> {
+pub(crate) fn measure_log(py: Python<'_>, packets: Option<LogArgument>, options: &str) -> PyResult<String> {
     let options: MeasureOptions = serde_json::from_str(options).map_err(error)?;
     let mut meter = RunMeter::new(MeterConfig {
         flows: options.flows.into_iter().map(FlowInfo::from).collect(),
@@ -91,7 +91,7 @@ pub(crate) fn measure_log(py: Python<'_>, packets: Option<PathBuf>, options: &st
     });
     let stats = py.detach(|| {
         if let Some(packets) = packets {
-            each_record(PacketLogReader::open(packets).map_err(error)?, |record| {
+            each_record(PacketLogReader::open(packets.0).map_err(error)?, |record| {
                 meter.record(record);
                 Ok(())
             })?;

@@ -5,11 +5,13 @@ use crate::columns::{self, Series};
 use crate::errors::error;
 use crate::table::Table;
 use measure::MemoryBound;
-use packetlog::{Gathered, Interrupts, Key, PacketLogReader, Sample, SampleReader, SampleTable};
+use packetlog::{Gathered, Interrupts, Key, LogFile, PacketLogReader, Sample, SampleReader, SampleTable};
+use pyo3::intern;
 use pyo3::prelude::*;
 use record::Record;
 use runs::{FlowSamples, LinkSamples, PacketColumns};
 use std::fmt::Display;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use units::{Span, Time};
@@ -23,10 +25,43 @@ const RECORD_BYTES: u64 = 37;
 const SAMPLE_BYTES: u64 = 28;
 
 /// A packet log or samples: a table in memory, or a file.
-#[derive(Debug, FromPyObject)]
+#[derive(Debug)]
 pub(crate) enum Source {
     Memory(Py<Table>),
-    File(PathBuf),
+    File(LogFile),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Source {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match given.cast::<Table>() {
+            Ok(table) => Ok(Self::Memory(table.to_owned().unbind())),
+            Err(_) => given.extract::<LogArgument>().map(|log| Self::File(log.0)),
+        }
+    }
+}
+
+/// A file as Python names it: by its path, or as an `Entry`, which Python opens, for it follows no link.
+#[derive(Debug)]
+pub(crate) struct LogArgument(pub(crate) LogFile);
+
+impl<'py> FromPyObject<'_, 'py> for LogArgument {
+    type Error = PyErr;
+
+    #[expect(clippy::disallowed_methods, reason = "Python opened the file")]
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let Ok(open) = given.getattr(intern!(given.py(), "open_regular")) else {
+            return given.extract::<PathBuf>().map(|path| Self(path.into()));
+        };
+        let opened = open.call0()?;
+        let descriptor: u32 = opened.call_method0(intern!(given.py(), "fileno"))?.extract()?;
+        // A descriptor of its own: that of Python's file is closed.
+        let file = File::open(format!("/proc/self/fd/{descriptor}"));
+        opened.call_method0(intern!(given.py(), "close"))?;
+        let file = file?;
+        Ok(Self(LogFile::opened(file, given.str()?.extract()?)))
+    }
 }
 
 impl Source {
@@ -34,7 +69,7 @@ impl Source {
     pub(crate) fn rows(&self) -> PyResult<u64> {
         match self {
             Self::Memory(table) => Ok(rows(table.get().columns()) as u64),
-            Self::File(file) => PacketLogReader::open(file).map(|log| log.rows()).map_err(error),
+            Self::File(file) => PacketLogReader::open(file.clone()).map(|log| log.rows()).map_err(error),
         }
     }
 
@@ -46,7 +81,7 @@ impl Source {
                 let mut records = columns::records(table.get()).ok_or_else(none)?;
                 until_interrupted(|| Ok(records.next()), |record| visit(&record))
             }
-            Self::File(file) => each_record(PacketLogReader::open(file).map_err(error)?, visit),
+            Self::File(file) => each_record(PacketLogReader::open(file.clone()).map_err(error)?, visit),
         }
     }
 
@@ -71,7 +106,7 @@ impl Source {
     pub(crate) fn error(&self, what: impl Display) -> PyErr {
         match self {
             Self::Memory(_) => error(what),
-            Self::File(file) => error(format_args!("{}: {what}", file.display())),
+            Self::File(file) => error(format_args!("{}: {what}", file.path().display())),
         }
     }
 
@@ -90,10 +125,10 @@ impl Source {
 
 /// The records of a packet log as a table.
 #[pyfunction]
-pub(crate) fn read_packets(py: Python<'_>, file: PathBuf) -> PyResult<Table> {
+pub(crate) fn read_packets(py: Python<'_>, file: LogArgument) -> PyResult<Table> {
     py.detach(|| {
-        let log = PacketLogReader::open(&file).map_err(error)?;
-        check_memory(&file, log.rows(), RECORD_BYTES)?;
+        let log = PacketLogReader::open(file.0.clone()).map_err(error)?;
+        check_memory(file.0.path(), log.rows(), RECORD_BYTES)?;
         let mut packets = PacketColumns::default();
         each_record(log, |record| {
             packets.push(record);
@@ -105,14 +140,14 @@ pub(crate) fn read_packets(py: Python<'_>, file: PathBuf) -> PyResult<Table> {
 
 /// The rows of a table of samples.
 #[pyfunction]
-pub(crate) fn read_samples(py: Python<'_>, file: PathBuf) -> PyResult<Table> {
-    py.detach(|| sampled(&file))
+pub(crate) fn read_samples(py: Python<'_>, file: LogArgument) -> PyResult<Table> {
+    py.detach(|| sampled(&file.0))
 }
 
 /// The rows of a table of samples.
-fn sampled(file: &Path) -> PyResult<Table> {
+fn sampled(file: &LogFile) -> PyResult<Table> {
     let (kind, samples) = open_samples(file)?;
-    check_memory(file, samples.rows(), SAMPLE_BYTES)?;
+    check_memory(file.path(), samples.rows(), SAMPLE_BYTES)?;
     let (mut flows, mut links) = (FlowSamples::default(), LinkSamples::default());
     each_sample(samples, |Sample { time_ns, key, field, unit, value }| {
         let at = Time::from_ns(time_ns);
@@ -129,12 +164,12 @@ fn sampled(file: &Path) -> PyResult<Table> {
 }
 
 /// The time series of a file of samples.
-fn series_of(file: &Path) -> PyResult<Vec<Series>> {
+fn series_of(file: &LogFile) -> PyResult<Vec<Series>> {
     let (_, samples) = open_samples(file)?;
     let mut gathered = Gathered::default();
     each_sample(samples, |Sample { time_ns, key, field, unit, value }| {
         let added = gathered.add((key, field, unit), time_ns, value);
-        added.map_err(|why| error(format_args!("{}: {why}", file.display())))
+        added.map_err(|why| error(format_args!("{}: {why}", file.path().display())))
     })?;
     Ok(columns::sorted(gathered.into_series().map(|((key, field, unit), points)| {
         let key = match key {
@@ -146,18 +181,18 @@ fn series_of(file: &Path) -> PyResult<Vec<Series>> {
 }
 
 /// Which table of samples a file is, by its name, and its rows.
-fn open_samples(file: &Path) -> PyResult<(SampleTable, SampleReader)> {
-    let kind = match file.file_name().and_then(|name| name.to_str()) {
+fn open_samples(file: &LogFile) -> PyResult<(SampleTable, SampleReader)> {
+    let kind = match file.path().file_name().and_then(|name| name.to_str()) {
         Some("flows.parquet") => SampleTable::Flows,
         Some("links.parquet") => SampleTable::Links,
         _ => {
             return Err(error(format_args!(
                 "{}: allowed are flows.parquet and links.parquet",
-                file.display()
+                file.path().display()
             )));
         }
     };
-    Ok((kind, SampleReader::open(file, kind).map_err(error)?))
+    Ok((kind, SampleReader::open(file.clone(), kind).map_err(error)?))
 }
 
 /// Passes every record of a log to `visit`, until that fails or a signal raises something.

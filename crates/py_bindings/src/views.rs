@@ -1,32 +1,32 @@
 //! A run as people look at it: windows of its series, its packets, the life of one.
 
 use crate::errors::error;
-use crate::source::{each_record, each_sample};
-use packetlog::{Key, PacketLogReader, SampleReader, SampleTable};
+use crate::source::{LogArgument, each_record, each_sample};
+use packetlog::{Key, LogFile, PacketLogReader, SampleReader, SampleTable};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::collections::HashMap;
-use std::path::PathBuf;
 use views::{Cause, Owner, Pyramid, PyramidBuilder, RecordVisitor, Rows, SampleVisitor, View, Wanted};
 
 /// The files of a run, each of which may be absent.
 #[derive(Debug)]
 struct Files {
-    packets: Option<PathBuf>,
-    flows: Option<PathBuf>,
-    links: Option<PathBuf>,
+    packets: Option<LogFile>,
+    flows: Option<LogFile>,
+    links: Option<LogFile>,
 }
 
 impl Files {
     /// The tables of samples that there are.
     fn tables(&self) -> impl Iterator<Item = Result<SampleReader, packetlog::Error>> {
-        let flows = self.flows.iter().map(|file| SampleReader::open(file, SampleTable::Flows));
-        flows.chain(self.links.iter().map(|file| SampleReader::open(file, SampleTable::Links)))
+        let flows = self.flows.iter().map(|file| SampleReader::open(file.clone(), SampleTable::Flows));
+        flows.chain(self.links.iter().map(|file| SampleReader::open(file.clone(), SampleTable::Links)))
     }
 
     /// How many packet events and how many samples there are.
     fn rows(&self) -> Result<(u64, u64), packetlog::Error> {
-        let records = self.packets.as_ref().map_or(Ok(0), |file| Ok(PacketLogReader::open(file)?.rows()))?;
+        let records =
+            self.packets.as_ref().map_or(Ok(0), |file| Ok(PacketLogReader::open(file.clone())?.rows()))?;
         let mut samples = 0;
         for table in self.tables() {
             samples += table?.rows();
@@ -37,7 +37,7 @@ impl Files {
     fn pyramid(&self) -> PyResult<Pyramid> {
         let mut builder = PyramidBuilder::new();
         if let Some(packets) = &self.packets {
-            each_record(PacketLogReader::open(packets).map_err(error)?, |record| {
+            each_record(PacketLogReader::open(packets.clone()).map_err(error)?, |record| {
                 builder.record(record);
                 Ok(())
             })?;
@@ -70,7 +70,7 @@ impl Rows for Files {
 
     fn records(&self, from_ns: u64, to_ns: u64, visit: &mut RecordVisitor<'_>) -> Result<(), Cause> {
         let Some(packets) = &self.packets else { return Ok(()) };
-        let mut log = PacketLogReader::open(packets)?.rows_between(from_ns, to_ns);
+        let mut log = PacketLogReader::open(packets.clone())?.rows_between(from_ns, to_ns);
         while let Some(record) = log.read()? {
             if visit(&record).is_break() {
                 break;
@@ -123,13 +123,14 @@ impl RunView {
     #[pyo3(signature = (packets=None, flows=None, links=None, index=None, retransmissions=None))]
     fn open(
         py: Python<'_>,
-        packets: Option<PathBuf>,
-        flows: Option<PathBuf>,
-        links: Option<PathBuf>,
+        packets: Option<LogArgument>,
+        flows: Option<LogArgument>,
+        links: Option<LogArgument>,
         index: Option<&[u8]>,
         retransmissions: Option<HashMap<u32, u64>>,
     ) -> PyResult<Self> {
-        let files = Files { packets, flows, links };
+        let log = |given: Option<LogArgument>| given.map(|given| given.0);
+        let files = Files { packets: log(packets), flows: log(flows), links: log(links) };
         let retransmissions = retransmissions.unwrap_or_default();
         py.detach(|| {
             let rows = files.rows().map_err(error)?;

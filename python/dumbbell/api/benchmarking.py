@@ -14,6 +14,7 @@ from dumbbell.api.records.results import Results
 from dumbbell.api.running import Interrupted
 from dumbbell.api.selection import Names, Schemes, listed_names
 from dumbbell.api.watching import showing
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.json_text import read_json
@@ -27,7 +28,6 @@ from dumbbell.experiment import Experiment
 from dumbbell.machine.description import cpus
 from dumbbell.results import Gathering, ResultsDirectory, locked, prepare
 from dumbbell.results.benchmark_results import BASELINES, DATABASE, VERDICTS, require_own_folders
-from dumbbell.results.files import require_beneath
 from dumbbell.results.sql.database import start_anew
 from dumbbell.studies.benchmark import (
     Note,
@@ -64,7 +64,7 @@ class BenchmarkResults:
 
         There is a row for each scheme under test, baseline, experiment and metric (docs/benchmark.md).
         """
-        found: list[dict[str, object]] = read_json(self.directory / VERDICTS)
+        found: list[dict[str, object]] = read_json(Entry.of(self.directory) / VERDICTS)
         return found
 
     def __repr__(self) -> str:
@@ -168,7 +168,7 @@ class BenchmarkRequest:
             parts = []
             for experiment_file, experiment in self.found:
                 folder = part_directory(self.directory, experiment_file)
-                require_beneath(self.directory, folder)
+                Entry(self.directory, folder).require_beneath()
                 keep_experiment_file(self.directory, experiment_file, changed=bool(self.note.path))
                 parts.append(prepare(folder, experiment, resume=(folder / "experiment.toml").exists()))
             yield parts

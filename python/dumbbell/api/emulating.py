@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dumbbell import _core, catalog
 from dumbbell.api.watching import served
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, with_hint
 from dumbbell.base.live_file import live_file
 from dumbbell.base.progress import Progress, print_line
@@ -85,7 +86,7 @@ def emulate(
         if watch:
             progress = shown.enter_context(Progress())
             progress.doing("emulating")
-            shown.enter_context(progress.below(LiveLines(lambda: LivePlace(folder).look()[1])))
+            shown.enter_context(progress.below(LiveLines(lambda: LivePlace(Entry.of(folder)).look()[1])))
         return _core.emulate_shell(json.dumps(specification | {"live": str(live_file(place)), "watched": watch}))
 
 

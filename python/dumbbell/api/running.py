@@ -34,6 +34,7 @@ from dumbbell.api.selection import (
 )
 from dumbbell.api.watching import showing
 from dumbbell.base.backend import SIMULATION, executing_backend
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, listed, one_line, with_hint
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.base.scratch import Scratch
@@ -387,7 +388,7 @@ def _simulated(
             raise UserError(f"{listed(plugins)}: told no statistics: {error.reason}") from None
         statistics = {"status": "done"} | told if isinstance(told, dict) else told
         require_statistics(f"{listed(plugins)}: told", statistics)
-        return statistics, {name: read_table(name, file) for name, file in kept_files(folder).items()}
+        return statistics, {name: read_table(name, file) for name, file in kept_files(Entry.of(folder)).items()}
 
 
 def _plugins(specification: Mapping[str, Any]) -> list[str]:

@@ -10,11 +10,12 @@ from typing import Any
 
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.experiment_file import ExperimentFile, parse_mix, stored_experiment_file
+from dumbbell.catalog.experiment_file import ExperimentFile, parse_mix
 from dumbbell.catalog.outside.pantheon import PREFIX, Checkout
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import Overrides, with_overrides
+from dumbbell.results.kept_experiment import KEPT, kept_experiment
 
 DEFAULT = ExperimentFile(name="run", paths=["default"])
 """What is run where no experiment is named."""
@@ -91,10 +92,9 @@ def chosen_experiment_file(
         return catalog.experiments().find(str(experiment))
     if resumed is None or overrides.schemes or overrides.mixes:
         return DEFAULT
-    stored = resumed / "experiment.toml"
-    if not stored.is_file():
-        raise UserError(f"{resumed}: nothing to resume: there is no experiment.toml in it")
-    return stored_experiment_file(stored)
+    if not (resumed / KEPT).is_file():
+        raise UserError(f"{resumed}: nothing to resume: there is no {KEPT} in it")
+    return kept_experiment(resumed)
 
 
 def _check_spaces(experiment: str, overrides: Overrides) -> None:

@@ -3,12 +3,11 @@
 Who read others would wait for ever, never end, or fill the memory.
 """
 
-import io
 import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from dumbbell.base.entry import Entry, open_regular
 from dumbbell.base.errors import UserError
 
 
@@ -40,32 +39,8 @@ JOURNAL = Kind("the journal of a calibration", 256)
 WHEEL = Kind("a wheel", 1024)
 TRUSTED = Kind("the record of trusted code", 16)
 
-_KINDS = {
-    stat.S_IFIFO: "a named pipe",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFDIR: "a directory",
-}
 
-
-def open_regular(file: Path) -> io.BufferedReader:
-    """The file, open for reading.
-
-    Raises:
-        UserError: it is something else than a regular file.
-        OSError: it cannot be opened.
-    """
-    # without O_NONBLOCK, to open a named pipe waits for somebody who writes
-    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
-    if kind != stat.S_IFREG:
-        os.close(descriptor)
-        raise UserError(f"{file}: is {_KINDS.get(kind, 'no file')}: allowed is a regular file")
-    return os.fdopen(descriptor, "rb")
-
-
-def check_regular(file: Path) -> int:
+def check_regular(file: Path | Entry) -> int:
     """Looks at a file that others will open; its size in bytes.
 
     Raises:
@@ -78,7 +53,7 @@ def check_regular(file: Path) -> int:
         raise UserError(f"{file}: {error.strerror or error}") from None
 
 
-def require_size(file: Path, kind: Kind, size: int) -> None:
+def require_size(file: Path | Entry, kind: Kind, size: int) -> None:
     """Refuses a file of `size` bytes that is larger than its kind may be.
 
     Raises:
@@ -88,7 +63,7 @@ def require_size(file: Path, kind: Kind, size: int) -> None:
         raise UserError(f"{file}: has {size / 2**20:.1f} MiB: allowed for {kind.name} are at most {kind.most_mib} MiB")
 
 
-def digest(file: Path, kind: Kind | None = None) -> str:
+def digest(file: Path | Entry, kind: Kind | None = None) -> str:
     """The SHA-256 of the content of a file, of any size without a `kind`.
 
     Raises:
@@ -103,7 +78,7 @@ def digest(file: Path, kind: Kind | None = None) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def read_bytes(file: Path, kind: Kind) -> bytes:
+def read_bytes(file: Path | Entry, kind: Kind) -> bytes:
     """The content of a file.
 
     Raises:
@@ -117,7 +92,7 @@ def read_bytes(file: Path, kind: Kind) -> bytes:
     return content
 
 
-def read_text(file: Path, kind: Kind, encoding: str = "utf-8", errors: str = "strict") -> str:
+def read_text(file: Path | Entry, kind: Kind, encoding: str = "utf-8", errors: str = "strict") -> str:
     """The content of a file of text.
 
     Raises:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.input_files import JSON, read_text
 
@@ -74,7 +75,7 @@ def _is_deeper(value: object, most_depth: int) -> bool:
     return True
 
 
-def read_json(file: Path) -> Any:  # noqa: ANN401 (any JSON value)
+def read_json(file: Path | Entry) -> Any:  # noqa: ANN401 (any JSON value)
     """The value of a file that dumbbell wrote, or somebody in its place.
 
     Raises:

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
 from dumbbell.base.errors import UserError
@@ -17,7 +16,7 @@ from dumbbell.catalog.membership import Membership, Shorter, parse_membership, p
 from dumbbell.catalog.path import PathModel, parse_path
 from dumbbell.catalog.published import Publication, parse_publication
 from dumbbell.catalog.scheme import Scheme, parse_scheme
-from dumbbell.catalog.toml_tables import TomlTable, parse_toml, read_toml, to_toml
+from dumbbell.catalog.toml_tables import TomlTable, parse_toml, to_toml
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,15 +110,6 @@ def parse_experiment_file(table: TomlTable) -> ExperimentFile:
     )
     table.finish()
     return experiment_file
-
-
-def stored_experiment_file(file: Path) -> ExperimentFile:
-    """The experiment that results have kept: it brings all that it names, and nothing else is looked up.
-
-    Raises:
-        UserError: the file cannot be read, or a key or value in it is not allowed.
-    """
-    return replace(parse_experiment_file(read_toml(file)), closed=True)
 
 
 def _own(table: TomlTable, parse: Any) -> dict[str, Any]:  # noqa: ANN401 (one helper for two kinds of items)

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.input_files import TOML, read_text
 
@@ -25,7 +26,7 @@ TOO_DEEP = f"tables and lists are nested too deeply: allowed are {MOST_NESTED} l
 TOO_LONG = "a whole number is too long: allowed are 64 bits, with the sign"
 
 
-def read_toml(file: Path, *, wide: bool = False) -> "TomlTable":
+def read_toml(file: Path | Entry, *, wide: bool = False) -> "TomlTable":
     """The TOML file as a table that checks itself; `wide` as of `parse_toml`.
 
     Raises:

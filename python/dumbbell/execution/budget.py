@@ -94,7 +94,8 @@ def _disk(results: ResultsDirectory) -> Iterator[Budget]:
     def measure(run: Run, _: RunStatistics) -> int:
         folder = results.folder(run)
         statistics = folder / STATISTICS
-        return size_of(folder) + (int(_INDEXED * statistics.stat().st_size) if statistics.is_file() else 0)
+        found = statistics.status()
+        return size_of(folder.path) + (int(_INDEXED * found.st_size) if found is not None else 0)
 
     def beside() -> int:
         files = (file for file in results.directory.iterdir() if file.is_file() and not file.name.startswith(INDEX))

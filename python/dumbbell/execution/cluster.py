@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell.backends import Executor
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.logs import line_of, logger
 from dumbbell.base.progress import Stage
@@ -182,7 +183,7 @@ def _store(task: Task, parcel: Parcel) -> None:
     task.temporary.mkdir(parents=True)
     for name, content in parcel.files.items():
         (task.temporary / name).write_bytes(content)
-    fault = damage(task.temporary, parcel.statistics, "none")
+    fault = damage(Entry.of(task.temporary), parcel.statistics, "none")
     if fault is not None:
         raise OSError(errno.EBADMSG, "what a worker sent has changed on its way", fault)
     publish(task.temporary, task.final)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from dumbbell.backends import Executor, find_executor
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
+from dumbbell.base.entry import Entry
 from dumbbell.base.guardian import LET_GO_S, Bounds, machine_memory_bytes
 from dumbbell.base.inbox import TOKEN_BYTES, Garbled, Inbox
 from dumbbell.base.interrupts import Undisturbed
@@ -42,7 +43,7 @@ from dumbbell.execution.worker import (
 )
 from dumbbell.experiment import Run
 from dumbbell.results import Gathering, Recording, ResultsDirectory
-from dumbbell.results.files import remove_left, require_beneath
+from dumbbell.results.files import remove_left
 from dumbbell.results.series.run_files import LOG
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def execute(
     could use up too much, it stops.
     """
     for part in work:
-        require_beneath(part.results.directory, part.results.unfinished)
+        part.results.unfinished.require_beneath()
     outcome = Outcome()
     executors = {part.results.directory: find_executor(part.results.experiment) for part in work}
     executor = executors[work[0].results.directory]
@@ -123,10 +124,10 @@ def execute(
     try:
         for part in work:
             remove_left(part.results.directory)
-            shutil.rmtree(part.results.unfinished, ignore_errors=True)
+            shutil.rmtree(part.results.unfinished.path, ignore_errors=True)
         pool: Pool | Cluster | None = None
         try:
-            place = work[0].results.unfinished
+            place = work[0].results.unfinished.path
             jobs = min(jobs, len(todo))
             has_plugins = any(results.experiment.outside(run) for results, run in todo)
             if cluster is None:
@@ -172,7 +173,7 @@ def execute(
             following.close()
             recording.close()
             for part in work:
-                shutil.rmtree(part.results.unfinished, ignore_errors=True)
+                shutil.rmtree(part.results.unfinished.path, ignore_errors=True)
         outcome.interrupted |= cleaning.was_interrupted
     return outcome
 
@@ -186,7 +187,7 @@ def _pieces(work: list[Work]) -> list[Piece]:
     return [piece for part in work for piece in pieces(part.results.experiment, part.runs)]
 
 
-def _note(outcome: Outcome, run: Run, statistics: RunStatistics, log_file: Path) -> Path | None:
+def _note(outcome: Outcome, run: Run, statistics: RunStatistics, log_file: Entry) -> Path | None:
     """Adds what became of a run to the outcome; the log of one that failed."""
     status, reason = statistics["status"], statistics.get("reason") or ""
     if status == "done":
@@ -195,7 +196,7 @@ def _note(outcome: Outcome, run: Run, statistics: RunStatistics, log_file: Path)
         outcome.degraded.append((run, reason))
     else:
         outcome.failed.append((run, reason if status == "failed" else f"{status}: {reason}"))
-        outcome.logs.append(log_file if log_file.is_file() else None)
+        outcome.logs.append(log_file.path if log_file.is_file() else None)
         return outcome.logs[-1]
     return None
 
@@ -243,8 +244,8 @@ def _tasks(todo: list[tuple[ResultsDirectory, Run]], executors: Mapping[Path, Ex
             specification=json.dumps(results.experiment.specification(run)),
             outside=tuple(f"{scheme.name} ({scheme.code})" for scheme in results.experiment.outside(run)),
             out=here / results.directory,
-            temporary=here / results.unfinished / str(place),
-            final=here / results.folder(run),
+            temporary=here / results.unfinished.path / str(place),
+            final=here / results.folder(run).path,
             levels=wanted,
         )
 

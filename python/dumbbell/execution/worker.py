@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 from dumbbell import _core
 from dumbbell.backends import Executor
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, one_line, printable
 from dumbbell.base.guardian import KEPT_OUTPUT_BYTES, Bounds, Ended, apart, end_like, was_copied
 from dumbbell.base.inbox import Garbled, Inbox, send
@@ -33,7 +34,7 @@ from dumbbell.base.version import __version__
 from dumbbell.catalog.trace_files import without_times
 from dumbbell.results.directory import unsuccessful
 from dumbbell.results.environment import now
-from dumbbell.results.files import publish, publish_all, require_beneath
+from dumbbell.results.files import publish, publish_all
 from dumbbell.results.integrity import recorded
 from dumbbell.results.series.run_files import LOG
 from dumbbell.results.shape import require_statistics
@@ -419,10 +420,10 @@ def _made(task: Task, run_log: RunLog, obstacle: str | None, say: Callable[[str,
             say(line, stands_still)
 
     statistics = task.executor.run_one(task.specification, task.temporary, note)
-    files = recorded(task.temporary)
+    files = recorded(Entry.of(task.temporary))
     state = {"backend": task.executor.backend.full_name, "status": "done", "reason": None}
     times = {"started_at": started_at, "ended_at": now()}
-    kept = {**state, **times, **statistics, "samples": read_sampled(task.temporary), "files": files}
+    kept = {**state, **times, **statistics, "samples": read_sampled(Entry.of(task.temporary)), "files": files}
     require_statistics("what came of it", kept)  # another machine may have had its part in it
     log.debug("kept files=%s", ",".join(files))
     return Attempt(cast("RunStatistics", kept))
@@ -492,7 +493,7 @@ def require_places(task: Task) -> None:
     if not task.out.is_dir():  # it would be made anew, without what a results directory needs
         raise FileNotFoundError(errno.ENOENT, "the results directory is gone", str(task.out))
     for place in (task.temporary, task.final):
-        require_beneath(task.out, place)
+        Entry(task.out, place).require_beneath()
 
 
 def _write(task: Task, attempt: Attempt) -> None:

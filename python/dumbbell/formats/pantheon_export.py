@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
 from dumbbell.base.clock import SYSTEM_CLOCK
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, printable
 from dumbbell.base.names import RULE, foreign_name, is_name, unlike
 from dumbbell.base.progress import Piece, Progress, Stage
@@ -79,7 +80,7 @@ def _export_path(
         clock += datetime.timedelta(seconds=results.experiment.duration_s + PAUSE_S)
         stem = f"{key}_{{}}_run{run.run}.log"
         logs = [str(folder / stem.format(part)) for part in ("datalink", "acklink")]
-        _core.export_pantheon(str(packets), logs[0], logs[1], init_us)
+        _core.export_pantheon(packets, logs[0], logs[1], init_us)
         generated = _stamp(SYSTEM_CLOCK.utc())
         text = stats_text(times, statistics, generated)
         (folder / stem.format("stats")).write_text(text, encoding="utf-8")
@@ -127,7 +128,7 @@ def _origin(results: ResultsDirectory) -> datetime.datetime:
     raise UserError(f"{where}: allowed is a time as in ISO 8601, of {_FIRST_YEAR} to {_LAST_YEAR}")
 
 
-def _times(file: Path, statistics: RunTable, clock: datetime.datetime, duration_s: float) -> tuple[RunTimes, int]:
+def _times(file: Entry, statistics: RunTable, clock: datetime.datetime, duration_s: float) -> tuple[RunTimes, int]:
     """When the run was made; a simulated one is given a place on a time axis that starts with the experiment."""
     imported, init_us = statistics.get("imported"), statistics.get("init_us")
     if init_us is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dumbbell import _core
 from dumbbell.base.backend import find_backend
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, listed, one_line, worded
 from dumbbell.base.names import foreign_name, unlike
 from dumbbell.base.progress import Piece, Progress
@@ -132,7 +133,7 @@ def _check_time(during: During, duration_s: float) -> None:
 
 
 def write_flow(
-    folder: Path,
+    folder: Entry,
     number: int,
     scheme: str,
     title: str,
@@ -144,9 +145,9 @@ def write_flow(
     """Writes flow `number` of the run whose files are in `folder`."""
     samples = folder / "flows.parquet"
     trace = {"title": title, "description": description, "name": scheme}
-    state = str(samples) if samples.is_file() else None
+    state = samples if samples.is_file() else None
     from_ns, to_ns = (None if each is None else round(each * 1e9) for each in during)
-    packets = str(folder / "packets.parquet")
+    packets = folder / "packets.parquet"
     _core.export_qlog(packets, state, str(file), number, draft, json.dumps(trace), from_ns or 0, to_ns)
 
 

@@ -186,7 +186,7 @@ def add_failed(results: ResultsDirectory, run: Run, reason: str, source: str) ->
 
 def run_folder(results: ResultsDirectory) -> Path:
     """Where the files of the next run are made."""
-    folder = results.unfinished / "run"
+    folder = results.unfinished.path / "run"
     folder.mkdir(parents=True)
     return folder
 
@@ -195,11 +195,11 @@ def keep_run(results: ResultsDirectory, run: Run, folder: Path, statistics: RunS
     """Moves the folder of a run to its place, with its statistics and what there is to say of its import."""
     (folder / "log.txt").write_text("\n".join([f"{now()} {log[0]}", *log[1:]]) + "\n", encoding="utf-8")
     (folder / "stats.json").write_text(to_json(results.complete(run, statistics)), encoding="utf-8")
-    publish(folder, results.folder(run))
+    publish(folder, results.folder(run).path)
 
 
 def finish(results: ResultsDirectory) -> None:
     """Completes the directory: its database, and nothing unfinished."""
-    if results.unfinished.exists():
-        results.unfinished.rmdir()
+    if results.unfinished.path.exists():
+        results.unfinished.path.rmdir()
     Recording([results]).close()

@@ -80,8 +80,9 @@ def write_report(
         pieces = [Piece(f"writing {form}", _cost_s(form, model, all_runs), form) for form in forms]
         written = []
         for form in progress.expect("files", pieces).each(forms):
-            write_atomically(results_dir / form, makers[form]())
-            written.append(results_dir / form)
+            file = results.root / form
+            write_atomically(file, makers[form]())
+            written.append(file.path)
     if said := bad_sentence(model):
         progress.line(said)
     return written
@@ -120,9 +121,9 @@ def _long(model: ReportModel, jobs: int | None, progress: Progress) -> Makers:
 def _write_run(model: ReportModel, run: RunEntry, jobs: int | None, progress: Progress) -> Path:
     figures = Figures(Overview(model), model.styles)
     draw_runs(figures, model, [run], jobs, progress)
-    file = model.directory / run_file(model, run)
+    file = model.root / run_file(model, run)
     write_atomically(file, run_page(model, figures, run))
-    return file
+    return file.path
 
 
 def run_file(model: ReportModel, run: RunEntry) -> str:

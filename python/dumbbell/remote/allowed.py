@@ -10,8 +10,8 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+from dumbbell.base.entry import open_regular
 from dumbbell.base.errors import UserError, listed
-from dumbbell.base.input_files import open_regular
 
 MOST_BYTES = 2**16
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

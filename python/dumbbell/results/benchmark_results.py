@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dumbbell import catalog
+from dumbbell.base.entry import Entry
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.membership import Membership
 from dumbbell.results import ResultsDirectory
-from dumbbell.results.files import require_beneath
 
 DATABASE = "benchmark.sqlite"
 VERDICTS = "verdicts.json"
@@ -25,7 +25,7 @@ def require_own_folders(directory: Path) -> None:
         OSError: names the folder.
     """
     for each in _FOLDERS:
-        require_beneath(directory, directory / each)
+        (Entry.of(directory) / each).require_beneath()
 
 
 @dataclass(frozen=True)

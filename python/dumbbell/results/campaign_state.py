@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError
 from dumbbell.base.json_text import read_json, to_json
 from dumbbell.results.directory import DAMAGED
@@ -93,7 +94,7 @@ def read_state(directory: Path) -> State | None:
     Raises:
         UserError: it is damaged.
     """
-    file = directory / STATE_FILE
+    file = Entry.of(directory) / STATE_FILE
     try:
         content = read_json(file)
     except (FileNotFoundError, NotADirectoryError):
@@ -138,7 +139,7 @@ def as_json(directory: Path, clock: Clock = SYSTEM_CLOCK) -> dict[str, object] |
         state = read_state(directory)
         if state is None:
             return None
-        seen_s, seen_at = _seen(directory / STATE_FILE)
+        seen_s, seen_at = _seen(Entry.of(directory) / STATE_FILE)
     except UserError as error:
         return {DAMAGED: str(error).replace(f"{directory}/", "")}
     going = state.state in (_RUNNING, _WAITING)
@@ -147,13 +148,14 @@ def as_json(directory: Path, clock: Clock = SYSTEM_CLOCK) -> dict[str, object] |
     return told | {"alive": alive, "seen_at": seen_at, "in_words": state.in_words(alive, seen_at)}
 
 
-def _seen(file: Path) -> tuple[float, str]:
+def _seen(file: Entry) -> tuple[float, str]:
     """When the file was touched last: Unix time, and as `stamp` writes it.
 
     Raises:
         UserError: its time is none that has a date.
     """
-    seen_s = file.stat().st_mtime
+    found = file.status()
+    seen_s = 0.0 if found is None else found.st_mtime
     try:
         return seen_s, stamp(float(int(seen_s)))
     except (ValueError, OverflowError, OSError):
@@ -184,7 +186,7 @@ class StateKeeper:
     """Writes the state file while a campaign goes on; a thread touches the file every few seconds."""
 
     def __init__(self, directory: Path, schedule: Schedule, earlier: State | None, clock: Clock = SYSTEM_CLOCK) -> None:
-        self._directory = directory
+        self._file = Entry.of(directory) / STATE_FILE
         self._clock = clock
         self._over = threading.Event()
         self._state = State(
@@ -218,7 +220,7 @@ class StateKeeper:
     def tell(self, **changes: Any) -> None:  # noqa: ANN401 (fields of `State`)
         """Says what has changed."""
         self._state = replace(self._state, **changes)
-        write_atomically(self._directory / STATE_FILE, to_json(asdict(self._state)))
+        write_atomically(self._file, to_json(asdict(self._state)))
 
     def miss(self, what: str) -> None:
         """A round was not made at its time."""
@@ -239,6 +241,6 @@ class StateKeeper:
     def _beat(self) -> None:
         while not self._clock.wait(self._over.wait, BEAT_S):
             try:
-                os.utime(self._directory / STATE_FILE)
+                self._file.touch()
             except OSError:
                 continue  # on a disk that is full or away for a while: that is not what ends a campaign

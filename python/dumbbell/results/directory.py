@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from dumbbell.base.conventions import CONVENTIONS
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, listed, one_line, require_text
 from dumbbell.base.json_shape import require_shape
 from dumbbell.base.json_text import read_json, to_json
-from dumbbell.catalog.experiment_file import stored_experiment_file
 from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.results.clocks import check_clocks
 from dumbbell.results.difference import difference
-from dumbbell.results.files import is_left, locked_file, remove_left, require_beneath, write_atomically
+from dumbbell.results.files import is_left, locked_file, remove_left, write_atomically
 from dumbbell.results.integrity import damage
-from dumbbell.results.kept_experiment import TRACES, kept_table, write_experiment
+from dumbbell.results.kept_experiment import KEPT, TRACES, kept_experiment, lasting_table, write_experiment
 from dumbbell.results.shape import ENVIRONMENT, require_statistics
 
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ STATUSES = (*ACCEPTED, "invalid", "failed")
 """What can have become of a run that was made."""
 NOT_YET = "not run: its round was missed, or is still to come"
 """That of a campaign."""
-_EXTENDED = ("runs", "for_s", "disk_quota_bytes", "data_cap_bytes", "convention")
-"""Settings that may be others when results are continued: they say how much is made, or what is shown of it."""
 DAMAGED: Literal["damaged"] = "damaged"
 """Status of a run whose statistics cannot be read; the key of an environment that cannot."""
 LEAST_FREE_BYTES = 16 * 2**20
@@ -56,6 +54,8 @@ class ResultsDirectory:
     def __init__(self, directory: Path, experiment: Experiment) -> None:
         self.directory = directory
         self.experiment = experiment
+        self.root = Entry.of(directory)
+        """The way to all that is in the directory."""
 
     @property
     def is_written(self) -> bool:
@@ -73,14 +73,14 @@ class ResultsDirectory:
         return False
 
     @property
-    def unfinished(self) -> Path:
+    def unfinished(self) -> Entry:
         """Where runs live until they are complete."""
-        return self.directory / "runs" / ".unfinished"
+        return self.root / "runs" / ".unfinished"
 
     def place(self, run: Run) -> str:
         """Where the files of `run` are, below the directory."""
-        if run.former_directory != run.directory and not (self.directory / run.directory).exists():
-            former = self.directory / run.former_directory / STATISTICS
+        if run.former_directory != run.directory and not (self.root / run.directory).is_folder():
+            former = self.root / run.former_directory / STATISTICS
             if former.is_file() and _scheme_of(former) == run.scheme:
                 return run.former_directory
         return run.directory
@@ -95,9 +95,9 @@ class ResultsDirectory:
         found = [replace(run, run=number) for run in runs if run.run == 1 for number in numbers[run.path, run.scheme]]
         return sorted(found, key=lambda run: run.run)
 
-    def folder(self, run: Run) -> Path:
+    def folder(self, run: Run) -> Entry:
         """Where the files of `run` are."""
-        return self.directory / self.place(run)
+        return self.root / self.place(run)
 
     def statistics(self, run: Run) -> RunStatistics | None:
         """The contents of the run's `stats.json`, or `None` if it has not been run.
@@ -106,10 +106,6 @@ class ResultsDirectory:
             UserError: the file is damaged; the line says where.
         """
         file = self.folder(run) / STATISTICS
-        try:
-            require_beneath(self.directory, file)
-        except OSError as error:
-            raise UserError(one_line(error)) from None
         try:
             content: Mapping[str, object] = read_json(file)
         except (FileNotFoundError, NotADirectoryError):
@@ -187,7 +183,7 @@ class ResultsDirectory:
         Raises:
             UserError: the file is damaged; the line says where.
         """
-        file = self.directory / "environment.json"
+        file = self.root / "environment.json"
         try:
             content: Environment = read_json(file)
         except FileNotFoundError:
@@ -199,7 +195,7 @@ class ResultsDirectory:
         return content
 
 
-def _check_statistics(file: Path, content: object) -> None:
+def _check_statistics(file: Entry, content: object) -> None:
     """Refuses what no statistics of a run look like.
 
     Raises:
@@ -212,7 +208,7 @@ def _check_statistics(file: Path, content: object) -> None:
     check_clocks(str(file), content)
 
 
-def _scheme_of(statistics: Path) -> object:
+def _scheme_of(statistics: Entry) -> object:
     """The scheme or mix that a run's statistics are of; `None` where they are damaged."""
     try:
         content = read_json(statistics)
@@ -221,11 +217,9 @@ def _scheme_of(statistics: Path) -> object:
     return content.get("scheme") if isinstance(content, dict) else None
 
 
-def _numbers(folder: Path) -> list[int]:
+def _numbers(folder: Entry) -> list[int]:
     """The numbers of the runs that have a directory."""
-    if not folder.is_dir():
-        return []
-    return sorted(int(each.name) for each in folder.iterdir() if each.name.isdecimal() and each.name.isascii())
+    return sorted(int(name) for name in folder.names() if name.isdecimal() and name.isascii())
 
 
 def unsuccessful(backend: str, status: Status, reason: str) -> RunStatistics:
@@ -249,7 +243,7 @@ def open_results(directory: Path, convention: str | None = None) -> ResultsDirec
         UserError: it is no results directory, or there is no such convention.
     """
     require_text("directory", str(directory))
-    file = directory / "experiment.toml"
+    file = Entry.of(directory) / KEPT
     try:
         is_there = directory.is_dir()
     except OSError as error:  # a name that is too long
@@ -257,11 +251,11 @@ def open_results(directory: Path, convention: str | None = None) -> ResultsDirec
     if not is_there:
         raise UserError(f"{directory}: no such directory")
     if not file.is_file():
-        parts = sorted(directory.glob("experiments/*/experiment.toml"))
+        parts = sorted(directory.glob(f"experiments/*/{KEPT}"))
         hint = f" (those of the benchmark are below it, like {parts[0].parent})" if parts else ""
-        raise UserError(f"{directory}: not a results directory: there is no experiment.toml in it{hint}")
+        raise UserError(f"{directory}: not a results directory: there is no {KEPT} in it{hint}")
     # whoever reads results executes nothing of theirs
-    experiment = resolve(stored_experiment_file(file))
+    experiment = resolve(kept_experiment(directory))
     if convention is not None:
         if convention not in CONVENTIONS:
             raise UserError(f"convention `{convention}`: allowed are {listed(CONVENTIONS)}")
@@ -277,7 +271,7 @@ def prepare(directory: Path, experiment: Experiment, resume: bool) -> ResultsDir
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        if (directory / "experiment.toml").exists():
+        if (directory / KEPT).exists():
             experiment = _continued(directory, experiment, resume)
         elif any(entry.name not in (LOCK, TRACES) and not is_left(entry.name) for entry in directory.iterdir()):
             raise UserError(f"{directory}: is neither empty nor a results directory: choose another --out")
@@ -312,9 +306,7 @@ def _continued(directory: Path, experiment: Experiment, resume: bool) -> Experim
     if not resume:
         raise UserError(f"{directory}: has results already: add --resume to continue them, or choose another --out")
     old = open_results(directory).experiment
-    differs = difference(
-        *({k: v for k, v in kept_table(each).items() if k not in _EXTENDED} for each in (old, experiment))
-    )
+    differs = difference(lasting_table(old), lasting_table(experiment))
     if differs:
         raise UserError(f"{directory}: cannot resume: it has results of another experiment: {differs}")
     return experiment if experiment.runs >= old.runs else old
@@ -329,7 +321,7 @@ def write_environment(results: ResultsDirectory, environment: Mapping[str, objec
     if earlier:
         environment = {**earlier, "resumed": [*earlier.get("resumed", []), environment]}
     named = {"results_id": uuid.uuid4().hex, **environment}
-    write_atomically(results.directory / "environment.json", to_json(named))
+    write_atomically(results.root / "environment.json", to_json(named))
 
 
 @contextmanager
@@ -378,7 +370,7 @@ def _make(directory: Path) -> list[Path]:
 
 def _remove_unused(directory: Path, made: list[Path]) -> None:
     """Remove the lock of a directory that has no results, and the directories `made` for it if they are empty then."""
-    if (directory / "experiment.toml").exists():
+    if (directory / KEPT).exists():
         return
     with contextlib.suppress(OSError):
         (directory / LOCK).unlink()

@@ -13,39 +13,55 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, one_line
 
 _TRIES, _TRY_AGAIN_S = 10, 0.02
 
 
-def write_atomically(file: Path, content: str | bytes) -> None:
+def write_atomically(file: Path | Entry, content: str | bytes) -> None:
     """Writes a file, texts as UTF-8: temporary name, fsync, rename, fsync of the directory."""
-    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-    _remove_left_of(file)
+    temporary = f".{file.name}.{os.getpid()}.tmp"
+    with _open_folder(file.parent) as folder:
+        _remove_left_of(file.name, folder)
+        try:
+            new = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=folder)
+            with os.fdopen(new, "wb") as stream:
+                stream.write(content.encode() if isinstance(content, str) else content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(temporary, file.name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException as error:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=folder)
+            if isinstance(error, OSError):
+                error.filename = str(file)  # the temporary name says nothing to whoever asked for the file
+                error.filename2 = None
+            raise
+        os.fsync(folder)
+
+
+@contextmanager
+def _open_folder(folder: Path | Entry) -> Iterator[int]:
+    """Hold a descriptor of a folder."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    descriptor = folder.descriptor(flags) if isinstance(folder, Entry) else os.open(folder, flags)
     try:
-        with temporary.open("xb") as stream:
-            stream.write(content.encode() if isinstance(content, str) else content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(file)
-    except BaseException as error:
-        temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            error.filename = str(file)  # the temporary name says nothing to whoever asked for the file
-        raise
-    sync(file.parent)
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 _LEFT = re.compile(r"\.(.+)\.(\d+)\.tmp")
 
 
-def _remove_left_of(file: Path) -> None:
+def _remove_left_of(file: str, folder: int) -> None:
     """Removes what processes that were killed as they wrote this file have left, those of the same number too."""
     with contextlib.suppress(OSError):
-        for entry in file.parent.iterdir():
-            left = _LEFT.fullmatch(entry.name)
-            if left and left[1] == file.name and (int(left[2]) == os.getpid() or not _lives(int(left[2]))):
-                entry.unlink(missing_ok=True)
+        for name in os.listdir(folder):
+            left = _LEFT.fullmatch(name)
+            if left and left[1] == file and (int(left[2]) == os.getpid() or not _lives(int(left[2]))):
+                os.unlink(name, dir_fd=folder)
 
 
 def _lives(process: int) -> bool:
@@ -70,20 +86,6 @@ def remove_left(directory: Path) -> None:
             entry.unlink(missing_ok=True)
 
 
-def require_beneath(root: Path, place: Path) -> None:
-    """Refuses a place that is not below `root`, or that a link below `root` leads away from.
-
-    Raises:
-        OSError: it is not.
-    """
-    parts = place.relative_to(root).parts if place.is_relative_to(root) else (os.pardir,)
-    current = root
-    for part in parts:
-        current /= part
-        if part == os.pardir or current.is_symlink():
-            raise OSError(errno.EXDEV, f"leads out of {root}", str(current))
-
-
 def require_no_link(place: Path, else_do: str = "") -> None:
     """Refuse a symbolic link, which may lead to somebody else's file; `else_do` is another remedy.
 
@@ -94,16 +96,16 @@ def require_no_link(place: Path, else_do: str = "") -> None:
         raise UserError(f"{place}: is a symbolic link: remove it{else_do}")
 
 
-Stamp = tuple[int, int, int]
+Stamp = tuple[int, int, int, int]
 
 
-def stamp(file: Path) -> Stamp | None:
+def stamp(file: Path | Entry) -> Stamp | None:
     """Return numbers that change whenever a file does; None where there is none. A link is a file of its own."""
     try:
-        status = file.lstat()
+        status = file.status() if isinstance(file, Entry) else file.lstat()
     except OSError:
         return None
-    return status.st_ino, status.st_mtime_ns, status.st_size
+    return None if status is None else (status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size)
 
 
 def sync(path: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.input_files import digest
 from dumbbell.results.series.run_files import PACKETS, kept_names
@@ -20,20 +22,19 @@ _MAGIC = b"PAR1"
 """How a Parquet file begins and ends."""
 
 
-def recorded(folder: Path) -> dict[str, KeptFile]:
+def recorded(folder: Entry) -> dict[str, KeptFile]:
     """What is to be known of the files that a run kept in `folder`."""
     return {
-        name: {"bytes": (folder / name).stat().st_size, "sha256": digest(folder / name)}
-        for name in sorted(kept_names(folder))
+        name: {"bytes": _size(folder / name), "sha256": digest(folder / name)} for name in sorted(kept_names(folder))
     }
 
 
-def damage(folder: Path, statistics: RunStatistics, log: str) -> str | None:
+def damage(folder: Entry, statistics: RunStatistics, log: str) -> str | None:
     """The first of the `faults` of a run; nothing if its files are as they were recorded."""
     return next(faults(folder, statistics, log), None)
 
 
-def faults(folder: Path, statistics: RunStatistics, log: str) -> Iterator[str]:
+def faults(folder: Entry, statistics: RunStatistics, log: str) -> Iterator[str]:
     """Yield what is wrong with the files of a run whose packet log is `log`, a line for each file.
 
     Of results that recorded nothing about their files these have to be there and to end like such files.
@@ -54,20 +55,26 @@ def faults(folder: Path, statistics: RunStatistics, log: str) -> Iterator[str]:
             yield fault
 
 
-def _fault(file: Path, facts: object) -> str | None:
-    if file.is_symlink():
-        return f"{file.name} is a symbolic link"
-    if not file.is_file():
+def _fault(file: Entry, facts: object) -> str | None:
+    found = file.status()
+    if found is None:
         return f"{file.name} is missing"
+    if not stat.S_ISREG(found.st_mode):
+        return f"{file.name} is {'a symbolic link' if stat.S_ISLNK(found.st_mode) else 'no regular file'}"
     if not isinstance(facts, dict):
         return None if _ends(file) else f"{file.name} is cut off"
-    size = file.stat().st_size
+    size = found.st_size
     if size != facts.get("bytes"):
         return f"{file.name} has {size} bytes, not {facts.get('bytes')}"
     return None if digest(file) == facts.get("sha256") else f"{file.name} is not what was recorded: its SHA-256 differs"
 
 
-def _ends(file: Path) -> bool:
-    with file.open("rb") as stream:
-        stream.seek(max(file.stat().st_size - len(_MAGIC), 0))
+def _size(file: Entry) -> int:
+    with file.open_regular() as stream:
+        return os.fstat(stream.fileno()).st_size
+
+
+def _ends(file: Entry) -> bool:
+    with file.open_regular() as stream:
+        stream.seek(max(os.fstat(stream.fileno()).st_size - len(_MAGIC), 0))
         return stream.read() == _MAGIC

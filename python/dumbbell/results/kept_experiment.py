@@ -1,17 +1,51 @@
 """The experiment as a results directory keeps it: `experiment.toml`, and beside it the trace files that it names."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from dumbbell.base.entry import Entry
+from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.input_files import TEXT, read_bytes
+from dumbbell.catalog.experiment_file import ExperimentFile, parse_experiment_file
 from dumbbell.catalog.open_tables import Element
-from dumbbell.catalog.toml_tables import to_toml
+from dumbbell.catalog.toml_tables import read_toml, to_toml
 from dumbbell.catalog.trace_files import names_file
 from dumbbell.experiment import Experiment
 from dumbbell.results.files import write_atomically
 
+KEPT = "experiment.toml"
 TRACES = "traces"
 """The folder of the trace files."""
+_EXTENDED = ("runs", "for_s", "disk_quota_bytes", "data_cap_bytes", "convention")
+"""Settings that may be others when results are continued: they say how much is made, or what is shown of it."""
+
+
+def kept_experiment(directory: Path) -> ExperimentFile:
+    """Return the experiment of a results directory: it brings all that it names, and nothing else is looked up.
+
+    Raises:
+        UserError: the file cannot be read, a key or value in it is not allowed, or it names a file elsewhere.
+    """
+    root = Entry.of(directory)
+    table = read_toml(root / KEPT)
+    for element in _trace_files(table.raw):
+        try:
+            (root / str(element["file"])).require_beneath()
+        except OSError as error:
+            raise UserError(f"{root / KEPT}: trace `file` = {element['file']}: {one_line(error)}") from None
+    return replace(parse_experiment_file(table), closed=True)
+
+
+def _trace_files(value: object) -> Iterator[Mapping[str, object]]:
+    """Yield the elements of paths that name files, wherever they stand."""
+    if isinstance(value, Mapping):
+        if names_file(value):
+            yield value
+        value = [*value.values()]
+    if isinstance(value, list):
+        for each in value:
+            yield from _trace_files(each)
 
 
 def kept_table(experiment: Experiment) -> dict[str, object]:
@@ -23,6 +57,11 @@ def kept_table(experiment: Experiment) -> dict[str, object]:
     return experiment.table() | {"path": paths}
 
 
+def lasting_table(experiment: Experiment) -> dict[str, object]:
+    """Return the table of an experiment without what may change when results are continued."""
+    return {key: value for key, value in kept_table(experiment).items() if key not in _EXTENDED}
+
+
 def write_experiment(directory: Path, experiment: Experiment) -> None:
     """Copy the trace files of an experiment into a results directory, and write its `experiment.toml`.
 
@@ -30,13 +69,14 @@ def write_experiment(directory: Path, experiment: Experiment) -> None:
         UserError: a trace file cannot be read.
         OSError: a file cannot be written.
     """
+    root = Entry.of(directory)
     for path in experiment.paths.values():
         for element in filter(names_file, (*path.data, *path.ack)):
-            file = directory / _named(element)["file"]
-            if not file.exists():
-                file.parent.mkdir(exist_ok=True)
+            file = root / _named(element)["file"]
+            if not file.is_file():
+                file.parent.make_folder()
                 write_atomically(file, read_bytes(Path(element["file"]), TEXT))
-    write_atomically(directory / "experiment.toml", to_toml(kept_table(experiment)))
+    write_atomically(root / KEPT, to_toml(kept_table(experiment)))
 
 
 def _named(element: Element) -> Element:

@@ -7,21 +7,20 @@ bounded, and of the shape that it is written with, or it is not there.
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, printable
 from dumbbell.base.json_shape import Each, Table, require_shape
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.base.live_file import SUFFIX
 from dumbbell.results.directory import open_results
-from dumbbell.results.files import Stamp, require_beneath, stamp
+from dumbbell.results.files import Stamp, stamp
+from dumbbell.results.kept_experiment import KEPT
 from dumbbell.results.sql.index_file import index_state, made_and_failed
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ class LiveRun:
 class LivePlace:
     """A folder in which runs go on, and what was read there."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Entry) -> None:
         self.folder = folder
         self._read: dict[str, tuple[Stamp, RunShown | None]] = {}
         self._labels: dict[str, str] = {}
@@ -100,10 +99,9 @@ class LivePlace:
         """Return the labels of the runs that go on, and what they show. `runs` are those of the experiment by label."""
         known = runs or {}
         found: dict[str, set[str]] = {}
-        with suppress(OSError), os.scandir(self.folder) as entries:
-            for _, entry in zip(range(_MOST_ENTRIES), entries, strict=False):
-                if numbered := _NUMBERED.fullmatch(entry.name):
-                    found.setdefault(numbered[1], set()).add(numbered[2])
+        for name in self.folder.names(_MOST_ENTRIES):
+            if numbered := _NUMBERED.fullmatch(name):
+                found.setdefault(numbered[1], set()).add(numbered[2])
         keys = sorted(found, key=int)[:_MOST_RUNS]
         self._read = {key: self._read[key] for key in keys if key in self._read}
         self._labels = {key: self._labels[key] for key in keys if key in self._labels}
@@ -124,7 +122,7 @@ class LivePlace:
         if kept is None or kept[0] != now:
             try:
                 self._read[key] = now, _parsed(_beginning(file, _MOST_BYTES + 1))
-            except OSError:
+            except (OSError, UserError):
                 return None
         return self._read[key][1]
 
@@ -132,7 +130,7 @@ class LivePlace:
         """Return what the run is called, by the first line of its log: `TIME dumbbell VERSION: LABEL`."""
         if key not in self._labels:
             line = b""
-            with suppress(OSError):
+            with suppress(OSError, UserError):
                 line = _beginning(self.folder / f"{key}.log", _MOST_IN_LINE)
             first, end, _ = line.decode(errors="replace").partition("\n")
             if not end:
@@ -148,7 +146,7 @@ class LiveResults:
         self.results = results
         self._place = LivePlace(results.unfinished)
         self._counted: tuple[object, tuple[int, int]] = (None, (0, 0))
-        self._file = results.directory / "experiment.toml"
+        self._file = results.root / KEPT
         self._written = stamp(self._file)
 
     @cached_property
@@ -174,22 +172,16 @@ class LiveResults:
 
     def look(self) -> tuple[list[str], list[LiveRun]]:
         """Return the labels of the runs that go on, and what those with real packets show."""
-        with suppress(OSError):
-            require_beneath(self.results.directory, self.results.unfinished)
-            return self._place.look(self._runs)
-        return [], []
+        return self._place.look(self._runs)
 
 
-def _beginning(file: Path, most_bytes: int) -> bytes:
-    """Return the first bytes of a regular file that is no link.
+def _beginning(file: Entry, most_bytes: int) -> bytes:
+    """Return the first bytes of a regular file.
 
     Raises:
-        OSError: it is something else, or cannot be read.
+        OSError, UserError: it is something else, or cannot be read.
     """
-    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError("is no regular file")
+    with file.open_regular() as stream:
         return stream.read(most_bytes)
 
 

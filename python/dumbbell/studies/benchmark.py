@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from dumbbell import catalog
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.json_shape import Each, Table, require_shape
 from dumbbell.base.json_text import read_json
@@ -174,8 +175,8 @@ def _ordered(experiment_files: list[ExperimentFile], quick: bool) -> list[Experi
 def keep_experiment_file(directory: Path, experiment_file: ExperimentFile, changed: bool) -> None:
     """Stores an experiment that is not as we ship it beside its results: its pages need it."""
     if changed or not catalog.experiments().is_shipped(experiment_file.file):
-        file = part_directory(directory, experiment_file).with_name(f"{experiment_file.name}.toml")
-        file.parent.mkdir(exist_ok=True)
+        file = Entry.of(directory) / "experiments" / f"{experiment_file.name}.toml"
+        file.parent.make_folder()
         write_atomically(file, to_toml(experiment_file.table()))
 
 
@@ -243,7 +244,7 @@ def read_note(directory: Path) -> Note | None:
     Raises:
         UserError: the file is damaged.
     """
-    file = directory / NOTE
+    file = Entry.of(directory) / NOTE
     try:
         found = read_json(file)
     except (FileNotFoundError, NotADirectoryError):
@@ -275,7 +276,7 @@ def take(directory: Path, wanted: Note, resume: bool) -> None:
     if any(entry.name != LOCK for entry in directory.iterdir()):
         raise UserError(f"{directory}: is neither empty nor a benchmark's directory: choose another --out")
     try:
-        write_atomically(directory / NOTE, to_json(asdict(wanted)))
+        write_atomically(Entry.of(directory) / NOTE, to_json(asdict(wanted)))
     except OSError as error:
         raise UserError(f"cannot write to {directory}: {error.strerror or error}") from None
 
@@ -289,14 +290,15 @@ def open_benchmark(directory: Path) -> Benchmark:
     note = read_note(directory)
     if note is None:
         raise UserError(f"{directory}: not the directory of a benchmark: there is no {NOTE} in it")
-    kept = [parse_experiment_file(read_toml(file)) for file in sorted((directory / "experiments").glob("*.toml"))]
+    folder = Entry.of(directory) / "experiments"
+    kept = [parse_experiment_file(read_toml(folder / name)) for name in folder.names() if name.endswith(".toml")]
     shipped = [
         experiment_file for experiment_file in _listed() if experiment_file.name not in {other.name for other in kept}
     ]
     made = [
         experiment_file
         for experiment_file in _ordered([*shipped, *kept], note.quick)
-        if part_directory(directory, experiment_file).is_dir()
+        if Entry(directory, part_directory(directory, experiment_file)).is_folder()
     ]
     parts = tuple(
         Part(experiment_file, open_results(part_directory(directory, experiment_file))) for experiment_file in made

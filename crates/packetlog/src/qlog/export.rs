@@ -3,7 +3,7 @@
 use super::Draft;
 use super::metrics::{Gather, Update};
 use crate::pending::Pending;
-use crate::{Error, Interrupts, Key, PacketLogReader, SampleReader, SampleTable};
+use crate::{Error, Interrupts, Key, LogFile, PacketLogReader, SampleReader, SampleTable};
 use record::{Event, Record};
 use serde_json::{Map, Value, json};
 use std::fs::File;
@@ -111,8 +111,8 @@ impl QlogExport {
     /// A file that cannot be read or written; the work is to end.
     pub fn write_run(
         mut self,
-        packets: &Path,
-        samples: Option<&Path>,
+        packets: impl Into<LogFile>,
+        samples: Option<LogFile>,
         interrupts: &Interrupts,
     ) -> Result<u64, Error> {
         let mut updates = Updates::open(samples, self.flow, interrupts)?;
@@ -337,8 +337,8 @@ struct Updates {
 }
 
 impl Updates {
-    fn open(samples: Option<&Path>, flow: u32, interrupts: &Interrupts) -> Result<Self, Error> {
-        let samples = samples.map(|path| SampleReader::open(path, SampleTable::Flows)).transpose()?;
+    fn open(samples: Option<LogFile>, flow: u32, interrupts: &Interrupts) -> Result<Self, Error> {
+        let samples = samples.map(|log| SampleReader::open(log, SampleTable::Flows)).transpose()?;
         let (flow, gather, interrupts) = (Key::Flow(flow), Gather::default(), interrupts.clone());
         let mut updates = Self { samples, flow, gather, next: None, interrupts };
         updates.next = updates.read()?;

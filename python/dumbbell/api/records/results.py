@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from os import PathLike
@@ -23,9 +24,11 @@ from dumbbell.results.analysis.summary import Repetitions, repetitions
 from dumbbell.results.directory import DAMAGED, STATISTICS
 from dumbbell.results.import_metadata import first_lines, tested
 from dumbbell.results.integrity import faults
+from dumbbell.results.recompute import has_all_packets, wrong_number
 from dumbbell.results.series.run_files import kept_files
 from dumbbell.results.series.table import Table
 from dumbbell.results.sizes import sizes
+from dumbbell.results.sql.index_file import index_faults
 
 if TYPE_CHECKING:
     from dumbbell.api.records.figures import Figure
@@ -142,10 +145,28 @@ class Results:
             if run.status == DAMAGED:
                 yield run, [str(run.reason)]
             elif run.status in ACCEPTED:
-                folder = self.directory / run.statistics["directory"]
+                folder = self._content.root / run.statistics["directory"]
                 yield run, list(faults(folder, run.statistics, self.experiment.log))
             elif run.status == "missing" and run.kept:  # a run's directory is complete or absent
                 yield run, [f"{STATISTICS} is missing"]
+
+    def index_faults(self) -> list[str]:
+        """Return a line if `results.sqlite` says other numbers than the runs: it is old, or somebody has changed it."""
+        return list(index_faults(self._content))
+
+    def recompute(self, most: int | None = None) -> Iterator[tuple[RunResults, str | None]]:
+        """Yield runs with a line if their packet logs tell other numbers than their statistics; else with None.
+
+        All good runs that dumbbell has executed and whose packets were kept, or `most` of them, drawn at random.
+        Numbers that no packet log tells, such as windows and retransmissions, are not compared.
+        """
+        made = (run for run in self.runs if run.status in ACCEPTED)
+        possible = [run for run in made if has_all_packets(self._content, run.statistics)]
+        if most is not None and most < len(possible):
+            drawn = set(random.SystemRandom().sample(range(len(possible)), most))
+            possible = [run for number, run in enumerate(possible) if number in drawn]
+        for run in possible:
+            yield run, wrong_number(self._content, run.statistics)
 
     def sizes(self) -> dict[str, int]:
         """Return how many bytes the files in the directory take, by kind.

@@ -16,6 +16,7 @@ from dumbbell import _core
 from dumbbell.base.backend import Backend, find_backend
 from dumbbell.base.clock import SYSTEM_CLOCK
 from dumbbell.base.conventions import Convention
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, listed, nearest, one_line, shortened
 from dumbbell.base.input_files import TEXT, read_text
 from dumbbell.base.version import __version__
@@ -37,7 +38,6 @@ from dumbbell.results.analysis.published import Beside, beside
 from dumbbell.results.analysis.shares import is_mixed
 from dumbbell.results.analysis.summary import Repetitions, repetitions
 from dumbbell.results.clocks import Clocks, Interval, clocks_of
-from dumbbell.results.files import require_beneath
 from dumbbell.results.import_metadata import first_lines
 from dumbbell.results.numbers import flat
 from dumbbell.results.series.run_files import PACKETS, RUN_FILES, kept_files
@@ -211,6 +211,11 @@ class ReportModel:
     findings: tuple[str, ...] = ()
     """What the results show, as sentences; the most important first."""
 
+    @property
+    def root(self) -> Entry:
+        """The way to all that is in the directory."""
+        return Entry.of(self.directory)
+
     def of(self, path: str, scheme: str | None = None) -> list[RunEntry]:
         """The runs on a path, of one scheme or of all, in order."""
         return [run for run in self.runs if run.path == path and scheme in (None, run.scheme)]
@@ -326,7 +331,7 @@ def model_of(results: ResultsDirectory, generated_at: datetime | None = None) ->
         seed=experiment.seed if experiment.capabilities.repeatable else None,
         records=records(environment, __version__),
         command=_REPEAT if experiment.capabilities.executes else _command_line(environment),
-        notes=_notes(results.directory),
+        notes=_notes(results.root / NOTES_FILE),
         titles={name: scheme.title for name, scheme in experiment.schemes.items()},
         schemes=tuple(_scheme(label, experiment) for label in labels),
         paths=tuple(_path(path, backend, experiment.cells.get(path.name)) for path in experiment.paths.values()),
@@ -342,15 +347,14 @@ def _command_line(environment: Mapping[str, Any]) -> str:
     return shlex.join(str(word) for word in command) if isinstance(command, list) else ""
 
 
-def _notes(directory: Path) -> tuple[str, ...]:
+def _notes(file: Entry) -> tuple[str, ...]:
     """The lines of `notes.txt`, which whoever made the results may put there."""
     try:
-        require_beneath(directory, directory / NOTES_FILE)
-        text = read_text(directory / NOTES_FILE, TEXT)
+        text = read_text(file, TEXT)
     except FileNotFoundError:
         return ()
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{directory / NOTES_FILE}: {one_line(error)}") from None
+        raise UserError(f"{file}: {one_line(error)}") from None
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return tuple(first_lines("\n".join(lines), MOST_NOTES, NOTES_FILE).splitlines())
 
@@ -415,7 +419,9 @@ def _run(results: ResultsDirectory, planned: Run, intervals: int) -> RunEntry:
     )
 
 
-def _transfers(experiment: Experiment, folder: Path, content: RunTable, intervals: int) -> tuple[Transfers | None, str]:
+def _transfers(
+    experiment: Experiment, folder: Entry, content: RunTable, intervals: int
+) -> tuple[Transfers | None, str]:
     """The transfers of a run, if the experiment asks for them, and why there are none although it does."""
     if experiment.intervals_s is None:
         return None, ""
@@ -431,7 +437,7 @@ def _transfers(experiment: Experiment, folder: Path, content: RunTable, interval
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z ", re.ASCII)
 
 
-def _times(content: RunTable, log: Path) -> RunTimes:
+def _times(content: RunTable, log: Entry) -> RunTimes:
     """When the run was made: as imported, as in its statistics, or from the first and last stamp of its log."""
     if "imported" in content:
         return times_of(content["imported"])

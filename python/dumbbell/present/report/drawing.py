@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy
 from numpy.typing import NDArray
 
 from dumbbell import _core
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import one_line
 from dumbbell.base.progress import Piece, Progress, Stage
 from dumbbell.execution.spread import START_S, Helpers, worth
@@ -205,7 +205,7 @@ def draw_runs(
     """Add the figures of the `wanted` runs, drawn on `jobs` CPUs (all if None); delays of a path have one axis."""
     tasks = {}
     for index, run in enumerate(wanted):
-        kept = kept_files(model.directory / run.folder)
+        kept = kept_files(model.root / run.folder)
         if kept:
             tasks[run.folder] = draw_job(f"r{index}", run.content, kept, model.scheme_title)
         else:
@@ -235,7 +235,8 @@ def _stage(
 
 
 def _log_bytes(job: Job) -> int:
-    return job.packets.stat().st_size if isinstance(job.packets, Path) else 0
+    found = job.packets.status() if isinstance(job.packets, Entry) else None
+    return 0 if found is None else found.st_size
 
 
 def _on_one_axis(runs: Sequence[RunEntry], tasks: Mapping[str, Job], found: Sequence[Rates | None]) -> dict[str, Job]:
@@ -329,8 +330,8 @@ def draw_one(job: Job, kind: str) -> str:
     return _DRAWN[kind](job, _Logs(job))
 
 
-def _folder(job: Job) -> Path | None:
-    files = [kept for kept in (job.packets, job.samples, job.links) if isinstance(kept, Path)]
+def _folder(job: Job) -> Entry | None:
+    files = [kept for kept in (job.packets, job.samples, job.links) if isinstance(kept, Entry)]
     return files[0].parent if files else None
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -154,8 +155,10 @@ def application(explorer: Explorer) -> Starlette:
         return Response(run.qlog(flow), media_type=BYTES, headers=_as_file(name))
 
     def file(run: OneRun, request: Request) -> Response:
-        found = run.file(request.path_params["name"])
-        return FileResponse(found, media_type=BYTES, headers=_as_file(found.name))
+        name = request.path_params["name"]
+        opened = run.file(name)  # by its name it would be looked up again, and might be a link by then
+        place, end = f"/proc/self/fd/{opened.fileno()}", BackgroundTask(opened.close)
+        return FileResponse(place, media_type=BYTES, headers=_as_file(name), background=end)
 
     def column(request: Request) -> Response:
         return Response(explorer.kept_table().column(request.path_params["name"]), media_type=BYTES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from dumbbell.base.entry import Entry
 from dumbbell.results.live_runs import LivePlace, LiveResults
 from dumbbell.results.sql.index_file import index_state
 
@@ -25,7 +26,7 @@ class Watched:
     def __init__(self, places: Sequence[Place], folder: Path | None = None) -> None:
         self.running = False
         self._places = [(place, LiveResults(place.results)) for place in places]
-        self._folder = None if folder is None else LivePlace(folder)
+        self._folder = None if folder is None else LivePlace(Entry.of(folder))
         self._states = self._state()
         self._said: dict[str, object] = {}
         self._stamps: dict[str, Stamp] | None = None

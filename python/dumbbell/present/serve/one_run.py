@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from io import BufferedReader
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
+from dumbbell.base.cache import cached
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, printable
-from dumbbell.base.input_files import open_regular
+from dumbbell.base.scratch import Scratch
 from dumbbell.formats.qlog_export import DRAFTS, export_qlog
 from dumbbell.present.repeat import run_command
 from dumbbell.results.directory import STATISTICS
-from dumbbell.results.files import Stamp, require_beneath, stamp, write_atomically
+from dumbbell.results.files import Stamp, stamp, write_atomically
 from dumbbell.results.numbers import flat
 from dumbbell.results.series.run_files import FLOWS, LINKS, LOG, PACKETS, kept_files
 
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
     from dumbbell.experiment import Run
     from dumbbell.present.serve.runs_table import Place
 
-PACKETS_INDEX = "packets.index"
-"""The pyramid of minima and maxima beside the packet log, made when a run is first looked at."""
+PYRAMID = "pyramid"
+"""Kind of the file of minima and maxima that is kept of a run, made when the run is first looked at."""
 State = list[Stamp | None]
 _SERIES = (PACKETS, FLOWS, LINKS)
 _MOST_INDEX_BYTES = 64 * 2**20
@@ -48,7 +50,7 @@ class OneRun:
         return [stamp(self.folder / name) for name in (STATISTICS, *(f"{name}.parquet" for name in _SERIES))]
 
     @property
-    def folder(self) -> Path:
+    def folder(self) -> Entry:
         """The folder of its files."""
         return self.place.results.folder(self.run)
 
@@ -70,14 +72,15 @@ class OneRun:
             UserError: it kept none.
             dumbbell._core.DamagedLog: a file of it cannot be read.
         """
-        kept = {name: str(file) for name, file in kept_files(self.folder).items() if isinstance(file, Path)}
+        kept = kept_files(self.folder)
         if not kept:
             why = self.statistics["reason"] or "its experiment asks for none"
             raise UserError(f"{self.run.label}: has neither packets nor samples: {why}")
-        index = self.folder / PACKETS_INDEX
-        known = _read_index(index)
+        made_of = {name: stamp(file) for name, file in kept.items()}
+        index = cached(PYRAMID, self.folder.path.absolute(), made_of)
+        known = None if index is None else _read_index(index)
         view = _core.RunView(kept.get(PACKETS), kept.get(FLOWS), kept.get(LINKS), known, self._retransmissions())
-        if view.built:
+        if view.built and index is not None:
             with suppress(OSError):  # where nothing can be written, it is made anew each time
                 write_atomically(index, view.index())
         return view
@@ -144,24 +147,22 @@ class OneRun:
 
     def files(self) -> list[dict[str, object]]:
         """Return names and sizes of its files; links and folders are none."""
-        found = []
-        with suppress(OSError), os.scandir(self.folder) as entries:
-            for entry in entries:
-                if entry.is_file(follow_symlinks=False):
-                    found.append({"name": entry.name, "bytes": entry.stat(follow_symlinks=False).st_size})
-        return sorted(found, key=lambda file: str(file["name"]))
+        found = ((name, (self.folder / name).status()) for name in self.folder.names())
+        return [
+            {"name": name, "bytes": status.st_size}
+            for name, status in found
+            if status is not None and stat.S_ISREG(status.st_mode)
+        ]
 
-    def file(self, name: str) -> Path:
-        """Return one of its files.
+    def file(self, name: str) -> BufferedReader:
+        """Return one of its files, open for reading.
 
         Raises:
             UserError: it has none of this name.
         """
         if name not in [file["name"] for file in self.files()]:
             raise UserError(f"{self.run.label}: has no file `{printable(name)}`")
-        file = self.folder / name
-        require_beneath(self.place.results.directory, file)
-        return file
+        return (self.folder / name).open_regular()
 
     def qlog(self, flow: int) -> bytes:
         """Return a flow as qlog.
@@ -169,9 +170,9 @@ class OneRun:
         Raises:
             UserError: there is no such flow, or its packets were not logged.
         """
-        with TemporaryDirectory(prefix="dumbbell-qlog-") as folder:
+        with Scratch("qlog") as folder:
             name = f"{self.run.path}/{self.run.scheme}/{self.run.run}"
-            out = Path(folder) / "qlog"
+            out = folder / "qlog"
             files, left_out, _ = export_qlog(self.place.results.directory, out, name, flow, DRAFTS[0])
             if not files:
                 raise UserError(f"{self.run.label}: {left_out[0][1]}")
@@ -179,17 +180,17 @@ class OneRun:
 
     def _log(self) -> str:
         try:
-            with open_regular(self.folder / LOG) as stream:
+            with (self.folder / LOG).open_regular() as stream:
                 text = stream.read(_MOST_LOG_BYTES).decode(errors="replace")
                 return "\n".join(printable(line) for line in text.splitlines())
         except (OSError, UserError):
             return ""
 
 
-def _read_index(index: Path) -> bytes | None:
-    """Return the bytes of an index, whatever they are worth; None where there is none that could be one."""
+def _read_index(index: Entry) -> bytes | None:
+    """Return the bytes of an index; None where there is none that could be one."""
     try:
-        with open_regular(index) as stream:
+        with index.open_regular() as stream:
             return stream.read() if os.fstat(stream.fileno()).st_size <= _MOST_INDEX_BYTES else None
     except (OSError, UserError):
         return None

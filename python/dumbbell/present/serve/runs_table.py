@@ -23,7 +23,6 @@ from dumbbell.results.analysis.axis_words import axis_heading
 from dumbbell.results.analysis.summary import LEVEL
 from dumbbell.results.numbers import definitions
 from dumbbell.results.sql.index import IndexedRun, RunsIndex
-from dumbbell.results.sql.index_file import index_state
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,8 +75,8 @@ class RunsTable:
 
     @property
     def current(self) -> bool:
-        """Return False if runs were added since this was read."""
-        return all(index.state == index_state(index.results.directory) for index in self._indexes)
+        """Return False if a run was added, made anew or removed since this was read."""
+        return all(index.is_current for index in self._indexes)
 
     @property
     def rows(self) -> int:

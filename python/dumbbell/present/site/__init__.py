@@ -7,6 +7,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from dumbbell.base.entry import Entry
 from dumbbell.base.json_text import to_json
 from dumbbell.base.progress import Piece, Progress, Stage
 from dumbbell.catalog.membership import Membership
@@ -91,7 +92,7 @@ def write_site(benchmark: Benchmark, jobs: int, progress: Progress | None = None
         pages[scheme_file(name)] = SchemePage(site, name, album.pictures).render()
     pages[INDEX] = IndexPage(site, every, verdicts, album.verdict).render()  # last: where it is, the rest is
     for file, content in pages.items():
-        target = benchmark.directory / file
-        target.parent.mkdir(parents=True, exist_ok=True)
+        target = Entry.of(benchmark.directory) / file
+        target.parent.make_folder()
         write_atomically(target, content)
-    return benchmark.directory / INDEX
+    return (Entry.of(benchmark.directory) / INDEX).path

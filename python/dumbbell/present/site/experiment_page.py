@@ -221,7 +221,7 @@ class ExperimentPage:
         return [Field(place), number, Field(str(run.planned.seed)), Field(status, bad=bad)]
 
     def _raw(self, run: MeasuredRun) -> Iterator[Field]:
-        folder = self.findings.part.results.directory / run.folder
+        folder = self.findings.part.results.root / run.folder
         for name in RUN_FILES:
             there = (folder / name).is_file()
             target = self.shell.to(f"experiments/{self.findings.name}/{run.folder}/{name}")

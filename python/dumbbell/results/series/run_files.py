@@ -1,8 +1,7 @@
 """What runs keep beside their numbers: packet events, and samples of flows and links."""
 
-from pathlib import Path
-
 from dumbbell import _core
+from dumbbell.base.entry import Entry
 
 PACKETS, FLOWS, LINKS = "packets", "flows", "links"
 
@@ -11,17 +10,17 @@ LOG = "log.txt"
 RUN_FILES = ("stats.json", LOG, "packets.parquet", "flows.parquet", "links.parquet")
 """All that is in the directory of a run."""
 
-Source = Path | _core.Table
+Source = Entry | _core.Table
 """A file of a run's directory, or a table in memory."""
 
 
-def kept_files(folder: Path) -> dict[str, Source]:
+def kept_files(folder: Entry) -> dict[str, Entry]:
     """Return those that are in the directory of a run, by name. A link is none: it may lead to anybody's file."""
     files = {name: folder / f"{name}.parquet" for name in (PACKETS, FLOWS, LINKS)}
-    return {name: file for name, file in files.items() if file.is_file() and not file.is_symlink()}
+    return {name: file for name, file in files.items() if file.is_file()}
 
 
-def kept_names(folder: Path) -> set[str]:
+def kept_names(folder: Entry) -> set[str]:
     """Return the names of these files in the directory of a run."""
     return {f"{name}.parquet" for name in kept_files(folder)}
 

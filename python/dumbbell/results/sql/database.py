@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
+from dumbbell.base.entry import Entry, open_regular
 from dumbbell.base.errors import UserError, one_line
-from dumbbell.base.input_files import open_regular
 from dumbbell.experiment import Experiment
 from dumbbell.results.directory import ResultsDirectory
 from dumbbell.results.files import require_no_link
@@ -66,7 +66,7 @@ class Database:
         for suffix in _SUFFIXES:
             require_no_link(file.with_name(f"{file.name}{suffix}"), ", or name the file that it leads to")
         require_own_journal(file)
-        with _explained(self.file):
+        with explained(self.file):
             self.connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT_S, isolation_level=None)
             try:
                 self._prepare()
@@ -76,7 +76,7 @@ class Database:
 
     def _prepare(self) -> None:
         self.connection.execute("PRAGMA foreign_keys = ON")
-        with _transaction(self.connection):
+        with transaction(self.connection):
             try:
                 upgrade(self.connection)
             except UserError as error:
@@ -117,7 +117,7 @@ class Database:
 
         Experiments that were there already keep their numbers. What a gathering database has of other places stays.
         """
-        with _explained(self.file), _transaction(self.connection):
+        with explained(self.file), transaction(self.connection):
             origin = self._origin(results)
             if not self.gathers:  # whatever it was called before
                 self.connection.execute("UPDATE experiment SET results_id = ?", (origin.identity,))
@@ -130,7 +130,7 @@ class Database:
 
     def record(self, results: ResultsDirectory, run: RunTable) -> int:
         """Adds or replaces one run, given as in `show --json`; its number."""
-        with _explained(self.file), _transaction(self.connection):
+        with explained(self.file), transaction(self.connection):
             return self._insert(results, self._origin(results), run)
 
     def _origin(self, results: ResultsDirectory) -> rows.Origin:
@@ -179,7 +179,7 @@ class Database:
         self._add("flow", number, rows.flow_rows(experiment, run))
         self._add("link", number, rows.link_rows(experiment, run))
         self._add_metrics(number, experiment, run)
-        self._add_series(number, results.directory / run["directory"], run)
+        self._add_series(number, results.root / run["directory"], run)
         return number
 
     def _number(self, row: rows.Row) -> int:
@@ -211,16 +211,16 @@ class Database:
         insert = f"INSERT INTO metric ({columns}) VALUES (?, ?, ?, ?, ?, ?)"
         self.connection.executemany(insert, values)
 
-    def _add_series(self, number: int, folder: Path, run: RunTable) -> None:
+    def _add_series(self, number: int, folder: Entry, run: RunTable) -> None:
         """Registers the time series, by names relative to the database; copies outlive the results directory."""
-        place = os.path.relpath(folder, self.file.parent)
+        place = os.path.relpath(folder.path, self.file.parent)
         if self.copies:
             series = self._series(number)
             place = f"{series.parent.name}/{series.name}"
             self._remove_series(number)
             for file in kept_names(folder) & {file for file, _ in rows.SAMPLES.values()}:
                 series.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(folder / file, series / file, follow_symlinks=False)
+                _copy(folder / file, series / file)
         self._add("series", number, rows.series_rows(folder, run, place, packet_log=not self.copies))
 
     def _remove_series(self, number: object) -> None:
@@ -244,8 +244,13 @@ class Database:
         self.connection.close()
 
 
+def _copy(file: Entry, target: Path) -> None:
+    with file.open_regular() as source, target.open("wb") as out:
+        shutil.copyfileobj(source, out)
+
+
 @contextmanager
-def _explained(file: Path) -> Iterator[None]:
+def explained(file: Path) -> Iterator[None]:
     """Says in a line what is wrong with a database."""
     try:
         yield
@@ -293,7 +298,7 @@ def start_anew(file: Path) -> None:
             raise UserError(f"{file}: is no regular file: remove it")
         # neither a journal nor a log beside it is looked at
         name = f"{file.absolute().as_uri()}?mode=ro&immutable=1"
-        with _explained(file), closing(sqlite3.connect(name, uri=True)) as connection:
+        with explained(file), closing(sqlite3.connect(name, uri=True)) as connection:
             try:
                 require_ours(connection)
             except UserError as error:
@@ -323,7 +328,8 @@ def _places(row: rows.Row) -> str:
 
 
 @contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Make changes together: all, or none after an error."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield

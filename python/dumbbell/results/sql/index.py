@@ -1,23 +1,19 @@
-"""The index of a results directory, read column by column: many thousand runs without opening a file of each."""
+"""The runs of a results directory, read column by column."""
 
 from __future__ import annotations
 
 import sqlite3
 import threading
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dumbbell.base.errors import UserError, one_line
-from dumbbell.results.directory import MISSING, NOT_YET, RUNNING, ResultsDirectory
-from dumbbell.results.sql.database import INDEX, Database
-from dumbbell.results.sql.index_file import index_state, open_index
+from dumbbell.results.directory import DAMAGED, MISSING, NOT_YET, RUNNING, ResultsDirectory
+from dumbbell.results.sql.runs_cache import OpenRuns, seen_now
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,12 +22,6 @@ _OF_RUNS = (
     "SELECT id, name, path, aut, run, status, reason, backend, started_at, run_seed, sim_wall_s FROM experiment"
     " ORDER BY id"
 )
-_KINDS = (int, str | None, str, str, int, str, str | None, str | None, str | None, int | None, int | float | None)
-"""Of its columns."""
-_STEPS_PER_LOOK = 10_000_000
-"""Instructions of SQLite between two looks at whether a statement has had more than its share."""
-_MOST_LOOKS = 100
-"""A statement that takes more than this is none of a table of ours: a stranger's file could go on for ever."""
 
 
 @dataclass(frozen=True)
@@ -69,24 +59,18 @@ class RunsIndex:
     """
 
     def __init__(self, results: ResultsDirectory) -> None:
-        """Open the index of the directory, or make one for this object where there is none that can be read.
+        """Read what there is.
 
         Raises:
-            UserError: neither is possible.
+            UserError: there is no place for the numbers.
         """
         self.results = results
         self._lock = threading.Lock()
-        self._made: TemporaryDirectory[str] | None = None
-        self.state = index_state(results.directory)
-        try:
-            self._connection = open_index(results.directory / INDEX, results.is_written)
-            found = self._rows()
-        except (UserError, sqlite3.Error):
-            self._connection = self._new()
-            found = self._rows()
+        self._opened = OpenRuns(results)
         self.planned = {(run.path, run.scheme, run.run): run for run in results.planned()}
         """The runs of the experiment by path, scheme and number."""
-        made = {int(row[0]): IndexedRun(str(row[1] or results.experiment.name), *row[2:]) for row in found}
+        name = results.experiment.name
+        made = {row[0]: IndexedRun(row[1] or name, *row[2:]) for row in self._select(_OF_RUNS)}
         ids, self.runs = self._in_order(made)
         self._numbers = ids
         numbered = [(number, row) for row, number in enumerate(ids) if number is not None]
@@ -94,42 +78,24 @@ class RunsIndex:
         self._ids = np.array([number for number, _ in numbered], dtype=np.int64)
         self._places = np.array([row for _, row in numbered], dtype=np.int64)
 
-    def _new(self) -> sqlite3.Connection:
-        self._made = TemporaryDirectory(prefix="dumbbell-index-")
-        file = Path(self._made.name) / INDEX
-        with closing(Database(file)) as database:
-            database.rebuild(self.results, self.results.settled())
-        return open_index(file, is_written=False)
-
-    def _rows(self) -> list[tuple[Any, ...]]:
-        """Return the table of runs.
-
-        Raises:
-            UserError: it is none of ours.
-        """
-        found = self._select(_OF_RUNS)
-        if not all(isinstance(value, kinds) for row in found for value, kinds in zip(row, _KINDS, strict=True)):
-            raise UserError(f"{self.results.directory / INDEX}: has a value of another kind")
-        return found
+    @property
+    def is_current(self) -> bool:
+        """Whether the statistics of all runs are those that were read."""
+        return seen_now(self.results) == self._opened.seen
 
     def _in_order(self, made: dict[int, IndexedRun]) -> tuple[list[int | None], list[IndexedRun]]:
         """Return all runs in the order in which they are planned, each with its number in the index, if it has one."""
-        experiment = self.results.experiment
+        experiment, damaged = self.results.experiment, self._opened.damaged
         numbers = {(run.path, run.scheme, run.run): number for number, run in made.items()}
         why = NOT_YET if experiment.every_s is not None else RUNNING if self.results.is_written else MISSING
         name, backend = experiment.name, experiment.backend
-        ids: list[int | None] = []
+        ids = [numbers.get(key) for key in self.planned]
         runs = []
-        for key, run in self.planned.items():
-            number = numbers.pop(key, None)
-            ids.append(number)
-            runs.append(
-                IndexedRun(name, run.path, run.scheme, run.run, "missing", why, backend, None, run.seed, None)
-                if number is None
-                else made[number]
-            )
-        ids += numbers.values()  # of runs that are no longer planned
-        return ids, runs + [made[number] for number in numbers.values()]
+        for (key, run), number in zip(self.planned.items(), ids, strict=True):
+            status, reason = (DAMAGED, damaged[key]) if key in damaged else ("missing", why)
+            absent = IndexedRun(name, run.path, run.scheme, run.run, status, reason, backend, None, run.seed, None)
+            runs.append(absent if number is None else made[number])
+        return ids, runs
 
     @cached_property
     def metrics(self) -> dict[str, list[str]]:
@@ -205,29 +171,17 @@ class RunsIndex:
         known = [row for row in rows if row[1] is not None]
         if known:
             ids = np.array([row[0] for row in known], dtype=np.int64)
-            if not all(isinstance(row[1], int | float) for row in known):
-                raise UserError(f"{self.results.directory / INDEX}: has a text among its numbers")
             column[self._places[np.searchsorted(self._ids, ids)]] = np.array(
                 [row[1] for row in known], dtype=np.float64
             )
 
     def _select(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        looks = 0
-
-        def look() -> bool:
-            nonlocal looks
-            looks += 1
-            return looks > _MOST_LOOKS
-
         with self._lock:
-            self._connection.set_progress_handler(look, _STEPS_PER_LOOK)
             try:
-                return self._connection.execute(statement, values).fetchall()
+                return self._opened.connection.execute(statement, values).fetchall()
             except sqlite3.Error as error:
-                raise UserError(f"{self.results.directory / INDEX}: {one_line(error)}") from None
+                raise UserError(f"the numbers of {self.results.directory}: {one_line(error)}") from None
 
     def close(self) -> None:
-        """Close the file; remove the index that was made for this object."""
-        self._connection.close()
-        if self._made is not None:
-            self._made.cleanup()
+        """Close the file."""
+        self._opened.close()

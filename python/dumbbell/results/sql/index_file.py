@@ -1,30 +1,43 @@
-"""The index of a results directory, opened for reading; anybody may have written it."""
+"""`results.sqlite` of a results directory, opened for reading; anybody may have written it.
+
+No number that is shown comes from there: see `runs_cache.py`.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-import stat
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, one_line
 from dumbbell.results.directory import ACCEPTED
-from dumbbell.results.files import Stamp, require_no_link, stamp
+from dumbbell.results.files import Stamp, stamp
+from dumbbell.results.numbers import numbers
 from dumbbell.results.sql.database import INDEX, require_own_journal
-from dumbbell.results.sql.schema import SCHEMA_VERSION, require_ours
+from dumbbell.results.sql.schema import SCHEMA_VERSION, require_nothing_else, require_ours
 
 if TYPE_CHECKING:
+    from dumbbell.base.entry import Entry
+    from dumbbell.contract.run import RunTable
     from dumbbell.results.directory import ResultsDirectory
 
 _TABLES = {"experiment", "flow", "metric", "parameter"}
+_MOST_BYTES, _MOST_STATEMENT_BYTES, _MOST_COLUMNS = 2**24, 2**20, 64
+"""Of a value, of a statement in the schema, and of a row."""
+_STEPS_PER_LOOK, _MOST_LOOKS = 1_000_000, 1_000
+"""Instructions of SQLite between two looks, and how many looks a statement may take."""
 
 
 def made_and_failed(results: ResultsDirectory) -> tuple[int, int]:
-    """Return how many runs the index of a directory has, and how many of them cannot be used; none without an index."""
+    """Return how many runs the index of a directory has, and how many of them cannot be used; none without an index.
+
+    It is for the progress of runs that are made at this moment.
+    """
     counting = "SELECT count(*), count(*) FILTER (WHERE status NOT IN (?, ?)) FROM experiment"
     try:
-        with closing(open_index(results.directory / INDEX, results.is_written)) as connection:
+        with closing(open_index(results.root / INDEX, results.is_written)) as connection:
             made, failed = connection.execute(counting, ACCEPTED).fetchone()
             return int(made), int(failed)
     except (UserError, OSError, sqlite3.Error):
@@ -36,44 +49,93 @@ def index_state(directory: Path) -> tuple[Stamp | None, ...]:
     return tuple(stamp(directory / f"{INDEX}{suffix}") for suffix in ("", "-wal"))
 
 
-def open_index(file: Path, is_written: bool) -> sqlite3.Connection:
-    """Open an index of ours that cannot be changed.
+def index_faults(results: ResultsDirectory) -> Iterator[str]:
+    """Yield a line if the index of a directory does not say what the statistics of its runs say; without one nothing.
+
+    It may be that of an earlier state, as after files were copied over others, or somebody may have changed it.
+    """
+    file = results.root / INDEX
+    if file.status() is None or results.is_written:
+        return
+    try:
+        with closing(open_index(file, is_written=False)) as connection:
+            fault = _difference(results, connection)
+    except (UserError, OSError, sqlite3.Error) as error:
+        fault = one_line(error).removeprefix(f"{file}: ")
+    if fault:
+        yield f"{INDEX}: {fault}: remove it; `dumbbell run --resume --out DIR` makes that of executed runs anew"
+
+
+def _difference(results: ResultsDirectory, connection: sqlite3.Connection) -> str:
+    """Return the first difference between an index and the runs; empty if there is none."""
+    found = connection.execute("SELECT id, directory, status FROM experiment").fetchall()
+    known = {str(directory): (number, status) for number, directory, status in found}
+    for run in results.settled():
+        number, status = known.pop(run["directory"], (None, None))
+        if number is None:
+            return f"does not have {run['directory']}"
+        if status != run["status"]:
+            return f"{run['directory']}: says `{status}`, the run is `{run['status']}`"
+        if fault := _other_number(connection, number, run):
+            return f"{run['directory']}: {fault}"
+    planned = {results.place(run) for run in results.planned()}  # those without statistics are told elsewhere
+    return next((f"has {place}, which is no run here" for place in known if place not in planned), "")
+
+
+def _other_number(connection: sqlite3.Connection, number: object, run: RunTable) -> str:
+    select = "SELECT entity_kind, entity_id, name, value FROM metric WHERE experiment_id = ?"
+    said = {row[:3]: row[3] for row in connection.execute(select, (number,))}
+    for *key, value in numbers(run):
+        kind, entity, name = key
+        told = said.pop((kind, entity, name), None)
+        if told != value:
+            return f"`{name}` of {kind} {entity} is {told}, the run has {value:g}"
+    return f"`{next(iter(said))[2]}`, which the run does not have" if said else ""
+
+
+def open_index(file: Entry, is_written: bool) -> sqlite3.Connection:
+    """Open an index of this version, which cannot be changed; what it may cost is bounded.
 
     To read beside a writer, SQLite writes into a file of its own beside the index (`-shm`). Where nobody writes, it
     writes nothing.
 
     Raises:
-        UserError: it is a link, or no index of this version.
+        UserError: it is no regular file, or no index of this version.
+        OSError: it cannot be opened, or is a link.
         sqlite3.Error: it cannot be opened.
     """
-    require_no_link(file)
-    require_own_journal(file)
-    log = _length(file.with_name(f"{file.name}-wal"))
-    if log and not is_written:
+    file.open_regular().close()
+    require_own_journal(file.path)
+    log = (file.parent / f"{file.name}-wal").status()
+    if log is not None and log.st_size and not is_written:
         raise UserError(f"{file}: was not closed by who wrote it")
     still = "" if is_written else "&immutable=1"
-    connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro{still}", uri=True, check_same_thread=False)
+    connection = sqlite3.connect(f"{file.path.absolute().as_uri()}?mode=ro{still}", uri=True)
     try:
+        _bound(connection)
         if not require_ours(connection) >= _TABLES:
             raise UserError(f"{file}: has not all tables")
         if connection.execute("PRAGMA user_version").fetchone()[0] != SCHEMA_VERSION:
             raise UserError(f"{file}: is of an earlier version")
+        require_nothing_else(connection)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _length(file: Path) -> int:
-    """Return how long a file is; 0 where there is none.
+def _bound(connection: sqlite3.Connection) -> None:
+    """Bound the memory and the time that a stranger's database can take."""
+    looks = 0
 
-    Raises:
-        UserError: it is a link, or no file.
-    """
-    try:
-        status = file.lstat()
-    except OSError:
-        return 0
-    if not stat.S_ISREG(status.st_mode):
-        raise UserError(f"{file}: is no regular file")
-    return status.st_size
+    def look() -> bool:
+        nonlocal looks
+        looks += 1
+        return looks > _MOST_LOOKS
+
+    connection.set_progress_handler(look, _STEPS_PER_LOOK)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _MOST_STATEMENT_BYTES)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_COLUMN, _MOST_COLUMNS)
+    connection.text_factory = lambda text: text.decode(errors="replace")
+    connection.execute("PRAGMA trusted_schema = OFF")

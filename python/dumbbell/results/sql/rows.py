@@ -7,10 +7,10 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
+from dumbbell.base.entry import Entry
 from dumbbell.catalog.ns3 import names
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import Experiment, Run, complete_transport
@@ -236,7 +236,7 @@ def _loss(elements: list[Row]) -> float:
     return 1.0 - kept
 
 
-def series_rows(folder: Path, run: RunTable, place: str, packet_log: bool) -> Iterator[Row]:
+def series_rows(folder: Entry, run: RunTable, place: str, packet_log: bool) -> Iterator[Row]:
     """One row per sampled quantity; `place` is where the files of `folder` are to be found."""
     noted = sampled(folder, run)
     for kind, (file, entity) in SAMPLES.items():
@@ -252,7 +252,7 @@ def series_rows(folder: Path, run: RunTable, place: str, packet_log: bool) -> It
                 "value_column": "value",
                 "filter": f"field = {sql_text(name)}",
             }
-    if packet_log and (folder / PACKET_LOG).exists():
+    if packet_log and (folder / PACKET_LOG).is_file():
         yield {
             "entity_kind": "flow",
             "name": "packets",
@@ -265,7 +265,7 @@ def series_rows(folder: Path, run: RunTable, place: str, packet_log: bool) -> It
         }
 
 
-def sampled(folder: Path, run: RunTable) -> Mapping[str, Mapping[str, str]]:
+def sampled(folder: Entry, run: RunTable) -> Mapping[str, Mapping[str, str]]:
     """The names and units of the quantities that the run's files hold: as noted when it was made, or from the files.
 
     Damaged files hold none: the run's other numbers count all the same.
@@ -279,11 +279,11 @@ def sampled(folder: Path, run: RunTable) -> Mapping[str, Mapping[str, str]]:
         return {}
 
 
-def read_sampled(folder: Path) -> dict[str, dict[str, str]]:
+def read_sampled(folder: Entry) -> dict[str, dict[str, str]]:
     """The names and units of the quantities that the files in `folder` hold."""
     found: dict[str, dict[str, str]] = {}
     for kind, (name, _) in SAMPLES.items():
         file = folder / name
-        if file.exists():
-            found[kind] = {field: unit for _, field, unit, _, _ in _core.samples(str(file))}
+        if file.is_file():
+            found[kind] = {field: unit for _, field, unit, _, _ in _core.samples(file)}
     return found

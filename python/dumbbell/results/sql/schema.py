@@ -73,6 +73,11 @@ TABLES = (
     "CREATE INDEX parameter_by_name ON parameter (name, value)",
 )
 
+SOURCE = """CREATE TABLE source (
+    experiment_id INTEGER PRIMARY KEY REFERENCES experiment (id) ON DELETE CASCADE, stamp TEXT NOT NULL
+)"""
+"""A table of this user's cache alone: the stamps of the files that the numbers are of."""
+
 _TABLES_OF_VERSION_1 = (
     """CREATE TABLE runs (
         id INTEGER PRIMARY KEY,
@@ -156,7 +161,7 @@ def require_ours(connection: sqlite3.Connection) -> set[str]:
     return tables
 
 
-def _require_nothing_else(connection: sqlite3.Connection) -> None:
+def require_nothing_else(connection: sqlite3.Connection) -> None:
     """Require that all tables and indexes are as dumbbell makes them.
 
     A stranger's table may have conditions, computed columns and indexes that take for ever when a row is written.
@@ -164,7 +169,7 @@ def _require_nothing_else(connection: sqlite3.Connection) -> None:
     Raises:
         UserError: one of them is not.
     """
-    ours = {_without_spaces(statement) for statement in (*TABLES, *_TABLES_OF_VERSION_1)}
+    ours = {_without_spaces(statement) for statement in (*TABLES, SOURCE, *_TABLES_OF_VERSION_1)}
     found = connection.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'index') AND sql NOT NULL")
     for name, statement in found:
         if name not in _OF_SQLITE and _without_spaces(statement) not in ours:
@@ -185,7 +190,7 @@ def upgrade(connection: sqlite3.Connection) -> None:
         UserError: as of `require_ours`; or a table or an index is not as dumbbell makes it.
     """
     tables = require_ours(connection)
-    _require_nothing_else(connection)
+    require_nothing_else(connection)
     if tables and connection.execute("PRAGMA user_version").fetchone()[0] == SCHEMA_VERSION:
         return
     for statement in (*TABLES, *(FROM_VERSION_1 if tables else ())):

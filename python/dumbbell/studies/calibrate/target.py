@@ -11,7 +11,7 @@ from typing import Any
 from dumbbell import catalog
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.input_files import TABLE, read_text
-from dumbbell.catalog.experiment_file import ExperimentFile, stored_experiment_file
+from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.outside.pantheon_names import Counterpart
 from dumbbell.catalog.path import PathModel
@@ -21,6 +21,7 @@ from dumbbell.experiment import Experiment, pin, resolve
 from dumbbell.results import open_results
 from dumbbell.results.analysis.counterparts import counterparts
 from dumbbell.results.analysis.summary import repetitions
+from dumbbell.results.kept_experiment import kept_experiment
 from dumbbell.studies.stand_ins import stand_in
 
 PLACE = "calibrated"
@@ -289,7 +290,7 @@ def _of_results(directory: Path, options: TargetOptions) -> _Raw:
             else:
                 points.append(Point(group.scheme, number, **means, runs=group.good))  # type: ignore[arg-type]
     # what results say of themselves is not trusted to execute anything: `_ours` leaves out all that is not built in
-    experiment_file = replace(stored_experiment_file(directory / "experiment.toml"), runs=max(experiment.runs, 1))
+    experiment_file = replace(kept_experiment(directory), runs=max(experiment.runs, 1))
     if not experiment.capabilities.executes:
         count = max((point.flow for point in points), default=1)
         experiment_file = replace(experiment_file, flows=max(count, 1))

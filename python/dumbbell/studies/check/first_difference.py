@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dumbbell.base.entry import Entry
 from dumbbell.results.series.run_files import FLOWS, PACKETS, Source, kept_files, read_table
 from dumbbell.results.series.samples import read_sampled
 from dumbbell.results.series.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 _COLUMNS = ("time_ns", "flow", "event", "seq", "size_bytes")
 _MOST_FIELDS = 12
@@ -58,7 +58,7 @@ class FirstDifference:
         return min(event.time_s for event in (self.baseline, self.candidate) if event is not None)
 
 
-def first_difference(cell: str, run: int, baseline: Path, candidate: Path) -> FirstDifference | None:
+def first_difference(cell: str, run: int, baseline: Entry, candidate: Entry) -> FirstDifference | None:
     """Return where the full logs in two folders of runs first differ; None if they are the same.
 
     Packets that senders send are compared first: what else differs follows from them.

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError, listed
 from dumbbell.catalog.check_suite import JUDGED, CheckCell, CheckSuite
-from dumbbell.catalog.experiment_file import stored_experiment_file
 from dumbbell.results import open_results
 from dumbbell.results.directory import DAMAGED
+from dumbbell.results.kept_experiment import kept_experiment
 from dumbbell.studies.check.baseline import cell_digest
 from dumbbell.studies.check.sides import Kept, Observed
 
@@ -40,7 +40,7 @@ def kept_results(directory: Path, wanted: str) -> tuple[Kept, CheckSuite]:
             f"{directory}: has several schemes: say which one is meant, as {directory}:SCHEME: "
             f"allowed are {listed(experiment.labels)}"
         )
-    stored = stored_experiment_file(directory / "experiment.toml")
+    stored = kept_experiment(directory)
     cells, seen, digests = [], {}, {}
     for name in experiment.paths:
         flows = experiment.listed_flows(name)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.outside.pantheon_names import Counterpart
 from dumbbell.catalog.scheme import Scheme
@@ -47,7 +48,7 @@ class MeasuredRun:
     """What its scheme is called there."""
     number: int
     scheme: Scheme
-    folder: Path
+    folder: Entry
     statistics: RunTable = field(repr=False)
     note: str = ""
     """What the scheme does otherwise than the program that was measured."""

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dumbbell.base.entry import Entry
 from dumbbell.results.series.run_files import PACKETS, read_table
 from dumbbell.studies.reproduce.link import departures
 
@@ -49,7 +49,7 @@ class Lateness:
 class RunPackets:
     """The packet log of one run. Times are ms since the first data packet."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Entry) -> None:
         table = read_table(PACKETS, folder / "packets.parquet")
         event = np.asarray(table.column("event"))
         flow = np.asarray(table.column("flow"))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dumbbell import catalog
 from dumbbell.base.conventions import PANTHEON
+from dumbbell.base.entry import Entry
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import Experiment, pin, resolve
@@ -43,7 +43,7 @@ class Simulated:
     """The simulated runs beside one measured run: statistics and folders of those that are good."""
 
     statistics: tuple[RunStats, ...]
-    folders: tuple[Path, ...]
+    folders: tuple[Entry, ...]
 
     def packets(self) -> RunPackets | None:
         """The packet log of the first."""

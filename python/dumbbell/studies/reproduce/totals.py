@@ -1,11 +1,11 @@
 """The rate and round trip of a path by counters in intervals: iperf3's JSON and logs of `ss`, which have no packets."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dumbbell.base.entry import Entry
 from dumbbell.results.series.run_files import FLOWS, kept_files
 from dumbbell.results.series.samples import Series, read_samples
 from dumbbell.studies.reproduce.seen import Seen
@@ -22,7 +22,7 @@ _FIELDS = ("transferred", "delivered")
 """What was handed to the kernel, and what was acknowledged, which `ss` tells."""
 
 
-def seen_in_totals(folder: Path) -> Seen | None:
+def seen_in_totals(folder: Entry) -> Seen | None:
     """Return what the samples of a run show of its path; None if they have no RTT, or too few intervals."""
     samples = read_samples(kept_files(folder).get(FLOWS))
     rtts = [values for _, values in samples.get("srtt", {}).values()]

@@ -11,10 +11,10 @@ from dumbbell.base.input_files import TEXT, read_text
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.base.scratch import Scratch
-from dumbbell.catalog.experiment_file import stored_experiment_file
 from dumbbell.execution.check import check
 from dumbbell.experiment import Experiment, resolve
 from dumbbell.results.difference import difference
+from dumbbell.results.kept_experiment import kept_experiment
 from dumbbell.studies.vectors.write import EXPERIMENT, SCRIPT, TABLE, TRACE, run_scenario, scenario
 
 _MOST_EVENTS_PER_S = 500_000
@@ -48,7 +48,7 @@ def check_vectors(directory: str | PathLike[str]) -> dict[str, Difference | None
 def _check(folder: Path, progress: Progress) -> Difference | None:
     progress.doing(f"scenario {folder.name}")
     file = folder / EXPERIMENT
-    stored = resolve(stored_experiment_file(file))
+    stored = resolve(kept_experiment(folder))
     for scheme in stored.schemes.values():
         if scheme.is_outside:  # whoever checks vectors executes nothing of theirs
             raise UserError(f"{file}: scheme `{scheme.name}`: allowed are built-in controllers")

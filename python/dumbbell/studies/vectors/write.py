@@ -9,6 +9,7 @@ from string import Template
 from typing import Any
 
 from dumbbell import _core, catalog
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
@@ -74,7 +75,8 @@ def run_scenario(experiment: Experiment, folder: Path) -> list[Row]:
     with Scratch("vectors") as scratch:
         _core.simulate(specification, str(scratch))
         described = f"{run.scheme}, measured by dumbbell (sim)"
-        write_flow(scratch, 1, run.scheme, f"{run.scheme}: {experiment.title}", folder / TRACE, described)
+        title = f"{run.scheme}: {experiment.title}"
+        write_flow(Entry.of(scratch), 1, run.scheme, title, folder / TRACE, described)
     rows = acknowledgements(folder / TRACE)
     write_atomically(folder / TABLE, to_csv(rows))
     text = _core.record_script(specification, _head(experiment, experiment.specification(run)["flows"][0]))

@@ -91,7 +91,7 @@ fn export(scratch: &Scratch, draft: Draft) -> Vec<u8> {
     let out = scratch.file("out.sqlog");
     let events = QlogExport::create(&out, draft, 1, &info)
         .unwrap()
-        .write_run(&packets, Some(&samples), &Interrupts::none())
+        .write_run(&packets, Some((&samples).into()), &Interrupts::none())
         .unwrap();
     let text = std::fs::read(&out).unwrap();
     assert_eq!(rules::sequence(&text).len() as u64, events + 1);
@@ -106,7 +106,7 @@ fn a_part_of_a_run_begins_with_the_state_it_finds() {
     let export = QlogExport::create(&out, Draft::V03, 1, &TraceInfo::default()).unwrap();
     // From 22 ms until before 25 ms.
     let export = export.during(22_000_000, Some(25_000_000));
-    let events = export.write_run(&packets, Some(&samples), &Interrupts::none()).unwrap();
+    let events = export.write_run(&packets, Some((&samples).into()), &Interrupts::none()).unwrap();
     let values = rules::sequence(&std::fs::read(&out).unwrap());
     assert_eq!(values.len() as u64, events + 1);
     assert_eq!(values[1]["time"], 22.0);

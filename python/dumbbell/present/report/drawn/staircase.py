@@ -34,7 +34,7 @@ class Staircases:
         found: dict[str, list[float]] = {}
         for scheme in self.model.schemes:
             for run in self.model.of(path, scheme.name):
-                packets = kept_files(self.model.directory / run.folder).get(PACKETS)
+                packets = kept_files(self.model.root / run.folder).get(PACKETS)
                 if run.good and packets is not None:
                     window_s = run.network.get("jain_window_s") or WINDOW_S
                     series = jain_series(packets, run.flows, RULE, window_s)

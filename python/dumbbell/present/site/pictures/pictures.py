@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from dumbbell import _core
+from dumbbell.base.entry import Entry
 from dumbbell.base.names import directory_name
 from dumbbell.base.progress import Piece, Progress, Stage
 from dumbbell.catalog.membership import Membership
@@ -72,8 +72,8 @@ def draw(site: Site, jobs: int, progress: Progress) -> Album:
     """Draws the figures and writes them below the benchmark's directory."""
     chosen, left_out = _choose([_sketches(site, found) for found in site.findings], MOST[site.benchmark.quick])
     whole = list(verdict(site))
-    folder = site.benchmark.directory / FOLDER
-    folder.mkdir(exist_ok=True)
+    folder = Entry.of(site.benchmark.directory) / FOLDER
+    folder.make_folder()
     tasks = [(_name(found, sketch), sketch, folder) for found, sketch in chosen]
     tasks += [(sketch.kind, sketch, folder) for sketch in whole]
     names = [*(found.name for found, _ in chosen), *("" for _ in whole)]
@@ -87,9 +87,9 @@ def draw(site: Site, jobs: int, progress: Progress) -> Album:
             Picture(experiment, sketch.cell, sketch.kind, f"{FOLDER}/{name}.svg", sketch.title, alt, problem)
         )
     kept = {f"{name}.svg" for name, _, _ in tasks}
-    for file in folder.glob("*.svg"):
-        if file.name not in kept:
-            file.unlink()  # of results that are no more
+    for old in folder.names():
+        if old.endswith(".svg") and old not in kept:
+            (folder / old).remove()  # of results that are no more
     counts = {found.name: count for found, count in zip(site.findings, left_out, strict=True)}
     first = next((picture for picture in pictures if not picture.experiment), None)
     return Album(tuple(picture for picture in pictures if picture.experiment), counts, first)
@@ -127,7 +127,7 @@ def _name(found: Findings, sketch: Sketch) -> str:
     return directory_name(".".join(part for part in (found.name, sketch.cell, sketch.kind, sketch.part) if part))
 
 
-_Task = tuple[str, Sketch, Path]
+_Task = tuple[str, Sketch, Entry]
 
 
 def _draw(task: _Task) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dumbbell.base.entry import Entry
 from dumbbell.present.plots import Stroke, Style, scheme_strokes
 from dumbbell.present.site.judging.findings import Findings, MeasuredCell, Site
 
@@ -38,7 +38,7 @@ class Source:
     label: str
     title: str
     stroke: Stroke
-    folder: Path
+    folder: Entry
     content: RunTable
     specification: RunSpec
 

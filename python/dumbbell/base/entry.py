@@ -1,0 +1,220 @@
+"""Files and folders below a directory that somebody else may have filled: no link below it is followed."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from dumbbell.base.errors import UserError
+
+_KINDS = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFDIR: "a directory",
+}
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+"""Flags of a file to be read: without O_NONBLOCK, to open a named pipe waits for somebody who writes."""
+_WALK = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file or folder at or below `root`, which may be missing.
+
+    It is opened folder by folder from `root`, and nothing on the way may be a link: who can write below `root` leads
+    nobody out of it, even in this moment. It is no path for other functions on purpose: they would follow links.
+    """
+
+    root: Path
+    path: Path
+    """The name that people know; it begins with `root`."""
+
+    @classmethod
+    def of(cls, root: Path) -> Entry:
+        """Return the directory itself; a link may lead to it."""
+        return cls(root, root)
+
+    def __truediv__(self, name: str | Path) -> Entry:
+        return Entry(self.root, self.path / name)
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    @property
+    def name(self) -> str:
+        """The last part of its path."""
+        return self.path.name
+
+    @property
+    def parent(self) -> Entry:
+        """The folder that it is in."""
+        return Entry(self.root, self.path.parent)
+
+    def descriptor(self, flags: int) -> int:
+        """Return a descriptor, opened with `flags`; the caller closes it.
+
+        Raises:
+            OSError: it cannot be opened, or something on the way is a link.
+        """
+        parts = self._parts()
+        current, at = os.open(self.root, flags | os.O_CLOEXEC if not parts else _WALK & ~os.O_NOFOLLOW), self.root
+        for number, part in enumerate(parts, 1):
+            at /= part
+            how = _WALK if number < len(parts) else flags | os.O_NOFOLLOW | os.O_CLOEXEC
+            try:
+                inner = os.open(part, how, dir_fd=current)
+            except OSError as error:
+                if _is_link(part, current):
+                    raise OSError(errno.EXDEV, f"leads out of {self.root}", str(at)) from None
+                error.filename = str(at)
+                raise
+            finally:
+                os.close(current)
+            current = inner
+        return current
+
+    def open_regular(self) -> io.BufferedReader:
+        """Return the file, open for reading.
+
+        Raises:
+            UserError: it is something else than a regular file.
+            OSError: it cannot be opened, or something on the way is a link.
+        """
+        return regular(self.descriptor(_READ), self)
+
+    def status(self) -> os.stat_result | None:
+        """Return what the system knows of it, of a link itself; None where there is nothing, or a link on the way."""
+        try:
+            if not self._parts():
+                return self.root.stat()
+            with self.parent._held() as folder:
+                return os.stat(self.name, dir_fd=folder, follow_symlinks=False)
+        except OSError:
+            return None
+
+    def is_file(self) -> bool:
+        """Return whether it is a regular file; a link is none."""
+        found = self.status()
+        return found is not None and stat.S_ISREG(found.st_mode)
+
+    def is_folder(self) -> bool:
+        """Return whether it is a folder; a link is none."""
+        found = self.status()
+        return found is not None and stat.S_ISDIR(found.st_mode)
+
+    def names(self, most: int | None = None) -> list[str]:
+        """Return the names in the folder, in order, but not more than `most`; none where it cannot be read."""
+        try:
+            folder = self.descriptor(os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            return []
+        try:
+            with os.scandir(folder) as entries:
+                return sorted(entry.name for entry in islice(entries, most))
+        except OSError:
+            return []
+        finally:
+            os.close(folder)
+
+    def make_folder(self) -> None:
+        """Make the folder and what is missing on the way to it.
+
+        Raises:
+            OSError: it cannot be made, or something on the way is no folder.
+        """
+        current = Entry.of(self.root)
+        for part in self._parts():
+            with current._held() as folder, suppress(FileExistsError):
+                os.mkdir(part, dir_fd=folder)
+            current /= part
+        with current._held():
+            pass
+
+    def remove(self) -> None:
+        """Remove the file, or the link.
+
+        Raises:
+            OSError: there is none, or it cannot be removed.
+        """
+        with self.parent._held() as folder:
+            os.unlink(self.name, dir_fd=folder)
+
+    def touch(self) -> None:
+        """Set the time at which it was changed to now.
+
+        Raises:
+            OSError: there is none, or it is somebody else's.
+        """
+        with self.parent._held() as folder:
+            os.utime(self.name, dir_fd=folder, follow_symlinks=False)
+
+    @contextmanager
+    def _held(self) -> Iterator[int]:
+        """Hold a descriptor of the folder, for what is in it."""
+        folder = self.descriptor(os.O_PATH | os.O_DIRECTORY)
+        try:
+            yield folder
+        finally:
+            os.close(folder)
+
+    def require_beneath(self) -> None:
+        """Refuse an entry that a link below the root leads away from; it need not be there.
+
+        Raises:
+            OSError: names the link.
+        """
+        current = Entry.of(self.root)
+        for part in self._parts():
+            current /= part
+            found = current.status()
+            if found is not None and stat.S_ISLNK(found.st_mode):
+                raise OSError(errno.EXDEV, f"leads out of {self.root}", str(current))
+
+    def _parts(self) -> tuple[str, ...]:
+        """Return the names from the root on.
+
+        Raises:
+            OSError: it is not below its root.
+        """
+        if not self.path.is_relative_to(self.root) or os.pardir in (parts := self.path.relative_to(self.root).parts):
+            raise OSError(errno.EXDEV, f"leads out of {self.root}", str(self.path))
+        return parts
+
+
+def regular(descriptor: int, name: Path | Entry) -> io.BufferedReader:
+    """Return the file of a descriptor, open for reading; the descriptor is closed with it.
+
+    Raises:
+        UserError: it is something else than a regular file.
+    """
+    kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
+    if kind != stat.S_IFREG:
+        os.close(descriptor)
+        raise UserError(f"{name}: is {_KINDS.get(kind, 'no file')}: allowed is a regular file")
+    return os.fdopen(descriptor, "rb")
+
+
+def open_regular(file: Path | Entry) -> io.BufferedReader:
+    """Return a file, open for reading.
+
+    Raises:
+        UserError: it is something else than a regular file.
+        OSError: it cannot be opened.
+    """
+    return file.open_regular() if isinstance(file, Entry) else regular(os.open(file, _READ), file)
+
+
+def _is_link(name: str, folder: int) -> bool:
+    try:
+        return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except OSError:
+        return False

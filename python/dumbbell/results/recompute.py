@@ -1,0 +1,65 @@
+"""The numbers of a run, computed again from its packet log: whether they are what its statistics say."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, cast
+
+from dumbbell import _core
+from dumbbell.base.errors import one_line
+from dumbbell.results.numbers import numbers
+from dumbbell.results.series.run_files import PACKETS, kept_files
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
+    from dumbbell.results.directory import ResultsDirectory
+
+_OF_SAMPLES = frozenset({"mean_agg_throughput_l4", "mean_throughput_l4"})
+"""Metrics that a run takes from its samples, and a log alone from its packets."""
+
+
+def has_all_packets(results: ResultsDirectory, run: RunTable) -> bool:
+    """Return whether the numbers of a run can be computed again: it was executed by dumbbell and has its packets.
+
+    What is to be known of a log from elsewhere, such as its clocks, its import found out; the run does not keep that.
+    """
+    folder = results.root / run["directory"]
+    return results.experiment.capabilities.executes and PACKETS in kept_files(folder)
+
+
+def wrong_number(results: ResultsDirectory, run: RunTable) -> str | None:
+    """Return a line if the packet log of a run tells other numbers than its statistics; None if all are the same.
+
+    They have to be the same to the last digit: the same sums in the same order. Numbers that no packet log tells, such
+    as windows and retransmissions, are not compared.
+    """
+    experiment = results.experiment
+    flows = [
+        {
+            "flow": flow["flow"],
+            "scheme": flow.get("scheme") or run["scheme"],
+            "start_s": flow.get("start_s"),
+            "stop_s": flow.get("stop_s"),
+        }
+        for flow in run["flows"]
+    ]
+    options = {"duration_s": experiment.duration_s, "warmup_s": experiment.warmup_s, "flows": flows}
+    packets = results.root / run["directory"] / f"{PACKETS}.parquet"
+    try:
+        measured = json.loads(_core.measure_log(packets, json.dumps(options)))
+    except _core.Error as error:
+        return one_line(error).replace(f"{packets.parent}/", "")
+    found = {value[:3]: value[3] for value in numbers(cast("RunTable", measured | {"links": []}))}
+    wrong = [
+        f"`{name}` of {_entity(kind, entity)} is {value:g}, its packets say {found[kind, entity, name]:g}"
+        for kind, entity, name, value in numbers(run)
+        if name not in _OF_SAMPLES and found.get((kind, entity, name), value) != value
+    ]
+    if not wrong:
+        return None
+    more = f" (and {len(wrong) - 1} other numbers differ)" if len(wrong) > 1 else ""
+    return f"stats.json: {wrong[0]}{more}"
+
+
+def _entity(kind: str, number: int) -> str:
+    return f"{kind} {number}" if number else f"the {kind}"

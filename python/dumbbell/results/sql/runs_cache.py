@@ -1,0 +1,133 @@
+"""The numbers of a results directory's runs, kept for this user: columns of many thousand runs without reading them.
+
+`results.sqlite` of the directory is not asked: it came with the results, and may say anything. This database is in the
+user's own cache, and each run in it is that of a `stats.json` as it was last seen. Another one is read anew.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dumbbell.base.cache import cached
+from dumbbell.base.errors import UserError
+from dumbbell.base.scratch import Scratch
+from dumbbell.results.directory import STATISTICS
+from dumbbell.results.files import stamp
+from dumbbell.results.kept_experiment import lasting_table
+from dumbbell.results.sql.database import INDEX, Database, explained, transaction
+from dumbbell.results.sql.rows import Origin
+from dumbbell.results.sql.schema import SOURCE
+
+if TYPE_CHECKING:
+    from dumbbell.base.entry import Entry
+    from dumbbell.contract.run import RunTable
+    from dumbbell.experiment import Run
+    from dumbbell.results.directory import ResultsDirectory
+
+KIND = "runs"
+"""Kind of the file in the cache."""
+RunKey = tuple[str, str, int]
+"""Path, scheme and number of a run."""
+
+
+class OpenRuns:
+    """An open database with the runs of a directory as they were when it was opened; to be closed."""
+
+    def __init__(self, results: ResultsDirectory) -> None:
+        """Bring the kept database up to date, or make one for this object where none can be kept.
+
+        Raises:
+            UserError: neither is possible.
+        """
+        self._scratch: Scratch | None = None
+        file = _kept(results)
+        if file is None or (found := _updated(results, file)) is None:
+            self._scratch = Scratch("index")
+            file = self._scratch.path / INDEX
+            found = _update(results, file)
+        self.seen, self.damaged = found
+        self.connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+
+    def close(self) -> None:
+        """Close the file, and remove one that was made for this object."""
+        self.connection.close()
+        if self._scratch is not None:
+            self._scratch.close()
+
+
+def seen_now(results: ResultsDirectory) -> dict[RunKey, str]:
+    """Return what changes whenever the statistics of a run do, for each run that has some."""
+    found = ((run, stamp(_statistics(results, run))) for run in results.planned())
+    return {(run.path, run.scheme, run.run): repr(now) for run, now in found if now is not None}
+
+
+def _statistics(results: ResultsDirectory, run: Run) -> Entry:
+    return results.folder(run) / STATISTICS
+
+
+def _kept(results: ResultsDirectory) -> Path | None:
+    place = cached(KIND, results.directory.absolute(), lasting_table(results.experiment))
+    return None if place is None else place.path
+
+
+Seen = tuple[Mapping[RunKey, str], Mapping[RunKey, str]]
+"""Stamps of the statistics, and what is wrong with those that are damaged."""
+
+
+def _updated(results: ResultsDirectory, file: Path) -> Seen | None:
+    """Return what was seen; None where nothing can be kept, as on a full disk. A file that is broken is made anew."""
+    for _ in range(2):
+        with suppress(UserError, OSError):
+            return _update(results, file)
+        for suffix in ("", "-wal", "-shm"):
+            with suppress(OSError):
+                file.with_name(f"{file.name}{suffix}").unlink(missing_ok=True)
+    return None
+
+
+def _update(results: ResultsDirectory, file: Path) -> Seen:
+    planned = {(run.path, run.scheme, run.run): run for run in results.planned()}
+    seen, damaged = seen_now(results), {}
+    with closing(_Cache(file)) as database, explained(file), transaction(database.connection):
+        known = database.known()
+        for key, now in seen.items():
+            if known.get(key) == now:
+                continue
+            run = planned[key]
+            try:
+                statistics = results.statistics(run)
+            except UserError as error:
+                damaged[key] = str(error).replace(f"{results.folder(run)}/", "")
+            else:
+                if statistics is not None:
+                    database.put(results, results.complete(run, statistics), now)
+        database.remove((known.keys() - seen.keys()) | damaged.keys())
+    return seen, damaged
+
+
+class _Cache(Database):
+    """The database. Each run in it has the stamp of the file that its numbers are of."""
+
+    _NOWHERE = Origin("", ".", None, None)
+
+    def known(self) -> dict[RunKey, str]:
+        """Return the stamps of the runs in it."""
+        self.connection.execute(SOURCE.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
+        select = "SELECT path, aut, run, stamp FROM experiment JOIN source ON experiment_id = id"
+        return {(path, scheme, run): stamp for path, scheme, run, stamp in self.connection.execute(select)}
+
+    def put(self, results: ResultsDirectory, run: RunTable, now: str) -> None:
+        """Add or replace a run with the stamp of its statistics."""
+        number = self._insert(results, self._NOWHERE, run)
+        self.connection.execute("INSERT INTO source VALUES (?, ?)", (number, now))
+
+    def remove(self, runs: Iterable[RunKey]) -> None:
+        """Remove runs."""
+        self.connection.executemany("DELETE FROM experiment WHERE (path, aut, run) = (?, ?, ?)", runs)
+
+    def _add_series(self, number: int, folder: Entry, run: RunTable) -> None:
+        """Add nothing: nobody asks the cache for series."""
