@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dumbbell import _core
-from dumbbell.base.entry import Entry, open_regular
+from dumbbell.base.entry import Entry, open_regular, statuses
 from dumbbell.base.errors import UserError
 from dumbbell.base.input_files import TEXT, digest, read_text
 from dumbbell.results.files import stamp, write_atomically
@@ -137,3 +137,30 @@ def test_the_core_says_the_name_and_not_the_descriptor(root: Path) -> None:
     (root / "a/flows.parquet").write_text("no table")
     with pytest.raises(_core.Error, match=f"{root}/a/flows.parquet: is no complete Parquet file"):
         _core.samples(Entry.of(root) / "a/flows.parquet")
+
+
+def test_the_state_of_many_is_that_of_each(root: Path) -> None:
+    (root / "a/c/d").mkdir(parents=True)
+    (root / "a/c/link").symlink_to("d")
+    (root / "a/c/d/file").write_text("more")
+    names = [
+        "a/b/file",
+        "a/b",
+        "a/x/y",
+        "a/c/d/file",
+        "a/c/link/file",
+        "a/c/link",
+        "../mine/file",
+        "",
+        "a",
+        "/etc",
+    ]
+    entries = [Entry.of(root) / name for name in names]
+    found = list(statuses(entries))
+    assert found == [entry.status() for entry in entries]
+    assert [name for name, status in zip(names, found, strict=True) if status is None] == [
+        "a/x/y",
+        "a/c/link/file",
+        "../mine/file",
+        "/etc",
+    ]

@@ -203,3 +203,22 @@ def _mahimahi_log(folder: Path) -> Path:
         "# base timestamp: 0\n0 # 1504\n0 + 1504\n1 - 1504 1\n"
     )
     return log
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../secret.txt", "traces/link.txt"])
+@pytest.mark.parametrize("command", [("show",), ("report", "--html"), ("verify",)])
+def test_a_trace_file_elsewhere_is_not_read(
+    dumbbell: Dumbbell, once: Dumbbell, folder: Path, name: str, command: tuple[str, ...]
+) -> None:
+    once("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+    (folder / "secret.txt").write_text("nobody may know")
+    (folder / "out/traces").mkdir()
+    (folder / "out/traces/link.txt").symlink_to(folder / "secret.txt")
+    file = folder / "out/experiment.toml"
+    text, kind = file.read_text(), '{ kind = "link", '
+    assert kind in text
+    file.write_text(text.replace(kind, f'{{ kind = "trace", file = "{name}", ', 1))
+    said = dumbbell(*command, "out", expect=2).stderr
+    assert f"out/experiment.toml: trace `file` = {name}: " in said
+    assert "leads out of out" in said
+    assert "nobody may know" not in said

@@ -33,13 +33,9 @@ def _results(shelf: Shelf, tmp_path: Path) -> Path:
 
 
 def files(directory: Path) -> dict[str, tuple[int, int]]:
-    """Return what changes when a file of a directory does; without the indexes of packet logs."""
+    """Return what changes when a file of a directory does."""
     found = ((file, file.lstat()) for file in directory.rglob("*") if file.is_symlink() or not file.is_dir())
-    return {
-        str(file.relative_to(directory)): (status.st_mtime_ns, status.st_size)
-        for file, status in found
-        if file.name != "packets.index"
-    }
+    return {str(file.relative_to(directory)): (status.st_mtime_ns, status.st_size) for file, status in found}
 
 
 def ask_all(client: Client, capfd: pytest.CaptureFixture[str]) -> dict[str, int]:
@@ -68,7 +64,7 @@ def test_numbers_of_runs_are_short(served: Served, results: Path, capfd: pytest.
 
 
 @pytest.mark.parametrize("leave", ["nothing", "an empty log"])
-def test_looking_writes_nothing_but_indexes_of_packet_logs(
+def test_looking_writes_nothing(
     leave: str, served: Served, results: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for end in ("-wal", "-shm"):
@@ -156,3 +152,103 @@ def test_a_run_that_was_made_anew_is_read_anew(served: Served, results: Path) ->
     file.write_text(json.dumps(content))
     facts = client.json(f"{RUN}/facts.json")
     assert (facts["status"], facts["reason"]) == ("failed", "made anew, and it failed")
+
+
+SECRET = "-----BEGIN OPENSSH PRIVATE KEY-----"
+
+
+@pytest.fixture(name="elsewhere")
+def _elsewhere(tmp_path: Path) -> Path:
+    """A folder of whoever looks at the results, with a key in it."""
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "id_rsa").write_text(SECRET)
+    return folder
+
+
+def log_is_a_link(results: Path, elsewhere: Path) -> None:
+    (results / "runs/lab/cubic/1/log.txt").unlink()
+    (results / "runs/lab/cubic/1/log.txt").symlink_to(elsewhere / "id_rsa")
+
+
+def other_file_is_a_link(results: Path, elsewhere: Path) -> None:
+    (results / "runs/lab/cubic/1/more.txt").symlink_to(elsewhere / "id_rsa")
+
+
+def run_is_a_link(results: Path, elsewhere: Path) -> None:
+    (results / "runs/lab/cubic/1").rename(elsewhere / "1")
+    (elsewhere / "1/log.txt").write_text(SECRET)
+    (results / "runs/lab/cubic/1").symlink_to(elsewhere / "1")
+
+
+def scheme_is_a_link(results: Path, elsewhere: Path) -> None:
+    (results / "runs/lab/cubic").rename(elsewhere / "cubic")
+    (elsewhere / "cubic/1/log.txt").write_text(SECRET)
+    (results / "runs/lab/cubic").symlink_to(elsewhere / "cubic")
+
+
+def table_is_a_link(results: Path, elsewhere: Path) -> None:
+    (results / "runs/lab/cubic/1/packets.parquet").rename(elsewhere / "packets.parquet")
+    (results / "runs/lab/cubic/1/packets.parquet").symlink_to(elsewhere / "packets.parquet")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [log_is_a_link, other_file_is_a_link, run_is_a_link, scheme_is_a_link, table_is_a_link],
+    ids=lambda each: each.__name__,
+)
+def test_links_below_a_runs_folder_show_nothing_and_nothing_is_written_through_them(
+    change: Callable[[Path, Path], None],
+    served: Served,
+    results: Path,
+    elsewhere: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    change(results, elsewhere)
+    before = files(elsewhere)
+    client = Client(served(results))
+    ask_all(client, capfd)
+    shown = [client.ask(f"{RUN}/{name}")[2] for name in (*OF_RUN, "files/log.txt", "files/more.txt")]
+    dumbbell.write_site(results, out=tmp_path / "site")
+    shown += [file.read_bytes() for file in (tmp_path / "site").rglob("*") if file.is_file()]
+    assert not [content for content in shown if SECRET.encode() in content]
+    assert files(elsewhere) == before, "the look at a run has written there"
+
+
+def forge(results: Path) -> None:
+    with closing(sqlite3.connect(results / "results.sqlite")) as connection:
+        connection.execute("UPDATE metric SET value = 9.64 WHERE name = 'goodput_mbps'")
+        connection.commit()
+
+
+def older_index(results: Path) -> None:
+    """Statistics were copied over others, as `rsync` does: the index is that of the others."""
+    for file in (results / "runs").rglob("stats.json"):
+        content = json.loads(file.read_text())
+        content["network"]["goodput_mbps"] /= 2
+        file.write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize("change", [forge, older_index], ids=lambda each: each.__name__)
+def test_numbers_are_those_of_the_runs_whatever_the_index_says(
+    change: Callable[[Path], None], served: Served, results: Path, tmp_path: Path
+) -> None:
+    change(results)
+    client = Client(served(results))
+    _, shown = client.columns("/data/columns/goodput_mbps.bin")
+    said = [float(run.statistics["network"]["goodput_mbps"]) for run in dumbbell.open(results).runs]  # type: ignore[arg-type]
+    assert list(shown["values"]) == said
+    dumbbell.write_site(results, out=tmp_path / "site")
+    written = (tmp_path / "site/data/columns/goodput_mbps.bin").read_bytes()
+    assert written == client.ask("/data/columns/goodput_mbps.bin")[2]
+
+
+def test_statistics_that_change_while_they_are_served_are_seen(served: Served, results: Path) -> None:
+    client = Client(served(results))
+    client.json("/data/runs.json")
+    older_index(results)
+    client.json("/data/runs.json")
+    _, shown = client.columns("/data/columns/goodput_mbps.bin")
+    said = [float(run.statistics["network"]["goodput_mbps"]) for run in dumbbell.open(results).runs]  # type: ignore[arg-type]
+    assert list(shown["values"]) == said

@@ -168,7 +168,7 @@ class BenchmarkRequest:
             parts = []
             for experiment_file, experiment in self.found:
                 folder = part_directory(self.directory, experiment_file)
-                Entry(self.directory, folder).require_beneath()
+                Entry.at(self.directory, folder).require_beneath()
                 keep_experiment_file(self.directory, experiment_file, changed=bool(self.note.path))
                 parts.append(prepare(folder, experiment, resume=(folder / "experiment.toml").exists()))
             yield parts

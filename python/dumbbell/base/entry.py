@@ -6,10 +6,10 @@ import errno
 import io
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 
 from dumbbell.base.errors import UserError
@@ -35,29 +35,40 @@ class Entry:
     """
 
     root: Path
-    path: Path
-    """The name that people know; it begins with `root`."""
+    way: tuple[str, ...] = ()
+    """Names of the folders from the root on, and of the entry itself."""
 
     @classmethod
     def of(cls, root: Path) -> Entry:
         """Return the directory itself; a link may lead to it."""
-        return cls(root, root)
+        return cls(root)
+
+    @classmethod
+    def at(cls, root: Path, path: Path) -> Entry:
+        """Return what a path names; one that does not begin with `root` is refused where it is used."""
+        return cls(root) / (path.relative_to(root) if path.is_relative_to(root) else path.absolute())
 
     def __truediv__(self, name: str | Path) -> Entry:
-        return Entry(self.root, self.path / name)
+        parts = tuple(part for part in str(name).split("/") if part not in ("", "."))
+        return Entry(self.root, (*self.way, "/", *parts) if str(name).startswith("/") else self.way + parts)
 
     def __str__(self) -> str:
         return str(self.path)
 
     @property
+    def path(self) -> Path:
+        """The path that people know."""
+        return Path(self.root, *self.way)
+
+    @property
     def name(self) -> str:
         """The last part of its path."""
-        return self.path.name
+        return self.way[-1] if self.way else self.root.name
 
     @property
     def parent(self) -> Entry:
         """The folder that it is in."""
-        return Entry(self.root, self.path.parent)
+        return Entry(self.root, self.way[:-1])
 
     def descriptor(self, flags: int) -> int:
         """Return a descriptor, opened with `flags`; the caller closes it.
@@ -66,16 +77,16 @@ class Entry:
             OSError: it cannot be opened, or something on the way is a link.
         """
         parts = self._parts()
-        current, at = os.open(self.root, flags | os.O_CLOEXEC if not parts else _WALK & ~os.O_NOFOLLOW), self.root
+        current = os.open(self.root, flags | os.O_CLOEXEC if not parts else _WALK & ~os.O_NOFOLLOW)
         for number, part in enumerate(parts, 1):
-            at /= part
             how = _WALK if number < len(parts) else flags | os.O_NOFOLLOW | os.O_CLOEXEC
             try:
                 inner = os.open(part, how, dir_fd=current)
             except OSError as error:
+                at = str(Entry(self.root, parts[:number]))
                 if _is_link(part, current):
-                    raise OSError(errno.EXDEV, f"leads out of {self.root}", str(at)) from None
-                error.filename = str(at)
+                    raise OSError(errno.EXDEV, f"leads out of {self.root}", at) from None
+                error.filename = at
                 raise
             finally:
                 os.close(current)
@@ -185,9 +196,34 @@ class Entry:
         Raises:
             OSError: it is not below its root.
         """
-        if not self.path.is_relative_to(self.root) or os.pardir in (parts := self.path.relative_to(self.root).parts):
+        if os.pardir in self.way or "/" in self.way:
             raise OSError(errno.EXDEV, f"leads out of {self.root}", str(self.path))
-        return parts
+        return self.way
+
+
+def statuses(entries: Iterable[Entry]) -> Iterator[os.stat_result | None]:
+    """Yield the `status` of each entry of one directory; folders that entries in a row share are opened once."""
+    held: list[tuple[str, int]] = []
+    try:
+        for entry in entries:
+            wanted = ("", *entry.way[:-1])
+            shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1][0], zip(wanted, held, strict=False)))
+            while len(held) > shared:
+                os.close(held.pop()[1])
+            if not entry.way:
+                yield entry.status()
+                continue
+            try:
+                parts = ("", *entry._parts())
+                for name in parts[len(held) : -1]:
+                    flags = _WALK if name else _WALK & ~os.O_NOFOLLOW
+                    held.append((name, os.open(name or entry.root, flags, dir_fd=held[-1][1] if held else None)))
+                yield os.stat(parts[-1], dir_fd=held[-1][1], follow_symlinks=False)
+            except OSError:
+                yield None
+    finally:
+        for _, descriptor in held:
+            os.close(descriptor)
 
 
 def regular(descriptor: int, name: Path | Entry) -> io.BufferedReader:

@@ -493,7 +493,7 @@ def require_places(task: Task) -> None:
     if not task.out.is_dir():  # it would be made anew, without what a results directory needs
         raise FileNotFoundError(errno.ENOENT, "the results directory is gone", str(task.out))
     for place in (task.temporary, task.final):
-        Entry(task.out, place).require_beneath()
+        Entry.at(task.out, place).require_beneath()
 
 
 def _write(task: Task, attempt: Attempt) -> None:

@@ -102,9 +102,13 @@ Stamp = tuple[int, int, int, int]
 def stamp(file: Path | Entry) -> Stamp | None:
     """Return numbers that change whenever a file does; None where there is none. A link is a file of its own."""
     try:
-        status = file.status() if isinstance(file, Entry) else file.lstat()
+        return stamp_of(file.status() if isinstance(file, Entry) else file.lstat())
     except OSError:
         return None
+
+
+def stamp_of(status: os.stat_result | None) -> Stamp | None:
+    """Return the stamp of a file of which this is known."""
     return None if status is None else (status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size)
 
 

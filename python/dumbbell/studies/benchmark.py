@@ -298,7 +298,7 @@ def open_benchmark(directory: Path) -> Benchmark:
     made = [
         experiment_file
         for experiment_file in _ordered([*shipped, *kept], note.quick)
-        if Entry(directory, part_directory(directory, experiment_file)).is_folder()
+        if Entry.at(directory, part_directory(directory, experiment_file)).is_folder()
     ]
     parts = tuple(
         Part(experiment_file, open_results(part_directory(directory, experiment_file))) for experiment_file in made

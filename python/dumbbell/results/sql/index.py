@@ -13,6 +13,7 @@ import numpy as np
 
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.results.directory import DAMAGED, MISSING, NOT_YET, RUNNING, ResultsDirectory
+from dumbbell.results.sql.index_file import index_state
 from dumbbell.results.sql.runs_cache import OpenRuns, seen_now
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ _OF_RUNS = (
     "SELECT id, name, path, aut, run, status, reason, backend, started_at, run_seed, sim_wall_s FROM experiment"
     " ORDER BY id"
 )
+
+
+MOST_LOOKED_AT = 20_000
+"""Runs whose files are looked at whenever somebody asks for the table; that takes 10 microseconds for each."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,7 @@ class RunsIndex:
         """
         self.results = results
         self._lock = threading.Lock()
+        self._state = index_state(results.directory)
         self._opened = OpenRuns(results)
         self.planned = {(run.path, run.scheme, run.run): run for run in results.planned()}
         """The runs of the experiment by path, scheme and number."""
@@ -80,8 +86,13 @@ class RunsIndex:
 
     @property
     def is_current(self) -> bool:
-        """Whether the statistics of all runs are those that were read."""
-        return seen_now(self.results) == self._opened.seen
+        """Whether the statistics of all runs are those that were read.
+
+        Of very many runs: whether dumbbell has recorded none since.
+        """
+        if index_state(self.results.directory) != self._state:
+            return False
+        return len(self.planned) > MOST_LOOKED_AT or seen_now(self.results) == self._opened.seen
 
     def _in_order(self, made: dict[int, IndexedRun]) -> tuple[list[int | None], list[IndexedRun]]:
         """Return all runs in the order in which they are planned, each with its number in the index, if it has one."""

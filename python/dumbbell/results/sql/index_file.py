@@ -28,6 +28,8 @@ _MOST_BYTES, _MOST_STATEMENT_BYTES, _MOST_COLUMNS = 2**24, 2**20, 64
 """Of a value, of a statement in the schema, and of a row."""
 _STEPS_PER_LOOK, _MOST_LOOKS = 1_000_000, 1_000
 """Instructions of SQLite between two looks, and how many looks a statement may take."""
+_UNREADABLE = (UserError, OSError, sqlite3.Error, UnicodeDecodeError)
+"""Errors of a stranger's database; the last one is of a message of SQLite that has a name from there."""
 
 
 def made_and_failed(results: ResultsDirectory) -> tuple[int, int]:
@@ -40,7 +42,7 @@ def made_and_failed(results: ResultsDirectory) -> tuple[int, int]:
         with closing(open_index(results.root / INDEX, results.is_written)) as connection:
             made, failed = connection.execute(counting, ACCEPTED).fetchone()
             return int(made), int(failed)
-    except (UserError, OSError, sqlite3.Error):
+    except _UNREADABLE:
         return 0, 0
 
 
@@ -60,7 +62,7 @@ def index_faults(results: ResultsDirectory) -> Iterator[str]:
     try:
         with closing(open_index(file, is_written=False)) as connection:
             fault = _difference(results, connection)
-    except (UserError, OSError, sqlite3.Error) as error:
+    except _UNREADABLE as error:
         fault = one_line(error).removeprefix(f"{file}: ")
     if fault:
         yield f"{INDEX}: {fault}: remove it; `dumbbell run --resume --out DIR` makes that of executed runs anew"

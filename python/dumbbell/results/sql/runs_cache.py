@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dumbbell.base.cache import cached
+from dumbbell.base.entry import statuses
 from dumbbell.base.errors import UserError
 from dumbbell.base.scratch import Scratch
 from dumbbell.results.directory import STATISTICS
-from dumbbell.results.files import stamp
+from dumbbell.results.files import stamp_of
 from dumbbell.results.kept_experiment import lasting_table
 from dumbbell.results.sql.database import INDEX, Database, explained, transaction
 from dumbbell.results.sql.rows import Origin
@@ -25,7 +26,6 @@ from dumbbell.results.sql.schema import SOURCE
 if TYPE_CHECKING:
     from dumbbell.base.entry import Entry
     from dumbbell.contract.run import RunTable
-    from dumbbell.experiment import Run
     from dumbbell.results.directory import ResultsDirectory
 
 KIND = "runs"
@@ -61,12 +61,9 @@ class OpenRuns:
 
 def seen_now(results: ResultsDirectory) -> dict[RunKey, str]:
     """Return what changes whenever the statistics of a run do, for each run that has some."""
-    found = ((run, stamp(_statistics(results, run))) for run in results.planned())
-    return {(run.path, run.scheme, run.run): repr(now) for run, now in found if now is not None}
-
-
-def _statistics(results: ResultsDirectory, run: Run) -> Entry:
-    return results.folder(run) / STATISTICS
+    runs = results.planned()
+    found = zip(runs, statuses(results.folder(run) / STATISTICS for run in runs), strict=True)
+    return {(run.path, run.scheme, run.run): repr(stamp_of(now)) for run, now in found if now is not None}
 
 
 def _kept(results: ResultsDirectory) -> Path | None:
