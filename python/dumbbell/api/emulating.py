@@ -2,13 +2,15 @@
 
 import json
 import os
-from collections.abc import Sequence
+import signal
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
 
 from dumbbell import _core, catalog
 from dumbbell.api.watching import served
+from dumbbell.base.ending import ended_by_signals
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, with_hint
 from dumbbell.base.live_file import live_file
@@ -20,6 +22,9 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.machine.emulation import require_emulation
 from dumbbell.present.live_lines import LiveLines
 from dumbbell.results.live_runs import LivePlace
+
+_BY_SIGNAL = 128
+"""The exit status of a command that a signal ended has the signal's number on top of this."""
 
 
 def emulate(
@@ -51,6 +56,7 @@ def emulate(
 
     Raises:
         dumbbell.Error: something that cannot be run, in one line; the command was not started.
+        KeyboardInterrupt: SIGTERM, SIGHUP or SIGINT came, and the command was ended.
     """
     model = path if isinstance(path, PathModel) else catalog.paths().find(str(path))
     try:
@@ -78,7 +84,7 @@ def emulate(
     if os.geteuid() != 0:
         _core.enter_user_namespace()  # before there is a second thread
     if not (live or watch):
-        return _core.emulate_shell(json.dumps(specification))
+        return _emulated(specification)
     with Scratch("live") as folder, ExitStack() as shown:
         place = folder / "0"
         if live:
@@ -87,7 +93,16 @@ def emulate(
             progress = shown.enter_context(Progress())
             progress.doing("emulating")
             shown.enter_context(progress.below(LiveLines(lambda: LivePlace(Entry.of(folder)).look()[1])))
-        return _core.emulate_shell(json.dumps(specification | {"live": str(live_file(place)), "watched": watch}))
+        return _emulated(specification | {"live": str(live_file(place)), "watched": watch})
+
+
+def _emulated(specification: Mapping[str, object]) -> int:
+    """Return the exit status of the command; a signal that ended it here raises `KeyboardInterrupt`."""
+    with ended_by_signals() as asked:
+        status = _core.emulate_shell(json.dumps(specification))
+        if asked.is_interrupted and status == _BY_SIGNAL + signal.SIGINT:
+            raise KeyboardInterrupt
+        return status
 
 
 def _server(text: str | None) -> list[str] | None:
