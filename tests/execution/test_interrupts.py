@@ -135,6 +135,25 @@ def test_a_command_that_is_ended_at_work_leaves_no_process(
         assert said.count("\n") == 1, said
 
 
+def test_ctrl_c_again_and_again_is_one_line_and_leaves_nothing(
+    start: Start, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # the second one ended a command before it had removed its temporary folder, or by the signal, without a line
+    (folder / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder / "temporary"))
+    process = start("check", "cubic", "--against", "reno", "--jobs", "2")
+    wait_for(lambda: list(folder.glob("temporary/dumbbell-check-*")) and len(alive(process.pid)) > 1)
+
+    def has_ended() -> bool:
+        process.send_signal(signal.SIGINT)
+        return process.poll() is not None
+
+    wait_for(has_ended)
+    assert ended(process) == "dumbbell: interrupted\n"
+    assert process.returncode == 1
+    assert list(folder.glob("temporary/*")) == []
+
+
 @pytest.mark.real
 @pytest.mark.parametrize(("name", "number", "delay_s"), _ENDED)
 def test_a_command_that_is_ended_leaves_no_process(

@@ -13,6 +13,7 @@ from dumbbell.api.watching import served
 from dumbbell.base.ending import ended_by_signals
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, with_hint
+from dumbbell.base.interrupts import interruptible
 from dumbbell.base.live_file import live_file
 from dumbbell.base.progress import Progress, print_line
 from dumbbell.base.scratch import Scratch
@@ -83,17 +84,17 @@ def emulate(
     os.environ["PATH"] = search_path()
     if os.geteuid() != 0:
         _core.enter_user_namespace()  # before there is a second thread
-    if not (live or watch):
-        return _emulated(specification)
-    with Scratch("live") as folder, ExitStack() as shown:
-        place = folder / "0"
+    with interruptible(), ExitStack() as shown:
+        if not (live or watch):
+            return _emulated(specification)
+        folder = shown.enter_context(Scratch("live"))
         if live:
             shown.enter_context(served([], print_line, folder))
         if watch:
             progress = shown.enter_context(Progress())
             progress.doing("emulating")
             shown.enter_context(progress.below(LiveLines(lambda: LivePlace(Entry.of(folder)).look()[1])))
-        return _emulated(specification | {"live": str(live_file(place)), "watched": watch})
+        return _emulated(specification | {"live": str(live_file(folder / "0")), "watched": watch})
 
 
 def _emulated(specification: Mapping[str, object]) -> int:

@@ -11,8 +11,8 @@ from types import FrameType
 
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock, polling
 from dumbbell.base.guardian import descendants
-from dumbbell.base.interrupts import ENDING
-from dumbbell.base.starting import stop_at_once
+from dumbbell.base.interrupts import ENDING, interrupt
+from dumbbell.base.starting import stop_at_once, stop_once
 
 PATIENCE_S = 2.0
 """Time that a command has to end after it was told to; then it is killed."""
@@ -32,7 +32,7 @@ def ended_by_signals(patience_s: float = PATIENCE_S, clock: Clock = SYSTEM_CLOCK
     if threading.current_thread() is not threading.main_thread():
         yield asked
         return
-    ours = (signal.SIG_DFL, signal.default_int_handler, stop_at_once)
+    ours = (signal.SIG_DFL, signal.default_int_handler, stop_at_once, interrupt)
     previous = {number: handler for number in ENDING if (handler := signal.getsignal(number)) in ours}
     heard, told = os.pipe()
     os.set_blocking(told, False)
@@ -50,6 +50,8 @@ def ended_by_signals(patience_s: float = PATIENCE_S, clock: Clock = SYSTEM_CLOCK
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+        if asked.is_to_end:
+            stop_once()
         signal.set_wakeup_fd(before)
         os.close(told)
         thread.join()

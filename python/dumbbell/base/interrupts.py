@@ -10,7 +10,7 @@ from types import FrameType
 from typing import ClassVar
 
 from dumbbell import _core
-from dumbbell.base.starting import stop_at_once
+from dumbbell.base.starting import stop_at_once, stop_once
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 AGAIN_S = 0.02
@@ -20,7 +20,8 @@ AGAIN_S = 0.02
 def interruptible() -> Iterator[None]:
     """The signals that ask for an end raise `KeyboardInterrupt`. Only the main thread may say what a signal does.
 
-    What somebody else does on a signal, or ignores, stays as it is.
+    What somebody else does on a signal, or ignores, stays as it is. When the command leaves this block interrupted, it
+    is about to end: another Ctrl-C changes nothing, so that what stands around this block is cleaned up.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -28,22 +29,29 @@ def interruptible() -> Iterator[None]:
     ours = (signal.SIG_DFL, signal.default_int_handler, stop_at_once)
     previous = {number: handler for number in ENDING if (handler := signal.getsignal(number)) in ours}
     hook = sys.unraisablehook
+    is_ending = False
     if previous:
         _Interrupts.came = False
     try:
         sys.unraisablehook = _interrupt_again
         for number in previous:
-            signal.signal(number, _interrupt)
+            signal.signal(number, interrupt)
         yield
+    except KeyboardInterrupt:
+        is_ending = True
+        raise
     except (_core.Error, OSError):
         raise
     except Exception:
         if _Interrupts.came:  # something swallowed it, and then failed because its work was half done
+            is_ending = True
             raise KeyboardInterrupt from None
         raise
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+        if is_ending and previous:
+            stop_once()
         sys.unraisablehook = hook
 
 
@@ -76,7 +84,8 @@ class _Interrupts:
     came = False
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
+def interrupt(_number: int, _frame: FrameType | None) -> None:
+    """Raise `KeyboardInterrupt`, but where nothing may be disturbed: what a signal does in an `interruptible` block."""
     if not Undisturbed.interrupt():
         _Interrupts.came = True
         raise KeyboardInterrupt

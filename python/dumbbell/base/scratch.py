@@ -95,7 +95,7 @@ def _made(prefix: str) -> tuple[Path, int]:
     Another process may take it for one that was left, before it is held: then another one is made.
     """
     for _ in range(_MOST_TRIES):
-        folder = Path(tempfile.mkdtemp(prefix=prefix))
+        folder = Path(tempfile.mkdtemp(prefix=prefix))  # noqa: TID251 (this is the one place)
         with contextlib.suppress(FileNotFoundError):
             held = os.open(folder, _FOLDER)
             if _lock(held, where_there_are_none=True) and _is(folder, os.fstat(held)):

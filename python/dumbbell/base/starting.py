@@ -38,6 +38,12 @@ def end_by_mistake(kind: type[BaseException], error: BaseException, trace: "Trac
     os._exit(INTERNAL_ERROR)
 
 
+def stop_once() -> None:
+    """Ctrl-C changes nothing from now on, where this program is the command: it has said how it ends, and cleans up."""
+    if began_s is not None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Python would otherwise end by the signal in its last moments
+
+
 def is_command(argv: list[str], original: list[str]) -> bool:
     """Whether this program is the command: `dumbbell`, or `python -m dumbbell`, which has no name of its own yet."""
     if argv[:1] == ["-m"]:

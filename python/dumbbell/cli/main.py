@@ -6,7 +6,7 @@ import sys
 
 from dumbbell._core import Error
 from dumbbell.base.errors import one_line, option_words, require_text, with_hint
-from dumbbell.base.starting import INTERNAL_ERROR, MISTAKE
+from dumbbell.base.starting import INTERNAL_ERROR, MISTAKE, stop_once
 from dumbbell.cli.parser import command, command_parser, take_verbosity
 
 GOOD, SOME_FAILED, BAD_USAGE = 0, 1, 2
@@ -33,6 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return GOOD
     except KeyboardInterrupt:
+        stop_once()
         print("dumbbell: interrupted", file=sys.stderr)
         return SOME_FAILED
     except MemoryError:
@@ -47,6 +48,8 @@ def main(arguments: list[str] | None = None) -> int:
         sys.__excepthook__(*sys.exc_info())
         print(MISTAKE, file=sys.stderr)
         return INTERNAL_ERROR
+    finally:
+        stop_once()
 
 
 def _write_logs(verbosity: int) -> None:
