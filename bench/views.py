@@ -40,8 +40,8 @@ def measured(run: Path, duration: float, rounds: int) -> list[tuple[str, str]]:
     index = view.index()
     rows = [
         ("build it from the files", f"{build:.2f} s"),
-        ("open it from its index", f"{1e3 * seconds(rounds, lambda: RunView(*files, index)):.1f} ms"),
-        ("size of the index", f"{len(index) / 1e6:.2f} MB"),
+        ("open it from the cache", f"{1e3 * seconds(rounds, lambda: RunView(*files, index)):.1f} ms"),
+        ("size in the cache", f"{len(index) / 1e6:.2f} MB"),
         ("all of the run", f"{1e3 * seconds(rounds, lambda: view.window(0.0, duration * 1e9, 1500, SERIES)):.1f} ms"),
     ]
     for width in WINDOWS_S:

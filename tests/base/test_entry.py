@@ -41,7 +41,7 @@ def test_a_link_may_lead_to_the_directory_itself(root: Path) -> None:
 
 def link_of_a_file(root: Path) -> None:
     (root / "a/b/file").unlink()
-    (root / "a/b/file").symlink_to("../../../mine/file")
+    (root / "a/b/file").symlink_to(root.parent / "mine/file")
 
 
 def link_of_a_folder(root: Path) -> None:
