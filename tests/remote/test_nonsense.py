@@ -62,6 +62,20 @@ def test_a_check_of_a_machine_that_says_nonsense_is_one_line(tmp_path: Path, lie
     assert said in check["found"]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    ["[]", "xx", '{"tell": null}', '{"ok": null}', '{"ok": {}, "bytes": 5}', '{"error": {"a": "\\n"}}', "[" * 9999],
+)
+def test_a_message_that_is_none_is_one_line_of_a_check(tmp_path: Path, answer: str) -> None:
+    message = len(answer).to_bytes(4, "big") + answer.encode()
+    lies = f"from dumbbell.remote import serve; serve.framed = lambda *_: {message!r}"
+    done = told(tmp_path, lies, "remote", "check", "lab", "--json", expect=1)
+    (check,) = json.loads(done.stdout)["checks"]
+    assert (check["name"], check["good"]) == ("ssh", False)
+    assert len(check["found"].splitlines()) == 1
+    assert len(done.stderr.splitlines()) <= 1
+
+
 @pytest.mark.real
 @pytest.mark.parametrize(
     ("lies", "said"),
