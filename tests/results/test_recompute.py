@@ -17,6 +17,11 @@ def test_the_numbers_of_a_run_are_those_of_its_packets(shelf: Shelf, name: str) 
     assert found == {run.label: None for run in results.runs}
 
 
+def test_short_transfers_have_the_numbers_of_their_packets(folder: Path) -> None:
+    results = package.run("short_flows", schemes="cubic", runs=1, duration=4, log="packets", out=folder / "out")
+    assert {fault for _, fault in results.recompute()} == {None}
+
+
 @pytest.mark.parametrize(
     ("level", "metric", "said"),
     [

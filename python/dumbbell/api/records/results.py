@@ -158,7 +158,7 @@ class Results:
         """Yield runs with a line if their packet logs tell other numbers than their statistics; else with None.
 
         All good runs that dumbbell has executed and whose packets were kept, or `most` of them, drawn at random.
-        Numbers that no packet log tells, such as windows and retransmissions, are not compared.
+        Numbers that need more than the packets, such as windows and times of completion, are not compared.
         """
         made = (run for run in self.runs if run.status in ACCEPTED)
         possible = [run for run in made if has_all_packets(self._content, run.statistics)]
