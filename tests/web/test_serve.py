@@ -1,7 +1,10 @@
 """The server: who may ask, what is answered, what is not."""
 
+import errno
 import http.client
 import json
+import os
+import re
 import shutil
 import struct
 from collections.abc import Callable
@@ -14,6 +17,7 @@ import pytest
 from playwright.sync_api import Page
 
 import dumbbell
+from support.commands.command import Dumbbell
 from support.shelf import Shelf
 from support.waiting import TIMEOUT_S
 from web.conftest import Served, axe, overflow
@@ -248,3 +252,17 @@ def test_the_pages_come_up_without_a_complaint(
         page.set_viewport_size({"width": width, "height": 800})
         assert overflow(page) <= 0
     assert axe(page) == []
+
+
+def test_a_site_on_a_full_disk_names_the_file_that_does_not_fit(
+    results: Path, dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # it named the page of dumbbell's own that was copied
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "sendfile", full)
+    done = dumbbell("site", results, "--out", "web", expect=2)
+    assert re.fullmatch(r"dumbbell: No space left on device: web/[^/]+\n", done.stderr)
+    assert not (folder / "web").exists()
+    assert not list(folder.glob(".web*"))

@@ -57,8 +57,9 @@ def staging(out: Path) -> Iterator[Path]:
         except BaseException as error:
             shutil.rmtree(temporary, ignore_errors=True)
             if isinstance(error, OSError):
-                # a full disk says nothing of itself
-                error.filename = str(error.filename or named).replace(str(temporary), str(named))
+                # a full disk says nothing of itself, and of a copy the original comes first
+                file = error.filename2 or error.filename or named
+                error.filename, error.filename2 = str(file).replace(str(temporary), str(named)), None
             elif isinstance(error, Error) and str(temporary) in str(error):
                 raise UserError(str(error).replace(str(temporary), str(named))) from None
             raise
