@@ -7,6 +7,7 @@ import io
 import itertools
 import json
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import typst
 from PIL import Image
 
 from dumbbell.base.errors import UserError
+from dumbbell.cli.main import main
 from dumbbell.present.report.content import load
 from dumbbell.present.report.drawing import draw
 from dumbbell.present.report.sheets import sources
@@ -31,6 +33,7 @@ from support.machine import pantheon_logs
 from support.pages.well_formed import WellFormed
 from support.results.recorded import EMULATED_LATENESS, change, emulate
 from support.results.report import make, stats_of
+from support.shelf import Shelf
 from support.waiting import TIMEOUT_S, wait_for
 
 MOMENT = datetime.datetime(2026, 5, 6, 7, 8, 9, tzinfo=datetime.UTC)
@@ -566,3 +569,42 @@ def test_a_browser_runs_the_script_of_the_page_and_no_other(results: Path) -> No
 def test_a_report_has_no_files_outside_its_directory(written: tuple[Path, list[str]]) -> None:
     """A report that was killed left a temporary directory with its figures."""
     assert written[1] == []
+
+
+@pytest.mark.parametrize("limit_mib", [100, 300])
+def test_a_report_that_has_no_room_is_refused_in_a_line(
+    start: Callable[..., subprocess.Popen[str]], shelf: Shelf, folder: Path, limit_mib: int
+) -> None:
+    # libraries said what they liked, ended the process with status 1, or crashed
+    results = shelf.copy("mixes", folder / "out")
+    before = sorted(results.rglob("*"))
+    process = start("report", "out")
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.prlimit(process.pid, resource.RLIMIT_AS, (limit_mib * 2**20, hard))
+    out, said = process.communicate(timeout=TIMEOUT_S)
+    assert (process.returncode, out) == (2, "")
+    assert said.startswith(
+        f"dumbbell: ulimit -v {limit_mib * 2**10}: is {limit_mib} MiB of address space: figures need "
+    )
+    assert said.count("\n") == 1
+    assert sorted(results.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ImportError("ft2font.so: failed to map segment from shared object"),
+        ImportError("_typst.so: cannot allocate memory in static TLS block"),
+        RuntimeError("can't start new thread"),
+        MemoryError(),
+    ],
+)
+def test_memory_that_is_missing_is_one_line(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_: object) -> int:
+        raise error
+
+    monkeypatch.setattr("dumbbell.cli.commands.report.main", fail)
+    assert main(["report", "out"]) == 2
+    assert capsys.readouterr().err == "dumbbell: there is not enough memory for this\n"

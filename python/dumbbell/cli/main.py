@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import sys
 
 from dumbbell._core import Error
@@ -37,19 +38,34 @@ def main(arguments: list[str] | None = None) -> int:
         print("dumbbell: interrupted", file=sys.stderr)
         return SOME_FAILED
     except MemoryError:
-        print("dumbbell: there is not enough memory for this", file=sys.stderr)
-        return BAD_USAGE
+        return _no_memory()
     except (Error, OSError) as error:
         print(f"dumbbell: {with_hint(one_line(error))}", file=sys.stderr)
         return BAD_USAGE
     except SystemExit:
         raise
-    except BaseException:  # a panic of the core is no `Exception`
+    except BaseException as error:  # a panic of the core is no `Exception`
+        if _is_of_memory(error):
+            return _no_memory()
         sys.__excepthook__(*sys.exc_info())
         print(MISTAKE, file=sys.stderr)
         return INTERNAL_ERROR
     finally:
         stop_once()
+
+
+def _no_memory() -> int:
+    print("dumbbell: there is not enough memory for this", file=sys.stderr)
+    return BAD_USAGE
+
+
+_OF_MEMORY = re.compile(r"failed to map segment from shared object$|annot allocate memory|can't start new thread")
+"""What the loader of libraries and Python say where memory is missing, or its limit (`ulimit -v`) is reached."""
+
+
+def _is_of_memory(error: BaseException) -> bool:
+    """Return whether an exception that says something else comes of missing memory."""
+    return isinstance(error, ImportError | RuntimeError) and bool(_OF_MEMORY.search(str(error)))
 
 
 def _write_logs(verbosity: int) -> None:

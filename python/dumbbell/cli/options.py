@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import resource
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,27 @@ import dumbbell
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.options.values import Choice, Suggestion, count, names
+
+DRAWING_MIB = 420
+"""Address space that drawing takes: matplotlib, typst, and what they stand on."""
+_LONG_FORM_MIB = 150
+_DRAWING_PER_CPU_MIB = 40
+_MOST_CPUS = 64
+"""The long form of a report takes more. Numpy's linear algebra (OpenBLAS) takes some for each processor."""
+
+
+def require_room_to_draw(long_form: bool = False) -> None:
+    """Refuse a limit of address space that drawing does not fit in: libraries end the process there as they like.
+
+    Raises:
+        UserError: the limit is too small.
+    """
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    needed_mib = DRAWING_MIB + _DRAWING_PER_CPU_MIB * min(os.cpu_count() or 1, _MOST_CPUS)
+    needed_mib += _LONG_FORM_MIB * long_form
+    if limit != resource.RLIM_INFINITY and limit < needed_mib * 2**20:
+        given = f"ulimit -v {limit // 2**10}: is {limit // 2**20} MiB of address space"
+        raise UserError(f"{given}: figures need {needed_mib} MiB or more")
 
 
 def plugin_option(parser: argparse.ArgumentParser) -> None:

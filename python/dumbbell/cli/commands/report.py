@@ -7,7 +7,7 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell.base.errors import printable
-from dumbbell.cli.options import convention_option
+from dumbbell.cli.options import convention_option, require_room_to_draw
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Write the report; both forms unless one is asked for. Of a benchmark: its pages."""
+    require_room_to_draw(arguments.all_runs)
     both = arguments.html == arguments.pdf and arguments.run is None
     files = dumbbell.write_report(
         arguments.directory,
