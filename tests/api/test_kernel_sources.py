@@ -12,6 +12,8 @@ import pytest
 
 import dumbbell as library
 from dumbbell.api import kernel_controllers
+from dumbbell.base.questions import Answer
+from support.clock import ManualClock
 from support.commands.command import COMMAND, Dumbbell, show
 from support.waiting import TIMEOUT_S, wait_for
 
@@ -170,6 +172,41 @@ def test_a_library_that_is_larger_than_any_controller_is_not_kept(dumbbell: Dumb
     assert "libtcp_big.so: has 17." in said
     assert "allowed for a compiled controller are at most 16 MiB" in said
     assert not (folder / "libtcp_big.so").exists()
+
+
+@pytest.mark.parametrize("name", ["-fplugin=x.c", "@options.c"])
+def test_a_file_is_no_option_of_the_compiler(dumbbell: Dumbbell, folder: Path, name: str) -> None:
+    (folder / name).write_text("#error it was read as a file\n")
+    said = dumbbell("plugin", "kernel", f"./{name}", expect=2).stderr
+    assert said.startswith(f"dumbbell: {name}: ")
+    assert "it was read as a file" in said
+
+
+def test_a_compiler_may_take_so_much_memory_and_no_more(
+    dumbbell_here: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "limits.sh").write_text(
+        '#!/bin/bash\necho "error: $(ulimit -v) KiB, files of $(ulimit -f) KiB" >&2\nexit 1\n'
+    )
+    (folder / "limits.sh").chmod(0o755)
+    monkeypatch.setenv("CC", "./limits.sh")
+    said = dumbbell_here("plugin", "kernel", str(PLAIN), expect=2).stderr
+    assert said.endswith(": the C compiler says: error: 2097152 KiB, files of 262144 KiB\n")
+
+
+def test_a_compiler_has_its_time_for_all_files_together(
+    clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_s = []
+
+    def slow(_words: object, within_s: float, *_: object) -> Answer:
+        given_s.append(within_s)
+        clock.turn(50.0)
+        return Answer(0, "", "")
+
+    monkeypatch.setattr(kernel_controllers, "ask", slow)
+    kernel_controllers._compile(PLAIN, PLAIN.read_text(), "tcp_plain", tmp_path, clock)
+    assert given_s[:4] == [120.0, 70.0, 20.0, 0.0]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])

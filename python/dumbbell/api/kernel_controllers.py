@@ -7,17 +7,21 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError
 from dumbbell.base.input_files import C_SOURCE, CONTROLLER, read_text, require_size
 from dumbbell.base.interrupts import interruptible
-from dumbbell.base.questions import ask
+from dumbbell.base.questions import Limits, ask
 from dumbbell.base.scratch import Scratch
 from dumbbell.catalog.toml_tables import read_toml, to_toml
 from dumbbell.remote.installation import plugin_include
 from dumbbell.results.files import write_atomically
 
 MAX_COMPILE_S = 120.0
-"""Longest time for the compiler."""
+"""Longest time for the compiler, of all files together."""
+
+LIMITS = Limits(memory_bytes=2 * 2**30, file_bytes=256 * 2**20)
+"""What each process of the compiler may take: an infinite macro, or `.incbin` of a device, takes all there is."""
 
 MAX_SAID_BYTES = 4 * 2**20
 """Most that the compiler may say."""
@@ -110,7 +114,7 @@ def _read(file: Path) -> str:
         raise UserError(f"{file}: {error.strerror}") from None
 
 
-def _compile(file: Path, text: str, name: str, scratch: Path) -> Path:
+def _compile(file: Path, text: str, name: str, scratch: Path, clock: Clock = SYSTEM_CLOCK) -> Path:
     """Return the library in `scratch`."""
     companions = [
         other
@@ -130,12 +134,13 @@ def _compile(file: Path, text: str, name: str, scratch: Path) -> Path:
     common += [f'-DDUMBBELL_NAME="{name}"', f'-DDUMBBELL_FILE_NAME="{name}.c"']
     common += [f"-DDUMBBELL_CONG_CONTROL={_cong_control_arguments(text)}"]
     objects = []
+    until_s = clock.monotonic() + MAX_COMPILE_S
     sources = [(file, []), (_ADAPTER / "adapter.c", []), *((other, ["-DDUMBBELL_COMPANION"]) for other in companions)]
     for number, (each, extra) in enumerate(sources):
         objects.append(scratch / f"{number}.o")
-        _cc(file, [*common, *extra, "-c", str(each), "-o", str(objects[-1])])
+        _cc(file, [*common, *extra, "-c", _named(each), "-o", str(objects[-1])], until_s, clock)
     library = scratch / "library.so"
-    _cc(file, ["-shared", *map(str, objects), "-Wl,-z,defs", "-o", str(library), "-lm"])
+    _cc(file, ["-shared", *map(str, objects), "-Wl,-z,defs", "-o", str(library), "-lm"], until_s, clock)
     return library
 
 
@@ -153,7 +158,12 @@ def _cong_control_arguments(text: str) -> int:
     return definition[1].count(",") + 1 if definition else 4
 
 
-def _cc(file: Path, arguments: list[str]) -> None:
+def _named(file: Path) -> str:
+    """Return the name of a file for a command line: it is no option (`-x.c`) and no file of options (`@x.c`)."""
+    return f"{os.curdir}/{file}" if str(file).startswith(("-", "@")) else str(file)
+
+
+def _cc(file: Path, arguments: list[str], until_s: float, clock: Clock) -> None:
     """Run the compiler; afterwards nothing of it goes on.
 
     Raises:
@@ -165,7 +175,8 @@ def _cc(file: Path, arguments: list[str]) -> None:
     place = shutil.which(program)
     if place is None:
         raise UserError(f"{file}: needs a C compiler: there is no `{compiler}` (Debian: apt install gcc)")
-    done = ask([place, *options, *arguments], MAX_COMPILE_S, MAX_SAID_BYTES, environment)
+    left_s = max(0.0, until_s - clock.monotonic())
+    done = ask([place, *options, *arguments], left_s, MAX_SAID_BYTES, environment, LIMITS, clock)
     if done is None:
         raise UserError(
             f"{file}: `{compiler}` did not finish within {MAX_COMPILE_S:g} s, or said more than "

@@ -4,6 +4,7 @@ Run as a program, this module is the process above the program that is asked.
 """
 
 import os
+import resource
 import selectors
 import signal
 import subprocess
@@ -23,6 +24,31 @@ _CANNOT_START = 127
 
 
 @dataclass(frozen=True)
+class Limits:
+    """What each process of a program may take; 0 is no limit. Beyond it the kernel refuses, or ends the process."""
+
+    memory_bytes: int = 0
+    """Address space."""
+    file_bytes: int = 0
+    """The longest file that it may write."""
+
+    def word(self) -> str:
+        """Return the limits as a word of a command line."""
+        return f"{self.memory_bytes}:{self.file_bytes}"
+
+    @staticmethod
+    def apply(word: str) -> None:
+        """Set the limits of a word for this process and those that it starts."""
+        for what, most in zip((resource.RLIMIT_AS, resource.RLIMIT_FSIZE), map(int, word.split(":")), strict=True):
+            hard = resource.getrlimit(what)[1]
+            if most and (hard == resource.RLIM_INFINITY or most < hard):
+                resource.setrlimit(what, (most, most))
+
+
+NO_LIMITS = Limits()
+
+
+@dataclass(frozen=True)
 class Answer:
     """The exit status of a program (as `subprocess` counts it), and its output and error output."""
 
@@ -36,12 +62,13 @@ def ask(
     within_s: float,
     most_bytes: int = _MOST_BYTES,
     environment: Mapping[str, str] | None = None,
+    limits: Limits = NO_LIMITS,
     clock: Clock = SYSTEM_CLOCK,
 ) -> Answer | None:
     """Run a program, and return what it answers; `None` if it has not ended in time or writes more than `most_bytes`.
 
-    It has no input, and this process's environment unless another one is given. When this returns, and also when this
-    process is killed, all that the program has started is ended.
+    It has no input, and this process's environment unless another one is given. Its processes are kept within `limits`.
+    When this returns, and also when this process is killed, all that the program has started is ended.
 
     Raises:
         OSError: no process can be started.
@@ -49,7 +76,7 @@ def ask(
     lifeline, ours = os.pipe()
     try:
         process = subprocess.Popen(
-            [*PYTHON, "-m", __name__, *map(str, words)],
+            [*PYTHON, "-m", __name__, limits.word(), *map(str, words)],
             stdin=lifeline,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -97,6 +124,8 @@ def _main(words: list[str]) -> None:
     guarded(patience_s=0.0)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    limits, *words = words
+    Limits.apply(limits)
     try:
         os.execv(words[0], words)
     except OSError:
