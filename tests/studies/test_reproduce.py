@@ -1,6 +1,7 @@
 """`dumbbell reproduce`: paths of measured runs, simulated runs beside them, and causes that are there, or are not."""
 
 import json
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -317,6 +318,26 @@ def test_what_cannot_be_reproduced_is_one_line(tmp_path: Path, arguments: Sequen
     write_set(tmp_path, {"cubic": "cubic"}, mahimahi_path(), duration_s=1.0)
     assert told(refused(tmp_path, *(each.format(tmp_path) for each in arguments)), tmp_path) == message
     assert not (tmp_path / "out").exists()
+
+
+def test_logs_of_days_say_beforehand_how_long_they_take_and_can_be_refused(tmp_path: Path) -> None:
+    place = write_set(tmp_path, {"cubic": "cubic"}, mahimahi_path(), duration_s=1.0)
+    without_packets(place, {"cubic": (10.0, 30.0)})
+    metadata = json.loads((place / "pantheon_metadata.json").read_text()) | {"runtime": 500_000}
+    (place / "pantheon_metadata.json").write_text(json.dumps(metadata))
+    line = refused(tmp_path, str(place), "--out", str(tmp_path / "out"), "--runs", "3", "--most-minutes", "0.01")
+    assert re.fullmatch(
+        r"dumbbell: --most-minutes 0\.01: 3 simulated runs of 500000 s at most take about .*: "
+        r"ask for fewer --runs, or take shorter logs",
+        line,
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def test_how_long_it_takes_is_said_before(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = write_set(tmp_path, {"cubic": "cubic"}, mahimahi_path(), duration_s=1.0)
+    reproduced(place, tmp_path)
+    assert re.search(r"^\d+ simulated runs of 1 s at most take about \d+ s, and", capsys.readouterr().err, re.MULTILINE)
 
 
 def without_packets(place: Path, numbers: dict[str, tuple[float, float]]) -> None:

@@ -14,11 +14,13 @@ from dumbbell.api.selection import Names, listed_names
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.names import fitted, unlike
-from dumbbell.base.progress import Piece, Progress
+from dumbbell.base.progress import Piece, Progress, span
 from dumbbell.catalog.path import PathModel
+from dumbbell.execution.estimate import pieces, seconds_of
 from dumbbell.execution.perform import Execution, perform
 from dumbbell.formats.log_sets import SUFFIXES, log_sets
 from dumbbell.formats.staging import refuse_used
+from dumbbell.machine.description import cpus
 from dumbbell.present.tables import Table
 from dumbbell.results import ResultsDirectory, locked, open_results, prepare
 from dumbbell.studies.reproduce.causes import Evidence, causes, estimate
@@ -71,6 +73,7 @@ def reproduce(
     seed: int = 1,
     jobs: int | None = None,
     resume: bool = False,
+    most_minutes: float | None = None,
     command: Sequence[str] = (),
 ) -> Reproduction:
     """Simulates measured runs on the paths that their logs tell, as `dumbbell reproduce` does; progress goes to stderr.
@@ -90,6 +93,7 @@ def reproduce(
         seed: what every random draw follows from.
         jobs: processes; one per processor unless given.
         resume: go on with what is in `out`.
+        most_minutes: refuse, before anything is simulated, what takes longer by the estimate, which is printed.
         command: the words of the command line that this call comes from; recorded.
 
     Raises:
@@ -114,9 +118,11 @@ def reproduce(
             paths += [(each, path) for path in known]
             left += [f"{each.name}: {reason}" for reason in unknown]
         require_paths([path for _, path in paths], str(source), left)
+        exact_plans = [plan(of, path, runs, seed) for of, path in paths]
+        _say_how_long(exact_plans, jobs or cpus(), most_minutes)
     how = Execution(jobs=jobs, command=command, resume=resume)
     with interruptible():
-        exact = _performed([plan(of, path, runs, seed) for of, path in paths], place / SIMULATED, how)
+        exact = _performed(exact_plans, place / SIMULATED, how)
         evidence = _evidence(exact)
         estimates = {key: estimate(each) for key, each in evidence.items()}
         held, plans = _held([(of, path) for of, path in paths], estimates, names, runs, seed)
@@ -242,6 +248,22 @@ def _require_held(sets: list[MeasuredSet], names: tuple[str, ...]) -> None:
             )
     if names and not set(known) - set(names):
         raise UserError("--hold-out: all schemes: some have to tell the host profile")
+
+
+def _say_how_long(plans: list[Plan], jobs: int, most_minutes: float | None) -> None:
+    """Say how long the simulated runs take, by the estimate.
+
+    Raises:
+        UserError: that is longer than allowed.
+    """
+    costs = [piece.seconds for each in plans for piece in pieces(each.experiment, each.experiment.all_runs())]
+    takes_s = seconds_of(costs, jobs)
+    longest_s = max(each.experiment.duration_s for each in plans)
+    what = f"{len(costs)} simulated runs of {longest_s:g} s at most take about {span(takes_s)}"
+    if most_minutes is not None and takes_s > 60.0 * most_minutes:
+        raise UserError(f"--most-minutes {most_minutes:g}: {what}: ask for fewer --runs, or take shorter logs")
+    with Progress() as progress:
+        progress.line(f"{what}, and those with host profiles up to as long again")
 
 
 def _performed(plans: list[Plan], place: Path, how: Execution) -> list[Made]:

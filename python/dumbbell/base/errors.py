@@ -58,10 +58,10 @@ _ARGUMENTS = {
 _SAME = (
     "all-runs", "aqm", "backend", "bandwidth-cap", "baselines", "cells", "cluster", "data-cap", "database", "delay",
     "disk-quota", "duration", "every", "exact", "flow", "flows", "folds", "group-by", "hold-out", "identical",
-    "interval", "jitter", "jobs", "kind", "live", "log", "loss", "most-runs", "ntp", "out", "pantheon-dir", "path",
-    "pdf", "port", "queue", "quiet", "random-order", "rate", "rate-down", "rate-up", "receiver", "remote-address",
-    "rtt", "run", "runs", "scheme", "schemes", "seed", "sender", "server", "sort", "suite", "trace", "tunnel",
-    "udp-ports", "until", "warmup", "watch",
+    "interval", "jitter", "jobs", "kind", "live", "log", "loss", "most-minutes", "most-runs", "ntp", "out",
+    "pantheon-dir", "path", "pdf", "port", "queue", "quiet", "random-order", "rate", "rate-down", "rate-up",
+    "receiver", "remote-address", "rtt", "run", "runs", "scheme", "schemes", "seed", "sender", "server", "sort",
+    "suite", "trace", "tunnel", "udp-ports", "until", "warmup", "watch",
 )
 # fmt: on
 """Options whose name is also that of the library's argument."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import dumbbell
 from dumbbell.base.errors import printable
 from dumbbell.base.json_text import to_json
-from dumbbell.catalog.options.values import count, names, pair, seed
+from dumbbell.catalog.options.values import count, minutes, names, pair, seed
 from dumbbell.present.tables import terminal
 
 
@@ -27,13 +27,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--path", metavar="PATH", help="simulate on this path, by name or file; default: what the logs tell")
     add("--seed", type=seed, default=1, metavar="N")
     add("--jobs", type=count, metavar="N", help="processes; default: one per processor")
+    told = "refuse what takes longer than M minutes to simulate, by the estimate; default: no limit"
+    add("--most-minutes", type=minutes, metavar="M", help=told)
     add("--resume", action="store_true", help="go on with what is in the directory of --out")
     add("--json", action="store_true", help="everything, for programs")
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Simulates what was measured, prints how well that went, and writes the page; 1 if runs could not be simulated."""
-    given = {name: getattr(arguments, name) for name in ("hold_out", "path", "seed", "jobs", "resume")}
+    given = {name: getattr(arguments, name) for name in ("hold_out", "path", "seed", "jobs", "resume", "most_minutes")}
     given |= {} if arguments.runs is None else {"runs": arguments.runs}
     out = arguments.out
     try:
