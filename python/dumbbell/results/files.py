@@ -22,23 +22,25 @@ _TRIES, _TRY_AGAIN_S = 10, 0.02
 def write_atomically(file: Path | Entry, content: str | bytes) -> None:
     """Writes a file, texts as UTF-8: temporary name, fsync, rename, fsync of the directory."""
     temporary = f".{file.name}.{os.getpid()}.tmp"
-    with _open_folder(file.parent) as folder:
-        _remove_left_of(file.name, folder)
-        try:
-            new = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=folder)
-            with os.fdopen(new, "wb") as stream:
-                stream.write(content.encode() if isinstance(content, str) else content)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(temporary, file.name, src_dir_fd=folder, dst_dir_fd=folder)
-        except BaseException as error:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary, dir_fd=folder)
-            if isinstance(error, OSError):
-                error.filename = str(file)  # the temporary name says nothing to whoever asked for the file
-                error.filename2 = None
-            raise
-        os.fsync(folder)
+    try:
+        with _open_folder(file.parent) as folder:
+            _remove_left_of(file.name, folder)
+            try:
+                new = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=folder)
+                with os.fdopen(new, "wb") as stream:
+                    stream.write(content.encode() if isinstance(content, str) else content)
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                os.replace(temporary, file.name, src_dir_fd=folder, dst_dir_fd=folder)
+            except BaseException:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(temporary, dir_fd=folder)
+                raise
+            os.fsync(folder)
+    except OSError as error:
+        if error.errno != errno.EXDEV:  # the temporary name says nothing to whoever asked for the file; a link does
+            error.filename, error.filename2 = str(file), None
+        raise
 
 
 @contextmanager

@@ -45,8 +45,8 @@ def has_all_packets(results: ResultsDirectory, run: RunTable) -> bool:
 def wrong_number(results: ResultsDirectory, run: RunTable) -> str | None:
     """Return a line if the packet log of a run tells other numbers than its statistics; None if all are the same.
 
-    They have to be the same to the last digit: the same sums in the same order. Numbers that need more than the packets,
-    such as windows, retransmissions and times of completion, are not compared.
+    They have to be the same to the last digit: the same sums in the same order. Numbers that need more than the
+    packets, such as windows, retransmissions and times of completion, are not compared.
     """
     experiment = results.experiment
     flows = [
