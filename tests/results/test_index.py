@@ -1,5 +1,7 @@
 """The index of results, read column by column; it is made anew where it cannot be trusted."""
 
+import json
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -99,3 +101,41 @@ def test_axes_of_a_grid_are_columns(shelf: Shelf) -> None:
             by_path = dict(zip([run.path for run in index.runs], index.parameter(axis), strict=True))
             assert {run.path: str(run.axes[axis]) for run in results.runs} == by_path
             assert len(set(by_path.values())) == values
+
+
+def test_a_table_that_is_open_stays_as_it_was_while_another_one_is_brought_up_to_date(results: Path) -> None:
+    with closing(RunsIndex(open_results(results))) as first:
+        before = first.metric("goodput_mbps").tolist()
+        file = results / "runs/lab/cubic/1/stats.json"
+        content = json.loads(file.read_text())
+        content["network"]["goodput_mbps"] = 99.0
+        file.write_text(json.dumps(content))
+        shutil.rmtree(results / "runs/lab/copa/1")
+        assert not first.is_current
+        with closing(RunsIndex(open_results(results))) as second:
+            found = second.metric("goodput_mbps").tolist()
+        assert found.count(99.0) == 1
+        assert sum(np.isnan(found)) == 1
+        assert first.metric("goodput_mbps").tolist() == before
+
+
+@pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0" + bytes(5000)])
+def test_a_kept_database_that_is_broken_is_made_anew(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    monkeypatch.setenv("DUMBBELL_CACHE", str(tmp_path / "cache"))
+    wanted = truth(results)
+    assert goodputs(results) == wanted
+    (file,) = (tmp_path / "cache").glob("*.runs")
+    for end in ("-wal", "-shm"):
+        file.with_name(f"{file.name}{end}").unlink(missing_ok=True)
+    file.write_bytes(content)
+    assert goodputs(results) == wanted
+
+
+def test_where_nothing_can_be_kept_the_numbers_are_the_same(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cache").write_text("no folder")
+    monkeypatch.setenv("DUMBBELL_CACHE", str(tmp_path / "cache"))
+    assert goodputs(results) == truth(results)

@@ -6,9 +6,11 @@ user's own cache, and each run in it is that of a `stats.json` as it was last se
 
 from __future__ import annotations
 
+import fcntl
+import os
 import sqlite3
-from collections.abc import Iterable, Mapping
-from contextlib import closing, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,13 +46,14 @@ class OpenRuns:
             UserError: neither is possible.
         """
         self._scratch: Scratch | None = None
-        file = _kept(results)
-        if file is None or (found := _updated(results, file)) is None:
+        found, file = None, _kept(results)
+        if file is not None:
+            with suppress(OSError), _only_one(file):
+                found = _updated(results, file)
+        if found is None:
             self._scratch = Scratch("index")
-            file = self._scratch.path / INDEX
-            found = _update(results, file)
-        self.seen, self.damaged = found
-        self.connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+            found = _update(results, self._scratch.path / INDEX)
+        self.connection, self.seen, self.damaged = found
 
     def close(self) -> None:
         """Close the file, and remove one that was made for this object."""
@@ -71,14 +74,29 @@ def _kept(results: ResultsDirectory) -> Path | None:
     return None if place is None else place.path
 
 
-Seen = tuple[Mapping[RunKey, str], Mapping[RunKey, str]]
-"""Stamps of the statistics, and what is wrong with those that are damaged."""
+@contextmanager
+def _only_one(file: Path) -> Iterator[None]:
+    """Wait until no other process brings the file up to date, and keep them away meanwhile.
+
+    Raises:
+        OSError: there can be no lock.
+    """
+    lock = os.open(f"{file}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
 
 
-def _updated(results: ResultsDirectory, file: Path) -> Seen | None:
-    """Return what was seen; None where nothing can be kept, as on a full disk. A file that is broken is made anew."""
+Updated = tuple[sqlite3.Connection, Mapping[RunKey, str], Mapping[RunKey, str]]
+"""An open database, stamps of the statistics in it, and what is wrong with those that are damaged."""
+
+
+def _updated(results: ResultsDirectory, file: Path) -> Updated | None:
+    """Return what was found; None where nothing can be kept, as on a full disk. A file that is broken is made anew."""
     for _ in range(2):
-        with suppress(UserError, OSError):
+        with suppress(UserError, OSError, sqlite3.Error):
             return _update(results, file)
         for suffix in ("", "-wal", "-shm"):
             with suppress(OSError):
@@ -86,7 +104,7 @@ def _updated(results: ResultsDirectory, file: Path) -> Seen | None:
     return None
 
 
-def _update(results: ResultsDirectory, file: Path) -> Seen:
+def _update(results: ResultsDirectory, file: Path) -> Updated:
     planned = {(run.path, run.scheme, run.run): run for run in results.planned()}
     seen, damaged = seen_now(results), {}
     with closing(_Cache(file)) as database, explained(file), transaction(database.connection):
@@ -103,7 +121,24 @@ def _update(results: ResultsDirectory, file: Path) -> Seen:
                 if statistics is not None:
                     database.put(results, results.complete(run, statistics), now)
         database.remove((known.keys() - seen.keys()) | damaged.keys())
-    return seen, damaged
+    return _snapshot(file), seen, damaged
+
+
+def _snapshot(file: Path) -> sqlite3.Connection:
+    """Return a connection that sees the database as it is now, whatever another process adds to it later.
+
+    Raises:
+        sqlite3.Error: it cannot be opened.
+    """
+    name = f"{file.absolute().as_uri()}?mode=ro"
+    connection = sqlite3.connect(name, uri=True, check_same_thread=False, isolation_level=None)
+    try:
+        connection.execute("BEGIN")
+        connection.execute("SELECT count(*) FROM experiment").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 class _Cache(Database):
