@@ -239,6 +239,8 @@ def test_whatever_the_address_says_is_a_run() -> None:
         "#preset=none",
         "#rate_mbps=1e99&rtt_ms=-5&duration_s=NaN&seed=0.5",
         "#flows=cubic@9e9,bbr@-1",
+        "#flows=bbr@1e-7-2e-7",
+        *(f"#{name}=1e-320" for name in ("slot_ms", "cross_mbps", "jitter_ms", "faster_ms", "loss_percent")),
     ]
     for each in made_by_the_page([{"address": text} for text in addresses])[1]:
         _core.check_run(json.dumps(each["specification"]))

@@ -20,3 +20,11 @@ export function numberText(value: number | null | undefined, digits = 3): string
     if (value !== 0 && Math.abs(value) < 10 ** -digits) return value.toPrecision(2);
     return value.toFixed(digits);
 }
+
+/** Returns a message with three digits of each number that is written with more than twenty: 1e-320 for a row of 320 zeros. */
+export function withShortNumbers(message: string): string {
+    return message.replaceAll(/\d[\d.]{20,}/g, (digits) => {
+        const value = Number(digits);
+        return Number.isNaN(value) ? digits : String(Number(value.toPrecision(3)));
+    });
+}

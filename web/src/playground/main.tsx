@@ -5,7 +5,7 @@ import "./style.css";
 import { render } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Moment } from "../charts/timeline";
-import { numberText } from "../data/numbers";
+import { numberText, withShortNumbers } from "../data/numbers";
 import { drawMarker } from "../ui/looks";
 import { ThemeChoice, useInks } from "../ui/theme";
 import type { Catalogue } from "./catalogue";
@@ -37,7 +37,7 @@ function App({ catalogue }: { catalogue: Catalogue }) {
                     setProgress(next);
                     setFailure("");
                 },
-                (why) => setFailure(why),
+                (why) => setFailure(withShortNumbers(why)),
             ),
         [],
     );

@@ -60,6 +60,15 @@ export type Quantity = keyof typeof LIMITS;
 
 export const MOST_FLOWS = 8;
 
+/** An address with more characters is not read: strangers write addresses, too. */
+export const MOST_CHARACTERS = 65_536;
+
+/** So many problems of an address are said, and how many more there are. */
+export const MOST_PROBLEMS = 20;
+
+/** The core refuses shorter slots. */
+const SHORTEST_SLOT_MS = 0.001;
+
 export const DEFAULT: Scenario = {
     flows: [{ scheme: "cubic", start_s: 0, stop_s: null, rtt_ms: null }],
     link: "fixed",
@@ -108,6 +117,7 @@ export function valid(given: Scenario, catalogue: Catalogue): Scenario {
         made.unit = "packets"; // its thresholds are shares of the length
         made.buffer = catalogue.aqm_packets;
     }
+    if (made.slot_ms > 0) made.slot_ms = Math.max(made.slot_ms, SHORTEST_SLOT_MS);
     made.jitter_ms = Math.min(made.jitter_ms, made.rtt_ms / 2);
     made.faster_ms = Math.min(made.faster_ms, made.rtt_ms / 4);
     const last = made.duration_s - 0.1;
@@ -135,7 +145,8 @@ export function flowText(flow: Flow): string {
     return `${flow.scheme}${from}${to}${flow.rtt_ms === null ? "" : `~${flow.rtt_ms}`}`;
 }
 
-const FLOW = /^([a-z0-9][a-z0-9-]*?)(?:@([\d.]+)(?:-([\d.]+))?)?(?:~([\d.]+))?$/;
+// numbers as flowText writes them: small ones have an exponent, 1e-7
+const FLOW = /^([a-z0-9][a-z0-9-]*?)(?:@([\d.]+(?:e-?\d+)?)(?:-([\d.]+(?:e-?\d+)?))?)?(?:~([\d.]+(?:e-?\d+)?))?$/;
 
 function readFlow(text: string): Flow | null {
     const found = FLOW.exec(text);
@@ -152,38 +163,72 @@ function readFlow(text: string): Flow | null {
 export interface Address {
     scenario: Scenario;
     preset: string;
-    /** What in the address is not understood, one line each. */
+    /** What in the address is not understood, one line each, no two alike; the last one may say how many more there are. */
     problems: string[];
+}
+
+/** Problems that are counted, and kept as far as they are said. */
+class Problems {
+    readonly #kept = new Set<string>();
+    #more = 0;
+
+    add(problem: string): void {
+        if (this.#kept.size < MOST_PROBLEMS) this.#kept.add(problem);
+        else if (!this.#kept.has(problem)) this.#more += 1;
+    }
+
+    get lines(): string[] {
+        return this.#more === 0 ? [...this.#kept] : [...this.#kept, `And ${count(this.#more)} more.`];
+    }
 }
 
 /** Returns what an address stands for; whatever is not understood is left out and said. */
 export function readAddress(hash: string, catalogue: Catalogue, presets: Record<string, Scenario>): Address {
+    const problems = new Problems();
+    if (hash.length > MOST_CHARACTERS) {
+        problems.add(
+            `The address has ${count(hash.length)} characters from the # on, and ${count(MOST_CHARACTERS)} are allowed: it was not read.`,
+        );
+        return { scenario: valid(DEFAULT, catalogue), preset: "", problems: problems.lines };
+    }
     const query = new URLSearchParams(hash.replace(/^#\/?\??/, ""));
-    const problems: string[] = [];
     const wanted = query.get("preset") ?? "";
     const preset = Object.hasOwn(presets, wanted) ? wanted : "";
-    if (wanted && !preset) problems.push(`There is no preset ${quoted(wanted)}.`);
+    if (wanted && !preset) problems.add(`There is no preset ${quoted(wanted)}.`);
     const given: Scenario = { ...(presets[preset] ?? DEFAULT) };
     const flows = query.get("flows");
-    if (flows !== null) {
-        given.flows = [];
-        for (const text of flows.split(",")) {
-            const flow = readFlow(text);
-            if (flow && findScheme(catalogue, flow.scheme)) given.flows.push(flow);
-            else problems.push(`There is no scheme ${quoted(text)} here.`);
-        }
-    }
+    if (flows !== null) given.flows = readFlows(flows, catalogue, problems);
     for (const name of Object.keys(LIMITS) as Quantity[]) {
         const text = query.get(name);
         if (text === null) continue;
         const value = Number(text);
-        if (text.trim() === "" || !Number.isFinite(value)) problems.push(`${name} = ${quoted(text)} is no number.`);
+        if (text.trim() === "" || !Number.isFinite(value)) problems.add(`${name} = ${quoted(text)} is no number.`);
         else given[name] = value;
     }
     given.link = query.get("link") ?? given.link;
     given.queue = query.get("queue") ?? given.queue;
     given.unit = UNITS.find((unit) => unit === query.get("unit")) ?? given.unit;
-    return { scenario: valid(given, catalogue), preset, problems };
+    return { scenario: valid(given, catalogue), preset, problems: problems.lines };
+}
+
+/** Reads flows until there are as many as a scenario can have. */
+function readFlows(text: string, catalogue: Catalogue, problems: Problems): Flow[] {
+    const flows: Flow[] = [];
+    const texts = text.split(",");
+    for (const [index, each] of texts.entries()) {
+        if (flows.length === MOST_FLOWS) {
+            problems.add(`At most ${MOST_FLOWS} flows are allowed: ${count(texts.length - index)} more were not read.`);
+            break;
+        }
+        const flow = readFlow(each);
+        if (flow && findScheme(catalogue, flow.scheme)) flows.push(flow);
+        else problems.add(`There is no scheme ${quoted(each)} here.`);
+    }
+    return flows;
+}
+
+function count(value: number): string {
+    return value.toLocaleString("en");
 }
 
 function quoted(text: string): string {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { numberText, timeText } from "../../src/data/numbers";
+import { numberText, timeText, withShortNumbers } from "../../src/data/numbers";
 
 test("a time has the unit that suits it", () => {
     assert.equal(timeText(2_500_000_000), "2.500 s");
@@ -36,4 +36,15 @@ test("a small number is told from zero", () => {
     assert.equal(numberText(0.00012), "0.00012");
     assert.equal(numberText(-0.00012), "-0.00012");
     assert.equal(numberText(0.001), "0.001");
+});
+
+test("a message has no long rows of digits", () => {
+    assert.equal(
+        withShortNumbers(`slot_ms = 0.${"0".repeat(319)}1, which must be at least 0.001`),
+        "slot_ms = 1e-320, which must be at least 0.001",
+    );
+    assert.equal(withShortNumbers(`rate_mbps = -1234${"0".repeat(305)}`), "rate_mbps = -1.23e+308");
+    assert.equal(withShortNumbers("within 0.30000000000000004"), "within 0.30000000000000004");
+    const version = "1.2.3.4.5.6.7.8.9.10.11.12";
+    assert.equal(withShortNumbers(version), version);
 });

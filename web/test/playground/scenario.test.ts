@@ -8,7 +8,9 @@ import {
     flowText,
     LIMITS,
     limitsOf,
+    MOST_CHARACTERS,
     MOST_FLOWS,
+    MOST_PROBLEMS,
     type Quantity,
     readAddress,
     type Scenario,
@@ -212,6 +214,64 @@ test("numbers of an address that no path has are brought within the limits", () 
 test("long texts of an address are cut where they are said", () => {
     const [problem] = read(`#flows=${"x".repeat(500)}`).problems;
     assert.ok(problem!.length < 80);
+});
+
+test("an address of a million characters is not read", () => {
+    const { scenario, preset, problems } = read(`#preset=${PRESETS[0]!.name}&flows=${",".repeat(1_000_000)}`);
+    assert.deepEqual([scenario, preset], [DEFAULT, ""]);
+    assert.equal(problems.length, 1);
+    assert.match(problems[0]!, /^The address has 1,000,\d{3} characters from the # on, and 65,536 are allowed/);
+});
+
+test("an address of the most characters is read", () => {
+    const start = "#seed=3&flows=bbr,";
+    const { scenario, problems } = read(start + "x".repeat(MOST_CHARACTERS - start.length));
+    assert.equal(scenario.seed, 3);
+    assert.deepEqual(scenario.flows.map(flowText), ["bbr"]);
+    assert.equal(problems.length, 1);
+    assert.equal(read(start + "x".repeat(MOST_CHARACTERS - start.length + 1)).scenario.seed, DEFAULT.seed);
+});
+
+test("of many problems the first ones are said, and how many more there are", () => {
+    const names = Array.from({ length: 5000 }, (_, index) => `none${index}`);
+    const { scenario, problems } = read(`#flows=${names.join(",")}&seed=x`);
+    assert.deepEqual(scenario.flows, DEFAULT.flows);
+    assert.equal(problems.length, MOST_PROBLEMS + 1);
+    assert.deepEqual([problems[0], problems.at(-1)], ["There is no scheme “none0” here.", "And 4,981 more."]);
+});
+
+test("the same problem is said once", () => {
+    assert.deepEqual(read("#flows=warp,,warp,").problems, [
+        "There is no scheme “warp” here.",
+        "There is no scheme “” here.",
+    ]);
+});
+
+test("flows beyond the most are not read, and that is said", () => {
+    const { scenario, problems } = read(`#flows=none,${"cubic,".repeat(MOST_FLOWS)}warp,bbr`);
+    assert.equal(scenario.flows.length, MOST_FLOWS);
+    assert.deepEqual(problems, [
+        "There is no scheme “none” here.",
+        "At most 8 flows are allowed: 2 more were not read.",
+    ]);
+    assert.deepEqual(read(`#flows=${Array(MOST_FLOWS).fill("cubic")}`).problems, []);
+});
+
+test("small numbers of flows come back from their address", () => {
+    for (const text of ["bbr@0.0000001", "bbr@0.0000001-0.0000002~80", "bbr@0-2e-7"]) {
+        const { scenario } = read(`#flows=${text}`);
+        const again = read(addressOf(scenario, "", SCENARIOS));
+        assert.deepEqual(again, { scenario, preset: "", problems: [] }, text);
+        assert.equal(scenario.flows[0]!.scheme, "bbr");
+    }
+    assert.deepEqual(read("#flows=bbr@1e-7-2e-7~8e1").scenario.flows, [
+        flow({ scheme: "bbr", start_s: 1e-7, stop_s: 2e-7, rtt_ms: 80 }),
+    ]);
+});
+
+test("slots that the core refuses are the shortest that it takes", () => {
+    assert.equal(read("#slot_ms=1e-320").scenario.slot_ms, 0.001);
+    assert.equal(read("#slot_ms=0").scenario.slot_ms, 0);
 });
 
 test("names that every object has are no presets", () => {
