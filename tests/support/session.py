@@ -15,8 +15,9 @@ import dumbbell as package
 settings.register_profile("dumbbell", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("dumbbell")
 
-# What a shell starts in the background ignores SIGINT, and so would all that the tests start and interrupt.
+# What a shell starts in the background ignores SIGINT, and what `nohup` starts SIGHUP: so would all that tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_configure(config: pytest.Config) -> None:

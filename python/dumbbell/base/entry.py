@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -81,7 +82,7 @@ class Entry:
         for number, part in enumerate(parts, 1):
             how = _WALK if number < len(parts) else flags | os.O_NOFOLLOW | os.O_CLOEXEC
             try:
-                inner = os.open(part, how, dir_fd=current)
+                inner = os.open(part, how, 0o666, dir_fd=current)
             except OSError as error:
                 at = str(Entry(self.root, parts[:number]))
                 if _is_link(part, current):
@@ -101,6 +102,14 @@ class Entry:
             OSError: it cannot be opened, or something on the way is a link.
         """
         return regular(self.descriptor(_READ), self)
+
+    def create(self) -> io.BufferedWriter:
+        """Return a new file, open for writing; one that is there is emptied.
+
+        Raises:
+            OSError: it cannot be made, or something on the way is a link.
+        """
+        return os.fdopen(self.descriptor(os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NONBLOCK), "wb")
 
     def status(self) -> os.stat_result | None:
         """Return what the system knows of it, of a link itself; None where there is nothing, or a link on the way."""
@@ -158,6 +167,27 @@ class Entry:
         """
         with self.parent._held() as folder:
             os.unlink(self.name, dir_fd=folder)
+
+    def clear(self) -> None:
+        """Remove whatever is there: a folder with all that is in it, a file, or a link itself.
+
+        Raises:
+            OSError: it cannot be removed, or something on the way is a link.
+        """
+        with suppress(FileNotFoundError), self.parent._held() as folder:
+            if stat.S_ISDIR(os.stat(self.name, dir_fd=folder, follow_symlinks=False).st_mode):
+                shutil.rmtree(self.name, dir_fd=folder)
+            else:
+                os.unlink(self.name, dir_fd=folder)
+
+    def move_to(self, place: Entry) -> None:
+        """Give it another place below its root.
+
+        Raises:
+            OSError: it cannot be moved, or something on one of the ways is a link.
+        """
+        with self.parent._held() as folder, place.parent._held() as other:
+            os.rename(self.name, place.name, src_dir_fd=folder, dst_dir_fd=other)
 
     def touch(self) -> None:
         """Set the time at which it was changed to now.

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import json
 import os
-import shutil
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -124,7 +123,8 @@ def execute(
     try:
         for part in work:
             remove_left(part.results.directory)
-            shutil.rmtree(part.results.unfinished.path, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                part.results.unfinished.clear()
         pool: Pool | Cluster | None = None
         try:
             place = work[0].results.unfinished.path
@@ -173,7 +173,8 @@ def execute(
             following.close()
             recording.close()
             for part in work:
-                shutil.rmtree(part.results.unfinished.path, ignore_errors=True)
+                with contextlib.suppress(OSError):
+                    part.results.unfinished.clear()
         outcome.interrupted |= cleaning.was_interrupted
     return outcome
 
@@ -450,7 +451,8 @@ class Pool:
         again += [task for task in waiting[1:] if not self._skips(task)]
         worker.kept, worker.waiting = {}, {task.number: task for task in again}
         for task in again:
-            shutil.rmtree(task.temporary, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                task.unfinished.clear()
             worker.give(task)
         return over
 

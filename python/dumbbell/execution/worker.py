@@ -8,7 +8,6 @@ import errno
 import faulthandler
 import os
 import platform
-import shutil
 import sys
 import threading
 from collections.abc import Callable
@@ -69,6 +68,16 @@ class Task:
     """What is wanted in its log."""
     maker: str = ""
     """Which worker of a cluster makes it."""
+
+    @cached_property
+    def unfinished(self) -> Entry:
+        """Where it is made: `temporary`, by a way without links."""
+        return Entry.at(self.out, self.temporary)
+
+    @cached_property
+    def place(self) -> Entry:
+        """Where it is kept: `final`, likewise."""
+        return Entry.at(self.out, self.final)
 
     @cached_property
     def log(self) -> Path:
@@ -388,7 +397,8 @@ def make(task: Task, obstacle: str | None = None, say: Callable[[str, bool], Non
         try:
             return _made(task, run_log, obstacle, say)
         except (KeyboardInterrupt, SystemExit):
-            shutil.rmtree(task.temporary, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                task.unfinished.clear()
             raise
         except BaseException as error:  # a panic of the core is no Exception
             return failed(task, one_line(error), error)
@@ -433,7 +443,7 @@ def keep(task: Task, attempt: Attempt) -> RunStatistics:
     """Makes a run durable in its final place; its statistics."""
     try:
         _write(task, attempt)
-        publish(task.temporary, task.final)
+        publish(task.unfinished, task.place)
     except OSError as error:
         again = failed(task, one_line(error))
         if not attempt.failed:
@@ -446,7 +456,7 @@ def keep_all(batch: list[tuple[Task, Attempt]]) -> list[tuple[Task, RunStatistic
     try:
         for task, attempt in batch:
             _write(task, attempt)
-        publish_all([(task.temporary, task.final) for task, _ in batch])
+        publish_all([(task.unfinished, task.place) for task, _ in batch])
     except OSError:
         return [(task, _settled(task, attempt)) for task, attempt in batch]
     return [(task, attempt.statistics) for task, attempt in batch]
@@ -464,8 +474,9 @@ def failed(task: Task, reason: str, error: BaseException | None = None) -> Attem
     """
     with contextlib.suppress(OSError):  # it may be half durable
         require_places(task)
-        (task.temporary / LOG).replace(task.log)
-    shutil.rmtree(task.temporary, ignore_errors=True)
+        (task.unfinished / LOG).move_to(Entry.at(task.out, task.log))
+    with contextlib.suppress(OSError):
+        task.unfinished.clear()
     is_refusal = error is None or isinstance(error, (_core.Error, OSError))
     lines = [line_of(__name__, "error", f"failed: {reason}", None if is_refusal else error)]
     while is_refusal and error is not None and (error := error.__cause__ or error.__context__) is not None:
@@ -492,8 +503,8 @@ def require_places(task: Task) -> None:
     """
     if not task.out.is_dir():  # it would be made anew, without what a results directory needs
         raise FileNotFoundError(errno.ENOENT, "the results directory is gone", str(task.out))
-    for place in (task.temporary, task.final):
-        Entry.at(task.out, place).require_beneath()
+    for place in (task.unfinished, task.place):
+        place.require_beneath()
 
 
 def _write(task: Task, attempt: Attempt) -> None:
@@ -501,5 +512,6 @@ def _write(task: Task, attempt: Attempt) -> None:
     if attempt.failed:
         task.temporary.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileNotFoundError):  # it is there already, or the disk took none
-        task.log.replace(task.temporary / LOG)
-    (task.temporary / "stats.json").write_text(to_json(task.identity | attempt.statistics), encoding="utf-8")
+        Entry.at(task.out, task.log).move_to(task.unfinished / LOG)
+    with (task.unfinished / "stats.json").create() as file:
+        file.write(to_json(task.identity | attempt.statistics).encode())

@@ -196,7 +196,7 @@ def keep_run(results: ResultsDirectory, run: Run, folder: Path, statistics: RunS
     """Moves the folder of a run to its place, with its statistics and what there is to say of its import."""
     (folder / "log.txt").write_text("\n".join([f"{now()} {log[0]}", *log[1:]]) + "\n", encoding="utf-8")
     (folder / "stats.json").write_text(to_json(results.complete(run, statistics)), encoding="utf-8")
-    publish(folder, results.folder(run).path)
+    publish(results.unfinished / "run", results.folder(run))
 
 
 def finish(results: ResultsDirectory) -> None:

@@ -6,7 +6,6 @@ import errno
 import fcntl
 import os
 import re
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -114,50 +113,49 @@ def stamp_of(status: os.stat_result | None) -> Stamp | None:
     return None if status is None else (status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size)
 
 
-def sync(path: Path) -> None:
-    """Makes a file or the entries of a directory durable."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def publish(temporary: Path, final: Path) -> None:
+def publish(temporary: Entry, final: Entry) -> None:
     """Moves a finished directory to its place, durably; what was there is replaced."""
     publish_all([(temporary, final)])
 
 
-def publish_all(pairs: list[tuple[Path, Path]]) -> None:
+def publish_all(pairs: list[tuple[Entry, Entry]]) -> None:
     """Moves finished directories of one file system to their places, durably: pairs of temporary and final.
 
     Many are made durable together, which costs little more than one.
     """
     if len(pairs) == 1 or not _sync_file_system(pairs[0][0]):
         for temporary, _ in pairs:
-            for file in temporary.iterdir():
-                sync(file)
-            sync(temporary)
-    changed: dict[Path, None] = {}
+            for name in temporary.names():
+                _sync(temporary / name)
+            _sync(temporary)
+    changed: dict[Entry, None] = {}
     for temporary, final in pairs:
-        final.parent.mkdir(parents=True, exist_ok=True)
-        if final.exists():
-            shutil.rmtree(final)
-        temporary.rename(final)
+        final.parent.make_folder()
+        final.clear()
+        temporary.move_to(final)
         changed |= dict.fromkeys((final.parent, final.parent.parent, final.parent.parent.parent))
     for folder in changed:
-        sync(folder)
+        _sync(folder)
 
 
-def _sync_file_system(path: Path) -> bool:
-    """Makes everything on the file system of `path` durable; whether the system could."""
+def _sync(entry: Entry) -> None:
+    """Makes a file or the entries of a directory durable."""
+    descriptor = entry.descriptor(os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync_file_system(entry: Entry) -> bool:
+    """Makes everything on the file system of `entry` durable; whether the system could."""
     library = ctypes.CDLL(None, use_errno=True)
     if not hasattr(library, "syncfs"):
         return False
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = entry.descriptor(os.O_RDONLY)
     try:
         if library.syncfs(descriptor) != 0:
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(path))
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(entry))
     finally:
         os.close(descriptor)
     return True
