@@ -1,52 +1,19 @@
 """Runs on a Dask cluster: a scheduler and workers of its own on loopback, as a user starts them."""
 
-import json
 import re
 import resource
 import socket
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from support.clusters import running
 from support.commands.command import Dumbbell
-from support.waiting import TIMEOUT_S, wait_for
 
 pytest.importorskip("distributed", reason="distributed is not installed: `make test` does it")
 
 LEAST = ["run", "--schemes", "reno,cubic", "--path", "lossy.toml", "--duration", "2", "--runs", "2"]
-
-
-@contextmanager
-def running(tmp_path: Path, before_worker: Callable[[], None] | None = None) -> Iterator[str]:
-    """A scheduler with one worker, whose process begins with `before_worker`."""
-    note = tmp_path / "scheduler.json"
-    common = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
-    processes = [
-        subprocess.Popen(
-            [*common, "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(note)], **quiet
-        )
-    ]
-    try:
-        wait_for(lambda: note.exists() and note.read_text().strip(), "the scheduler did not start")
-        address = json.loads(note.read_text())["address"]
-        worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--host", "127.0.0.1"]
-        worker += ["--nthreads", "1", "--nworkers", "1", "--no-dashboard", "--no-nanny"]
-        processes.append(subprocess.Popen(worker, preexec_fn=before_worker, **quiet))
-        # the client refuses a scheduler without workers: wait for the first
-        from distributed import Client
-
-        with Client(address, set_as_default=False) as client:
-            client.wait_for_workers(1, timeout=TIMEOUT_S)
-        yield address
-    finally:
-        for process in reversed(processes):
-            process.terminate()
-            process.wait(TIMEOUT_S)
 
 
 @pytest.fixture

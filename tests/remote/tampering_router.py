@@ -1,0 +1,90 @@
+"""A router that changes datagrams, executed in a router's network: `tampering_router.py FOLDER SHARE SEED`.
+
+It is the only way for UDP, and does one of `CHANGES` to a share of the datagrams. At SIGTERM it writes how often it did
+each into `changed.json` of the folder.
+"""
+
+import json
+import os
+import random
+import select
+import signal
+import socket
+import sys
+from pathlib import Path
+
+CHANGES = ("flip", "cut", "longer", "empty", "zero", "number", "swap", "repeat", "late", "reflect", "source")
+_HEAD, _MOST_KEPT, _MTU = 28, 300, 1500
+
+
+def changed(packet: bytes, how: str, kept: list[bytes], draw: random.Random) -> list[bytes]:
+    """Return what the router sends in the place of a packet of IP and UDP."""
+    head, body = packet[:_HEAD], bytearray(packet[_HEAD:])
+    match how:
+        case "flip" if body:
+            bit = draw.randrange(8 * len(body))
+            body[bit // 8] ^= 1 << bit % 8
+        case "cut" if body:
+            del body[draw.randrange(len(body)) :]
+        case "longer":
+            body += os.urandom(draw.randrange(1, 40))
+        case "empty":
+            body.clear()
+        case "zero":
+            body = bytearray(len(body))
+        case "number" if body:
+            body[draw.randrange(min(16, len(body)))] ^= draw.randrange(1, 256)
+        case "swap" if kept:
+            body = bytearray(draw.choice(kept)[_HEAD:])
+        case "repeat":
+            return [packet, packet, *kept[:1]]
+        case "reflect":
+            back = packet[16:20] + packet[12:16] + packet[22:24] + packet[20:22]
+            return [packet, packet[:12] + back + packet[24:]]
+        case "source":
+            return [packet, packet[:15] + b"\x63" + packet[16:20] + (40_000).to_bytes(2) + packet[22:]]
+        case _:
+            return [packet]
+    return [head + bytes(body)]
+
+
+def main(folder: Path, share: float, seed: int) -> None:
+    """Carry datagrams until SIGTERM."""
+    draw, counts, kept, late = random.Random(seed), dict.fromkeys(CHANGES, 0), [], []
+    ended: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: ended.append(number))
+    out = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+    taps = [socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0800)) for _ in range(2)]
+    for tap, device in zip(taps, ("machine", "dumbbell0"), strict=True):
+        tap.bind((device, 0x0800))
+    (folder / "ready").touch()
+    while not ended:
+        for tap in select.select(taps, [], [], 0.05)[0]:
+            packet, (_, _, kind, *_) = tap.recvfrom(65535)
+            if kind == socket.PACKET_OUTGOING or packet[9] != socket.IPPROTO_UDP or packet[0] != 0x45:
+                continue
+            packet = packet[: int.from_bytes(packet[2:4])]
+            how = draw.choice(CHANGES) if draw.random() < share else ""
+            if how:
+                counts[how] += 1
+            if how == "late":
+                late.append(packet)
+                if len(late) < 4:
+                    continue
+                draw.shuffle(late)
+                sent, late = late, []
+            else:
+                sent = changed(packet, how, kept, draw)
+            kept = [*kept, packet][-_MOST_KEPT:]
+            for each in sent:
+                if len(each) > _MTU:
+                    continue  # it has become too long for the link
+                length = len(each) - 20
+                # no checksum of UDP: the kernel would drop what was changed
+                whole = each[:2] + len(each).to_bytes(2) + each[4:24] + length.to_bytes(2) + b"\0\0" + each[28:]
+                out.sendto(whole, (socket.inet_ntoa(each[16:20]), 0))
+    (folder / "changed.json").write_text(json.dumps(counts))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]))
