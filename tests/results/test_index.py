@@ -11,6 +11,7 @@ import pytest
 
 import dumbbell
 from dumbbell.results.directory import open_results
+from dumbbell.results.sql import runs_cache
 from dumbbell.results.sql.index import RunsIndex
 from support.shelf import Shelf
 
@@ -139,3 +140,40 @@ def test_where_nothing_can_be_kept_the_numbers_are_the_same(
     (tmp_path / "cache").write_text("no folder")
     monkeypatch.setenv("DUMBBELL_CACHE", str(tmp_path / "cache"))
     assert goodputs(results) == truth(results)
+
+
+def test_a_page_of_the_kept_database_that_is_broken_is_noticed(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DUMBBELL_CACHE", str(tmp_path / "cache"))
+    wanted = truth(results)
+    assert goodputs(results) == wanted
+    (file,) = (tmp_path / "cache").glob("*.runs")
+    for end in ("-wal", "-shm"):
+        file.with_name(f"{file.name}{end}").unlink(missing_ok=True)
+    content = bytearray(file.read_bytes())
+    content[-3 * 4096 :] = b"\xa5" * (3 * 4096)
+    file.write_bytes(content)
+    assert goodputs(results) == wanted
+
+
+def test_statistics_with_all_the_times_of_others_are_read_anew(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another file system in the same place, or one that keeps whole seconds, may show the same times."""
+    monkeypatch.setattr(runs_cache, "stamp_of", lambda status: None if status is None else (1, 2, 3, 4))
+    assert goodputs(results) == truth(results)
+    file = results / "runs/lab/cubic/1/stats.json"
+    file.write_text(
+        file.read_text().replace('"run": 1', '"run": 1 ', 1).replace('"goodput_mbps": ', '"goodput_mbps": 9', 1)
+    )
+    assert goodputs(results) == truth(results)
+    with closing(RunsIndex(open_results(results))) as index:
+        assert not index.is_current, "what was changed just now may change again in the same second"
+
+
+def test_a_number_that_no_run_can_have_is_none(shelf: Shelf, tmp_path: Path) -> None:
+    results = shelf.copy("imported", tmp_path / "results")
+    before = goodputs(results).keys()
+    (folder,) = {file.parent.parent for file in results.glob("runs/*/cubic/1/stats.json")}
+    for name in ("9999999999999999999", "00001", "0", "-1", "1.0"):
+        shutil.copytree(folder / "1", folder / name)
+    assert goodputs(results).keys() == before

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -9,7 +11,10 @@ import numpy
 import pytest
 
 from dumbbell import _core
+from dumbbell.base.entry import Entry
+from dumbbell.catalog import trace_files
 from dumbbell.gym import export_policy
+from dumbbell.results.files import publish
 from support.commands.command import Dumbbell
 
 
@@ -222,3 +227,57 @@ def test_a_trace_file_elsewhere_is_not_read(
     assert f"out/experiment.toml: trace `file` = {name}: " in said
     assert "leads out of out" in said
     assert "nobody may know" not in said
+
+
+@pytest.mark.parametrize("place", ["runs/.unfinished", "runs/small/reno/1", "runs/small/reno"])
+def test_a_pipe_in_the_place_of_a_folder_is_waited_for_by_nobody(
+    dumbbell: Dumbbell, once: Dumbbell, folder: Path, place: str
+) -> None:
+    run = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+    once(*run)
+    shutil.rmtree(folder / "out" / place, ignore_errors=True)
+    os.mkfifo(folder / "out" / place)
+    done = dumbbell("run", "--resume", "--out", "out", expect=None)
+    assert done.returncode == (1 if place.endswith("reno") else 0)
+    assert (folder / "out/runs/small/reno/1/stats.json").is_file() == (done.returncode == 0)
+
+
+def test_a_folder_that_is_exchanged_for_a_link_loses_nothing_elsewhere(tmp_path: Path) -> None:
+    """Somebody who can write into the directory puts a link there after it was looked at."""
+    (tmp_path / "mine/1").mkdir(parents=True)
+    (tmp_path / "mine/1/thesis.txt").write_text("four years")
+    (tmp_path / "out/runs/.unfinished/0").mkdir(parents=True)
+    (tmp_path / "out/runs/.unfinished/0/stats.json").write_text("{}")
+    (tmp_path / "out/runs/reno").symlink_to(tmp_path / "mine")
+    root = Entry.of(tmp_path / "out")
+    with pytest.raises(OSError, match="leads out of"):
+        publish(root / "runs/.unfinished/0", root / "runs/reno/1")
+    with pytest.raises(OSError, match="leads out of"):
+        (root / "runs/reno/1").clear()
+    with pytest.raises(OSError, match="leads out of"):
+        (root / "runs/reno/1/stats.json").create()
+    assert [file.name for file in (tmp_path / "mine").rglob("*")] == ["1", "thesis.txt"]
+
+
+def test_a_trace_file_that_is_exchanged_for_a_link_is_not_read(
+    dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "lte.trace").write_text("".join(f"{ms}\n" for ms in range(1, 2000)))
+    dumbbell("run", "--schemes", "reno", "--trace", "lte.trace", "--duration", "1", "--out", "out")
+    (kept,) = (folder / "out/traces").iterdir()
+    (folder / "secret.txt").write_text("nobody may know")
+    real = Entry.require_beneath
+
+    def exchange(entry: Entry) -> None:
+        real(entry)
+        if entry.path == kept and not kept.is_symlink():
+            kept.unlink()
+            kept.symlink_to(folder / "secret.txt")
+
+    monkeypatch.setattr(Entry, "require_beneath", exchange)
+    monkeypatch.setattr(trace_files, "_times", trace_files._times.__wrapped__)
+    file = folder / "out/experiment.toml"
+    file.write_text(re.sub(r', sha256 = "[0-9a-f]{64}"|^sha256 = .*$', "", file.read_text(), flags=re.MULTILINE))
+    done = dumbbell("show", "out", expect=2)
+    assert "missing: results have that of each trace file" in done.stderr
+    assert "nobody may know" not in done.stderr + done.stdout

@@ -45,6 +45,31 @@ def test_a_number_that_is_not_that_of_the_packets_is_told(
     assert last.endswith("10 runs were computed again, 1 of them have other numbers")
 
 
+@pytest.mark.parametrize("level", ["network", "flows"])
+def test_numbers_that_were_left_out_are_told(dumbbell: Dumbbell, shelf: Shelf, folder: Path, level: str) -> None:
+    results = shelf.copy("mixes", folder / "results")
+    (results / "results.sqlite").unlink()
+    file = results / "runs/lab/cubic/2/stats.json"
+    content = json.loads(file.read_text())
+    if level == "network":
+        del content["network"]["loss_rate"]
+    else:
+        content["flows"] = []
+    file.write_text(json.dumps(content))
+    first, _ = dumbbell("verify", "--deep", "results", expect=1).stdout.splitlines()
+    assert "is missing, its packets say" in first
+
+
+def test_a_packet_log_that_is_gone_with_its_record_is_told(dumbbell: Dumbbell, shelf: Shelf, folder: Path) -> None:
+    run = shelf.copy("mixes", folder / "results") / "runs/lab/cubic/2"
+    content = json.loads((run / "stats.json").read_text())
+    del content["files"]["packets.parquet"]
+    (run / "stats.json").write_text(json.dumps(content))
+    (run / "packets.parquet").unlink()
+    first = dumbbell("verify", "--deep", "results", expect=1).stdout.splitlines()[0]
+    assert first == ("damaged: results: cubic on lab, run 2: packets.parquet is not among what was recorded")
+
+
 def test_a_sample_is_as_large_as_asked(dumbbell: Dumbbell, shelf: Shelf) -> None:
     said = dumbbell("verify", "--sample", "3", str(shelf.mixes)).stdout
     assert "3 runs were computed again, 0 of them have other numbers" in said

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
+from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, full_name
 from dumbbell.base.input_files import TEXT, read_bytes, text_of
 from dumbbell.catalog.open_tables import Element
@@ -16,6 +17,15 @@ from dumbbell.catalog.toml_tables import TomlTable
 def names_file(element: Mapping[str, Any]) -> bool:
     """Return whether an element of a path is a trace whose times are in a file."""
     return element.get("kind") == "trace" and "file" in element
+
+
+_BELOW: dict[Path, Entry] = {}
+"""Trace files of results by their full names: they are reached without following links."""
+
+
+def keep_below(file: Entry) -> None:
+    """Note that a trace file is one of results: whoever reads it from now on follows no link below their directory."""
+    _BELOW[Path(file.root.resolve(), *file.way)] = file
 
 
 def require_sums(name: str, elements: Iterable[Mapping[str, Any]]) -> None:
@@ -44,8 +54,12 @@ def found(element: TomlTable) -> Element:
         return element.raw
     if "times_ms" in element.raw:
         raise UserError(f"{element.source}: `{element.prefix}times_ms`: not beside `file`, which has the times")
-    file = full_name("trace", Path(element.source).parent / element.text("file"))
+    file = Path(element.source).parent.resolve() / element.text("file")
+    if file not in _BELOW:
+        file = full_name("trace", file)
     sha256 = element.text("sha256", "")
+    if not sha256 and file in _BELOW:
+        raise UserError(f"{element.source}: `{element.prefix}sha256`: missing: results have that of each trace file")
     if not sha256:
         try:
             content = _content(file)
@@ -96,7 +110,7 @@ def read_trace(file: Path) -> list[int]:
 
 def _content(file: Path) -> bytes:
     try:
-        return read_bytes(file, TEXT)
+        return read_bytes(_BELOW.get(file, file), TEXT)
     except OSError as error:
         raise UserError(f"{file}: {error.strerror or error}") from None
 

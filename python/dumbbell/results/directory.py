@@ -7,6 +7,7 @@ import errno
 import fcntl
 import itertools
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping
@@ -218,8 +219,11 @@ def _scheme_of(statistics: Entry) -> object:
 
 
 def _numbers(folder: Entry) -> list[int]:
-    """The numbers of the runs that have a directory."""
-    return sorted(int(name) for name in folder.names() if name.isdecimal() and name.isascii())
+    """The numbers of the runs that have a directory; a name that no run has is none."""
+    return sorted(int(name) for name in folder.names() if _NUMBER.fullmatch(name))
+
+
+_NUMBER = re.compile("[1-9][0-9]{0,8}")
 
 
 def unsuccessful(backend: str, status: Status, reason: str) -> RunStatistics:

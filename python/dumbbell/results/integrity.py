@@ -40,12 +40,12 @@ def faults(folder: Entry, statistics: RunStatistics, log: str) -> Iterator[str]:
     Of results that recorded nothing about their files these have to be there and to end like such files.
     """
     found = statistics.get(FILES)
+    expected = set() if log == "none" else {f"{PACKETS}.parquet"}
     if isinstance(found, dict):
-        for name in sorted(kept_names(folder) - found.keys()):
+        for name in sorted((kept_names(folder) | expected) - found.keys()):
             yield f"{name} is not among what was recorded"
     else:
-        expected = {} if log == "none" else {f"{PACKETS}.parquet": None}
-        found = expected | dict.fromkeys(kept_names(folder))
+        found = dict.fromkeys(sorted(expected | kept_names(folder)))
     for name, facts in found.items():
         try:
             fault = _fault(folder / name, facts)

@@ -10,7 +10,7 @@ from dumbbell.base.input_files import TEXT, read_bytes
 from dumbbell.catalog.experiment_file import ExperimentFile, parse_experiment_file
 from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.toml_tables import read_toml, to_toml
-from dumbbell.catalog.trace_files import names_file
+from dumbbell.catalog.trace_files import keep_below, names_file
 from dumbbell.experiment import Experiment
 from dumbbell.results.files import write_atomically
 
@@ -31,9 +31,11 @@ def kept_experiment(directory: Path) -> ExperimentFile:
     table = read_toml(root / KEPT)
     for element in _trace_files(table.raw):
         try:
-            (root / str(element["file"])).require_beneath()
+            file = root / str(element["file"])
+            file.require_beneath()
         except OSError as error:
             raise UserError(f"{root / KEPT}: trace `file` = {element['file']}: {one_line(error)}") from None
+        keep_below(file)
     return replace(parse_experiment_file(table), closed=True)
 
 

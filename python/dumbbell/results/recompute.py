@@ -65,10 +65,16 @@ def wrong_number(results: ResultsDirectory, run: RunTable) -> str | None:
     except _core.Error as error:
         return one_line(error).replace(f"{packets.parent}/", "")
     found = {value[:3]: value[3] for value in numbers(cast("RunTable", measured | {"links": []}))}
+    said = {value[:3]: value[3] for value in numbers(run) if value[0] != "link"}
     wrong = [
         f"`{name}` of {_entity(kind, entity)} is {value:g}, its packets say {found[kind, entity, name]:g}"
-        for kind, entity, name, value in numbers(run)
+        for (kind, entity, name), value in said.items()
         if name not in _OF_MORE and found.get((kind, entity, name), value) != value
+    ]
+    wrong += [
+        f"`{name}` of {_entity(kind, entity)} is missing, its packets say {value:g}"
+        for (kind, entity, name), value in found.items()
+        if name not in _OF_MORE and (kind, entity, name) not in said
     ]
     if not wrong:
         return None

@@ -262,7 +262,7 @@ def explained(file: Path) -> Iterator[None]:
         raise UserError(f"{file}: {one_line(error)}") from None
 
 
-def require_own_journal(file: Path) -> None:
+def require_own_journal(file: Path | Entry) -> None:
     """Refuses a journal that was left beside a database if it names a file that SQLite would remove.
 
     SQLite writes such a journal when one change is made to several databases, which dumbbell never does. The last
@@ -271,7 +271,7 @@ def require_own_journal(file: Path) -> None:
     Raises:
         UserError: it is such a journal.
     """
-    journal = file.with_name(f"{file.name}-journal")
+    journal = file.parent / f"{file.name}-journal"
     try:
         with open_regular(journal) as stream:
             stream.seek(-min(len(_JOURNAL_MAGIC), os.fstat(stream.fileno()).st_size), os.SEEK_END)

@@ -107,7 +107,7 @@ def open_index(file: Entry, is_written: bool) -> sqlite3.Connection:
         sqlite3.Error: it cannot be opened.
     """
     file.open_regular().close()
-    require_own_journal(file.path)
+    require_own_journal(file)
     log = (file.parent / f"{file.name}-wal").status()
     if log is not None and log.st_size and not is_written:
         raise UserError(f"{file}: was not closed by who wrote it")

@@ -1,7 +1,8 @@
 """The numbers of a results directory's runs, kept for this user: columns of many thousand runs without reading them.
 
 `results.sqlite` of the directory is not asked: it came with the results, and may say anything. This database is in the
-user's own cache, and each run in it is that of a `stats.json` as it was last seen. Another one is read anew.
+user's own cache, and each run in it has the digest of the `stats.json` that was read. Where that differs, the file is
+read anew.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dumbbell.base.cache import cached
+from dumbbell.base.clock import SYSTEM_CLOCK
 from dumbbell.base.entry import statuses
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, one_line
+from dumbbell.base.input_files import JSON, digest
 from dumbbell.base.scratch import Scratch
 from dumbbell.results.directory import STATISTICS
 from dumbbell.results.files import stamp_of
@@ -34,6 +37,8 @@ KIND = "runs"
 """Kind of the file in the cache."""
 RunKey = tuple[str, str, int]
 """Path, scheme and number of a run."""
+_SETTLED_NS = 2_000_000_000
+"""Age of a change after which another one has another time, on any file system."""
 
 
 class OpenRuns:
@@ -63,10 +68,19 @@ class OpenRuns:
 
 
 def seen_now(results: ResultsDirectory) -> dict[RunKey, str]:
-    """Return what changes whenever the statistics of a run do, for each run that has some."""
+    """Return what changes whenever the statistics of a run do, for each run that has some.
+
+    Some file systems keep whole seconds: of a file that was changed just now, another change may leave no trace. Such a
+    file is another one at each look.
+    """
     runs = results.planned()
     found = zip(runs, statuses(results.folder(run) / STATISTICS for run in runs), strict=True)
-    return {(run.path, run.scheme, run.run): repr(stamp_of(now)) for run, now in found if now is not None}
+    now_ns = SYSTEM_CLOCK.time_ns()
+    return {
+        (run.path, run.scheme, run.run): repr((stamp_of(status), max(0, status.st_ctime_ns - now_ns + _SETTLED_NS)))
+        for run, status in found
+        if status is not None
+    }
 
 
 def _kept(results: ResultsDirectory) -> Path | None:
@@ -105,21 +119,24 @@ def _updated(results: ResultsDirectory, file: Path) -> Updated | None:
 
 
 def _update(results: ResultsDirectory, file: Path) -> Updated:
-    planned = {(run.path, run.scheme, run.run): run for run in results.planned()}
-    seen, damaged = seen_now(results), {}
+    seen = seen_now(results)
+    damaged = {}
     with closing(_Cache(file)) as database, explained(file), transaction(database.connection):
         known = database.known()
-        for key, now in seen.items():
-            if known.get(key) == now:
+        for run in results.planned():
+            key = (run.path, run.scheme, run.run)
+            if key not in seen:
                 continue
-            run = planned[key]
             try:
+                content = digest(results.folder(run) / STATISTICS, JSON)
+                if known.get(key) == content:
+                    continue
                 statistics = results.statistics(run)
-            except UserError as error:
-                damaged[key] = str(error).replace(f"{results.folder(run)}/", "")
+            except (UserError, OSError) as error:
+                damaged[key] = one_line(error).replace(f"{results.folder(run)}/", "")
             else:
                 if statistics is not None:
-                    database.put(results, results.complete(run, statistics), now)
+                    database.put(results, results.complete(run, statistics), content)
         database.remove((known.keys() - seen.keys()) | damaged.keys())
     return _snapshot(file), seen, damaged
 
@@ -134,7 +151,9 @@ def _snapshot(file: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(name, uri=True, check_same_thread=False, isolation_level=None)
     try:
         connection.execute("BEGIN")
-        connection.execute("SELECT count(*) FROM experiment").fetchone()
+        (state,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        if state != "ok":
+            raise sqlite3.DatabaseError(state)
     except BaseException:
         connection.close()
         raise
@@ -142,20 +161,20 @@ def _snapshot(file: Path) -> sqlite3.Connection:
 
 
 class _Cache(Database):
-    """The database. Each run in it has the stamp of the file that its numbers are of."""
+    """The database. Each run in it has the digest of the file that its numbers are of."""
 
     _NOWHERE = Origin("", ".", None, None)
 
     def known(self) -> dict[RunKey, str]:
-        """Return the stamps of the runs in it."""
+        """Return the digests of the runs in it."""
         self.connection.execute(SOURCE.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
-        select = "SELECT path, aut, run, stamp FROM experiment JOIN source ON experiment_id = id"
-        return {(path, scheme, run): stamp for path, scheme, run, stamp in self.connection.execute(select)}
+        select = "SELECT path, aut, run, sha256 FROM experiment JOIN source ON experiment_id = id"
+        return {(path, scheme, run): content for path, scheme, run, content in self.connection.execute(select)}
 
-    def put(self, results: ResultsDirectory, run: RunTable, now: str) -> None:
-        """Add or replace a run with the stamp of its statistics."""
+    def put(self, results: ResultsDirectory, run: RunTable, content: str) -> None:
+        """Add or replace a run with the digest of its statistics."""
         number = self._insert(results, self._NOWHERE, run)
-        self.connection.execute("INSERT INTO source VALUES (?, ?)", (number, now))
+        self.connection.execute("INSERT INTO source VALUES (?, ?)", (number, content))
 
     def remove(self, runs: Iterable[RunKey]) -> None:
         """Remove runs."""

@@ -74,9 +74,9 @@ TABLES = (
 )
 
 SOURCE = """CREATE TABLE source (
-    experiment_id INTEGER PRIMARY KEY REFERENCES experiment (id) ON DELETE CASCADE, stamp TEXT NOT NULL
+    experiment_id INTEGER PRIMARY KEY REFERENCES experiment (id) ON DELETE CASCADE, sha256 TEXT NOT NULL
 )"""
-"""A table of this user's cache alone: the stamps of the files that the numbers are of."""
+"""A table of this user's cache alone: the digests of the files that the numbers are of."""
 
 _TABLES_OF_VERSION_1 = (
     """CREATE TABLE runs (
