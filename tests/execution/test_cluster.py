@@ -4,14 +4,18 @@ import re
 import resource
 import socket
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from distributed.client import FutureCancelledError
 
+from dumbbell.base.errors import UserError
+from dumbbell.execution.cluster import NO_WORKER_S, Cluster
+from support.clock import ManualClock
 from support.clusters import running
 from support.commands.command import Dumbbell
-
-pytest.importorskip("distributed", reason="distributed is not installed: `make test` does it")
 
 LEAST = ["run", "--schemes", "reno,cubic", "--path", "lossy.toml", "--duration", "2", "--runs", "2"]
 
@@ -58,3 +62,57 @@ def test_what_is_no_cluster_is_refused_in_one_line(dumbbell: Dumbbell) -> None:
         done = dumbbell(*LEAST, "--out", "no", "--cluster", address, expect=2)
         assert done.stderr.count("\n") == 1, done.stderr
         assert address in done.stderr
+
+
+class Told:
+    """A stage that keeps what is said."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, _number: int, text: str, stands_still: bool = False) -> None:
+        """Keep a text."""
+        self.said.append(f"{text}{' ...' if stands_still else ''}")
+
+
+class Workers:
+    """A client of a scheduler with so many workers."""
+
+    count = 0
+
+    def nthreads(self) -> dict[str, int]:
+        """Return the threads of each worker."""
+        return {str(number): 1 for number in range(self.count)}
+
+
+def of(clock: ManualClock) -> Cluster:
+    """Return a cluster that has lost its workers."""
+    found = Cluster.__new__(Cluster)
+    found.client, found._clock, found._address, found._workers_left = Workers(), clock, "tcp://lost", None
+    return found
+
+
+def test_a_scheduler_without_workers_is_waited_for_a_while() -> None:
+    clock, told = ManualClock(), Told()
+    lost = of(clock)
+    look = partial(lost._look_for_workers, {"run": SimpleNamespace(number=1)}, told)  # type: ignore[arg-type]
+    look()
+    clock.turn(NO_WORKER_S - 1.0)
+    look()
+    lost.client.count = 1
+    look()
+    assert told.said == ["the cluster has no worker, one is waited for ...", "the cluster has a worker again"]
+    lost.client.count = 0
+    look()
+    clock.turn(NO_WORKER_S)
+    with pytest.raises(UserError) as caught:
+        look()
+    said = f"the cluster at tcp://lost has had no worker for {NO_WORKER_S:g} s: finished runs are kept"
+    assert str(caught.value).startswith(said)
+
+
+@pytest.mark.parametrize("error", [FutureCancelledError("run", "lost dependencies"), OSError("in this comm")])
+def test_a_cluster_that_is_gone_is_one_line(error: Exception) -> None:
+    with pytest.raises(UserError) as caught, of(ManualClock())._connected():
+        raise error
+    assert str(caught.value).startswith("the cluster at tcp://lost is gone: finished runs are kept")

@@ -5,13 +5,16 @@ The workers need this version of dumbbell; a shared file system is not needed.
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
+import contextlib
 import errno
 import re
 import shutil
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dumbbell.backends import Executor
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
@@ -35,6 +38,15 @@ QUEUED_PER_THREAD = 2
 """Tasks handed out per thread of the cluster, so that none waits for the next."""
 
 CONNECT_WITHIN_S = 10.0
+
+LOOK_S = 1.0
+"""Time between two looks at whether there are workers, while nothing comes, s."""
+
+NO_WORKER_S = 60.0
+"""So long a scheduler may be without a worker, s."""
+
+KEPT = "finished runs are kept, and --resume makes the others"
+"""What becomes of the runs when the cluster can make no more of them."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +94,7 @@ def require_cluster(address: str) -> None:
 class Cluster:
     """The workers of a Dask scheduler, in the place of the local processes."""
 
-    def __init__(self, address: str, executor: Executor) -> None:
+    def __init__(self, address: str, executor: Executor, clock: Clock = SYSTEM_CLOCK) -> None:
         """Connects.
 
         Raises:
@@ -96,6 +108,9 @@ class Cluster:
         except (OSError, ValueError, TimeoutError) as error:
             raise UserError(f"--cluster {address}: {one_line(error)}") from None
         self.executor = executor
+        self._clock = clock
+        self._workers_left: float | None = None
+        """When the scheduler was first seen without a worker, if it is still."""
         self.threads: int = sum(self.client.nthreads().values())
         if not self.threads:
             self.stop()
@@ -116,25 +131,30 @@ class Cluster:
         return self.threads
 
     def map(self, tasks: Iterator[Task], stage: Stage) -> Iterator[tuple[int, RunStatistics, float | None]]:
-        """Executes the tasks; yields number, statistics and seconds of each in the order in which they finish."""
+        """Executes the tasks; yields number, statistics and seconds of each in the order in which they finish.
+
+        Raises:
+            UserError: the cluster is gone, or has had no worker for long.
+        """
         from distributed import as_completed
 
         handed: dict[str, Task] = {}
         running = as_completed([], loop=self.client.loop)
         for _ in range(QUEUED_PER_THREAD * self.threads):
             self._hand_out(tasks, handed, running, stage)
-        for future in running:
+        while handed:
+            with self._connected():
+                future = self._next_of(running, handed, stage)
+                made = self._made(future, handed, stage)
+                future.release()
             task = handed.pop(future.key)
-            failure, seconds = future.exception(), None
-            if failure is None:
-                parcel: Parcel = future.result()
-                statistics, seconds = _received(task, parcel), parcel.seconds
+            if isinstance(made, Parcel):
+                statistics, seconds = _received(task, made), made.seconds
             else:
-                reason = f"the cluster lost the run: {one_line(failure)}"
-                told = f"was given to the cluster {self._address}, which says {type(failure).__name__}"
-                add_to_log(task, [task.label, line_of(__name__, "error", told, failure)])
-                statistics = keep(task, failed(task, reason))
-            future.release()
+                reason = f"the cluster lost the run: {one_line(made)}"
+                told = f"was given to the cluster {self._address}, which says {type(made).__name__}"
+                add_to_log(task, [task.label, line_of(__name__, "error", told, made)])
+                statistics, seconds = keep(task, failed(task, reason)), None
             yield task.number, statistics, seconds
             self._hand_out(tasks, handed, running, stage)
 
@@ -148,17 +168,96 @@ class Cluster:
         task = next(tasks, None)
         if task is not None:
             stage.begin(task.number)
-            future = self.client.submit(perform, task, pure=False, retries=1)
+            with self._connected():
+                future = self.client.submit(perform, task, pure=False, retries=1)
+                running.add(future)
             handed[future.key] = task
-            running.add(future)
+
+    def _next_of(
+        self,
+        running: Any,  # noqa: ANN401 (untyped)
+        handed: dict[str, Task],
+        stage: Stage,
+    ) -> Any:  # noqa: ANN401 (untyped)
+        """The next future that is over."""
+
+        def is_ready(timeout_s: float | None) -> bool:
+            with running.thread_condition:
+                return bool(running.thread_condition.wait_for(running.has_ready, timeout_s))
+
+        while not self._clock.wait(is_ready, LOOK_S):
+            self._look_for_workers(handed, stage)
+        return next(running)
+
+    def _made(
+        self,
+        future: Any,  # noqa: ANN401 (untyped)
+        handed: dict[str, Task],
+        stage: Stage,
+    ) -> Parcel | Exception:
+        """What a worker sends, or why it has made no run. If it dies before it has sent it, another makes it anew."""
+        sent = asyncio.run_coroutine_threadsafe(_sent(future), self.client.loop.asyncio_loop)
+
+        def is_here(timeout_s: float | None) -> bool:
+            return bool(concurrent.futures.wait([sent], timeout_s).done)
+
+        while not self._clock.wait(is_here, LOOK_S):
+            self._look_for_workers(handed, stage)
+        return sent.result()
+
+    def _look_for_workers(self, handed: dict[str, Task], stage: Stage) -> None:
+        """Notes whether the scheduler has workers.
+
+        Raises:
+            UserError: it has had none for long.
+        """
+        now = self._clock.monotonic()
+        if self.client.nthreads():
+            if self._workers_left is not None:
+                self._workers_left = None
+                for task in handed.values():
+                    stage.say(task.number, "the cluster has a worker again")
+        elif self._workers_left is None:
+            self._workers_left = now
+            log.info("the cluster has no worker: address=%s", self._address)
+            for task in handed.values():
+                stage.say(task.number, "the cluster has no worker, one is waited for", stands_still=True)
+        elif now - self._workers_left >= NO_WORKER_S:
+            raise UserError(f"the cluster at {self._address} has had no worker for {NO_WORKER_S:g} s: {KEPT}")
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[None]:
+        """While the scheduler is asked for something.
+
+        Raises:
+            UserError: the cluster is gone.
+        """
+        from distributed.client import ClosedClientError
+
+        try:
+            yield
+        except (concurrent.futures.CancelledError, ClosedClientError, OSError) as error:
+            log.info("the cluster is gone: address=%s error=%s", self._address, one_line(error))
+            raise UserError(f"the cluster at {self._address} is gone: {KEPT}") from None
 
     def stop(self) -> None:
         """Lets go of the cluster; its workers stay."""
-        self.client.close()
+        with contextlib.suppress(TimeoutError):  # nobody answers
+            self.client.close()
 
 
 def _version() -> str:
     return __version__
+
+
+async def _sent(future: Any) -> Parcel | Exception:  # noqa: ANN401 (untyped)
+    """What a worker sends, or what it says has failed. What is raised says that there is no answer."""
+    try:
+        return cast("Parcel", await future)
+    except Exception as error:
+        if future.status != "error":
+            raise
+        return error
 
 
 def _received(task: Task, parcel: Parcel) -> RunStatistics:
@@ -186,4 +285,4 @@ def _store(task: Task, parcel: Parcel) -> None:
     fault = damage(Entry.of(task.temporary), parcel.statistics, "none")
     if fault is not None:
         raise OSError(errno.EBADMSG, "what a worker sent has changed on its way", fault)
-    publish(task.temporary, task.final)
+    publish(task.unfinished, task.place)
