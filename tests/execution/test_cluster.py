@@ -1,21 +1,25 @@
 """Runs on a Dask cluster: a scheduler and workers of its own on loopback, as a user starts them."""
 
+import os
 import re
 import resource
+import signal
 import socket
+import subprocess
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from distributed.client import FutureCancelledError
+from distributed.client import Client, FutureCancelledError
 
 from dumbbell.base.errors import UserError
 from dumbbell.execution.cluster import NO_WORKER_S, Cluster
 from support.clock import ManualClock
 from support.clusters import running
-from support.commands.command import Dumbbell
+from support.commands.command import COMMAND, PROGRESS, Dumbbell
+from support.waiting import TIMEOUT_S, wait_for
 
 LEAST = ["run", "--schemes", "reno,cubic", "--path", "lossy.toml", "--duration", "2", "--runs", "2"]
 
@@ -62,6 +66,30 @@ def test_what_is_no_cluster_is_refused_in_one_line(dumbbell: Dumbbell) -> None:
         done = dumbbell(*LEAST, "--out", "no", "--cluster", address, expect=2)
         assert done.stderr.count("\n") == 1, done.stderr
         assert address in done.stderr
+
+
+def test_a_scheduler_that_is_killed_ends_the_command_in_one_line_and_resume_goes_on(
+    cluster: str, dumbbell: Dumbbell, folder: Path
+) -> None:
+    """It was an internal error, and then a traceback of distributed before the line."""
+    with Client(cluster, set_as_default=False) as client:
+        scheduler = client.run_on_scheduler(os.getpid)
+    words = ["run", "--schemes", "reno", "--path", "lossy.toml", "--duration", "20", "--runs", "40", "--out", "out"]
+    process = subprocess.Popen([*COMMAND, *words, "--cluster", cluster], cwd=folder, stderr=subprocess.PIPE, text=True)
+
+    def made() -> int:
+        return len(list((folder / "out/runs").glob("*/*/*/stats.json")))
+
+    wait_for(lambda: made() or process.poll() is not None, "no run was finished")
+    os.kill(scheduler, signal.SIGKILL)
+    _, stderr = process.communicate(timeout=TIMEOUT_S)
+    told = [line for line in stderr.splitlines() if not PROGRESS.search(line)]
+    kept = "finished runs are kept, and --resume makes the others"
+    assert told == [f"dumbbell: the cluster at {cluster} is gone: {kept}"]
+    assert process.returncode == 2
+    assert 0 < made() < 40
+    dumbbell("run", "--resume", "--out", "out")
+    assert made() == 40
 
 
 class Told:

@@ -9,6 +9,7 @@ import asyncio
 import concurrent.futures
 import contextlib
 import errno
+import logging
 import re
 import shutil
 import socket
@@ -242,8 +243,19 @@ class Cluster:
 
     def stop(self) -> None:
         """Lets go of the cluster; its workers stay."""
-        with contextlib.suppress(TimeoutError):  # nobody answers
+        with _unheard("distributed.client"), contextlib.suppress(TimeoutError):  # nobody answers
             self.client.close()
+
+
+@contextlib.contextmanager
+def _unheard(name: str) -> Iterator[None]:
+    """While a client lets go that still tries to connect: it writes a traceback of that to stderr."""
+    told = logging.getLogger(name)
+    was_disabled, told.disabled = told.disabled, True
+    try:
+        yield
+    finally:
+        told.disabled = was_disabled
 
 
 def _version() -> str:
