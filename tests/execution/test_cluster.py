@@ -68,6 +68,7 @@ def test_what_is_no_cluster_is_refused_in_one_line(dumbbell: Dumbbell) -> None:
         assert address in done.stderr
 
 
+@pytest.mark.kills
 def test_a_scheduler_that_is_killed_ends_the_command_in_one_line_and_resume_goes_on(
     cluster: str, dumbbell: Dumbbell, folder: Path
 ) -> None:
