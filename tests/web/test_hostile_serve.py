@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 import dumbbell
+from dumbbell.present.serve import one_run
+from dumbbell.present.serve.runs_table import Place
+from dumbbell.results.directory import open_results
 from support.shelf import Shelf
 from web.conftest import Served
 from web.test_serve import Client
@@ -252,3 +255,21 @@ def test_statistics_that_change_while_they_are_served_are_seen(served: Served, r
     _, shown = client.columns("/data/columns/goodput_mbps.bin")
     said = [float(run.statistics["network"]["goodput_mbps"]) for run in dumbbell.open(results).runs]  # type: ignore[arg-type]
     assert list(shown["values"]) == said
+
+
+def test_a_log_with_all_the_times_of_another_is_read_anew(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another file system in the same place, or one that keeps whole seconds, may show the same times."""
+    monkeypatch.setattr(one_run, "stamp", lambda _: (1, 2, 3, 4))
+    monkeypatch.setenv("DUMBBELL_CACHE", str(tmp_path / "cache"))
+
+    def kept() -> int:
+        opened = open_results(results)
+        run = next(run for run in opened.planned() if (run.scheme, run.run) == ("cubic", 1))
+        assert one_run.OneRun(Place("d1", "results", opened), run).view.end_ns > 0
+        return len(list((tmp_path / "cache").glob("*.pyramid")))
+
+    assert (kept(), kept()) == (1, 1)
+    shutil.copyfile(results / "runs/lab/bbr/1/packets.parquet", results / "runs/lab/cubic/1/packets.parquet")
+    assert kept() == 2

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
 from dumbbell.base.cache import cached
-from dumbbell.base.entry import Entry
+from dumbbell.base.entry import Entry, statuses
 from dumbbell.base.errors import UserError, printable
+from dumbbell.base.input_files import digest
 from dumbbell.base.scratch import Scratch
 from dumbbell.formats.qlog_export import DRAFTS, export_qlog
 from dumbbell.present.repeat import run_command
@@ -76,8 +77,7 @@ class OneRun:
         if not kept:
             why = self.statistics["reason"] or "its experiment asks for none"
             raise UserError(f"{self.run.label}: has neither packets nor samples: {why}")
-        made_of = {name: stamp(file) for name, file in kept.items()}
-        index = cached(PYRAMID, self.folder.path.absolute(), made_of)
+        index = cached(PYRAMID, {name: digest(file) for name, file in kept.items()})
         known = None if index is None else _read_index(index)
         view = _core.RunView(kept.get(PACKETS), kept.get(FLOWS), kept.get(LINKS), known, self._retransmissions())
         if view.built and index is not None:
@@ -147,10 +147,10 @@ class OneRun:
 
     def files(self) -> list[dict[str, object]]:
         """Return names and sizes of its files; links and folders are none."""
-        found = ((name, (self.folder / name).status()) for name in self.folder.names())
+        names = self.folder.names()
         return [
             {"name": name, "bytes": status.st_size}
-            for name, status in found
+            for name, status in zip(names, statuses(self.folder / name for name in names), strict=True)
             if status is not None and stat.S_ISREG(status.st_mode)
         ]
 
