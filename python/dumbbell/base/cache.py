@@ -16,6 +16,7 @@ from pathlib import Path
 
 from dumbbell import _core
 from dumbbell.base.entry import Entry
+from dumbbell.base.user_folders import user_folder
 from dumbbell.base.version import __version__
 
 MOST_BYTES = 4 * 2**30
@@ -34,11 +35,11 @@ def cached(kind: str, *made_of: object) -> Entry | None:
 
 def _place() -> Path | None:
     """Return the folder of the cache; None where this user has no home."""
-    given, general = (Path(os.environ.get(name, "")) for name in ("DUMBBELL_CACHE", "XDG_CACHE_HOME"))
+    given = Path(os.environ.get("DUMBBELL_CACHE", ""))
     if given.is_absolute():
         return given
     try:
-        return (general if general.is_absolute() else Path.home() / ".cache") / "dumbbell" / "views"
+        return user_folder("XDG_CACHE_HOME", ".cache") / "views"
     except RuntimeError:
         return None
 

@@ -116,7 +116,7 @@ class Entry:
         try:
             if not self._parts():
                 return self.root.stat()
-            with self.parent._held() as folder:
+            with self.parent.held() as folder:
                 return os.stat(self.name, dir_fd=folder, follow_symlinks=False)
         except OSError:
             return None
@@ -133,17 +133,9 @@ class Entry:
 
     def names(self, most: int | None = None) -> list[str]:
         """Return the names in the folder, in order, but not more than `most`; none where it cannot be read."""
-        try:
-            folder = self.descriptor(os.O_RDONLY | os.O_DIRECTORY)
-        except OSError:
-            return []
-        try:
-            with os.scandir(folder) as entries:
-                return sorted(entry.name for entry in islice(entries, most))
-        except OSError:
-            return []
-        finally:
-            os.close(folder)
+        with suppress(OSError), self.held(os.O_RDONLY | os.O_DIRECTORY) as folder, os.scandir(folder) as entries:
+            return sorted(entry.name for entry in islice(entries, most))
+        return []
 
     def make_folder(self) -> None:
         """Make the folder and what is missing on the way to it.
@@ -153,10 +145,10 @@ class Entry:
         """
         current = Entry.of(self.root)
         for part in self._parts():
-            with current._held() as folder, suppress(FileExistsError):
+            with current.held() as folder, suppress(FileExistsError):
                 os.mkdir(part, dir_fd=folder)
             current /= part
-        with current._held():
+        with current.held():
             pass
 
     def remove(self) -> None:
@@ -165,18 +157,18 @@ class Entry:
         Raises:
             OSError: there is none, or it cannot be removed.
         """
-        with self.parent._held() as folder:
+        with self.parent.held() as folder:
             os.unlink(self.name, dir_fd=folder)
 
-    def clear(self) -> None:
+    def clear(self, ignore_errors: bool = False) -> None:
         """Remove whatever is there: a folder with all that is in it, a file, or a link itself.
 
         Raises:
-            OSError: it cannot be removed, or something on the way is a link.
+            OSError: it cannot be removed, or something on the way is a link; not with `ignore_errors`.
         """
-        with suppress(FileNotFoundError), self.parent._held() as folder:
+        with suppress(OSError if ignore_errors else FileNotFoundError), self.parent.held() as folder:
             if stat.S_ISDIR(os.stat(self.name, dir_fd=folder, follow_symlinks=False).st_mode):
-                shutil.rmtree(self.name, dir_fd=folder)
+                shutil.rmtree(self.name, ignore_errors, dir_fd=folder)
             else:
                 os.unlink(self.name, dir_fd=folder)
 
@@ -186,7 +178,7 @@ class Entry:
         Raises:
             OSError: it cannot be moved, or something on one of the ways is a link.
         """
-        with self.parent._held() as folder, place.parent._held() as other:
+        with self.parent.held() as folder, place.parent.held() as other:
             os.rename(self.name, place.name, src_dir_fd=folder, dst_dir_fd=other)
 
     def touch(self) -> None:
@@ -195,17 +187,21 @@ class Entry:
         Raises:
             OSError: there is none, or it is somebody else's.
         """
-        with self.parent._held() as folder:
+        with self.parent.held() as folder:
             os.utime(self.name, dir_fd=folder, follow_symlinks=False)
 
     @contextmanager
-    def _held(self) -> Iterator[int]:
-        """Hold a descriptor of the folder, for what is in it."""
-        folder = self.descriptor(os.O_PATH | os.O_DIRECTORY)
+    def held(self, flags: int = os.O_PATH | os.O_DIRECTORY) -> Iterator[int]:
+        """Hold a descriptor, opened with `flags`; by default that of a folder, for what is in it.
+
+        Raises:
+            OSError: it cannot be opened, or something on the way is a link.
+        """
+        descriptor = self.descriptor(flags)
         try:
-            yield folder
+            yield descriptor
         finally:
-            os.close(folder)
+            os.close(descriptor)
 
     def require_beneath(self) -> None:
         """Refuse an entry that a link below the root leads away from; it need not be there.

@@ -11,7 +11,6 @@ import contextlib
 import errno
 import logging
 import re
-import shutil
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -19,7 +18,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dumbbell.backends import Executor
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
-from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.logs import line_of, logger
 from dumbbell.base.progress import Stage
@@ -44,10 +42,10 @@ LOOK_S = 1.0
 """Time between two looks at whether there are workers, while nothing comes, s."""
 
 NO_WORKER_S = 60.0
-"""So long a scheduler may be without a worker, s."""
+"""Longest time for which a scheduler may have no worker, s."""
 
 KEPT = "finished runs are kept, and --resume makes the others"
-"""What becomes of the runs when the cluster can make no more of them."""
+"""The end of a message that the cluster can make no more runs: which runs are kept, and how to make the others."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +178,7 @@ class Cluster:
         handed: dict[str, Task],
         stage: Stage,
     ) -> Any:  # noqa: ANN401 (untyped)
-        """The next future that is over."""
+        """Return the next future that has ended."""
 
         def is_ready(timeout_s: float | None) -> bool:
             with running.thread_condition:
@@ -196,7 +194,10 @@ class Cluster:
         handed: dict[str, Task],
         stage: Stage,
     ) -> Parcel | Exception:
-        """What a worker sends, or why it has made no run. If it dies before it has sent it, another makes it anew."""
+        """Return the run that a worker sends, or the error that kept the worker from making one.
+
+        Where a worker dies before it has sent the run, another worker makes the run anew.
+        """
         sent = asyncio.run_coroutine_threadsafe(_sent(future), self.client.loop.asyncio_loop)
 
         def is_here(timeout_s: float | None) -> bool:
@@ -263,7 +264,11 @@ def _version() -> str:
 
 
 async def _sent(future: Any) -> Parcel | Exception:  # noqa: ANN401 (untyped)
-    """What a worker sends, or what it says has failed. What is raised says that there is no answer."""
+    """Return the run that a worker sends, or the error that the worker sends in its place.
+
+    Raises:
+        Exception: no worker has answered; the exception says why.
+    """
     try:
         return cast("Parcel", await future)
     except Exception as error:
@@ -277,7 +282,7 @@ def _received(task: Task, parcel: Parcel) -> RunStatistics:
     try:
         _store(task, parcel)
     except OSError as error:
-        shutil.rmtree(task.temporary, ignore_errors=True)
+        task.unfinished.clear(ignore_errors=True)
         return keep(task, failed(task, one_line(error)))
     return parcel.statistics
 
@@ -290,11 +295,12 @@ def _store(task: Task, parcel: Parcel) -> None:
         raise OSError(errno.EINVAL, "a worker sent what is no file of a run", foreign[0])
     if not parcel.files:
         return
-    shutil.rmtree(task.temporary, ignore_errors=True)
-    task.temporary.mkdir(parents=True)
+    task.unfinished.clear(ignore_errors=True)
+    task.unfinished.make_folder()
     for name, content in parcel.files.items():
-        (task.temporary / name).write_bytes(content)
-    fault = damage(Entry.of(task.temporary), parcel.statistics, "none")
+        with (task.unfinished / name).create() as file:
+            file.write(content)
+    fault = damage(task.unfinished, parcel.statistics, "none")
     if fault is not None:
         raise OSError(errno.EBADMSG, "what a worker sent has changed on its way", fault)
     publish(task.unfinished, task.place)

@@ -123,8 +123,7 @@ def execute(
     try:
         for part in work:
             remove_left(part.results.directory)
-            with contextlib.suppress(OSError):
-                part.results.unfinished.clear()
+            part.results.unfinished.clear(ignore_errors=True)
         pool: Pool | Cluster | None = None
         try:
             place = work[0].results.unfinished.path
@@ -173,8 +172,7 @@ def execute(
             following.close()
             recording.close()
             for part in work:
-                with contextlib.suppress(OSError):
-                    part.results.unfinished.clear()
+                part.results.unfinished.clear(ignore_errors=True)
         outcome.interrupted |= cleaning.was_interrupted
     return outcome
 
@@ -451,8 +449,7 @@ class Pool:
         again += [task for task in waiting[1:] if not self._skips(task)]
         worker.kept, worker.waiting = {}, {task.number: task for task in again}
         for task in again:
-            with contextlib.suppress(OSError):
-                task.unfinished.clear()
+            task.unfinished.clear(ignore_errors=True)
             worker.give(task)
         return over
 

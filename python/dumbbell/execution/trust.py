@@ -20,6 +20,7 @@ from dumbbell import catalog
 from dumbbell.base.backend import Backend, executing_backend
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.input_files import TRUSTED, read_text
+from dumbbell.base.user_folders import user_folder
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.outside.plugin_schemes import plugin_digest, plugin_sha256, with_sha256
 from dumbbell.catalog.programs import SIDES, unescaped
@@ -235,8 +236,7 @@ def _digest(scheme: Scheme) -> str:
 
 def _file() -> Path:
     """Where digests are remembered, for this user."""
-    state = Path(os.environ.get("XDG_STATE_HOME", ""))
-    return (state if state.is_absolute() else Path.home() / ".local" / "state") / "dumbbell" / "trusted"
+    return user_folder("XDG_STATE_HOME", ".local/state") / "trusted"
 
 
 def _remembered() -> set[str]:

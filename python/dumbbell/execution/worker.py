@@ -71,12 +71,12 @@ class Task:
 
     @cached_property
     def unfinished(self) -> Entry:
-        """Where it is made: `temporary`, by a way without links."""
+        """The folder where the run is made, `temporary`, reached without following links."""
         return Entry.at(self.out, self.temporary)
 
     @cached_property
     def place(self) -> Entry:
-        """Where it is kept: `final`, likewise."""
+        """The folder where the run is kept, `final`, reached without following links."""
         return Entry.at(self.out, self.final)
 
     @cached_property
@@ -397,8 +397,7 @@ def make(task: Task, obstacle: str | None = None, say: Callable[[str, bool], Non
         try:
             return _made(task, run_log, obstacle, say)
         except (KeyboardInterrupt, SystemExit):
-            with contextlib.suppress(OSError):
-                task.unfinished.clear()
+            task.unfinished.clear(ignore_errors=True)
             raise
         except BaseException as error:  # a panic of the core is no Exception
             return failed(task, one_line(error), error)
@@ -475,8 +474,7 @@ def failed(task: Task, reason: str, error: BaseException | None = None) -> Attem
     with contextlib.suppress(OSError):  # it may be half durable
         require_places(task)
         (task.unfinished / LOG).move_to(Entry.at(task.out, task.log))
-    with contextlib.suppress(OSError):
-        task.unfinished.clear()
+    task.unfinished.clear(ignore_errors=True)
     is_refusal = error is None or isinstance(error, (_core.Error, OSError))
     lines = [line_of(__name__, "error", f"failed: {reason}", None if is_refusal else error)]
     while is_refusal and error is not None and (error := error.__cause__ or error.__context__) is not None:

@@ -22,7 +22,8 @@ def write_atomically(file: Path | Entry, content: str | bytes) -> None:
     """Writes a file, texts as UTF-8: temporary name, fsync, rename, fsync of the directory."""
     temporary = f".{file.name}.{os.getpid()}.tmp"
     try:
-        with _open_folder(file.parent) as folder:
+        parent = file.parent if isinstance(file, Entry) else Entry.of(file.parent)
+        with parent.held(os.O_RDONLY | os.O_DIRECTORY) as folder:
             _remove_left_of(file.name, folder)
             try:
                 new = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=folder)
@@ -40,17 +41,6 @@ def write_atomically(file: Path | Entry, content: str | bytes) -> None:
         if error.errno != errno.EXDEV:  # the temporary name says nothing to whoever asked for the file; a link does
             error.filename, error.filename2 = str(file), None
         raise
-
-
-@contextmanager
-def _open_folder(folder: Path | Entry) -> Iterator[int]:
-    """Hold a descriptor of a folder."""
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-    descriptor = folder.descriptor(flags) if isinstance(folder, Entry) else os.open(folder, flags)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 _LEFT = re.compile(r"\.(.+)\.(\d+)\.tmp")
@@ -140,11 +130,8 @@ def publish_all(pairs: list[tuple[Entry, Entry]]) -> None:
 
 def _sync(entry: Entry) -> None:
     """Makes a file or the entries of a directory durable."""
-    descriptor = entry.descriptor(os.O_RDONLY | os.O_NONBLOCK)
-    try:
+    with entry.held(os.O_RDONLY | os.O_NONBLOCK) as descriptor:
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _sync_file_system(entry: Entry) -> bool:
@@ -152,12 +139,9 @@ def _sync_file_system(entry: Entry) -> bool:
     library = ctypes.CDLL(None, use_errno=True)
     if not hasattr(library, "syncfs"):
         return False
-    descriptor = entry.descriptor(os.O_RDONLY)
-    try:
+    with entry.held(os.O_RDONLY) as descriptor:
         if library.syncfs(descriptor) != 0:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(entry))
-    finally:
-        os.close(descriptor)
     return True
 
 

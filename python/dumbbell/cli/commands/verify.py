@@ -21,6 +21,7 @@ def main(arguments: argparse.Namespace) -> int:
     """Prints every file that is damaged or missing, and how much was checked; 0 if all is whole."""
     # what cannot be opened is said before the files of others are read, which can take long
     opened = [dumbbell.open(directory) for directory in arguments.directories]
+    is_deep = arguments.deep or arguments.sample is not None
     finished, whole, wrong, unrecorded, recomputed, false = 0, 0, 0, 0, 0, 0
     for results in opened:
         for run, faults in results.faults():
@@ -33,7 +34,7 @@ def main(arguments: argparse.Namespace) -> int:
         for fault in results.index_faults():
             print(printable(f"wrong: {results.directory}: {fault}"), flush=True)
             wrong += 1
-        if arguments.deep or arguments.sample is not None:
+        if is_deep:
             for run, difference in results.recompute(arguments.sample):
                 recomputed += 1
                 if difference is not None:
@@ -45,7 +46,7 @@ def main(arguments: argparse.Namespace) -> int:
         said.append(f"{others} other runs are not finished")
     if unrecorded:
         said.append(f"of {unrecorded} runs no digests were recorded")
-    if arguments.deep or arguments.sample is not None:
+    if is_deep:
         said.append(f"{recomputed} runs were computed again, {false} of them have other numbers")
     print("; ".join(said))
     return 1 if wrong or false else 0

@@ -86,9 +86,9 @@ class RunsIndex:
 
     @property
     def is_current(self) -> bool:
-        """Whether the statistics of all runs are those that were read.
+        """True if the statistics of all runs are those that were read.
 
-        Of very many runs: whether dumbbell has recorded none since.
+        Of more than `MOST_LOOKED_AT` runs: if dumbbell has recorded no run since.
         """
         if index_state(self.results.directory) != self._state:
             return False

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _TABLES = {"experiment", "flow", "metric", "parameter"}
 _MOST_BYTES, _MOST_STATEMENT_BYTES, _MOST_COLUMNS = 2**24, 2**20, 64
-"""Of a value, of a statement in the schema, and of a row."""
+"""Largest value and longest statement in the schema, bytes, and most columns of a row."""
 _STEPS_PER_LOOK, _MOST_LOOKS = 1_000_000, 1_000
 """Instructions of SQLite between two looks, and how many looks a statement may take."""
 _UNREADABLE = (UserError, OSError, sqlite3.Error, UnicodeDecodeError)

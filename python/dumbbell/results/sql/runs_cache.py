@@ -22,7 +22,7 @@ from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.input_files import JSON, digest
 from dumbbell.base.scratch import Scratch
 from dumbbell.results.directory import STATISTICS
-from dumbbell.results.files import stamp_of
+from dumbbell.results.files import Stamp, stamp_of
 from dumbbell.results.kept_experiment import lasting_table
 from dumbbell.results.sql.database import INDEX, Database, explained, transaction
 from dumbbell.results.sql.rows import Origin
@@ -31,12 +31,15 @@ from dumbbell.results.sql.schema import SOURCE
 if TYPE_CHECKING:
     from dumbbell.base.entry import Entry
     from dumbbell.contract.run import RunTable
+    from dumbbell.experiment import Run
     from dumbbell.results.directory import ResultsDirectory
 
 KIND = "runs"
 """Kind of the file in the cache."""
 RunKey = tuple[str, str, int]
 """Path, scheme and number of a run."""
+Seen = Mapping["Run", tuple[Stamp | None, int]]
+"""Stamps of the statistics of runs, each with the time for which another change may leave the same stamp, ns."""
 _SETTLED_NS = 2_000_000_000
 """Age of a change after which another one has another time, on any file system."""
 
@@ -67,7 +70,7 @@ class OpenRuns:
             self._scratch.close()
 
 
-def seen_now(results: ResultsDirectory) -> dict[RunKey, str]:
+def seen_now(results: ResultsDirectory) -> Seen:
     """Return what changes whenever the statistics of a run do, for each run that has some.
 
     Some file systems keep whole seconds: of a file that was changed just now, another change may leave no trace. Such a
@@ -77,7 +80,7 @@ def seen_now(results: ResultsDirectory) -> dict[RunKey, str]:
     found = zip(runs, statuses(results.folder(run) / STATISTICS for run in runs), strict=True)
     now_ns = SYSTEM_CLOCK.time_ns()
     return {
-        (run.path, run.scheme, run.run): repr((stamp_of(status), max(0, status.st_ctime_ns - now_ns + _SETTLED_NS)))
+        run: (stamp_of(status), max(0, status.st_ctime_ns - now_ns + _SETTLED_NS))
         for run, status in found
         if status is not None
     }
@@ -103,8 +106,8 @@ def _only_one(file: Path) -> Iterator[None]:
         os.close(lock)
 
 
-Updated = tuple[sqlite3.Connection, Mapping[RunKey, str], Mapping[RunKey, str]]
-"""An open database, stamps of the statistics in it, and what is wrong with those that are damaged."""
+Updated = tuple[sqlite3.Connection, Seen, Mapping[RunKey, str]]
+"""An open database, the statistics that were seen, and what is wrong with those that are damaged."""
 
 
 def _updated(results: ResultsDirectory, file: Path) -> Updated | None:
@@ -123,10 +126,10 @@ def _update(results: ResultsDirectory, file: Path) -> Updated:
     damaged = {}
     with closing(_Cache(file)) as database, explained(file), transaction(database.connection):
         known = database.known()
-        for run in results.planned():
+        left = known.copy()
+        for run in seen:
             key = (run.path, run.scheme, run.run)
-            if key not in seen:
-                continue
+            left.pop(key, None)
             try:
                 content = digest(results.folder(run) / STATISTICS, JSON)
                 if known.get(key) == content:
@@ -137,7 +140,7 @@ def _update(results: ResultsDirectory, file: Path) -> Updated:
             else:
                 if statistics is not None:
                     database.put(results, results.complete(run, statistics), content)
-        database.remove((known.keys() - seen.keys()) | damaged.keys())
+        database.remove(left.keys() | damaged.keys())
     return _snapshot(file), seen, damaged
 
 
