@@ -1,4 +1,4 @@
-"""What is below a directory is reached without following links, whatever somebody has put there."""
+"""Files and folders below a directory are reached without following links, whatever somebody has put there."""
 
 import errno
 import os

@@ -50,7 +50,7 @@ def connected(address: str, says: bytes = b"") -> socket.socket:
 
 
 def until_closed(connection: socket.socket) -> bytes:
-    """What arrives until the other end closes."""
+    """Return the bytes that arrive until the other end closes."""
     found = b""
     with suppress(ConnectionResetError):
         while part := connection.recv(65536):

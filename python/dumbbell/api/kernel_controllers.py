@@ -21,7 +21,7 @@ MAX_COMPILE_S = 120.0
 """Longest time for the compiler, of all files together."""
 
 LIMITS = Limits(memory_bytes=2 * 2**30, file_bytes=256 * 2**20)
-"""What each process of the compiler may take: an infinite macro, or `.incbin` of a device, takes all there is."""
+"""Limits of each process of the compiler. Without them, an infinite macro or `.incbin` of a device takes all memory."""
 
 MAX_SAID_BYTES = 4 * 2**20
 """Most that the compiler may say."""

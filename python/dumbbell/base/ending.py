@@ -18,7 +18,7 @@ PATIENCE_S = 2.0
 """Time that a command has to end after it was told to; then it is killed."""
 _AGAIN_S = 0.05
 _POLITE = (signal.SIGTERM, signal.SIGHUP)
-"""What a command is told by: an interactive shell ignores the first."""
+"""Signals that ask a command to end. There are two, for an interactive shell ignores SIGTERM."""
 
 
 @contextmanager
@@ -61,13 +61,13 @@ def ended_by_signals(patience_s: float = PATIENCE_S, clock: Clock = SYSTEM_CLOCK
 
 
 class Asked:
-    """What signals have asked for."""
+    """The requests to end that came as signals while a command was running."""
 
     def __init__(self, patience_s: float, clock: Clock) -> None:
         self.is_to_end = False
-        """Whether the command had to end."""
+        """True after a signal that asked this process to end the command."""
         self.is_interrupted = False
-        """Whether Ctrl-C came on the terminal, which the command has heard too."""
+        """True after Ctrl-C on the terminal. The terminal sends it to the command, too."""
         self._patience_s = patience_s
         self._clock = clock
 

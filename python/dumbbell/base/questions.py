@@ -25,7 +25,7 @@ _CANNOT_START = 127
 
 @dataclass(frozen=True)
 class Limits:
-    """What each process of a program may take; 0 is no limit. Beyond it the kernel refuses, or ends the process."""
+    """Limits of each process of a program; 0 is no limit. Beyond a limit the kernel refuses, or ends the process."""
 
     memory_bytes: int = 0
     """Address space."""

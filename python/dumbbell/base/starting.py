@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 INTERRUPTED = 1
 """The exit status of a command that was interrupted."""
 INTERNAL_ERROR = 3
-"""That of a command that ended by a mistake of its own. Python's is 1, which is an answer: `check` says worse by it."""
+"""The exit status after an internal error. Python would end with 1, by which `check` says that something is worse."""
 MISTAKE = "dumbbell: internal error: this is a mistake of dumbbell: please report the lines above"
-"""What such a command says last."""
+"""The last line that a command writes after an internal error."""
 PYTHON = (sys.executable, "-P")
 """How dumbbell starts a Python: it imports nothing from the working directory, which may be somebody else's results."""
 

@@ -60,7 +60,7 @@ def _no_memory() -> int:
 
 
 _OF_MEMORY = re.compile(r"failed to map segment from shared object$|annot allocate memory|can't start new thread")
-"""What the loader of libraries and Python say where memory is missing, or its limit (`ulimit -v`) is reached."""
+"""Messages of Python and of the loader of libraries where there is no memory, or no more within `ulimit -v`."""
 
 
 def _is_of_memory(error: BaseException) -> bool:

@@ -39,7 +39,7 @@ _NO_PLACE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 @dataclass(frozen=True)
 class Bounds:
-    """What connections may take."""
+    """Limits of the connections of a server: how many at once, and the time for a request, s."""
 
     open: int
     at_once: int
