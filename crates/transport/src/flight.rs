@@ -33,8 +33,10 @@ pub(crate) struct Acknowledged {
     pub(crate) newest: Option<AckedPacket>,
     /// Whether no later packet was acknowledged before.
     pub(crate) is_largest: bool,
+    /// Whether a packet that was sent once and not declared lost arrived behind one that was sent later (RFC 8985 6.2 step 3).
+    pub(crate) is_reordered: bool,
     /// Number of the newest packet that is acknowledged completely now.
-    newest_whole: Option<u64>,
+    pub(crate) newest_whole: Option<u64>,
 }
 
 /// Packets sent, bytes in flight, and what the latest event found out about them.
@@ -94,6 +96,12 @@ impl Flight {
         self.packets.first_in_flight()
     }
 
+    /// Highest number in flight, if anything is.
+    pub(crate) fn last_in_flight(&self) -> Option<u64> {
+        let in_flight = |number: &u64| self.get(*number).is_some_and(|packet| packet.fate == Fate::InFlight);
+        (self.base()..self.next_number()).rev().find(in_flight)
+    }
+
     /// Largest number acknowledged so far.
     pub(crate) const fn largest_acked(&self) -> Option<u64> {
         self.largest_acked
@@ -136,9 +144,23 @@ impl Flight {
         self.packets.push(packet);
     }
 
-    /// Forgets settled packets: acknowledged ones, and lost ones sent before `lost_before`.
-    pub(crate) fn forget(&mut self, lost_before: Time) {
-        self.packets.forget(lost_before);
+    /// Forgets settled packets: acknowledged ones, and lost ones sent before `lost_before`, which stay known for a while.
+    pub(crate) fn forget(&mut self, now: Time, lost_before: Time) {
+        self.packets.forget(now, lost_before);
+    }
+
+    /// Packet `number` was not lost and is in flight again; returns whether it was declared lost.
+    pub(crate) fn restore(&mut self, number: u64) -> bool {
+        let is_kept = number >= self.base();
+        let Some(packet) = self.packets.get_mut(number).filter(|packet| is_kept && packet.fate == Fate::Lost)
+        else {
+            return false;
+        };
+        packet.fate = Fate::InFlight;
+        self.bytes += u64::from(packet.outstanding_bytes());
+        self.packets.look_again_from(number);
+        self.spurious_losses += 1;
+        true
     }
 
     /// An ACK or a timer comes: what earlier ones found out is over.
@@ -187,6 +209,7 @@ impl Flight {
         sum.newest = self.acked.last().copied();
         let newest = sum.newest.map(|packet| packet.number);
         sum.is_largest = newest > self.largest_acked;
+        sum.is_reordered = self.is_reordered();
         self.largest_acked = self.largest_acked.max(newest);
         sum
     }
@@ -194,6 +217,15 @@ impl Flight {
     /// What a rate sample needs of the newest packet that an ACK acknowledges completely.
     pub(crate) fn newest(&self, acknowledged: &Acknowledged) -> Option<Newest> {
         self.packets.get(acknowledged.newest_whole?).map(SentPacket::newest)
+    }
+
+    /// Whether one of the packets that the latest ACK acknowledges is below the largest of earlier ones, was sent once and was
+    /// not declared lost.
+    #[inline]
+    fn is_reordered(&self) -> bool {
+        let Some(largest) = self.largest_acked else { return false };
+        let below = self.acked.iter().take_while(|packet| packet.number < largest);
+        below.into_iter().any(|packet| !packet.retransmission && !packet.was_lost && packet.bytes > 0)
     }
 
     fn is_first_complete(&mut self, next_offset: u64) -> bool {

@@ -7,7 +7,7 @@
 //! Choices where RFC 9438 leaves them open, and deviations:
 //! - the reduction starts from cwnd, as in Linux, not from the flight size; an application-limited window does not grow,
 //!   which is the guard that section 4.6 asks for with that choice;
-//! - time during which the window does not limit sending is taken out of `t` ACK by ACK (section 4.2);
+//! - time during which nothing is in flight, or the window does not limit sending, is taken out of `t` (section 4.2);
 //! - an ACK never shrinks the window, even where the look-ahead of one RTT had carried it above `W_est`;
 //! - after a timeout the first epoch has `K = 0` (section 4.8).
 //!
@@ -16,7 +16,8 @@
 
 use crate::parts::{Completed, SlowStart, Window};
 use crate::{
-    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
+    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start,
+    Timeout,
 };
 use units::{Span, Time};
 
@@ -62,13 +63,19 @@ pub(crate) const ENTRY: Entry = Entry {
             (0, 1_000_000),
             "L of HyStart++: most growth per ACK; 8 unpaced, 0 for no limit when pacing (RFC 9406 4.3).",
         ),
+        Parameter::flag(
+            "count_pauses",
+            false,
+            "The cubic's clock runs on while nothing is in flight, as in ns-3 (RFC 9438 4.2: it stands still).",
+        ),
     ],
     receiver: None,
     agent: None,
     policy: None,
     build: Build::Function(|parameters, start| {
         let counter = (parameters.choice("growth") == "counted").then(Counter::default);
-        Box::new(Cubic { counter, ..Cubic::new(parameters, start) })
+        let counts_pauses = parameters.flag("count_pauses");
+        Box::new(Cubic { counter, counts_pauses, ..Cubic::new(parameters, start) })
     }),
 };
 
@@ -82,14 +89,18 @@ pub(crate) struct Cubic {
     alpha: f64,
     fast_convergence: bool,
     reno_friendly: bool,
+    /// The clock runs on while nothing is in flight.
+    counts_pauses: bool,
     /// For growth in whole packets.
     counter: Option<Counter>,
     completed: Completed,
     state: State,
     /// The state before the present loss episode.
     undo: Option<State>,
-    /// When the latest ACK arrived.
+    /// When the latest ACK arrived, or the packet left that ended a pause.
     acked_at: Time,
+    /// When the latest packet left.
+    sent_at: Time,
 }
 
 /// Everything a reduction changes.
@@ -152,6 +163,7 @@ impl Cubic {
             alpha: 3.0 * (1.0 - beta) / (1.0 + beta),
             fast_convergence: parameters.flag("fast_convergence"),
             reno_friendly: parameters.flag("reno_friendly"),
+            counts_pauses: false,
             counter: None,
             completed: Completed::default(),
             state: State {
@@ -164,6 +176,7 @@ impl Cubic {
             },
             undo: None,
             acked_at: start.now,
+            sent_at: start.now,
         }
     }
 
@@ -306,14 +319,27 @@ impl Controller for Cubic {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        if !timeout.repeated {
+        if timeout.reduces_threshold() {
+            self.undo = Some(self.state);
             self.reduce(MIN_WINDOW);
         }
-        self.undo = None;
         self.state.w_max = 0.0;
         self.state.epoch = None;
         self.state.slow_start.on_timeout();
-        self.state.window.packets = 1.0;
+        self.state.window.packets = timeout.window_packets();
+    }
+
+    fn on_sent(&mut self, event: &Sent) {
+        let state = &mut self.state;
+        state.window.restart(event.idle_timeouts, &mut state.ssthresh);
+        if event.in_flight_bytes == u64::from(event.bytes) && !self.counts_pauses {
+            // The cubic's clock stands still while nothing is in flight. [RFC 9438 4.2]
+            if let Some(epoch) = &mut state.epoch {
+                epoch.began += event.now - self.sent_at;
+            }
+            self.acked_at = event.now;
+        }
+        self.sent_at = event.now;
     }
 
     fn on_ecn(&mut self, ecn: &Ecn) {
