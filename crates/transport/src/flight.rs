@@ -7,15 +7,26 @@ use crate::wire::{AckFrame, Arrival, MAX_ARRIVALS, Part};
 use congestion::AckedPacket;
 use units::Time;
 
-/// The sender's last word on a packet for now: it was acknowledged or declared lost.
+/// What the sender found out about a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// It arrived.
+    Acked,
+    /// It counts as lost. It may still be acknowledged: a spurious loss.
+    Lost,
+    /// It does not count as lost any more and is in flight.
+    Restored,
+}
+
+/// The sender's last word on a packet for now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// Packet number.
     pub number: u64,
     /// Payload bytes of the packet.
     pub payload_bytes: u32,
-    /// Whether it was declared lost. A lost packet may still be acknowledged: a spurious loss.
-    pub lost: bool,
+    /// The word.
+    pub finding: Finding,
 }
 
 /// What one ACK newly acknowledged, summed up.
@@ -157,7 +168,9 @@ impl Flight {
             return false;
         };
         packet.fate = Fate::InFlight;
+        let payload_bytes = u32::from(packet.payload_bytes);
         self.bytes += u64::from(packet.outstanding_bytes());
+        self.verdicts.push(Verdict { number, payload_bytes, finding: Finding::Restored });
         self.packets.look_again_from(number);
         self.spurious_losses += 1;
         true
@@ -272,7 +285,7 @@ impl Flight {
         sum.application_bytes += if packet.filler { 0 } else { u64::from(payload_bytes) };
         sum.newest_whole = sum.newest_whole.max(Some(number));
         self.acked.push(acked);
-        self.verdicts.push(Verdict { number, payload_bytes: acked.bytes, lost: false });
+        self.verdicts.push(Verdict { number, payload_bytes: acked.bytes, finding: Finding::Acked });
         if acked.was_lost {
             sum.spurious += 1;
             self.spurious_losses += 1;
@@ -306,7 +319,7 @@ impl Flight {
         self.bytes -= u64::from(lost.bytes);
         self.packets_lost += 1;
         self.lost.push(lost);
-        self.verdicts.push(Verdict { number, payload_bytes, lost: true });
+        self.verdicts.push(Verdict { number, payload_bytes, finding: Finding::Lost });
         true
     }
 }
@@ -403,8 +416,8 @@ mod tests {
         let sum = flight.acknowledged_for_test(0, &[3], 0);
         assert_eq!((sum.spurious, sum.bytes, sum.delivered_bytes), (1, 1000, 1000));
         assert_eq!((flight.bytes(), flight.spurious_losses()), (9000, 1));
-        let verdict = |lost| Verdict { number: 3, payload_bytes: 1000, lost };
-        assert_eq!(flight.verdicts(), [verdict(true), verdict(false)]);
+        let verdict = |finding| Verdict { number: 3, payload_bytes: 1000, finding };
+        assert_eq!(flight.verdicts(), [verdict(Finding::Lost), verdict(Finding::Acked)]);
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub use config::{
     Config, EcnMode, LossDetection, Reduction, Reordering, RtoFloor, TimerKind, TimerRestart, WindowRounding,
 };
 pub use encoder::{EncoderSpec, EncoderStats};
-pub use flight::Verdict;
+pub use flight::{Finding, Verdict};
 pub use frames::DecodedFrame;
 pub use ranges::{Range, RangeSet};
 pub use receiver::{Receiver, ReceiverStats};

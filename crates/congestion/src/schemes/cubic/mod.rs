@@ -75,7 +75,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: Build::Function(|parameters, start| {
         let counter = (parameters.choice("growth") == "counted").then(Counter::default);
         let counts_pauses = parameters.flag("count_pauses");
-        Box::new(Cubic { counter, counts_pauses, ..Cubic::new(parameters, start) })
+        Box::new(Cubic { counts_pauses, counter, ..Cubic::new(parameters, start) })
     }),
 };
 
@@ -335,7 +335,7 @@ impl Controller for Cubic {
         if event.in_flight_bytes == u64::from(event.bytes) && !self.counts_pauses {
             // The cubic's clock stands still while nothing is in flight. [RFC 9438 4.2]
             if let Some(epoch) = &mut state.epoch {
-                epoch.began += event.now - self.sent_at;
+                epoch.began += event.now - self.sent_at.max(self.acked_at);
             }
             self.acked_at = event.now;
         }
