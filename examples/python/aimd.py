@@ -48,7 +48,7 @@ class Aimd:
         self.before = (0.0, 0.0)
 
     def on_timeout(self, timeout: Timeout) -> None:
-        """Start over: with one packet, or two after persistent congestion, whose losses have reduced the window already."""
+        """Start over with one packet; after persistent congestion, whose losses have reduced the window, with two."""
         if not (timeout.persistent or timeout.repeated):
             self.before = (self.window, self.ssthresh)
             self._reduce()

@@ -806,7 +806,7 @@ class Sent:
 
     @property
     def idle_timeouts(self) -> int:
-        """Retransmission timeouts since the packet before, with nothing in flight; 0 where the transport lets no window decay."""
+        """Retransmission timeouts since the packet before, with nothing in flight; 0 where no window decays."""
 
 class Frame:
     """The encoder of a live source wrote a frame."""
