@@ -18,6 +18,8 @@ pub(crate) struct Form {
     pub(crate) forgets_marks: bool,
     /// The averaged queueing delay is counted from a slow average of its minima.
     pub(crate) slow_minimum: bool,
+    /// Arrival times are known in 1/1024 s, as reports of RFC 8888 have them: the delay seems to vary by a unit.
+    pub(crate) rounds_arrivals: bool,
     /// Reactions to queueing delay are scaled by the RTT twice, and end multiplicative growth as losses do.
     pub(crate) strict_delay: bool,
     /// Shortest RTT for which multiplicative growth comes back.
@@ -59,6 +61,7 @@ pub(crate) const PROGRAM: Form = Form {
     loss_after_rtt: true,
     forgets_marks: true,
     slow_minimum: true,
+    rounds_arrivals: true,
     strict_delay: true,
     min_recovery_rtt: Span::ZERO,
     initial_alpha: 0.1,
@@ -83,6 +86,7 @@ pub(crate) const DRAFT: Form = Form {
     loss_after_rtt: false,
     forgets_marks: false,
     slow_minimum: false,
+    rounds_arrivals: false,
     strict_delay: false,
     min_recovery_rtt: Span::from_ms(25),
     initial_alpha: 0.0,

@@ -296,6 +296,7 @@ impl Scream {
             drain_after_s: parameters.number("drain_after_s"),
             slow_minimum: form.slow_minimum,
             jitter: parameters.flag("jitter_scaling"),
+            rounds_arrivals: form.rounds_arrivals,
         };
         let mut scream = Self {
             ref_wnd: constants.min_ref_wnd,
@@ -487,7 +488,7 @@ impl Controller for Scream {
             self.notice_loss(ack.now, ack.next_number, true);
         }
         let srtt = self.smooth_rtt(ack);
-        self.delay.add(ack.now, ack.packets, self.reaction_interval(srtt), srtt);
+        self.delay.add(ack.now, ack.packets, ack.ack_delay, self.reaction_interval(srtt), srtt);
         if self.delay.take_drain(ack.now) {
             self.media.drain(ack.now, srtt);
         }
