@@ -188,3 +188,15 @@ impl QueueDelay {
         self.jitter.as_ref().map_or(1.0, Jitter::scale)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrivals_were_known_to_the_nanosecond_where_reports_have_1024ths_of_a_second() {
+        for (age_us, rounded_off_us) in [(0, 0), (976, 976), (977, 0), (1500, 523), (2_000_000, 0)] {
+            assert_eq!(rounded_off_ns(Span::from_us(age_us)) / 1000, rounded_off_us, "{age_us}");
+        }
+    }
+}

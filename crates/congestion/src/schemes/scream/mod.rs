@@ -316,7 +316,7 @@ impl Scream {
             grown_for: 0.0,
             updated_at: start.now,
             frame_written: false,
-            congested_at: None,
+            congested_at: form.starts_congested.then_some(start.now),
             reacted_at: None,
             is_application_limited: false,
             constants,
@@ -571,8 +571,9 @@ impl Controller for Scream {
         } else {
             self.constants.initial_window
         };
+        let is_paced = self.srtt.is_some() || !self.form.paces_after_report;
         Control {
-            pacing: Some(self.media.pacing()),
+            pacing: is_paced.then(|| self.media.pacing()),
             media_rate: Some(self.media.target()),
             ..Control::window(window.max(self.constants.mss as u64))
         }
