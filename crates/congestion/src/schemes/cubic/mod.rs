@@ -87,6 +87,8 @@ pub(crate) struct Cubic {
     beta: f64,
     /// Reno's increase per RTT that gives a flow with this `beta` Reno's mean window (RFC 9438 4.3).
     alpha: f64,
+    /// Connections whose aggressiveness the flow has.
+    connections: f64,
     fast_convergence: bool,
     reno_friendly: bool,
     /// The clock runs on while nothing is in flight.
@@ -161,6 +163,7 @@ impl Cubic {
             c: parameters.number("c"),
             beta,
             alpha: 3.0 * (1.0 - beta) / (1.0 + beta),
+            connections: 1.0,
             fast_convergence: parameters.flag("fast_convergence"),
             reno_friendly: parameters.flag("reno_friendly"),
             counts_pauses: false,
@@ -178,6 +181,15 @@ impl Cubic {
             acked_at: start.now,
             sent_at: start.now,
         }
+    }
+
+    /// With the aggressiveness of several connections, of which one reduces at a loss (google/quiche@4942657,
+    /// `cubic_bytes.cc`, `Alpha`, `Beta`, `BetaLastMax`).
+    pub(crate) fn emulating(mut self, connections: f64) -> Self {
+        self.beta = (connections - 1.0 + self.beta) / connections;
+        self.alpha = 3.0 * connections * connections * (1.0 - self.beta) / (1.0 + self.beta);
+        self.connections = connections;
+        self
     }
 
     /// As Linux has it: growth in whole packets, HyStart.
@@ -263,7 +275,7 @@ impl Cubic {
         }
         let mut epoch = self.state.epoch.unwrap_or_else(|| self.begin_epoch(ack.now));
         let cwnd = self.state.window.packets;
-        let alpha = if epoch.w_est >= self.state.cwnd_prior { 1.0 } else { self.alpha };
+        let alpha = if epoch.w_est >= self.state.cwnd_prior { self.connections } else { self.alpha };
         epoch.w_est += alpha * acked / cwnd;
         let t = ack.now - epoch.began;
         if self.reno_friendly && epoch.cubic(self.c, t) < epoch.w_est {
