@@ -56,12 +56,12 @@ MARKED = {
     "marks-beside": replace(MARKS, beside=True),
 }
 
-SLOW = Cell(path="1 Mbit/s, 50 ms, 100 kB", mbps=1.0, rtt_ms=50.0, bdps=16.0)
+SLOW = Cell(path="0.5 Mbit/s, 50 ms, 25 kB", mbps=0.5, rtt_ms=50.0, bdps=8.0)
 MEDIA = {
     "below": SLOW,
-    "at-maximum": replace(SLOW, path="1.5 Mbit/s, 50 ms, 100 kB", mbps=1.5, bdps=100_000 / 9_375),
-    "at-10": replace(SLOW, path="10 Mbit/s, 50 ms, 1 BDP", mbps=10.0, bdps=1.0),
+    "at-maximum": replace(SLOW, path="1.56 Mbit/s, 50 ms, 78 kB", mbps=1.56),
 }
+"""Below the highest rate of NADA, 1.5 Mbit/s, and where that fills the link with its headers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,6 +157,7 @@ ORIGINALS: dict[str, Original] = {
         folders=("model/congestion-control",),
         pairs=(
             Pair(scheme="nada"),
+            Pair(scheme="nada", label="nada-as-code", parameters={"beta": "0", "quirk_first_packet": "true"}),
             Pair(
                 scheme="nada",
                 label="nada-10",

@@ -19,10 +19,11 @@ void *create(const dumbbell_controller *, const dumbbell_start *, const dumbbell
 {
     Flow *flow = new Flow;
     float least = static_cast<float>(values[0].number * 1e6), most = static_cast<float>(values[1].number * 1e6);
+    flow->controller.reset(); // which also restores the limits, so that they come after it
     flow->controller.setMinBw(least);
     flow->controller.setInitBw(least);
     flow->controller.setMaxBw(most);
-    flow->controller.reset();
+    flow->controller.setCurrentBw(least);
     return flow;
 }
 
