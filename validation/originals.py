@@ -56,6 +56,12 @@ MARKED = {
     "marks-beside": replace(MARKS, beside=True),
 }
 
+SHALLOW = {
+    "shallow-20": Cell(path="20 Mbit/s, 60 ms, 25 ms of buffer", mbps=20.0, rtt_ms=60.0, bdps=25 / 60),
+    "shallow-100": Cell(path="20 Mbit/s, 100 ms, 25 ms of buffer", mbps=20.0, rtt_ms=100.0, bdps=0.25),
+}
+"""Queues that hold less than the delay at which SCReAM begins to yield to it."""
+
 SLOW = Cell(path="0.5 Mbit/s, 50 ms, 25 kB", mbps=0.5, rtt_ms=50.0, bdps=8.0)
 MEDIA = {
     "below": SLOW,
@@ -122,7 +128,7 @@ ORIGINALS: dict[str, Original] = {
         options=KEEPS_FREED,
         pairs=(Pair(scheme="copa-gcc2017"),),
         page="copa-gcc2017",
-        cells=CELLS,
+        cells={name: cell for name, cell in CELLS.items() if name != "fast"},  # there its window runs away
     ),
     "cubic": Original(
         where="ngtcp2/ngtcp2@f3af8b1",
@@ -146,9 +152,9 @@ ORIGINALS: dict[str, Original] = {
         wrapper="scream.cc",
         sources=tuple(f"code/{name}.cpp" for name in ("ScreamV2Tx", "ScreamV2TxStream", "ScreamTx")),
         folders=("code",),
-        pairs=(Pair(scheme="scream"),),
+        pairs=(Pair(scheme="scream"), Pair(scheme="scream-draft")),
         page="scream",
-        cells=CELLS | MARKED,
+        cells=CELLS | SHALLOW | MARKED,
     ),
     "nada": Original(
         where="cisco/ns3-rmcat@adb3f8e",

@@ -7,6 +7,7 @@
 
 #include <dumbbell.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -88,10 +89,11 @@ void on_timeout(void *state, const dumbbell_timeout *event) { static_cast<Flow *
 void control(const void *state, dumbbell_control *control)
 {
     Flow *flow = static_cast<Flow *>(const_cast<void *>(state));
-    control->window_bytes = flow->controller.get_the_window() * flow->mss;
+    /* 80b516c: when the window times delta overflows an int, the window runs away */
+    control->window_bytes = std::clamp(flow->controller.get_the_window() * flow->mss, flow->mss, 4294967296.0);
     double interval_ms = flow->controller.get_intersend_time();
     if (interval_ms > 0)
-        control->pacing_bps = flow->mss * 8e3 / interval_ms;
+        control->pacing_bps = std::min(1e12, flow->mss * 8e3 / interval_ms);
 }
 
 dumbbell_controller describe()

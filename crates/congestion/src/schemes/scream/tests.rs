@@ -407,14 +407,15 @@ fn the_program_waits_out_silence() {
 }
 
 #[test]
-fn the_program_notices_a_loss_512_packets_later() {
+fn a_loss_was_noticed_a_report_before_the_program_notices_it() {
     let mut driver = program(&[("loss_threshold", "0")]);
     driver.peak_in_flight_packets = 0.0;
     driver.now += Span::from_ms(500);
     driver.lose(1, false);
     driver.ack(1);
     let before = driver.field("ref_wnd");
-    for _ in 0..510 {
+    // As in the program, the report before has to have got 512 packets further.
+    for _ in 0..512 {
         driver.now += Span::from_ms(1);
         driver.ack(1);
     }
