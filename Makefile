@@ -289,6 +289,7 @@ agreement: build ## Simulated beside real packets, our controllers beside real o
 	$(PYTHON) -m validation.agreement --experiment agreement-more --write docs/agreement-more.md
 	$(PYTHON) -m validation.agreement --experiment agreement-learned --write docs/agreement-learned.md
 	$(PYTHON) -m validation.agreement --experiment agreement-steps --write docs/agreement-steps.md
+	$(PYTHON) -m validation.agreement --experiment agreement-reordering --write docs/agreement-reordering.md
 
 .PHONY: wheel
 wheel: build $(VENV)/.tests $(VENV)/.wheel ## dist/: dumbbell as a wheel and as sources, and the programs for real packets as the wheel dumbbell-real

@@ -35,7 +35,17 @@ PAIRS = {  # real implementation: ours
     "quic-cubic": "cubic",
 }
 
-WITH_REAL = ("agreement", "agreement-steps")  # experiments whose schemes stand beside real implementations
+WITH_REAL = {  # experiments whose schemes stand beside real implementations, and which
+    "agreement": PAIRS,
+    "agreement-steps": PAIRS,
+    "agreement-reordering": {
+        "kernel-reno": "reno",
+        "kernel-cubic": "cubic-linux",
+        "kernel-bbr": "bbr",
+        "quic-reno": "reno-quic",
+        "quic-cubic": "cubic-quic",
+    },
+}
 
 # How late packets are at random, in each direction, in the simulated repetitions that show how much timing matters:
 # means of exponential distributions, whose 99th percentiles are 0.05 to 1.4 ms, as those of an idle and a busy machine.
@@ -168,6 +178,7 @@ class Bounds:
 # The simulator and real packets, two implementations.
 BACKENDS = Bounds(throughput=0.05, p95=0.10, p95_ms=2.0)
 IMPLEMENTATIONS = Bounds(throughput=0.10, p95=0.10, p95_ms=2.0)
+STRICT = ("agreement-reordering",)  # experiments whose implementations have the bounds of the backends
 
 
 def only_flow(run: dict[str, Any] | None) -> Numbers | str:
@@ -296,17 +307,18 @@ def backend_tables(titles: dict[str, str], schemes: list[str], sim: Runs, emu: R
     return [summary(verdicts, BACKENDS), "", *lines, *notes.lines(), *([""] if notes.texts else [])]
 
 
-def pair_tables(titles: dict[str, str], emu: Runs, real: Runs, late: Runs) -> list[str]:
-    """Every real implementation on every path beside ours, both with real packets."""
+def pair_tables(name: str, titles: dict[str, str], emu: Runs, real: Runs, late: Runs) -> list[str]:
+    """Every real implementation of experiment `name` on every path beside ours, both with real packets."""
     notes, lines, verdicts = Notes(), list[str](), list[str]()
-    for scheme, ours in PAIRS.items():
+    bounds = BACKENDS if name in STRICT else IMPLEMENTATIONS
+    for scheme, ours in WITH_REAL[name].items():
         rows = []
         for path in titles:
-            judge = judged(IMPLEMENTATIONS, late.get((path, ours), []), find_reason(REAL_REASONS, scheme, path), notes)
+            judge = judged(bounds, late.get((path, ours), []), find_reason(REAL_REASONS, scheme, path), notes)
             rows.append(row(path, first(emu, path, ours), first(real, path, scheme), judge))
         verdicts += [line[-1] for line in rows]
         lines += [f"### {scheme} beside our {ours}", "", *table("path", "ours / real", rows)]
-    return [summary(verdicts, IMPLEMENTATIONS), "", *lines, *notes.lines(), *([""] if notes.texts else [])]
+    return [summary(verdicts, bounds), "", *lines, *notes.lines(), *([""] if notes.texts else [])]
 
 
 def summary(verdicts: list[str], bounds: Bounds) -> str:
@@ -377,6 +389,7 @@ TITLES = {
     "agreement-more": "Agreement: rate-based, cellular and media schemes",
     "agreement-learned": "Agreement: learned schemes",
     "agreement-steps": "Agreement: a rate that steps",
+    "agreement-reordering": "Agreement: packets that are late, and outages",
 }
 
 
@@ -422,8 +435,9 @@ def late_experiment(experiment: dict[str, Any], ms: float) -> dict[str, Any]:
 
 
 def real_experiment(experiment: dict[str, Any], scheme: str, plan: dumbbell.ExperimentFile) -> dict[str, Any]:
-    """Return `experiment` with one real implementation over the paths of `plan`."""
-    return experiment | {"schemes": [scheme], "paths": plan.paths}
+    """Return `experiment` with one real implementation over the paths of `plan`, its own ones too."""
+    own = tomllib.loads(Path(plan.file).read_text(encoding="utf-8")).get("path", {})
+    return experiment | {"schemes": [scheme], "paths": plan.paths} | ({"path": own} if own else {})
 
 
 def written(keep: Path, name: str, experiment: dict[str, Any]) -> str:
@@ -468,7 +482,7 @@ def measure(keep: Path, name: str, duration_s: float) -> tuple[list[Runs], list[
     environments = [environment]
     listed = tomllib.loads(Path(dumbbell.experiments().find("agreement-real").file).read_text(encoding="utf-8"))
     plan = dumbbell.experiments().find(name)
-    for scheme, ours in PAIRS.items() if name in WITH_REAL else ():
+    for scheme, ours in WITH_REAL.get(name, {}).items():
         file = written(keep, scheme, real_experiment(listed, scheme, plan))
         refusal = run_command([file, "--out", str(keep / scheme), *usual])
         if refusal is None:
@@ -501,7 +515,7 @@ def main() -> None:
         (sim, emu, late, real), environments = measure(keep, name, duration_s)
     except dumbbell.Error as error:
         sys.exit(f"agreement: {error}")
-    paths = {path: dumbbell.paths().find(path).title for path in plan.paths}
+    paths = {path: (plan.own_paths.get(path) or dumbbell.paths().find(path)).title for path in plan.paths}
     chosen = "" if name == "agreement" else f" --experiment {name}"
     command = f"python -m validation.agreement{chosen}{' --quick' if options.quick else ''} --write docs/{name}.md"
     text = page(
@@ -510,7 +524,7 @@ def main() -> None:
         duration_s,
         machine(environments),
         backend_tables(paths, plan.schemes, sim, emu, late),
-        pair_tables(paths, emu, real, late) if name in WITH_REAL else [],
+        pair_tables(name, paths, emu, real, late) if name in WITH_REAL else [],
     )
     if options.write:
         options.write.write_text(text)

@@ -125,7 +125,7 @@ def test_every_pair_has_its_table() -> None:
     real = {("wire", scheme): [run(10.9)] for scheme in agreement.PAIRS} | agreement.left_out(
         ["libutp"], ["wire"], "no such program"
     )
-    text = "\n".join(agreement.pair_tables(titles, emu, real, {}))
+    text = "\n".join(agreement.pair_tables("agreement", titles, emu, real, {}))
     assert text.count("| wire | 10.00 / 10.90 | +9.0 %") == len(agreement.PAIRS) - 1
     assert "### kernel-bbr beside our bbr" in text
     assert "| left out: no such program |" in text
@@ -237,7 +237,7 @@ def test_packets_of_the_late_experiment_are_late() -> None:
 def test_a_real_implementation_has_the_seeds_of_ours(name: str) -> None:
     plan = catalog.experiments().find(name)
     listed = read_toml(Path(catalog.experiments().find("agreement-real").file)).raw
-    for scheme, ours in agreement.PAIRS.items():
+    for scheme, ours in agreement.WITH_REAL[name].items():
         table = agreement.real_experiment(listed, scheme, plan)
         experiment = resolve(parse_experiment_file(TomlTable(table, "real.toml")))
         seeds = {(run.path, run.seed) for run in experiment.all_runs()}
