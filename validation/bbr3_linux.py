@@ -1,7 +1,7 @@
-"""`bbr3-linux` beside google/bbr's own file, over the same transport and the same draws of the path.
+"""`bbr3-linux` beside the file that it is made after, over the same transport and the same draws of the path.
 
 Usage: python -m validation.bbr3_linux TREE [--write docs/schemes/bbr3-linux.md].
-TREE is the folder of a source tree of google/bbr, branch v3; nothing of it is in this repository. Its
+TREE is the folder of a source tree of google/bbr@001a430, of which nothing is in this repository. Its
 `net/ipv4/tcp_bbr.c` is compiled as it stands by `dumbbell plugin kernel`.
 """
 
@@ -19,6 +19,8 @@ from dumbbell.present.tables import Table, markdown
 from scripts.blocks import replace_block
 from validation.kernel_sources import STUDENT, Difference, Samples, difference
 
+FILE = "net/ipv4/tcp_bbr.c"
+"""The original, of google/bbr@001a430."""
 SCHEMES = ("bbr3-linux", "bbr3")
 """The scheme that is judged, and the draft's beside it, which need not agree."""
 
@@ -116,8 +118,7 @@ def main() -> None:
     schemes = options.schemes.split(",")
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        source = options.tree / "net" / "ipv4" / "tcp_bbr.c"
-        original = str(dumbbell.compile_kernel_controller(source, folder / "libtcp_bbr.so").scheme)
+        original = str(dumbbell.compile_kernel_controller(options.tree / FILE, folder / "libtcp_bbr.so").scheme)
         text = agreement(schemes, original, options.cells, folder)
     if options.write:
         replace_block(options.write, "bbr3-linux", text)

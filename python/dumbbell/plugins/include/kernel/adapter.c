@@ -603,7 +603,7 @@ static const struct dumbbell_field field_list[] = {
     {"min_rtt", "ms"},
     {"pacing_gain", ""},
     {"cwnd_gain", ""},
-    /* of those of google/bbr */
+    /* of BBRv3 */
     {"max_bw", "Mbit/s"},
     {"phase", "1 startup, 2 drain, 3 probe_rtt, 4 up, 5 down, 6 cruise, 7 refill"},
     {"inflight_lo", "packets"},

@@ -1,8 +1,8 @@
 /*
  * What a file of Linux' net/ipv4/tcp_*.c finds in the headers that it includes, as far as a congestion controller needs it.
  * `dumbbell plugin kernel FILE` compiles the file with this in the place of every <linux/...>, <net/...> and <asm/...>, and
- * with adapter.c beside it. Nothing here is the kernel's text; names and meanings are, as of Linux v6.12 and, for what that
- * lacks (`tso_segs`, `skb_marked_lost`, `lost` and `tx_in_flight` of a sample), of google/bbr@001a430.
+ * with adapter.c beside it. Nothing here is the kernel's text; names and meanings are, as of Linux v6.12 and, for what BBRv3
+ * has besides (`tso_segs`, `skb_marked_lost`, `lost` and `tx_in_flight` of a sample), of google/bbr@001a430.
  *
  * One structure stands for the socket; windows and counts are in packets, sequence numbers in bytes modulo 2^32, time in us
  * and in jiffies of 1 ms. Clocks do not begin at 0, which many files use for "not set".
@@ -257,17 +257,17 @@ enum tcp_ca_event {
     CA_EVENT_LOSS,
     CA_EVENT_ECN_NO_CE,
     CA_EVENT_ECN_IS_CE,
-    CA_EVENT_TLP_RECOVERY, /* google/bbr: never told here */
+    CA_EVENT_TLP_RECOVERY, /* BBRv3: never told here */
 };
 enum tcp_ca_ack_event_flags { CA_ACK_SLOWPATH = 1, CA_ACK_WIN_UPDATE = 2, CA_ACK_ECE = 4 };
 enum { TCP_CONG_NON_RESTRICTED = 1, TCP_CONG_NEEDS_ECN = 2, TCP_CONG_WANTS_CE_EVENTS = 4 };
 enum { TCP_ECN_OK = 1, TCP_ECN_QUEUE_CWR = 2, TCP_ECN_DEMAND_CWR = 4, TCP_ECN_SEEN = 8 };
-enum { TCP_ECN_LOW = 16, TCP_ECN_ECT_PERMANENT = 32 }; /* google/bbr: a route with ECN of low latency, which none here is */
+enum { TCP_ECN_LOW = 16, TCP_ECN_ECT_PERMANENT = 32 }; /* BBRv3: a route with ECN of low latency, which none here is */
 enum { TCPCB_SACKED_ACKED = 1, TCPCB_SACKED_RETRANS = 2, TCPCB_LOST = 4 };
 enum { ICSK_ACK_SCHED = 1, ICSK_ACK_TIMER = 2, ICSK_ACK_PUSHED = 4, ICSK_ACK_NOW = 16 };
 
 #define TCP_CA_NAME_MAX 16
-#define ICSK_CA_PRIV_SIZE 160 /* Linux v6.12 has 104; google/bbr has more */
+#define ICSK_CA_PRIV_SIZE 160 /* Linux v6.12 has 104; BBRv3 has more */
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
 #define TCP_INIT_CWND 10
 #define TCP_MIN_MSS 88U
@@ -349,8 +349,8 @@ struct tcp_congestion_ops {
     void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
     u32 (*min_tso_segs)(struct sock *sk);
     u32 (*tso_segs_goal)(struct sock *sk);
-    u32 (*tso_segs)(struct sock *sk, unsigned int mss_now);                /* google/bbr */
-    void (*skb_marked_lost)(struct sock *sk, const struct sk_buff *skb); /* google/bbr: for each lost packet */
+    u32 (*tso_segs)(struct sock *sk, unsigned int mss_now);                /* BBRv3 */
+    void (*skb_marked_lost)(struct sock *sk, const struct sk_buff *skb); /* BBRv3: for each lost packet */
 #if DUMBBELL_CONG_CONTROL == 2 /* before Linux v6.10 */
     void (*cong_control)(struct sock *sk, const struct rate_sample *rs);
 #else
@@ -405,8 +405,8 @@ struct tcp_sock {
     struct minmax rtt_min;
     u8 ecn_flags;
     bool is_cwnd_limited;
-    bool is_sack_reneg, tlp_orig_data_app_limited; /* google/bbr: false always */
-    u8 fast_ack_mode;                              /* google/bbr: of the receiver, unused */
+    bool is_sack_reneg, tlp_orig_data_app_limited; /* BBRv3: false always */
+    u8 fast_ack_mode;                              /* BBRv3: of the receiver, unused */
 };
 
 /* The settings of Linux as they are after booting. */
@@ -486,7 +486,7 @@ struct tcp_dctcp_info {
 };
 struct tcp_bbr_info {
     u32 bbr_bw_lo, bbr_bw_hi, bbr_min_rtt, bbr_pacing_gain, bbr_cwnd_gain;
-    /* google/bbr */
+    /* BBRv3 */
     u32 bbr_bw_hi_lsb, bbr_bw_hi_msb, bbr_bw_lo_lsb, bbr_bw_lo_msb;
     u8 bbr_mode, bbr_phase, unused1, bbr_version;
     u32 bbr_inflight_lo, bbr_inflight_hi, bbr_extra_acked;
