@@ -122,6 +122,8 @@ struct Bbr3 {
     /// Ranges of packet numbers lost in this round, and the number that would continue the last one.
     lost_ranges: u32,
     next_in_lost_range: u64,
+    /// ACKs of this round that told of losses.
+    loss_events: u32,
     undo: Undo,
     in_recovery: bool,
     marks: Marks,
@@ -142,6 +144,8 @@ struct Bbr3 {
     /// Window to go back to after recovery or `ProbeRTT`, packets.
     prior_cwnd: f64,
     pacing: Rate,
+    /// When the pacer lets the next packet go.
+    next_departure: Time,
     has_seen_rtt: bool,
 }
 
@@ -177,6 +181,7 @@ impl Bbr3 {
             loss_in_round: false,
             lost_ranges: 0,
             next_in_lost_range: u64::MAX,
+            loss_events: 0,
             undo: Undo::default(),
             in_recovery: false,
             marks: Marks::new(),
@@ -190,6 +195,7 @@ impl Bbr3 {
             window,
             prior_cwnd: 0.0,
             pacing: Rate::ZERO,
+            next_departure: start.now,
             has_seen_rtt: false,
         };
         // Before the first RTT sample an RTT of 1 ms is assumed.
@@ -204,6 +210,9 @@ impl Controller for Bbr3 {
     }
 
     fn on_sent(&mut self, event: &Sent) {
+        if self.settings.linux {
+            self.note_departure(event.now, event.bytes);
+        }
         let was_idle = event.in_flight_bytes <= u64::from(event.bytes);
         if !was_idle || !self.app_idle {
             return;
@@ -219,13 +228,17 @@ impl Controller for Bbr3 {
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
+        // Linux saves what the losses have left.
+        if self.settings.linux {
+            loss.packets.iter().for_each(|packet| self.on_lost_packet(loss.now, packet));
+        }
         if loss.new_episode {
             self.save_cwnd();
             self.save_for_undo();
             self.in_recovery = true;
         }
-        for packet in loss.packets {
-            self.on_lost_packet(loss.now, packet);
+        if !self.settings.linux {
+            loss.packets.iter().for_each(|packet| self.on_lost_packet(loss.now, packet));
         }
     }
 
@@ -243,7 +256,7 @@ impl Controller for Bbr3 {
         self.update_max_bw();
         self.update_marks(ack);
         self.check_startup_losses(ack);
-        self.adapt_short_term();
+        self.adapt_short_term(ack);
         self.update_extra_acked(ack);
         self.check_full_bw();
         self.check_startup_and_drain(ack);
@@ -270,6 +283,7 @@ impl Controller for Bbr3 {
         if timeout.kind == TimeoutKind::Rto {
             self.lost_bytes += timeout.in_flight_before_bytes;
         }
+        self.lose_all(timeout.now, timeout.in_flight_before_bytes);
         self.in_recovery = false;
         self.timeout_until = Some(self.delivered_bytes + timeout.in_flight_before_bytes);
         // Nothing is in flight any more; one packet goes out to see what the path still carries.

@@ -432,10 +432,11 @@ fn a_lower_rtt_postpones_probe_rtt() {
 
 #[test]
 fn the_minimum_rtt_is_forgotten_after_ten_seconds() {
+    let settings = Settings::new(&Parameters::defaults(ENTRY.parameters));
     let mut min_rtt = MinRtt::new(Time::ZERO);
     let at = |s: u64| Time::ZERO + Span::from_secs(s);
     let mut update = |s, ms| {
-        min_rtt.update(at(s), Some(Span::from_ms(ms)), Span::from_secs(5), Span::from_secs(10));
+        min_rtt.update(at(s), Some(Span::from_ms(ms)), &settings);
         min_rtt.rtt.map(Span::as_ms_f64)
     };
     assert_eq!(update(1, 50), Some(50.0));

@@ -50,6 +50,7 @@ struct flow {
     u64 last_sent_ns;
     u32 initial_cwnd;
     u32 lost_by_ack; /* since the last ACK */
+    u32 own_limit;   /* delivered count until which the file itself limits the sender; 0: not */
     u64 oldest;      /* all packets of lower numbers are settled */
     u64 next;        /* number of the next packet */
     struct sent *sent;
@@ -524,9 +525,10 @@ static void on_ack(void *state, const struct dumbbell_ack *ack)
     tp->delivered = packets(flow, ack->delivered_bytes);
     if (ack->rate_valid)
         tp->delivered_mstamp = tp->tcp_mstamp;
-    if (tp->app_limited != 0 && after(tp->delivered, tp->app_limited))
-        tp->app_limited = 0;
-    if (ack->app_limited && tp->packets_out < tp->snd_cwnd)
+    if (flow->own_limit != 0 && after(tp->delivered, flow->own_limit))
+        flow->own_limit = 0;
+    tp->app_limited = flow->own_limit;
+    if (ack->app_limited && tp->app_limited == 0)
         tp->app_limited = max(tp->delivered + tp->packets_out, 1U);
     rs = sample_of(flow, ack);
     for (size_t i = 0; i < ack->packet_count; i++)
@@ -554,11 +556,15 @@ static void on_ack(void *state, const struct dumbbell_ack *ack)
         set_state(flow, hole ? TCP_CA_Disorder : TCP_CA_Open);
 
     if (has_own_window(flow)) {
+        const u32 app_limited = tp->app_limited;
+
 #if DUMBBELL_CONG_CONTROL == 2
         OPS(flow)->cong_control(SK(flow), &rs);
 #else
         OPS(flow)->cong_control(SK(flow), tp->snd_una, 0, &rs);
 #endif
+        if (tp->app_limited != app_limited) /* the file says that it limits the sender itself */
+            flow->own_limit = tp->app_limited;
         return;
     }
     if (!tcp_in_cwnd_reduction(SK(flow)) && advanced)
