@@ -205,7 +205,10 @@ impl Bbr3 {
 }
 
 impl Controller for Bbr3 {
-    fn on_established(&mut self, _now: Time, rtt: Span) {
+    fn on_established(&mut self, now: Time, rtt: Span) {
+        if self.settings.linux {
+            self.min_rtt.update(now, Some(rtt), &self.settings);
+        }
         self.update_pacing(rtt);
     }
 
