@@ -1,9 +1,10 @@
 //! BBR version 3: paces at the measured bandwidth within bounds on what may be in flight that it learns from losses.
 //!
-//! Source: draft-ietf-ccwg-bbr (editor's copy of August 2026), with the two RTT filters of Linux's version 3
-//! (google/bbr@001a430, `net/ipv4/tcp_bbr.c`). Names are the draft's. Read this overview and the life of an ACK
-//! first (`mod.rs`), then the model (`model.rs`), Startup, Drain and `ProbeRTT` (`phases.rs`), the bandwidth probe
-//! (`probe_bw.rs`), losses and their undoing (`losses.rs`), and what may be sent (`sending.rs`).
+//! Source: draft-ietf-ccwg-bbr (ietf-wg-ccwg/draft-ietf-ccwg-bbr@4ce5e87d), whose names are used; with the parameter
+//! `rules` those of Linux's version 3 (google/bbr@001a430, `net/ipv4/tcp_bbr.c`) hold where they differ, which
+//! `settings.linux` asks. Read this overview and the life of an ACK first (`mod.rs`), then the model (`model.rs`),
+//! Startup, Drain and `ProbeRTT` (`phases.rs`), the bandwidth probe (`probe_bw.rs`), losses and their undoing
+//! (`losses.rs`), and what may be sent (`sending.rs`).
 //!
 //! What differs from version 1 ([`crate::schemes::bbr`]): probing every 2 to 3 s instead of every 8 RTTs; a long-term bound on
 //! what is in flight (`inflight_longterm`, where a probe lost more than 2 %), approached carefully and left 15 % below
@@ -23,6 +24,8 @@
 //!
 //! Expected: a lone flow gets 0.98 of the link with little queue; with shallow buffers at most about 2 % is lost.
 
+#[cfg(test)]
+mod linux_tests;
 mod losses;
 mod marks;
 mod model;
@@ -206,9 +209,7 @@ impl Bbr3 {
 
 impl Controller for Bbr3 {
     fn on_established(&mut self, now: Time, rtt: Span) {
-        if self.settings.linux {
-            self.min_rtt.update(now, Some(rtt), &self.settings);
-        }
+        self.min_rtt.begin(now, rtt, &self.settings);
         self.update_pacing(rtt);
     }
 

@@ -123,6 +123,15 @@ impl MinRtt {
         Self { rtt: None, at: now, probe_rtt: None, probe_at: now, is_probe_due: false }
     }
 
+    /// The connection is set up, which took `rtt`; by Linux' rules the short filter begins with it as well.
+    pub(super) fn begin(&mut self, now: Time, rtt: Span, settings: &Settings) {
+        if settings.linux {
+            self.update(now, Some(rtt), settings);
+        } else {
+            (self.rtt, self.at) = (Some(rtt), now);
+        }
+    }
+
     /// An equal RTT makes the minimum fresh by Linux' rules only; those know RTTs in whole microseconds.
     pub(super) fn update(&mut self, now: Time, rtt: Option<Span>, settings: &Settings) {
         self.is_probe_due = now > self.probe_at + settings.probe_rtt_interval;
