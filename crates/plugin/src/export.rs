@@ -389,6 +389,7 @@ unsafe extern "C" fn on_loss(state: *mut c_void, event: *const c::Loss) {
                 in_flight_before_bytes: event.in_flight_before_bytes,
                 in_flight_bytes: event.in_flight_bytes,
                 new_episode: event.new_episode,
+                by_ack: false,
                 srtt: Span::from_ns(event.srtt_ns),
                 next_number: event.next_number,
             });

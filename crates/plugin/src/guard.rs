@@ -297,6 +297,7 @@ impl<F: Foreign> Guarded<F> {
             filler_bytes,
             max_frame_wait: (answer.max_frame_wait_ns != u64::MAX)
                 .then(|| Span::from_ns(answer.max_frame_wait_ns)),
+            app_limited: false,
         })
     }
 

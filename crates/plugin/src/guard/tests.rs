@@ -121,6 +121,7 @@ fn what_is_allowed_reaches_the_transport() {
         media_rate: Some(Rate::from_bps(500_000)),
         filler_bytes: Some(0),
         max_frame_wait: Some(Span::from_ms(40)),
+        app_limited: false,
     };
     assert_eq!((guarded.control(), watch.failure()), (control, None));
 }
