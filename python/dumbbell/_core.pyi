@@ -858,7 +858,7 @@ class Control:
     Infinite: none is. One that has begun to leave is finished.
     """
     app_limited: bool
-    """Whether the controller itself limits the sender: samples of what is sent meanwhile are `rate_app_limited`."""
+    """Whether the controller itself limits the sender: samples of what is sent meanwhile say so (`app_limited`)."""
 
     def __init__(
         self,

@@ -118,7 +118,7 @@ static void two_main(struct sock *sk, u32 ack, int flag, const struct rate_sampl
 static void two_main(struct sock *sk, const struct rate_sample *rs)
 #endif
 {
-    tcp_snd_cwnd_set(tcp_sk(sk), 20);
+    tcp_snd_cwnd_set(tcp_sk(sk), rs->acked_sacked > 0 ? 20 : 10);
 }
 static struct tcp_congestion_ops two = {
     .name = "two",

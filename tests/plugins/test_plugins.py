@@ -122,7 +122,7 @@ HEARS = """from dumbbell.plugins import Ack, Control, Loss, Start
 
 
 class Hears:
-    FIELDS = {"recovered": "", "marked": "", "complete": "bytes", "sent": "bytes"}
+    FIELDS = {"recovered": "", "marked": "", "complete": "bytes", "sent": "bytes", "by_ack": "", "limited": ""}
 
     def __init__(self, start: Start) -> None:
         self.mss, self.window, self.seen = start.mss_bytes, start.initial_window_bytes, dict.fromkeys(self.FIELDS, 0)
@@ -131,8 +131,10 @@ class Hears:
         self.window += self.mss * ack.acked_bytes / self.window
         self.seen["marked"] += sum(packet.ce for packet in ack.packets)
         self.seen |= {"complete": ack.complete_bytes, "sent": ack.sent_bytes}
+        self.seen["limited"] += ack.rate is not None and ack.rate.app_limited
 
     def on_loss(self, loss: Loss) -> None:
+        self.seen["by_ack"] += loss.by_ack
         if loss.new_episode:
             self.window /= 2
 
@@ -140,7 +142,7 @@ class Hears:
         self.seen["recovered"] += 1
 
     def control(self) -> Control:
-        return Control(self.window, max_frame_wait_s=1.0)
+        return Control(self.window, max_frame_wait_s=1.0, app_limited=self.seen["by_ack"] > 0)
 
     def fields(self) -> dict[str, float]:
         return self.seen
@@ -181,6 +183,8 @@ def test_a_class_hears_the_end_of_an_episode_and_which_packets_were_marked(good:
     values = {name: [value for _, value in series] for name, series in sampled(good.folder, good.only("hears")).items()}
     assert values["recovered"][-1] >= 1
     assert 0 < values["complete"][-1] <= values["sent"][-1]
+    assert values["by_ack"][-1] >= 1
+    assert values["limited"][-1] >= 1, "it says so from the first loss on"
 
 
 @pytest.mark.parametrize("scheme", ["c", "aimd"], ids=["C", "Python"])
