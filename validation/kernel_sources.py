@@ -14,6 +14,7 @@ import math
 import statistics
 import sys
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -70,6 +71,8 @@ class Cell:
     """Length of the queue instead, if above 0."""
     marks: bool = False
     """A queue that marks from 20 packets on instead: a cell for DCTCP."""
+    marks_ms: float = 0.0
+    """A queue that marks from so much delay on instead, if above 0: a cell for L4S."""
     loss: float = 0.0
     """Probability of random loss."""
     then_mbps: float = 0.0
@@ -78,6 +81,8 @@ class Cell:
     """Flows of one scheme, each `SECOND_FLOW_S` after the other."""
     beside: bool = False
     """One flow of each of the two schemes instead, which start together."""
+    listed: str = ""
+    """Name of a shipped path that takes the place of the link."""
 
     @property
     def title(self) -> str:
@@ -93,6 +98,8 @@ class Cell:
             queue = f'{{ kind = "droptail", packets = {self.packets} }}'
         if self.marks:
             queue = '{ kind = "step", packets = 1000, threshold_packets = 20 }'
+        if self.marks_ms:
+            queue = f'{{ kind = "step", packets = 2000, threshold_ms = {self.marks_ms} }}'
         return f'name = "{name}"\ntitle = "{self.path}"\n' + LINK.format(
             rate=self.mbps,
             queue=queue,
@@ -141,8 +148,12 @@ class Difference:
         """Return both means and their difference, for a table."""
         return f"{self.ours:.2f} / {self.theirs:.2f} ({self.relative:+.0%} ± {self.half:.0%})"
 
-    def verdict(self, tolerance: float) -> str:
-        """Return `yes` within the tolerance, `open` if the interval reaches into it, else `no`."""
+    def verdict(self, tolerance: float, least: float = 0.0) -> str:
+        """Return `yes` within the tolerance, `open` if the interval reaches into it, else `no`.
+
+        `least` is a tolerance in the metric's unit, which counts where it is the larger one.
+        """
+        tolerance = max(tolerance, least / self.theirs)
         if abs(self.relative) <= tolerance:
             return "yes"
         return "open" if abs(self.relative) - self.half <= tolerance else "no"
@@ -170,7 +181,11 @@ def main() -> None:
             pairs |= compiled(options.tree, NAMESAKES, folder)
         if options.only:
             pairs = {name: pairs[name] for name in options.only.split(",")}
-        text = agreement(pairs, options.cells.split(",") if options.cells else [], folder, how, options.runs)
+        cells = [CELLS[name] for name in (options.cells.split(",") if options.cells else CELLS)]
+        rows = [
+            (cell, ours, theirs) for cell in cells for ours, theirs in pairs.items() if cell.marks == (ours == "dctcp")
+        ]
+        text = agreement(rows, folder, how, options.runs)
         if options.tree and not (options.only or options.cells):
             text += "\n" + without_namesake(options.tree, folder)
     if options.write:
@@ -191,16 +206,15 @@ Samples = list[list[tuple[float, float]]]
 """Throughput in Mbit/s and 95th-percentile one-way delay in ms, by run and flow."""
 
 
-def samples_of(name: str, scheme: str, folder: Path, runs: int, seed: int) -> Samples:
-    """Return what the flows of `scheme`, or of a mix, had in the cell of that name."""
-    cell = CELLS[name]
-    file = folder / f"{name}.toml"
-    file.write_text(cell.toml(name))
+def samples_of(cell: Cell, scheme: str, folder: Path, runs: int, seed: int) -> Samples:
+    """Return what the flows of `scheme`, or of a mix, had in the cell."""
+    file = folder / "cell.toml"
+    file.write_text(cell.toml("cell"))
     with tempfile.TemporaryDirectory(dir=folder) as out:
         done = dumbbell.run(
             schemes=() if cell.beside else scheme,
             mixes=scheme if cell.beside else (),
-            path=str(file),
+            path=cell.listed or str(file),
             runs=runs,
             seed=seed,
             duration=SECONDS,
@@ -212,18 +226,18 @@ def samples_of(name: str, scheme: str, folder: Path, runs: int, seed: int) -> Sa
         )
         for run in done.runs:
             if run.statistics["status"] != "done":
-                sys.exit(f"{run.scheme} on {name}: {run.statistics['reason']}")
+                sys.exit(f"{run.scheme} on {cell.title}: {run.statistics['reason']}")
         flows = [run.statistics["flows"] for run in sorted(done.runs, key=lambda run: run.run)]
     return [[(flow["throughput_mbps"], flow["delay_p95_ms"]) for flow in each] for each in flows]
 
 
-def differences(name: str, ours: str, theirs: str, folder: Path, runs: int, seed: int) -> list[list[Difference]]:
+def differences(cell: Cell, ours: str, theirs: str, folder: Path, runs: int, seed: int) -> list[list[Difference]]:
     """Return the differences in throughput and in delay of each flow of `ours` from that of `theirs`."""
-    if CELLS[name].beside:
-        both = samples_of(name, f"{ours}+{theirs}", folder, runs, seed)
+    if cell.beside:
+        both = samples_of(cell, f"{ours}+{theirs}", folder, runs, seed)
         first, second = [each[:1] for each in both], [each[1:] for each in both]
     else:
-        first, second = (samples_of(name, scheme, folder, runs, seed) for scheme in (ours, theirs))
+        first, second = (samples_of(cell, scheme, folder, runs, seed) for scheme in (ours, theirs))
     return [
         [difference([run[flow][metric] for run in first], [run[flow][metric] for run in second]) for metric in (0, 1)]
         for flow in range(len(first[0]))
@@ -238,30 +252,33 @@ def difference(ours: list[float], theirs: list[float]) -> Difference:
     return Difference(statistics.mean(ours), mean, half / mean)
 
 
-def verdict(flows: list[list[Difference]]) -> str:
-    """Return the worst verdict of all flows and metrics."""
-    all_of = {each.verdict(limit) for flow in flows for each, limit in zip(flow, TOLERANCES, strict=True)}
+def verdict(flows: list[list[Difference]], least_ms: float = 0.0) -> str:
+    """Return the worst verdict of all flows and metrics; a difference in delay up to `least_ms` is within."""
+    leasts = (0.0, least_ms)
+    all_of = {
+        each.verdict(limit, least)
+        for flow in flows
+        for each, limit, least in zip(flow, TOLERANCES, leasts, strict=True)
+    }
     return next(worst for worst in ("no", "open", "yes") if worst in all_of)
 
 
-def agreement(pairs: dict[str, str], chosen: list[str], folder: Path, how: str, usual: int) -> str:
-    """Return the table of the pairs, built-in scheme and scheme file of the original, as Markdown."""
-    rows = []
-    for name, cell in CELLS.items():
-        for ours, theirs in pairs.items():
-            if cell.marks != (ours == "dctcp") or (chosen and name not in chosen):
-                continue
-            found, runs = differences(name, ours, theirs, folder, usual, 1), usual
-            if verdict(found) == "open":
-                found, runs = differences(name, ours, theirs, folder, MORE_RUNS, FRESH_SEED), MORE_RUNS
-            word = verdict(found).replace("open", "within the spread") + (f" ({runs} runs)" if runs != usual else "")
-            rates, delays = (", ".join(flow[metric].text for flow in found) for metric in (0, 1))
-            rows.append([cell.title, Path(ours).stem, rates, delays, word])
-            print(markdown.line(rows[-1]), file=sys.stderr, flush=True)
-    head = ["path", "scheme", "Mbit/s", "p95 of the one-way delay, ms", "within 5 % and 10 %"]
+def agreement(rows: Iterable[tuple[Cell, str, str]], folder: Path, how: str, usual: int, least_ms: float = 0.0) -> str:
+    """Return the table of cells with a built-in scheme and the scheme file of its original, as Markdown."""
+    lines = []
+    for cell, ours, theirs in rows:
+        found, runs = differences(cell, ours, theirs, folder, usual, 1), usual
+        if verdict(found, least_ms) == "open":
+            found, runs = differences(cell, ours, theirs, folder, MORE_RUNS, FRESH_SEED), MORE_RUNS
+        word = verdict(found, least_ms).replace("open", "within the spread")
+        rates, delays = (", ".join(flow[metric].text for flow in found) for metric in (0, 1))
+        lines.append([cell.title, Path(ours).stem, rates, delays, word + (f" ({runs} runs)" if runs != usual else "")])
+        print(markdown.line(lines[-1]), file=sys.stderr, flush=True)
+    within = "within 5 % and 10 %" + (f" or {least_ms:g} ms" if least_ms else "")
+    head = ["path", "scheme", "Mbit/s", "p95 of the one-way delay, ms", within]
     return (
         f"{how}: means of {usual} runs of {SECONDS:g} s, built in / original (difference ± half of its 95 % interval); "
-        f"two flows: the first, the second.\n\n{markdown.render(Table.of(head, rows, 'llrrl'))}"
+        f"two flows: the first, the second.\n\n{markdown.render(Table.of(head, lines, 'llrrl'))}"
     )
 
 
@@ -269,12 +286,12 @@ def without_namesake(tree: Path, folder: Path) -> str:
     """Return a table of the kernel's files that no built-in scheme stands for, as Markdown."""
     files = compiled(tree, {name: name for name in OTHERS}, folder)
     rows = []
-    for name, cell in CELLS.items():
+    for cell in CELLS.values():
         if cell.beside or cell.marks:
             continue
         means = []
         for scheme in files.values():
-            found = [run[0] for run in samples_of(name, scheme, folder, RUNS, 1)]
+            found = [run[0] for run in samples_of(cell, scheme, folder, RUNS, 1)]
             rate, delay = (statistics.mean(run[metric] for run in found) for metric in (0, 1))
             means.append(f"{rate:.2f}, {delay:.1f} ms")
         rows.append([cell.title, *means])

@@ -48,11 +48,11 @@ class Aimd:
         self.before = (0.0, 0.0)
 
     def on_timeout(self, timeout: Timeout) -> None:
-        """Start over."""
-        if not timeout.repeated:
+        """Start over with one packet; after persistent congestion, whose losses have reduced the window, with two."""
+        if not (timeout.persistent or timeout.repeated):
+            self.before = (self.window, self.ssthresh)
             self._reduce()
-        self.before = (0.0, 0.0)
-        self.window = 1.0
+        self.window = SMALLEST if timeout.persistent else 1.0
 
     def on_ecn(self, ecn: Ecn) -> None:
         """Reduce, once per round trip."""

@@ -625,6 +625,10 @@ class Ack:
         """Whether the window limited sending since the previous round trip."""
 
     @property
+    def pacing_limited(self) -> bool:
+        """Whether the pacer kept packets back since the previous round trip that would have filled the window."""
+
+    @property
     def app_limited(self) -> bool:
         """Whether the application has nothing to send."""
 
@@ -806,6 +810,10 @@ class Sent:
     @property
     def frame_end(self) -> bool:
         """Whether the frame ends with this packet."""
+
+    @property
+    def idle_timeouts(self) -> int:
+        """Retransmission timeouts since the packet before, with nothing in flight; 0 where no window decays."""
 
 class Frame:
     """The encoder of a live source wrote a frame."""

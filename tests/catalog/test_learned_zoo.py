@@ -220,7 +220,7 @@ def test_orca_follows_steps(dumbbell: Dumbbell, folder: Path) -> None:
 def test_orca_floods_a_long_path_in_its_first_slow_start(dumbbell: Dumbbell, folder: Path) -> None:
     path = ("--rate", "12mbit", "--rtt", "40ms", "--queue", "40packets", "--duration", "30")
     seen = flow(dumbbell, "--schemes", "orca", *path)
-    assert 0.07 < seen["loss_rate"] < 0.1
+    assert 0.07 < seen["loss_rate"] < 0.11
     assert seen["packet_loss_rate"] == 0, "none after 5 s"
 
 

@@ -81,7 +81,7 @@ _MASK = (1 << 64) - 1
 _MIX = 0x9E3779B97F4A7C15
 _EVENTS = (
     *("send", "enqueue", "dequeue", "drop", "mark", "deliver", "opportunity"),
-    *("ack_send", "ack_drop", "ack_mark", "ack_deliver", "ack_opportunity", "lost", "acked"),
+    *("ack_send", "ack_drop", "ack_mark", "ack_deliver", "ack_opportunity", "lost", "acked", "restored"),
 )
 _COLUMNS = ("time_ns", "flow", "event", "seq", "size_bytes", "data_bytes", "one_way_delay_ns")
 

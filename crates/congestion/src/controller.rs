@@ -44,8 +44,8 @@ pub trait Controller: Debug + Send {
     /// Packets were declared lost by packet or time threshold.
     fn on_loss(&mut self, _event: &Loss<'_>) {}
 
-    /// The retransmission timer expired, or persistent congestion was established. The transport leaves the window
-    /// alone.
+    /// The retransmission timer expired, or persistent congestion was established: then [`on_loss`](Self::on_loss) has
+    /// come before. The transport leaves the window alone.
     fn on_timeout(&mut self, _event: &Timeout) {}
 
     /// The receiver reported new CE marks. Called before [`on_ack`](Self::on_ack) of the same ACK.
@@ -53,11 +53,13 @@ pub trait Controller: Debug + Send {
 
     /// The episode is over because what was in flight at its beginning is settled (TCP: has arrived up to there; QUIC:
     /// a packet sent since was acknowledged). Called before [`on_ack`](Self::on_ack) of the same ACK, also for episodes
-    /// that marks began. Not called for an episode that a timeout or [`on_spurious_loss`](Self::on_spurious_loss) ends.
+    /// that marks began. Not called for an episode that a timeout, persistent congestion or
+    /// [`on_spurious_loss`](Self::on_spurious_loss) ends.
     fn on_recovered(&mut self, _now: Time) {}
 
-    /// All packets of the last loss episode turned out to be delivered: the reduction may be undone. The episode is
-    /// over.
+    /// The reduction of the latest episode may be undone: all packets that were declared lost in it turned out to be
+    /// delivered, or a packet arrived that the retransmission timeout had declared lost (RFC 3522, RFC 3708, RFC 4015). The
+    /// episode is over; it may have ended long before, but no other one has begun since.
     fn on_spurious_loss(&mut self, _now: Time) {}
 
     /// The application begins a flow of its own: what was in flight is forgotten, and a controller may start afresh.
@@ -167,6 +169,9 @@ pub struct Sent {
     pub frame: u32,
     /// Whether the frame ends with this packet.
     pub frame_end: bool,
+    /// Retransmission timeouts that have passed since the packet before, with nothing in flight; 0 for every other packet, and
+    /// where the transport lets no window decay (`restart_window`).
+    pub idle_timeouts: u32,
 }
 
 /// A live source wrote a frame.
@@ -267,8 +272,12 @@ pub struct Ack<'a> {
     pub in_flight_bytes: u64,
     /// Most payload bytes in flight at any moment since the start of the previous round trip.
     pub peak_in_flight_bytes: u64,
-    /// Whether the window, not the application or the pacer, limited sending since the previous round trip.
+    /// Whether the controller's window limited sending since the previous round trip: not the application, nor the pacer, nor a
+    /// window or buffer that the user or the receiver has set.
     pub window_limited: bool,
+    /// Whether the pacer kept packets back since the previous round trip that would have filled the controller's window: the
+    /// window is not underused then (RFC 9002 7.8).
+    pub pacing_limited: bool,
     /// Whether the application has nothing to send.
     pub app_limited: bool,
     /// Payload bytes delivered on the connection in all, each transmission that arrived counted.
@@ -307,10 +316,12 @@ impl Ack<'_> {
         self.complete_bytes != 0 && self.sent_bytes - self.complete_bytes > self.in_flight_bytes
     }
 
-    /// Whether a window-based controller may grow `window_bytes`: Linux's rule, which lets slow start grow while the
-    /// window is less than twice what was really in flight.
+    /// Whether a window-based controller may grow `window_bytes`: what grows is what was used. Linux lets slow start grow
+    /// while the window is less than twice what was really in flight.
     pub fn may_grow(&self, window_bytes: u64, in_slow_start: bool) -> bool {
-        self.window_limited || (in_slow_start && window_bytes < 2 * self.peak_in_flight_bytes)
+        self.window_limited
+            || self.pacing_limited
+            || (in_slow_start && window_bytes < 2 * self.peak_in_flight_bytes)
     }
 }
 
@@ -348,7 +359,14 @@ pub enum TimeoutKind {
     PersistentCongestion,
 }
 
-/// The connection is in serious trouble; everything outstanding has been declared lost.
+/// Smallest window after a retransmission timeout, packets (RFC 5681 3.1, loss window).
+const LOSS_WINDOW: f64 = 1.0;
+
+/// Smallest window after persistent congestion, packets (RFC 9002 7.2, 7.6.2).
+const MIN_WINDOW: f64 = 2.0;
+
+/// The connection is in serious trouble. A retransmission timeout has declared everything outstanding lost; persistent
+/// congestion was found with losses that [`Controller::on_loss`] has just reported.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeout {
     /// Now.
@@ -361,6 +379,22 @@ pub struct Timeout {
     pub in_flight_before_bytes: u64,
     /// Packet number the next transmission will get.
     pub next_number: u64,
+}
+
+impl Timeout {
+    /// Whether the slow start threshold is to be reduced: not by a timeout that is repeated (RFC 5681 3.1), nor by persistent
+    /// congestion, whose losses have reduced the threshold already (RFC 9002 B.8).
+    pub fn reduces_threshold(&self) -> bool {
+        self.kind == TimeoutKind::Rto && !self.repeated
+    }
+
+    /// The window to go on from, packets.
+    pub const fn window_packets(&self) -> f64 {
+        match self.kind {
+            TimeoutKind::Rto => LOSS_WINDOW,
+            TimeoutKind::PersistentCongestion => MIN_WINDOW,
+        }
+    }
 }
 
 /// New CE marks were reported.

@@ -42,4 +42,6 @@ pub mod remy {
 }
 
 #[cfg(test)]
+mod persistent_congestion;
+#[cfg(test)]
 mod testing;

@@ -112,6 +112,7 @@ impl Driver {
             filler: false,
             frame: 0,
             frame_end: false,
+            idle_timeouts: 0,
         });
         self.next_number += 1;
     }
@@ -150,6 +151,7 @@ impl Driver {
             in_flight_bytes: self.in_flight_bytes(),
             peak_in_flight_bytes: (self.peak_in_flight_packets * f64::from(MSS_BYTES)) as u64,
             window_limited: self.window_limited,
+            pacing_limited: false,
             app_limited: self.app_limited,
             delivered_bytes: self.delivered_bytes,
             rate,
@@ -200,9 +202,19 @@ impl Driver {
 
     /// Reports a retransmission timeout.
     pub(crate) fn timeout(&mut self, repeated: bool) {
+        self.tell_timeout(TimeoutKind::Rto, repeated);
+    }
+
+    /// Reports losses that are persistent congestion.
+    pub(crate) fn persist(&mut self, new_episode: bool) {
+        self.lose(3, new_episode);
+        self.tell_timeout(TimeoutKind::PersistentCongestion, false);
+    }
+
+    fn tell_timeout(&mut self, kind: TimeoutKind, repeated: bool) {
         self.controller.on_timeout(&Timeout {
             now: self.now,
-            kind: TimeoutKind::Rto,
+            kind,
             repeated,
             in_flight_before_bytes: self.in_flight_bytes(),
             next_number: self.next_number,

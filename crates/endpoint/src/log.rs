@@ -54,7 +54,7 @@ impl EventLog {
     pub fn objection(&self, index: usize, sends: bool) -> Option<String> {
         self.events().find_map(|Logged { record, is_open }| {
             let can_see = match record.event {
-                Event::Send | Event::AckMark | Event::Lost | Event::Acked => sends,
+                Event::Send | Event::AckMark | Event::Lost | Event::Acked | Event::Restored => sends,
                 Event::AckDeliver => sends && is_open,
                 Event::AckSend | Event::Mark => !sends,
                 Event::Deliver => !sends && is_open,
@@ -240,7 +240,8 @@ mod tests {
         let seen = |sends: bool, is_open: bool| {
             Event::ALL.into_iter().filter(move |event| objection(*event, 3, is_open, sends).is_none())
         };
-        let of_sender = [Event::Send, Event::AckMark, Event::AckDeliver, Event::Lost, Event::Acked];
+        let of_sender =
+            [Event::Send, Event::AckMark, Event::AckDeliver, Event::Lost, Event::Acked, Event::Restored];
         assert_eq!(seen(true, true).collect::<Vec<_>>(), of_sender);
         assert_eq!(seen(false, true).collect::<Vec<_>>(), [Event::Mark, Event::Deliver, Event::AckSend]);
         // An arrival that states itself when its packet left: ten million packets that never did were delivered so.

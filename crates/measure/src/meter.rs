@@ -117,7 +117,8 @@ impl RunMeter {
             | Event::AckMark
             | Event::AckOpportunity
             | Event::Lost
-            | Event::Acked => {}
+            | Event::Acked
+            | Event::Restored => {}
         }
     }
 

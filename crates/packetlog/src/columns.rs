@@ -137,8 +137,8 @@ mod tests {
 
     #[test]
     fn codes_outside_the_list_are_no_events() {
-        assert_eq!(event_of(13), Some(Event::Acked));
-        for code in [-1, 14, 256] {
+        assert_eq!(event_of(14), Some(Event::Restored));
+        for code in [-1, 15, 256] {
             assert_eq!(event_of(code), None);
         }
     }

@@ -366,6 +366,7 @@ pub(crate) fn ack_event<'a>(event: &c::Ack, packets: &'a [AckedPacket]) -> Ack<'
         feedback: &[],
         complete_bytes: event.complete_bytes,
         sent_bytes: event.sent_bytes,
+        pacing_limited: event.pacing_limited,
     }
 }
 
@@ -449,6 +450,7 @@ unsafe extern "C" fn on_sent(state: *mut c_void, event: *const c::Sent) {
                 filler: event.filler,
                 frame: event.frame,
                 frame_end: event.frame_end,
+                idle_timeouts: event.idle_timeouts,
             });
         });
     }
@@ -589,6 +591,7 @@ mod tests {
         filler: false,
         frame: 0,
         frame_end: false,
+        idle_timeouts: 0,
     };
 
     #[test]

@@ -76,6 +76,7 @@ pub(crate) struct Ack {
     pub(crate) in_recovery: bool,
     pub(crate) complete_bytes: u64,
     pub(crate) sent_bytes: u64,
+    pub(crate) pacing_limited: bool,
     pub(crate) lost: *const Packet,
     pub(crate) lost_count: usize,
     pub(crate) lost_new_episode: bool,
@@ -119,6 +120,7 @@ pub(crate) struct Sent {
     pub(crate) filler: bool,
     pub(crate) frame: u32,
     pub(crate) frame_end: bool,
+    pub(crate) idle_timeouts: u32,
 }
 
 #[repr(C)]
@@ -287,12 +289,13 @@ mod tests {
                 rttvar_ns, min_rtt_ns, ack_delay_ns, in_flight_before_bytes, in_flight_bytes, peak_in_flight_bytes,
                 delivered_bytes, next_number, queued_bytes, queue_delay_ns, rate_bps, rate_delivered_bytes,
                 rate_interval_ns, rate_prior_delivered_bytes, rate_lost_bytes, rate_in_flight_at_send_bytes, rate_valid,
-                rate_app_limited, window_limited, app_limited, round_start, in_recovery, complete_bytes, sent_bytes, lost,
-                lost_count, lost_new_episode }
+                rate_app_limited, window_limited, app_limited, round_start, in_recovery, complete_bytes, sent_bytes,
+                pacing_limited, lost, lost_count, lost_new_episode }
             dumbbell_loss Loss { now_ns, packets, packet_count, lost_bytes, in_flight_before_bytes, in_flight_bytes, srtt_ns,
                 next_number, new_episode, by_ack }
             dumbbell_timeout Timeout { now_ns, in_flight_before_bytes, next_number, kind, repeated }
-            dumbbell_sent Sent { now_ns, number, in_flight_bytes, bytes, retransmission, filler, frame, frame_end }
+            dumbbell_sent Sent { now_ns, number, in_flight_bytes, bytes, retransmission, filler, frame, frame_end,
+                idle_timeouts }
             dumbbell_ecn Ecn { now_ns, ce_packets, packets, in_flight_bytes, srtt_ns, new_episode }
             dumbbell_frame Frame { now_ns, bytes, queued_bytes, queue_delay_ns, key, number }
             dumbbell_control Control { window_bytes, pacing_bps, burst_bytes, wake_at_ns, media_bps, filler_bytes, failure,

@@ -159,6 +159,7 @@ fn ack_event(event: &congestion::Ack<'_>) -> c::Ack {
     ack.in_recovery = alone(&event.in_recovery);
     ack.complete_bytes = alone(&event.complete_bytes);
     ack.sent_bytes = alone(&event.sent_bytes);
+    ack.pacing_limited = alone(&event.pacing_limited);
     ack
 }
 
@@ -253,6 +254,7 @@ impl Foreign for Native {
                     filler: event.filler,
                     frame: event.frame,
                     frame_end: event.frame_end,
+                    idle_timeouts: event.idle_timeouts,
                 },
             ),
             Event::Frame(event) => self.call(
@@ -435,6 +437,7 @@ mod tests {
             in_flight_bytes: next(),
             peak_in_flight_bytes: next(),
             window_limited: true,
+            pacing_limited: false,
             app_limited: false,
             delivered_bytes: next(),
             rate: Some(RateSample {

@@ -136,6 +136,8 @@ pub(crate) struct Ack {
     /// Whether the window limited sending since the previous round trip.
     #[pyo3(get)]
     window_limited: bool,
+    /// Whether the pacer kept packets back since the previous round trip that would have filled the window.
+    pacing_limited: bool,
     /// Whether the application has nothing to send.
     #[pyo3(get)]
     app_limited: bool,
@@ -195,7 +197,9 @@ impl Ack {
 
     /// Whether a window may grow: it limited sending, or, in slow start, is less than twice what was in flight.
     fn may_grow(&self, window_bytes: f64, in_slow_start: bool) -> bool {
-        self.window_limited || (in_slow_start && window_bytes < 2.0 * self.peak_in_flight_bytes as f64)
+        self.window_limited
+            || self.pacing_limited
+            || (in_slow_start && window_bytes < 2.0 * self.peak_in_flight_bytes as f64)
     }
 }
 
@@ -216,6 +220,7 @@ impl From<&congestion::Ack<'_>> for Ack {
             in_flight_bytes: event.in_flight_bytes,
             peak_in_flight_bytes: event.peak_in_flight_bytes,
             window_limited: event.window_limited,
+            pacing_limited: event.pacing_limited,
             app_limited: event.app_limited,
             delivered_bytes: event.delivered_bytes,
             rate: event.rate,
@@ -364,6 +369,8 @@ pub(crate) struct Sent {
     frame: u32,
     /// Whether the frame ends with this packet.
     frame_end: bool,
+    /// Retransmission timeouts since the packet before, with nothing in flight; 0 where the transport lets no window decay.
+    idle_timeouts: u32,
 }
 
 impl From<&congestion::Sent> for Sent {
@@ -377,6 +384,7 @@ impl From<&congestion::Sent> for Sent {
             filler: event.filler,
             frame: event.frame,
             frame_end: event.frame_end,
+            idle_timeouts: event.idle_timeouts,
         }
     }
 }

@@ -32,11 +32,14 @@ pub enum Event {
     Lost = 12,
     /// The sender learned that data packet `seq` had arrived (logged in full logs only; flows of our transport).
     Acked = 13,
+    /// The sender took back that data packet `seq` was lost: a timeout was a false alarm, the packet is in flight as before
+    /// (flows of our transport).
+    Restored = 14,
 }
 
 impl Event {
     /// Every event; the position is the code.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Send,
         Self::Enqueue,
         Self::Dequeue,
@@ -51,6 +54,7 @@ impl Event {
         Self::AckOpportunity,
         Self::Lost,
         Self::Acked,
+        Self::Restored,
     ];
 
     /// The event with this code.
@@ -75,6 +79,7 @@ impl Event {
             Self::AckOpportunity => "ack_opportunity",
             Self::Lost => "lost",
             Self::Acked => "acked",
+            Self::Restored => "restored",
         }
     }
 }
@@ -90,10 +95,10 @@ pub struct Record {
     pub event: Event,
     /// Packet number within flow and direction; 0 where a log does not tell.
     pub seq: u64,
-    /// Bytes on the path, including the path's per-packet overhead; 0 of `Lost` and `Acked`, which are nowhere on it.
+    /// Bytes on the path, including the path's per-packet overhead; 0 of `Lost`, `Acked` and `Restored`, which are nowhere on it.
     pub size_bytes: u32,
     /// `Send`: payload bytes carried. `Deliver`: payload bytes that were new to the receiver (goodput).
-    /// `Lost`, `Acked`: payload bytes of the packet. Else 0.
+    /// `Lost`, `Acked`, `Restored`: payload bytes of the packet. Else 0.
     pub data_bytes: u32,
     /// `Deliver` and `AckDeliver`: time since the packet entered the path, ns (negative where clocks disagree). Else 0.
     pub one_way_delay_ns: i64,

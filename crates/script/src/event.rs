@@ -104,6 +104,7 @@ pub(crate) const ACK_FIELDS: &[&str] = &[
     "in_flight",
     "peak_in_flight",
     "window_limited",
+    "pacing_limited",
     "app_limited",
     "delivered",
     "rate",
@@ -183,6 +184,7 @@ impl Event {
                 ("filler", Flag(event.filler)),
                 ("frame", Whole(event.frame.into())),
                 ("frame_end", Flag(event.frame_end)),
+                ("idle_timeouts", Whole(event.idle_timeouts.into())),
             ],
             Self::Ack(acked) => acked.fields(),
             Self::Loss(event, packets) => {
@@ -309,6 +311,7 @@ impl Acked {
             ("in_flight", Whole(event.in_flight_bytes)),
             ("peak_in_flight", Whole(event.peak_in_flight_bytes)),
             ("window_limited", Flag(event.window_limited)),
+            ("pacing_limited", Flag(event.pacing_limited)),
             ("app_limited", Flag(event.app_limited)),
             ("delivered", Whole(event.delivered_bytes)),
         ];

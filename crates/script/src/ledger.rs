@@ -137,8 +137,18 @@ impl Ledger {
             filler: words.flag("filler")?.unwrap_or(false),
             frame: words.frame("frame")?.unwrap_or(0),
             frame_end: words.flag("frame_end")?.unwrap_or(false),
+            idle_timeouts: words.frame("idle_timeouts")?.unwrap_or(0),
         };
-        words.end(&["every", "bytes", "in_flight", "retransmission", "filler", "frame", "frame_end"])?;
+        words.end(&[
+            "every",
+            "bytes",
+            "in_flight",
+            "retransmission",
+            "filler",
+            "frame",
+            "frame_end",
+            "idle_timeouts",
+        ])?;
         let snapshot = self.sampler.on_sent(words.at, in_flight_bytes, was_idle);
         self.in_flight_bytes = in_flight_bytes;
         self.rounds.note_in_flight(in_flight_bytes);
@@ -236,6 +246,7 @@ impl Ledger {
             in_flight_bytes: self.in_flight_bytes,
             peak_in_flight_bytes: words.whole("peak_in_flight")?.unwrap_or(self.rounds.peak_in_flight()),
             window_limited: words.flag("window_limited")?.unwrap_or(self.rounds.was_window_limited()),
+            pacing_limited: words.flag("pacing_limited")?.unwrap_or(false),
             app_limited: words.flag("app_limited")?.unwrap_or(self.sampler.is_app_limited()),
             delivered_bytes: words.whole("delivered")?.unwrap_or(self.sampler.delivered_bytes()),
             rate: named_rate(words, rate)?,

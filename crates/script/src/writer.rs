@@ -149,6 +149,7 @@ mod tests {
                 filler: false,
                 frame: 0,
                 frame_end: false,
+                idle_timeouts: 0,
             };
             writer.on_sent(&sent);
         }
@@ -199,6 +200,7 @@ mod tests {
             in_flight_bytes: 10_136,
             peak_in_flight_bytes: 14_480,
             window_limited: true,
+            pacing_limited: false,
             app_limited: false,
             delivered_bytes: 2896,
             rate: Some(RateSample {

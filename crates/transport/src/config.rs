@@ -45,6 +45,20 @@ impl LossDetection {
     }
 }
 
+/// How loss detection adapts to packets that arrive late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reordering {
+    /// Not at all (RFC 9002 6.1; quinn, s2n-quic, picoquic).
+    Fixed,
+    /// The packet threshold rises to the largest distance at which a packet was late (RFC 9002 6.1.1, a MAY; Google's quiche;
+    /// Cloudflare's up to 20).
+    Distance,
+    /// RACK (RFC 8985 6.2): three packets above a hole make a loss until a packet was late; from then on only time, and the
+    /// window of time grows with each round that had a false loss.
+    Rack,
+}
+
 /// Which ACKs restart the retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -162,11 +176,17 @@ pub struct Config {
     #[schemars(range(min = 1, max = 1_000_000))]
     pub packet_threshold: u64,
     /// Lost after this multiple of the RTT once something later is acknowledged; 0 turns it off. By age: whether or not
-    /// something is.
+    /// something is. With `rack` the part beyond 1 is a share of the smallest RTT.
     #[schemars(range(min = 0, max = 100))]
     pub time_threshold: f64,
-    /// An episode whose losses all turn out to have arrived is undone.
+    /// How the two thresholds adapt to packets that arrive late.
+    pub reordering: Reordering,
+    /// An episode whose losses all turn out to have arrived is undone, and so is a timeout after which a packet arrives that
+    /// was sent before it (RFC 3522, RFC 4015, RFC 9438 4.9).
     pub undo: bool,
+    /// While nothing is in flight windows are halved for each retransmission timeout, down to the initial window, by
+    /// controllers that follow the kernel (RFC 5681 4.1; Linux's `tcp_slow_start_after_idle`).
+    pub restart_window: bool,
     /// New data may leave on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
     /// Clock tick of the timestamps that RTTs are taken from; 0: exact.
@@ -194,7 +214,8 @@ pub struct Config {
     /// The timer is looked at this often and expires at the next look; 0: at its time.
     #[schemars(range(min = 0, max = 600_000))]
     pub timeout_check_ms: f64,
-    /// With `rto`: one probe after two RTTs before the timeout itself (RFC 8985 7).
+    /// With `rto`: outside of recovery one probe, two RTTs after the latest departure or ACK, before the timeout itself (RFC
+    /// 8985 7.2); it carries new data or, without any, the latest again (7.3).
     pub tail_loss_probe: bool,
     /// What limits sending during a loss episode.
     pub recovery: Reduction,
@@ -288,7 +309,9 @@ impl Config {
             first_number: None,
             packet_threshold: 3,
             time_threshold: 1.25,
+            reordering: Reordering::Rack,
             undo: true,
+            restart_window: true,
             limited_transmit: true,
             timestamp_ms: 0.0,
             smoothed_samples: false,
@@ -351,6 +374,8 @@ impl Config {
             ack_delay_ms: 200.0,
             loss_detection: LossDetection::Sequence,
             time_threshold: 0.0,
+            reordering: Reordering::Fixed,
+            restart_window: false,
             undo: false,
             timestamp_ms: 1.0,
             smoothed_samples: true,
@@ -379,6 +404,8 @@ impl Config {
             ack_delay_ms: 25.0,
             ack_ranges: 32,
             time_threshold: 1.125,
+            reordering: Reordering::Fixed,
+            restart_window: false,
             timer: TimerKind::Pto,
             timeout_initial_ms: 999.0,
             timeout_min_ms: 1.0,
@@ -407,6 +434,8 @@ impl Config {
             ack_ranges: 1,
             packet_threshold: 1,
             time_threshold: 0.0,
+            reordering: Reordering::Fixed,
+            restart_window: false,
             timer: TimerKind::None,
             tail_loss_probe: false,
             recovery: Reduction::Immediate,

@@ -7,15 +7,26 @@ use crate::wire::{AckFrame, Arrival, MAX_ARRIVALS, Part};
 use congestion::AckedPacket;
 use units::Time;
 
-/// The sender's last word on a packet for now: it was acknowledged or declared lost.
+/// What the sender found out about a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// It arrived.
+    Acked,
+    /// It counts as lost. It may still be acknowledged: a spurious loss.
+    Lost,
+    /// It does not count as lost any more and is in flight.
+    Restored,
+}
+
+/// The sender's last word on a packet for now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// Packet number.
     pub number: u64,
     /// Payload bytes of the packet.
     pub payload_bytes: u32,
-    /// Whether it was declared lost. A lost packet may still be acknowledged: a spurious loss.
-    pub lost: bool,
+    /// The word.
+    pub finding: Finding,
 }
 
 /// What one ACK newly acknowledged, summed up.
@@ -33,8 +44,10 @@ pub(crate) struct Acknowledged {
     pub(crate) newest: Option<AckedPacket>,
     /// Whether no later packet was acknowledged before.
     pub(crate) is_largest: bool,
+    /// Whether a packet that was sent once and not declared lost arrived behind one that was sent later (RFC 8985 6.2 step 3).
+    pub(crate) is_reordered: bool,
     /// Number of the newest packet that is acknowledged completely now.
-    newest_whole: Option<u64>,
+    pub(crate) newest_whole: Option<u64>,
 }
 
 /// Packets sent, bytes in flight, and what the latest event found out about them.
@@ -94,6 +107,12 @@ impl Flight {
         self.packets.first_in_flight()
     }
 
+    /// Highest number in flight, if anything is.
+    pub(crate) fn last_in_flight(&self) -> Option<u64> {
+        let in_flight = |number: &u64| self.get(*number).is_some_and(|packet| packet.fate == Fate::InFlight);
+        (self.base()..self.next_number()).rev().find(in_flight)
+    }
+
     /// Largest number acknowledged so far.
     pub(crate) const fn largest_acked(&self) -> Option<u64> {
         self.largest_acked
@@ -136,9 +155,25 @@ impl Flight {
         self.packets.push(packet);
     }
 
-    /// Forgets settled packets: acknowledged ones, and lost ones sent before `lost_before`.
-    pub(crate) fn forget(&mut self, lost_before: Time) {
-        self.packets.forget(lost_before);
+    /// Forgets settled packets: acknowledged ones, and lost ones sent before `lost_before`, which stay known for a while.
+    pub(crate) fn forget(&mut self, now: Time, lost_before: Time) {
+        self.packets.forget(now, lost_before);
+    }
+
+    /// Packet `number` was not lost and is in flight again; returns whether it was declared lost.
+    pub(crate) fn restore(&mut self, number: u64) -> bool {
+        let is_kept = number >= self.base();
+        let Some(packet) = self.packets.get_mut(number).filter(|packet| is_kept && packet.fate == Fate::Lost)
+        else {
+            return false;
+        };
+        packet.fate = Fate::InFlight;
+        let payload_bytes = u32::from(packet.payload_bytes);
+        self.bytes += u64::from(packet.outstanding_bytes());
+        self.verdicts.push(Verdict { number, payload_bytes, finding: Finding::Restored });
+        self.packets.look_again_from(number);
+        self.spurious_losses += 1;
+        true
     }
 
     /// An ACK or a timer comes: what earlier ones found out is over.
@@ -187,6 +222,7 @@ impl Flight {
         sum.newest = self.acked.last().copied();
         let newest = sum.newest.map(|packet| packet.number);
         sum.is_largest = newest > self.largest_acked;
+        sum.is_reordered = self.is_reordered();
         self.largest_acked = self.largest_acked.max(newest);
         sum
     }
@@ -194,6 +230,15 @@ impl Flight {
     /// What a rate sample needs of the newest packet that an ACK acknowledges completely.
     pub(crate) fn newest(&self, acknowledged: &Acknowledged) -> Option<Newest> {
         self.packets.get(acknowledged.newest_whole?).map(SentPacket::newest)
+    }
+
+    /// Whether one of the packets that the latest ACK acknowledges is below the largest of earlier ones, was sent once and was
+    /// not declared lost.
+    #[inline]
+    fn is_reordered(&self) -> bool {
+        let Some(largest) = self.largest_acked else { return false };
+        let below = self.acked.iter().take_while(|packet| packet.number < largest);
+        below.into_iter().any(|packet| !packet.retransmission && !packet.was_lost && packet.bytes > 0)
     }
 
     fn is_first_complete(&mut self, next_offset: u64) -> bool {
@@ -240,7 +285,7 @@ impl Flight {
         sum.application_bytes += if packet.filler { 0 } else { u64::from(payload_bytes) };
         sum.newest_whole = sum.newest_whole.max(Some(number));
         self.acked.push(acked);
-        self.verdicts.push(Verdict { number, payload_bytes: acked.bytes, lost: false });
+        self.verdicts.push(Verdict { number, payload_bytes: acked.bytes, finding: Finding::Acked });
         if acked.was_lost {
             sum.spurious += 1;
             self.spurious_losses += 1;
@@ -274,7 +319,7 @@ impl Flight {
         self.bytes -= u64::from(lost.bytes);
         self.packets_lost += 1;
         self.lost.push(lost);
-        self.verdicts.push(Verdict { number, payload_bytes, lost: true });
+        self.verdicts.push(Verdict { number, payload_bytes, finding: Finding::Lost });
         true
     }
 }
@@ -371,8 +416,8 @@ mod tests {
         let sum = flight.acknowledged_for_test(0, &[3], 0);
         assert_eq!((sum.spurious, sum.bytes, sum.delivered_bytes), (1, 1000, 1000));
         assert_eq!((flight.bytes(), flight.spurious_losses()), (9000, 1));
-        let verdict = |lost| Verdict { number: 3, payload_bytes: 1000, lost };
-        assert_eq!(flight.verdicts(), [verdict(true), verdict(false)]);
+        let verdict = |finding| Verdict { number: 3, payload_bytes: 1000, finding };
+        assert_eq!(flight.verdicts(), [verdict(Finding::Lost), verdict(Finding::Acked)]);
     }
 
     #[test]

@@ -41,10 +41,10 @@ pub mod estimators {
 pub use ack_size::AckSize;
 pub use application::{Application, ApplicationSpec};
 pub use config::{
-    Config, EcnMode, LossDetection, Reduction, RtoFloor, TimerKind, TimerRestart, WindowRounding,
+    Config, EcnMode, LossDetection, Reduction, Reordering, RtoFloor, TimerKind, TimerRestart, WindowRounding,
 };
 pub use encoder::{EncoderSpec, EncoderStats};
-pub use flight::Verdict;
+pub use flight::{Finding, Verdict};
 pub use frames::DecodedFrame;
 pub use ranges::{Range, RangeSet};
 pub use receiver::{Receiver, ReceiverStats};

@@ -2,7 +2,7 @@
 
 use crate::rate::{Newest, Snapshot};
 use std::collections::VecDeque;
-use units::Time;
+use units::{Span, Time};
 
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,12 +50,21 @@ impl SentPacket {
     }
 }
 
-/// A window of consecutive packet numbers; everything below `base` is settled and forgotten.
+/// How long after its departure a lost packet is known, in case it arrives after all.
+const LATE: Span = Span::from_secs(10);
+
+/// Most lost packets below `base` that are known.
+const MOST_LATE: usize = 1 << 16;
+
+/// A window of consecutive packet numbers; everything below `base` is settled: acknowledged, or lost and only known in case it
+/// arrives after all.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SentPackets {
     /// Grows with the flight: a ring is walked through from end to end, so it should be no larger than needed.
     packets: VecDeque<SentPacket>,
     base: u64,
+    /// Lost packets below `base`, by number.
+    late: VecDeque<(u64, SentPacket)>,
     /// Every packet below is acknowledged or lost.
     first_in_flight: u64,
 }
@@ -76,11 +85,28 @@ impl SentPackets {
     }
 
     pub(crate) fn get(&self, number: u64) -> Option<&SentPacket> {
-        self.packets.get(usize::try_from(number.checked_sub(self.base)?).ok()?)
+        if let Some(index) = number.checked_sub(self.base) {
+            return self.packets.get(usize::try_from(index).ok()?);
+        }
+        self.late.get(self.late_index(number)?).map(|(_, packet)| packet)
     }
 
     pub(crate) fn get_mut(&mut self, number: u64) -> Option<&mut SentPacket> {
-        self.packets.get_mut(usize::try_from(number.checked_sub(self.base)?).ok()?)
+        if let Some(index) = number.checked_sub(self.base) {
+            return self.packets.get_mut(usize::try_from(index).ok()?);
+        }
+        let index = self.late_index(number)?;
+        self.late.get_mut(index).map(|(_, packet)| packet)
+    }
+
+    #[cold]
+    fn late_index(&self, number: u64) -> Option<usize> {
+        self.late.binary_search_by_key(&number, |(late, _)| *late).ok()
+    }
+
+    /// Packets from `number` on may be in flight again.
+    pub(crate) fn look_again_from(&mut self, number: u64) {
+        self.first_in_flight = self.first_in_flight.min(number.max(self.base));
     }
 
     /// Lowest number in flight, or the next number if nothing is.
@@ -94,19 +120,31 @@ impl SentPackets {
         self.first_in_flight
     }
 
-    /// Forgets settled packets from the front: acknowledged ones, and lost ones sent before `lost_before`.
-    pub(crate) fn forget(&mut self, lost_before: Time) {
+    /// Forgets settled packets from the front: acknowledged ones, and lost ones sent before `lost_before`, which stay known
+    /// for a while.
+    pub(crate) fn forget(&mut self, now: Time, lost_before: Time) {
         while let Some(packet) = self.packets.front() {
             match packet.fate {
                 Fate::InFlight => break,
                 Fate::Lost if packet.sent_at >= lost_before => break,
-                Fate::Acked | Fate::Lost => {
-                    self.packets.pop_front();
-                    self.base += 1;
+                Fate::Lost => {
+                    self.late.push_back((self.base, *packet));
+                    self.forget_front();
                 }
+                Fate::Acked => self.forget_front(),
             }
         }
         self.first_in_flight = self.first_in_flight.max(self.base);
+        while let Some((_, packet)) = self.late.front()
+            && (packet.sent_at + LATE < now || packet.fate != Fate::Lost || self.late.len() > MOST_LATE)
+        {
+            self.late.pop_front();
+        }
+    }
+
+    fn forget_front(&mut self) {
+        self.packets.pop_front();
+        self.base += 1;
     }
 }
 
@@ -131,7 +169,6 @@ impl SentPacket {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::Span;
 
     #[test]
     fn settled_packets_are_forgotten_from_the_front_and_lost_ones_only_after_a_while() {
@@ -141,12 +178,16 @@ mod tests {
         packets.get_mut(1).unwrap().fate = Fate::Lost;
         packets.get_mut(3).unwrap().fate = Fate::Acked;
         assert_eq!(packets.first_in_flight(), 2);
-        packets.forget(Time::ZERO + Span::from_ms(10));
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        packets.forget(at(20), at(10));
         assert_eq!((packets.base(), packets.next_number()), (1, 4));
-        packets.forget(Time::ZERO + Span::from_ms(11));
-        assert_eq!((packets.base(), packets.get(1).is_none(), packets.first_in_flight()), (2, true, 2));
+        packets.forget(at(20), at(11));
+        assert_eq!((packets.base(), packets.get(0).is_none(), packets.first_in_flight()), (2, true, 2));
+        assert_eq!(packets.get(1).map(|packet| packet.fate), Some(Fate::Lost), "it may yet arrive");
+        packets.forget(at(10_011), at(11));
+        assert!(packets.get(1).is_none());
         packets.get_mut(2).unwrap().fate = Fate::Acked;
-        packets.forget(Time::ZERO);
+        packets.forget(at(20_000), Time::ZERO);
         assert_eq!((packets.base(), packets.next_number(), packets.first_in_flight()), (4, 4, 4));
     }
 }

@@ -121,6 +121,7 @@ impl Receiver {
             }
             return 0;
         }
+        let had_hole = self.has_hole();
         let new_bytes = if data.filler { 0 } else { self.take_payload(data) };
         if data.frame.number > 0 {
             self.frames.on_packet(now, data.frame, new_bytes);
@@ -137,7 +138,9 @@ impl Receiver {
             });
         }
         self.note_arrival(data, Arrival { number: data.number, at: now, ce: ecn.ce > 0 });
-        let in_order = data.number == expected && self.withheld.is_empty() && !self.has_hole();
+        // What fills a hole, the last one too, is acknowledged at once (RFC 5681 4.2).
+        let has_hole = had_hole || self.has_hole();
+        let in_order = data.number == expected && self.withheld.is_empty() && !has_hole;
         let opening = data.payload_bytes == 0 && !data.filler;
         let is_quick = !opening && self.quick_acks > 0;
         self.quick_acks -= u32::from(is_quick);

@@ -29,6 +29,7 @@ pub struct Rounds {
     ends_at: u64,
     in_flight: Peak<u64>,
     window_limited: Peak<bool>,
+    pacing_limited: Peak<bool>,
 }
 
 impl Rounds {
@@ -40,6 +41,16 @@ impl Rounds {
     /// The window kept a packet back.
     pub fn note_window_limited(&mut self) {
         self.window_limited.note(true);
+    }
+
+    /// The pacer kept packets back that would have filled the window.
+    pub fn note_pacing_limited(&mut self) {
+        self.pacing_limited.note(true);
+    }
+
+    /// Whether the window, or the pacer in its place, has kept a packet back in this round.
+    pub const fn is_limited(&self) -> bool {
+        self.window_limited.current || self.pacing_limited.current
     }
 
     /// A packet arrived that left when `at_send` bytes were delivered; by now it is `delivered`. Returns whether that ends
@@ -56,6 +67,7 @@ impl Rounds {
     pub const fn begin(&mut self, in_flight: u64) {
         self.in_flight.begin_round(in_flight);
         self.window_limited.begin_round(false);
+        self.pacing_limited.begin_round(false);
     }
 
     /// Most bytes in flight at any moment since the start of the previous round.
@@ -66,6 +78,11 @@ impl Rounds {
     /// Whether the window kept a packet back since the start of the previous round.
     pub fn was_window_limited(&self) -> bool {
         self.window_limited.get()
+    }
+
+    /// Whether the pacer kept packets back since then that would have filled the window.
+    pub fn was_pacing_limited(&self) -> bool {
+        self.pacing_limited.get()
     }
 }
 

@@ -17,6 +17,8 @@ pub struct RttEstimator {
     /// Clock tick of the timestamps that samples are taken from, ns; 0: exact.
     tick_ns: u64,
     has_sample: bool,
+    /// When the first sample was taken; never without any.
+    first_sample_at: Time,
     /// What the receiver says it held an ACK back is taken off: TCP cannot know, QUIC's ACKs say so.
     corrects_delay: bool,
     /// Controllers are given the smoothed RTT for every sample.
@@ -37,6 +39,7 @@ impl RttEstimator {
                 tick => ms(tick).as_ns().max(1),
             },
             has_sample: false,
+            first_sample_at: Time::NEVER,
             corrects_delay: config.timer == TimerKind::Pto,
             reports_smoothed: config.smoothed_samples,
         }
@@ -47,6 +50,7 @@ impl RttEstimator {
     #[inline]
     pub fn on_ack(&mut self, now: Time, sent_at: Time, ack_delay: Span) -> Span {
         let latest = self.elapsed(sent_at, now);
+        self.first_sample_at = self.first_sample_at.min(now);
         self.sample(latest, if self.corrects_delay { ack_delay } else { Span::ZERO });
         latest
     }
@@ -92,6 +96,16 @@ impl RttEstimator {
     /// The mean deviation of the samples.
     pub const fn variation(&self) -> Span {
         self.variation
+    }
+
+    /// When the first sample was taken; never without any.
+    pub(crate) const fn first_sample_at(&self) -> Time {
+        self.first_sample_at
+    }
+
+    /// The smallest sample is that of the next ACK on (RFC 9002 5.2: after persistent congestion).
+    pub(crate) const fn forget_min(&mut self) {
+        self.min = self.latest;
     }
 
     /// Smallest sample; the smoothed value before any.

@@ -168,6 +168,11 @@ impl Stream {
         self.resend.make_contiguous().sort_unstable_by_key(|load| load.offset);
     }
 
+    /// Of what waits to be sent again only that of packets for which `is_kept` remains.
+    pub(crate) fn keep_resends(&mut self, mut is_kept: impl FnMut(u64) -> bool) {
+        self.resend.retain(|load| is_kept(load.number));
+    }
+
     /// A poll for packets begins: what it waits for is found out anew.
     pub(crate) const fn begin_poll(&mut self) {
         self.waits = false;
@@ -213,10 +218,18 @@ impl Stream {
         Load { number: u64::MAX, offset: self.next_offset, payload_bytes, filler: true }
     }
 
-    /// Without new data a probe repeats the oldest outstanding payload (RFC 9002 6.2.4).
-    pub(crate) fn oldest(flight: &mut Flight) -> Option<Load> {
-        let number = flight.first_in_flight();
+    /// Payload that a probe repeats without new data: the oldest outstanding one (RFC 9002 6.2.4), or the latest (RFC 8985
+    /// 7.3).
+    pub(crate) fn outstanding(flight: &mut Flight, latest: bool) -> Option<Load> {
+        let number = if latest { flight.last_in_flight()? } else { flight.first_in_flight() };
         flight.get(number).map(|packet| Load::again(number, packet))
+    }
+
+    /// Bytes that wait to be sent and that the receiver can keep.
+    pub(crate) fn sendable_bytes(&mut self, now: Time) -> u64 {
+        let edge = self.complete.saturating_add(self.receive_window.bytes());
+        let again = self.resend.len() as u64 * u64::from(self.payload_bytes);
+        again + self.application.available(now, self.next_offset).min(edge.saturating_sub(self.next_offset))
     }
 
     /// Whether another full packet would go beyond what the receiver can keep.

@@ -42,6 +42,8 @@ pub(crate) struct Timers {
     last_sent: Time,
     backoff: u32,
     probe_done: bool,
+    is_single: bool,
+    is_recovering: bool,
     timeouts: u64,
     probes: u64,
 }
@@ -58,12 +60,14 @@ impl Timers {
             check: ms(config.timeout_check_ms),
             start: now,
             restart: config.timer_restart,
-            tail_loss_probe: config.tail_loss_probe,
+            tail_loss_probe: config.tail_loss_probe && config.sack,
             max_ack_delay: config.ack_delay(),
             started: now,
             last_sent: now,
             backoff: 0,
             probe_done: false,
+            is_single: false,
+            is_recovering: false,
             timeouts: 0,
             probes: 0,
         }
@@ -71,6 +75,7 @@ impl Timers {
 
     pub(crate) fn on_sent(&mut self, now: Time, was_idle: bool) {
         self.last_sent = now;
+        self.is_single = was_idle;
         if was_idle {
             self.started = now;
         }
@@ -131,12 +136,30 @@ impl Timers {
         (self.kind == TimerKind::Pto && rtt.has_sample()).then(|| self.base(rtt) * 3)
     }
 
-    /// Two RTTs after the last transmission (RFC 8985 7.2), if the timeout itself is later.
+    /// Two RTTs after the latest transmission or progress, at the timeout at the latest (RFC 8985 7.2). A receiver may hold
+    /// back the ACK of a single packet.
     fn probe_at(&self, rtt: &RttEstimator, timeout: Time) -> Option<Time> {
         let wanted =
             self.kind == TimerKind::Rto && self.tail_loss_probe && !self.probe_done && self.backoff == 0;
-        let at = self.last_sent + rtt.smoothed() * 2 + self.max_ack_delay;
-        (wanted && rtt.has_sample() && at < timeout).then_some(at)
+        let delay = if self.is_single { self.max_ack_delay } else { Span::ZERO };
+        let at = self.last_sent.max(self.started) + rtt.smoothed() * 2 + delay;
+        (wanted && !self.is_recovering && rtt.has_sample()).then(|| at.min(timeout))
+    }
+
+    /// Whether a probe repeats the latest payload and not the oldest.
+    pub(crate) fn repeats_latest(&self) -> bool {
+        self.kind == TimerKind::Rto
+    }
+
+    /// Whether a single packet is in flight, and whether an episode or a hole rules a probe out.
+    pub(crate) const fn set_flight(&mut self, is_single: bool, is_recovering: bool) {
+        (self.is_single, self.is_recovering) = (is_single, is_recovering);
+    }
+
+    /// Timeouts without backoff that have passed since the latest transmission.
+    pub(crate) fn idle_timeouts(&self, now: Time, rtt: &RttEstimator) -> u32 {
+        let timeout = self.base(rtt).as_ns().max(1);
+        u32::try_from((now - self.last_sent).as_ns() / timeout).unwrap_or(u32::MAX)
     }
 
     fn timeout_at(&self, rtt: &RttEstimator) -> Time {

@@ -107,6 +107,10 @@ impl Collector {
             }
             Event::AckDrop => self.ack(record).dropped = now,
             Event::Opportunity | Event::AckOpportunity | Event::AckMark => {}
+            Event::Restored => {
+                let place = self.place(record);
+                self.packets[place].lost_ns = None;
+            }
             Event::Enqueue
             | Event::Dequeue
             | Event::Drop

@@ -237,6 +237,7 @@ impl PyramidBuilder {
                 flow.tells_acked = true;
                 flow.resends.acked(record.seq);
             }
+            Event::Restored => flow.resends.restored(record.seq),
             event => {
                 if event == Event::Lost {
                     flow.resends.lost(record.seq, record.data_bytes);

@@ -35,6 +35,11 @@ impl Resends {
         }
     }
 
+    /// Packet `number` does not count as lost any more.
+    pub(crate) fn restored(&mut self, number: u64) {
+        self.waiting.retain(|(lost, _)| *lost != number);
+    }
+
     /// Packet `number` was acknowledged.
     #[inline]
     pub(crate) fn acked(&mut self, number: u64) {
@@ -94,6 +99,8 @@ mod tests {
             resends.lost(lost, 1_000);
         }
         resends.acked(5);
+        resends.lost(7, 1_000);
+        resends.restored(7);
         (10..14).for_each(|number| resends.sent(number, 1_000));
         assert_eq!((resends.packets.as_slice(), resends.total), (&[10, 11][..], 2));
         assert_eq!(

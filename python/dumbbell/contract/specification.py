@@ -225,6 +225,12 @@ class TransportSpec(TypedDict):
     """What limits sending during a loss episode."""
     reliable: NotRequired[ReadOnly[bool]]
     """Lost payload is sent again."""
+    reordering: NotRequired[ReadOnly[Reordering]]
+    """How the two thresholds adapt to packets that arrive late."""
+    restart_window: NotRequired[ReadOnly[bool]]
+    """While nothing is in flight windows are halved for each retransmission timeout, down to the initial window, by
+    controllers that follow the kernel (RFC 5681 4.1; Linux's `tcp_slow_start_after_idle`).
+    """
     sack: NotRequired[ReadOnly[bool]]
     """Selective acknowledgement; off: only what is complete up to the first hole is acknowledged."""
     sack_packets: NotRequired[ReadOnly[int]]
@@ -242,7 +248,9 @@ class TransportSpec(TypedDict):
     smoothed_samples: NotRequired[ReadOnly[bool]]
     """The controller is given the smoothed RTT for every sample, as in ns-3 before 3.43."""
     tail_loss_probe: NotRequired[ReadOnly[bool]]
-    """With `rto`: one probe after two RTTs before the timeout itself (RFC 8985 7)."""
+    """With `rto`: outside of recovery one probe, two RTTs after the latest departure or ACK, before the timeout itself
+    (RFC 8985 7.2); it carries new data or, without any, the latest again (7.3).
+    """
     tcp_rmem: NotRequired[ReadOnly[Sequence[int]]]
     """The same of a receiving socket, half of which is announced as window. All 0: `receive_window_bytes` alone counts.
     """
@@ -252,7 +260,7 @@ class TransportSpec(TypedDict):
     """
     time_threshold: NotRequired[ReadOnly[float]]
     """Lost after this multiple of the RTT once something later is acknowledged; 0 turns it off. By age: whether or not
-    something is. From 0 to 100.
+    something is. With `rack` the part beyond 1 is a share of the smallest RTT. From 0 to 100.
     """
     timeout_check_ms: NotRequired[ReadOnly[float]]
     """The timer is looked at this often and expires at the next look; 0: at its time. From 0 to 600000."""
@@ -271,7 +279,9 @@ class TransportSpec(TypedDict):
     timestamp_ms: NotRequired[ReadOnly[float]]
     """Clock tick of the timestamps that RTTs are taken from; 0: exact. From 0 to 1000."""
     undo: NotRequired[ReadOnly[bool]]
-    """An episode whose losses all turn out to have arrived is undone."""
+    """An episode whose losses all turn out to have arrived is undone, and so is a timeout after which a packet arrives
+    that was sent before it (RFC 3522, RFC 4015, RFC 9438 4.9).
+    """
     window_rounding: NotRequired[ReadOnly[WindowRounding]]
     """How a fractional window counts."""
 
@@ -1096,6 +1106,9 @@ ReceiverBehavior: TypeAlias = (
 
 Reduction: TypeAlias = Literal["prr", "prr-ns3", "immediate"]
 """What limits sending during a loss episode."""
+
+Reordering: TypeAlias = Literal["fixed", "distance", "rack"]
+"""How loss detection adapts to packets that arrive late."""
 
 RtoFloor: TypeAlias = Literal["total", "variation"]
 """Where the minimum RTO applies."""

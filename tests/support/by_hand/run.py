@@ -14,7 +14,7 @@ import polars as pl
 from dumbbell import _core
 
 SEND, ENQUEUE, DEQUEUE, DROP, MARK, DELIVER, OPPORTUNITY = range(7)
-ACK_SEND, ACK_DROP, ACK_MARK, ACK_DELIVER, ACK_OPPORTUNITY, LOST, ACKED = range(7, 14)
+ACK_SEND, ACK_DROP, ACK_MARK, ACK_DELIVER, ACK_OPPORTUNITY, LOST, ACKED, RESTORED = range(7, 15)
 SECOND = 1_000_000_000
 BY_OPPORTUNITIES = ("trace", "poisson", "cellular")
 
@@ -170,10 +170,10 @@ class Stream:
     """What became of the bytes of one flow over our transport.
 
     The log has packets only. What was lost is sent again, whole and in the order in which it was found lost, before
-    anything new; a probe without new data repeats the oldest packet.
+    anything new, unless the loss is taken back; a probe without new data repeats the oldest packet, TCP's the latest.
     """
 
-    def __init__(self, log: pl.DataFrame, total: int | None, *, reliable: bool) -> None:
+    def __init__(self, log: pl.DataFrame, total: int | None, *, reliable: bool, repeats_latest: bool) -> None:
         self.resent = 0
         """Packets whose payload had been sent before."""
         self.first_sent: Amounts = []
@@ -204,7 +204,7 @@ class Stream:
                 if lost and reliable:
                     again = lost.popleft()
                 elif total is not None and sent >= total:
-                    again = next(iter(in_flight))
+                    again = next(reversed(in_flight)) if repeats_latest else next(iter(in_flight))
                 if again is None:
                     offset_of[seq], length[sent], sent_at[sent] = sent, payload, time
                     sent += payload
@@ -239,6 +239,9 @@ class Stream:
                     lost.append(seq)
                 if not in_flight:
                     silent.add(time)
+            elif kind == RESTORED:
+                lost.remove(seq)
+                in_flight = dict.fromkeys(sorted([*in_flight, seq]))
         acks = log.filter(pl.col("event") == ACK_DELIVER)["time_ns"]
         self.timeouts = len(silent - set(acks))
         """How many times that was not because of an acknowledgement."""
@@ -260,7 +263,12 @@ class Flow:
         self.stop = ns(self.spec["stop_s"]) if self.spec["stop_s"] is not None else run.end
         self.counted = max(self.start, run.warmup), self.stop
         """The time of the corrected convention."""
-        stream = self.stream = Stream(self.log, self.total, reliable=self.transport["reliable"])
+        stream = self.stream = Stream(
+            self.log,
+            self.total,
+            reliable=self.transport["reliable"],
+            repeats_latest=self.transport["timer"] == "rto",
+        )
         completed = [time for time, amount in stream.acknowledged if self.total and amount >= self.total]
         self.completed = completed[0] if completed else None
         """When the last byte of a transfer was acknowledged, which ends the time that ccperf's means are over."""

@@ -274,6 +274,7 @@ mod tests {
             filler: false,
             frame: 0,
             frame_end: false,
+            idle_timeouts: 0,
         });
     }
 

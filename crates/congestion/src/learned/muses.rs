@@ -256,6 +256,7 @@ mod tests {
             filler: false,
             frame: 0,
             frame_end: false,
+            idle_timeouts: 0,
         });
     }
 

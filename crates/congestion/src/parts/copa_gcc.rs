@@ -1,4 +1,8 @@
-//! What the two genericCC variants of Copa share: constants, clock, start-up pacing, and the order of loss and ACK.
+//! What the two genericCC variants of Copa share: constants, clock, and the order of loss and ACK.
+//!
+//! The first window leaves unpaced. genericCC sets a spacing of a tenth of the handshake's RTT (`markoviancc.cc:30`), which
+//! delays the first packet; `onPktSent` then overwrites it with 0 until the window rule has run (venkatarun95/genericCC@d0153f8
+//! `markoviancc.cc:45, :291`; 80b516c `:47, :288`).
 //!
 //! genericCC runs its window rule for an ACK before it looks for losses below the acknowledged number. The transport
 //! reports losses first, so [`Losses`] keeps them until the rule has run.
@@ -22,41 +26,21 @@ pub(crate) const DELTA: Parameter = Parameter::number(
     (0.001, 10.0),
     "Default delta: a lone flow keeps about 1/delta packets queued (delta_conf=do_ss:auto:0.5).",
 );
-pub(crate) const HANDSHAKE_RTT: Parameter = Parameter::number(
-    "handshake_rtt_ms",
-    "ms",
-    0.0,
-    (0.0, 60_000.0),
-    "RTT of the handshake, a tenth of which spaces the first packets; 0 takes the measured one.",
-);
 
-/// genericCC's clock (milliseconds since the flow's start) and what happens before the first window update.
+/// genericCC's clock: milliseconds since the flow's start.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Startup {
+pub(crate) struct Clock {
     start: Time,
-    handshake_rtt_ms: f64,
 }
 
-impl Startup {
-    pub(crate) fn new(start: &Start, handshake_rtt_ms: f64) -> Self {
-        Self { start: start.now, handshake_rtt_ms }
+impl Clock {
+    pub(crate) const fn new(start: &Start) -> Self {
+        Self { start: start.now }
     }
 
     /// `time` in ms since the flow's start.
-    pub(crate) fn ms(&self, time: Time) -> f64 {
+    pub(crate) fn ms(self, time: Time) -> f64 {
         time.since(self.start).as_ms_f64()
-    }
-
-    /// An RTT sample: the handshake's, or the first one where there is no handshake.
-    pub(crate) fn note_rtt(&mut self, rtt_ms: f64) {
-        if self.handshake_rtt_ms == 0.0 {
-            self.handshake_rtt_ms = rtt_ms;
-        }
-    }
-
-    /// Time between two packets until the window rule sets it, ms; 0 while no RTT is known.
-    pub(crate) fn spacing_ms(&self) -> f64 {
-        self.handshake_rtt_ms / 10.0
     }
 }
 

@@ -3,39 +3,39 @@
 //! Source: venkatarun95/genericCC@80b516c, `markoviancc.cc`. Where it differs from `copa-gcc2018`:
 //! - every RTT is the latest sample (no `RTTstanding`), and the minimum RTT never ages;
 //! - up to twice the window may be in flight, paced at one window per RTT: the rate limits, not the window;
-//! - the velocity doubles only if more than two thirds of an RTT's ACKs agree with the direction, and is cut to the
-//!   whole part of window * delta, which is 0 and freezes the window while that product is below 1;
+//! - the velocity doubles, and the direction turns, only if more than two thirds of an RTT's ACKs say so; the velocity is cut
+//!   to the whole part of window * delta, which is 0 and freezes the window while that product is below 1;
 //! - default mode needs a sample near the 10 s minimum both in the last two RTTs and in the two before (or fewer than
 //!   four samples in either), and sets delta at once;
-//! - competitive mode begins at delta 1, and losses raise delta without bound;
+//! - delta is 1 when competitive mode begins for the first time; losses raise delta without bound, but before the window rule
+//!   has set a spacing;
 //! - no reduction on heavy loss.
 //!
-//! Read into the source where it can be read in two ways: the direction turns only when the RTT's sum opposes it; the
-//! delay range of the mode test is that of the same four RTTs; samples that have left the last two RTTs do not come
-//! back when the RTT grows.
+//! Read into the source where it can be read in two ways: the delay range of the mode test is that of the same four RTTs;
+//! samples that have left the last two RTTs do not come back when the RTT grows.
 //!
 //! Expected: alone on a 46 Mbit/s FIFO of 20 ms: 45.6 Mbit/s, about two thirds of the time competitive, queue 2.6 ms.
 
 use crate::parts::copa_gcc::{
-    DELTA, HANDSHAKE_RTT, HISTORY_MS, INITIAL_WINDOW, Losses, MIN_WINDOW, PROBE_ACKS, Startup, ns, pacing,
+    Clock, DELTA, HISTORY_MS, INITIAL_WINDOW, Losses, MIN_WINDOW, PROBE_ACKS, ns, pacing,
 };
 use crate::parts::{WindowedMax, WindowedMin};
 use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameters, Start, Timeout};
 use std::collections::VecDeque;
-use units::{Span, Time};
+use units::Time;
 
 /// Share of the delay range below which a sample counts as "queue nearly empty".
 const EMPTY_SHARE: f64 = 0.1;
 /// Fewest samples in each half of the mode test.
 const MODE_SAMPLES: usize = 4;
-/// Delta at the start and on entering competitive mode, 1/packet.
+/// Delta at the start and when competitive mode begins for the first time, 1/packet.
 const COMPETITIVE_DELTA: f64 = 1.0;
 
 /// Registry entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "copa-gcc2017",
     summary: "Copa as in genericCC 80b516c (Pantheon's report of January 2018), quirks included",
-    parameters: &[DELTA, HANDSHAKE_RTT],
+    parameters: &[DELTA],
     receiver: None,
     agent: None,
     policy: None,
@@ -95,7 +95,6 @@ impl Rtts {
         let (two, four) = (ns(2.0 * rtt), ns(4.0 * rtt));
         self.latest = rtt;
         self.min = self.min.min(rtt);
-        self.min10s.set_length(ns(HISTORY_MS.max(20.0 * self.min)));
         self.min10s.push(now, rtt);
         self.max4.set_length(four);
         self.max4.push(now, rtt);
@@ -129,7 +128,7 @@ impl Rtts {
 struct State {
     /// Packets; twice as much may be in flight.
     window: f64,
-    /// Time between two packets.
+    /// Time between two packets; 0: unpaced, as before the first update of the window.
     spacing: f64,
     /// 1/packet.
     delta: f64,
@@ -149,10 +148,10 @@ struct State {
 }
 
 impl State {
-    fn new(spacing: f64) -> Self {
+    fn new() -> Self {
         Self {
             window: INITIAL_WINDOW,
-            spacing,
+            spacing: 0.0,
             delta: COMPETITIVE_DELTA,
             mode: Mode::Default,
             in_slow_start: true,
@@ -172,7 +171,7 @@ impl State {
 struct CopaGcc {
     default_delta: f64,
     mss_bytes: f64,
-    startup: Startup,
+    clock: Clock,
     rtt: Rtts,
     losses: Losses,
     state: State,
@@ -180,24 +179,19 @@ struct CopaGcc {
 
 impl CopaGcc {
     fn new(parameters: &Parameters, start: &Start) -> Self {
-        let startup = Startup::new(start, parameters.number("handshake_rtt_ms"));
         Self {
             default_delta: parameters.number("delta"),
             mss_bytes: f64::from(start.mss_bytes.max(1)),
-            startup,
+            clock: Clock::new(start),
             rtt: Rtts::new(),
             losses: Losses::default(),
-            state: State::new(startup.spacing_ms()),
+            state: State::new(),
         }
     }
 
     fn on_packet(&mut self, now: Time, sent_at: Time, has_losses: bool) {
         let rtt = now.since(sent_at).as_ms_f64();
-        let now_ms = self.startup.ms(now);
-        self.startup.note_rtt(rtt);
-        if self.state.spacing == 0.0 {
-            self.state.spacing = self.startup.spacing_ms();
-        }
+        let now_ms = self.clock.ms(now);
         self.rtt.push(now, rtt);
         self.update_delta(now_ms, false, rtt);
         self.update_window(now_ms);
@@ -214,11 +208,11 @@ impl CopaGcc {
             state.delta = self.default_delta;
             return;
         }
-        if state.mode == Mode::Default {
-            state.mode = Mode::Competitive;
+        state.mode = Mode::Competitive;
+        if state.delta_updated_at == 0.0 {
             state.delta = COMPETITIVE_DELTA;
         }
-        if lost && state.delta_updated_on_loss_at + rtt < now {
+        if lost && state.spacing != 0.0 && state.delta_updated_on_loss_at + rtt < now {
             state.delta *= 2.0;
             state.delta_updated_on_loss_at = now;
         } else if state.delta_updated_at + rtt < now {
@@ -257,14 +251,15 @@ impl CopaGcc {
 }
 
 impl State {
-    /// Once per RTT: doubles the velocity if more than two thirds of the ACKs agree with the direction.
+    /// Once per RTT: more than two thirds of the ACKs double the velocity or turn the direction.
     fn end_round(&mut self) {
+        let is_clear = 3 * self.direction_sum.abs() > 2 * self.updates;
         let agrees = self.direction * self.direction_sum > 0;
-        if agrees && 3 * self.direction_sum.abs() > 2 * self.updates {
+        if is_clear && agrees {
             self.velocity *= 2;
         } else {
             self.velocity = 1;
-            if !agrees {
+            if is_clear {
                 self.direction = -self.direction;
             }
         }
@@ -274,11 +269,6 @@ impl State {
 }
 
 impl Controller for CopaGcc {
-    fn on_established(&mut self, _now: Time, rtt: Span) {
-        self.startup.note_rtt(rtt.as_ms_f64());
-        self.state.spacing = self.startup.spacing_ms();
-    }
-
     fn on_loss(&mut self, loss: &Loss<'_>) {
         self.losses.note(loss.packets.len());
     }
@@ -295,7 +285,7 @@ impl Controller for CopaGcc {
     fn on_timeout(&mut self, _timeout: &Timeout) {
         self.rtt.clear();
         self.losses = Losses::default();
-        self.state = State::new(self.startup.spacing_ms());
+        self.state = State::new();
     }
 
     fn control(&self) -> Control {
@@ -343,6 +333,19 @@ mod tests {
         assert_eq!((driver.field("cwnd"), driver.control().window_bytes), (11.0, 22_000));
         // 11 packets of 8000 bit per 100 ms.
         assert_eq!(driver.control().pacing.unwrap().bps(), 880_000);
+    }
+
+    /// It was spaced by a tenth of the handshake's RTT for nineteen ACKs (80b516c `markoviancc.cc:47, :288`: 0).
+    #[test]
+    fn the_first_window_was_spaced_where_the_program_sends_it_at_once() {
+        let mut driver = Driver::new(&ENTRY, &[]);
+        driver.controller.on_established(driver.now, units::Span::from_ms(100));
+        for _ in 0..19 {
+            assert_eq!(driver.control().pacing, None);
+            ack(&mut driver, 100, 100);
+        }
+        ack(&mut driver, 100, 100);
+        assert!(driver.control().pacing.is_some());
     }
 
     #[test]
@@ -414,6 +417,30 @@ mod tests {
         ack(&mut driver, 100, 150);
         ack(&mut driver, 151, 150);
         assert_eq!((driver.field("velocity"), driver.field("direction")), (1.0, -1.0));
+    }
+
+    /// Any opposing sum turned it. In the program two thirds of the ACKs have to oppose (`markoviancc.cc:172`).
+    #[test]
+    fn a_few_opposing_acks_turned_the_direction() {
+        let mut driver = after_slow_start();
+        (0..3).for_each(|_| ack(&mut driver, 10, 150)); // the first ends the round, and all three are down
+        (0..2).for_each(|_| ack(&mut driver, 10, 100)); // 2 up: 1 of 5 is not more than two thirds
+        ack(&mut driver, 151, 150);
+        assert_eq!((driver.field("velocity"), driver.field("direction")), (1.0, 1.0));
+    }
+
+    /// Delta began at 1 each time. In the program only before its first update (`markoviancc.cc:105`), later at the default.
+    #[test]
+    fn competitive_mode_began_at_a_delta_of_one_each_time() {
+        let mut driver = driver(&[]);
+        (0..17).for_each(|_| ack(&mut driver, 25, 200));
+        assert_eq!((driver.field("mode"), driver.field("delta")), (1.0, 1.0 / 2.0));
+        (0..40).for_each(|_| ack(&mut driver, 1000, 100));
+        assert_eq!((driver.field("mode"), driver.field("delta")), (0.0, 0.5));
+        while driver.field("mode") == 0.0 {
+            ack(&mut driver, 25, 200);
+        }
+        assert_eq!(driver.field("delta"), 1.0 / 3.0);
     }
 
     #[test]

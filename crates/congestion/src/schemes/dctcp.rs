@@ -16,7 +16,7 @@
 
 use crate::parts::{Completed, Counted, Rounds, Window};
 use crate::{
-    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
+    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
 };
 use units::Time;
 
@@ -166,13 +166,17 @@ impl Controller for Dctcp {
         }
     }
 
+    fn on_sent(&mut self, event: &Sent) {
+        self.window.restart(event.idle_timeouts, &mut self.ssthresh);
+    }
+
     fn on_timeout(&mut self, timeout: &Timeout) {
-        if !timeout.repeated {
+        if timeout.reduces_threshold() {
+            self.before_loss = Some(self.window.packets);
             self.reduce_by(self.window.packets * LOSS_BETA);
         }
-        self.before_loss = None;
         self.marked = false;
-        self.window.packets = 1.0;
+        self.window.packets = timeout.window_packets();
     }
 
     fn control(&self) -> Control {

@@ -20,7 +20,7 @@
 //! 38.39 Mbit/s, p95 160.6 ms, 0.52 % lost.
 
 use crate::{
-    Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
+    Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout, TimeoutKind,
 };
 use units::{Rate, Span, Time};
 
@@ -216,10 +216,13 @@ impl Controller for GquicCubic {
         }
     }
 
-    fn on_timeout(&mut self, _timeout: &Timeout) {
+    fn on_timeout(&mut self, timeout: &Timeout) {
         self.detector = DelayDetector::default();
         self.cubic.reset();
-        self.ssthresh = self.window / 2;
+        // It knows no persistent congestion, whose losses have set the threshold.
+        if timeout.kind == TimeoutKind::Rto {
+            self.ssthresh = self.window / 2;
+        }
         self.window = MIN_WINDOW * PACKET;
         self.refill_burst();
     }

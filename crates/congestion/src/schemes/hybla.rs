@@ -14,7 +14,7 @@
 
 use crate::parts::{Completed, Counted, Undo, Window};
 use crate::{
-    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
+    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
 };
 use units::{Span, Time};
 
@@ -188,12 +188,16 @@ impl Controller for Hybla {
         self.undo.restore(&mut self.window, &mut self.ssthresh);
     }
 
+    fn on_sent(&mut self, event: &Sent) {
+        self.window.restart(event.idle_timeouts, &mut self.ssthresh);
+    }
+
     fn on_timeout(&mut self, timeout: &Timeout) {
-        if !timeout.repeated {
+        if timeout.reduces_threshold() {
+            self.undo.remember(self.window, self.ssthresh);
             self.reduce();
         }
-        self.undo.forget();
-        self.window.packets = 1.0;
+        self.window.packets = timeout.window_packets();
         self.repaired_from = timeout.next_number;
     }
 

@@ -20,7 +20,7 @@
 
 use crate::parts::{MAX_MINUTES, QueuingDelay, Window};
 use crate::{
-    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
+    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
 };
 
 /// Share of the target at which the optional slow start ends.
@@ -169,11 +169,18 @@ impl Controller for Ledbat {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        if !timeout.repeated {
+        if timeout.reduces_threshold() {
             self.reduce();
         }
         // Below the smallest window: the next ACK lifts it there. [RFC 6817 2.4.2]
-        self.window.packets = 1.0;
+        self.window.packets = timeout.window_packets();
+    }
+
+    fn on_sent(&mut self, event: &Sent) {
+        // [RFC 6817] says nothing of pauses; the module leaves them to the kernel.
+        if self.is_module {
+            self.window.restart(event.idle_timeouts, &mut self.ssthresh);
+        }
     }
 
     fn on_ecn(&mut self, ecn: &Ecn) {

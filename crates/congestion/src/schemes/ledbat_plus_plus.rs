@@ -240,10 +240,10 @@ impl Controller for LedbatPlusPlus {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        if !timeout.repeated {
+        if timeout.reduces_threshold() {
             self.reduce(timeout.now);
         }
-        self.window.packets = 1.0;
+        self.window.packets = timeout.window_packets();
     }
 
     fn on_ecn(&mut self, ecn: &Ecn) {

@@ -11,7 +11,7 @@
 //!   (srtt / virtual RTT)^2: per second the rate grows alike for all RTTs below 25 ms.
 //! - Pacing at 1.25 times the window per RTT, twice in slow start.
 //!
-//! Deviations from Chromium: the base is RFC 9438, not its integer CUBIC. The growth factor applies to the acknowledged
+//! Deviations from Chromium: one connection, where its default has the aggressiveness of two (`connections`). The base is RFC 9438, not its integer CUBIC. The growth factor applies to the acknowledged
 //! bytes, not to the growth afterwards, where CUBIC's estimate of Reno's window would run ahead of it; not in slow start.
 //!
 //! The network must mark at a shallow threshold (queue `step`), and the transport send ECT(1); without marks it is CUBIC.
@@ -53,6 +53,13 @@ pub(crate) const ENTRY: Entry = Entry {
             1.25,
             (0.5, 10.0),
             "Pacing rate in windows per RTT, after slow start.",
+        ),
+        Parameter::integer(
+            "connections",
+            "",
+            1,
+            (1, 100),
+            "Connections whose aggressiveness one flow has (kDefaultNumConnections: 2 in Chromium).",
         ),
         Parameter::number("c", "packets/s^3", 0.4, (0.001, 100.0), "Steepness of the cubic (RFC 9438 5.1)."),
         Parameter::number("beta", "", 0.7, (0.1, 0.95), "Factor of the window kept on loss (RFC 9438 4.6)."),
@@ -117,7 +124,7 @@ impl Prague {
             gain: parameters.number("gain"),
             dependent_rounds: parameters.integer("dependent_rounds") as u64,
             pacing_gain: parameters.number("pacing_gain"),
-            base: Cubic::new(parameters, start),
+            base: Cubic::new(parameters, start).emulating(parameters.integer("connections") as f64),
             mss_bytes: start.mss_bytes,
             started: start.now,
             srtt: Span::ZERO,
@@ -392,6 +399,20 @@ mod tests {
         assert_eq!(driver.field("cwnd"), cwnd);
         driver.timeout(false);
         assert_eq!(driver.field("cwnd"), 1.0);
+    }
+
+    /// It had the aggressiveness of one connection only, where Chromium's default is that of two.
+    #[test]
+    fn two_connections_could_not_be_asked_for() {
+        let kept = |connections| {
+            let mut driver = Driver::new(&ENTRY, &[("connections", connections)]);
+            driver.ack_window();
+            let cwnd = driver.field("cwnd");
+            driver.lose(1, true);
+            driver.field("cwnd") / cwnd
+        };
+        assert!((kept("1") - 0.7).abs() < 1e-9);
+        assert!((kept("2") - 0.85).abs() < 1e-9);
     }
 
     #[test]

@@ -9,7 +9,7 @@
 
 use crate::parts::{Counted, Undo, Window};
 use crate::{
-    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
+    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
 };
 use units::Time;
 
@@ -135,12 +135,16 @@ impl Controller for Reno {
         self.undo.restore(&mut self.window, &mut self.ssthresh);
     }
 
+    fn on_sent(&mut self, event: &Sent) {
+        self.window.restart(event.idle_timeouts, &mut self.ssthresh);
+    }
+
     fn on_timeout(&mut self, timeout: &Timeout) {
-        if !timeout.repeated {
+        if timeout.reduces_threshold() {
+            self.undo.remember(self.window, self.ssthresh);
             self.reduce(timeout.in_flight_before_bytes);
         }
-        self.undo.forget();
-        self.window.packets = 1.0;
+        self.window.packets = timeout.window_packets();
     }
 
     fn on_ecn(&mut self, ecn: &Ecn) {
@@ -189,16 +193,18 @@ mod tests {
     }
 
     #[test]
-    fn a_false_alarm_is_undone_once_and_not_after_a_timeout() {
+    fn a_false_alarm_is_undone_once_a_timeout_too() {
         let mut driver = driver();
         driver.ack_window();
         driver.lose(1, true);
         driver.controller.on_spurious_loss(driver.now);
         assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (20.0, f64::INFINITY));
-        driver.lose(1, true);
-        driver.timeout(false);
         driver.controller.on_spurious_loss(driver.now);
+        driver.timeout(false);
+        driver.timeout(true);
         assert_eq!(driver.field("cwnd"), 1.0);
+        driver.controller.on_spurious_loss(driver.now);
+        assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (20.0, f64::INFINITY));
     }
 
     #[test]

@@ -229,6 +229,7 @@ impl Vegas {
 
 impl Controller for Vegas {
     fn on_sent(&mut self, sent: &Sent) {
+        self.window.restart(sent.idle_timeouts, &mut self.ssthresh);
         let is_from_idle = sent.in_flight_bytes <= u64::from(sent.bytes);
         if self.forget_idle && is_from_idle && !sent.retransmission {
             self.base_rtt = Span::MAX;
@@ -270,11 +271,11 @@ impl Controller for Vegas {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        if !timeout.repeated {
+        if timeout.reduces_threshold() {
+            self.undo.remember(self.window, self.ssthresh);
             self.reduce();
         }
-        self.undo.forget();
-        self.window.packets = 1.0;
+        self.window.packets = timeout.window_packets();
         self.paused_until = Some(timeout.next_number);
     }
 

@@ -185,6 +185,7 @@ impl Harness {
             filler,
             frame: 0,
             frame_end: false,
+            idle_timeouts: 0,
         };
         self.controller.on_sent(&sent);
         let message = self.controller.message(&sent);
@@ -243,6 +244,7 @@ impl Harness {
             in_flight_bytes: in_flight_before_bytes - acked_bytes,
             peak_in_flight_bytes: in_flight_before_bytes,
             window_limited: false,
+            pacing_limited: false,
             app_limited: false,
             delivered_bytes: self.delivered_bytes,
             rate: None,
@@ -307,6 +309,7 @@ impl Harness {
             rtt: Some(rtt),
             ack_delay: held.min(rtt),
             window_limited: limited,
+            pacing_limited: false,
             app_limited: !limited,
             rate,
             round_start,

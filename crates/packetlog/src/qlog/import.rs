@@ -300,7 +300,7 @@ impl Import {
 
 /// A row of the log about `packet`.
 fn record(event: &Event<'_>, kind: record::Event, seq: u64, packet: &Outstanding, delay_ns: u64) -> Record {
-    let on_path = !matches!(kind, record::Event::Acked | record::Event::Lost);
+    let on_path = !matches!(kind, record::Event::Acked | record::Event::Lost | record::Event::Restored);
     Record {
         time_ns: event.time_ns,
         flow: FLOW,

@@ -78,6 +78,7 @@ fn ack(now: Time) -> Ack<'static> {
         in_flight_bytes: 0,
         peak_in_flight_bytes: 0,
         window_limited: true,
+        pacing_limited: false,
         app_limited: false,
         delivered_bytes: 0,
         rate: None,

@@ -126,7 +126,8 @@ fn divided_acks_do_not_raise_the_rate_that_bbr_measures() {
             lone["transport"]["receiver"] = receiver.clone();
             let outcome = run(&spec(path.clone(), vec![lone], 40.0));
             for (at_s, bw) in outcome.series(1, "bw", 0.0, 40.0) {
-                assert!(bw < 1.001 * payload_mbps, "{name}, {receiver}: {bw} Mbit/s at {at_s} s");
+                // Parts that wait behind those of another ACK bring two tenths of a percent.
+                assert!(bw < 1.002 * payload_mbps, "{name}, {receiver}: {bw} Mbit/s at {at_s} s");
             }
             outcome.flow(1, "packets_dropped")
         };

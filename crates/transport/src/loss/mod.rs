@@ -6,13 +6,14 @@ mod by_age;
 mod by_sequence;
 mod duplicates;
 mod persistent;
+mod reordering;
 mod scoreboard;
 mod thresholds;
 mod utp;
 
 use crate::advance::Advance;
 use crate::config::{Config, LossDetection, Reduction};
-use crate::flight::Flight;
+use crate::flight::{Acknowledged, Flight};
 use crate::recovery::{Episode, Onset};
 use crate::rtt::RttEstimator;
 use by_age::ByAge;
@@ -57,9 +58,7 @@ impl LossDetector {
                 Rule::Utp(Box::new(Utp::new(config.packet_threshold, first)))
             }
             LossDetection::Age => Rule::ByAge(ByAge::new(config.time_threshold)),
-            LossDetection::Packet if config.sack => {
-                Rule::Thresholds(Thresholds::new(config.packet_threshold, config.time_threshold))
-            }
+            LossDetection::Packet if config.sack => Rule::Thresholds(Thresholds::new(config)),
             LossDetection::Packet => {
                 Rule::Duplicates(Duplicates::new(config.packet_threshold, config.payload_bytes))
             }
@@ -105,15 +104,23 @@ impl LossDetector {
         }
     }
 
-    /// An ACK acknowledged something new.
+    /// An ACK acknowledged something new while `next_number` comes next.
     #[inline]
-    pub(crate) const fn on_new(&mut self) {
-        if let Rule::Duplicates(rule) = &mut self.rule {
-            rule.forget();
+    pub(crate) fn on_new(&mut self, flight: &Flight, acknowledged: &Acknowledged, next_number: u64) {
+        match &mut self.rule {
+            Rule::Thresholds(rule) => rule.on_acknowledged(flight, acknowledged, next_number),
+            Rule::Duplicates(rule) => rule.forget(),
+            Rule::BySequence(_) | Rule::Utp(_) | Rule::ByAge(_) => {}
         }
     }
 
-    /// Declares packets of the flight lost.
+    /// Whether packets were seen that arrived behind later ones, so that later ones say nothing of a loss any more.
+    #[inline]
+    pub(crate) const fn has_seen_reordering(&self) -> bool {
+        matches!(&self.rule, Rule::Thresholds(rule) if rule.has_seen_reordering())
+    }
+
+    /// Declares packets of the flight lost; the stream is complete up to `complete`.
     #[inline]
     pub(crate) fn detect(
         &mut self,
@@ -121,10 +128,13 @@ impl LossDetector {
         flight: &mut Flight,
         rtt: &RttEstimator,
         episode: &Episode,
+        complete: u64,
         advance: &Advance,
     ) -> Onset {
         match &mut self.rule {
-            Rule::Thresholds(rule) => rule.detect(now, flight, rtt),
+            Rule::Thresholds(rule) => {
+                rule.detect(now, flight, rtt, episode.is_active() || episode.is_after_timeout(complete))
+            }
             Rule::Duplicates(rule) => rule.detect(flight, episode),
             Rule::BySequence(rule) => rule.detect(flight, episode, advance),
             Rule::Utp(rule) => rule.detect(flight),
@@ -144,15 +154,21 @@ impl LossDetector {
     /// The episode is over: what the ACK that ended it says about later segments begins no other one.
     pub(crate) const fn end_episode(&mut self, advance: &mut Advance) {
         advance.sacked_bytes = 0;
-        if let Rule::BySequence(rule) = &mut self.rule {
-            rule.forget_duplicates();
+        match &mut self.rule {
+            Rule::BySequence(rule) => rule.forget_duplicates(),
+            Rule::Thresholds(rule) => rule.on_recovered(),
+            Rule::Duplicates(_) | Rule::Utp(_) | Rule::ByAge(_) => {}
         }
     }
 
-    /// Whether the first missing segment is to leave at once, whatever the window says.
+    /// Whether the first missing segment is to leave at once, whatever the window says: after a partial ACK (RFC 6582 3.2).
     #[inline]
     pub(crate) fn wants_head(&self, episode: &Episode, advance: &Advance) -> bool {
-        matches!(&self.rule, Rule::BySequence(rule) if rule.wants_head(episode, advance))
+        match &self.rule {
+            Rule::BySequence(rule) => rule.wants_head(episode, advance),
+            Rule::Duplicates(_) => episode.is_active() && advance.completed_bytes > 0,
+            Rule::Thresholds(_) | Rule::Utp(_) | Rule::ByAge(_) => false,
+        }
     }
 
     /// Lost packets whose payload leaves before everything else, whatever the window says, lowest first. Of these one may
@@ -314,7 +330,7 @@ mod tests {
         let mut episode = Episode::new(true);
         let mut third = |episode: &Episode| (0..3).map(|_| detector.on_duplicate(&flight, episode)).last();
         assert_eq!(third(&episode), Some(true));
-        detector.on_new();
+        detector.on_new(&flight, &Acknowledged::default(), 10);
         assert_eq!(detector.departed_bytes(), 0);
         episode.begin(10, 10_000);
         let mut third = |episode: &Episode| (0..3).map(|_| detector.on_duplicate(&flight, episode)).last();
@@ -344,7 +360,7 @@ mod tests {
             detector.end_episode(&mut advance);
             assert_eq!(advance.sacked_bytes, 0);
             let rtt = RttEstimator::new(&by_sequence());
-            assert_eq!(detector.detect(Time::ZERO, &mut flight, &rtt, &episode, &advance), Onset::No);
+            assert_eq!(detector.detect(Time::ZERO, &mut flight, &rtt, &episode, 0, &advance), Onset::No);
         }
     }
 

@@ -1,10 +1,13 @@
-//! Packet and time threshold (RFC 9002 6.1): a packet is lost when enough later ones were acknowledged, or when it was sent
-//! long enough before one of them.
+//! Packet and time threshold (RFC 9002 6.1, RFC 8985 6.2): a packet is lost when enough later ones were acknowledged, or when
+//! it was sent long enough before one of them.
 
-use crate::flight::Flight;
+use super::reordering::Rack;
+use crate::config::{Config, Reordering};
+use crate::flight::{Acknowledged, Flight};
 use crate::packets::Fate;
 use crate::recovery::Onset;
 use crate::rtt::RttEstimator;
+use std::ops::Range;
 use units::{Span, Time};
 
 /// Smallest time threshold (RFC 9002 6.1.2).
@@ -17,11 +20,30 @@ pub(super) struct Thresholds {
     time: f64,
     /// When the time threshold makes the next packet lost.
     next_timer: Time,
+    adaptation: Adaptation,
+}
+
+/// Adaptation of the thresholds to packets that arrive late.
+#[derive(Clone, Copy, Debug)]
+enum Adaptation {
+    None,
+    /// The packet threshold grows.
+    Distance,
+    /// Time alone counts, with a window of RACK's.
+    Rack(Rack),
 }
 
 impl Thresholds {
-    pub(super) const fn new(packets: u64, time: f64) -> Self {
-        Self { packets, time, next_timer: Time::NEVER }
+    pub(super) fn new(config: &Config) -> Self {
+        let adaptation = match config.reordering {
+            Reordering::Rack if config.time_threshold > 0.0 => {
+                Adaptation::Rack(Rack::new(config.time_threshold))
+            }
+            Reordering::Distance => Adaptation::Distance,
+            Reordering::Fixed | Reordering::Rack => Adaptation::None,
+        };
+        let (packets, time) = (config.packet_threshold, config.time_threshold);
+        Self { packets, time, next_timer: Time::NEVER, adaptation }
     }
 
     pub(super) const fn next_timer(&self) -> Time {
@@ -32,20 +54,76 @@ impl Thresholds {
         self.next_timer = Time::NEVER;
     }
 
+    /// An ACK acknowledged something new while `next_number` comes next.
     #[inline]
-    pub(super) fn detect(&mut self, now: Time, flight: &mut Flight, rtt: &RttEstimator) -> Onset {
+    pub(super) fn on_acknowledged(&mut self, flight: &Flight, acknowledged: &Acknowledged, next_number: u64) {
+        match &mut self.adaptation {
+            Adaptation::Rack(rack) => rack.on_acknowledged(acknowledged, next_number),
+            Adaptation::Distance if acknowledged.spurious > 0 => self.raise(flight),
+            Adaptation::None | Adaptation::Distance => {}
+        }
+    }
+
+    /// Lost packets arrived: the packet threshold rises to what would not have declared them lost (google/quiche@f001eed,
+    /// `quiche/quic/core/congestion_control/general_loss_algorithm.cc`).
+    #[cold]
+    fn raise(&mut self, flight: &Flight) {
+        let late = flight.acked().iter().filter(|packet| packet.was_lost);
+        let largest = flight.largest_acked().unwrap_or(0);
+        for packet in late {
+            self.packets = self.packets.max((largest + 1).saturating_sub(packet.number));
+        }
+    }
+
+    /// A recovery has ended.
+    pub(super) const fn on_recovered(&mut self) {
+        if let Adaptation::Rack(rack) = &mut self.adaptation {
+            rack.on_recovered();
+        }
+    }
+
+    /// Whether reordering was seen and the packet threshold counts no longer.
+    pub(super) const fn has_seen_reordering(&self) -> bool {
+        matches!(&self.adaptation, Adaptation::Rack(rack) if rack.seen())
+    }
+
+    /// Declares packets lost. `is_recovering`: an episode or what a timeout has begun goes on.
+    #[inline]
+    pub(super) fn detect(
+        &mut self,
+        now: Time,
+        flight: &mut Flight,
+        rtt: &RttEstimator,
+        is_recovering: bool,
+    ) -> Onset {
         self.next_timer = Time::NEVER;
         let first = flight.first_in_flight();
         if let Some(largest) = flight.largest_acked().filter(|largest| first < *largest) {
-            self.mark(now, flight, rtt, first..largest);
+            self.mark(now, flight, rtt, first..largest, is_recovering);
         }
         Onset::IfSentSince
     }
 
     /// Marks the lost ones of `numbers`, which are below the largest that was acknowledged.
-    fn mark(&mut self, now: Time, flight: &mut Flight, rtt: &RttEstimator, numbers: std::ops::Range<u64>) {
+    fn mark(
+        &mut self,
+        now: Time,
+        flight: &mut Flight,
+        rtt: &RttEstimator,
+        numbers: Range<u64>,
+        is_recovering: bool,
+    ) {
         let largest = numbers.end;
-        let wait = rtt.latest().max(rtt.smoothed()).mul_f64(self.time).max(GRANULARITY);
+        let (packets, wait) = match &self.adaptation {
+            Adaptation::Rack(rack) => {
+                let is_certain = !rack.seen() && (is_recovering || self.has_enough_above(flight, &numbers));
+                (if is_certain { 1 } else { u64::MAX }, rtt.latest() + rack.window(rtt))
+            }
+            Adaptation::None | Adaptation::Distance => {
+                let wait = rtt.latest().max(rtt.smoothed()).mul_f64(self.time).max(GRANULARITY);
+                (self.packets, wait)
+            }
+        };
         for number in numbers {
             let Some(packet) = flight.get(number) else { break };
             // Of what is acknowledged in parts the rest comes with the ACKs that follow: it has arrived.
@@ -53,13 +131,20 @@ impl Thresholds {
                 continue;
             }
             let due = if self.time > 0.0 { packet.sent_at + wait } else { Time::NEVER };
-            if largest < number + self.packets && due > now {
+            if largest - number < packets && due > now {
                 // Later packets were sent later and are nearer to the largest: none of them is lost either.
                 self.next_timer = due;
                 break;
             }
             flight.lose(number);
         }
+    }
+
+    /// Whether as many packets as the threshold asks for were acknowledged above the first one that is missing.
+    fn has_enough_above(&self, flight: &Flight, numbers: &Range<u64>) -> bool {
+        let above = (numbers.start + 1..=numbers.end).filter_map(|number| flight.get(number));
+        let acked = above.filter(|packet| packet.fate == Fate::Acked);
+        acked.take(self.packets as usize).count() as u64 == self.packets
     }
 }
 
@@ -76,6 +161,11 @@ mod tests {
         (flight, rtt)
     }
 
+    fn fixed(packet_threshold: u64, time_threshold: f64) -> Thresholds {
+        let reordering = Reordering::Fixed;
+        Thresholds::new(&Config { packet_threshold, time_threshold, reordering, ..Config::tcp() })
+    }
+
     fn at(ms: u64) -> Time {
         Time::from_ns(ms * 1_000_000)
     }
@@ -87,12 +177,12 @@ mod tests {
     #[test]
     fn three_later_packets_make_a_loss_and_time_makes_the_next() {
         let (mut flight, rtt) = after(&[1, 4]);
-        let mut thresholds = Thresholds::new(3, 1.25);
-        assert_eq!(thresholds.detect(at(100), &mut flight, &rtt), Onset::IfSentSince);
+        let mut thresholds = fixed(3, 1.25);
+        assert_eq!(thresholds.detect(at(100), &mut flight, &rtt, false), Onset::IfSentSince);
         assert_eq!(lost(&flight), [0]);
         // Packet 2 was sent at 2 ms: 5/4 of the RTT later it is lost, and 3 one millisecond after it.
         assert_eq!(thresholds.next_timer(), at(127));
-        thresholds.detect(at(127), &mut flight, &rtt);
+        thresholds.detect(at(127), &mut flight, &rtt, false);
         assert_eq!((lost(&flight), thresholds.next_timer()), (vec![0, 2], at(128)));
         thresholds.on_timeout();
         assert_eq!(thresholds.next_timer(), Time::NEVER);
@@ -101,16 +191,80 @@ mod tests {
     #[test]
     fn without_a_time_threshold_only_later_packets_count() {
         let (mut flight, rtt) = after(&[2]);
-        let mut thresholds = Thresholds::new(3, 0.0);
-        thresholds.detect(at(10_000), &mut flight, &rtt);
+        let mut thresholds = fixed(3, 0.0);
+        thresholds.detect(at(10_000), &mut flight, &rtt, false);
         assert_eq!((lost(&flight), thresholds.next_timer()), (vec![], Time::NEVER));
     }
 
     #[test]
     fn nothing_is_lost_above_the_largest_that_arrived() {
         let (mut flight, rtt) = after(&[0, 1, 2]);
-        let mut thresholds = Thresholds::new(1, 1.0);
-        thresholds.detect(at(10_000), &mut flight, &rtt);
+        let mut thresholds = fixed(1, 1.0);
+        thresholds.detect(at(10_000), &mut flight, &rtt, false);
         assert_eq!((lost(&flight), thresholds.next_timer()), (vec![], Time::NEVER));
+    }
+
+    /// Packets that a detection 100 ms after the first departure declares lost, after an ACK with `acknowledged`.
+    fn lost_by(
+        reordering: Reordering,
+        arrived: &[u64],
+        acknowledged: &Acknowledged,
+        is_recovering: bool,
+    ) -> Vec<u64> {
+        let (mut flight, rtt) = after(arrived);
+        let mut thresholds = Thresholds::new(&Config { reordering, ..Config::tcp() });
+        thresholds.on_acknowledged(&flight, acknowledged, 10);
+        thresholds.detect(at(100), &mut flight, &rtt, is_recovering);
+        lost(&flight)
+    }
+
+    #[test]
+    fn three_packets_above_a_hole_make_all_holes_lost_until_reordering_is_seen() {
+        let (none, late) =
+            (Acknowledged::default(), Acknowledged { is_reordered: true, ..Acknowledged::default() });
+        let lost = |arrived, acknowledged| lost_by(Reordering::Rack, arrived, acknowledged, false);
+        assert_eq!(lost(&[2, 5, 7], &none), [0, 1, 3, 4, 6]);
+        assert_eq!(lost(&[2, 7], &none), [] as [u64; 0], "two are not enough, however far they are");
+        assert_eq!(lost(&[2, 5, 7], &late), [] as [u64; 0]);
+        assert_eq!(
+            lost_by(Reordering::Fixed, &[2, 7], &none, false),
+            [0, 1, 3, 4],
+            "RFC 9002 counts numbers"
+        );
+    }
+
+    #[test]
+    fn during_a_recovery_one_later_packet_is_enough_until_reordering_is_seen() {
+        let late = Acknowledged { is_reordered: true, ..Acknowledged::default() };
+        assert_eq!(lost_by(Reordering::Rack, &[2], &Acknowledged::default(), true), [0, 1]);
+        assert_eq!(lost_by(Reordering::Rack, &[2], &late, true), [] as [u64; 0]);
+    }
+
+    #[test]
+    fn after_reordering_a_packet_is_lost_a_quarter_of_the_smallest_rtt_later() {
+        let (mut flight, rtt) = after(&[5]);
+        let mut thresholds = Thresholds::new(&Config::tcp());
+        thresholds.on_acknowledged(
+            &flight,
+            &Acknowledged { is_reordered: true, ..Acknowledged::default() },
+            10,
+        );
+        thresholds.detect(at(124), &mut flight, &rtt, false);
+        assert_eq!((lost(&flight), thresholds.next_timer()), (vec![], at(125)));
+        thresholds.detect(at(126), &mut flight, &rtt, false);
+        assert_eq!((lost(&flight), thresholds.next_timer()), (vec![0, 1], at(127)));
+    }
+
+    #[test]
+    fn the_packet_threshold_can_grow_to_the_distance_of_a_late_packet() {
+        let (mut flight, rtt) = after(&[7]);
+        let mut thresholds = Thresholds::new(&Config { reordering: Reordering::Distance, ..Config::tcp() });
+        thresholds.detect(at(100), &mut flight, &rtt, false);
+        assert_eq!(lost(&flight), [0, 1, 2, 3, 4]);
+        let acknowledged = flight.acknowledged_for_test(1, &[1], 0);
+        thresholds.on_acknowledged(&flight, &acknowledged, 10);
+        let (mut flight, _) = after(&[7]);
+        thresholds.detect(at(100), &mut flight, &rtt, false);
+        assert_eq!(lost(&flight), [0], "seven above are enough, six are not");
     }
 }

@@ -14,7 +14,8 @@ pub(crate) enum Onset {
 /// One loss episode at a time: from the first loss until what was sent before it is settled.
 ///
 /// QUIC's episode ends when a packet sent after its beginning is acknowledged (RFC 9002 7.3.2), TCP's when everything
-/// sent before its beginning has arrived (RFC 6582, RFC 6675).
+/// sent before its beginning has arrived (RFC 6582, RFC 6675). An episode that has ended is remembered until the next one
+/// begins: its losses may still turn out to be late packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Episode {
     tcp: bool,
@@ -23,13 +24,30 @@ pub(crate) struct Episode {
     number: u64,
     /// Stream offset sent up to then.
     offset: u64,
+    /// Lowest packet declared lost in it.
+    first_lost: u64,
     /// Packets declared lost in it, and how many of those turned out to be delivered.
     lost: u64,
     spurious: u64,
-    /// Whether a timeout was part of it.
-    timed_out: bool,
+    /// A timeout that was part of it, if any.
+    timeout: Timeout,
+    /// Whether congestion is certain: a mark was part of it.
+    is_certain: bool,
     /// Whether the stream was completed further since it began.
     advanced: bool,
+}
+
+/// A timeout of an episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Timeout {
+    None,
+    /// No packet sent after it was acknowledged: a packet sent before it that arrives shows that it was false. `number` is the
+    /// first packet sent after it.
+    Open {
+        number: u64,
+    },
+    /// It was a real one.
+    Real,
 }
 
 impl Episode {
@@ -39,11 +57,18 @@ impl Episode {
             active: false,
             number: 0,
             offset: 0,
+            first_lost: u64::MAX,
             lost: 0,
             spurious: 0,
-            timed_out: false,
+            timeout: Timeout::None,
+            is_certain: false,
             advanced: false,
         }
+    }
+
+    /// Whether an episode lasts until everything sent before it has arrived.
+    pub(crate) const fn is_of_tcp(&self) -> bool {
+        self.tcp
     }
 
     /// Whether an episode is going on.
@@ -73,37 +98,75 @@ impl Episode {
 
     /// Whether what a timeout declared lost has not all arrived, with the stream complete up to `complete`.
     pub(crate) const fn is_after_timeout(&self, complete: u64) -> bool {
-        self.timed_out && complete < self.offset
+        !matches!(self.timeout, Timeout::None) && complete < self.offset
     }
 
-    /// So many packets were declared lost.
-    pub(crate) const fn count_lost(&mut self, packets: u64) {
+    /// Packets from `first` on were declared lost, `packets` of them.
+    pub(crate) fn count_lost(&mut self, first: u64, packets: u64) {
+        self.first_lost = self.first_lost.min(first);
         self.lost += packets;
     }
 
-    /// So many packets arrived that had been declared lost; returns whether the whole episode was a false alarm.
+    /// The receiver reported a mark: what began the episode was congestion, whatever becomes of its losses.
+    pub(crate) const fn on_mark(&mut self) {
+        self.is_certain = true;
+    }
+
+    /// The lowest packet that counts as one of the episode's losses.
+    pub(crate) const fn first_lost(&self) -> u64 {
+        self.first_lost
+    }
+
+    /// Packets of the episode arrived that had been declared lost; returns whether the whole episode was a false alarm. A
+    /// timeout was one with the first such packet (RFC 3522), losses were with the last.
     pub(crate) const fn count_spurious(&mut self, packets: u64) -> bool {
         let before = self.spurious;
         self.spurious += packets;
-        before < self.lost && self.lost <= self.spurious && !self.timed_out && self.active
+        match self.timeout {
+            Timeout::None => before < self.lost && self.lost <= self.spurious && !self.is_certain,
+            Timeout::Open { .. } => packets > 0 && !self.is_certain,
+            Timeout::Real => false,
+        }
     }
 
-    /// The timer declared everything before `number` and `offset` lost.
-    pub(crate) const fn on_timeout(&mut self, number: u64, offset: u64) {
+    /// The timer declared packets from `first` on and everything before `number` and `offset` lost. A repeated timeout
+    /// belongs to the first; one within an episode is real.
+    pub(crate) fn on_timeout(&mut self, first: u64, number: u64, offset: u64) {
+        match self.timeout {
+            Timeout::Open { .. } => {}
+            Timeout::None | Timeout::Real => {
+                let is_real = self.active || !self.tcp;
+                *self = Self::new(self.tcp);
+                self.first_lost = first;
+                self.timeout = if is_real { Timeout::Real } else { Timeout::Open { number } };
+            }
+        }
         self.active = false;
         (self.number, self.offset) = (number, offset);
-        self.timed_out = true;
     }
 
     /// Packet `newest` was acknowledged, and the stream is complete up to `complete`; returns whether that ended
     /// the episode.
     pub(crate) const fn on_ack(&mut self, newest: u64, complete: u64) -> bool {
+        if let Timeout::Open { number } = self.timeout
+            && newest >= number
+        {
+            self.timeout = Timeout::Real;
+        }
         let settled = if self.tcp { complete >= self.offset } else { newest >= self.number };
         let ended = self.active && settled;
         if ended {
             self.active = false;
         }
         ended
+    }
+
+    /// The episode was a false alarm: it is over, and so is its timeout; returns whether it had one.
+    pub(crate) const fn undo(&mut self) -> bool {
+        let timed_out = !matches!(self.timeout, Timeout::None);
+        self.active = false;
+        self.timeout = Timeout::None;
+        timed_out
     }
 
     /// The episode is over.
@@ -142,16 +205,52 @@ mod tests {
     fn an_episode_is_a_false_alarm_when_all_its_losses_arrive() {
         let mut episode = Episode::new(false);
         episode.on_congestion(5, 20, 0);
-        episode.count_lost(2);
+        episode.count_lost(4, 2);
         assert!(!episode.count_spurious(1));
         assert!(episode.count_spurious(1));
-        // Several at once: what is counted beyond the episode's own losses are those of an earlier one.
-        episode.begin(30, 0);
-        episode.count_lost(2);
-        assert!(episode.count_spurious(3));
         assert!(!episode.count_spurious(0));
-        episode.on_timeout(40, 0);
-        episode.count_lost(5);
-        assert!(!episode.count_spurious(4));
+    }
+
+    #[test]
+    fn an_episode_that_has_ended_can_still_turn_out_to_be_a_false_alarm() {
+        for tcp in [true, false] {
+            let mut episode = Episode::new(tcp);
+            episode.on_congestion(5, 20, 20_000);
+            episode.count_lost(5, 1);
+            assert!(episode.on_ack(20, 20_000));
+            assert!(episode.count_spurious(1));
+            // What is lost afterwards is another episode.
+            assert!(episode.on_congestion(25, 30, 30_000));
+        }
+    }
+
+    #[test]
+    fn a_mark_is_no_false_alarm() {
+        let mut episode = Episode::new(true);
+        episode.on_congestion(5, 20, 20_000);
+        episode.count_lost(5, 1);
+        episode.on_mark();
+        assert!(!episode.count_spurious(1));
+    }
+
+    #[test]
+    fn one_packet_from_before_it_shows_that_a_timeout_was_false_unless_a_later_one_came_first() {
+        let mut episode = Episode::new(true);
+        episode.on_timeout(10, 40, 40_000);
+        episode.on_timeout(40, 41, 40_000);
+        assert_eq!((episode.first_lost(), episode.is_after_timeout(39_999)), (10, true));
+        assert!(!episode.on_ack(10, 11_000) && episode.count_spurious(1));
+        assert!(episode.undo() && !episode.is_after_timeout(11_000));
+        episode.on_timeout(50, 60, 60_000);
+        episode.on_ack(60, 51_000);
+        assert!(!episode.count_spurious(1), "its retransmission was needed");
+    }
+
+    #[test]
+    fn a_timeout_within_an_episode_is_real() {
+        let mut episode = Episode::new(true);
+        episode.on_congestion(5, 20, 20_000);
+        episode.on_timeout(6, 30, 30_000);
+        assert!(!episode.count_spurious(1));
     }
 }

@@ -80,10 +80,13 @@ impl Recovery {
         }
     }
 
-    /// Packets arrived that had been declared lost; returns whether the whole episode was a false alarm that is to be undone.
-    #[inline]
-    pub(crate) const fn on_spurious(&mut self, packets: u64) -> bool {
-        packets > 0 && self.episode.count_spurious(packets) && self.undo
+    /// Packets arrived, some of which had been declared lost; returns whether the whole episode, which may have ended, was a
+    /// false alarm that is to be undone (RFC 3708, RFC 4015).
+    #[cold]
+    pub(crate) fn on_spurious(&mut self, arrived: &[AckedPacket]) -> bool {
+        let first = self.episode.first_lost();
+        let packets = arrived.iter().filter(|packet| packet.was_lost && packet.number >= first).count();
+        self.episode.count_spurious(packets as u64) && self.undo
     }
 
     /// Packet `newest` was acknowledged, and the stream is complete up to `complete`; returns whether that ended the episode.
@@ -96,8 +99,14 @@ impl Recovery {
         ended
     }
 
-    /// The episode was a false alarm.
-    pub(crate) fn undo(&mut self, now: Time) {
+    /// The episode was a false alarm; returns whether a timeout was part of it.
+    pub(crate) fn undo(&mut self, now: Time) -> bool {
+        self.close(now);
+        self.episode.undo()
+    }
+
+    /// Persistent congestion was found: the window is the smallest there is and may grow from there (RFC 9002 B.8).
+    pub(crate) fn on_persistent_congestion(&mut self, now: Time) {
         self.episode.end();
         self.close(now);
     }
@@ -118,7 +127,9 @@ impl Recovery {
             (Onset::IfSentSince, Some(newest)) => self.on_congestion(newest.number, next),
             _ => false,
         };
-        self.episode.count_lost(lost.len() as u64);
+        if let Some(first) = lost.first() {
+            self.episode.count_lost(first.number, lost.len() as u64);
+        }
         if begins {
             self.episodes += 1;
             // One that QUIC has going on ends with it.
@@ -128,14 +139,20 @@ impl Recovery {
         begins
     }
 
-    /// Packets up to `newest` were lost or marked while `next` was to be sent; returns whether that begins an episode.
-    pub(crate) const fn on_congestion(&mut self, newest: u64, next: Frontier) -> bool {
+    /// Packets up to `newest` were marked while `next` was to be sent; returns whether that begins an episode.
+    pub(crate) const fn on_mark(&mut self, newest: u64, next: Frontier) -> bool {
+        let begins = self.on_congestion(newest, next);
+        self.episode.on_mark();
+        begins
+    }
+
+    const fn on_congestion(&mut self, newest: u64, next: Frontier) -> bool {
         self.episode.on_congestion(newest, next.number, next.offset)
     }
 
-    /// The timer declared everything lost while `next` was to be sent.
-    pub(crate) fn on_timeout(&mut self, now: Time, next: Frontier) {
-        self.episode.on_timeout(next.number, next.offset);
+    /// The timer declared packet `first` and everything after it lost while `next` was to be sent.
+    pub(crate) fn on_timeout(&mut self, now: Time, first: u64, next: Frontier) {
+        self.episode.on_timeout(first, next.number, next.offset);
         self.close(now);
     }
 
@@ -165,11 +182,21 @@ impl Recovery {
         }
     }
 
-    /// Bytes that windows grow by with an ACK of `acked_bytes`, the stream being complete up to `complete`.
+    /// Bytes that windows grow by with an ACK of `acked_bytes`, the stream being complete up to `complete`. An ACK that only
+    /// reports a hole lets TCP's window grow by none, until reordering was seen (Linux v6.12, `net/ipv4/tcp_input.c`,
+    /// `tcp_may_raise_cwnd`).
     #[inline]
-    pub(crate) const fn growth_bytes(&self, acked_bytes: u64, advance: &Advance, complete: u64) -> u64 {
+    pub(crate) const fn growth_bytes(
+        &self,
+        acked_bytes: u64,
+        advance: &Advance,
+        complete: u64,
+        reports_hole: bool,
+    ) -> u64 {
         if self.cumulative_growth {
             ns3::growth_bytes(advance, self.episode.is_after_timeout(complete))
+        } else if reports_hole {
+            0
         } else {
             acked_bytes
         }
@@ -224,8 +251,10 @@ mod tests {
         for undo in [true, false] {
             let mut recovery = Recovery::new(&Config { undo, ..Config::tcp() });
             recovery.on_losses(at(10), Onset::IfSentSince, &[lost(5), lost(6)], NEXT);
-            assert!(!recovery.on_spurious(1));
-            assert_eq!(recovery.on_spurious(1), undo);
+            let arrived = |number| [AckedPacket { was_lost: true, ..lost(number) }];
+            assert!(!recovery.on_spurious(&arrived(4)), "of an earlier episode");
+            assert!(!recovery.on_spurious(&arrived(5)));
+            assert_eq!(recovery.on_spurious(&arrived(6)), undo);
         }
     }
 

@@ -32,7 +32,7 @@ impl Sender {
         let acknowledged = self.flight.collect(frame);
         let mut advance = self.detector.advance(&mut self.flight, frame.next_offset);
         advance.completed_bytes = self.stream.advance(frame.next_offset);
-        let is_false_alarm = self.recovery.on_spurious(acknowledged.spurious);
+        let is_false_alarm = acknowledged.spurious > 0 && self.recovery.on_spurious(self.flight.acked());
         let Some(newest) = acknowledged.newest else {
             self.on_duplicate(now, frame, in_flight_before_bytes);
             return self.free_buffers(now, frame.next_offset);
@@ -55,15 +55,21 @@ impl Sender {
             self.controller.on_recovered(now);
         }
         if is_false_alarm {
-            self.recovery.undo(now);
-            self.controller.on_spurious_loss(now);
+            self.undo(now);
         }
         let round_start = arrived.is_some_and(|arrived| self.ends_round(&arrived));
-        self.detector.on_new();
+        let next_number = self.flight.next_number();
+        let departed_bytes = self.detector.departed_bytes();
+        self.detector.on_new(&self.flight, &acknowledged, next_number);
         let lost_bytes = self.detect_losses(now, in_flight_before_bytes, &advance, true);
         self.take_ecn(now, frame, newest.number);
         let acked_bytes = acknowledged.bytes;
-        let growth_bytes = self.recovery.growth_bytes(acked_bytes, &advance, self.stream.complete());
+        let reports_hole = advance.completed_bytes == 0
+            && self.recovery.episode().is_of_tcp()
+            && !self.detector.has_seen_reordering()
+            && (self.recovery.episode().is_active() || self.flight.has_hole());
+        let complete = self.stream.complete();
+        let growth_bytes = self.recovery.growth_bytes(acked_bytes, &advance, complete, reports_hole);
         let rtt = self.rtt.reported(rtt);
         let news =
             News { acked_bytes, growth_bytes, lost_bytes, rtt, rate, round_start, in_flight_before_bytes };
@@ -72,7 +78,9 @@ impl Sender {
             self.rounds.begin(self.flight.bytes());
         }
         let is_safe = lost_bytes == 0 && self.flight.first_in_flight() > lower_edge;
-        self.recovery.proceed(acked_bytes, self.flight.bytes(), is_safe, &advance);
+        // What duplicate ACKs stood for is counted.
+        let delivered_bytes = acked_bytes.saturating_sub(departed_bytes);
+        self.recovery.proceed(delivered_bytes, self.flight.bytes(), is_safe, &advance);
         if self.detector.wants_head(self.recovery.episode(), &advance) {
             self.probes = self.probes.max(1);
         }
@@ -91,7 +99,8 @@ impl Sender {
         self.free_buffers(now, complete);
         let is_progress = self.detector.is_progress(advance, self.stream.complete());
         self.timers.on_ack(now, is_progress, advance, &mut self.recovery);
-        self.flight.forget(now - self.detector.memory(&self.rtt));
+        self.note_flight();
+        self.flight.forget(now, now - self.detector.memory(&self.rtt));
         if self.blocked
             && self.pacer.restarts_when_blocked()
             && let Some(rate) = self.pacing_rate()
@@ -100,15 +109,29 @@ impl Sender {
         }
     }
 
+    /// The timer learns what is in flight.
+    pub(super) fn note_flight(&mut self) {
+        let is_single = self.flight.bytes() <= u64::from(self.payload_bytes);
+        let is_recovering = self.recovery.episode().is_active() || self.flight.has_hole();
+        self.timers.set_flight(is_single, is_recovering);
+    }
+
     /// An ACK that acknowledged nothing new.
     fn on_duplicate(&mut self, now: Time, frame: &AckFrame, in_flight_before_bytes: u64) {
         if !frame.feedback.is_empty() {
             self.tell_controller(now, frame, &News { in_flight_before_bytes, ..News::default() });
         }
+        let departed_before_bytes = self.detector.departed_bytes();
         if self.detector.on_duplicate(&self.flight, self.recovery.episode()) {
             self.detect_losses(now, in_flight_before_bytes, &Advance::default(), false);
             self.refresh_control();
             self.repeat_at_once();
+        } else {
+            // Without selective acknowledgement a duplicate ACK counts as one packet delivered (RFC 6937 2).
+            let departed_bytes = self.detector.departed_bytes() - departed_before_bytes;
+            if departed_bytes > 0 {
+                self.recovery.proceed(departed_bytes, self.pipe_bytes(), false, &Advance::default());
+            }
         }
     }
 
@@ -127,6 +150,17 @@ impl Sender {
         }
         self.probes = self.probes.max(again.len() as u32);
         self.sampler.on_lost(before - self.flight.bytes());
+    }
+
+    /// The present or latest episode was a false alarm. After a timeout what waits to be sent again is in flight as before.
+    #[cold]
+    fn undo(&mut self, now: Time) {
+        let first = self.recovery.episode().first_lost();
+        if self.recovery.undo(now) {
+            let flight = &mut self.flight;
+            self.stream.keep_resends(|number| number < first || !flight.restore(number));
+        }
+        self.controller.on_spurious_loss(now);
     }
 
     /// The RTT of the packet that the detector times, if the ACK has one.
@@ -191,6 +225,7 @@ impl Sender {
             in_flight_bytes: self.flight.bytes(),
             peak_in_flight_bytes: self.rounds.peak_in_flight(),
             window_limited: self.rounds.was_window_limited(),
+            pacing_limited: self.rounds.was_pacing_limited(),
             app_limited: self.sampler.is_app_limited(),
             delivered_bytes: self.sampler.delivered_bytes(),
             rate: news.rate,
@@ -219,7 +254,8 @@ impl Sender {
         let before = self.flight.bytes();
         self.flight.begin_losses();
         let episode = self.recovery.episode();
-        let onset = self.detector.detect(now, &mut self.flight, &self.rtt, episode, advance);
+        let complete = self.stream.complete();
+        let onset = self.detector.detect(now, &mut self.flight, &self.rtt, episode, complete, advance);
         if self.flight.lost().is_empty() && onset != Onset::Yes {
             return 0;
         }
@@ -255,19 +291,31 @@ impl Sender {
         if new_episode {
             self.resend_head();
         }
-        let limit = self.timers.persistent_congestion(&self.rtt);
-        if limit.is_some_and(|limit| lasts_longer_than(limit, self.flight.lost())) {
-            self.timers.count_timeout();
-            let kind = TimeoutKind::PersistentCongestion;
-            let in_flight_before_bytes = before;
-            let timeout =
-                Timeout { now, kind, repeated: false, in_flight_before_bytes, next_number: next.number };
-            self.controller.on_timeout(&timeout);
-        }
         if new_episode {
             self.reduce(before.max(in_flight_before));
         }
+        let limit = self.timers.persistent_congestion(&self.rtt);
+        let first_sample_at = self.rtt.first_sample_at();
+        if limit.is_some_and(|limit| lasts_longer_than(limit, first_sample_at, self.flight.lost())) {
+            self.take_persistent_congestion(now, before, next.number);
+        }
         lost_bytes
+    }
+
+    /// Persistent congestion (RFC 9002 7.6): the window is the smallest there is, the minimum RTT is that of the next sample
+    /// (5.2), and nothing of the episode remains (B.8).
+    fn take_persistent_congestion(&mut self, now: Time, in_flight_before_bytes: u64, next_number: u64) {
+        self.timers.count_timeout();
+        let kind = TimeoutKind::PersistentCongestion;
+        self.controller.on_timeout(&Timeout {
+            now,
+            kind,
+            repeated: false,
+            in_flight_before_bytes,
+            next_number,
+        });
+        self.recovery.on_persistent_congestion(now);
+        self.rtt.forget_min();
     }
 
     /// What the detector declares lost as well when an episode begins leaves before everything else.
@@ -284,7 +332,7 @@ impl Sender {
     fn reduce(&mut self, flight: u64) {
         self.refresh_control();
         let (window, unacknowledged) = (self.control.window_bytes, self.stream.outstanding_bytes());
-        self.recovery.reduce(window, flight, unacknowledged, self.flight.bytes());
+        self.recovery.reduce(window, flight, unacknowledged, self.pipe_bytes());
     }
 
     /// The receiver counts packets by codepoint: new marks are told to the controller.
@@ -296,7 +344,7 @@ impl Sender {
         }
         self.ecn = frame.ecn;
         if ce_packets > 0 {
-            let new_episode = self.recovery.on_congestion(newest, self.frontier());
+            let new_episode = self.recovery.on_mark(newest, self.frontier());
             let (in_flight_bytes, srtt) = (self.flight.bytes(), self.rtt.smoothed());
             self.controller.on_ecn(&Ecn { now, ce_packets, packets, new_episode, in_flight_bytes, srtt });
             if new_episode {

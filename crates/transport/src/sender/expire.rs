@@ -33,6 +33,7 @@ impl Sender {
             self.integrate_to(now);
             self.detect_losses(now, 0, &Advance::default(), false);
             self.refresh_control();
+            self.note_flight();
         }
         if self.is_waiting() && self.timers.expiry(&self.rtt, self.opening.is_over()) <= now {
             self.integrate_to(now);
@@ -79,7 +80,8 @@ impl Sender {
     fn forget_flight(&mut self, now: Time) -> u64 {
         let in_flight_before_bytes = self.flight.bytes();
         self.flight.begin_losses();
-        for number in self.flight.first_in_flight()..self.flight.next_number() {
+        let first = self.flight.first_in_flight();
+        for number in first..self.flight.next_number() {
             self.flight.lose(number);
         }
         self.sampler.on_lost(in_flight_before_bytes - self.flight.bytes());
@@ -88,7 +90,7 @@ impl Sender {
             self.stream.sort_resends();
         }
         let next = self.frontier();
-        self.recovery.on_timeout(now, next);
+        self.recovery.on_timeout(now, first, next);
         next.number
     }
 }

@@ -62,6 +62,9 @@ pub struct Sender {
     codepoint: EcnMode,
     window_rounding: WindowRounding,
     limited_transmit: bool,
+    /// Whether windows decay while nothing is in flight, and for how many timeouts nothing was before the next packet.
+    restart_window: bool,
+    idle_timeouts: u32,
     /// Whether the flow was asked for packets since its start.
     started: bool,
     /// Connection set-up.
@@ -110,6 +113,8 @@ impl Sender {
             codepoint: config.ecn,
             window_rounding: config.window_rounding,
             limited_transmit: config.limited_transmit,
+            restart_window: config.restart_window,
+            idle_timeouts: 0,
             started: false,
             opening: Opening::new(config),
             blocked: false,
@@ -185,7 +190,12 @@ impl Sender {
 
     /// Bytes that may be in flight now.
     pub fn window_bytes(&self) -> u64 {
-        self.recovery.window().unwrap_or(self.control.window_bytes).min(self.max_window_bytes)
+        self.allowed_bytes().min(self.max_window_bytes)
+    }
+
+    /// Bytes that controller and recovery allow in flight.
+    fn allowed_bytes(&self) -> u64 {
+        self.recovery.window().unwrap_or(self.control.window_bytes)
     }
 
     /// Whether the flow has begun and is not over: later its state says nothing any more.

@@ -33,9 +33,12 @@ impl Sender {
         if payload.is_none() && self.keepalive.at() <= now {
             self.keepalive.restart(now);
         }
+        if payload.is_some() && self.flight.bytes() == 0 {
+            self.note_pause(now);
+        }
         self.blocked = payload.is_some_and(|next| !forced && !self.window_admits(next.payload_bytes));
-        if self.blocked {
-            self.rounds.note_window_limited();
+        if let Some(next) = payload.filter(|_| self.blocked) {
+            self.note_blocked(next.payload_bytes);
         }
         let rate = self.pacing_rate();
         if let Some(rate) = rate {
@@ -49,17 +52,53 @@ impl Sender {
             && !self.bursts.goes_on(now);
         let Some(next) = next.filter(|_| !waits) else {
             self.pacer.set_waiting(waits);
+            if waits && payload.is_some() {
+                self.note_paced(now);
+            }
             return false;
         };
         if !(self.bursts.is_off() || forced || next.filler || self.burst_admits(now, rate)) {
             self.blocked = true;
-            self.rounds.note_window_limited();
+            if self.allowed_bytes() <= self.max_window_bytes {
+                self.rounds.note_window_limited();
+            }
             self.pacer.set_waiting(false);
             return false;
         }
         self.probes = self.probes.saturating_sub(1);
         self.transmit(now, &next, rate, data);
         true
+    }
+
+    /// A packet of `payload_bytes` is kept back. Only the controller's window counts as a limit that the controller may
+    /// raise, not the largest one that is configured.
+    fn note_blocked(&mut self, payload_bytes: u32) {
+        if self.pipe_bytes() + u64::from(payload_bytes) > self.allowed_bytes() {
+            self.rounds.note_window_limited();
+        }
+    }
+
+    /// Bytes in flight, less those that have left the flight though no ACK says which.
+    pub(super) const fn pipe_bytes(&self) -> u64 {
+        self.flight.bytes().saturating_sub(self.detector.departed_bytes())
+    }
+
+    /// The pacer keeps a packet back: without it what waits might fill the window.
+    fn note_paced(&mut self, now: Time) {
+        let allowed = self.allowed_bytes();
+        if allowed <= self.max_window_bytes
+            && !self.rounds.is_limited()
+            && self.flight.bytes().saturating_add(self.stream.sendable_bytes(now)) >= allowed
+        {
+            self.rounds.note_pacing_limited();
+        }
+    }
+
+    /// Data wait, and nothing is in flight: for how many timeouts nothing was.
+    fn note_pause(&mut self, now: Time) {
+        if self.restart_window && self.stream.next_offset() > 0 {
+            self.idle_timeouts = self.timers.idle_timeouts(now, &self.rtt);
+        }
     }
 
     /// Whether the next packet belongs to a burst that has begun, or begins one.
@@ -134,7 +173,7 @@ impl Sender {
             return new;
         }
         if self.probes > 0 && self.flight.bytes() > 0 {
-            return Stream::oldest(&mut self.flight);
+            return Stream::outstanding(&mut self.flight, self.timers.repeats_latest());
         }
         if !is_held_back && self.flight.bytes() < self.window_bytes() {
             self.sampler.mark_app_limited(self.flight.bytes());
@@ -158,7 +197,7 @@ impl Sender {
     #[inline]
     fn window_admits(&self, payload_bytes: u32) -> bool {
         let payload = u64::from(payload_bytes);
-        let in_flight = self.flight.bytes().saturating_sub(self.detector.departed_bytes());
+        let in_flight = self.pipe_bytes();
         let window = self.window_bytes();
         // Nothing in flight: one packet may leave, or a window below one packet would block for ever. A controller that has a
         // timer set reopens the window itself (schemes that grant credit).
@@ -222,6 +261,7 @@ impl Sender {
                 filler,
                 frame: mark.number,
                 frame_end,
+                idle_timeouts: core::mem::take(&mut self.idle_timeouts),
             };
             self.controller.on_sent(&sent);
             message = self.controller.message(&sent);

@@ -1,10 +1,24 @@
 //! A sender and a receiver joined by a fixed delay, under virtual time. Losses are given by packet number, so a test
 //! reads like a script.
 
-use congestion::{Controller, Parameters, ReceiverHalf, Start};
+use congestion::{Controller, FieldSink, Parameters, ReceiverHalf, Start};
 use std::collections::VecDeque;
 use transport::{AckFrame, Application, ApplicationSpec, Config, Data, EcnCounts, EcnMode, Receiver, Sender};
 use units::{Span, Time};
+
+const fn ms(ms: u64) -> Time {
+    Time::from_ns(ms * 1_000_000)
+}
+
+/// Fields by name.
+#[derive(Default)]
+struct Fields(Vec<(&'static str, f64)>);
+
+impl FieldSink for Fields {
+    fn put(&mut self, name: &'static str, _unit: &'static str, value: f64) {
+        self.0.push((name, value));
+    }
+}
 
 /// Both ends of a flow.
 pub(crate) struct Pair {
@@ -20,6 +34,8 @@ pub(crate) struct Pair {
     pub(crate) mark: Vec<u64>,
     /// Packet numbers that arrive so many milliseconds later.
     pub(crate) late: Vec<(u64, u64)>,
+    /// Packets that leave from the first of these milliseconds on arrive at the second one at the earliest.
+    pub(crate) hold: Option<(u64, u64)>,
     /// ACK numbers that never arrive.
     pub(crate) drop_acks: Vec<u64>,
     /// Every packet sent, with the time it left.
@@ -67,6 +83,7 @@ impl Pair {
             drop: Vec::new(),
             mark: Vec::new(),
             late: Vec::new(),
+            hold: None,
             drop_acks: Vec::new(),
             sent: Vec::new(),
             delivered: 0,
@@ -112,7 +129,12 @@ impl Pair {
             if !self.drop.contains(&data.number) {
                 let late =
                     self.late.iter().find(|(number, _)| *number == data.number).map_or(0, |(_, ms)| *ms);
-                let at = self.now + self.delay + Span::from_ms(late);
+                let mut at = self.now + self.delay + Span::from_ms(late);
+                if let Some((from, to)) = self.hold
+                    && self.now >= ms(from)
+                {
+                    at = at.max(ms(to));
+                }
                 let place = self.towards_receiver.partition_point(|(other, _)| *other <= at);
                 self.towards_receiver.insert(place, (at, data));
             }
@@ -126,6 +148,18 @@ impl Pair {
                 self.towards_sender.push_back((self.now + self.delay, frame.clone()));
             }
         }
+    }
+
+    /// The controller's window, packets.
+    pub(crate) fn window(&self) -> u64 {
+        self.field("cwnd") as u64
+    }
+
+    /// The latest value of one of the controller's fields.
+    pub(crate) fn field(&self, name: &'static str) -> f64 {
+        let mut fields = Fields::default();
+        self.sender.fields(&mut fields);
+        fields.0.iter().find(|(field, _)| *field == name).expect("the controller has it").1
     }
 
     /// Packets sent in the half-open interval of milliseconds.

@@ -105,6 +105,7 @@ struct dumbbell_ack {
     /* the receiver has the stream up to here: TCP's cumulative acknowledgement; 0 where nothing is sent again */
     uint64_t complete_bytes;
     uint64_t sent_bytes; /* the stream was sent up to here; what is sent again does not count twice */
+    bool pacing_limited; /* the pacer kept packets back since the previous round trip that would have filled the window */
     /* with losses_with_ack: the packets that were lost by this ACK, in ascending order, and whether the first loss of an
      * episode is among them; otherwise none */
     const struct dumbbell_packet *lost;
@@ -152,6 +153,7 @@ struct dumbbell_sent {
      * two frames */
     uint32_t frame;
     bool frame_end; /* the frame ends with this packet */
+    uint32_t idle_timeouts; /* retransmission timeouts since the packet before, with nothing in flight: a window may decay */
 };
 
 /* The receiver reported new CE marks. Called before on_ack of the same ACK. */
@@ -275,7 +277,7 @@ struct dumbbell_controller {
 /* Whether a window may grow: it limited what was sent, or, in slow start, it is less than twice what was in flight. */
 static inline bool dumbbell_may_grow(const struct dumbbell_ack *ack, double window_bytes, bool in_slow_start)
 {
-    return ack->window_limited || (in_slow_start && window_bytes < 2.0 * (double)ack->peak_in_flight_bytes);
+    return ack->window_limited || ack->pacing_limited || (in_slow_start && window_bytes < 2.0 * (double)ack->peak_in_flight_bytes);
 }
 
 /* When the ACK left, on the receiver's clock: after the last packet arrived it was held for so long. DUMBBELL_NONE

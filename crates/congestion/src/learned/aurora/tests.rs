@@ -26,6 +26,7 @@ fn send(policy: &mut Aurora, ms: u64, number: u64) {
         filler: false,
         frame: 0,
         frame_end: false,
+        idle_timeouts: 0,
     });
 }
 
@@ -47,6 +48,7 @@ fn ack(policy: &mut Aurora, ms: u64, rtt_ms: u64) {
         in_flight_bytes: 0,
         peak_in_flight_bytes: 0,
         window_limited: false,
+        pacing_limited: false,
         app_limited: false,
         delivered_bytes: 0,
         rate: None,

@@ -191,6 +191,7 @@ impl Policy for Orca {
 
     fn on_sent(&mut self, event: &Sent) {
         self.socket.on_sent(event);
+        self.cubic.on_sent(event);
     }
 
     fn on_ack(&mut self, ack: &Ack<'_>) {

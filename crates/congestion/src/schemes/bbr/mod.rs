@@ -395,8 +395,8 @@ impl Controller for Bbr {
             self.lost_bytes += timeout.in_flight_before_bytes;
         }
         self.recovery.enter_loss(self.delivered_bytes + timeout.in_flight_before_bytes);
-        // Everything outstanding is lost; one packet goes out to see what the path still carries.
-        self.window.packets = 1.0;
+        // Little goes out to see what the path still carries.
+        self.window.packets = timeout.window_packets();
         self.full_bps = 0;
         self.round_start = true;
         if self.update_policer(timeout.now, true, false) {
@@ -408,6 +408,7 @@ impl Controller for Bbr {
         self.full_bps = 0;
         self.full_bw_count = 0;
         self.policer.reset();
+        self.recovery.end_loss();
     }
 
     fn control(&self) -> Control {

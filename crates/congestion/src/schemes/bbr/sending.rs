@@ -52,6 +52,13 @@ impl Recovery {
         self.has_lost_retransmission = false;
     }
 
+    /// A timeout was a false alarm: the next ACK ends its aftermath.
+    pub(super) const fn end_loss(&mut self) {
+        if let State::Loss { until_delivered_bytes } = &mut self.state {
+            *until_delivered_bytes = 0;
+        }
+    }
+
     /// Returns whether TCP was in fast recovery at the last ACK.
     pub(super) fn is_fast(&self) -> bool {
         self.state == State::Recovery

@@ -32,6 +32,7 @@ impl Bbr3 {
         let Undo { state, short_term, inflight_longterm } = std::mem::take(&mut self.undo);
         self.restore_cwnd();
         self.in_recovery = false;
+        self.timeout_until = None;
         self.loss_in_round = false;
         self.reset_full_bw();
         self.short_term.bps = self.short_term.bps.max(short_term.bps);

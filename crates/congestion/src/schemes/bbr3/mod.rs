@@ -290,8 +290,8 @@ impl Controller for Bbr3 {
         self.lose_all(timeout.now, timeout.in_flight_before_bytes);
         self.in_recovery = false;
         self.timeout_until = Some(self.delivered_bytes + timeout.in_flight_before_bytes);
-        // Nothing is in flight any more; one packet goes out to see what the path still carries.
-        self.window.packets = 1.0;
+        // Little goes out to see what the path still carries.
+        self.window.packets = timeout.window_packets();
     }
 
     fn on_spurious_loss(&mut self, _now: Time) {

@@ -14,7 +14,7 @@
 //! without ACK, windows that count started packets, and pacing that restarts when the window opens. Deviations:
 //! - the transport reports losses before the ACK; they are kept and applied after the window rule, to the newest packet
 //!   of the ACK, which for one-packet ACKs is genericCC's order;
-//! - over a transport without a handshake the initial window leaves unpaced and the first ACK's RTT takes its place.
+//! - the program waits a tenth of the handshake's RTT before its first packet; here that one leaves at once.
 //!
 //! Expected (`docs/derivations.md`, Copa): alone on 46 Mbit/s, 20 ms and a token bucket of 15 kB with 0.2-2 ms of jitter
 //! 38-44 Mbit/s; Jain's index of ten flows 0.93-0.97.
@@ -23,11 +23,11 @@
 mod tests;
 
 use crate::parts::copa_gcc::{
-    DELTA, HANDSHAKE_RTT, HISTORY_MS, INITIAL_WINDOW, Losses, MIN_WINDOW, PROBE_ACKS, Startup, ns, pacing,
+    Clock, DELTA, HISTORY_MS, INITIAL_WINDOW, Losses, MIN_WINDOW, PROBE_ACKS, ns, pacing,
 };
 use crate::parts::{WindowedMax, WindowedMin};
 use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout};
-use units::{Span, Time};
+use units::Time;
 
 /// `delta_conf = constant` falls back to this at the first ACK, 1/packet.
 const DEFAULT_DELTA: f64 = 0.5;
@@ -51,7 +51,6 @@ pub(crate) const ENTRY: Entry = Entry {
             &["auto", "constant"],
             "Mode switching, or none (then delta silently becomes 0.5 at the first ACK, as in genericCC).",
         ),
-        HANDSHAKE_RTT,
     ],
     receiver: None,
     agent: None,
@@ -156,7 +155,7 @@ impl LossShare {
 struct State {
     /// Packets.
     window: f64,
-    /// Time between two packets.
+    /// Time between two packets; 0: unpaced, as before the first update of the window.
     spacing: f64,
     /// 1/packet.
     delta: f64,
@@ -175,10 +174,10 @@ struct State {
 }
 
 impl State {
-    fn new(delta: f64, spacing: f64) -> Self {
+    fn new(delta: f64) -> Self {
         Self {
             window: INITIAL_WINDOW,
-            spacing,
+            spacing: 0.0,
             delta,
             mode: Mode::Default,
             in_slow_start: true,
@@ -200,7 +199,7 @@ struct CopaGcc {
     initial_delta: f64,
     switches_modes: bool,
     mss_bytes: f64,
-    startup: Startup,
+    clock: Clock,
     rtt: RttWindows,
     losses: Losses,
     state: State,
@@ -212,26 +211,21 @@ impl CopaGcc {
         let delta = parameters.number("delta");
         let (default_delta, initial_delta) =
             if switches_modes { (delta, 1.0) } else { (DEFAULT_DELTA, delta) };
-        let startup = Startup::new(start, parameters.number("handshake_rtt_ms"));
         Self {
             default_delta,
             initial_delta,
             switches_modes,
             mss_bytes: f64::from(start.mss_bytes.max(1)),
-            startup,
+            clock: Clock::new(start),
             rtt: RttWindows::new(),
             losses: Losses::default(),
-            state: State::new(initial_delta, startup.spacing_ms()),
+            state: State::new(initial_delta),
         }
     }
 
     fn on_packet(&mut self, now: Time, sent_at: Time, lost: u64) {
         let rtt = now.since(sent_at).as_ms_f64();
-        let now_ms = self.startup.ms(now);
-        self.startup.note_rtt(rtt);
-        if self.state.spacing == 0.0 {
-            self.state.spacing = self.startup.spacing_ms();
-        }
+        let now_ms = self.clock.ms(now);
         self.rtt.push(now, rtt);
         self.update_delta(now_ms, false, rtt);
         self.update_window(now_ms);
@@ -321,11 +315,6 @@ impl CopaGcc {
 }
 
 impl Controller for CopaGcc {
-    fn on_established(&mut self, _now: Time, rtt: Span) {
-        self.startup.note_rtt(rtt.as_ms_f64());
-        self.state.spacing = self.startup.spacing_ms();
-    }
-
     fn on_loss(&mut self, loss: &Loss<'_>) {
         self.losses.note(loss.packets.len());
     }
@@ -342,7 +331,7 @@ impl Controller for CopaGcc {
     fn on_timeout(&mut self, _timeout: &Timeout) {
         self.rtt.clear();
         self.losses = Losses::default();
-        self.state = State::new(self.initial_delta, self.startup.spacing_ms());
+        self.state = State::new(self.initial_delta);
     }
 
     fn control(&self) -> Control {

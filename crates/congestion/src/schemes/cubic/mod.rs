@@ -7,7 +7,7 @@
 //! Choices where RFC 9438 leaves them open, and deviations:
 //! - the reduction starts from cwnd, as in Linux, not from the flight size; an application-limited window does not grow,
 //!   which is the guard that section 4.6 asks for with that choice;
-//! - time during which the window does not limit sending is taken out of `t` ACK by ACK (section 4.2);
+//! - time during which nothing is in flight, or the window does not limit sending, is taken out of `t` (section 4.2);
 //! - an ACK never shrinks the window, even where the look-ahead of one RTT had carried it above `W_est`;
 //! - after a timeout the first epoch has `K = 0` (section 4.8).
 //!
@@ -16,7 +16,8 @@
 
 use crate::parts::{Completed, SlowStart, Window};
 use crate::{
-    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout,
+    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start,
+    Timeout,
 };
 use units::{Span, Time};
 
@@ -62,13 +63,19 @@ pub(crate) const ENTRY: Entry = Entry {
             (0, 1_000_000),
             "L of HyStart++: most growth per ACK; 8 unpaced, 0 for no limit when pacing (RFC 9406 4.3).",
         ),
+        Parameter::flag(
+            "count_pauses",
+            false,
+            "The cubic's clock runs on while nothing is in flight, as in ns-3 (RFC 9438 4.2: it stands still).",
+        ),
     ],
     receiver: None,
     agent: None,
     policy: None,
     build: Build::Function(|parameters, start| {
         let counter = (parameters.choice("growth") == "counted").then(Counter::default);
-        Box::new(Cubic { counter, ..Cubic::new(parameters, start) })
+        let counts_pauses = parameters.flag("count_pauses");
+        Box::new(Cubic { counts_pauses, counter, ..Cubic::new(parameters, start) })
     }),
 };
 
@@ -80,16 +87,22 @@ pub(crate) struct Cubic {
     beta: f64,
     /// Reno's increase per RTT that gives a flow with this `beta` Reno's mean window (RFC 9438 4.3).
     alpha: f64,
+    /// Connections whose aggressiveness the flow has.
+    connections: f64,
     fast_convergence: bool,
     reno_friendly: bool,
+    /// The clock runs on while nothing is in flight.
+    counts_pauses: bool,
     /// For growth in whole packets.
     counter: Option<Counter>,
     completed: Completed,
     state: State,
     /// The state before the present loss episode.
     undo: Option<State>,
-    /// When the latest ACK arrived.
+    /// When the latest ACK arrived, or the packet left that ended a pause.
     acked_at: Time,
+    /// When the latest packet left.
+    sent_at: Time,
 }
 
 /// Everything a reduction changes.
@@ -150,8 +163,10 @@ impl Cubic {
             c: parameters.number("c"),
             beta,
             alpha: 3.0 * (1.0 - beta) / (1.0 + beta),
+            connections: 1.0,
             fast_convergence: parameters.flag("fast_convergence"),
             reno_friendly: parameters.flag("reno_friendly"),
+            counts_pauses: false,
             counter: None,
             completed: Completed::default(),
             state: State {
@@ -164,7 +179,17 @@ impl Cubic {
             },
             undo: None,
             acked_at: start.now,
+            sent_at: start.now,
         }
+    }
+
+    /// With the aggressiveness of several connections, of which one reduces at a loss (google/quiche@4942657,
+    /// `cubic_bytes.cc`, `Alpha`, `Beta`, `BetaLastMax`).
+    pub(crate) fn emulating(mut self, connections: f64) -> Self {
+        self.beta = (connections - 1.0 + self.beta) / connections;
+        self.alpha = 3.0 * connections * connections * (1.0 - self.beta) / (1.0 + self.beta);
+        self.connections = connections;
+        self
     }
 
     /// As Linux has it: growth in whole packets, HyStart.
@@ -250,7 +275,7 @@ impl Cubic {
         }
         let mut epoch = self.state.epoch.unwrap_or_else(|| self.begin_epoch(ack.now));
         let cwnd = self.state.window.packets;
-        let alpha = if epoch.w_est >= self.state.cwnd_prior { 1.0 } else { self.alpha };
+        let alpha = if epoch.w_est >= self.state.cwnd_prior { self.connections } else { self.alpha };
         epoch.w_est += alpha * acked / cwnd;
         let t = ack.now - epoch.began;
         if self.reno_friendly && epoch.cubic(self.c, t) < epoch.w_est {
@@ -306,14 +331,27 @@ impl Controller for Cubic {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
-        if !timeout.repeated {
+        if timeout.reduces_threshold() {
+            self.undo = Some(self.state);
             self.reduce(MIN_WINDOW);
         }
-        self.undo = None;
         self.state.w_max = 0.0;
         self.state.epoch = None;
         self.state.slow_start.on_timeout();
-        self.state.window.packets = 1.0;
+        self.state.window.packets = timeout.window_packets();
+    }
+
+    fn on_sent(&mut self, event: &Sent) {
+        let state = &mut self.state;
+        state.window.restart(event.idle_timeouts, &mut state.ssthresh);
+        if event.in_flight_bytes == u64::from(event.bytes) && !self.counts_pauses {
+            // The cubic's clock stands still while nothing is in flight. [RFC 9438 4.2]
+            if let Some(epoch) = &mut state.epoch {
+                epoch.began += event.now - self.sent_at.max(self.acked_at);
+            }
+            self.acked_at = event.now;
+        }
+        self.sent_at = event.now;
     }
 
     fn on_ecn(&mut self, ecn: &Ecn) {

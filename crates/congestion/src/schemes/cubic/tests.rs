@@ -185,14 +185,38 @@ fn a_false_alarm_is_undone_once() {
 }
 
 #[test]
-fn neither_a_mark_nor_a_timeout_can_be_undone() {
-    for harm in [|driver: &mut Driver| driver.mark(true), |driver: &mut Driver| driver.timeout(false)] {
+fn a_mark_cannot_be_undone() {
+    let mut driver = at_hundred(&[]);
+    driver.lose(1, true);
+    driver.mark(true);
+    let reduced = driver.field("cwnd");
+    driver.controller.on_spurious_loss(driver.now);
+    assert_eq!(driver.field("cwnd"), reduced);
+}
+
+#[test]
+fn a_timeout_that_was_a_false_alarm_is_undone() {
+    let mut driver = at_hundred(&[]);
+    driver.timeout(false);
+    driver.timeout(true);
+    driver.controller.on_spurious_loss(driver.now);
+    assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (100.0, f64::INFINITY));
+}
+
+#[test]
+fn a_pause_without_packets_in_flight_is_no_time_of_the_cubic() {
+    let course = |pause: Span| {
         let mut driver = at_hundred(&[]);
         driver.lose(1, true);
-        harm(&mut driver);
-        let reduced = driver.field("cwnd");
-        driver.controller.on_spurious_loss(driver.now);
-        assert_eq!(driver.field("cwnd"), reduced);
+        (0..5).for_each(|_| driver.ack_window());
+        driver.now += pause;
+        driver.in_flight_packets = 1.0;
+        driver.send();
+        (0..20).map(|_| { driver.ack_window(); driver.field("cwnd") }).collect::<Vec<_>>()
+    };
+    let (without, with) = (course(Span::ZERO), course(Span::from_secs(26)));
+    for (without, with) in without.iter().zip(&with) {
+        near(*with, *without, 0.5);
     }
 }
 

@@ -314,6 +314,7 @@ fn the_bound_counts_full_packets_and_what_is_in_flight_all_of_them() {
         filler: false,
         frame: 0,
         frame_end: false,
+        idle_timeouts: 0,
     };
     for bytes in [1300, 1300, 1300, 1300, 1300, 1300, 200] {
         let _interval = flow.fillp.message(&sent(bytes));

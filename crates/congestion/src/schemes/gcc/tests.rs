@@ -70,6 +70,7 @@ impl Link {
             filler,
             frame: 0,
             frame_end: false,
+            idle_timeouts: 0,
         };
         self.gcc.on_sent(&event);
         self.number += 1;
@@ -112,6 +113,7 @@ impl Link {
             in_flight_bytes: 0,
             peak_in_flight_bytes: 0,
             window_limited: false,
+            pacing_limited: false,
             app_limited: false,
             delivered_bytes: 0,
             rate: None,

@@ -130,6 +130,7 @@ fn probes_are_pairs_around_the_rate_and_then_the_plain_rate() {
             filler: false,
             frame: 0,
             frame_end: false,
+            idle_timeouts: 0,
         };
         scheme.on_sent(&sent(now, number));
         scheme.on_sent(&sent(now + Span::from_ms(1), number + 1));
@@ -212,6 +213,7 @@ fn an_interval_keeps_the_length_it_began_with() {
             filler: false,
             frame: 0,
             frame_end: false,
+            idle_timeouts: 0,
         });
         scheme
             .monitor

@@ -19,6 +19,17 @@ const MINIMUM_GAIN: f64 = 1.0 / 8.0;
 const MINIMUM_SHARE: f64 = 1.0 / 8.0;
 const MINIMUM_DRAIN_INTERVAL: Span = Span::from_secs(60);
 
+/// Units of an arrival time in a report, per second (RFC 8888 3.1: `Arrival time offset`).
+const REPORTED_PER_S: u64 = 1024;
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// How much later than it was an arrival is taken for that a report says came `age` before it: ages are rounded down to
+/// 1/1024 s.
+fn rounded_off_ns(age: Span) -> i64 {
+    let part = age.as_ns() % NS_PER_S * REPORTED_PER_S % NS_PER_S / REPORTED_PER_S;
+    i64::try_from(part).unwrap_or(0)
+}
+
 /// Slow average of the smallest queueing delays: clock drift, or a queue that stands.
 #[derive(Clone, Copy, Debug)]
 struct SlowMinimum {
@@ -56,6 +67,7 @@ pub(crate) struct QueueDelay {
     averaged_at: Option<Time>,
     slow_minimum: Option<SlowMinimum>,
     jitter: Option<Jitter>,
+    rounds_arrivals: bool,
     drain_after: Option<Span>,
     /// When the queue was last seen (nearly) empty.
     empty_at: Option<Time>,
@@ -73,6 +85,8 @@ pub(crate) struct DelayOptions {
     pub(crate) slow_minimum: bool,
     /// Variation of the delay is measured.
     pub(crate) jitter: bool,
+    /// Arrival times are known in the units of a report.
+    pub(crate) rounds_arrivals: bool,
 }
 
 impl QueueDelay {
@@ -86,25 +100,32 @@ impl QueueDelay {
             averaged_at: None,
             slow_minimum: options.slow_minimum.then(|| SlowMinimum::new(now)),
             jitter: options.jitter.then(Jitter::new),
+            rounds_arrivals: options.rounds_arrivals,
             drain_after: (drain_after_s > 0.0).then(|| Span::from_secs_f64(drain_after_s)),
             empty_at: None,
             newest_ns: 0,
         }
     }
 
-    /// Takes the one-way delays of a report (any clock offset); averages every `interval`.
-    pub(crate) fn add(&mut self, now: Time, packets: &[AckedPacket], interval: Span, srtt: Span) {
+    /// Takes the one-way delays of a report (any clock offset), which the receiver held for `held`; averages every
+    /// `interval`.
+    pub(crate) fn add(&mut self, now: Time, packets: &[AckedPacket], held: Span, interval: Span, srtt: Span) {
         let Some(newest) = packets.last() else { return };
+        let is_rounded = self.rounds_arrivals;
+        let delay_ns = |packet: &AckedPacket| {
+            let age = (newest.received_at - packet.received_at) + held;
+            packet.one_way_delay_ns() + if is_rounded { rounded_off_ns(age) } else { 0 }
+        };
         for packet in packets {
-            self.base.add(now, packet.one_way_delay_ns());
+            self.base.add(now, delay_ns(packet));
         }
-        self.newest_ns = newest.one_way_delay_ns();
+        self.newest_ns = delay_ns(newest);
         let base_ns = self.base.get().unwrap_or(self.newest_ns);
         let above_base_s = |ns: i64| ns.saturating_sub(base_ns).max(0) as f64 / 1e9;
         self.latest_s = above_base_s(self.newest_ns);
         if let Some(jitter) = &mut self.jitter {
             for packet in packets {
-                jitter.add(above_base_s(packet.one_way_delay_ns()), self.target_s);
+                jitter.add(above_base_s(delay_ns(packet)), self.target_s);
             }
         }
         if self.averaged_at.is_none_or(|at| now - at >= interval) {
@@ -165,5 +186,17 @@ impl QueueDelay {
     /// 1 while the delay hardly varies, 0 from 10 ms of variation on; 1 if variation is not measured.
     pub(crate) fn jitter_scale(&self) -> f64 {
         self.jitter.as_ref().map_or(1.0, Jitter::scale)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrivals_were_known_to_the_nanosecond_where_reports_have_1024ths_of_a_second() {
+        for (age_us, rounded_off_us) in [(0, 0), (976, 976), (977, 0), (1500, 523), (2_000_000, 0)] {
+            assert_eq!(rounded_off_ns(Span::from_us(age_us)) / 1000, rounded_off_us, "{age_us}");
+        }
     }
 }

@@ -18,6 +18,8 @@ pub(crate) struct Form {
     pub(crate) forgets_marks: bool,
     /// The averaged queueing delay is counted from a slow average of its minima.
     pub(crate) slow_minimum: bool,
+    /// Arrival times are known in 1/1024 s, as reports of RFC 8888 have them: the delay seems to vary by a unit.
+    pub(crate) rounds_arrivals: bool,
     /// Reactions to queueing delay are scaled by the RTT twice, and end multiplicative growth as losses do.
     pub(crate) strict_delay: bool,
     /// Shortest RTT for which multiplicative growth comes back.
@@ -26,6 +28,11 @@ pub(crate) struct Form {
     pub(crate) initial_alpha: f64,
     /// Time for which the first window holds the start rate; `None`: the first RTT.
     pub(crate) start_span: Option<Span>,
+    /// Multiplicative growth comes back from the start on, as after congestion; otherwise it is there from the start on.
+    /// (The program's clock begins with it, and `lastCongestionDetectedT_ntp` at 0.)
+    pub(crate) starts_congested: bool,
+    /// Packets are paced from the first report on, not before.
+    pub(crate) paces_after_report: bool,
     /// Near the highest bitrate the window is bounded by what that needs and by what was in flight.
     pub(crate) bounds_at_maximum: bool,
     /// How the target follows from the window.
@@ -59,10 +66,13 @@ pub(crate) const PROGRAM: Form = Form {
     loss_after_rtt: true,
     forgets_marks: true,
     slow_minimum: true,
+    rounds_arrivals: true,
     strict_delay: true,
     min_recovery_rtt: Span::ZERO,
     initial_alpha: 0.1,
     start_span: Some(Span::from_ms(100)),
+    starts_congested: true,
+    paces_after_report: true,
     bounds_at_maximum: true,
     media: MediaForm {
         adjust_gain: 0.2 / 8.0,
@@ -83,10 +93,13 @@ pub(crate) const DRAFT: Form = Form {
     loss_after_rtt: false,
     forgets_marks: false,
     slow_minimum: false,
+    rounds_arrivals: false,
     strict_delay: false,
     min_recovery_rtt: Span::from_ms(25),
     initial_alpha: 0.0,
     start_span: None,
+    starts_congested: false,
+    paces_after_report: false,
     bounds_at_maximum: false,
     media: MediaForm {
         adjust_gain: 1.0 / 16.0,

@@ -2,7 +2,7 @@
 //!
 //! It means to know 30 ms after a later packet arrived that was sent 30 ms later. To that it adds how much younger the
 //! frame of the later packet is, so what is compared is how long the two waited in the sender's queue. What this does
-//! not find is found 512 packets later.
+//! not find is found when the report before had got 512 packets further.
 
 use std::collections::VecDeque;
 use units::{Span, Time};
@@ -24,6 +24,8 @@ pub(crate) struct LateLosses {
     first: u64,
     /// Lost packets and how long they waited, in ascending order.
     lost: VecDeque<(u64, Span)>,
+    /// Newest packet of the latest report (`hiSeqAck`).
+    newest: u64,
 }
 
 impl LateLosses {
@@ -34,6 +36,7 @@ impl LateLosses {
             waits: VecDeque::new(),
             first: 0,
             lost: VecDeque::new(),
+            newest: 0,
         }
     }
 
@@ -83,13 +86,14 @@ impl LateLosses {
 
     /// Packets up to `newest` were acknowledged, these being among them; returns how many losses are known now.
     pub(crate) fn on_acked(&mut self, numbers: impl Iterator<Item = u64>, newest: u64) -> usize {
+        let reached = core::mem::replace(&mut self.newest, newest);
         if self.lost.is_empty() {
             return 0;
         }
         let longest = numbers.map(|number| self.wait(number)).max().unwrap_or(Span::ZERO);
         let before = self.lost.len();
         let after_packets = self.after_packets;
-        self.lost.retain(|&(number, wait)| number + after_packets > newest && longest <= wait + REORDER);
+        self.lost.retain(|&(number, wait)| number + after_packets >= reached && longest <= wait + REORDER);
         before - self.lost.len()
     }
 }
@@ -115,7 +119,9 @@ mod tests {
         assert_eq!(late.on_acked(std::iter::once(4), 4), 0, "20 ms");
         assert_eq!(late.on_acked(std::iter::once(5), 5), 1, "40 ms");
         late.on_lost(2);
-        assert_eq!(late.on_acked(std::iter::once(513), 513), 0);
-        assert_eq!(late.on_acked(std::iter::once(514), 514), 1);
+        for newest in [514, 515] {
+            assert_eq!(late.on_acked(std::iter::once(newest), newest), 0);
+        }
+        assert_eq!(late.on_acked(std::iter::once(516), 516), 1, "the report before had 515");
     }
 }

@@ -296,6 +296,7 @@ impl Scream {
             drain_after_s: parameters.number("drain_after_s"),
             slow_minimum: form.slow_minimum,
             jitter: parameters.flag("jitter_scaling"),
+            rounds_arrivals: form.rounds_arrivals,
         };
         let mut scream = Self {
             ref_wnd: constants.min_ref_wnd,
@@ -315,7 +316,7 @@ impl Scream {
             grown_for: 0.0,
             updated_at: start.now,
             frame_written: false,
-            congested_at: None,
+            congested_at: form.starts_congested.then_some(start.now),
             reacted_at: None,
             is_application_limited: false,
             constants,
@@ -487,7 +488,7 @@ impl Controller for Scream {
             self.notice_loss(ack.now, ack.next_number, true);
         }
         let srtt = self.smooth_rtt(ack);
-        self.delay.add(ack.now, ack.packets, self.reaction_interval(srtt), srtt);
+        self.delay.add(ack.now, ack.packets, ack.ack_delay, self.reaction_interval(srtt), srtt);
         if self.delay.take_drain(ack.now) {
             self.media.drain(ack.now, srtt);
         }
@@ -570,8 +571,9 @@ impl Controller for Scream {
         } else {
             self.constants.initial_window
         };
+        let is_paced = self.srtt.is_some() || !self.form.paces_after_report;
         Control {
-            pacing: Some(self.media.pacing()),
+            pacing: is_paced.then(|| self.media.pacing()),
             media_rate: Some(self.media.target()),
             ..Control::window(window.max(self.constants.mss as u64))
         }

@@ -407,14 +407,15 @@ fn the_program_waits_out_silence() {
 }
 
 #[test]
-fn the_program_notices_a_loss_512_packets_later() {
+fn a_loss_was_noticed_a_report_before_the_program_notices_it() {
     let mut driver = program(&[("loss_threshold", "0")]);
     driver.peak_in_flight_packets = 0.0;
     driver.now += Span::from_ms(500);
     driver.lose(1, false);
     driver.ack(1);
     let before = driver.field("ref_wnd");
-    for _ in 0..510 {
+    // As in the program, the report before has to have got 512 packets further.
+    for _ in 0..512 {
         driver.now += Span::from_ms(1);
         driver.ack(1);
     }
@@ -422,4 +423,34 @@ fn the_program_notices_a_loss_512_packets_later() {
     driver.now += Span::from_ms(1);
     driver.ack(1);
     assert!((driver.field("ref_wnd") / before - 0.7).abs() < 1e-9, "{}", driver.field("ref_wnd") / before);
+}
+
+/// It was there from the first report on, and a flow reached the link in half the time. The program's clock begins with it, and
+/// `lastCongestionDetectedT_ntp` at 0 (`ScreamV2Tx.cpp`, `initialize` and `updateCwnd`).
+#[test]
+fn multiplicative_growth_was_there_from_the_start_where_the_program_lets_it_come_back() {
+    let relative_growth = |seconds: u64| {
+        let mut driver = program(&[("loss_delay_packets", "0")]);
+        for span in [Span::from_ms(40) + Span::from_secs(seconds), Span::from_ms(40)] {
+            driver.ack(1);
+            driver.now += span;
+        }
+        driver.ack(1);
+        driver.now += Span::from_ms(40);
+        let before = driver.field("ref_wnd");
+        driver.ack(1);
+        (driver.field("ref_wnd") - before) * before / (MSS * MSS)
+    };
+    // 0.04 s of 200 round trips of 50 ms or more, and all of them: 5 % of a window of 12.5 packets more.
+    assert!((relative_growth(0) - 1.0).abs() < 0.1, "{}", relative_growth(0));
+    assert!((relative_growth(30) - (1.0 + 0.05 * 12.5)).abs() < 0.1, "{}", relative_growth(30));
+}
+
+/// Its first packets were paced. In the program the interval is 0 before the first report (`paceInterval`).
+#[test]
+fn the_first_packets_were_paced_where_the_program_sends_them_at_once() {
+    let mut driver = Driver::new(&ENTRY, &[]);
+    assert_eq!(driver.control().pacing, None);
+    driver.ack(1);
+    assert!(driver.control().pacing.is_some());
 }

@@ -133,6 +133,7 @@ fn feed(controller: &mut dyn Controller, now: u64, in_flight_bytes: u64, header:
         in_flight_bytes,
         peak_in_flight_bytes: in_flight_bytes,
         window_limited: false,
+        pacing_limited: false,
         app_limited: false,
         delivered_bytes: 0,
         rate: None,
@@ -158,6 +159,7 @@ fn send(controller: &mut dyn Controller, now: u64, bytes: u32, in_flight_bytes: 
         filler: bytes < 1400,
         frame: 0,
         frame_end: false,
+        idle_timeouts: 0,
     };
     controller.on_sent(&sent);
     Header::from_message(controller.message(&sent), bytes)

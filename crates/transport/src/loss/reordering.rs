@@ -1,0 +1,115 @@
+//! Reordering: what loss detection learns from packets that arrive late.
+
+use crate::flight::Acknowledged;
+use crate::rtt::RttEstimator;
+use units::Span;
+
+/// Recoveries without a duplicate after which the window is as small as at first (RFC 8985 6.2 step 4).
+const PERSISTENCE: u32 = 16;
+/// Largest multiple of the window (Linux v6.12, `net/ipv4/tcp_recovery.c`, `tcp_rack_update_reo_wnd`).
+const MOST: u32 = 255;
+
+/// The reordering window of RACK (RFC 8985 6.2 step 4).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rack {
+    /// Window as a share of the smallest RTT.
+    share: f64,
+    /// Whether a packet has arrived behind one that was sent later.
+    seen: bool,
+    multiplier: u32,
+    /// Recoveries until `multiplier` is 1 again.
+    persist: u32,
+    /// First packet number of the next round: a round raises `multiplier` once.
+    round_end: u64,
+}
+
+impl Rack {
+    /// `time_threshold` is a multiple of the RTT: the window is what it has beyond 1.
+    pub(super) fn new(time_threshold: f64) -> Self {
+        let share = (time_threshold - 1.0).max(0.0);
+        Self { share, seen: false, multiplier: 1, persist: 0, round_end: 0 }
+    }
+
+    /// Whether reordering was seen: later packets that arrived say nothing then, only time does.
+    pub(super) const fn seen(&self) -> bool {
+        self.seen
+    }
+
+    /// An ACK acknowledged something new while `next_number` comes next. A packet that was lost and has arrived stands for
+    /// the duplicate that TCP's receiver reports (RFC 2883): its payload was sent twice.
+    #[inline]
+    pub(super) fn on_acknowledged(&mut self, acknowledged: &Acknowledged, next_number: u64) {
+        self.seen |= acknowledged.is_reordered;
+        if acknowledged.spurious > 0 {
+            self.seen = true;
+            let is_next_round = acknowledged.newest.is_some_and(|newest| newest.number >= self.round_end);
+            if is_next_round || self.persist == 0 {
+                self.multiplier = (self.multiplier + 1).min(MOST);
+                self.persist = PERSISTENCE;
+                self.round_end = next_number;
+            }
+        }
+    }
+
+    /// A recovery has ended.
+    pub(super) const fn on_recovered(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.multiplier = 1;
+        }
+    }
+
+    /// Time beyond the latest RTT after which a packet is lost.
+    pub(super) fn window(&self, rtt: &RttEstimator) -> Span {
+        rtt.min().mul_f64(self.share * f64::from(self.multiplier)).min(rtt.smoothed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use congestion::AckedPacket;
+    use units::Time;
+
+    fn rtt_of_100_ms() -> RttEstimator {
+        let mut rtt = RttEstimator::new(&Config::tcp());
+        rtt.on_ack(Time::from_ns(100_000_000), Time::ZERO, Span::ZERO);
+        rtt
+    }
+
+    fn late(number: u64) -> Acknowledged {
+        let newest = Some(AckedPacket { number, ..AckedPacket::default() });
+        Acknowledged { spurious: 1, newest, ..Acknowledged::default() }
+    }
+
+    #[test]
+    fn a_duplicate_widens_the_window_once_a_round_up_to_the_smoothed_rtt() {
+        let (mut rack, rtt) = (Rack::new(1.25), rtt_of_100_ms());
+        assert_eq!(rack.window(&rtt), Span::from_ms(25));
+        rack.on_acknowledged(&late(5), 20);
+        rack.on_acknowledged(&late(7), 25);
+        assert_eq!((rack.window(&rtt), rack.seen()), (Span::from_ms(50), true));
+        for number in [20, 40, 60, 80] {
+            rack.on_acknowledged(&late(number), number + 20);
+        }
+        assert_eq!(rack.window(&rtt), Span::from_ms(100), "not above the smoothed RTT");
+    }
+
+    #[test]
+    fn sixteen_recoveries_without_a_duplicate_make_the_window_small_again() {
+        let (mut rack, rtt) = (Rack::new(1.25), rtt_of_100_ms());
+        rack.on_acknowledged(&late(5), 20);
+        (0..15).for_each(|_| rack.on_recovered());
+        assert_eq!(rack.window(&rtt), Span::from_ms(50));
+        rack.on_recovered();
+        assert_eq!((rack.window(&rtt), rack.seen()), (Span::from_ms(25), true));
+    }
+
+    #[test]
+    fn a_packet_that_was_neither_lost_nor_sent_again_shows_reordering_alone() {
+        let (mut rack, rtt) = (Rack::new(1.25), rtt_of_100_ms());
+        rack.on_acknowledged(&Acknowledged { is_reordered: true, ..Acknowledged::default() }, 20);
+        assert_eq!((rack.window(&rtt), rack.seen()), (Span::from_ms(25), true));
+    }
+}
