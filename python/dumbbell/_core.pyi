@@ -709,6 +709,13 @@ class Loss:
         """
 
     @property
+    def by_ack(self) -> bool:
+        """Whether an ACK revealed them, and `on_ack` of it follows at once.
+
+        Otherwise a timer did, or an ACK that acknowledges nothing new.
+        """
+
+    @property
     def srtt_s(self) -> float:
         """Smoothed RTT."""
 
@@ -858,6 +865,8 @@ class Control:
 
     Infinite: none is. One that has begun to leave is finished.
     """
+    app_limited: bool
+    """Whether the controller itself limits the sender: samples of what is sent meanwhile say so (`app_limited`)."""
 
     def __init__(
         self,
@@ -869,6 +878,7 @@ class Control:
         media_bps: float = ...,
         filler_bytes: int = -1,
         max_frame_wait_s: float = ...,
+        app_limited: bool = False,
     ) -> None:
         """A window, and whatever else is not as it is unless said."""
 

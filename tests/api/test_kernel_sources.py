@@ -1,6 +1,7 @@
 """Controllers of Linux' source tree as plug-ins: `dumbbell plugin kernel`."""
 
 import os
+import shutil
 import signal
 import subprocess
 import tomllib
@@ -19,10 +20,13 @@ from support.waiting import TIMEOUT_S, wait_for
 
 ROOT = Path(__file__).parents[2]
 PLAIN = ROOT / "tests/plugins/tcp_plain.c"
+MARKED = ROOT / "tests/plugins/tcp_marked.c"
 QUICK = ("--path", "small.toml", "--duration", "4", "--warmup", "1")
 SOURCES = ("cubic", "bbr", "vegas", "illinois", "westwood", "htcp", "bic", "yeah", "dctcp")
 TREE = os.environ.get("DUMBBELL_KERNEL_TREE", "")
 """The folder of a kernel's source tree, of which nothing is in this repository."""
+BBR_TREE = os.environ.get("DUMBBELL_BBR_TREE", "")
+"""The same of google/bbr@001a430."""
 
 
 def run_of(dumbbell: Dumbbell, *arguments: str, out: str = "out") -> list[dict[str, Any]]:
@@ -60,6 +64,125 @@ def test_every_callback_of_a_module_comes_in_the_kernels_order(dumbbell: Dumbbel
     assert second["delay_p95_ms"] == pytest.approx(first["delay_p95_ms"], rel=0.10)
     states = set(field_of(folder, theirs, "ca_state"))
     assert {0.0, 3.0} <= states, "it has recovered from losses"
+
+
+LOSSY = """
+[[data]]
+kind = "link"
+rate_mbps = 10
+queue = { kind = "droptail", packets = 20 }
+
+[[data]]
+kind = "loss"
+probability = 0.01
+
+[[data]]
+kind = "blackout"
+every_ms = 10000.0
+first_ms = 2000.0
+lasts_ms = 700.0
+
+[[data]]
+kind = "delay"
+delay_ms = 10
+
+[[ack]]
+kind = "delay"
+delay_ms = 10
+"""
+
+
+@pytest.mark.parametrize("pause_often", ["false", "true"])
+def test_a_module_is_told_of_each_lost_packet_what_it_was_sent_with(
+    dumbbell: Dumbbell, folder: Path, pause_often: str
+) -> None:
+    """`skb_marked_lost`, `tx_in_flight`, `lost`, and the mark "application-limited" that a file sets itself."""
+    dumbbell("plugin", "kernel", str(MARKED))
+    (folder / "lossy.toml").write_text(LOSSY)
+    # `tcp_marked.c` ends the process at the first number that does not fit, also of the packets of a timeout.
+    setting = f"tcp_marked.pause_often={pause_often}"
+    dumbbell(
+        "run", "--schemes", "tcp_marked.toml", "--path", "lossy.toml", "--duration", "5", "--set", setting, "--out", "o"
+    )
+    (run,) = show(dumbbell, "o")["runs"]
+    assert (run["status"], run["reason"]) == ("done", None)
+    assert {0.0, 3.0, 4.0} <= set(field_of(folder, run, "ca_state", "o")), "it met losses and a timeout"
+    assert set(field_of(folder, run, "pacing_rate", "o")) == {4.0}
+
+
+TWO = """
+static u32 two_ssthresh(struct sock *sk) { return 2; }
+#ifdef OF_A_LATER_KERNEL
+static void two_main(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
+#else
+static void two_main(struct sock *sk, const struct rate_sample *rs)
+#endif
+{
+    tcp_snd_cwnd_set(tcp_sk(sk), rs->acked_sacked > 0 ? 20 : 10);
+}
+static struct tcp_congestion_ops two = {
+    .name = "two",
+    .ssthresh = two_ssthresh,
+    .cong_control = two_main,
+};
+static int two_init(void) { return tcp_register_congestion_control(&two); }
+module_init(two_init);
+"""
+"""A controller whose `cong_control` no reading of the text finds: it has two arguments, as before Linux v6.10."""
+
+
+def test_a_cong_control_of_two_arguments_is_called_with_two(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "tcp_two.c").write_text(f"#include <net/tcp.h>\n#include <linux/module.h>\n{TWO}")
+    dumbbell("plugin", "kernel", "tcp_two.c")
+    (run,) = run_of(dumbbell, "--schemes", "tcp_two.toml")
+    assert (run["status"], run["reason"]) == ("done", None)
+    assert set(field_of(folder, run, "cwnd")) <= {10.0, 20.0}
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        (
+            "(struct sock *sk, const struct rate_sample *rs)",
+            "(struct sock *sk)",
+            "its `cong_control` is of type `void (*)(struct sock *)`, and the adapter calls it as "
+            "`void (*)(struct sock *, const struct rate_sample *)`",
+        ),
+        (
+            "u32 two_ssthresh(struct sock *sk)",
+            "u32 two_ssthresh(struct sock *sk, u32 acked)",
+            "its `ssthresh` is of type `u32 (*)(struct sock *, u32)`, and the adapter calls it as "
+            "`u32 (*)(struct sock *)`",
+        ),
+        (
+            ".cong_control = two_main",
+            ".cong_control = (void (*)(struct sock *, u32, int, const struct rate_sample *))two_main",
+            "its `cong_control` is a function of another type, cast",
+        ),
+    ],
+)
+def test_a_callback_of_another_signature_is_refused_with_its_name(
+    dumbbell_here: Dumbbell,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    compiler: str,
+    old: str,
+    new: str,
+    complaint: str,
+) -> None:
+    """It compiled with a warning that nobody saw, and crashed at the first call."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"there is no {compiler}")
+    monkeypatch.setenv("CC", compiler)
+    (folder / "tcp_two.c").write_text(f"#include <net/tcp.h>\n#include <linux/module.h>\n{TWO.replace(old, new)}")
+    said = dumbbell_here("plugin", "kernel", "tcp_two.c", expect=2).stderr
+    assert said.startswith("dumbbell: tcp_two.c: its `")
+    assert complaint in said.replace("unsigned int", "u32").replace("`void (struct", "`void (*)(struct").replace(
+        "`u32 (struct", "`u32 (*)(struct"
+    )
+    assert said.count("\n") == 1
+    assert not list(folder.glob("*.so"))
 
 
 def test_a_modules_parameters_are_those_of_the_scheme(dumbbell: Dumbbell, folder: Path) -> None:
@@ -113,6 +236,14 @@ def test_the_kernels_own_files_compile_unmodified_and_fill_a_link(dumbbell: Dumb
     assert [run["status"] for run in runs] == ["done"] * len(SOURCES)
     for run in runs:
         assert run["flows"][0]["throughput_mbps"] > 8.0, run["scheme"]  # of 10
+
+
+@pytest.mark.skipif(not BBR_TREE, reason="DUMBBELL_BBR_TREE names no source tree of BBRv3")
+def test_bbrv3s_own_file_compiles_unmodified_and_probes(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("plugin", "kernel", f"{BBR_TREE}/net/ipv4/tcp_bbr.c")
+    (run,) = run_of(dumbbell, "--schemes", "tcp_bbr.toml")
+    assert run["flows"][0]["throughput_mbps"] > 9.0  # of 10
+    assert {1.0, 2.0, 4.0, 5.0, 6.0, 7.0} <= set(field_of(folder, run, "phase")), "every phase but that of 5 s"
 
 
 def test_a_header_in_a_folder_is_included(dumbbell: Dumbbell, folder: Path) -> None:
@@ -231,4 +362,4 @@ def test_a_compiler_ends_with_the_command(folder: Path, number: signal.Signals) 
 def test_a_long_file_is_read_in_time(text: str) -> None:
     for pattern in (kernel_controllers._SYSTEM_INCLUDE, kernel_controllers._OWN_INCLUDE):
         assert pattern.findall(text) == []
-    assert kernel_controllers._cong_control_arguments(text) == 4
+    assert kernel_controllers._misfit(text) is None

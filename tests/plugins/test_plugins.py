@@ -42,7 +42,7 @@ def compiled(source: Path, folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The C examples, and the library that does things wrong."""
-    sources = [ROOT / "examples/c/aimd.c", ROOT / "tests/plugins/bad.c"]
+    sources = [ROOT / "examples/c/aimd.c", ROOT / "tests/plugins/bad.c", ROOT / "tests/plugins/together.c"]
 
     def make(place: Path) -> None:
         for source in sources:
@@ -87,16 +87,42 @@ def test_what_is_counted_is_said_where_help_shows_it() -> None:
         (_core.Control, "pacing_bps", "headers not counted"),
         (_core.Control, "window_bytes", "headers not"),
         (_core.Loss, "new_episode", "the controller reduces its window"),
+        (_core.Loss, "by_ack", "follows at once"),
+        (_core.Control, "app_limited", "limits the sender"),
     ):
         assert word in pydoc.render_doc(cls), f"{cls.__name__}.{name}"
         assert word in (getattr(cls, name).__doc__ or ""), f"{cls.__name__}.{name}"
+
+
+@pytest.mark.parametrize("recovery", ["immediate", "prr"])
+def test_losses_come_with_the_ack_where_the_author_wants_it(
+    dumbbell: Dumbbell, folder: Path, libraries: dict[str, Path], recovery: str
+) -> None:
+    """`together.c` ends its process at the first call that is not as the header says."""
+    path = (folder / "small.toml").read_text()
+    (folder / "lossy.toml").write_text(f'{path}\n[[data]]\nkind = "loss"\nprobability = 0.02\n')
+    schemes = ",".join(f"{libraries['together']}:{name}" for name in ("before", "together"))
+    setting = [part for name in ("before", "together") for part in ("--set", f"{name}.transport.recovery={recovery}")]
+    dumbbell("run", "--schemes", schemes, *setting, "--path", "lossy.toml", "--duration", "4", "--out", "out")
+    runs = show(dumbbell, "out")["runs"]
+    assert [(run["status"], run["reason"]) for run in runs] == [("done", None)] * 2
+    ends = [{name: values[-1][1] for name, values in sampled(folder, run).items()} for run in runs]
+    before, together = ({name: end[name] for name in ("by_ack", "by_timer", "episodes", "limited")} for end in ends)
+    assert before["by_ack"] > 20
+    if recovery == "immediate":
+        # The window that counts is that after the ACK: the same packets at the same times.
+        assert before == together
+        assert numbers(runs[0]) == numbers(runs[1])
+    # A second of samples, and none of the other three: `on_ack` asks where each was sent.
+    assert before["limited"] > 100
+    assert together["limited"] > 100
 
 
 HEARS = """from dumbbell.plugins import Ack, Control, Loss, Start
 
 
 class Hears:
-    FIELDS = {"recovered": "", "marked": "", "complete": "bytes", "sent": "bytes"}
+    FIELDS = {"recovered": "", "marked": "", "complete": "bytes", "sent": "bytes", "by_ack": "", "limited": ""}
 
     def __init__(self, start: Start) -> None:
         self.mss, self.window, self.seen = start.mss_bytes, start.initial_window_bytes, dict.fromkeys(self.FIELDS, 0)
@@ -105,8 +131,10 @@ class Hears:
         self.window += self.mss * ack.acked_bytes / self.window
         self.seen["marked"] += sum(packet.ce for packet in ack.packets)
         self.seen |= {"complete": ack.complete_bytes, "sent": ack.sent_bytes}
+        self.seen["limited"] += ack.rate is not None and ack.rate.app_limited
 
     def on_loss(self, loss: Loss) -> None:
+        self.seen["by_ack"] += loss.by_ack
         if loss.new_episode:
             self.window /= 2
 
@@ -114,7 +142,7 @@ class Hears:
         self.seen["recovered"] += 1
 
     def control(self) -> Control:
-        return Control(self.window, max_frame_wait_s=1.0)
+        return Control(self.window, max_frame_wait_s=1.0, app_limited=self.seen["by_ack"] > 0)
 
     def fields(self) -> dict[str, float]:
         return self.seen
@@ -155,6 +183,8 @@ def test_a_class_hears_the_end_of_an_episode_and_which_packets_were_marked(good:
     values = {name: [value for _, value in series] for name, series in sampled(good.folder, good.only("hears")).items()}
     assert values["recovered"][-1] >= 1
     assert 0 < values["complete"][-1] <= values["sent"][-1]
+    assert values["by_ack"][-1] >= 1
+    assert values["limited"][-1] >= 1, "it says so from the first loss on"
 
 
 @pytest.mark.parametrize("scheme", ["c", "aimd"], ids=["C", "Python"])

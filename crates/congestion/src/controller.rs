@@ -128,6 +128,9 @@ pub struct Control {
     /// A frame of a live source whose first byte has waited longer than this to be sent is dropped whole, and the
     /// encoder told to make a key frame; `None` drops none. A frame that has begun to leave is finished.
     pub max_frame_wait: Option<Span>,
+    /// Whether the controller itself limits the sender: delivery-rate samples of packets that are sent meanwhile, and
+    /// until what was in flight at the end of it has arrived, are marked as application-limited.
+    pub app_limited: bool,
 }
 
 impl Control {
@@ -141,6 +144,7 @@ impl Control {
             media_rate: None,
             filler_bytes: None,
             max_frame_wait: None,
+            app_limited: false,
         }
     }
 }
@@ -337,6 +341,9 @@ pub struct Loss<'a> {
     /// Whether this is the first loss of an episode: a lost packet was sent after the previous episode began. The
     /// window is the controller's to reduce, here and once; the transport reads it right after this call.
     pub new_episode: bool,
+    /// Whether an ACK revealed them whose [`Controller::on_ack`] follows at once; otherwise a timer did, or an ACK that
+    /// acknowledges nothing new.
+    pub by_ack: bool,
     /// Smoothed RTT.
     pub srtt: Span,
     /// Packet number the next transmission will get.

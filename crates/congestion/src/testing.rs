@@ -194,6 +194,7 @@ impl Driver {
             in_flight_before_bytes: self.in_flight_bytes() + lost_bytes,
             in_flight_bytes: self.in_flight_bytes(),
             new_episode,
+            by_ack: true,
             srtt: self.rtt,
             next_number: self.next_number,
         });

@@ -105,6 +105,7 @@ fn declare(entry: Entry) -> *const c::Controller {
         on_spurious_loss: Some(on_spurious_loss),
         on_wake: Some(on_wake),
         on_recovered: Some(on_recovered),
+        losses_with_ack: false,
     };
     let export: &'static Export = Box::leak(Box::new(Export { declaration, entry, fields }));
     ptr::from_ref(export).cast()
@@ -289,6 +290,7 @@ unsafe extern "C" fn control(state: *const c_void, control: *mut c::Control) {
         control.media_bps = rate(allowed.media_rate);
         control.filler_bytes = allowed.filler_bytes.map_or(-1, i64::from);
         control.max_frame_wait_ns = allowed.max_frame_wait.map_or(c::NONE, Span::as_ns);
+        control.app_limited = allowed.app_limited;
     }
     control.failure = state.failure.get().map_or(ptr::null(), |why| why.as_ptr());
 }
@@ -390,6 +392,7 @@ unsafe extern "C" fn on_loss(state: *mut c_void, event: *const c::Loss) {
                 in_flight_before_bytes: event.in_flight_before_bytes,
                 in_flight_bytes: event.in_flight_bytes,
                 new_episode: event.new_episode,
+                by_ack: event.by_ack,
                 srtt: Span::from_ns(event.srtt_ns),
                 next_number: event.next_number,
             });

@@ -113,6 +113,8 @@ pub struct Answer {
     pub filler_bytes: i64,
     /// Longest time that a frame waits, ns; `u64::MAX` (the preset) for no limit.
     pub max_frame_wait_ns: u64,
+    /// Whether the controller itself limits the sender. Preset: false.
+    pub app_limited: bool,
 }
 
 impl Default for Answer {
@@ -125,6 +127,7 @@ impl Default for Answer {
             media_bps: f64::INFINITY,
             filler_bytes: -1,
             max_frame_wait_ns: u64::MAX,
+            app_limited: false,
         }
     }
 }
@@ -138,6 +141,7 @@ impl Answer {
             && self.pacing_bps == f64::INFINITY
             && self.media_bps == f64::INFINITY
             && rest == (0, u64::MAX, -1, u64::MAX)
+            && !self.app_limited
     }
 }
 
@@ -297,6 +301,7 @@ impl<F: Foreign> Guarded<F> {
             filler_bytes,
             max_frame_wait: (answer.max_frame_wait_ns != u64::MAX)
                 .then(|| Span::from_ns(answer.max_frame_wait_ns)),
+            app_limited: answer.app_limited,
         })
     }
 

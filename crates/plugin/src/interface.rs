@@ -77,6 +77,9 @@ pub(crate) struct Ack {
     pub(crate) complete_bytes: u64,
     pub(crate) sent_bytes: u64,
     pub(crate) pacing_limited: bool,
+    pub(crate) lost: *const Packet,
+    pub(crate) lost_count: usize,
+    pub(crate) lost_new_episode: bool,
 }
 
 #[repr(C)]
@@ -90,6 +93,7 @@ pub(crate) struct Loss {
     pub(crate) srtt_ns: u64,
     pub(crate) next_number: u64,
     pub(crate) new_episode: bool,
+    pub(crate) by_ack: bool,
 }
 
 /// `DUMBBELL_RTO`.
@@ -149,6 +153,7 @@ pub(crate) struct Control {
     pub(crate) filler_bytes: i64,
     pub(crate) failure: *const c_char,
     pub(crate) max_frame_wait_ns: u64,
+    pub(crate) app_limited: bool,
 }
 
 /// `DUMBBELL_NUMBER` and those after it.
@@ -222,6 +227,7 @@ pub(crate) struct Controller {
     pub(crate) on_spurious_loss: Option<HappenedAt>,
     pub(crate) on_wake: Option<HappenedAt>,
     pub(crate) on_recovered: Option<HappenedAt>,
+    pub(crate) losses_with_ack: bool,
 }
 
 /// What a library declares.
@@ -284,23 +290,23 @@ mod tests {
                 delivered_bytes, next_number, queued_bytes, queue_delay_ns, rate_bps, rate_delivered_bytes,
                 rate_interval_ns, rate_prior_delivered_bytes, rate_lost_bytes, rate_in_flight_at_send_bytes, rate_valid,
                 rate_app_limited, window_limited, app_limited, round_start, in_recovery, complete_bytes, sent_bytes,
-                pacing_limited }
+                pacing_limited, lost, lost_count, lost_new_episode }
             dumbbell_loss Loss { now_ns, packets, packet_count, lost_bytes, in_flight_before_bytes, in_flight_bytes, srtt_ns,
-                next_number, new_episode }
+                next_number, new_episode, by_ack }
             dumbbell_timeout Timeout { now_ns, in_flight_before_bytes, next_number, kind, repeated }
             dumbbell_sent Sent { now_ns, number, in_flight_bytes, bytes, retransmission, filler, frame, frame_end,
                 idle_timeouts }
             dumbbell_ecn Ecn { now_ns, ce_packets, packets, in_flight_bytes, srtt_ns, new_episode }
             dumbbell_frame Frame { now_ns, bytes, queued_bytes, queue_delay_ns, key, number }
             dumbbell_control Control { window_bytes, pacing_bps, burst_bytes, wake_at_ns, media_bps, filler_bytes, failure,
-                max_frame_wait_ns }
+                max_frame_wait_ns, app_limited }
             dumbbell_parameter Parameter { name, unit, help, kind, preset, least, most, choices }
             dumbbell_value Value { number, text, contents, length }
             dumbbell_field Field { name, unit }
             dumbbell_start Start { now_ns, initial_window_bytes, seed, mss_bytes }
             dumbbell_controller Controller { name, summary, parameters, parameter_count, field_list, field_count, create,
                 destroy, on_ack, control, fields, on_loss, on_timeout, on_ecn, on_sent, on_frame, on_established,
-                on_spurious_loss, on_wake, on_recovered }
+                on_spurious_loss, on_wake, on_recovered, losses_with_ack }
             dumbbell_plugin Plugin { interface_version, plugin_size, controller_size, parameter_size, field_size, value_size,
                 start_size, control_size, packet_size, ack_size, loss_size, timeout_size, ecn_size, sent_size, frame_size,
                 controllers, controller_count }

@@ -5,7 +5,7 @@ use crate::Fault;
 use crate::callback::Callback;
 use crate::guard::{Answer, Event, Foreign};
 use crate::interface as c;
-use congestion::{FieldSink, Parameters, RateSample, Start, TimeoutKind, Value};
+use congestion::{AckedPacket, FieldSink, Parameters, RateSample, Start, TimeoutKind, Value};
 use core::ffi::{CStr, c_char, c_void};
 use core::{mem, ptr};
 use std::ffi::CString;
@@ -33,6 +33,15 @@ unsafe impl Sync for Declared {}
 pub(crate) struct Native {
     declared: Arc<Declared>,
     state: *mut c_void,
+    /// What the next ACK brings of losses, for a library that wants both in one call.
+    held: Held,
+}
+
+/// Packets that were lost by the ACK that is told next.
+#[derive(Default)]
+struct Held {
+    packets: Vec<AckedPacket>,
+    new_episode: bool,
 }
 
 // SAFETY: the interface says that a state is used by one thread at a time, not that it is always the same.
@@ -70,7 +79,7 @@ impl Native {
             let why = unsafe { lossy(refusal) };
             return Err(why.map_or(Fault::Null, Fault::RefusedToStart));
         }
-        Ok(Self { declared: Arc::clone(declared), state })
+        Ok(Self { declared: Arc::clone(declared), state, held: Held::default() })
     }
 
     /// Calls the library with an event of a kind that it may not hear.
@@ -165,6 +174,7 @@ fn loss_event(event: &congestion::Loss<'_>) -> c::Loss {
         srtt_ns: event.srtt.as_ns(),
         next_number: event.next_number,
         new_episode: event.new_episode,
+        by_ack: event.by_ack,
     }
 }
 
@@ -173,7 +183,7 @@ impl Foreign for Native {
         let functions = &self.declared.functions;
         match callback {
             Callback::OnAck => functions.on_ack.is_some(),
-            Callback::OnLoss => functions.on_loss.is_some(),
+            Callback::OnLoss => functions.on_loss.is_some() || functions.losses_with_ack,
             Callback::OnTimeout => functions.on_timeout.is_some(),
             Callback::OnEcn => functions.on_ecn.is_some(),
             Callback::OnSent => functions.on_sent.is_some(),
@@ -191,7 +201,20 @@ impl Foreign for Native {
     fn on(&mut self, event: &Event<'_>) -> Result<(), Fault> {
         match *event {
             Event::Ack(event) => {
-                self.call(self.declared.functions.on_ack, &ack_event(event));
+                let mut told = ack_event(event);
+                if self.declared.functions.losses_with_ack {
+                    told.lost = self.held.packets.as_ptr().cast();
+                    told.lost_count = self.held.packets.len();
+                    told.lost_new_episode = mem::take(&mut self.held.new_episode);
+                    self.call(self.declared.functions.on_ack, &told);
+                    self.held.packets.clear();
+                } else {
+                    self.call(self.declared.functions.on_ack, &told);
+                }
+            }
+            Event::Loss(event) if event.by_ack && self.declared.functions.losses_with_ack => {
+                self.held.packets.extend_from_slice(event.packets);
+                self.held.new_episode |= event.new_episode;
             }
             Event::Loss(event) => {
                 self.call(self.declared.functions.on_loss, &loss_event(event));
@@ -270,6 +293,7 @@ impl Foreign for Native {
             filler_bytes: answer.filler_bytes,
             failure: ptr::null(),
             max_frame_wait_ns: answer.max_frame_wait_ns,
+            app_limited: answer.app_limited,
         };
         let Some(function) = self.declared.functions.control else { return Err(Fault::Missing) };
         // SAFETY: the state is the library's, the control valid during the call.
@@ -286,6 +310,7 @@ impl Foreign for Native {
             media_bps: control.media_bps,
             filler_bytes: control.filler_bytes,
             max_frame_wait_ns: control.max_frame_wait_ns,
+            app_limited: control.app_limited,
         };
         Ok(())
     }

@@ -255,6 +255,10 @@ pub(crate) struct Loss {
     /// Whether it is the first loss of an episode: the controller reduces its window then, once; nobody else does.
     #[pyo3(get)]
     new_episode: bool,
+    /// Whether an ACK revealed them, and `on_ack` of it follows at once; otherwise a timer did, or an ACK that
+    /// acknowledges nothing new.
+    #[pyo3(get)]
+    by_ack: bool,
     /// Smoothed RTT.
     #[pyo3(get)]
     srtt_s: f64,
@@ -281,6 +285,7 @@ impl From<&congestion::Loss<'_>> for Loss {
             in_flight_before_bytes: event.in_flight_before_bytes,
             in_flight_bytes: event.in_flight_bytes,
             new_episode: event.new_episode,
+            by_ack: event.by_ack,
             srtt_s: event.srtt.as_secs_f64(),
             next_number: event.next_number,
         }
@@ -433,13 +438,16 @@ pub(crate) struct Control {
     /// A frame of a live source of which nothing was sent for so long is dropped whole, and a key frame asked for;
     /// infinite: none is. One that has begun to leave is finished.
     max_frame_wait_s: f64,
+    /// Whether the controller itself limits the sender: samples of what is sent meanwhile say so (`app_limited`).
+    app_limited: bool,
 }
 
 #[pymethods]
 impl Control {
     #[new]
     #[pyo3(signature = (window_bytes, pacing_bps=f64::INFINITY, *, burst_bytes=0, wake_at_s=f64::INFINITY,
-                        media_bps=f64::INFINITY, filler_bytes=-1, max_frame_wait_s=f64::INFINITY))]
+                        media_bps=f64::INFINITY, filler_bytes=-1, max_frame_wait_s=f64::INFINITY, app_limited=false))]
+    #[expect(clippy::too_many_arguments, reason = "all but the first are named, and have a default")]
     const fn new(
         window_bytes: f64,
         pacing_bps: f64,
@@ -448,8 +456,18 @@ impl Control {
         media_bps: f64,
         filler_bytes: i64,
         max_frame_wait_s: f64,
+        app_limited: bool,
     ) -> Self {
-        Self { window_bytes, pacing_bps, burst_bytes, wake_at_s, media_bps, filler_bytes, max_frame_wait_s }
+        Self {
+            window_bytes,
+            pacing_bps,
+            burst_bytes,
+            wake_at_s,
+            media_bps,
+            filler_bytes,
+            max_frame_wait_s,
+            app_limited,
+        }
     }
 }
 
@@ -467,6 +485,7 @@ impl From<&Control> for Answer {
             media_bps: control.media_bps,
             filler_bytes: control.filler_bytes,
             max_frame_wait_ns: ns(control.max_frame_wait_s),
+            app_limited: control.app_limited,
         }
     }
 }

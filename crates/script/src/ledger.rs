@@ -305,6 +305,7 @@ impl Ledger {
             in_flight_before_bytes: words.whole("in_flight_before")?.unwrap_or(before),
             in_flight_bytes: self.in_flight_bytes,
             new_episode,
+            by_ack: words.flag("by_ack")?.unwrap_or(true),
             srtt: words.span("srtt")?.unwrap_or(self.rtt.smoothed()),
             next_number: words.whole("next")?.unwrap_or(self.next_number),
         };
@@ -313,6 +314,7 @@ impl Ledger {
             "in_flight_before",
             "in_flight",
             "new_episode",
+            "by_ack",
             "srtt",
             "next",
             "lost_at_send",

@@ -172,6 +172,7 @@ mod tests {
             in_flight_before_bytes: 14_480,
             in_flight_bytes: 11_584,
             new_episode: true,
+            by_ack: true,
             srtt: Span::from_ns(80_000_007),
             next_number: 11,
         });

@@ -37,6 +37,7 @@ _SYSTEM_INCLUDE = re.compile(
 )
 _OWN_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([\w./-]+)\.h"', re.M)
 _QUOTED = r"['\u2018`]([\w ]+)['\u2019]"
+_TYPE = r"['\u2018`]([^'\u2019]+)['\u2019]"
 _MISSING = (
     (re.compile(rf"implicit declaration of function {_QUOTED}|call to undeclared function {_QUOTED}"), "{}()"),
     (re.compile(rf"{_QUOTED} undeclared|undeclared identifier {_QUOTED}|unknown type name {_QUOTED}"), "{}"),
@@ -44,6 +45,26 @@ _MISSING = (
     (re.compile(r"undefined reference to [`'\u2018]([\w]+)['\u2019]"), "{}()"),
 )
 """How gcc and clang say that a name is missing, and how it is told."""
+_SIGNATURE = re.compile(
+    rf"initialization of {_TYPE}.* from incompatible pointer type {_TYPE}"
+    rf"|incompatible function pointer types initializing {_TYPE}.* with an expression of type {_TYPE}"
+)
+_CAST = re.compile(
+    rf"cast between incompatible function types from {_TYPE}.* to {_TYPE}"
+    rf"|cast from {_TYPE}.* to {_TYPE}.* converts to incompatible function type"
+)
+"""How they say that a function has other arguments than its callback, and that a cast would hide it."""
+_MEMBER = re.compile(r"\.(\w+)\s*=")
+_CONG_CONTROL = (4, 2)
+"""Numbers of arguments that the adapter can call `cong_control` with: since Linux v6.10, and before."""
+
+
+class _Misfit(UserError):
+    """A callback has other arguments than the adapter calls it with."""
+
+    def __init__(self, message: str, callback: str) -> None:
+        super().__init__(message)
+        self.callback = callback
 
 
 @dataclass(frozen=True)
@@ -130,12 +151,13 @@ def _compile(file: Path, text: str, name: str, scratch: Path, clock: Clock = SYS
         stub.parent.mkdir(parents=True, exist_ok=True)
         stub.write_text('#include "dumbbell_kernel.h"\n')
     common = ["-O2", "-fPIC", "-std=gnu11", "-fmax-errors=50", "-Werror=implicit-function-declaration"]
+    common += ["-Werror=incompatible-pointer-types", "-Werror=cast-function-type", "-Werror=int-conversion"]
     common += [f"-I{scratch / 'stubs'}", f"-I{_ADAPTER}", f"-I{_FOLDER}", "-include", "dumbbell_kernel.h"]
     common += [f'-DDUMBBELL_NAME="{name}"', f'-DDUMBBELL_FILE_NAME="{name}.c"']
-    common += [f"-DDUMBBELL_CONG_CONTROL={_cong_control_arguments(text)}"]
-    objects = []
+    objects = [scratch / "controller.o"]
     until_s = clock.monotonic() + MAX_COMPILE_S
-    sources = [(file, []), (_ADAPTER / "adapter.c", []), *((other, ["-DDUMBBELL_COMPANION"]) for other in companions)]
+    common = _with_its_cong_control(file, common, objects[0], until_s, clock)
+    sources = [(_ADAPTER / "adapter.c", []), *((other, ["-DDUMBBELL_COMPANION"]) for other in companions)]
     for number, (each, extra) in enumerate(sources):
         objects.append(scratch / f"{number}.o")
         _cc(file, [*common, *extra, "-c", _named(each), "-o", str(objects[-1])], until_s, clock)
@@ -149,13 +171,22 @@ def _own_headers(file: Path, texts: list[str]) -> list[Path]:
     return [header for stem in sorted(stems) if (header := file.parent / f"{stem}.h").exists()]
 
 
-def _cong_control_arguments(text: str) -> int:
-    """Return how many arguments the file's `cong_control` has: 4, or 2 before Linux v6.10."""
-    callback = re.search(r"\.cong_control\s*=\s*&?(\w+)", text)
-    if callback is None:
-        return 4
-    definition = re.search(rf"\b{callback[1]}\s{{0,99}}\(([^()]{{0,999}})\)\s{{0,99}}\{{", text)
-    return definition[1].count(",") + 1 if definition else 4
+def _with_its_cong_control(file: Path, common: list[str], target: Path, until_s: float, clock: Clock) -> list[str]:
+    """Compile `file` with the `cong_control` that it has, and return the arguments for the other files.
+
+    Raises:
+        UserError: it does not compile, or has one that the adapter does not call.
+    """
+    for number in _CONG_CONTROL:
+        arguments = [*common, f"-DDUMBBELL_CONG_CONTROL={number}"]
+        try:
+            _cc(file, [*arguments, "-c", _named(file), "-o", str(target)], until_s, clock)
+        except _Misfit as misfit:
+            if misfit.callback != "cong_control" or number == _CONG_CONTROL[-1]:
+                raise
+        else:
+            return arguments
+    raise AssertionError
 
 
 def _named(file: Path) -> str:
@@ -183,7 +214,34 @@ def _cc(file: Path, arguments: list[str], until_s: float, clock: Clock) -> None:
             f"{MAX_SAID_BYTES // 2**20} MiB"
         )
     if done.status != 0:
+        misfit = _misfit(done.problems)
+        if misfit is not None:
+            raise _Misfit(f"{file}: {misfit[1]}", misfit[0])
         raise UserError(f"{file}: {_complaint(done.problems)}")
+
+
+def _misfit(said: str) -> tuple[str, str] | None:
+    """Return the first callback whose arguments differ from what the adapter calls, and what is wrong in a line."""
+    lines = [*said.splitlines(), "", ""]
+    for error, source, mark in zip(lines, lines[1:], lines[2:], strict=False):
+        found, cast = _SIGNATURE.search(error), _CAST.search(error)
+        if "error:" not in error or not (found or cast):
+            continue
+        # Below the error stand the line of the source and a mark where in it the function is named.
+        names = _MEMBER.findall(source[: mark.find("^") + 1]) or _MEMBER.findall(source)
+        name = names[-1] if names else ""
+        called = f"`{name}`" if name else "a callback"
+        if found:
+            expected, given = (each for each in found.groups() if each)
+            return name, (
+                f"its {called} is of type `{given}`, and the adapter calls it as `{expected}`: allowed are the "
+                "callbacks of Linux v6.12 and of BBRv3 (docs/plugins.md)"
+            )
+        return name, (
+            f"its {called} is a function of another type, cast: allowed is one of the type that the adapter calls "
+            "(docs/plugins.md)"
+        )
+    return None
 
 
 def _complaint(said: str) -> str:

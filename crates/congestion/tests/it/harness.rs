@@ -347,6 +347,7 @@ impl Harness {
             in_flight_before_bytes,
             in_flight_bytes: in_flight_before_bytes - lost_bytes,
             new_episode,
+            by_ack: true,
             srtt: self.srtt,
             next_number: self.next_number,
         });

@@ -46,6 +46,7 @@ const WINDOW: Answer = Answer {
     media_bps: f64::INFINITY,
     filler_bytes: -1,
     max_frame_wait_ns: u64::MAX,
+    app_limited: false,
 };
 
 fn start() -> Start {
@@ -112,6 +113,7 @@ fn what_is_allowed_reaches_the_transport() {
         media_bps: 5e5,
         filler_bytes: 0,
         max_frame_wait_ns: 40_000_000,
+        app_limited: true,
     };
     guarded.on_ack(&ack(Time::from_secs_f64(2.0)));
     let control = Control {
@@ -122,6 +124,7 @@ fn what_is_allowed_reaches_the_transport() {
         media_rate: Some(Rate::from_bps(500_000)),
         filler_bytes: Some(0),
         max_frame_wait: Some(Span::from_ms(40)),
+        app_limited: true,
     };
     assert_eq!((guarded.control(), watch.failure()), (control, None));
 }

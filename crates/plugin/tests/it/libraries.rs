@@ -148,13 +148,13 @@ fn what_is_wrong_with_a_library_is_told_in_one_line_that_names_it() {
         (17, "is made for version 2 of the plug-in interface: this dumbbell has version 1"),
         (
             18,
-            "its `struct dumbbell_controller` has 24 bytes, allowed is 152 to 160: it was compiled with another dumbbell.h",
+            "its `struct dumbbell_controller` has 24 bytes, allowed is 152 to 168: it was compiled with another dumbbell.h",
         ),
         (19, "`dumbbell_plugin` returned NULL"),
         (20, "is no plug-in of dumbbell: it has no `dumbbell_plugin` (the macro DUMBBELL_PLUGIN makes it)"),
         (
             22,
-            "its `struct dumbbell_ack` has 1000 bytes, allowed is 200 to 216: it was compiled with another dumbbell.h",
+            "its `struct dumbbell_ack` has 1000 bytes, allowed is 200 to 248: it was compiled with another dumbbell.h",
         ),
     ];
     for (wrong, message) in expected {

@@ -61,7 +61,7 @@ impl Sender {
         let next_number = self.flight.next_number();
         let departed_bytes = self.detector.departed_bytes();
         self.detector.on_new(&self.flight, &acknowledged, next_number);
-        let lost_bytes = self.detect_losses(now, in_flight_before_bytes, &advance);
+        let lost_bytes = self.detect_losses(now, in_flight_before_bytes, &advance, true);
         self.take_ecn(now, frame, newest.number);
         let acked_bytes = acknowledged.bytes;
         let reports_hole = advance.completed_bytes == 0
@@ -123,7 +123,7 @@ impl Sender {
         }
         let departed_before_bytes = self.detector.departed_bytes();
         if self.detector.on_duplicate(&self.flight, self.recovery.episode()) {
-            self.detect_losses(now, in_flight_before_bytes, &Advance::default());
+            self.detect_losses(now, in_flight_before_bytes, &Advance::default(), false);
             self.refresh_control();
             self.repeat_at_once();
         } else {
@@ -242,9 +242,15 @@ impl Sender {
     }
 
     /// Declares packets lost and tells the controller; returns the bytes lost. `in_flight_before` is what was in flight
-    /// before the ACK being processed.
+    /// before the ACK being processed; `by_ack`: whether the controller is told of that ACK afterwards.
     #[inline]
-    pub(super) fn detect_losses(&mut self, now: Time, in_flight_before: u64, advance: &Advance) -> u64 {
+    pub(super) fn detect_losses(
+        &mut self,
+        now: Time,
+        in_flight_before: u64,
+        advance: &Advance,
+        by_ack: bool,
+    ) -> u64 {
         let before = self.flight.bytes();
         self.flight.begin_losses();
         let episode = self.recovery.episode();
@@ -253,12 +259,19 @@ impl Sender {
         if self.flight.lost().is_empty() && onset != Onset::Yes {
             return 0;
         }
-        self.take_losses(now, onset, before, in_flight_before)
+        self.take_losses(now, onset, before, in_flight_before, by_ack)
     }
 
     /// Packets were found to be lost, or an episode begins, with `before` bytes in flight.
     #[cold]
-    fn take_losses(&mut self, now: Time, onset: Onset, before: u64, in_flight_before: u64) -> u64 {
+    fn take_losses(
+        &mut self,
+        now: Time,
+        onset: Onset,
+        before: u64,
+        in_flight_before: u64,
+        by_ack: bool,
+    ) -> u64 {
         let lost_bytes = before - self.flight.bytes();
         self.sampler.on_lost(lost_bytes);
         self.resend_lost();
@@ -271,6 +284,7 @@ impl Sender {
             in_flight_before_bytes: before,
             in_flight_bytes: self.flight.bytes(),
             new_episode,
+            by_ack,
             srtt: self.rtt.smoothed(),
             next_number: next.number,
         });

@@ -31,7 +31,7 @@ impl Sender {
         }
         if self.detector.next_timer() <= now {
             self.integrate_to(now);
-            self.detect_losses(now, 0, &Advance::default());
+            self.detect_losses(now, 0, &Advance::default(), false);
             self.refresh_control();
             self.note_flight();
         }

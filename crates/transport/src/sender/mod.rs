@@ -261,6 +261,9 @@ impl Sender {
     /// Reads what the controller allows after an event.
     fn refresh_control(&mut self) {
         self.control = self.controller.control();
+        if self.control.app_limited {
+            self.sampler.mark_app_limited(self.flight.bytes());
+        }
         if self.is_agent {
             self.awaits_decision = self.controller.agent().is_some_and(|agent| agent.is_waiting());
         }

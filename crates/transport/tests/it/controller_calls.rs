@@ -12,7 +12,7 @@ use units::{Rate, Span, Time};
 #[derive(Debug, Clone, PartialEq)]
 enum Call {
     Ack { packets: Vec<(u64, u32, bool)>, in_recovery: bool, complete: u64, sent: u64 },
-    Loss { new_episode: bool },
+    Loss { new_episode: bool, by_ack: bool },
     Ecn { packets: u64, new_episode: bool },
     Timeout,
     Recovered,
@@ -25,6 +25,8 @@ struct ControllerCalls {
     sent: Vec<Sent>,
     frames: Vec<Frame>,
     in_flight: Vec<u64>,
+    /// Whether each delivery-rate sample was application-limited.
+    limited: Vec<bool>,
 }
 
 /// Answers `before` until the first loss or mark of an episode and `after` from then on.
@@ -49,6 +51,9 @@ impl Controller for Scripted {
     }
 
     fn on_ack(&mut self, event: &Ack<'_>) {
+        if let Some(sample) = event.rate {
+            self.told.lock().unwrap().limited.push(sample.app_limited);
+        }
         let packet = |packet: &AckedPacket| (packet.number, packet.bytes, packet.ce);
         self.note(Call::Ack {
             packets: event.packets.iter().map(packet).collect(),
@@ -62,7 +67,7 @@ impl Controller for Scripted {
         if event.new_episode {
             self.now = self.after;
         }
-        self.note(Call::Loss { new_episode: event.new_episode });
+        self.note(Call::Loss { new_episode: event.new_episode, by_ack: event.by_ack });
     }
 
     fn on_ecn(&mut self, event: &Ecn) {
@@ -144,7 +149,7 @@ fn nobody_but_the_controller_reduces_the_window() {
         pair.drop = vec![25];
         pair.run_to(1000);
         let told = told.lock().unwrap();
-        assert!(told.calls.contains(&Call::Loss { new_episode: true }));
+        assert!(told.calls.contains(&Call::Loss { new_episode: true, by_ack: true }));
         assert_eq!(told.in_flight.last(), Some(&(20 * SEGMENT)), "{recovery:?}");
         assert_eq!(pair.sent_between(800, 900).len(), 20, "{recovery:?}: no packet less in a round trip");
     }
@@ -205,7 +210,7 @@ fn the_end_of_an_episode_is_told_before_the_ack_that_ended_it() {
     pair.run_to(1000);
     let calls = &told.lock().unwrap().calls;
     let place = |wanted: &Call| calls.iter().position(|call| call == wanted).unwrap();
-    let (begin, end) = (place(&Call::Loss { new_episode: true }), place(&Call::Recovered));
+    let (begin, end) = (place(&Call::Loss { new_episode: true, by_ack: true }), place(&Call::Recovered));
     let recovering = |call: &Call| matches!(call, Call::Ack { in_recovery: true, .. });
     assert!(begin < end && calls[begin + 1..end].iter().all(recovering), "{calls:?}");
     let Call::Ack { in_recovery: false, complete, sent, .. } = &calls[end + 1] else { panic!("{calls:?}") };
@@ -222,7 +227,7 @@ fn an_episode_that_a_timeout_or_a_false_alarm_ends_is_not_told_as_recovered() {
     timeout.drop = [5].into_iter().chain(10..15).collect();
     timeout.run_to(3000);
     let calls = told.lock().unwrap().calls.clone();
-    assert!(calls.contains(&Call::Loss { new_episode: true }));
+    assert!(calls.contains(&Call::Loss { new_episode: true, by_ack: true }));
     assert!(calls.contains(&Call::Timeout) && !calls.contains(&Call::Recovered), "{calls:?}");
 
     let (mut alarm, told) = pair(ApplicationSpec::Greedy, [window(20), window(10)], |_| {});
@@ -230,6 +235,46 @@ fn an_episode_that_a_timeout_or_a_false_alarm_ends_is_not_told_as_recovered() {
     alarm.run_to(1000);
     let calls = told.lock().unwrap().calls.clone();
     assert!(calls.contains(&Call::Spurious) && !calls.contains(&Call::Recovered), "{calls:?}");
+}
+
+#[test]
+fn a_loss_says_whether_an_ack_follows_that_revealed_it_or_a_timer_found_it() {
+    let (mut lossy, told) = pair(ApplicationSpec::Greedy, [window(20), window(10)], |_| {});
+    lossy.drop = vec![25, 60];
+    lossy.run_to(2000);
+    let calls = told.lock().unwrap().calls.clone();
+    let mut by_ack = 0;
+    for (place, call) in calls.iter().enumerate() {
+        if let Call::Loss { by_ack: true, .. } = call {
+            by_ack += 1;
+            assert!(matches!(calls[place + 1], Call::Ack { .. }), "{calls:?}");
+        }
+    }
+    assert!(by_ack >= 1, "{calls:?}");
+
+    // The last packets of a file: nothing after them is acknowledged, and a timer finds the one that the probe reveals.
+    let fixed = ApplicationSpec::Fixed { bytes: 20 * SEGMENT };
+    let (mut end, told) = pair(fixed, [window(20); 2], |_| {});
+    end.drop = vec![17];
+    end.run_to(3000);
+    let calls = told.lock().unwrap().calls.clone();
+    assert!(calls.contains(&Call::Loss { new_episode: true, by_ack: false }), "{calls:?}");
+}
+
+#[test]
+fn samples_are_application_limited_while_the_controller_says_so() {
+    let limited = Control { app_limited: true, ..window(20) };
+    let (mut pair, told) = pair(ApplicationSpec::Greedy, [limited, window(20)], |_| {});
+    pair.drop = vec![100];
+    pair.run_to(2000);
+    let marks = told.lock().unwrap().limited.clone();
+    // Until the loss of packet 100 and the round trip after it, but for packets of the first window, sent before.
+    let first = marks.iter().position(|mark| *mark).unwrap();
+    let last = marks.iter().rposition(|mark| *mark).unwrap();
+    assert!(first <= 20, "{first}");
+    assert!(marks[first..=last].iter().all(|mark| *mark));
+    assert!((99..200).contains(&last), "{last}");
+    assert!(marks.len() > last + 100);
 }
 
 #[test]

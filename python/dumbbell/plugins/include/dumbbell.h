@@ -106,9 +106,14 @@ struct dumbbell_ack {
     uint64_t complete_bytes;
     uint64_t sent_bytes; /* the stream was sent up to here; what is sent again does not count twice */
     bool pacing_limited; /* the pacer kept packets back since the previous round trip that would have filled the window */
+    /* with losses_with_ack: the packets that were lost by this ACK, in ascending order, and whether the first loss of an
+     * episode is among them; otherwise none */
+    const struct dumbbell_packet *lost;
+    size_t lost_count;
+    bool lost_new_episode;
 };
 
-/* Packets were declared lost. Called before on_ack of the same ACK. */
+/* Packets were declared lost. Called before on_ack of the same ACK; with losses_with_ack only where none follows. */
 struct dumbbell_loss {
     uint64_t now_ns;
     const struct dumbbell_packet *packets; /* in ascending order */
@@ -119,6 +124,9 @@ struct dumbbell_loss {
     uint64_t srtt_ns;
     uint64_t next_number;
     bool new_episode; /* the first loss of an episode: the controller reduces its window, once; nobody else does */
+    /* an ACK revealed them, and on_ack of it follows at once; otherwise a timer did, or an ACK that acknowledges nothing
+     * new */
+    bool by_ack;
 };
 
 enum { DUMBBELL_RTO = 0, DUMBBELL_PERSISTENT_CONGESTION = 1 };
@@ -191,6 +199,9 @@ struct dumbbell_control {
     /* a frame of a live source of which nothing was sent for longer is dropped whole, and a key frame asked for; one that
      * has begun to leave is finished [DUMBBELL_NONE: none is dropped] */
     uint64_t max_frame_wait_ns;
+    /* the controller itself limits the sender, as BBR does while it probes the RTT: rate_app_limited is true for packets
+     * that are sent meanwhile, and until what was in flight at the end of it has arrived [false] */
+    bool app_limited;
 };
 
 /* ---- Controllers ----------------------------------------------------------------------------------------------- */
@@ -257,12 +268,28 @@ struct dumbbell_controller {
     /* The episode that a loss or a mark began is over: what was in flight then is settled. Before on_ack of the same
      * ACK. Not called for an episode that a timeout or on_spurious_loss ends. */
     void (*on_recovered)(void *state, uint64_t now_ns);
+    /* Losses come with the ACK that revealed them (dumbbell_ack.lost), so that the ACK can be looked at first, as QUIC's
+     * stacks do; on_loss is called for the others. The transport reads a new window after on_ack then: such a controller
+     * needs its setting `recovery = "immediate"`, for `prr` reads it where an episode begins, before on_ack. */
+    bool losses_with_ack;
 };
 
 /* Whether a window may grow: it limited what was sent, or, in slow start, it is less than twice what was in flight. */
 static inline bool dumbbell_may_grow(const struct dumbbell_ack *ack, double window_bytes, bool in_slow_start)
 {
     return ack->window_limited || ack->pacing_limited || (in_slow_start && window_bytes < 2.0 * (double)ack->peak_in_flight_bytes);
+}
+
+/* When the ACK left, on the receiver's clock: after the last packet arrived it was held for so long. DUMBBELL_NONE
+ * without packets. Wrong if that packet is not listed: it had arrived before, or is not newly acknowledged. */
+static inline uint64_t dumbbell_ack_sent_at_ns(const struct dumbbell_ack *ack)
+{
+    uint64_t last_ns = 0;
+
+    for (size_t i = 0; i < ack->packet_count; i++)
+        if (ack->packets[i].received_at_ns > last_ns)
+            last_ns = ack->packets[i].received_at_ns;
+    return ack->packet_count == 0 ? DUMBBELL_NONE : last_ns + ack->ack_delay_ns;
 }
 
 /* ---- The library ----------------------------------------------------------------------------------------------- */

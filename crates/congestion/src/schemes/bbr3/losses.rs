@@ -38,6 +38,9 @@ impl Bbr3 {
         self.short_term.bps = self.short_term.bps.max(short_term.bps);
         self.short_term.in_flight = self.short_term.in_flight.max(short_term.in_flight);
         self.inflight_longterm = self.inflight_longterm.max(inflight_longterm);
+        if self.settings.linux {
+            return;
+        }
         match state {
             Some(State::Startup) if self.state != State::Startup => {
                 self.full_bw_reached = false;
@@ -65,10 +68,7 @@ impl Bbr3 {
             self.lost_ranges += 1;
         }
         self.next_in_lost_range = packet.number + 1;
-        if !self.loss_in_round {
-            self.loss_round_delivered = self.delivered_bytes;
-            self.loss_in_round = true;
-        }
+        self.note_loss();
         if !self.probe.is_sample {
             return;
         }
@@ -81,8 +81,38 @@ impl Bbr3 {
         // How much of this packet (a burst, in the draft's model) still fitted.
         let size = self.window.in_packets(u64::from(packet.bytes));
         let before = (in_flight - size).max(0.0);
-        let lost_prefix = (threshold * before - (lost - size)) / (1.0 - threshold).max(f64::EPSILON);
+        let budget = threshold * before;
+        let lost_prefix = if self.settings.linux {
+            self.whole((budget.ceil() - (lost - size)).max(0.0) / (1.0 - threshold).max(f64::EPSILON))
+        } else {
+            (budget - (lost - size)) / (1.0 - threshold).max(f64::EPSILON)
+        };
         self.on_inflight_too_high(now, (before + lost_prefix).max(0.0));
+    }
+
+    fn note_loss(&mut self) {
+        if !self.loss_in_round {
+            self.loss_round_delivered = self.delivered_bytes;
+            self.loss_in_round = true;
+        }
+    }
+
+    /// By Linux' rules a timeout is the loss of all packets in flight, and the short-term bound begins at the window before
+    /// it.
+    pub(super) fn lose_all(&mut self, now: Time, in_flight_bytes: u64) {
+        if !self.settings.linux || in_flight_bytes == 0 {
+            return;
+        }
+        self.note_loss();
+        let in_flight = self.window.in_packets(in_flight_bytes);
+        if self.probe.is_sample {
+            self.on_inflight_too_high(now, (in_flight - 1.0).max(0.0));
+        }
+        self.reset_full_bw();
+        let is_probing = matches!(self.state, State::Startup | State::Refill | State::Up);
+        if !is_probing && self.short_term.in_flight.is_infinite() {
+            self.short_term.in_flight = self.window.packets.max(self.prior_cwnd);
+        }
     }
 
     /// A probe with `in_flight` packets lost too much, or was marked too often; one reaction per probe.

@@ -1,9 +1,10 @@
 //! BBR version 3: paces at the measured bandwidth within bounds on what may be in flight that it learns from losses.
 //!
-//! Source: draft-ietf-ccwg-bbr (editor's copy of August 2026), with the two RTT filters of Linux's version 3
-//! (google/bbr@001a430, `net/ipv4/tcp_bbr.c`). Names are the draft's. Read this overview and the life of an ACK
-//! first (`mod.rs`), then the model (`model.rs`), Startup, Drain and `ProbeRTT` (`phases.rs`), the bandwidth probe
-//! (`probe_bw.rs`), losses and their undoing (`losses.rs`), and what may be sent (`sending.rs`).
+//! Source: draft-ietf-ccwg-bbr (ietf-wg-ccwg/draft-ietf-ccwg-bbr@4ce5e87d), whose names are used; with the parameter
+//! `rules` those of Linux's version 3 (google/bbr@001a430, `net/ipv4/tcp_bbr.c`) hold where they differ, which
+//! `settings.linux` asks. Read this overview and the life of an ACK first (`mod.rs`), then the model (`model.rs`),
+//! Startup, Drain and `ProbeRTT` (`phases.rs`), the bandwidth probe (`probe_bw.rs`), losses and their undoing
+//! (`losses.rs`), and what may be sent (`sending.rs`).
 //!
 //! What differs from version 1 ([`crate::schemes::bbr`]): probing every 2 to 3 s instead of every 8 RTTs; a long-term bound on
 //! what is in flight (`inflight_longterm`, where a probe lost more than 2 %), approached carefully and left 15 % below
@@ -23,6 +24,8 @@
 //!
 //! Expected: a lone flow gets 0.98 of the link with little queue; with shallow buffers at most about 2 % is lost.
 
+#[cfg(test)]
+mod linux_tests;
 mod losses;
 mod marks;
 mod model;
@@ -122,6 +125,8 @@ struct Bbr3 {
     /// Ranges of packet numbers lost in this round, and the number that would continue the last one.
     lost_ranges: u32,
     next_in_lost_range: u64,
+    /// ACKs of this round that told of losses.
+    loss_events: u32,
     undo: Undo,
     in_recovery: bool,
     marks: Marks,
@@ -142,6 +147,8 @@ struct Bbr3 {
     /// Window to go back to after recovery or `ProbeRTT`, packets.
     prior_cwnd: f64,
     pacing: Rate,
+    /// When the pacer lets the next packet go.
+    next_departure: Time,
     has_seen_rtt: bool,
 }
 
@@ -177,6 +184,7 @@ impl Bbr3 {
             loss_in_round: false,
             lost_ranges: 0,
             next_in_lost_range: u64::MAX,
+            loss_events: 0,
             undo: Undo::default(),
             in_recovery: false,
             marks: Marks::new(),
@@ -190,6 +198,7 @@ impl Bbr3 {
             window,
             prior_cwnd: 0.0,
             pacing: Rate::ZERO,
+            next_departure: start.now,
             has_seen_rtt: false,
         };
         // Before the first RTT sample an RTT of 1 ms is assumed.
@@ -199,11 +208,15 @@ impl Bbr3 {
 }
 
 impl Controller for Bbr3 {
-    fn on_established(&mut self, _now: Time, rtt: Span) {
+    fn on_established(&mut self, now: Time, rtt: Span) {
+        self.min_rtt.begin(now, rtt, &self.settings);
         self.update_pacing(rtt);
     }
 
     fn on_sent(&mut self, event: &Sent) {
+        if self.settings.linux {
+            self.note_departure(event.now, event.bytes);
+        }
         let was_idle = event.in_flight_bytes <= u64::from(event.bytes);
         if !was_idle || !self.app_idle {
             return;
@@ -219,13 +232,17 @@ impl Controller for Bbr3 {
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
+        // Linux saves what the losses have left.
+        if self.settings.linux {
+            loss.packets.iter().for_each(|packet| self.on_lost_packet(loss.now, packet));
+        }
         if loss.new_episode {
             self.save_cwnd();
             self.save_for_undo();
             self.in_recovery = true;
         }
-        for packet in loss.packets {
-            self.on_lost_packet(loss.now, packet);
+        if !self.settings.linux {
+            loss.packets.iter().for_each(|packet| self.on_lost_packet(loss.now, packet));
         }
     }
 
@@ -243,7 +260,7 @@ impl Controller for Bbr3 {
         self.update_max_bw();
         self.update_marks(ack);
         self.check_startup_losses(ack);
-        self.adapt_short_term();
+        self.adapt_short_term(ack);
         self.update_extra_acked(ack);
         self.check_full_bw();
         self.check_startup_and_drain(ack);
@@ -270,6 +287,7 @@ impl Controller for Bbr3 {
         if timeout.kind == TimeoutKind::Rto {
             self.lost_bytes += timeout.in_flight_before_bytes;
         }
+        self.lose_all(timeout.now, timeout.in_flight_before_bytes);
         self.in_recovery = false;
         self.timeout_until = Some(self.delivered_bytes + timeout.in_flight_before_bytes);
         // Little goes out to see what the path still carries.

@@ -1,6 +1,7 @@
 //! What BBR believes about the path: rounds, bandwidth, minimum RTT, ACK aggregation, and the short-term bounds that
 //! losses outside of probing leave behind.
 
+use super::settings::Settings;
 use super::{Bbr3, State};
 use crate::Ack;
 use crate::parts::WindowedMax;
@@ -46,11 +47,31 @@ pub(super) struct ExtraAcked {
     since: Time,
     acked: f64,
     max: WindowedMax<f64>,
+    halves: Halves,
+}
+
+/// Linux' maximum: of the present window of rounds and of the one before it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Halves {
+    present: f64,
+    previous: f64,
+    /// Rounds of the present window.
+    rounds: u64,
+}
+
+impl Halves {
+    fn push(&mut self, round_start: bool, length: u64, value: f64) {
+        self.rounds += u64::from(round_start);
+        if self.rounds >= length {
+            *self = Self { present: 0.0, previous: self.present, rounds: 0 };
+        }
+        self.present = self.present.max(value);
+    }
 }
 
 impl ExtraAcked {
     pub(super) fn new() -> Self {
-        Self { since: Time::ZERO, acked: 0.0, max: WindowedMax::new(1) }
+        Self { since: Time::ZERO, acked: 0.0, max: WindowedMax::new(1), halves: Halves::default() }
     }
 
     /// Sending restarts after idleness.
@@ -61,7 +82,7 @@ impl ExtraAcked {
 
     /// Packets to add to the window.
     pub(super) fn get(&self) -> f64 {
-        self.max.get().unwrap_or(0.0)
+        self.max.get().unwrap_or(self.halves.present.max(self.halves.previous))
     }
 }
 
@@ -102,16 +123,28 @@ impl MinRtt {
         Self { rtt: None, at: now, probe_rtt: None, probe_at: now, is_probe_due: false }
     }
 
-    pub(super) fn update(&mut self, now: Time, rtt: Option<Span>, interval: Span, window: Span) {
-        self.is_probe_due = now > self.probe_at + interval;
+    /// The connection is set up, which took `rtt`; by Linux' rules the short filter begins with it as well.
+    pub(super) fn begin(&mut self, now: Time, rtt: Span, settings: &Settings) {
+        if settings.linux {
+            self.update(now, Some(rtt), settings);
+        } else {
+            (self.rtt, self.at) = (Some(rtt), now);
+        }
+    }
+
+    /// An equal RTT makes the minimum fresh by Linux' rules only; those know RTTs in whole microseconds.
+    pub(super) fn update(&mut self, now: Time, rtt: Option<Span>, settings: &Settings) {
+        self.is_probe_due = now > self.probe_at + settings.probe_rtt_interval;
         let Some(rtt) = rtt else { return };
+        let rtt = if settings.linux { Span::from_us(rtt.as_ns() / 1000) } else { rtt };
         if self.is_probe_due || self.probe_rtt.is_none_or(|smallest| rtt < smallest) {
             self.probe_rtt = Some(rtt);
             self.probe_at = now;
         }
-        let is_stale = now > self.at + window;
+        let is_stale = now > self.at + settings.min_rtt_window;
         let newest = self.probe_rtt.unwrap_or(rtt);
-        if is_stale || self.rtt.is_none_or(|smallest| newest < smallest) {
+        let is_least = |smallest| newest < smallest || (settings.linux && newest == smallest);
+        if is_stale || self.rtt.is_none_or(is_least) {
             self.rtt = Some(newest);
             self.at = self.probe_at;
         }
@@ -173,7 +206,9 @@ impl Bbr3 {
     }
 
     /// Once per round with losses, outside of probing: the bounds follow what was delivered, but by at most `beta`.
-    pub(super) fn adapt_short_term(&mut self) {
+    pub(super) fn adapt_short_term(&mut self, ack: &Ack<'_>) {
+        // By Linux' rules a loss that ended a probe counts in the round after it as well.
+        self.loss_in_round |= self.settings.linux && self.sample.is_some() && ack.lost_bytes > 0;
         if !self.loss_round_start {
             return;
         }
@@ -205,8 +240,13 @@ impl Bbr3 {
         }
         extra.acked += self.window.in_packets(ack.acked_bytes);
         let rounds = if self.full_bw_reached { self.settings.extra_acked_rounds } else { 1 };
-        extra.max.set_length(rounds);
-        extra.max.push(self.round_count, (extra.acked - expected).min(self.window.packets));
+        let excess = (extra.acked - expected).min(self.window.packets);
+        if self.settings.linux {
+            extra.halves.push(self.round_start, rounds, excess);
+        } else {
+            extra.max.set_length(rounds);
+            extra.max.push(self.round_count, excess);
+        }
     }
 
     pub(super) fn reset_full_bw(&mut self) {
@@ -215,15 +255,20 @@ impl Bbr3 {
         self.full_bw_now = false;
     }
 
-    /// The bandwidth has reached a plateau if it did not grow by a quarter for three rounds.
+    /// The bandwidth has reached a plateau if it did not grow by a quarter for three rounds: from one round's first ACK
+    /// to the next one's, or, by Linux' rules, at no ACK.
     pub(super) fn check_full_bw(&mut self) {
         let Some(sample) = self.sample else { return };
-        if self.full_bw_now || !self.round_start || sample.app_limited {
+        let is_looked_at = self.round_start || self.settings.linux;
+        if self.full_bw_now || !is_looked_at || sample.app_limited {
             return;
         }
         if sample.bps >= self.full_bps * self.settings.full_bw_growth {
             self.reset_full_bw();
             self.full_bps = sample.bps;
+            return;
+        }
+        if !self.round_start {
             return;
         }
         self.full_bw_count += 1;

@@ -19,13 +19,17 @@ pub(super) struct ProbeRtt {
 impl Bbr3 {
     /// Startup also ends if a full round in recovery lost too much, in several places.
     pub(super) fn check_startup_losses(&mut self, ack: &Ack<'_>) {
+        // Linux counts the ACKs that told of losses.
+        self.loss_events += u32::from(ack.lost_bytes > 0);
         if !self.loss_round_start {
             return;
         }
-        let is_high = self.lost_ranges >= self.settings.startup_full_loss_count
+        let losses = if self.settings.linux { self.loss_events } else { self.lost_ranges };
+        let is_high = losses >= self.settings.startup_full_loss_count
             && ack.in_recovery
             && self.is_inflight_too_high(ack);
         self.lost_ranges = 0;
+        self.loss_events = 0;
         if self.state == State::Startup && !self.full_bw_reached && is_high {
             self.undo.state = Some(State::Startup);
             self.leave_full_startup();
@@ -34,27 +38,39 @@ impl Bbr3 {
 
     /// Startup has found more than the path holds.
     pub(super) fn leave_full_startup(&mut self) {
-        self.full_bw_now = true;
         self.full_bw_reached = true;
-        self.inflight_longterm = self.bdp(self.bps()).max(self.latest.in_flight);
+        let bdp = if self.settings.linux {
+            self.inflight(self.max_bw.get())
+        } else {
+            self.full_bw_now = true;
+            self.bdp(self.bps())
+        };
+        self.inflight_longterm = bdp.max(self.latest.in_flight);
     }
 
     pub(super) fn check_startup_and_drain(&mut self, ack: &Ack<'_>) {
         if self.state == State::Startup && self.full_bw_reached {
             self.state = State::Drain;
             self.drain_start_round = self.round_count;
+            if self.settings.linux {
+                self.reset_congestion_signals();
+            }
         }
         if self.state == State::Drain {
-            let is_drained = self.window.in_packets(ack.in_flight_bytes) <= self.inflight(self.bps());
-            if is_drained || self.round_count > self.drain_start_round + MAX_DRAIN_ROUNDS {
+            let (bps, most_rounds) = if self.settings.linux {
+                (self.max_bw.get(), u64::MAX)
+            } else {
+                (self.bps(), MAX_DRAIN_ROUNDS)
+            };
+            let is_drained = self.in_network(ack.in_flight_bytes, ack.now) <= self.inflight(bps);
+            if is_drained || self.round_count - self.drain_start_round > most_rounds {
                 self.start_down(ack.now);
             }
         }
     }
 
     pub(super) fn update_min_rtt(&mut self, ack: &Ack<'_>) {
-        let (interval, window) = (self.settings.probe_rtt_interval, self.settings.min_rtt_window);
-        self.min_rtt.update(ack.now, ack.rtt, interval, window);
+        self.min_rtt.update(ack.now, ack.rtt, &self.settings);
         if self.state != State::ProbeRtt && self.min_rtt.is_probe_due && !self.idle_restart {
             self.save_cwnd();
             self.state = State::ProbeRtt;
@@ -71,7 +87,7 @@ impl Bbr3 {
 
     /// Most packets in flight during `ProbeRTT`.
     pub(super) fn probe_rtt_cwnd(&self) -> f64 {
-        (self.settings.probe_rtt_cwnd_gain * self.bdp(self.bps())).max(self.settings.min_cwnd)
+        self.bdp_times(self.settings.probe_rtt_cwnd_gain, self.bps()).max(self.settings.min_cwnd)
     }
 
     fn run_probe_rtt(&mut self, ack: &Ack<'_>) {
@@ -98,7 +114,7 @@ impl Bbr3 {
         if self.full_bw_reached {
             // The clock of bandwidth probing starts anew; the queue is gone already.
             self.start_down(now);
-            self.state = State::Cruise;
+            self.start_cruise();
         } else {
             self.state = State::Startup;
         }

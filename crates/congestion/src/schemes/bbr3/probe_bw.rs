@@ -69,10 +69,15 @@ impl Bbr3 {
         self.short_term = ShortTerm::UNSET;
     }
 
-    pub(super) fn start_down(&mut self, now: Time) {
+    /// What was lost and delivered so far belongs to a probe.
+    pub(super) fn reset_congestion_signals(&mut self) {
         self.loss_in_round = false;
         self.marks.in_round = false;
         self.latest = Latest::default();
+    }
+
+    pub(super) fn start_down(&mut self, now: Time) {
+        self.reset_congestion_signals();
         self.probe.up_acked_per_packet = f64::INFINITY;
         // Random, for mixing and fairness: 2 to 3 s, or as many rounds as Reno takes to find the bandwidth.
         self.rounds_since_probe = self.rng.below(2);
@@ -82,6 +87,13 @@ impl Bbr3 {
         self.probe.stop_feedback();
         self.start_round();
         self.state = State::Down;
+    }
+
+    pub(super) fn start_cruise(&mut self) {
+        if self.settings.linux && self.short_term.in_flight.is_finite() {
+            self.short_term.in_flight = self.short_term.in_flight.min(self.inflight_longterm);
+        }
+        self.state = State::Cruise;
     }
 
     pub(super) fn start_refill(&mut self) {
@@ -119,7 +131,7 @@ impl Bbr3 {
                 if self.is_time_to_probe(ack.now) {
                     self.start_refill();
                 } else if self.is_time_to_cruise(ack) {
-                    self.state = State::Cruise;
+                    self.start_cruise();
                 }
             }
             State::Cruise => {
@@ -170,7 +182,15 @@ impl Bbr3 {
             self.on_inflight_too_high(ack.now, self.window.in_packets(ack.newest().in_flight_at_send_bytes));
             return self.state == State::Down;
         }
-        if self.inflight_longterm.is_finite() && !self.is_inflight_too_high(ack) {
+        if self.is_inflight_too_high(ack) {
+            // By Linux' rules an ACK ends a probe too, not only a packet that is lost.
+            if self.settings.linux && self.probe.is_sample {
+                let carried = self.window.in_packets(ack.newest().in_flight_at_send_bytes);
+                self.on_inflight_too_high(ack.now, carried);
+            }
+            return false;
+        }
+        if self.inflight_longterm.is_finite() {
             let carried = self.window.in_packets(ack.newest().in_flight_at_send_bytes);
             self.inflight_longterm = self.inflight_longterm.max(carried);
             if self.state == State::Up {
@@ -200,7 +220,7 @@ impl Bbr3 {
     fn raise_longterm_slope(&mut self) {
         let growth = f64::from(1_u32 << self.probe.up_rounds);
         self.probe.up_rounds = (self.probe.up_rounds + 1).min(MAX_UP_ROUNDS);
-        self.probe.up_acked_per_packet = (self.window.packets / growth).max(1.0);
+        self.probe.up_acked_per_packet = self.whole(self.window.packets / growth).max(1.0);
     }
 
     fn is_limited_by_longterm(&self, ack: &Ack<'_>) -> bool {
@@ -212,13 +232,19 @@ impl Bbr3 {
         now > self.probe.cycle_start + self.probe.wait || self.rounds_since_probe as f64 >= rounds
     }
 
+    /// What Up and Down compare with: what is in flight, by Linux' rules before this ACK.
+    fn in_flight(&self, ack: &Ack<'_>) -> f64 {
+        let bytes = if self.settings.linux { ack.in_flight_before_bytes } else { ack.in_flight_bytes };
+        self.in_network(bytes, ack.now)
+    }
+
     fn is_time_to_cruise(&self, ack: &Ack<'_>) -> bool {
-        let in_flight = self.window.in_packets(ack.in_flight_bytes);
+        let in_flight = self.in_flight(ack);
         in_flight <= self.inflight_with_headroom() && in_flight <= self.inflight(self.max_bw.get())
     }
 
     fn is_time_to_go_down(&mut self, ack: &Ack<'_>) -> bool {
-        if self.probe.prev_too_high && self.window.in_packets(ack.in_flight_bytes) >= self.inflight_longterm {
+        if self.probe.prev_too_high && self.in_flight(ack) >= self.inflight_longterm {
             self.probe.precautionary = true;
             return true;
         }
@@ -232,13 +258,14 @@ impl Bbr3 {
 
     /// What should be in flight: the BDP unless congestion cut the window, packets.
     pub(super) fn target_inflight(&self) -> f64 {
-        self.bdp(self.bps()).min(self.window.packets)
+        let bdp = if self.settings.linux { self.inflight(self.bps()) } else { self.bdp(self.bps()) };
+        bdp.min(self.window.packets)
     }
 
     /// The long-term bound less room for others; infinite while unset.
     pub(super) fn inflight_with_headroom(&self) -> f64 {
-        let headroom = (self.settings.headroom * self.inflight_longterm).max(1.0);
         if self.inflight_longterm.is_finite() {
+            let headroom = self.whole(self.settings.headroom * self.inflight_longterm).max(1.0);
             (self.inflight_longterm - headroom).max(self.settings.min_cwnd)
         } else {
             f64::INFINITY

@@ -2,7 +2,7 @@
 
 use super::{Bbr3, State};
 use crate::Ack;
-use units::{Rate, Span};
+use units::{Rate, Span, Time};
 
 /// Largest send quantum, bytes.
 const MAX_QUANTUM_BYTES: f64 = 65_536.0;
@@ -10,6 +10,13 @@ const MAX_QUANTUM_BYTES: f64 = 65_536.0;
 const QUANTA_PER_S: f64 = 1000.0;
 /// Smallest send quantum, packets.
 const MIN_QUANTUM: f64 = 2.0;
+/// The same of Linux, which shifts by 10 bits, halves 64 KB for every 512 us of RTT and adds them, counts whole packets,
+/// and leaves room for headers.
+const LINUX_QUANTA_PER_S: f64 = 1024.0;
+const LINUX_HALVED_EVERY_US: u64 = 512;
+const LINUX_MAX_QUANTUM_BYTES: f64 = 65_536.0 - 1.0 - 320.0;
+/// Linux: the allowance for ACK aggregation is at most what the path carries in this time.
+const LINUX_MAX_EXTRA: Span = Span::from_ms(100);
 /// Quanta that the two ends and the pacer may hold.
 const OFFLOAD_QUANTA: f64 = 3.0;
 /// Room for the probe itself, where the BDP is tiny, packets.
@@ -39,7 +46,8 @@ impl Bbr3 {
     pub(super) fn initial_pacing(&self, rtt: Span) -> Rate {
         let bytes = (self.initial_window * self.mss_bytes) as u64;
         let rate = Rate::from_bytes_per(bytes, rtt.max(Span::from_us(1)));
-        rate.mul_f64(self.settings.startup_pacing_gain).max(SLOWEST)
+        let margin = if self.settings.linux { self.settings.pacing_margin } else { 0.0 };
+        rate.mul_f64(self.settings.startup_pacing_gain * (1.0 - margin)).max(SLOWEST)
     }
 
     /// Paces at `gain` times the bandwidth; before the pipe is full the rate only rises.
@@ -60,8 +68,37 @@ impl Bbr3 {
 
     /// Packets that leave back to back.
     pub(super) fn send_quantum(&self) -> f64 {
+        if self.settings.linux {
+            let halvings = self.min_rtt.rtt.map_or(u64::MAX, |rtt| rtt.as_ns() / 1000 / LINUX_HALVED_EVERY_US);
+            let allowance = if halvings < 32 { f64::from(65_536_u32 >> halvings) } else { 0.0 };
+            let bytes = self.pacing.bytes_per_sec() / LINUX_QUANTA_PER_S + allowance;
+            return (bytes.min(LINUX_MAX_QUANTUM_BYTES) / self.mss_bytes).floor().max(MIN_QUANTUM);
+        }
         let bytes = (self.pacing.bytes_per_sec() / QUANTA_PER_S).min(MAX_QUANTUM_BYTES);
         (bytes / self.mss_bytes).max(MIN_QUANTUM)
+    }
+
+    /// By Linux' rules numbers of packets are whole.
+    pub(super) fn whole(&self, packets: f64) -> f64 {
+        if self.settings.linux { packets.floor() } else { packets }
+    }
+
+    /// `bytes` in flight as packets; by Linux' rules those that are in the network when the next burst may leave: less what
+    /// is delivered until then, and with that burst if the rate is above the bandwidth.
+    pub(super) fn in_network(&self, bytes: u64, now: Time) -> f64 {
+        let in_flight = self.window.in_packets(bytes);
+        if !self.settings.linux {
+            return in_flight;
+        }
+        let wait = self.next_departure.max(now) - now;
+        let delivered = (self.bps() / 8.0 * wait.as_secs_f64() / self.mss_bytes).floor();
+        let burst = if self.pacing_gain() > 1.0 { self.send_quantum() } else { 0.0 };
+        (in_flight + burst - delivered).max(0.0)
+    }
+
+    /// A packet left: the pacer keeps the next one.
+    pub(super) fn note_departure(&mut self, now: Time, bytes: u32) {
+        self.next_departure = self.next_departure.max(now) + self.pacing.time_for(u64::from(bytes));
     }
 
     /// The least that keeps the pipe full in spite of bursts at both ends.
@@ -70,9 +107,15 @@ impl Bbr3 {
         if self.state == State::Up { budget + UP_ALLOWANCE } else { budget }
     }
 
+    /// `gain` BDPs of `bps`, packets; Linux rounds up.
+    pub(super) fn bdp_times(&self, gain: f64, bps: f64) -> f64 {
+        let packets = gain * self.bdp(bps);
+        if self.settings.linux { packets.ceil() } else { packets }
+    }
+
     /// Packets in flight at one BDP of `bps`.
     pub(super) fn inflight(&self, bps: f64) -> f64 {
-        self.with_budget(self.bdp(bps))
+        self.with_budget(self.bdp_times(1.0, bps))
     }
 
     /// Remembers the window at the start of recovery or `ProbeRTT`, but none that these have already cut.
@@ -92,18 +135,26 @@ impl Bbr3 {
         if has_recovered || has_restarted {
             self.in_recovery = false;
             self.timeout_until = None;
-            self.restore_cwnd();
+            // Linux has kept the window during recovery.
+            if has_restarted || !self.settings.linux {
+                self.restore_cwnd();
+            }
         }
     }
 
     pub(super) fn update_cwnd(&mut self, ack: &Ack<'_>) {
         let acked = self.window.in_packets(ack.acked_bytes);
-        let extra = if self.settings.extra_acked { self.extra_acked.get() } else { 0.0 };
-        let most = self.with_budget(self.cwnd_gain() * self.bdp(self.bps()) + extra);
+        let extra = if self.settings.extra_acked { self.extra_allowance() } else { 0.0 };
+        let most = self.with_budget(self.bdp_times(self.cwnd_gain(), self.bps()) + extra);
+        let is_beginning = if self.settings.linux {
+            self.window.packets < 2.0 * self.initial_window
+        } else {
+            (ack.delivered_bytes as f64) < self.initial_window * self.mss_bytes
+        };
         let cwnd = &mut self.window.packets;
         if self.full_bw_reached {
             *cwnd = (*cwnd + acked).min(most);
-        } else if *cwnd < most || (ack.delivered_bytes as f64) < self.initial_window * self.mss_bytes {
+        } else if *cwnd < most || is_beginning {
             *cwnd += acked;
         }
         *cwnd = cwnd.max(self.settings.min_cwnd);
@@ -111,6 +162,15 @@ impl Bbr3 {
             self.window.packets = self.window.packets.min(self.probe_rtt_cwnd());
         }
         self.bound_cwnd();
+    }
+
+    fn extra_allowance(&self) -> f64 {
+        let extra = self.extra_acked.get();
+        if self.settings.linux {
+            extra.min(self.whole(self.bps() / 8.0 * LINUX_MAX_EXTRA.as_secs_f64() / self.mss_bytes))
+        } else {
+            extra
+        }
     }
 
     /// The bounds that losses have set.

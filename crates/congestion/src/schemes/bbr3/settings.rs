@@ -14,20 +14,15 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         (1.0, 10.0),
         "Pacing gain of Startup (draft: 4 ln 2).",
     ),
-    Parameter::number(
-        "drain_pacing_gain",
-        "",
-        0.5,
-        (0.05, 1.0),
-        "Pacing gain of Drain (draft: 0.5; Linux: 0.347).",
-    ),
+    Parameter::choice("rules", "draft", &["draft", "linux"], "Whose rules hold where the draft and Linux differ."),
+    Parameter::number("drain_pacing_gain", "", 0.5, (0.05, 1.0), "Pacing gain of Drain (Linux: 0.344)."),
     Parameter::number("cwnd_gain", "", 2.0, (1.0, 10.0), "Window in BDP, except in Up and ProbeRTT."),
     Parameter::number(
         "down_pacing_gain",
         "",
         0.9,
         (0.1, 1.0),
-        "Pacing gain of ProbeBW Down (draft: 0.90; Linux: 0.91).",
+        "Pacing gain of ProbeBW Down (Linux: 0.906).",
     ),
     Parameter::number("up_pacing_gain", "", 1.25, (1.0, 4.0), "Pacing gain of ProbeBW Up."),
     Parameter::number("up_cwnd_gain", "", 2.25, (1.0, 10.0), "Window in ProbeBW Up, in BDP."),
@@ -73,7 +68,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "rounds",
         10,
         (1, 1000),
-        "Window of the ACK-aggregation maximum (1 in Startup).",
+        "Window of the ACK-aggregation maximum (1 in Startup); by Linux' rules of each of two.",
     ),
     Parameter::flag("extra_acked", true, "Widen the window by the measured ACK aggregation."),
     Parameter::flag("ecn", false, "Respond to CE marks as Linux's version 3, below 5 ms of RTT."),
@@ -90,6 +85,8 @@ pub(super) const PARAMETERS: &[Parameter] = &[
 /// The parameters in the units of the controller.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
+    /// Whether Linux' rules hold where the draft has others.
+    pub(super) linux: bool,
     pub(super) startup_pacing_gain: f64,
     pub(super) drain_pacing_gain: f64,
     pub(super) cwnd_gain: f64,
@@ -122,6 +119,7 @@ impl Settings {
     pub(super) fn new(parameters: &Parameters) -> Self {
         let seconds = |name| Span::from_secs_f64(parameters.number(name));
         Self {
+            linux: parameters.choice("rules") == "linux",
             startup_pacing_gain: parameters.number("startup_pacing_gain"),
             drain_pacing_gain: parameters.number("drain_pacing_gain"),
             cwnd_gain: parameters.number("cwnd_gain"),

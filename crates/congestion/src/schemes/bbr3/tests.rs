@@ -4,27 +4,27 @@
 use super::*;
 use crate::testing::Driver;
 
-const STARTUP: f64 = 0.0;
-const DRAIN: f64 = 1.0;
-const DOWN: f64 = 2.0;
-const CRUISE: f64 = 3.0;
-const REFILL: f64 = 4.0;
-const UP: f64 = 5.0;
-const PROBE_RTT: f64 = 6.0;
+pub(super) const STARTUP: f64 = 0.0;
+pub(super) const DRAIN: f64 = 1.0;
+pub(super) const DOWN: f64 = 2.0;
+pub(super) const CRUISE: f64 = 3.0;
+pub(super) const REFILL: f64 = 4.0;
+pub(super) const UP: f64 = 5.0;
+pub(super) const PROBE_RTT: f64 = 6.0;
 
 /// A driver whose every [`round`] is one ACK, without the allowance for ACK aggregation.
-fn driver_with(settings: &[(&str, &str)]) -> Driver {
+pub(super) fn driver_with(settings: &[(&str, &str)]) -> Driver {
     let mut settings = settings.to_vec();
     settings.push(("extra_acked", "off"));
     Driver::new(&ENTRY, &settings)
 }
 
-fn driver() -> Driver {
+pub(super) fn driver() -> Driver {
     driver_with(&[])
 }
 
 /// One round that delivers one packet at `mbps`, an RTT after the previous one.
-fn round(driver: &mut Driver, mbps: f64) {
+pub(super) fn round(driver: &mut Driver, mbps: f64) {
     driver.now += driver.rtt;
     driver.rate = Some(Rate::from_mbps(mbps));
     driver.prior_delivered_bytes = None;
@@ -32,41 +32,42 @@ fn round(driver: &mut Driver, mbps: f64) {
 }
 
 /// Another ACK of the same round, for `packets`.
-fn within_round(driver: &mut Driver, packets: u64) {
+pub(super) fn within_round(driver: &mut Driver, packets: u64) {
     driver.prior_delivered_bytes = Some(0);
     driver.ack(packets);
 }
 
-fn state(driver: &Driver) -> f64 {
+pub(super) fn state(driver: &Driver) -> f64 {
     driver.field("state")
 }
 
-fn near(value: f64, expected: f64) {
+pub(super) fn near(value: f64, expected: f64) {
     assert!((value - expected).abs() < 1e-6 * expected.abs().max(1.0), "{value}, expected {expected}");
 }
 
 /// In Drain at `mbps` with far too much in flight.
-fn draining(mut driver: Driver, mbps: f64) -> Driver {
+pub(super) fn draining(mut driver: Driver, mbps: f64) -> Driver {
     driver.in_flight_packets = 100_000.0;
     (0..4).for_each(|_| round(&mut driver, mbps));
     assert_eq!(state(&driver), DRAIN);
     driver
 }
 
-/// In Cruise at `mbps` with one BDP in flight and a window of two.
-fn cruising(driver: Driver, mbps: f64) -> Driver {
+/// In Cruise at `mbps` with one BDP in flight before the ACK that began it, and a window of two.
+pub(super) fn cruising(driver: Driver, mbps: f64) -> Driver {
     let mut driver = draining(driver, mbps);
     let bdp_packets = 0.125 * driver.rtt.as_ms_f64() * mbps;
-    driver.in_flight_packets = bdp_packets;
+    driver.in_flight_packets = bdp_packets - 1.0;
     within_round(&mut driver, 1);
     assert_eq!(state(&driver), CRUISE);
+    driver.in_flight_packets = bdp_packets;
     within_round(&mut driver, 10_000);
     near(driver.field("cwnd"), 2.0 * bdp_packets);
     driver
 }
 
 /// In Up, right at its beginning.
-fn probing(driver: Driver, mbps: f64) -> Driver {
+pub(super) fn probing(driver: Driver, mbps: f64) -> Driver {
     let mut driver = cruising(driver, mbps);
     refill(&mut driver);
     round(&mut driver, mbps);
@@ -432,10 +433,11 @@ fn a_lower_rtt_postpones_probe_rtt() {
 
 #[test]
 fn the_minimum_rtt_is_forgotten_after_ten_seconds() {
+    let settings = Settings::new(&Parameters::defaults(ENTRY.parameters));
     let mut min_rtt = MinRtt::new(Time::ZERO);
     let at = |s: u64| Time::ZERO + Span::from_secs(s);
     let mut update = |s, ms| {
-        min_rtt.update(at(s), Some(Span::from_ms(ms)), Span::from_secs(5), Span::from_secs(10));
+        min_rtt.update(at(s), Some(Span::from_ms(ms)), &settings);
         min_rtt.rtt.map(Span::as_ms_f64)
     };
     assert_eq!(update(1, 50), Some(50.0));

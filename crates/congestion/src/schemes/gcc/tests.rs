@@ -93,6 +93,7 @@ impl Link {
             in_flight_before_bytes: 0,
             in_flight_bytes: 0,
             new_episode: true,
+            by_ack: true,
             srtt: Span::ZERO,
             next_number: self.number,
         };

@@ -294,6 +294,7 @@ fn foreign_feedback_changes_nothing() {
         in_flight_before_bytes: 0,
         in_flight_bytes: 0,
         new_episode: false,
+        by_ack: true,
         srtt: Span::ZERO,
         next_number: 0,
     });

@@ -9,10 +9,14 @@
  * Recovery and CWR `cong_avoid` is called for each ACK that moves the cumulative point. A file with `cong_control` sets its
  * window itself, episodes included, for which the transport has to have `recovery = "immediate"`.
  *
+ * `skb_marked_lost` is called for each lost packet, before `ssthresh`; a timeout marks all that is outstanding, oldest first.
+ * A packet remembers, as in the kernel, whether the sender was application-limited when it was sent: because the application
+ * had nothing to send, or because the file said so (`tp->app_limited`, as BBR does in PROBE_RTT).
+ *
  * What differs from the kernel: losses are told before the ACK that revealed them (`ssthresh` is called before its
  * `pkts_acked`); snd_cwnd is ssthresh during an episode, not what the reduction allows at the moment; a packet of less than
- * a full segment counts by its bytes; there are no socket buffers, TCP small queues and F-RTO, and segmentation offload
- * is but the bursts of a controller that paces.
+ * a full segment counts by its bytes; there are no socket buffers, TCP small queues and F-RTO, segmentation offload is but the
+ * bursts of a controller that paces, and a loss that a tail loss probe repairs is no CA_EVENT_TLP_RECOVERY.
  */
 #include "dumbbell_kernel.h"
 
@@ -20,11 +24,23 @@
 
 #define MOST_PARAMETERS 32
 
+/* Packets of which the adapter remembers what they were sent with; of older ones less is told. A power of two. */
+#define MOST_SENT 65536
+
 /* Clocks begin here: many files use 0 for "not set". */
 #define BEGIN_NS (1000 * (u64)NSEC_PER_SEC)
 
 _Thread_local u64 dumbbell_now_ns = BEGIN_NS;
 static _Thread_local u64 *random_state;
+
+/* A packet that was sent, in the place of its number modulo MOST_SENT. */
+struct sent {
+    u64 number_and_one; /* 0: none */
+    u64 at_us;
+    u32 in_flight, bytes;
+    u32 delivered, delivered_ce, lost;
+    bool app_limited, outstanding;
+};
 
 /* A flow. */
 struct flow {
@@ -33,9 +49,12 @@ struct flow {
     u64 min_rtt_ns;
     u64 last_sent_ns;
     u32 initial_cwnd;
-    u32 lost_by_ack;                   /* since the last ACK */
-    u32 marked_from, marked_to;        /* the file itself said that it limits the sender while these were delivered */
-    bool begun;                        /* its `init` was called */
+    u32 lost_by_ack; /* since the last ACK */
+    u32 own_limit;   /* delivered count until which the file itself limits the sender; 0: not */
+    u64 oldest;      /* all packets of lower numbers are settled */
+    u64 next;        /* number of the next packet */
+    struct sent *sent;
+    bool begun; /* its `init` was called */
 };
 
 static struct tcp_congestion_ops *registered;
@@ -148,6 +167,53 @@ u32 minmax_running_min(struct minmax *m, u32 win, u32 t, u32 v) { return best_of
 static u32 packets(const struct flow *flow, u64 bytes)
 {
     return (u32)((bytes + flow->tp.mss_cache / 2) / flow->tp.mss_cache);
+}
+
+static struct sent *sent_as(const struct flow *flow, u64 number)
+{
+    struct sent *sent = &flow->sent[number % MOST_SENT];
+
+    return sent->number_and_one == number + 1 ? sent : NULL;
+}
+
+/* The packet was acknowledged, or declared lost. */
+static void settle(struct flow *flow, u64 number)
+{
+    struct sent *sent = sent_as(flow, number);
+
+    if (sent != NULL)
+        sent->outstanding = false;
+    for (; flow->oldest < flow->next; flow->oldest++) {
+        sent = sent_as(flow, flow->oldest);
+        if (sent != NULL && sent->outstanding)
+            break;
+    }
+}
+
+/* Tells that a packet was lost, as it was sent. */
+static void mark_lost(struct flow *flow, const struct sent *sent)
+{
+    struct tcp_sock *tp = &flow->tp;
+    const struct sk_buff skb = {
+        .len = sent->bytes,
+        .cb = {
+            .sacked = TCPCB_LOST,
+            .tx = {
+                .in_flight = sent->in_flight,
+                .delivered = sent->delivered,
+                .delivered_ce = sent->delivered_ce,
+                .lost = sent->lost,
+                .is_app_limited = sent->app_limited,
+                .first_tx_mstamp = sent->at_us,
+                .delivered_mstamp = sent->at_us,
+            },
+        },
+    };
+
+    tp->lost++;
+    flow->lost_by_ack++;
+    if (tp->inet_conn.icsk_ca_ops->skb_marked_lost != NULL)
+        tp->inet_conn.icsk_ca_ops->skb_marked_lost(&tp->inet_conn.sk, &skb);
 }
 
 /* A callback of the flow is about to be called, at `now_ns` of the run. */
@@ -276,6 +342,18 @@ static void on_sent(void *state, const struct dumbbell_sent *sent)
     tp->tcp_wstamp_ns = max(tp->tcp_wstamp_ns, dumbbell_now_ns);
     if (SK(flow)->sk_pacing_status != SK_PACING_NONE && rate != 0 && rate != ~0UL)
         tp->tcp_wstamp_ns += (u64)sent->bytes * NSEC_PER_SEC / rate;
+    flow->sent[sent->number % MOST_SENT] = (struct sent){
+        .number_and_one = sent->number + 1,
+        .at_us = tp->tcp_mstamp,
+        .in_flight = tp->packets_out,
+        .bytes = sent->bytes,
+        .delivered = tp->delivered,
+        .delivered_ce = tp->delivered_ce,
+        .lost = tp->lost,
+        .app_limited = tp->app_limited != 0,
+        .outstanding = true,
+    };
+    flow->next = sent->number + 1;
 }
 
 static void on_loss(void *state, const struct dumbbell_loss *loss)
@@ -285,9 +363,20 @@ static void on_loss(void *state, const struct dumbbell_loss *loss)
 
     enter(flow, loss->now_ns);
     begin(flow);
-    tp->lost += loss->packet_count;
-    flow->lost_by_ack += loss->packet_count;
     tp->packets_out = packets(flow, loss->in_flight_bytes);
+    for (size_t i = 0; i < loss->packet_count; i++) {
+        const struct dumbbell_packet *packet = &loss->packets[i];
+        const struct sent *sent = sent_as(flow, packet->number);
+        const struct sent forgotten = {
+            .at_us = tp->tcp_mstamp,
+            .in_flight = packets(flow, packet->in_flight_at_send_bytes),
+            .bytes = packet->bytes,
+            .lost = tp->lost,
+        };
+
+        mark_lost(flow, sent != NULL ? sent : &forgotten);
+        settle(flow, packet->number);
+    }
     if (loss->new_episode && !tcp_in_cwnd_reduction(SK(flow)))
         begin_reduction(flow, TCP_CA_Recovery);
     else if (loss->new_episode)
@@ -312,9 +401,16 @@ static void on_timeout(void *state, const struct dumbbell_timeout *timeout)
 
     enter(flow, timeout->now_ns);
     begin(flow);
-    tp->lost += tp->packets_out;
-    flow->lost_by_ack += tp->packets_out;
     tp->packets_out = 0;
+    for (u64 number = flow->oldest; number < flow->next; number++) {
+        struct sent *sent = sent_as(flow, number);
+
+        if (sent != NULL && sent->outstanding) {
+            sent->outstanding = false;
+            mark_lost(flow, sent);
+        }
+    }
+    flow->oldest = flow->next;
     if (!timeout->repeated || tp->inet_conn.icsk_ca_state <= TCP_CA_Disorder) {
         tp->prior_ssthresh = tcp_current_ssthresh(SK(flow));
         tp->prior_cwnd = tp->snd_cwnd;
@@ -365,16 +461,29 @@ static struct rate_sample sample_of(struct flow *flow, const struct dumbbell_ack
         .prior_in_flight = packets(flow, ack->in_flight_before_bytes),
         .is_ack_delayed = ack->ack_delay_ns > 0,
     };
+    const struct dumbbell_packet *newest = ack->packet_count != 0 ? &ack->packets[ack->packet_count - 1] : NULL;
+    const struct sent *sent = newest != NULL ? sent_as(flow, newest->number) : NULL;
 
+    for (size_t i = 0; i < ack->packet_count; i++)
+        rs.is_ece |= ack->packets[i].ce;
+    if (newest != NULL) {
+        rs.tx_in_flight = packets(flow, newest->in_flight_at_send_bytes);
+        rs.is_retrans = newest->retransmission;
+    }
+    if (sent != NULL) {
+        rs.prior_lost = sent->lost;
+        rs.lost = (s32)(tp->lost - sent->lost);
+        rs.prior_delivered_ce = sent->delivered_ce;
+        rs.delivered_ce = (s32)(tp->delivered_ce - sent->delivered_ce);
+        rs.is_app_limited = sent->app_limited;
+    }
     if (ack->rate_valid) {
         rs.delivered = (s32)packets(flow, ack->rate_delivered_bytes);
         rs.interval_us = (long)(ack->rate_interval_ns / NSEC_PER_USEC);
         rs.snd_interval_us = rs.rcv_interval_us = (u32)rs.interval_us;
         rs.prior_delivered = packets(flow, ack->rate_prior_delivered_bytes);
         rs.prior_mstamp = tp->tcp_mstamp - rs.interval_us;
-        rs.is_app_limited = ack->rate_app_limited ||
-                            (flow->marked_to != 0 && !before(rs.prior_delivered, flow->marked_from) &&
-                             !after(rs.prior_delivered, flow->marked_to));
+        rs.is_app_limited |= ack->rate_app_limited;
     }
     return rs;
 }
@@ -416,9 +525,14 @@ static void on_ack(void *state, const struct dumbbell_ack *ack)
     tp->delivered = packets(flow, ack->delivered_bytes);
     if (ack->rate_valid)
         tp->delivered_mstamp = tp->tcp_mstamp;
-    if (tp->app_limited != 0 && after(tp->delivered, tp->app_limited))
-        tp->app_limited = 0;
+    if (flow->own_limit != 0 && after(tp->delivered, flow->own_limit))
+        flow->own_limit = 0;
+    tp->app_limited = flow->own_limit;
+    if (ack->app_limited && tp->app_limited == 0)
+        tp->app_limited = max(tp->delivered + tp->packets_out, 1U);
     rs = sample_of(flow, ack);
+    for (size_t i = 0; i < ack->packet_count; i++)
+        settle(flow, ack->packets[i].number);
     flow->lost_by_ack = 0;
     if (advanced)
         icsk->icsk_retransmits = 0;
@@ -443,16 +557,14 @@ static void on_ack(void *state, const struct dumbbell_ack *ack)
 
     if (has_own_window(flow)) {
         const u32 app_limited = tp->app_limited;
+
 #if DUMBBELL_CONG_CONTROL == 2
         OPS(flow)->cong_control(SK(flow), &rs);
 #else
         OPS(flow)->cong_control(SK(flow), tp->snd_una, 0, &rs);
 #endif
-        if (tp->app_limited != app_limited) { /* the file says that it limits the sender now */
-            if (flow->marked_to == 0 || after(tp->delivered, flow->marked_to))
-                flow->marked_from = tp->delivered;
-            flow->marked_to = tp->app_limited;
-        }
+        if (tp->app_limited != app_limited) /* the file says that it limits the sender itself */
+            flow->own_limit = tp->app_limited;
         return;
     }
     if (!tcp_in_cwnd_reduction(SK(flow)) && advanced)
@@ -460,11 +572,15 @@ static void on_ack(void *state, const struct dumbbell_ack *ack)
     update_pacing_rate(flow);
 }
 
-/* Segments of a packet that segmentation offload sends as one burst (Linux v6.12, net/ipv4/tcp_output.c,
- * tcp_tso_autosize): what leaves in a millisecond. */
+/* Segments of a packet that segmentation offload sends as one burst: as many as the file says, or (Linux v6.12,
+ * net/ipv4/tcp_output.c, tcp_tso_autosize) what leaves in a millisecond. */
 static u32 burst_segments(const struct flow *flow)
 {
     const struct sock *sk = SK(flow);
+
+    if (OPS(flow)->tso_segs != NULL)
+        return max(min_t(u32, OPS(flow)->tso_segs((struct sock *)sk, flow->tp.mss_cache), sk->sk_gso_max_segs), 1U);
+
     const u64 bytes = min_t(u64, sk->sk_pacing_rate >> sk->sk_pacing_shift, sk->sk_gso_max_size);
     const u32 least = OPS(flow)->min_tso_segs != NULL ? OPS(flow)->min_tso_segs((struct sock *)sk) : 2;
 
@@ -483,17 +599,57 @@ static void control(const void *state, struct dumbbell_control *control)
     }
 }
 
+static const struct dumbbell_field field_list[] = {
+    {"cwnd", "packets"},
+    {"ssthresh", "packets"},
+    {"ca_state", "0 open, 1 disorder, 2 cwr, 3 recovery, 4 loss"},
+    {"pacing_rate", "Mbit/s"},
+    /* of files whose `get_info` tells what `ss -i` shows of BBR */
+    {"bw", "Mbit/s"},
+    {"min_rtt", "ms"},
+    {"pacing_gain", ""},
+    {"cwnd_gain", ""},
+    /* of BBRv3 */
+    {"max_bw", "Mbit/s"},
+    {"phase", "1 startup, 2 drain, 3 probe_rtt, 4 up, 5 down, 6 cruise, 7 refill"},
+    {"inflight_lo", "packets"},
+    {"inflight_hi", "packets"},
+    {"extra_acked", "packets"},
+};
+#define FIELDS (sizeof field_list / sizeof field_list[0])
+#define FIELDS_OF_ALL 4
+
 static void fields(const void *state, double *values)
 {
-    const struct tcp_sock *tp = state;
+    const struct flow *flow = state;
+    const struct tcp_sock *tp = &flow->tp;
+    union tcp_cc_info info = {0};
+    const struct tcp_bbr_info *bbr = &info.bbr;
+    int attribute = 0;
 
     values[0] = tp->snd_cwnd;
     values[1] = tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH ? NAN : tp->snd_ssthresh;
     values[2] = tp->inet_conn.icsk_ca_state;
+    values[3] = SK(flow)->sk_pacing_rate == ~0UL ? NAN : SK(flow)->sk_pacing_rate * 8e-6;
+    if (OPS(flow)->get_info == NULL)
+        return;
+    for (size_t i = FIELDS_OF_ALL; i < FIELDS; i++)
+        values[i] = NAN;
+    OPS(flow)->get_info((struct sock *)SK(flow), 1U << (INET_DIAG_BBRINFO - 1), &attribute, &info);
+    if (!flow->begun || attribute != INET_DIAG_BBRINFO)
+        return;
+    values[4] = (double)((u64)bbr->bbr_bw_hi << 32 | bbr->bbr_bw_lo) * 8e-6;
+    values[5] = bbr->bbr_min_rtt == ~0U ? NAN : bbr->bbr_min_rtt * 1e-3;
+    values[6] = bbr->bbr_pacing_gain / 256.0;
+    values[7] = bbr->bbr_cwnd_gain / 256.0;
+    if (bbr->bbr_version < 3)
+        return;
+    values[8] = (double)((u64)bbr->bbr_bw_hi_msb << 32 | bbr->bbr_bw_hi_lsb) * 8e-6;
+    values[9] = bbr->bbr_phase;
+    values[10] = bbr->bbr_inflight_lo == ~0U ? NAN : bbr->bbr_inflight_lo;
+    values[11] = bbr->bbr_inflight_hi == ~0U ? NAN : bbr->bbr_inflight_hi;
+    values[12] = bbr->bbr_extra_acked;
 }
-
-static const struct dumbbell_field field_list[] = {
-    {"cwnd", "packets"}, {"ssthresh", "packets"}, {"ca_state", "0 open, 1 disorder, 2 cwr, 3 recovery, 4 loss"}};
 
 /* ---- Module parameters ----------------------------------------------------------------------------------------- */
 
@@ -581,7 +737,8 @@ static void *create(const struct dumbbell_controller *self, const struct dumbbel
         return NULL;
     }
     flow = calloc(1, sizeof *flow);
-    if (flow == NULL) {
+    if (flow == NULL || (flow->sent = calloc(MOST_SENT, sizeof *flow->sent)) == NULL) {
+        free(flow);
         *refusal = "there is no memory";
         return NULL;
     }
@@ -611,6 +768,7 @@ static void destroy(void *state)
 
     if (flow->begun)
         CALL(flow, release);
+    free(flow->sent);
     free(flow);
     flows--;
 }
@@ -620,7 +778,7 @@ static struct dumbbell_controller controller = {
     .summary = "A controller of the Linux kernel, from " DUMBBELL_FILE_NAME,
     .parameters = parameters,
     .field_list = field_list,
-    .field_count = sizeof field_list / sizeof field_list[0],
+    .field_count = FIELDS_OF_ALL,
     .create = create,
     .destroy = destroy,
     .on_ack = on_ack,
@@ -647,6 +805,8 @@ const struct dumbbell_plugin *dumbbell_plugin(void)
     }
     if (registered == NULL)
         return NULL;
+    if (registered->get_info != NULL)
+        controller.field_count = FIELDS;
     {
         DUMBBELL_DECLARE(&controller)
     }

@@ -1,7 +1,8 @@
 /*
  * What a file of Linux' net/ipv4/tcp_*.c finds in the headers that it includes, as far as a congestion controller needs it.
  * `dumbbell plugin kernel FILE` compiles the file with this in the place of every <linux/...>, <net/...> and <asm/...>, and
- * with adapter.c beside it. Nothing here is the kernel's text; names and meanings are, as of Linux v6.12.
+ * with adapter.c beside it. Nothing here is the kernel's text; names and meanings are, as of Linux v6.12 and, for what BBRv3
+ * has besides (`tso_segs`, `skb_marked_lost`, `lost` and `tx_in_flight` of a sample), of google/bbr@001a430.
  *
  * One structure stands for the socket; windows and counts are in packets, sequence numbers in bytes modulo 2^32, time in us
  * and in jiffies of 1 ms. Clocks do not begin at 0, which many files use for "not set".
@@ -48,9 +49,12 @@ typedef long ssize_t;
 #define WRITE_ONCE(x, value) (*(volatile __typeof__(x) *)&(x) = (value))
 #define cmpxchg(place, old, new) __sync_val_compare_and_swap(place, old, new)
 #define BUILD_BUG_ON(x) _Static_assert(!(x), #x)
-#define WARN_ON(x) ((void)(x), 0)
-#define WARN_ON_ONCE(x) ((void)(x), 0)
-#define WARN_ONCE(x, ...) ((void)(x), 0)
+#define WARN_ON(x) (!!(x))
+#define WARN_ON_ONCE(x) (!!(x))
+#define WARN_ONCE(x, ...) (!!(x))
+#define BITS_PER_TYPE(type) (sizeof(type) * 8)
+#define __stringify_1(...) #__VA_ARGS__
+#define __stringify(...) __stringify_1(__VA_ARGS__)
 #define ARRAY_SIZE(x) (sizeof(x) / sizeof((x)[0]))
 #define BIT(n) (1UL << (n))
 #define IS_ENABLED(x) 0
@@ -77,6 +81,7 @@ typedef long ssize_t;
 #define clamp_val(x, low, high) clamp_t(__typeof__(x), x, low, high)
 #define swap(a, b) do { __typeof__(a) old_ = (a); (a) = (b); (b) = old_; } while (0)
 #define DIV_ROUND_UP(a, b) (((a) + (b) - 1) / (b))
+#define DIV_ROUND_UP_ULL(a, b) (((u64)(a) + (b) - 1) / (b))
 #define DIV_ROUND_CLOSEST(a, b) (((a) + (b) / 2) / (b))
 /* Divides `a` in its place and gives the remainder. */
 #define do_div(a, b) ({ u32 by_ = (b); u32 rest_ = (u64)(a) % by_; (a) = (u64)(a) / by_; rest_; })
@@ -252,14 +257,17 @@ enum tcp_ca_event {
     CA_EVENT_LOSS,
     CA_EVENT_ECN_NO_CE,
     CA_EVENT_ECN_IS_CE,
+    CA_EVENT_TLP_RECOVERY, /* BBRv3: never told here */
 };
 enum tcp_ca_ack_event_flags { CA_ACK_SLOWPATH = 1, CA_ACK_WIN_UPDATE = 2, CA_ACK_ECE = 4 };
-enum { TCP_CONG_NON_RESTRICTED = 1, TCP_CONG_NEEDS_ECN = 2 };
+enum { TCP_CONG_NON_RESTRICTED = 1, TCP_CONG_NEEDS_ECN = 2, TCP_CONG_WANTS_CE_EVENTS = 4 };
 enum { TCP_ECN_OK = 1, TCP_ECN_QUEUE_CWR = 2, TCP_ECN_DEMAND_CWR = 4, TCP_ECN_SEEN = 8 };
+enum { TCP_ECN_LOW = 16, TCP_ECN_ECT_PERMANENT = 32 }; /* BBRv3: a route with ECN of low latency, which none here is */
+enum { TCPCB_SACKED_ACKED = 1, TCPCB_SACKED_RETRANS = 2, TCPCB_LOST = 4 };
 enum { ICSK_ACK_SCHED = 1, ICSK_ACK_TIMER = 2, ICSK_ACK_PUSHED = 4, ICSK_ACK_NOW = 16 };
 
 #define TCP_CA_NAME_MAX 16
-#define ICSK_CA_PRIV_SIZE 104 /* 13 words */
+#define ICSK_CA_PRIV_SIZE 160 /* Linux v6.12 has 104; BBRv3 has more */
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
 #define TCP_INIT_CWND 10
 #define TCP_MIN_MSS 88U
@@ -268,9 +276,39 @@ enum { ICSK_ACK_SCHED = 1, ICSK_ACK_TIMER = 2, ICSK_ACK_PUSHED = 4, ICSK_ACK_NOW
 #define GSO_LEGACY_MAX_SIZE 65536U
 
 struct sock;
-struct sk_buff;
-struct net;
 union tcp_cc_info;
+
+struct net {
+    struct {
+        int sysctl_tcp_min_tso_segs;
+        u8 sysctl_tcp_plb_enabled;
+    } ipv4;
+};
+
+/* What is remembered of a packet since it was sent; counts are the connection's then, in packets. */
+struct tcp_skb_cb {
+    u32 seq, end_seq;
+    u8 sacked;
+    struct {
+        u32 in_flight; /* this packet included */
+        u32 delivered, delivered_ce, lost;
+        bool is_app_limited;
+        u64 first_tx_mstamp, delivered_mstamp; /* us; 0: it has arrived */
+    } tx;
+};
+
+/* A packet, of one segment always. */
+struct sk_buff {
+    struct tcp_skb_cb cb;
+    u32 len;
+};
+
+#define TCP_SKB_CB(skb) (&((struct sk_buff *)(skb))->cb)
+static inline int tcp_skb_pcount(const struct sk_buff *skb) { return 1; }
+static inline bool tcp_skb_tx_in_flight_is_suspicious(u32 pcount, u32 sacked, u32 in_flight)
+{
+    return pcount > in_flight && (sacked & TCPCB_LOST) == 0;
+}
 
 struct ack_sample {
     u32 pkts_acked; /* packets that the cumulative acknowledgement newly covers */
@@ -282,6 +320,9 @@ struct rate_sample {
     u64 prior_mstamp;
     u32 prior_delivered;
     u32 prior_delivered_ce;
+    u32 prior_lost;
+    u32 tx_in_flight; /* just after the newest packet was sent */
+    s32 lost;         /* since then */
     s32 delivered; /* packets over the interval; -1: no sample */
     s32 delivered_ce;
     long interval_us;
@@ -295,6 +336,8 @@ struct rate_sample {
     bool is_app_limited;
     bool is_retrans;
     bool is_ack_delayed;
+    bool is_acking_tlp_retrans_seq;
+    bool is_ece; /* something that this ACK lists arrived marked */
 };
 
 struct tcp_congestion_ops {
@@ -306,6 +349,8 @@ struct tcp_congestion_ops {
     void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
     u32 (*min_tso_segs)(struct sock *sk);
     u32 (*tso_segs_goal)(struct sock *sk);
+    u32 (*tso_segs)(struct sock *sk, unsigned int mss_now);                /* BBRv3 */
+    void (*skb_marked_lost)(struct sock *sk, const struct sk_buff *skb); /* BBRv3: for each lost packet */
 #if DUMBBELL_CONG_CONTROL == 2 /* before Linux v6.10 */
     void (*cong_control)(struct sock *sk, const struct rate_sample *rs);
 #else
@@ -360,7 +405,17 @@ struct tcp_sock {
     struct minmax rtt_min;
     u8 ecn_flags;
     bool is_cwnd_limited;
+    bool is_sack_reneg, tlp_orig_data_app_limited; /* BBRv3: false always */
+    u8 fast_ack_mode;                              /* BBRv3: of the receiver, unused */
 };
+
+/* The settings of Linux as they are after booting. */
+static inline struct net *sock_net(const struct sock *sk)
+{
+    static struct net net = {.ipv4 = {.sysctl_tcp_min_tso_segs = 2, .sysctl_tcp_plb_enabled = 0}};
+
+    return &net;
+}
 
 static inline struct tcp_sock *tcp_sk(const struct sock *sk) { return (struct tcp_sock *)sk; }
 static inline struct inet_connection_sock *inet_csk(const struct sock *sk) { return (struct inet_connection_sock *)sk; }
@@ -431,6 +486,20 @@ struct tcp_dctcp_info {
 };
 struct tcp_bbr_info {
     u32 bbr_bw_lo, bbr_bw_hi, bbr_min_rtt, bbr_pacing_gain, bbr_cwnd_gain;
+    /* BBRv3 */
+    u32 bbr_bw_hi_lsb, bbr_bw_hi_msb, bbr_bw_lo_lsb, bbr_bw_lo_msb;
+    u8 bbr_mode, bbr_phase, unused1, bbr_version;
+    u32 bbr_inflight_lo, bbr_inflight_hi, bbr_extra_acked;
+};
+enum tcp_bbr_phase {
+    BBR_PHASE_INVALID,
+    BBR_PHASE_STARTUP,
+    BBR_PHASE_DRAIN,
+    BBR_PHASE_PROBE_RTT,
+    BBR_PHASE_PROBE_BW_UP,
+    BBR_PHASE_PROBE_BW_DOWN,
+    BBR_PHASE_PROBE_BW_CRUISE,
+    BBR_PHASE_PROBE_BW_REFILL,
 };
 union tcp_cc_info {
     struct tcpvegas_info vegas;
