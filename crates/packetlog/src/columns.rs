@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn logs_from_before_an_event_existed_are_read_and_other_lists_are_not() {
         let list = event_list();
-        let before = list.strip_suffix(",12=lost,13=acked").unwrap();
+        let before = list.strip_suffix(",12=lost,13=acked,14=restored").unwrap();
         assert!(is_older(EVENTS_KEY, before, &list));
         assert!(!is_older(EVENTS_KEY, "0=send,1=deliver", &list));
         assert!(!is_older(EVENTS_KEY, &list[..list.len() - 1], &list));

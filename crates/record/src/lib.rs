@@ -127,7 +127,7 @@ mod tests {
             assert_eq!(usize::from(event as u8), position);
             assert_eq!(Event::of_code(position as u8), Some(event));
         }
-        assert_eq!(Event::of_code(14), None);
+        assert_eq!(Event::of_code(15), None);
         assert_eq!(Event::of_code(u8::MAX), None);
     }
 }

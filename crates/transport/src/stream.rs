@@ -2,7 +2,7 @@
 
 use crate::application::Application;
 use crate::buffers::{ReceiveWindow, SendBuffer};
-use crate::config::Config;
+use crate::config::{Config, TimerKind};
 use crate::encoder::EncoderStats;
 use crate::flight::Flight;
 use crate::packets::{Fate, SentPacket};
@@ -34,6 +34,8 @@ impl Load {
 pub(crate) struct Stream {
     /// Lost payload, in the order in which it is sent again.
     resend: VecDeque<Load>,
+    /// Whether that is the order of the stream, as TCP has it, and not the one in which losses were found.
+    in_order: bool,
     /// The first byte that was never sent.
     next_offset: u64,
     /// The stream has arrived up to here.
@@ -64,6 +66,7 @@ impl Stream {
         }
         Self {
             resend: VecDeque::new(),
+            in_order: config.timer == TimerKind::Rto,
             next_offset: 0,
             complete: 0,
             acknowledged: 0,
@@ -149,7 +152,14 @@ impl Stream {
             return;
         }
         if self.reliable {
-            self.resend.push_back(Load::again(number, packet));
+            let load = Load::again(number, packet);
+            let is_last = self.resend.back().is_none_or(|last| last.offset <= load.offset);
+            if is_last || !self.in_order {
+                self.resend.push_back(load);
+            } else {
+                let place = self.resend.partition_point(|other| other.offset <= load.offset);
+                self.resend.insert(place, load);
+            }
         } else {
             self.application.on_loss(packet.offset);
         }

@@ -169,11 +169,12 @@ def scheduled(element: dict[str, Any], key: str) -> Steps:
 class Stream:
     """What became of the bytes of one flow over our transport.
 
-    The log has packets only. What was lost is sent again, whole and in the order in which it was found lost, before
-    anything new, unless the loss is taken back; a probe without new data repeats the oldest packet, TCP's the latest.
+    The log has packets only. What was lost is sent again, whole and before anything new, unless the loss is taken back: in
+    the order in which it was found lost, with TCP in the order of the stream. A probe without new data repeats the oldest
+    packet, with TCP the latest.
     """
 
-    def __init__(self, log: pl.DataFrame, total: int | None, *, reliable: bool, repeats_latest: bool) -> None:
+    def __init__(self, log: pl.DataFrame, total: int | None, *, reliable: bool, tcp: bool) -> None:
         self.resent = 0
         """Packets whose payload had been sent before."""
         self.first_sent: Amounts = []
@@ -204,7 +205,7 @@ class Stream:
                 if lost and reliable:
                     again = lost.popleft()
                 elif total is not None and sent >= total:
-                    again = next(reversed(in_flight)) if repeats_latest else next(iter(in_flight))
+                    again = next(reversed(in_flight)) if tcp else next(iter(in_flight))
                 if again is None:
                     offset_of[seq], length[sent], sent_at[sent] = sent, payload, time
                     sent += payload
@@ -237,6 +238,8 @@ class Stream:
                 in_flight.pop(seq, None)
                 if seq in offset_of:
                     lost.append(seq)
+                    if tcp:
+                        lost = deque(sorted(lost, key=lambda each: (offset_of[each], each)))
                 if not in_flight:
                     silent.add(time)
             elif kind == RESTORED:
@@ -267,7 +270,7 @@ class Flow:
             self.log,
             self.total,
             reliable=self.transport["reliable"],
-            repeats_latest=self.transport["timer"] == "rto",
+            tcp=self.transport["timer"] == "rto",
         )
         completed = [time for time, amount in stream.acknowledged if self.total and amount >= self.total]
         self.completed = completed[0] if completed else None

@@ -22,6 +22,8 @@ use units::{Span, Time};
 const MIN_WINDOW: f64 = 2.0;
 /// Largest window of Linux's growth, packets.
 const MAX_WINDOW: f64 = 65_535.0;
+/// Largest window of the exact form, packets: Linux counts packets in 32 bits (`snd_cwnd_clamp`).
+const MOST_PACKETS: f64 = 4_294_967_295.0;
 /// Largest whole part of rho in the exponent of slow start (Linux).
 const MAX_EXPONENT: f64 = 16.0;
 /// Linux counts increments in so many parts of a packet, rounded down.
@@ -126,7 +128,7 @@ impl Hybla {
         let (window, slow_start) = (self.window.packets, self.in_slow_start());
         let increment = if slow_start { self.slow_start_increment() } else { self.rho * self.rho / window };
         let grown = if self.is_exact {
-            window + acked * increment
+            (window + acked * increment).min(MOST_PACKETS)
         } else {
             (window + self.whole_packets(increment)).min(MAX_WINDOW)
         };

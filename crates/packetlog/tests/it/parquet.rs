@@ -122,7 +122,7 @@ fn the_file_explains_its_event_codes_and_has_the_documented_columns() {
         value("dumbbell.events"),
         "0=send,1=enqueue,2=dequeue,3=drop,4=mark,5=deliver,6=opportunity,\
          7=ack_send,8=ack_drop,9=ack_mark,10=ack_deliver,11=ack_opportunity,\
-         12=lost,13=acked"
+         12=lost,13=acked,14=restored"
     );
     let columns = metadata.schema_descr().columns().iter();
     let columns: Vec<_> =

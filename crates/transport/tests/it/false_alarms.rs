@@ -121,3 +121,21 @@ fn a_lost_packet_is_found_after_reordering_by_time() {
     let real = stats.packets_lost - stats.spurious_losses;
     assert_eq!((real, stats.timeouts, stats.probes), (1, 0, 0), "{stats:?}");
 }
+
+#[test]
+fn after_an_outage_the_first_missing_segment_is_sent_first_although_it_was_sent_again_before() {
+    let outage = |end: u64, ms: u64| {
+        let mut pair = greedy(&Config::tcp());
+        pair.drop = (100..end).collect();
+        pair.run_to(ms);
+        pair
+    };
+    // Whatever leaves within 2 s is lost from packet 100 on: a flight, a probe, two or three retransmissions.
+    let end = outage(u64::MAX >> 40, 2000).sender.packets_sent();
+    let pair = outage(end, 6000);
+    let first = pair.sent.iter().find(|(_, data)| data.number == 100).expect("it").1.offset;
+    let again = pair.sent.iter().filter(|(_, data)| data.retransmission && data.number < end + 3);
+    let offsets: Vec<u64> = again.map(|(_, data)| (data.offset - first) / SEGMENT).collect();
+    assert!(pair.sender.stats().timeouts >= 2, "{:?}", pair.sender.stats());
+    assert!(offsets.ends_with(&[0, 0, 0, 1, 2]), "{offsets:?}");
+}
