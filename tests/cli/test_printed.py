@@ -42,7 +42,7 @@ The flows of a run start 0.5 s apart, in the order of the column `flows of`.
 Alone, on lab no other scheme has more goodput or less p95 one-way delay than copa (9.68 Mbit/s, 16.9 ms).
 Alone, most goodput: copa (9.68 Mbit/s), 0.03 Mbit/s more than cubic, the next (the ranges of the 2 runs do not overlap); least p95 one-way delay: copa (16.9 ms), 6.2 ms less than bbr, the next (the ranges of the 2 runs do not overlap).
 Alone, copa has more goodput than cubic on lab by its smaller headers only: 97.3 % of its bytes are payload, and 96.5 % of those of cubic.
-Beside cubic on lab: copa 49 % (46 to 52) and bbr 57 % (52 to 62) of the payload (fair: 50 %); the range (2 runs) of copa includes the fair share.
+Beside cubic on lab: copa 49 % (46 to 52) and bbr 58 % (54 to 62) of the payload (fair: 50 %); the range (2 runs) of copa includes the fair share.
 bbr: all losses (36 packets in 2 runs) are outside the counted time.
 
 Means of all flows, 0.3 to 2 s (corrected)
@@ -55,13 +55,13 @@ Shares, 0.3 to 2 s, while all flows compete (corrected)
 path  flows of    who    fair share %              share %       goodput Mbit/s  p95 one-way delay ms               loss %               harm %
 lab   cubic+copa  cubic          50.0  51.3 (48.2 to 54.3)  4.97 (4.67 to 5.26)   45.6 (45.6 to 45.7)  1.10 (1.03 to 1.17)  48.6 (45.5 to 51.6)
 lab   cubic+copa  copa           50.0  48.7 (45.7 to 51.8)  4.72 (4.42 to 5.02)   45.7 (45.5 to 45.8)  0.36 (0.31 to 0.41)  51.3 (48.2 to 54.3)
-lab   cubic+bbr   cubic          50.0  42.9 (37.7 to 48.0)  4.14 (3.64 to 4.64)   46.4 (46.4 to 46.4)  5.03 (1.69 to 8.38)  57.1 (52.0 to 62.3)
-lab   cubic+bbr   bbr            50.0  57.1 (52.0 to 62.3)  5.52 (5.02 to 6.01)   46.1 (45.4 to 46.7)  1.08 (0.12 to 2.04)  42.9 (37.7 to 48.0)
+lab   cubic+bbr   cubic          50.0  41.9 (37.7 to 46.1)  4.05 (3.64 to 4.46)   46.4 (46.4 to 46.4)  4.99 (1.69 to 8.30)  58.1 (53.9 to 62.3)
+lab   cubic+bbr   bbr            50.0  58.1 (53.9 to 62.3)  5.61 (5.20 to 6.01)   46.0 (45.4 to 46.6)  1.10 (0.12 to 2.09)  41.9 (37.7 to 46.1)
 
 All flows of a run together, 0.3 to 2 s (corrected)
 path  flows of    runs       goodput Mbit/s  p95 one-way delay ms               loss %  utilisation of the whole run %
 lab   cubic+copa     2  9.69 (9.68 to 9.69)   45.7 (45.6 to 45.8)  0.74 (0.71 to 0.78)             96.9 (96.8 to 97.0)
-lab   cubic+bbr      2         9.65 (equal)   46.0 (45.5 to 46.4)  2.95 (0.71 to 5.19)             96.6 (96.2 to 96.9)
+lab   cubic+bbr      2         9.65 (equal)   46.0 (45.5 to 46.4)  2.89 (0.71 to 5.06)             96.6 (96.2 to 96.9)
 Corrected: payload, delays and losses after the warm-up; packets under way at the end are not lost (warm-up: 0.333 s).
 Harm: what a flow lost of the throughput that its scheme had alone on the path; 50 % is half of it lost.
 In parentheses: the range of the 2 runs; of so few no confidence interval holds. Equal: all runs have this value.
@@ -81,7 +81,7 @@ Means of all flows, 0.2 to 1 s (corrected)
 path     bw_factor  qlen_bdp  scheme  runs          goodput Mbit/s    p95 one-way delay ms                  loss %
 default          1       0.5  cubic      2     7.37 (7.37 to 7.38)     63.0 (63.0 to 63.0)  17.37 (17.32 to 17.42)
 default          1       0.5  copa       2     6.68 (6.62 to 6.74)     61.8 (61.8 to 61.8)   10.04 (9.87 to 10.20)
-default          1         1  cubic      2     7.28 (7.19 to 7.38)            93.1 (equal)  26.66 (26.56 to 26.77)
+default          1         1  cubic      2     7.28 (7.19 to 7.38)            93.1 (equal)  25.94 (25.11 to 26.77)
 default          1         1  copa       2     7.09 (7.07 to 7.11)     81.4 (81.4 to 81.4)            0.00 (equal)
 default          1         2  cubic      2     7.27 (7.23 to 7.31)           153.2 (equal)  15.85 (15.72 to 15.97)
 default          1         2  copa       2            7.07 (equal)     81.4 (81.4 to 81.4)            0.00 (equal)
@@ -177,8 +177,8 @@ degraded: vegas on india-aws-india, run 2: the emulator was late
             "big",
             0,
             snapshot("""\
-Most goodput: copa on default (6.47 Mbit/s), copa on india-aws-india (38.61 Mbit/s) and bbr, cubic, dctcp and 3 others on small (9.44 Mbit/s) (told from the next by 5 runs on 2 of 2 without a tie); least p95 one-way delay among schemes with at least half of the most goodput: koho on default (44.1 ms), bbr on india-aws-india (30.3 ms) and koho on small (21.4 ms) (told from the next by 5 runs on 2 of 3, not on default).
-ledbat on default; bbr and ledbat on india-aws-india; koho on small: the runs fall into two modes, and no run is like their mean.
+Most goodput: copa on default (6.47 Mbit/s), copa on india-aws-india (38.61 Mbit/s) and bbr, cubic, dctcp and 3 others on small (9.44 Mbit/s) (told from the next by 5 runs on 2 of 2 without a tie); least p95 one-way delay among schemes with at least half of the most goodput: koho on default (44.1 ms), bbr on india-aws-india (30.3 ms) and koho on small (21.4 ms) (told from the next by 5 runs on 3 of 3).
+ledbat and copa-gcc2018 on default; bbr and ledbat on india-aws-india; koho on small: the runs fall into two modes, and no run is like their mean.
 bbr, copa, cubic and 7 others on default and on india-aws-india: flows last for fewer than 10 base RTTs.
 ledbat on default: the link is used to 7 %, with no loss and no queue: the sender, or its application, is the limit.
 The warm-up of 0.10 s is 1.7 base RTTs where they are longest: the start of flows may be in the numbers.
@@ -193,7 +193,7 @@ default          dctcp            5     5.21 [4.40, 6.11]     61.6 [61.5, 61.6] 
 default          reno             5     5.21 [4.40, 6.11]     61.6 [61.5, 61.6]   18.79 [8.79, 37.86]  flows last for 8.3 base RTTs
 default          vegas            5     5.21 [4.40, 6.11]     61.6 [61.5, 61.6]   18.79 [8.79, 37.86]  flows last for 8.3 base RTTs
 default          koho             5     5.06 [4.52, 5.63]     44.1 [42.4, 45.8]          0.00 (equal)  flows last for 8.3 base RTTs
-default          copa-gcc2018     5     3.41 [2.55, 4.42]     47.1 [30.1, 68.3]   13.48 [3.76, 72.42]  flows last for 8.3 base RTTs
+default          copa-gcc2018     5     3.62 [2.79, 4.56]     55.9 [49.0, 63.3]    9.13 [7.95, 10.41]  two modes of p95 one-way delay: 51.8 ms (3 of 5 runs) and 62.1 ms (2)
 default          ledbat           5     0.63 [0.54, 0.71]          34.5 (equal)          0.00 (equal)  two modes of throughput: 0.63 Mbit/s (3 of 5 runs) and 0.68 Mbit/s (2)
 india-aws-india  copa             5  38.61 [31.10, 46.69]     47.7 [47.6, 47.7]    8.71 [7.41, 10.18]  flows last for 9.1 base RTTs
 india-aws-india  cubic            5  25.25 [17.74, 33.90]     45.2 [43.1, 47.2]  15.99 [11.52, 20.93]  flows last for 9.1 base RTTs
@@ -203,7 +203,7 @@ india-aws-india  vegas            5  25.25 [17.74, 33.90]     45.2 [43.1, 47.2] 
 india-aws-india  prague           5  24.18 [16.75, 32.65]     35.3 [26.4, 44.6]   12.15 [2.23, 22.06]  flows last for 9.1 base RTTs
 india-aws-india  bbr              5  22.28 [14.84, 30.88]     30.3 [23.9, 36.7]    4.02 [0.00, 15.17]  two modes of p95 one-way delay: 28.0 ms (4 of 5 runs) and 39.4 ms (1)
 india-aws-india  koho             5     8.51 [7.17, 9.91]     29.2 [28.6, 29.7]          0.00 (equal)  flows last for 9.1 base RTTs
-india-aws-india  copa-gcc2018     5    6.94 [4.03, 10.35]     27.9 [27.9, 28.0]          0.00 (equal)  flows last for 9.1 base RTTs
+india-aws-india  copa-gcc2018     5    8.35 [4.92, 12.75]     28.0 [28.0, 28.0]          0.00 (equal)  flows last for 9.1 base RTTs
 india-aws-india  ledbat           5     0.72 [0.68, 0.77]     28.0 [28.0, 28.0]          0.00 (equal)  two modes of goodput: 0.71 Mbit/s (4 of 5 runs) and 0.79 Mbit/s (1)
 small            bbr              5     9.44 [9.12, 9.76]     46.4 [46.4, 46.4]     5.24 [5.07, 5.41]  -
 small            cubic            5     9.44 [9.12, 9.76]     46.4 [46.4, 46.4]  21.46 [20.89, 22.04]  -
@@ -213,7 +213,7 @@ small            reno             5     9.44 [9.12, 9.76]     46.4 [46.4, 46.4] 
 small            vegas            5     9.44 [9.12, 9.76]     35.6 [35.6, 35.6]          0.00 (equal)  -
 small            copa             5     9.29 [9.17, 9.41]     29.5 [28.9, 30.2]          0.00 (equal)  -
 small            koho             5     9.26 [9.16, 9.37]     21.4 [20.7, 22.0]          0.00 (equal)  two modes of p95 one-way delay: 21.6 ms (4 of 5 runs) and 20.4 ms (1)
-small            copa-gcc2018     5     8.75 [8.13, 9.39]     33.8 [33.0, 34.6]          0.00 (equal)  -
+small            copa-gcc2018     5     8.09 [7.91, 8.28]     31.9 [31.9, 31.9]          0.00 (equal)  -
 small            ledbat           5     4.38 [3.67, 5.16]     13.6 [13.6, 13.6]          0.00 (equal)  -
 Corrected: payload, delays and losses after the warm-up; packets under way at the end are not lost (warm-up: 0.1 s).
 In brackets: the interval of the mean by Student's t, nominally of 95 %: it cannot know what none of the runs showed. Equal: all runs have this value.
@@ -303,14 +303,14 @@ lab | small  cubic+copa  flow 2   goodput_mbps       4.7197        -           -
 lab | small  cubic+copa  flow 2   packet_loss_rate   0.0036        -           -         -             -           -          -  only in A
 lab | small  cubic+copa  flow 2   owd_p95_ms        45.6685        -           -         -             -           -          -  only in A
 lab | small  cubic+bbr   network  goodput_mbps       9.6541        -           -         -             -           -          -  only in A
-lab | small  cubic+bbr   network  packet_loss_rate   0.0295        -           -         -             -           -          -  only in A
-lab | small  cubic+bbr   network  owd_p95_ms        45.9585        -           -         -             -           -          -  only in A
-lab | small  cubic+bbr   flow 1   goodput_mbps       4.1390        -           -         -             -           -          -  only in A
-lab | small  cubic+bbr   flow 1   packet_loss_rate   0.0503        -           -         -             -           -          -  only in A
-lab | small  cubic+bbr   flow 1   owd_p95_ms        46.3855        -           -         -             -           -          -  only in A
-lab | small  cubic+bbr   flow 2   goodput_mbps       5.5151        -           -         -             -           -          -  only in A
-lab | small  cubic+bbr   flow 2   packet_loss_rate   0.0108        -           -         -             -           -          -  only in A
-lab | small  cubic+bbr   flow 2   owd_p95_ms        46.0550        -           -         -             -           -          -  only in A
+lab | small  cubic+bbr   network  packet_loss_rate   0.0289        -           -         -             -           -          -  only in A
+lab | small  cubic+bbr   network  owd_p95_ms        45.9580        -           -         -             -           -          -  only in A
+lab | small  cubic+bbr   flow 1   goodput_mbps       4.0486        -           -         -             -           -          -  only in A
+lab | small  cubic+bbr   flow 1   packet_loss_rate   0.0499        -           -         -             -           -          -  only in A
+lab | small  cubic+bbr   flow 1   owd_p95_ms        46.3860        -           -         -             -           -          -  only in A
+lab | small  cubic+bbr   flow 2   goodput_mbps       5.6055        -           -         -             -           -          -  only in A
+lab | small  cubic+bbr   flow 2   packet_loss_rate   0.0110        -           -         -             -           -          -  only in A
+lab | small  cubic+bbr   flow 2   owd_p95_ms        45.9780        -           -         -             -           -          -  only in A
 lab | small  reno        network  goodput_mbps            -   9.6541           -         -             -           -          -  only in B
 lab | small  reno        network  packet_loss_rate        -   0.0197           -         -             -           -          -  only in B
 lab | small  reno        network  owd_p95_ms              -  46.3910           -         -             -           -          -  only in B

@@ -84,24 +84,34 @@ impl SentPackets {
         self.packets.push_back(packet);
     }
 
+    #[inline]
     pub(crate) fn get(&self, number: u64) -> Option<&SentPacket> {
-        if let Some(index) = number.checked_sub(self.base) {
-            return self.packets.get(usize::try_from(index).ok()?);
+        match number.checked_sub(self.base) {
+            Some(index) => self.packets.get(usize::try_from(index).ok()?),
+            None => self.get_late(number),
         }
-        self.late.get(self.late_index(number)?).map(|(_, packet)| packet)
     }
 
+    #[inline]
     pub(crate) fn get_mut(&mut self, number: u64) -> Option<&mut SentPacket> {
-        if let Some(index) = number.checked_sub(self.base) {
-            return self.packets.get_mut(usize::try_from(index).ok()?);
+        match number.checked_sub(self.base) {
+            Some(index) => self.packets.get_mut(usize::try_from(index).ok()?),
+            None => self.get_late_mut(number),
         }
-        let index = self.late_index(number)?;
-        self.late.get_mut(index).map(|(_, packet)| packet)
     }
 
     #[cold]
-    fn late_index(&self, number: u64) -> Option<usize> {
-        self.late.binary_search_by_key(&number, |(late, _)| *late).ok()
+    #[inline(never)]
+    fn get_late(&self, number: u64) -> Option<&SentPacket> {
+        let index = self.late.binary_search_by_key(&number, |(late, _)| *late).ok()?;
+        self.late.get(index).map(|(_, packet)| packet)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn get_late_mut(&mut self, number: u64) -> Option<&mut SentPacket> {
+        let index = self.late.binary_search_by_key(&number, |(late, _)| *late).ok()?;
+        self.late.get_mut(index).map(|(_, packet)| packet)
     }
 
     /// Packets from `number` on may be in flight again.
@@ -120,6 +130,12 @@ impl SentPackets {
         self.first_in_flight
     }
 
+    /// Lowest number that was in flight when [`SentPackets::first_in_flight`] was last asked.
+    #[inline]
+    pub(crate) const fn first_in_flight_before(&self) -> u64 {
+        self.first_in_flight
+    }
+
     /// Forgets settled packets from the front: acknowledged ones, and lost ones sent before `lost_before`, which stay known
     /// for a while.
     pub(crate) fn forget(&mut self, now: Time, lost_before: Time) {
@@ -128,6 +144,9 @@ impl SentPackets {
                 Fate::InFlight => break,
                 Fate::Lost if packet.sent_at >= lost_before => break,
                 Fate::Lost => {
+                    if self.late.len() == MOST_LATE {
+                        self.late.pop_front();
+                    }
                     self.late.push_back((self.base, *packet));
                     self.forget_front();
                 }
@@ -135,8 +154,15 @@ impl SentPackets {
             }
         }
         self.first_in_flight = self.first_in_flight.max(self.base);
+        if self.late.front().is_some_and(|(_, packet)| packet.sent_at + LATE < now) {
+            self.forget_late(now);
+        }
+    }
+
+    #[cold]
+    fn forget_late(&mut self, now: Time) {
         while let Some((_, packet)) = self.late.front()
-            && (packet.sent_at + LATE < now || packet.fate != Fate::Lost || self.late.len() > MOST_LATE)
+            && (packet.sent_at + LATE < now || packet.fate != Fate::Lost)
         {
             self.late.pop_front();
         }

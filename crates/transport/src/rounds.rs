@@ -48,6 +48,11 @@ impl Rounds {
         self.pacing_limited.note(true);
     }
 
+    /// Whether the window has kept a packet back in this round.
+    pub const fn is_window_limited(&self) -> bool {
+        self.window_limited.current
+    }
+
     /// Whether the window, or the pacer in its place, has kept a packet back in this round.
     pub const fn is_limited(&self) -> bool {
         self.window_limited.current || self.pacing_limited.current

@@ -44,7 +44,9 @@ pub struct FlowFact {
     pub scheme: Option<String>,
     /// The kind of its application (`greedy`, `constant`, ...).
     pub application: Option<String>,
-    /// Its metrics, of which `retransmissions` is looked at.
+    /// The timer of its transport (`rto`, `pto`, ...).
+    pub timer: Option<String>,
+    /// Its metrics, of which `retransmissions` and `timeouts` are looked at.
     pub metrics: Counted,
 }
 
@@ -54,6 +56,8 @@ pub struct FlowFact {
 pub struct Counted {
     /// Packets that carried data sent before.
     pub retransmissions: Option<f64>,
+    /// Expired retransmission timers, or cases of persistent congestion.
+    pub timeouts: Option<f64>,
 }
 
 /// One sentence about a run.
@@ -67,7 +71,8 @@ pub struct Sentence {
     pub to_ns: u64,
     /// Of which flow, if it is of one.
     pub flow: Option<u32>,
-    /// `slow_start`, `queue`, `loss`, `spurious`, `mark`, `limit`, `mode`, `delay`, `stall`, `idle`, `retransmission`, `share`.
+    /// `slow_start`, `queue`, `loss`, `spurious`, `mark`, `limit`, `mode`, `delay`, `stall`, `idle`, `retransmission`,
+    /// `timeout`, `share`.
     pub kind: &'static str,
     /// The numbers behind it, by names with their units.
     pub evidence: BTreeMap<&'static str, f64>,

@@ -67,6 +67,7 @@ pub(super) fn of(meter: &ReadingMeter) -> Vec<Sentence> {
         teller.modes(&mut drafts);
         teller.delays(&mut drafts);
         teller.pauses(&mut drafts);
+        teller.timeouts(&mut drafts);
         teller.retransmissions(&mut drafts);
     }
     queues(meter, &mut drafts);
@@ -569,6 +570,29 @@ impl Teller<'_> {
                 drafts.push((1, self.say(kind, (gap.from, gap.to), text, &[("ns", gap.ns() as f64)])));
             }
         }
+    }
+
+    /// Timeouts, which the log does not tell: what was counted, and what they leave of a window.
+    fn timeouts(&self, drafts: &mut Vec<Draft>) {
+        let fact = self.meter.facts.flows.iter().find(|fact| fact.flow == self.flow);
+        let told = fact.and_then(|fact| Some((fact, fact.metrics.timeouts.filter(|&number| number >= 1.0)?)));
+        let Some((packets, (fact, number))) = self.packets.zip(told) else { return };
+        let text = if fact.timer.as_deref() == Some("pto") {
+            format!(
+                "{} had persistent congestion {}: all packets of more than three probe timeouts were lost, and its window \
+                 fell to the smallest (RFC 9002 7.6).",
+                self.who,
+                count(number as u64, "time")
+            )
+        } else {
+            format!(
+                "{} had {}: no ACK came for so long that its window fell to the smallest.",
+                self.who,
+                count(number as u64, "timeout")
+            )
+        };
+        let times = (packets.first_sent_ns.unwrap_or(0), packets.last_sent_ns);
+        drafts.push((1, self.say("timeout", times, text, &[("timeouts", number)])));
     }
 
     fn retransmissions(&self, drafts: &mut Vec<Draft>) {

@@ -37,8 +37,8 @@ impl Sender {
             self.note_pause(now);
         }
         self.blocked = payload.is_some_and(|next| !forced && !self.window_admits(next.payload_bytes));
-        if let Some(next) = payload.filter(|_| self.blocked) {
-            self.note_blocked(next.payload_bytes);
+        if self.blocked && !self.rounds.is_window_limited() {
+            self.note_blocked(payload.map_or(0, |next| next.payload_bytes));
         }
         let rate = self.pacing_rate();
         if let Some(rate) = rate {
@@ -72,6 +72,8 @@ impl Sender {
 
     /// A packet of `payload_bytes` is kept back. Only the controller's window counts as a limit that the controller may
     /// raise, not the largest one that is configured.
+    #[cold]
+    #[inline(never)]
     fn note_blocked(&mut self, payload_bytes: u32) {
         if self.pipe_bytes() + u64::from(payload_bytes) > self.allowed_bytes() {
             self.rounds.note_window_limited();
@@ -84,6 +86,8 @@ impl Sender {
     }
 
     /// The pacer keeps a packet back: without it what waits might fill the window.
+    #[cold]
+    #[inline(never)]
     fn note_paced(&mut self, now: Time) {
         let allowed = self.allowed_bytes();
         if allowed <= self.max_window_bytes
@@ -95,6 +99,8 @@ impl Sender {
     }
 
     /// Data wait, and nothing is in flight: for how many timeouts nothing was.
+    #[cold]
+    #[inline(never)]
     fn note_pause(&mut self, now: Time) {
         if self.restart_window && self.stream.next_offset() > 0 {
             self.idle_timeouts = self.timers.idle_timeouts(now, &self.rtt);

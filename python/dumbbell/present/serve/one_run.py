@@ -131,9 +131,12 @@ class OneRun:
                 "stop_s": flow.get("stop_s"),
                 "reverse": bool(flow.get("reverse")),
                 "application": plan.get("application", {}).get("kind"),
+                "timer": _timer(plan.get("transport", {})),
                 "metrics": dict(flat(flow)),
             }
-            flows.append({name: value for name, value in known.items() if name != "application" or value})
+            flows.append(
+                {name: value for name, value in known.items() if name not in ("application", "timer") or value}
+            )
         return {"duration_ns": round(specification["duration_s"] * 1e9), "flows": flows}
 
     @cached_property
@@ -194,3 +197,9 @@ def _read_index(index: Entry) -> bytes | None:
             return stream.read() if os.fstat(stream.fileno()).st_size <= _MOST_INDEX_BYTES else None
     except (OSError, UserError):
         return None
+
+
+def _timer(transport: Mapping[str, Any]) -> str | None:
+    """Return the timer of a transport: its own, or that of profile `quic`; None of others."""
+    timer = transport.get("timer") or ("pto" if transport.get("profile") == "quic" else None)
+    return None if timer is None else str(timer)
