@@ -169,9 +169,9 @@ def scheduled(element: dict[str, Any], key: str) -> Steps:
 class Stream:
     """What became of the bytes of one flow over our transport.
 
-    The log has packets only. What was lost is sent again, whole and before anything new, unless the loss is taken back: in
-    the order in which it was found lost, with TCP in the order of the stream. A probe without new data repeats the oldest
-    packet, with TCP the latest.
+    The log has packets only. What was lost is sent again, whole and before anything new, unless the loss is taken back.
+    The order is that in which losses were found, with TCP that of the stream. A probe without new data repeats the
+    oldest packet, with TCP the latest.
     """
 
     def __init__(self, log: pl.DataFrame, total: int | None, *, reliable: bool, tcp: bool) -> None:
