@@ -46,7 +46,7 @@ kind = "link"
 rate_mbps = {rate}
 queue = {queue}
 {schedule}
-{loss}
+{loss}{also}
 [[data]]
 kind = "delay"
 delay_ms = {delay}
@@ -77,6 +77,8 @@ class Cell:
     """Probability of random loss."""
     then_mbps: float = 0.0
     """Rate from 15 s on, if above 0."""
+    also: str = ""
+    """TOML of further elements behind the link."""
     flows: int = 1
     """Flows of one scheme, each `SECOND_FLOW_S` after the other."""
     beside: bool = False
@@ -105,6 +107,7 @@ class Cell:
             queue=queue,
             schedule=f"schedule = [{{ at_s = 15.0, rate_mbps = {self.then_mbps} }}]" if self.then_mbps else "",
             loss=f'[[data]]\nkind = "loss"\nprobability = {self.loss}\n' if self.loss else "",
+            also=self.also,
             delay=self.rtt_ms / 2,
         )
 

@@ -49,6 +49,19 @@ CELLS = {
     "beside": replace(MIDDLE, beside=True),
 }
 
+REORDER = '[[data]]\nkind = "reorder"\nprobability = {}\ndelay_ms = {}\n'
+OUTAGE = """[[data]]
+kind = "loss"
+probability = 0.0
+schedule = [{ at_s = 10.0, probability = 1.0 }, { at_s = 12.0, probability = 0.0 }]
+"""
+RECOVERY = {
+    "late": replace(MIDDLE, path=f"{MIDDLE.path}, 1 % of packets 30 ms late", also=REORDER.format(0.01, 30.0)),
+    "overtaken": replace(MIDDLE, path=f"{MIDDLE.path}, 75 % of packets 5 ms late", also=REORDER.format(0.75, 5.0)),
+    "outage": replace(MIDDLE, path=f"{MIDDLE.path}, all lost from 10 to 12 s", also=OUTAGE),
+}
+"""False losses, which are undone, and persistent congestion: for controllers of QUIC."""
+
 MARKS = Cell(path="50 Mbit/s, 20 ms, marks beyond 1 ms", mbps=50.0, rtt_ms=20.0, marks_ms=1.0)
 MARKED = {
     "marks": MARKS,
@@ -145,7 +158,7 @@ ORIGINALS: dict[str, Original] = {
             ),
         ),
         page="cubic",
-        cells=CELLS,
+        cells=CELLS | RECOVERY,
     ),
     "scream": Original(
         where="EricssonResearch/scream@c8f84c3",
