@@ -41,6 +41,7 @@ def steady(name: str) -> dict[str, Any]:
 def test_all_are_known() -> None:
     assert RECIPES.keys() >= {"office", "random-loss", "ack-loss", "blackout", "route-change", "reordering", "jitter"}
     assert RECIPES.keys() >= {"ack-bursts", "geostationary", "walking", "l4s"}
+    assert RECIPES.keys() >= {"bleaching", "black-hole", "smaller-mtu", "wifi", "ack-filter", "ack-thinning"}
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -81,6 +82,38 @@ def test_a_dual_queue_marks_what_is_l4s() -> None:
     stats = simulated("l4s", None, "prague")
     assert stats["flows"][0]["packets_marked"] > 0
     assert stats["links"][0]["packets_dropped"] == 0
+
+
+def test_bleaching_ends_the_marks() -> None:
+    link = simulated("bleaching", None, "prague")["links"][0]
+    assert link["packets_marked"] > 0
+    assert link["packets_dropped"] > 0
+
+
+def test_a_black_hole_lasts() -> None:
+    # nothing of 1500 bytes arrives in the second half
+    assert simulated("black-hole")["flows"][0]["goodput_mbps"] < 10.0 * 1448 / 1500 * 0.55
+
+
+def test_a_smaller_mtu_makes_fragments() -> None:
+    link = simulated("smaller-mtu", None, "sourdough", kind="constant", rate_mbps=2.4)["links"][0]
+    # 207 packets a second, and from 5 s on two fragments of each
+    assert link["packets_out"] == pytest.approx(10 * 207 * 1.5, rel=0.03)
+
+
+def test_turns_divide_the_air() -> None:
+    # 16 packets and 16 ACKs at most, of which there are 8: two turns of 150 us, (16 * 1500 + 8 * 52) bytes at 60 Mbit/s
+    most = 16 * 1448 * 8 / (300 + (16 * 1500 + 8 * 52) * 8 / 60)
+    assert most * 0.85 < simulated("wifi")["flows"][0]["goodput_mbps"] < most * 1.01
+
+
+def test_acks_are_filtered_and_thinned() -> None:
+    filtered, thinned = simulated("ack-filter"), simulated("ack-thinning")
+    # 100 kbit/s of 52 bytes, and some that report holes and are longer
+    assert filtered["links"][1]["packets_out"] <= 10 * 100e3 / (52 * 8)
+    assert filtered["links"][1]["packets_dropped"] > 1000
+    assert filtered["flows"][0]["goodput_mbps"] > 15.0
+    assert thinned["flows"][0]["goodput_mbps"] > 15.0
 
 
 def test_the_parking_lot_runs_as_written(tmp_path: Path) -> None:

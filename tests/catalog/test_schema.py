@@ -63,6 +63,8 @@ TABLES: dict[str, dict[str, Any]] = {
     "slotted": {"slot_ms": 1.0},
     "granted": {"request_ms": 5.0, "grant_ms": 4.0},
     "loss": {"probability": 0.1},
+    "remark": {"codepoint": "ect", "becomes": "not-ect"},
+    "half-duplex": {"rate_mbps": 10.0},
     "gilbert-elliott": {"p": 0.1, "r": 0.1},
     "blackout": {"every_ms": 3_600_000.0, "lasts_ms": 0.0},
     "reorder": {"probability": 0.1, "gap": 2},
@@ -74,6 +76,7 @@ QUEUES: dict[str, dict[str, Any]] = {
     "infinite": {},
     "droptail": {"packets": 10},
     "drophead": {"packets": 10},
+    "ack-filter": {"packets": 10},
     "codel": {},
     "pie": {},
     "red": {"min_threshold_packets": 1, "max_threshold_packets": 1 << 40},
@@ -85,6 +88,7 @@ QUEUES: dict[str, dict[str, Any]] = {
 OTHERS: dict[tuple[str, str], dict[str, Any]] = {
     ("trace", "opportunity_bytes"): {"even": {"lines": 1, "period_ms": 1e6}},
     ("loss", "every"): {"probability": None},
+    ("loss", "keep_every"): {"probability": None},
     ("jitter", "redraw_min_ms"): {"redraw_max_ms": 3.6e6},
     ("jitter", "redraw_max_ms"): {"redraw_min_ms": 0.001},
     ("shared", "rate_mbps"): {"least_mbps": 1e-6},
@@ -132,7 +136,8 @@ def accepted(path: dict[str, Any]) -> bool:
 
 def with_element(kind: str, key: str, value: float) -> dict[str, Any]:
     element = {"kind": kind} | TABLES[kind] | OTHERS.get((kind, key), {}) | {key: value}
-    return {"data": [{name: each for name, each in element.items() if each is not None}], "ack": []}
+    elements = [{name: each for name, each in element.items() if each is not None}]
+    return {"data": elements, "ack": elements if kind == "half-duplex" else []}
 
 
 def with_queue(kind: str, key: str, value: float) -> dict[str, Any]:

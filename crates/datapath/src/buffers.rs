@@ -67,6 +67,12 @@ impl Buffers {
         &mut slot.memory[..slot.length as usize]
     }
 
+    /// The packet in the slot, to look at.
+    pub(crate) fn peek(&self, token: u32) -> &[u8] {
+        let slot = &self.slots[token as usize];
+        &slot.memory[..slot.length as usize]
+    }
+
     #[inline]
     pub(crate) fn content(&self, token: u32) -> Content {
         self.slots[token as usize].content

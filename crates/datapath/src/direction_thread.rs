@@ -5,12 +5,13 @@
 
 use crate::Error;
 use crate::buffers::Buffers;
-use crate::inspect::{Arrived, Inspector, Reading, mark_congestion};
+use crate::inspect::{Arrived, Inspector, Reading, set_ecn};
 use crate::lateness::Lateness;
+use crate::pure_acks::supersedes;
 use crate::tun::Tun;
 use endpoint::{Clock, EventLog, Meter, Pace, Scheduled, Session, Urgency, Waiter};
 use nix::sys::epoll::EpollFlags;
-use path::{DelayLine, Direction, Ecn, LinkTally, Packet, Reassembler};
+use path::{DelayLine, Direction, LinkTally, Packet, Reassembler};
 use record::Event;
 use runs::{Keeper, Watcher};
 use std::io;
@@ -82,6 +83,8 @@ pub(crate) struct Port {
     pub(crate) to: Arc<Tun>,
     /// How they are to be read.
     pub(crate) reading: Reading,
+    /// Most ranges of the ACKs, if they are of our transport and devices on the way can read them.
+    pub(crate) readable_ranges: Option<usize>,
     /// Delay of this flow alone.
     pub(crate) extra: Span,
 }
@@ -128,6 +131,7 @@ struct Inlet {
     extra: DelayLine,
     /// Data, or the return direction of a flow.
     is_data: bool,
+    readable_ranges: Option<usize>,
 }
 
 /// One direction at work.
@@ -163,6 +167,11 @@ struct InPath<'a> {
 impl Keeper for InPath<'_> {
     fn is_data(&self, packet: &Packet) -> bool {
         self.inlets[packet.flow as usize].is_data
+    }
+
+    fn is_superseded(&self, older: &Packet, newer: &Packet) -> bool {
+        let ranges = self.inlets[older.flow as usize].readable_ranges;
+        supersedes(self.buffers.peek(newer.token), self.buffers.peek(older.token), ranges)
     }
 
     fn share(&mut self, packet: &Packet) {
@@ -209,6 +218,7 @@ impl DirectionThread {
                 arrived: Arrived::default(),
                 extra: DelayLine::new(port.extra),
                 is_data: port.reading != Reading::Acks,
+                readable_ranges: port.readable_ranges,
             })
             .collect();
         for (number, inlet) in inlets.iter().enumerate() {
@@ -388,9 +398,7 @@ impl DirectionThread {
     fn depart(&mut self, due: Time, packet: &Packet) {
         let inlet = &mut self.inlets[packet.flow as usize];
         let bytes = self.buffers.packet(packet.token);
-        if packet.ecn == Ecn::CE {
-            mark_congestion(bytes);
-        }
+        set_ecn(bytes, packet.ecn);
         let now = self.config.clock.now();
         if let Err(error) = inlet.to.send(bytes) {
             self.refused += 1;

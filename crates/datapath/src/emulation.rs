@@ -111,6 +111,8 @@ pub(crate) struct Traffic {
     pub(crate) data: Reading,
     /// From right to left.
     pub(crate) ack: Reading,
+    /// Most ranges of the ACKs, if they are of our transport and devices on the way can read them.
+    pub(crate) readable_ranges: Option<usize>,
     pub(crate) extra: Span,
 }
 
@@ -155,7 +157,8 @@ pub(crate) fn start_directions<'scope, 'env>(
         let ports = pairs.iter().zip(traffic).map(|(pair, traffic)| {
             let (from, to) = if number == 0 { (&pair.left, &pair.right) } else { (&pair.right, &pair.left) };
             let reading = if number == 0 { traffic.data } else { traffic.ack };
-            Port { from: Arc::clone(&from.tun), to: Arc::clone(&to.tun), reading, extra: traffic.extra }
+            let (from, to) = (Arc::clone(&from.tun), Arc::clone(&to.tun));
+            Port { from, to, reading, readable_ranges: traffic.readable_ranges, extra: traffic.extra }
         });
         let config = DirectionConfig {
             number,

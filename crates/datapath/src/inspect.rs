@@ -220,17 +220,17 @@ fn big_endian(bytes: &[u8], at: usize) -> u16 {
 
 /// The fields of an IPv4 header that matter here.
 #[derive(Clone, Copy, Debug)]
-struct Ipv4 {
-    length: usize,
+pub(crate) struct Ipv4 {
+    pub(crate) length: usize,
     ecn: Ecn,
     identification: u16,
-    more_fragments: bool,
-    fragment_offset: u16,
-    protocol: u8,
+    pub(crate) more_fragments: bool,
+    pub(crate) fragment_offset: u16,
+    pub(crate) protocol: u8,
 }
 
 impl Ipv4 {
-    fn read(packet: &[u8]) -> Option<Self> {
+    pub(crate) fn read(packet: &[u8]) -> Option<Self> {
         if packet.len() < 20 || packet[0] >> 4 != 4 {
             return None;
         }
@@ -253,13 +253,13 @@ pub(crate) fn is_whole(packet: &[u8]) -> bool {
     packet.first().is_some_and(|first| first >> 4 != 4 || usize::from(big_endian(packet, 2)) == packet.len())
 }
 
-/// Sets the ECN field of an IPv4 packet to CE and mends its header checksum (RFC 1624, equation 3).
-pub(crate) fn mark_congestion(packet: &mut [u8]) {
-    if packet.len() < 20 || packet[0] >> 4 != 4 || packet[1] & 0b11 == 0b11 {
+/// Sets the ECN field of an IPv4 packet and mends its header checksum (RFC 1624, equation 3).
+pub(crate) fn set_ecn(packet: &mut [u8], ecn: Ecn) {
+    if Ipv4::read(packet).is_none_or(|header| header.ecn == ecn) {
         return;
     }
     let before = u32::from(big_endian(packet, 0));
-    packet[1] |= 0b11;
+    packet[1] = packet[1] & !0b11 | ecn.bits();
     let after = u32::from(big_endian(packet, 0));
     let sum = u32::from(!big_endian(packet, 10)) + (!before & 0xffff) + after;
     let folded = (sum & 0xffff) + (sum >> 16);
@@ -387,9 +387,11 @@ mod tests {
         for identification in [0, 1, 0xabcd, 0xffff] {
             let mut packet = ipv4(UDP, 0, identification, &udp(30));
             assert_eq!(Inspector::new(Reading::Acks).inspect(&packet).ecn, Ecn::ECT0);
-            mark_congestion(&mut packet);
-            assert_eq!(Inspector::new(Reading::Acks).inspect(&packet).ecn, Ecn::CE);
-            assert_eq!(checksum(&packet), 0);
+            for ecn in [Ecn::CE, Ecn::NOT_ECT, Ecn::ECT1, Ecn::ECT0] {
+                set_ecn(&mut packet, ecn);
+                assert_eq!(Inspector::new(Reading::Acks).inspect(&packet).ecn, ecn);
+                assert_eq!(checksum(&packet), 0);
+            }
         }
     }
 
@@ -418,7 +420,7 @@ mod tests {
                     prop_assert!(sighting.fragment < sighting.fragments);
                     prop_assert!(arrived.take(sighting.content) <= sighting.content.payload_bytes());
                 }
-                mark_congestion(&mut packet);
+                set_ecn(&mut packet, Ecn::CE);
             }
         }
     }

@@ -22,6 +22,7 @@ mod preflight;
 mod program;
 mod program_flow;
 mod program_samples;
+mod pure_acks;
 pub mod remote;
 mod run;
 mod scheduling;

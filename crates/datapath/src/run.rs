@@ -155,7 +155,8 @@ fn with_pairs(
     programs.iter_mut().flatten().try_for_each(|program| program.wait_until_ready(stop))?;
     let traffic = spec.flows.iter().map(|flow| {
         let (data, ack) = readings(flow)?;
-        Ok(Traffic { data, ack, extra: spec.extra_delay(flow) })
+        let readable_ranges = if flow.is_core() { flow.config()?.readable_ranges() } else { None };
+        Ok(Traffic { data, ack, readable_ranges, extra: spec.extra_delay(flow) })
     });
     let traffic: Vec<Traffic> = traffic.collect::<Result<_, Error>>()?;
     let clock = Clock::starting_at(monotonic_ns() + LEAD_NS);

@@ -74,6 +74,7 @@ pub struct ShellSpec {
 /// One line: what is wrong with the specification, what this machine does not permit, or what cannot be written.
 pub fn run_shell(spec: &ShellSpec) -> Result<i32, Error> {
     spec.path.validate()?;
+    spec.path.validate_real()?;
     if spec.command.is_empty() {
         return Err(Refusal::of_key("command", "must not be empty").into());
     }
@@ -94,7 +95,8 @@ pub fn run_shell(spec: &ShellSpec) -> Result<i32, Error> {
         gauges: &gauges,
     };
     tracing::info!(seed = spec.seed, command = spec.command.join(" "), "emulation begins");
-    let traffic = Traffic { data: Reading::Foreign, ack: Reading::Acks, extra: Span::ZERO };
+    let traffic =
+        Traffic { data: Reading::Foreign, ack: Reading::Acks, readable_ranges: None, extra: Span::ZERO };
     let pairs = [pair];
     let (status, directions) = thread::scope(|scope| {
         let directions = start_directions(scope, work, &pairs, &[traffic]);

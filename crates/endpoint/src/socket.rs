@@ -24,18 +24,23 @@ pub fn prepare(socket: &UdpSocket, ecn: EcnMode, report_ecn: bool) -> io::Result
         // Without the privilege the system's limit applies.
         setsockopt(socket, sockopt::RcvBuf, &RECEIVE_BUFFER_BYTES)?;
     }
-    let codepoint = match ecn {
-        EcnMode::Off => 0,
-        EcnMode::Ect1 => 1,
-        EcnMode::Ect0 => 2,
-    };
-    if codepoint != 0 {
-        setsockopt(socket, sockopt::Ipv4Tos, &codepoint)?;
+    if ecn != EcnMode::Off {
+        set_codepoint(socket, ecn)?;
     }
     if report_ecn {
         setsockopt(socket, sockopt::IpRecvTos, &true)?;
     }
     set_option(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)
+}
+
+/// Gives later datagrams of the socket this codepoint.
+pub(crate) fn set_codepoint(socket: &UdpSocket, ecn: EcnMode) -> io::Result<()> {
+    let codepoint = match ecn {
+        EcnMode::Off => 0,
+        EcnMode::Ect1 => 1,
+        EcnMode::Ect0 => 2,
+    };
+    Ok(setsockopt(socket, sockopt::Ipv4Tos, &codepoint)?)
 }
 
 /// Prepares a socket for the way to another machine: what is too large for the path is not cut into pieces.

@@ -9,7 +9,7 @@ use crate::punctuality::{Delays, Punctuality};
 use crate::samples::Samples;
 use crate::seal::Kind;
 use crate::session::Session;
-use crate::socket::{Inbox, Outbox, prepare};
+use crate::socket::{Inbox, Outbox, prepare, set_codepoint};
 use crate::sys::BATCH;
 use crate::timer::Waiter;
 use crate::{QUANTUM, STOP_CHECK, TIMER_SLACK};
@@ -43,7 +43,8 @@ pub(crate) fn run_sender(
 ) -> io::Result<Punctuality> {
     let Session { clock, end, board, .. } = session;
     let mut poster = Poster::to(board);
-    prepare(socket, sender.ecn_codepoint(), false)?;
+    let mut codepoint = sender.ecn_codepoint();
+    prepare(socket, codepoint, false)?;
     sender.set_timer_slack(TIMER_SLACK);
     let mut waiter = Waiter::new(clock)?;
     waiter.watch(socket, 0, EpollFlags::EPOLLIN)?;
@@ -95,6 +96,10 @@ pub(crate) fn run_sender(
         sender.on_timer(now);
         let at = journal.time(session, now);
         journal.verdicts(at, sender);
+        if sender.ecn_codepoint() != codepoint {
+            codepoint = sender.ecn_codepoint();
+            set_codepoint(socket, codepoint)?;
+        }
         // A full batch: there may be more to send at once.
         let more = fill(&mut outbox, wire, sender, now, journal, board);
         journal.state(at, "", sender);

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::change::Change;
 use crate::element::Table;
+use crate::encapsulation::MtuChange;
 use crate::spec::{ElementSpec, PathSpec, names};
 use crate::subpath::Subpath;
 use crate::until::{Until, to_the_end};
@@ -241,10 +242,11 @@ impl PathSpec {
         over_time(elements, delay, sum, &mut to_the_end).ok().flatten().unwrap_or_default()
     }
 
-    /// When a schedule last changes an element before `end`; changes of queues do not count.
+    /// When a schedule last changes an element or the MTU before `end`; changes of queues do not count.
     pub fn last_change(&self, end: Time) -> Option<Time> {
         let changes = self.data.iter().chain(&self.ack).flat_map(ElementSpec::schedule);
         let changes = changes.filter(|change| !change.settings.is_empty()).map(Change::at);
+        let changes = changes.chain(self.schedule.iter().map(MtuChange::at));
         changes.filter(|&at| at > Time::ZERO && at < end).max()
     }
 }

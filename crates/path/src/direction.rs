@@ -4,7 +4,7 @@ use crate::Error;
 use crate::dispatch::Stage;
 use crate::element::Streams;
 use crate::link_counters::LinkTally;
-use crate::spec::{ElementSpec, names};
+use crate::spec::{ElementSpec, PathSpec, names};
 use crate::subpath::Subpath;
 use crate::until::to_the_end;
 use crate::validate::validate_direction;
@@ -115,6 +115,18 @@ impl Direction {
         direction.plan_change();
         direction.plan();
         Ok(direction)
+    }
+
+    /// Builds both directions of `path`, data first, with the channels that they share.
+    ///
+    /// # Errors
+    /// One line naming the element, the key, its value and what is allowed.
+    pub fn pair(path: &PathSpec, seed: u64) -> Result<[Self; 2], Error> {
+        let (data, mut ack) = (Self::build(&path.data, "data", seed)?, Self::build(&path.ack, "ack", seed)?);
+        for partner in &mut ack.stages {
+            data.stages.iter().for_each(|stage| stage.share_channel(partner));
+        }
+        Ok([data, ack])
     }
 
     /// Makes packets of flow number `flow` pass `subpath` only. To be called before any packet enters.

@@ -92,6 +92,13 @@ impl Stage {
         delay.constant()
     }
 
+    /// Makes this and `other`, an element of the other direction, use one channel if they name the same one.
+    pub(crate) fn share_channel(&self, other: &mut Self) {
+        if let (Self::HalfDuplex(station), Self::HalfDuplex(partner)) = (self, other) {
+            station.join(partner);
+        }
+    }
+
     /// If this is a link that can, makes it work ahead: packets leave `behind` later than the link.
     pub(crate) fn work_ahead(&mut self, behind: Span) -> bool {
         let Self::Link(link) = self else { return false };

@@ -1,8 +1,12 @@
 //! Datagrams to packets and back: overhead, IPv4 fragmentation (RFC 791), reassembly.
 
-use crate::element_settings::refuse;
+use crate::element_settings::{not_negative, refuse};
+use crate::validate::LATEST_S;
 use crate::{Error, Packet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use strict_input::Refusal;
+use units::Time;
 
 /// IPv4 header without options, bytes.
 const IP_HEADER_BYTES: u32 = 20;
@@ -12,6 +16,23 @@ const FRAGMENT_UNIT_BYTES: u32 = 8;
 const MOST_FRAGMENTS: u32 = 128;
 /// Largest overhead, bytes.
 const LARGEST_OVERHEAD: u32 = 10_000;
+
+/// A scheduled change of a path's MTU, from which on larger datagrams are fragmented.
+#[derive(Deserialize, Serialize, Clone, Copy, Debug, PartialEq, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MtuChange {
+    /// When, s.
+    #[schemars(range(min = 0, max = 31_536_000))]
+    pub at_s: f64,
+    /// Largest packet from then on, overhead included.
+    pub mtu_bytes: u32,
+}
+
+impl MtuChange {
+    pub(crate) fn at(&self) -> Time {
+        Time::from_secs_f64(self.at_s)
+    }
+}
 
 /// How datagrams become packets on the path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,6 +59,33 @@ impl Encapsulation {
             )),
             _ => Ok(()),
         }
+    }
+
+    /// The same after each of these changes.
+    pub(crate) fn after(self, changes: &[MtuChange]) -> impl Iterator<Item = (Time, Self)> {
+        changes.iter().map(move |change| (change.at(), Self { mtu_bytes: Some(change.mtu_bytes), ..self }))
+    }
+
+    /// Checks changes of the MTU, and the states that they lead to.
+    pub(crate) fn validate_changes(self, changes: &[MtuChange]) -> Result<(), Refusal> {
+        if !changes.is_empty() && !self.fragment {
+            let allowed =
+                "allowed with fragment = true; a `loss` element with `min_bytes` loses larger packets";
+            return Err(Refusal::of_key("schedule", allowed));
+        }
+        let mut last_s = 0.0;
+        for (index, (change, (_, state))) in changes.iter().zip(self.after(changes)).enumerate() {
+            let checked = not_negative("at_s", change.at_s, LATEST_S).and_then(|()| {
+                if change.at_s < last_s {
+                    let allowed = format!("must not be before {last_s}, the change before it");
+                    return Err(refuse("at_s", change.at_s, allowed));
+                }
+                state.validate()
+            });
+            checked.map_err(|refusal| refusal.at(format!("schedule[{index}]")))?;
+            last_s = change.at_s;
+        }
+        Ok(())
     }
 
     /// Sizes on the path of the packets that carry an IP datagram of `datagram_bytes`, header included.

@@ -161,4 +161,8 @@ impl<T: Tap> Tap for Counter<'_, T> {
             self.tap.packet(now, event, &Packet { size_bytes, ..*packet });
         }
     }
+
+    fn is_superseded(&self, older: &Packet, newer: &Packet) -> bool {
+        self.tap.is_superseded(older, newer)
+    }
 }

@@ -17,6 +17,11 @@ impl Ecn {
     /// Congestion experienced.
     pub const CE: Self = Self(0b11);
 
+    /// The two bits, as in an IP header.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
     /// Whether an AQM may mark instead of drop.
     pub const fn is_capable(self) -> bool {
         self.0 != Self::NOT_ECT.0

@@ -15,6 +15,8 @@ const ORDERED: &[&str] = &[
     r#"{"kind": "link", "rate_mbps": 5, "queue": {"kind": "codel", "target_ms": 1, "interval_ms": 10}}"#,
     r#"{"kind": "link", "rate_mbps": 5, "queue": {"kind": "drophead", "packets": 5},
         "schedule": [{"at_s": 0.03, "queue": {"packets": 2}}]}"#,
+    r#"{"kind": "link", "rate_mbps": 5, "queue": {"kind": "ack-filter", "packets": 5},
+        "schedule": [{"at_s": 0.03, "queue": {"packets": 2}}]}"#,
     r#"{"kind": "trace", "times_ms": [0, 1, 1, 5], "mode": "mahimahi", "queue": {"kind": "droptail", "packets": 9}}"#,
     r#"{"kind": "trace", "even": {"lines": 7, "period_ms": 10}, "once": true}"#,
     r#"{"kind": "poisson", "rate_mbps": 8, "opportunity_bytes": 700}"#,
@@ -23,6 +25,8 @@ const ORDERED: &[&str] = &[
     r#"{"kind": "shared", "rate_mbps": 9, "least_mbps": 3, "full_bytes": 9000, "queue": {"kind": "droptail", "packets": 9},
         "schedule": [{"at_s": 0.03, "least_mbps": 8}],
         "walk": {"interval_ms": 4, "rate_mbps": {"corr": 0.2, "std": 2, "min": 8, "max": 15}}}"#,
+    r#"{"kind": "half-duplex", "rate_mbps": 6, "access_us": 300, "turn_packets": 3, "queue": {"kind": "droptail", "packets": 9},
+        "schedule": [{"at_s": 0.03, "rate_mbps": 9, "access_us": 0}]}"#,
     r#"{"kind": "shaper", "rate_mbps": 6, "burst_bytes": 5000, "queue": {"kind": "droptail", "packets": 20},
         "schedule": [{"at_s": 0.04, "rate_mbps": 2, "burst_bytes": 900}]}"#,
     r#"{"kind": "shaper", "rate_mbps": 6, "burst_bytes": 5000, "deficit": true}"#,
@@ -34,6 +38,8 @@ const ORDERED: &[&str] = &[
     r#"{"kind": "blackout", "every_ms": 30, "lasts_ms": 10, "hold": true, "schedule": [{"at_s": 0.04, "lasts_ms": 3}]}"#,
     r#"{"kind": "granted", "request_ms": 7, "grant_ms": 3, "spread_ms": 5, "grant_bytes": 4000,
         "schedule": [{"at_s": 0.03, "grant_ms": 1}]}"#,
+    r#"{"kind": "loss", "keep_every": 3, "max_bytes": 700, "schedule": [{"at_s": 0.03, "max_bytes": 1000}]}"#,
+    r#"{"kind": "remark", "codepoint": "any", "becomes": "ce", "probability": 0.5, "schedule": [{"at_s": 0.03, "probability": 1}]}"#,
     r#"{"kind": "gilbert-elliott", "p": 0.1, "r": 0.4}"#,
     r#"{"kind": "netem", "delay_ms": 4, "limit_packets": 30, "rate_mbps": 9, "burst_bytes": 4000}"#,
     r#"{"kind": "link", "rate_mbps": 5, "queue": {"kind": "droptail", "packets": 9},
@@ -157,7 +163,7 @@ proptest! {
 
     #[test]
     fn links_count_every_packet_once(
-        pick in 0usize..11, traffic in traffic(), seed in any::<u64>(),
+        pick in 0usize..13, traffic in traffic(), seed in any::<u64>(),
     ) {
         let mut bench = run(&[ORDERED[pick]], seed, &traffic, false);
         let inside = bench.direction.packets_inside();

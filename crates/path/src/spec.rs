@@ -3,12 +3,13 @@
 use crate::change::{Change, WalkSpec};
 use crate::element::Table;
 use crate::elements::{element_kinds, tables};
-use crate::encapsulation::Encapsulation;
+use crate::encapsulation::{Encapsulation, MtuChange};
 use crate::queues::QueueSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use strict_input::Refusal;
+use units::Time;
 
 /// Makes [`ElementSpec`] from the list of kinds.
 macro_rules! define {
@@ -113,6 +114,9 @@ pub struct PathSpec {
     /// Fragment datagrams that are too large instead of refusing them.
     #[serde(default)]
     pub fragment: bool,
+    /// Changes of the MTU during the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schedule: Vec<MtuChange>,
 }
 
 impl PathSpec {
@@ -123,6 +127,11 @@ impl PathSpec {
             mtu_bytes: self.mtu_bytes,
             fragment: self.fragment,
         }
+    }
+
+    /// The same after each change during the run, with its time.
+    pub fn later_encapsulations(&self) -> impl Iterator<Item = (Time, Encapsulation)> {
+        self.encapsulation().after(&self.schedule)
     }
 }
 
@@ -137,11 +146,14 @@ mod tests {
                      {"kind": "loss", "probability": 0.01}, {"kind": "delay", "delay_ms": 28}],
             "ack": [{"kind": "netem", "delay_ms": 10.5}, {"kind": "delay", "delay_ms": 2,
                      "schedule": [{"at_s": 5, "delay_ms": 80}]}],
-            "overhead_bytes": 36, "mtu_bytes": 1500, "fragment": true}"#;
+            "overhead_bytes": 36, "mtu_bytes": 1500, "fragment": true,
+            "schedule": [{"at_s": 3, "mtu_bytes": 1400}]}"#;
         let spec: PathSpec = serde_json::from_str(json).unwrap();
         assert_eq!(spec.validate(), Ok(()));
         let expected = Encapsulation { overhead_bytes: 36, mtu_bytes: Some(1500), fragment: true };
         assert_eq!(spec.encapsulation(), expected);
+        let later: Vec<_> = spec.later_encapsulations().collect();
+        assert_eq!(later, [(Time::from_secs_f64(3.0), Encapsulation { mtu_bytes: Some(1400), ..expected })]);
         let written = serde_json::to_string(&spec).unwrap();
         let again: PathSpec = serde_json::from_str(&written).unwrap();
         assert_eq!(serde_json::to_string(&again).unwrap(), written);
@@ -177,7 +189,9 @@ mod tests {
             {"kind": "aggregate", "slot_ms": 1}, {"kind": "slotted", "slot_ms": 1},
             {"kind": "blackout", "every_ms": 15000, "lasts_ms": 80, "first_ms": 3, "hold": true},
             {"kind": "granted", "request_ms": 5, "grant_ms": 4}, {"kind": "shared", "rate_mbps": 3, "least_mbps": 1, "full_bytes": 9},
-            {"kind": "gilbert-elliott", "p": 0.1, "r": 0.2},
+            {"kind": "gilbert-elliott", "p": 0.1, "r": 0.2}, {"kind": "loss", "keep_every": 4, "min_bytes": 9, "max_bytes": 90},
+            {"kind": "half-duplex", "channel": "air", "rate_mbps": 9, "access_us": 50, "turn_packets": 4},
+            {"kind": "remark", "codepoint": "ect", "becomes": "not-ect", "probability": 0.5},
             {"kind": "reorder", "probability": 0.1, "gap": 3}, {"kind": "duplicate", "probability": 0.1},
             {"kind": "link", "rate_mbps": 3, "schedule": [{"at_s": 1, "rate_mbps": 2, "queue": {}}]}]"#;
         let elements: Vec<ElementSpec> = serde_json::from_str(json).unwrap();

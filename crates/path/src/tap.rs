@@ -23,6 +23,12 @@ pub trait Tap {
     /// `event` happened to `packet` at `now`.
     fn packet(&mut self, now: Time, event: PacketEvent, packet: &Packet);
 
+    /// Whether `older`, which waits, is a pure acknowledgement that says nothing that `newer` of the same flow does not say
+    /// too. Only the driver knows what packets carry.
+    fn is_superseded(&self, _older: &Packet, _newer: &Packet) -> bool {
+        false
+    }
+
     /// A trace link had an opportunity to deliver `bytes` at `now`, used or not.
     fn opportunity(&mut self, _now: Time, _bytes: u32) {}
 

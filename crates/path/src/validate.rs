@@ -15,7 +15,7 @@ const MOST_ELEMENTS: usize = 1000;
 /// Most elements of a direction that copy packets: 256 copies of each packet at the most.
 const MOST_COPYING: usize = 8;
 /// Latest time of a change, s: one year.
-const LATEST_S: f64 = 31_536_000.0;
+pub(crate) const LATEST_S: f64 = 31_536_000.0;
 
 impl ElementSpec {
     /// The element as it is after each of its changes, in the order of the schedule; none for a change of the queue
@@ -174,7 +174,47 @@ impl PathSpec {
     pub fn validate_until(&self, until: Until<'_>) -> Result<(), Error> {
         validate_direction(&self.data, "data", until)?;
         validate_direction(&self.ack, "ack", until)?;
-        Ok(self.encapsulation().validate()?)
+        self.validate_channels()?;
+        self.encapsulation().validate()?;
+        Ok(self.encapsulation().validate_changes(&self.schedule)?)
+    }
+
+    /// Checks that every shared channel has one element of each direction.
+    fn validate_channels(&self) -> Result<(), Refusal> {
+        let (data, ack) = (self.data.as_slice(), self.ack.as_slice());
+        for (name, elements) in [("data", data), ("ack", ack)] {
+            for (index, element) in elements.iter().enumerate() {
+                let ElementSpec::HalfDuplex(station) = element else { continue };
+                let is_same = |element: &&ElementSpec| matches!(element, ElementSpec::HalfDuplex(other) if other.channel == station.channel);
+                if [data, ack].iter().any(|elements| elements.iter().filter(is_same).count() != 1) {
+                    let found =
+                        station.channel.as_ref().map_or(String::new(), |channel| format!(" = `{channel}`"));
+                    let key = format!("channel{found}");
+                    return Err(Refusal::of_key(key, "must be that of one element of each direction")
+                        .at(format!("{name}[{index}] (half-duplex)")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that real packets can pass: their two directions work on clocks of their own.
+    ///
+    /// # Errors
+    /// One line naming the element.
+    pub fn validate_real(&self) -> Result<(), Refusal> {
+        for (name, elements) in [("data", &self.data), ("ack", &self.ack)] {
+            let shares = |element: &ElementSpec| matches!(element, ElementSpec::HalfDuplex(_));
+            if let Some(index) = elements.iter().position(shares) {
+                let reason = "real packets cannot take turns on one channel; only simulated ones can";
+                return Err(Refusal::of_key(format!("{name}[{index}] (half-duplex)"), reason));
+            }
+        }
+        if !self.schedule.is_empty() {
+            let reason = "the MTU of real devices stays; only that of a simulated path can change";
+            return Err(Refusal::of_key("schedule", reason));
+        }
+        Ok(())
     }
 }
 
@@ -204,9 +244,26 @@ mod tests {
             (r#"{"kind": "delay", "delay_ms": -1}"#, "data[0] (delay): delay_ms = -1: must not be negative"),
             (r#"{"kind": "delay", "delay_ms": 1, "tick_ms": 0}"#, "tick_ms = 0: must be above 0"),
             (r#"{"kind": "loss", "probability": 1.5}"#, "probability = 1.5: must be from 0 to 1"),
-            (r#"{"kind": "loss"}"#, "probability, every, packets: exactly one is needed"),
+            (r#"{"kind": "loss"}"#, "probability, every, keep_every, packets: exactly one is needed"),
             (r#"{"kind": "loss", "probability": 0.1, "every": 3}"#, "exactly one is needed"),
             (r#"{"kind": "loss", "every": 0}"#, "every = 0: must be at least 1"),
+            (r#"{"kind": "loss", "keep_every": 0}"#, "keep_every = 0: must be at least 1"),
+            (r#"{"kind": "loss", "keep_every": 2, "every": 3}"#, "exactly one is needed"),
+            (r#"{"kind": "loss", "every": 3, "min_bytes": 0}"#, "min_bytes = 0: must be from 1 to 1000000"),
+            (
+                r#"{"kind": "loss", "every": 3, "min_bytes": 9, "max_bytes": 8}"#,
+                "data[0] (loss): max_bytes = 8: must be at least min_bytes = 9",
+            ),
+            (
+                r#"{"kind": "remark", "codepoint": "ect0", "becomes": "ect0"}"#,
+                "data[0] (remark): becomes = `ect0`: must be another one than codepoint = `ect0`",
+            ),
+            (
+                r#"{"kind": "remark", "codepoint": "ect", "becomes": "ce", "probability": 1.5}"#,
+                "probability = 1.5: must be from 0 to 1",
+            ),
+            (r#"{"kind": "remark", "codepoint": "ect2", "becomes": "ce"}"#, "unknown variant `ect2`"),
+            (r#"{"kind": "remark", "codepoint": "ect0", "becomes": "ect"}"#, "unknown variant `ect`"),
             (r#"{"kind": "loss", "packets": [0]}"#, "packets[0] = 0: must be above 0"),
             (r#"{"kind": "loss", "packets": [3, 3]}"#, "packets[1] = 3: must be above 3"),
             (r#"{"kind": "gilbert-elliott", "p": 0.1, "r": 2}"#, "r = 2: must be from 0 to 1"),
@@ -215,6 +272,15 @@ mod tests {
             (r#"{"kind": "duplicate", "probability": -0.1}"#, "probability = -0.1: must be from 0 to 1"),
             (r#"{"kind": "shaper", "rate_mbps": 1, "burst_bytes": 0}"#, "burst_bytes = 0: must be from 1"),
             (r#"{"kind": "policer", "rate_mbps": 0, "burst_bytes": 1}"#, "rate_mbps = 0: must be above 0"),
+            (r#"{"kind": "half-duplex", "rate_mbps": 0}"#, "rate_mbps = 0: must be above 0"),
+            (
+                r#"{"kind": "half-duplex", "rate_mbps": 1, "access_us": 2e6}"#,
+                "access_us = 2000000: must be at most 1000000",
+            ),
+            (
+                r#"{"kind": "half-duplex", "rate_mbps": 1, "turn_packets": 0}"#,
+                "turn_packets = 0: must be from 1 to 100000",
+            ),
             (r#"{"kind": "aggregate", "slot_ms": 0}"#, "slot_ms = 0: must be above 0"),
             (r#"{"kind": "granted", "request_ms": 0, "grant_ms": 1}"#, "request_ms = 0: must be above 0"),
             (r#"{"kind": "slotted", "slot_ms": 0}"#, "slot_ms = 0: must be at least 0.001"),
@@ -342,5 +408,49 @@ mod tests {
                 .unwrap();
         assert!(spec.validate().unwrap_err().to_string().contains("mtu_bytes = 50: must be at least 64"));
         assert!(serde_json::from_str::<PathSpec>(r#"{"data": [], "ack": [], "mtu": 50}"#).is_err());
+    }
+
+    #[test]
+    fn bad_changes_of_the_mtu_are_named_in_one_line() {
+        for (fragment, changes, expected) in [
+            (true, r#"{"at_s": 1, "mtu_bytes": 63}"#, "schedule[0]: mtu_bytes = 63: must be at least 64"),
+            (true, r#"{"at_s": -1, "mtu_bytes": 900}"#, "schedule[0]: at_s = -1: must not be negative"),
+            (
+                true,
+                r#"{"at_s": 2, "mtu_bytes": 900}, {"at_s": 1, "mtu_bytes": 900}"#,
+                "schedule[1]: at_s = 1: must not be before 2",
+            ),
+            (false, r#"{"at_s": 1, "mtu_bytes": 900}"#, "schedule: allowed with fragment = true"),
+            (true, r#"{"at_s": 1, "fragment": true}"#, "unknown field `fragment`"),
+        ] {
+            let json = format!(
+                r#"{{"data": [], "ack": [], "overhead_bytes": 36, "mtu_bytes": 1500, "fragment": {fragment}, "schedule": [{changes}]}}"#
+            );
+            let error = match serde_json::from_str::<PathSpec>(&json) {
+                Ok(spec) => spec.validate().unwrap_err().to_string(),
+                Err(error) => error.to_string(),
+            };
+            assert!(error.contains(expected) && !error.contains('\n'), "{changes}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_real_packets_cannot_pass_is_named_in_one_line() {
+        let station = r#"{"kind": "half-duplex", "rate_mbps": 1}"#;
+        for (json, expected) in [
+            (
+                format!(r#"{{"data": [{{"kind": "delay", "delay_ms": 1}}, {station}], "ack": [{station}]}}"#),
+                "data[1] (half-duplex): real packets cannot take turns on one channel; only simulated ones can",
+            ),
+            (
+                r#"{"data": [], "ack": [], "fragment": true, "schedule": [{"at_s": 1, "mtu_bytes": 900}]}"#
+                    .to_owned(),
+                "schedule: the MTU of real devices stays; only that of a simulated path can change",
+            ),
+        ] {
+            let path: PathSpec = serde_json::from_str(&json).unwrap();
+            assert_eq!(path.validate(), Ok(()));
+            assert_eq!(path.validate_real().unwrap_err().to_string(), expected);
+        }
     }
 }

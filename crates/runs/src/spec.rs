@@ -260,6 +260,9 @@ impl RunSpec {
             .into());
         }
         self.path.validate_until(until)?;
+        if backend == Backend::Emulation {
+            self.path.validate_real().map_err(|refusal| refusal.at("path"))?;
+        }
         if self.flows.is_empty() {
             return Err(Refusal::of_key("flows", "at least one is needed").into());
         }
@@ -325,6 +328,9 @@ impl RunSpec {
         if flow.is_core() {
             let config = flow.config()?;
             self.path.encapsulation().split(config.datagram_bytes())?;
+            for (_, later) in self.path.later_encapsulations() {
+                later.split(config.datagram_bytes())?;
+            }
             if let Some(rate) = flow.application.packets_per_s(config.payload_bytes)
                 && rate > self.most_events_per_s as f64
             {
@@ -492,6 +498,7 @@ mod tests {
             overhead_bytes: 0,
             mtu_bytes: None,
             fragment: false,
+            schedule: Vec::new(),
         };
         let flow = FlowSpec::new("reno", serde_json::Map::new(), ApplicationSpec::default());
         let made = RunSpec::new(7, 3.0, path, vec![flow]);

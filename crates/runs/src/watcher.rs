@@ -21,6 +21,12 @@ pub trait Keeper {
     /// Something happened to `packet` that the log has a name for.
     fn packet(&mut self, now: Time, event: Event, packet: &Packet);
 
+    /// Whether `older` is a pure acknowledgement that `newer` of the same flow makes superfluous, as far as a device on the
+    /// way can read them.
+    fn is_superseded(&self, _older: &Packet, _newer: &Packet) -> bool {
+        false
+    }
+
     /// A link could have delivered so many bytes.
     fn opportunity(&mut self, now: Time, event: Event, bytes: u32);
 
@@ -62,6 +68,10 @@ impl<K: Keeper> Tap for Watcher<K> {
         if event == PacketEvent::Dropped {
             self.keeper.release(packet);
         }
+    }
+
+    fn is_superseded(&self, older: &Packet, newer: &Packet) -> bool {
+        self.keeper.is_superseded(older, newer)
     }
 
     #[inline]

@@ -14,7 +14,7 @@ use runs::{
     Backend, CapacityMeter, Changes, Ends, Keeper, LogLevel, Observer, RunSpec, Watcher, flow_state,
     last_change, tell, verdicts,
 };
-use transport::{AckSize, ApplicationSpec, Config, Data, EcnCounts, Receiver, Sender};
+use transport::{AckSize, ApplicationSpec, Data, EcnCounts, EcnMode, Receiver, Sender};
 use units::{Span, Time};
 
 /// Actors that are not flows: the two directions.
@@ -39,7 +39,8 @@ struct Flow {
     /// Direction its data takes.
     direction: usize,
     ack_size: AckSize,
-    ecn: Ecn,
+    /// Most ranges of an ACK, if devices on the way can read it.
+    readable_ranges: Option<usize>,
     /// Additional delay, data and ACKs.
     extra: DelayLine,
     /// What was written and not read, of reliable streams. Of other flows (unreliable ones, and those of an encoder, whose
@@ -61,7 +62,7 @@ impl Flow {
             receiver,
             direction: if flow.reverse { ACK } else { DATA },
             ack_size: AckSize::new(&config),
-            ecn: codepoint(&config),
+            readable_ranges: config.readable_ranges(),
             extra: DelayLine::new(spec.extra_delay(flow)),
             writes: (config.reliable && !is_encoder).then(Writes::default),
             changes: Changes::default(),
@@ -82,11 +83,11 @@ impl Flow {
     }
 }
 
-const fn codepoint(config: &Config) -> Ecn {
-    match config.ecn {
-        transport::EcnMode::Off => Ecn::NOT_ECT,
-        transport::EcnMode::Ect0 => Ecn::ECT0,
-        transport::EcnMode::Ect1 => Ecn::ECT1,
+const fn codepoint(mode: EcnMode) -> Ecn {
+    match mode {
+        EcnMode::Off => Ecn::NOT_ECT,
+        EcnMode::Ect0 => Ecn::ECT0,
+        EcnMode::Ect1 => Ecn::ECT1,
     }
 }
 
@@ -97,8 +98,14 @@ pub(crate) struct World {
     end: Time,
     directions: [Direction; 2],
     encapsulation: Encapsulation,
+    /// What it becomes, the next change last.
+    encapsulations: Vec<(Time, Encapsulation)>,
+    /// When the next change is.
+    encapsulation_until: Time,
     reassembler: Reassembler,
     flows: Vec<Flow>,
+    /// Most ranges of the ACKs of each flow, if devices on the way can read them.
+    readable_ranges: Vec<Option<usize>>,
     contents: Contents,
     schedule: Schedule,
     full_log: bool,
@@ -149,6 +156,7 @@ impl Slice {
 /// What packets inside the path carry, and who is told what happens to them.
 struct InPath<'a, O: ?Sized> {
     contents: &'a mut Contents,
+    readable_ranges: &'a [Option<usize>],
     observer: &'a mut O,
 }
 
@@ -156,6 +164,14 @@ impl<O: Observer + ?Sized> Keeper for InPath<'_, O> {
     #[inline]
     fn is_data(&self, packet: &Packet) -> bool {
         matches!(Handle::of(packet.token), Handle::Data(_))
+    }
+
+    fn is_superseded(&self, older: &Packet, newer: &Packet) -> bool {
+        let handles = (Handle::of(older.token), Handle::of(newer.token));
+        let (Handle::Ack(old), Handle::Ack(new)) = handles else { return false };
+        let most_ranges = self.readable_ranges[older.flow as usize].filter(|_| older.fragments == 1);
+        let supersedes = |most| self.contents.ack(new).supersedes(self.contents.ack(old), most);
+        most_ranges.is_some_and(supersedes)
     }
 
     fn share(&mut self, packet: &Packet) {
@@ -211,10 +227,7 @@ impl World {
         for (index, flow) in flows.iter().enumerate() {
             schedule.set(sender_actor(index), flow.sender.next_timer());
         }
-        let mut directions = [
-            Direction::build(&spec.path.data, "data", spec.seed)?,
-            Direction::build(&spec.path.ack, "ack", spec.seed)?,
-        ];
+        let mut directions = Direction::pair(&spec.path, spec.seed)?;
         if let Some(at) = last_change(spec) {
             for direction in &mut directions {
                 direction.watch_from(at);
@@ -233,15 +246,20 @@ impl World {
             schedule.set(DIRECTIONS[direction], directions[direction].next_event());
         }
         let sample_interval = Span::from_secs_f64(spec.sample_interval_s);
+        let mut encapsulations: Vec<_> = spec.path.later_encapsulations().collect();
+        encapsulations.reverse();
         Ok(Self {
             now: Time::ZERO,
             end: Time::ZERO + spec.duration(),
             directions,
             encapsulation: spec.path.encapsulation(),
+            encapsulation_until: encapsulations.last().map_or(Time::NEVER, |(at, _)| *at),
+            encapsulations,
             reassembler: Reassembler::default(),
             states: Vec::with_capacity(flows.len()),
             capacities: [CapacityMeter::default(), CapacityMeter::default()],
             budget: Budget::new(spec.most_events_per_s, spec.most_packets, flows.len()),
+            readable_ranges: flows.iter().map(|flow| flow.readable_ranges).collect(),
             flows,
             contents: Contents::default(),
             schedule,
@@ -479,8 +497,11 @@ impl World {
     }
 
     fn advance_to<O: Observer + ?Sized>(&mut self, direction: usize, now: Time, observer: &mut O) {
-        let mut tap =
-            Watcher::new(InPath { contents: &mut self.contents, observer }, direction, self.full_log);
+        let mut tap = Watcher::new(
+            InPath { contents: &mut self.contents, readable_ranges: &self.readable_ranges, observer },
+            direction,
+            self.full_log,
+        );
         self.directions[direction].advance(now, &mut tap);
         self.budget.spend(self.directions[direction].take_steps());
         self.plan(direction);
@@ -638,7 +659,7 @@ impl World {
             };
             self.budget.spend(1);
             let mut packet = Packet::new(index as u32, data.number, data.datagram_bytes, token, self.now);
-            packet.ecn = flow.ecn;
+            packet.ecn = codepoint(flow.sender.ecn_codepoint());
             let (direction, payload_bytes) = (flow.direction, data.application_bytes());
             self.launch(direction, packet, Event::Send, payload_bytes, observer);
             if self.is_held(index) {
@@ -672,6 +693,15 @@ impl World {
         self.schedule.set(receiver_actor(index), self.flows[index].receiver.next_timer());
     }
 
+    /// The MTU has changed since the latest datagram.
+    #[cold]
+    fn change_encapsulation(&mut self) {
+        while let Some((_, encapsulation)) = self.encapsulations.pop_if(|(at, _)| *at <= self.now) {
+            self.encapsulation = encapsulation;
+        }
+        self.encapsulation_until = self.encapsulations.last().map_or(Time::NEVER, |(at, _)| *at);
+    }
+
     /// Puts a datagram on the path: encapsulated and, where necessary, in fragments.
     #[inline]
     fn launch<O: Observer + ?Sized>(
@@ -682,6 +712,9 @@ impl World {
         data_bytes: u32,
         observer: &mut O,
     ) {
+        if self.encapsulation_until <= self.now {
+            self.change_encapsulation();
+        }
         let Ok(sizes) = self.encapsulation.split(packet.size_bytes) else {
             // Data packets were checked against the MTU when the run was validated; an oversized ACK is lost.
             self.contents.release(packet.token);
@@ -692,8 +725,11 @@ impl World {
             self.contents.share(packet.token, u32::from(fragments) - 1);
         }
         packet.fragments = fragments;
-        let mut tap =
-            Watcher::new(InPath { contents: &mut self.contents, observer }, direction, self.full_log);
+        let mut tap = Watcher::new(
+            InPath { contents: &mut self.contents, readable_ranges: &self.readable_ranges, observer },
+            direction,
+            self.full_log,
+        );
         for (fragment, size_bytes) in sizes.enumerate() {
             packet.size_bytes = size_bytes;
             packet.fragment = fragment as u8;

@@ -1,5 +1,6 @@
 //! What differs between TCP-like, QUIC-like and plain datagram transports, as data.
 
+use crate::ecn::EcnValidation;
 use crate::receiver_behavior::ReceiverBehavior;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
@@ -261,6 +262,8 @@ pub struct Config {
     pub keepalive_ms: f64,
     /// ECN codepoint of data packets.
     pub ecn: EcnMode,
+    /// Test of whether the path carries that codepoint; after a failure packets are not ECN-capable.
+    pub ecn_validation: EcnValidation,
     /// What the receiver makes of its duty to give feedback: `honest`, or a table with a `kind`.
     #[serde(deserialize_with = "ReceiverBehavior::read")]
     #[schemars(schema_with = "ReceiverBehavior::schema_of_either")]
@@ -342,6 +345,7 @@ impl Config {
             quirk_unpaced: false,
             keepalive_ms: 0.0,
             ecn: EcnMode::Off,
+            ecn_validation: EcnValidation::None,
             receiver: ReceiverBehavior::Honest,
         }
     }
@@ -414,6 +418,7 @@ impl Config {
             tail_loss_probe: false,
             recovery: Reduction::Immediate,
             pacing_gain: 1.25,
+            ecn_validation: EcnValidation::Counts,
             ..Self::tcp()
         }
     }
@@ -528,6 +533,12 @@ impl Config {
             let allowed = "allowed with sack = true and time_threshold above 0";
             return Err(Refusal::of_value("transport.loss_detection", "\"age\"", allowed));
         }
+        let counts_ecn = self.ecn != EcnMode::Off && self.ecn_validation == EcnValidation::Counts;
+        if counts_ecn && (self.loss_detection.is_cumulative() || !self.sack) {
+            // Then ACKs do not say which packets arrived.
+            let allowed = "allowed with sack = true and loss_detection = \"packet\" or \"age\"";
+            return Err(Refusal::of_value("transport.ecn_validation", "\"counts\"", allowed));
+        }
         if self.send_buffer_bytes > 0 {
             if !self.reliable {
                 let bytes = self.send_buffer_bytes;
@@ -597,6 +608,13 @@ impl Config {
         self.payload_bytes + self.header_bytes
     }
 
+    /// Most ranges of an ACK, if devices on the way can read it: TCP's with SACK, but not those of QUIC, datagrams and uTP.
+    pub fn readable_ranges(&self) -> Option<usize> {
+        let is_tcp = self.sack && !matches!(self.profile.as_str(), "quic" | "datagram");
+        let is_known = matches!(self.loss_detection, LossDetection::Packet | LossDetection::Sequence);
+        (is_tcp && is_known).then_some(self.ack_ranges)
+    }
+
     pub(crate) fn ack_delay(&self) -> Span {
         ms(self.ack_delay_ms)
     }
@@ -655,6 +673,11 @@ mod tests {
             refusal(json!({"profile": "datagram", "send_buffer_bytes": 9000})),
             "transport.send_buffer_bytes = 9000: must be 0 unless reliable is true"
         );
+        assert_eq!(
+            refusal(json!({"ecn": "ect0", "ecn_validation": "counts", "loss_detection": "sequence"})),
+            "transport.ecn_validation = \"counts\": allowed with sack = true and loss_detection = \"packet\" or \"age\""
+        );
+        assert!(refusal(json!({"ecn_validation": "rfc"})).contains("unknown variant `rfc`"));
         assert!(refusal(json!({"timer": "rtp"})).contains("unknown variant `rtp`"));
     }
 

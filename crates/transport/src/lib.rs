@@ -9,6 +9,7 @@ mod application;
 mod buffers;
 mod bursts;
 mod config;
+mod ecn;
 mod encoder;
 mod feedback;
 mod flight;
@@ -43,6 +44,7 @@ pub use application::{Application, ApplicationSpec};
 pub use config::{
     Config, EcnMode, LossDetection, Reduction, Reordering, RtoFloor, TimerKind, TimerRestart, WindowRounding,
 };
+pub use ecn::EcnValidation;
 pub use encoder::{EncoderSpec, EncoderStats};
 pub use flight::{Finding, Verdict};
 pub use frames::DecodedFrame;

@@ -142,6 +142,23 @@ impl AckFrame {
         self.part = None;
     }
 
+    /// Whether this later ACK says more than `older` did, and all of that. Feedback of a scheme and parts of packets are said
+    /// once. An ACK has at most `most_ranges`; one with fewer lists all that arrived, down to what the sender has settled.
+    pub fn supersedes(&self, older: &Self, most_ranges: usize) -> bool {
+        let is_pure = older.feedback.is_empty() && older.part.is_none() && self.part.is_none();
+        let lowest = self.ranges.last().map_or(0, |range| range.start);
+        let settled = if self.ranges.len() < most_ranges { lowest } else { 0 };
+        let is_known = |range: &Range| {
+            let holds = |own: &Range| own.start <= range.start.max(settled) && range.end <= own.end;
+            range.end <= settled || self.ranges.iter().any(holds)
+        };
+        is_pure
+            && self.number > older.number
+            && self.next_offset >= older.next_offset
+            && (self.next_offset > older.next_offset || self.largest > older.largest)
+            && older.ranges.iter().all(is_known)
+    }
+
     /// Becomes equal to `other`, keeping its memory.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.ranges.clone_from(&other.ranges);
@@ -150,5 +167,44 @@ impl AckFrame {
         let Self { number, largest, delay, part, ecn, next_offset, padding_bytes, .. } = *other;
         (self.number, self.largest, self.delay, self.part) = (number, largest, delay, part);
         (self.ecn, self.next_offset, self.padding_bytes) = (ecn, next_offset, padding_bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(number: u64, next_offset: u64, ranges: &[(u64, u64)]) -> AckFrame {
+        let largest = ranges[0].1 - 1;
+        let ranges = ranges.iter().map(|&(start, end)| Range { start, end }).collect();
+        AckFrame { number, largest, ranges, next_offset, ..AckFrame::default() }
+    }
+
+    #[test]
+    fn a_later_ack_supersedes_what_it_says_too() {
+        let older = ack(3, 2000, &[(0, 2)]);
+        assert!(ack(4, 4000, &[(0, 4)]).supersedes(&older, 4));
+        assert!(!ack(2, 4000, &[(0, 4)]).supersedes(&older, 4), "it was sent before");
+        assert!(ack(4, 2000, &[(4, 5), (0, 2)]).supersedes(&older, 4), "a duplicate reports more");
+        assert!(!ack(4, 2000, &[(0, 2)]).supersedes(&older, 4), "a duplicate reports the same");
+        let hole = ack(3, 2000, &[(7, 8), (0, 2)]);
+        assert!(!ack(4, 4000, &[(8, 9), (0, 4)]).supersedes(&hole, 4), "packet 7 is missing");
+        assert!(ack(4, 4000, &[(6, 9), (0, 4)]).supersedes(&hole, 4));
+    }
+
+    #[test]
+    fn what_is_not_listed_is_settled_unless_the_list_is_full() {
+        let older = ack(3, 2000, &[(0, 3)]);
+        let (one, two) = (ack(4, 4000, &[(2, 5)]), ack(4, 4000, &[(9, 10), (4, 5)]));
+        assert!(one.supersedes(&older, 2) && two.supersedes(&older, 3));
+        assert!(!one.supersedes(&older, 1) && !two.supersedes(&older, 2));
+    }
+
+    #[test]
+    fn what_is_said_once_is_not_superseded() {
+        let newer = ack(4, 4000, &[(0, 4)]);
+        let older = ack(3, 2000, &[(0, 2)]);
+        assert!(!newer.supersedes(&AckFrame { feedback: vec![1], ..older.clone() }, 4));
+        assert!(!newer.supersedes(&AckFrame { part: Some(Part { index: 0, count: 2 }), ..older }, 4));
     }
 }

@@ -16,7 +16,7 @@ from dumbbell.catalog.toml_tables import TomlTable, parse_toml, to_toml
 from dumbbell.catalog.trace_files import found, require_sums, with_times
 
 if TYPE_CHECKING:
-    from dumbbell.contract.specification import PathSpec
+    from dumbbell.contract.specification import MtuChange, PathSpec
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class PathModel:
     overhead_bytes: int = 0
     mtu_bytes: int = 1500
     fragment: bool = True
+    schedule: tuple[MtuChange, ...] = ()
     data: list[Element] = field(default_factory=list)
     ack: list[Element] = field(default_factory=list)
     file: str = field(default="", compare=False)
@@ -48,7 +49,8 @@ class PathModel:
 
     def _with(self, data: list[Element], ack: list[Element]) -> PathSpec:
         rest = {"overhead_bytes": self.overhead_bytes, "mtu_bytes": self.mtu_bytes, "fragment": self.fragment}
-        return cast("PathSpec", {"data": data, "ack": ack} | rest)  # the core checks elements
+        changes = {"schedule": list(self.schedule)} if self.schedule else {}
+        return cast("PathSpec", {"data": data, "ack": ack} | rest | changes)  # the core checks elements
 
     def describe(self) -> Description:
         """What it is.
@@ -79,6 +81,15 @@ class PathModel:
         return parse_path(parse_toml(text, "TOML"))
 
 
+def _mtu_change(table: TomlTable) -> MtuChange:
+    change: MtuChange = {
+        "at_s": table.number("at_s", least=0.0, most=31_536_000.0),
+        "mtu_bytes": table.integer("mtu_bytes", least=68, most=65535),
+    }
+    table.finish()
+    return change
+
+
 def parse_path(table: TomlTable, name: str | None = None) -> PathModel:
     """A path from its table; `name` for one that is defined inside an experiment file."""
     if name is None:
@@ -92,6 +103,7 @@ def parse_path(table: TomlTable, name: str | None = None) -> PathModel:
         overhead_bytes=table.integer("overhead_bytes", 0, most=1500),
         mtu_bytes=table.integer("mtu_bytes", 1500, least=68, most=65535),
         fragment=table.flag("fragment", True),
+        schedule=tuple(_mtu_change(change) for change in table.tables("schedule")),
         data=[provisional(found(element)) for element in elements["data"]],
         ack=[provisional(found(element)) for element in elements["ack"]],
         file=table.source,

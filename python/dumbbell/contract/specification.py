@@ -171,6 +171,8 @@ class TransportSpec(TypedDict):
     """
     ecn: NotRequired[ReadOnly[EcnMode]]
     """ECN codepoint of data packets."""
+    ecn_validation: NotRequired[ReadOnly[EcnValidation]]
+    """Test of whether the path carries that codepoint; after a failure packets are not ECN-capable."""
     first_number: NotRequired[ReadOnly[int | None]]
     """With `utp`: the number that the connection's first packet has; none: drawn for each run. From 0 to 65535."""
     handshake: NotRequired[ReadOnly[bool]]
@@ -291,6 +293,9 @@ Distribution: TypeAlias = Literal["uniform", "normal", "exponential", "pareto"]
 
 EcnMode: TypeAlias = Literal["off", "ect0", "ect1"]
 """ECN codepoint of data packets."""
+
+EcnValidation: TypeAlias = Literal["none", "handshake", "counts"]
+"""Test of whether the path carries the ECN field."""
 
 
 class LinkElement(TypedDict):
@@ -419,6 +424,30 @@ class SharedElement(TypedDict):
     """Rate with a backlog of `full_bytes` or more, Mbit/s. From 1e-06 to 1e+06."""
     schedule: NotRequired[ReadOnly[Sequence[Change]]]
     """Changes during the run."""
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+class HalfDuplexElement(TypedDict):
+    """A channel that both directions take turns on."""
+
+    kind: ReadOnly[Literal["half-duplex"]]
+    access_us: NotRequired[ReadOnly[float]]
+    """Time that each of its turns takes besides its packets, us. Default: 0.0. From 0 to 1e+06."""
+    channel: NotRequired[ReadOnly[str | None]]
+    """Channel that it shares with the element of the other direction that has the same one; needed if there are
+    several.
+    """
+    name: NotRequired[ReadOnly[str | None]]
+    """Name in statistics."""
+    queue: NotRequired[ReadOnly[QueueSpec]]
+    """What waits. Default: {"kind": "infinite"}."""
+    rate_mbps: ReadOnly[float]
+    """Rate of its turns, Mbit/s. From 1e-06 to 1e+06."""
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run."""
+    turn_packets: NotRequired[ReadOnly[int]]
+    """Most packets of one of its turns. Default: 1. From 1 to 100000."""
     walk: NotRequired[ReadOnly[WalkSpec | None]]
     """Random walks of settings."""
 
@@ -574,12 +603,36 @@ class LossElement(TypedDict):
     kind: ReadOnly[Literal["loss"]]
     every: NotRequired[ReadOnly[int | None]]
     """Lose every so many-th packet."""
+    keep_every: NotRequired[ReadOnly[int | None]]
+    """Lose all but the first of so many packets, as a thinning of ACKs does."""
+    max_bytes: NotRequired[ReadOnly[int | None]]
+    """Largest packet that can be lost, bytes with the path's overhead. From 1 to 1e+06."""
+    min_bytes: NotRequired[ReadOnly[int | None]]
+    """Smallest packet that can be lost, bytes with the path's overhead. From 1 to 1e+06."""
     name: NotRequired[ReadOnly[str | None]]
     """Name, for the reader."""
     packets: NotRequired[ReadOnly[Sequence[int] | None]]
     """Lose these packets: ascending numbers from 1."""
     probability: NotRequired[ReadOnly[float | None]]
     """Probability of losing a packet; one draw per packet. From 0 to 1."""
+    schedule: NotRequired[ReadOnly[Sequence[Change]]]
+    """Changes during the run."""
+    walk: NotRequired[ReadOnly[WalkSpec | None]]
+    """Random walks of settings."""
+
+
+class RemarkElement(TypedDict):
+    """Another ECN codepoint."""
+
+    kind: ReadOnly[Literal["remark"]]
+    becomes: ReadOnly[RemarkTo]
+    """Codepoint that they leave with."""
+    codepoint: ReadOnly[RemarkFrom]
+    """Packets that are rewritten: `ect` is ECT(0) or ECT(1), `capable` is `ect` or CE."""
+    name: NotRequired[ReadOnly[str | None]]
+    """Name, for the reader."""
+    probability: NotRequired[ReadOnly[float]]
+    """Probability of rewriting such a packet; one draw per packet. Default: 1.0. From 0 to 1."""
     schedule: NotRequired[ReadOnly[Sequence[Change]]]
     """Changes during the run."""
     walk: NotRequired[ReadOnly[WalkSpec | None]]
@@ -686,6 +739,7 @@ ElementSpec: TypeAlias = (
     | PoissonElement
     | CellularElement
     | SharedElement
+    | HalfDuplexElement
     | ShaperElement
     | PolicerElement
     | DelayElement
@@ -694,6 +748,7 @@ ElementSpec: TypeAlias = (
     | SlottedElement
     | GrantedElement
     | LossElement
+    | RemarkElement
     | GilbertElliottElement
     | BlackoutElement
     | ReorderElement
@@ -792,6 +847,15 @@ LossDetection: TypeAlias = Literal["packet", "sequence", "utp", "age"]
 """What tells that a packet was lost."""
 
 
+class MtuChange(TypedDict):
+    """A scheduled change of a path's MTU, from which on larger datagrams are fragmented."""
+
+    at_s: ReadOnly[float]
+    """When, s. From 0 to 3.1536e+07."""
+    mtu_bytes: ReadOnly[int]
+    """Largest packet from then on, overhead included."""
+
+
 class PathSpec(TypedDict):
     """A path: what data passes one way and ACKs the other, and how datagrams become packets."""
 
@@ -805,6 +869,8 @@ class PathSpec(TypedDict):
     """Largest packet, overhead included; none if absent."""
     overhead_bytes: NotRequired[ReadOnly[int]]
     """Bytes added to every datagram, and to every fragment of one. Default: 0."""
+    schedule: NotRequired[ReadOnly[Sequence[MtuChange]]]
+    """Changes of the MTU during the run."""
 
 
 class PluginSpec(TypedDict):
@@ -889,6 +955,16 @@ class DropheadQueue(TypedDict):
     """Accepts, then drops the oldest until the limits hold; one of `packets` and `bytes` is needed."""
 
     kind: ReadOnly[Literal["drophead"]]
+    bytes: NotRequired[ReadOnly[int | None]]
+    """Limit, bytes."""
+    packets: NotRequired[ReadOnly[int | None]]
+    """Limit, packets."""
+
+
+class AckFilterQueue(TypedDict):
+    """Droptail, and ACKs that a later one makes superfluous are dropped; one of `packets` and `bytes` is needed."""
+
+    kind: ReadOnly[Literal["ack-filter"]]
     bytes: NotRequired[ReadOnly[int | None]]
     """Limit, bytes."""
     packets: NotRequired[ReadOnly[int | None]]
@@ -1045,6 +1121,7 @@ QueueSpec: TypeAlias = (
     InfiniteQueue
     | DroptailQueue
     | DropheadQueue
+    | AckFilterQueue
     | CodelQueue
     | PieQueue
     | RedQueue
@@ -1106,6 +1183,12 @@ ReceiverBehavior: TypeAlias = (
 
 Reduction: TypeAlias = Literal["prr", "prr-ns3", "immediate"]
 """What limits sending during a loss episode."""
+
+RemarkFrom: TypeAlias = Literal["not-ect", "ect0", "ect1", "ect", "ce", "capable", "any"]
+"""Packets that are rewritten, by their codepoint."""
+
+RemarkTo: TypeAlias = Literal["not-ect", "ect0", "ect1", "ce"]
+"""Codepoint that packets are rewritten to."""
 
 Reordering: TypeAlias = Literal["fixed", "distance", "rack"]
 """How loss detection adapts to packets that arrive late."""

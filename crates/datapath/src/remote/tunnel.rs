@@ -1,7 +1,7 @@
 //! A tunnel for the packets of a flow: what its end sends leaves in datagrams, what comes in datagrams reaches its end, and
 //! both are logged.
 
-use crate::inspect::{Arrived, Content, Inspector, Reading, Sighting, is_whole, mark_congestion};
+use crate::inspect::{Arrived, Content, Inspector, Reading, Sighting, is_whole, set_ecn};
 use crate::tun::Tun;
 use endpoint::{
     BATCH, Datagram, Delays, EventLog, Guard, Guarded, Inbox, Kind, MAX_DATAGRAM_BYTES, Meter, Outbox, Pace,
@@ -9,6 +9,7 @@ use endpoint::{
 };
 use endpoint::{ENVELOPE_BYTES, IP_UDP_BYTES, Opened, close_envelope, open_envelope, word};
 use nix::sys::epoll::EpollFlags;
+use path::Ecn;
 use record::Event;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -268,7 +269,7 @@ impl Worker {
             tunnel.meter.delivered(size_bytes);
         }
         if marked && packet.get(1).is_some_and(|tos| tos & ECN_BITS != 0) {
-            mark_congestion(packet);
+            set_ecn(packet, Ecn::CE);
             let event = if is_data { Event::Mark } else { Event::AckMark };
             log.event(at, event, tunnel.flow, number, size_bytes);
         }

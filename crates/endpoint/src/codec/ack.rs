@@ -86,7 +86,7 @@ pub(crate) fn encode_ack(frame: &AckFrame, datagram_bytes: u32, bytes: &mut Vec<
 }
 
 /// Reads an ACK into `frame`, whose memory is used again; `None` (and a frame of no meaning) if it is not one.
-pub(crate) fn decode_ack(payload: &[u8], frame: &mut AckFrame) -> Option<()> {
+pub fn decode_ack(payload: &[u8], frame: &mut AckFrame) -> Option<()> {
     frame.clear();
     let (&[first, counts], mut rest) = payload.split_first_chunk()?;
     let kind = first & KIND_MASK;

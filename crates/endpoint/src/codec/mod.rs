@@ -19,7 +19,8 @@ mod data;
 mod tests;
 mod varint;
 
-pub(crate) use ack::{ack_datagram_bytes, decode_ack, encode_ack};
+pub use ack::decode_ack;
+pub(crate) use ack::{ack_datagram_bytes, encode_ack};
 pub(crate) use data::{DATA_HEAD_BYTES, decode_data, encode_data};
 pub use data::{DataFields, data_fields};
 

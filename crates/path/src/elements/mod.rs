@@ -15,6 +15,8 @@ macro_rules! element_kinds {
             "cellular" => cellular::Cellular(CellularSpec),
             /// A rate that goes by what waits.
             "shared" => shared::Shared(SharedSpec),
+            /// A channel that both directions take turns on.
+            "half-duplex" => half_duplex::HalfDuplex(HalfDuplexSpec),
             /// Token bucket with a queue.
             "shaper" => shaper::Shaper(ShaperSpec),
             /// Token bucket without a queue.
@@ -31,6 +33,8 @@ macro_rules! element_kinds {
             "granted" => granted::Granted(GrantedSpec),
             /// Independent, periodic or listed loss.
             "loss" => loss::Loss(LossSpec),
+            /// Another ECN codepoint.
+            "remark" => remark::Remark(RemarkSpec),
             /// Bursty loss.
             "gilbert-elliott" => gilbert_elliott::GilbertElliott(GilbertElliottSpec),
             /// Nothing passes from time to time.

@@ -33,6 +33,18 @@ impl Fifo {
         self.packets.front()
     }
 
+    /// The packet at this place, the one that has waited longest at 0.
+    pub(super) fn get(&self, index: usize) -> Option<&Packet> {
+        self.packets.get(index)
+    }
+
+    /// Takes it out.
+    pub(super) fn remove(&mut self, index: usize) -> Option<Packet> {
+        let packet = self.packets.remove(index)?;
+        self.bytes -= u64::from(packet.size_bytes);
+        Some(packet)
+    }
+
     #[inline]
     pub(super) fn packets(&self) -> u64 {
         self.packets.len() as u64

@@ -126,6 +126,8 @@ kinds! {
     "droptail" => droptail::Droptail(DroptailSpec),
     /// Accepts, then drops the oldest until the limits hold; one of `packets` and `bytes` is needed.
     "drophead" => drophead::Drophead(DropheadSpec),
+    /// Droptail, and ACKs that a later one makes superfluous are dropped; one of `packets` and `bytes` is needed.
+    "ack-filter" => ack_filter::AckFilter(AckFilterSpec),
     /// Controlled delay, RFC 8289.
     "codel" => codel::Codel(CodelSpec),
     /// Proportional integral controller enhanced, RFC 8033.

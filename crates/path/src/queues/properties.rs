@@ -14,6 +14,7 @@ fn specs() -> Vec<QueueSpec> {
     [
         r#""kind": "droptail""#,
         r#""kind": "drophead""#,
+        r#""kind": "ack-filter""#,
         r#""kind": "codel", "interval_ms": 20"#,
         r#""kind": "codel", "interval_ms": 20, "ecn": true"#,
         r#""kind": "codel", "interval_ms": 20, "quirk": "mahimahi""#,

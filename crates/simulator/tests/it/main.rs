@@ -25,6 +25,7 @@ mod pcc_family;
 mod pcc_timed;
 mod random_runs;
 mod rate_based;
+mod scenarios;
 mod sprout;
 mod verus;
 mod window_based;

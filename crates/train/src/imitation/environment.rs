@@ -67,7 +67,14 @@ fn link(rate_mbps: f64, delay_ms: f64, queue: QueueSpec, loss: f64) -> PathSpec 
     if loss > 0.0 {
         data.insert(1, ElementSpec::Loss(LossSpec::random(loss)));
     }
-    PathSpec { data, ack: vec![delay], overhead_bytes: OVERHEAD_BYTES, mtu_bytes: None, fragment: false }
+    PathSpec {
+        data,
+        ack: vec![delay],
+        overhead_bytes: OVERHEAD_BYTES,
+        mtu_bytes: None,
+        fragment: false,
+        schedule: Vec::new(),
+    }
 }
 
 impl Drawn {

@@ -111,6 +111,7 @@ impl Network {
             overhead_bytes: 0,
             mtu_bytes: None,
             fragment: false,
+            schedule: Vec::new(),
         };
         RunSpec {
             sample_interval_s: duration_s,

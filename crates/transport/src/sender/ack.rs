@@ -37,6 +37,10 @@ impl Sender {
             self.on_duplicate(now, frame, in_flight_before_bytes);
             return self.free_buffers(now, frame.next_offset);
         };
+        if frame.part.is_none() {
+            let packets = self.flight.acked().len() as u64;
+            self.validator.on_ack(frame.ecn, packets, acknowledged.is_largest);
+        }
         self.opening.on_answer(newest.number, self.flight.next_number());
         let rtt = self.sample_rtt(now, &newest, acknowledged.is_largest, frame.delay, &advance);
         let arrived = self.flight.newest(&acknowledged);
@@ -343,7 +347,7 @@ impl Sender {
             return;
         }
         self.ecn = frame.ecn;
-        if ce_packets > 0 {
+        if ce_packets > 0 && self.validator.trusts_marks() {
             let new_episode = self.recovery.on_mark(newest, self.frontier());
             let (in_flight_bytes, srtt) = (self.flight.bytes(), self.rtt.smoothed());
             self.controller.on_ecn(&Ecn { now, ce_packets, packets, new_episode, in_flight_bytes, srtt });

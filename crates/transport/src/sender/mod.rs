@@ -9,6 +9,7 @@ mod transmit;
 use crate::application::Application;
 use crate::bursts::Bursts;
 use crate::config::{Config, EcnMode, WindowRounding};
+use crate::ecn::EcnValidator;
 use crate::encoder::EncoderStats;
 use crate::flight::{Flight, Verdict};
 use crate::integrals::{Integrals, Levels};
@@ -59,7 +60,7 @@ pub struct Sender {
     probes: u32,
     payload_bytes: u32,
     header_bytes: u32,
-    codepoint: EcnMode,
+    validator: EcnValidator,
     window_rounding: WindowRounding,
     limited_transmit: bool,
     /// Whether windows decay while nothing is in flight, and for how many timeouts nothing was before the next packet.
@@ -110,7 +111,7 @@ impl Sender {
             probes: 0,
             payload_bytes: config.payload_bytes,
             header_bytes: config.header_bytes,
-            codepoint: config.ecn,
+            validator: EcnValidator::new(config),
             window_rounding: config.window_rounding,
             limited_transmit: config.limited_transmit,
             restart_window: config.restart_window,
@@ -155,9 +156,9 @@ impl Sender {
         self.stream.completed_at()
     }
 
-    /// ECN codepoint of data packets.
+    /// ECN codepoint of the data packets that leave now.
     pub const fn ecn_codepoint(&self) -> EcnMode {
-        self.codepoint
+        self.validator.codepoint()
     }
 
     /// Brings the integrals over time up to `now`, or to the flow's stop.
@@ -245,6 +246,9 @@ impl Sender {
         sink.put("lowest_rtt", "ms", rtt_ms(self.rtt.min()));
         sink.put("rttvar", "ms", rtt_ms(self.rtt.variation()));
         sink.put("recovery", "0 no, 1 yes", f64::from(u8::from(self.recovery.episode().is_active())));
+        if let Some(is_valid) = self.validator.field() {
+            sink.put("ecn_valid", "0 no, 1 yes", is_valid);
+        }
         self.fields(sink);
     }
 

@@ -62,6 +62,7 @@ def _path() -> Schema:
     made = _recorded(parse_path, "path")
     for direction in ("data", "ack"):
         made["properties"][direction]["items"] = _ref("ElementSpec")
+    _describe(made["properties"]["schedule"]["items"], "mtu_change")
     return made
 
 

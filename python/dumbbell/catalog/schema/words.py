@@ -16,8 +16,13 @@ WORDS: dict[str, dict[str, str]] = {
         "overhead_bytes": "Bytes added to every datagram, and to every fragment of one.",
         "mtu_bytes": "Largest packet, overhead included.",
         "fragment": "Fragment datagrams that are too large; false: refuse them.",
+        "schedule": "Changes of the MTU during the run, in the order of time; needs `fragment = true`.",
         "data": "Elements from sender to receiver, in the order that packets pass them.",
         "ack": "Elements from receiver to sender, in the order that packets pass them.",
+    },
+    "mtu_change": {
+        "at_s": "When, s.",
+        "mtu_bytes": "Largest packet from then on, overhead included.",
     },
     "scheme": {
         "name": _NAME,

@@ -1,0 +1,147 @@
+//! ACK filter: a droptail queue in which an acknowledgement takes the place of those that it makes superfluous.
+//!
+//! As an ACK arrives, every ACK of its flow that waits and says nothing more is dropped (Linux v6.6, `net/sched/sch_cake.c`,
+//! `cake_ack_filter`, in the mode `ack-filter-aggressive`). Which ACKs these are the driver knows ([`Tap::is_superseded`]):
+//! a path does not look into packets. The new ACK waits at the end, so data of other flows is not overtaken.
+
+use super::discipline::{Discipline, QueueTable};
+use super::fifo::{Fifo, Limits};
+use super::settings::unknown;
+use crate::{Packet, PacketEvent, Tap};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strict_input::Refusal;
+use units::{Rng, Time};
+
+/// Refuses arrivals that do not fit, and drops ACKs that a later one makes superfluous. At least one limit is needed.
+#[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AckFilterSpec {
+    /// Limit, packets.
+    #[schemars(range(min = 1))]
+    pub packets: Option<u64>,
+    /// Limit, bytes.
+    #[schemars(range(min = 1))]
+    pub bytes: Option<u64>,
+}
+
+impl QueueTable for AckFilterSpec {
+    type Discipline = AckFilter;
+
+    fn check(&self) -> Result<(), Refusal> {
+        Limits::at_least_one(self.packets, self.bytes).map(drop)
+    }
+
+    fn build(&self, _rng: Rng) -> Result<AckFilter, Refusal> {
+        let limits = Limits::at_least_one(self.packets, self.bytes)?;
+        Ok(AckFilter { fifo: Fifo::default(), limits })
+    }
+
+    fn decides_on_arrival(&self) -> bool {
+        true
+    }
+
+    fn packets(&self) -> Option<u64> {
+        self.packets
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct AckFilter {
+    fifo: Fifo,
+    limits: Limits,
+}
+
+impl Discipline for AckFilter {
+    fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
+        let mut index = 0;
+        while let Some(older) = self.fifo.get(index) {
+            if older.flow == packet.flow && tap.is_superseded(older, &packet) {
+                if let Some(older) = self.fifo.remove(index) {
+                    tap.packet(now, PacketEvent::Dropped, &older);
+                }
+            } else {
+                index += 1;
+            }
+        }
+        if self.limits.admit(&self.fifo, packet.size_bytes) {
+            tap.packet(now, PacketEvent::Enqueued, &packet);
+            self.fifo.push(packet);
+        } else {
+            tap.packet(now, PacketEvent::Dropped, &packet);
+        }
+    }
+
+    fn dequeue<T: Tap>(&mut self, _now: Time, _tap: &mut T) -> Option<Packet> {
+        self.fifo.pop()
+    }
+
+    fn packets(&self) -> u64 {
+        self.fifo.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.fifo.bytes()
+    }
+
+    fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
+        match name {
+            "packets" | "bytes" => self.limits.set(name, value),
+            _ => Err(unknown(name, "packets, bytes")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets of 40 bytes are ACKs that make all earlier ones superfluous.
+    #[derive(Default)]
+    struct Acks(Vec<u64>);
+
+    impl Tap for Acks {
+        fn packet(&mut self, _now: Time, event: PacketEvent, packet: &Packet) {
+            if event == PacketEvent::Dropped {
+                self.0.push(packet.number);
+            }
+        }
+
+        fn is_superseded(&self, older: &Packet, newer: &Packet) -> bool {
+            older.size_bytes == 40 && newer.size_bytes == 40 && older.number < newer.number
+        }
+    }
+
+    /// Numbers that are dropped and that leave, of (flow, size) in the order of their numbers.
+    fn filtered(spec: &AckFilterSpec, arrivals: &[(u32, u32)]) -> (Vec<u64>, Vec<u64>) {
+        let mut queue = spec.build(Rng::new(1, "queue")).unwrap();
+        let mut tap = Acks::default();
+        for ((flow, size), number) in arrivals.iter().zip(0..) {
+            queue.enqueue(Time::ZERO, Packet::new(*flow, number, *size, 0, Time::ZERO), &mut tap);
+        }
+        let left = core::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut tap)).map(|packet| packet.number);
+        let left = left.collect();
+        assert_eq!((queue.packets(), queue.bytes()), (0, 0));
+        (tap.0, left)
+    }
+
+    const PLENTY: AckFilterSpec = AckFilterSpec { packets: Some(100), bytes: None };
+
+    #[test]
+    fn a_later_ack_takes_the_place_of_earlier_ones_of_its_flow() {
+        let arrivals = [(0, 40), (1, 40), (0, 40), (0, 1500), (0, 40), (1, 1500)];
+        assert_eq!(filtered(&PLENTY, &arrivals), (vec![0, 2], vec![1, 3, 4, 5]));
+    }
+
+    #[test]
+    fn what_the_driver_does_not_call_superfluous_stays() {
+        assert_eq!(filtered(&PLENTY, &[(0, 41), (0, 42), (0, 40)]), (vec![], vec![0, 1, 2]));
+    }
+
+    #[test]
+    fn room_is_made_before_the_limit_is_looked_at() {
+        let spec = AckFilterSpec { packets: Some(2), bytes: None };
+        // 0 makes room for 2; 3 finds 1 and 2.
+        assert_eq!(filtered(&spec, &[(0, 40), (1, 40), (0, 40), (2, 40)]), (vec![0, 3], vec![1, 2]));
+    }
+}

@@ -1,0 +1,163 @@
+//! Validation of ECN: whether the path carries the codepoint that the sender sets, and what the sender does if not.
+//!
+//! - `none`: the sender goes on setting its codepoint. RFC 3168 has no test of the path, so a TCP sender that negotiated ECN
+//!   does not notice a path that clears the field.
+//! - `handshake`: the first ACK tells how the first packet arrived (RFC 9768, section 3.2.2.3). If its codepoint was changed
+//!   to anything but CE, later packets are not ECN-capable. What the path does later is not noticed.
+//! - `counts`: every ACK that raises the largest acknowledged number is compared with what was sent (RFC 9000, section
+//!   13.4.2.1). After a failure packets are not ECN-capable, and marks are ignored. There is no second attempt.
+//!
+//! Of RFC 9000 two things are left out. A sender does not give up ECN because all its first packets were lost (section 13.4.2),
+//! and totals above what was sent fail for the codepoint that was never sent only: the receiver counts duplicates too.
+
+use crate::config::{Config, EcnMode};
+use crate::wire::EcnCounts;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Test of whether the path carries the ECN field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnValidation {
+    /// No test (RFC 3168).
+    None,
+    /// The first ACK is tested (RFC 9768, section 3.2.2.3).
+    Handshake,
+    /// Every ACK is tested (RFC 9000, section 13.4.2.1).
+    Counts,
+}
+
+/// What the validation of one sender has found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EcnValidator {
+    rule: EcnValidation,
+    /// Codepoint of the packets that were sent before a failure.
+    configured: EcnMode,
+    /// Codepoint of the packets that are sent now.
+    codepoint: EcnMode,
+    /// The counts of the latest ACK that was tested; none before the first.
+    tested: Option<EcnCounts>,
+}
+
+impl EcnValidator {
+    pub(crate) const fn new(config: &Config) -> Self {
+        Self { rule: config.ecn_validation, configured: config.ecn, codepoint: config.ecn, tested: None }
+    }
+
+    /// Codepoint of the packets that are sent now.
+    pub(crate) const fn codepoint(&self) -> EcnMode {
+        self.codepoint
+    }
+
+    /// 1 while the path has passed its tests and 0 afterwards; none where nothing is tested.
+    pub(crate) fn field(&self) -> Option<f64> {
+        let is_tested = self.rule != EcnValidation::None && self.configured != EcnMode::Off;
+        is_tested.then(|| if self.has_failed() { 0.0 } else { 1.0 })
+    }
+
+    /// Whether marks say something about the path.
+    pub(crate) fn trusts_marks(&self) -> bool {
+        self.rule != EcnValidation::Counts || !self.has_failed()
+    }
+
+    fn has_failed(&self) -> bool {
+        self.codepoint != self.configured
+    }
+
+    /// An ACK with the receiver's `counts` newly acknowledges so many `packets`; `is_largest` if no later packet was
+    /// acknowledged before.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, counts: EcnCounts, packets: u64, is_largest: bool) {
+        if self.codepoint != EcnMode::Off && self.rule != EcnValidation::None && is_largest {
+            self.test(counts, packets);
+        }
+    }
+
+    fn test(&mut self, counts: EcnCounts, packets: u64) {
+        let before = match (self.rule, self.tested) {
+            (EcnValidation::Handshake, Some(_)) => return,
+            (_, tested) => tested.unwrap_or_default(),
+        };
+        self.tested = Some(counts);
+        let is_ect1 = self.codepoint == EcnMode::Ect1;
+        let of_sent = |counts: EcnCounts| counts.ce + if is_ect1 { counts.ect1 } else { counts.ect0 };
+        let never_sent = if is_ect1 { counts.ect0 } else { counts.ect1 };
+        if of_sent(counts).saturating_sub(of_sent(before)) < packets || never_sent > 0 {
+            self.codepoint = EcnMode::Off;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn validator(ecn: EcnMode, ecn_validation: EcnValidation) -> EcnValidator {
+        EcnValidator::new(&Config { ecn, ecn_validation, ..Config::quic() })
+    }
+
+    fn counts(ect0: u64, ect1: u64, ce: u64) -> EcnCounts {
+        EcnCounts { ect0, ect1, ce }
+    }
+
+    /// The codepoint after ACKs with these counts, each of which newly acknowledges so many packets.
+    fn after(ecn: EcnMode, rule: EcnValidation, acks: &[(EcnCounts, u64)]) -> EcnMode {
+        let mut validator = validator(ecn, rule);
+        for (counts, packets) in acks {
+            validator.on_ack(*counts, *packets, true);
+        }
+        assert_eq!(
+            validator.trusts_marks(),
+            validator.codepoint() != EcnMode::Off || rule != EcnValidation::Counts
+        );
+        validator.codepoint()
+    }
+
+    #[test]
+    fn a_path_that_carries_the_field_passes() {
+        // Marks count for the codepoint that was sent; an ACK that was lost makes the increase larger than what is new.
+        let acks = [(counts(1, 0, 0), 1), (counts(2, 0, 1), 2), (counts(7, 0, 2), 3)];
+        assert_eq!(after(EcnMode::Ect0, EcnValidation::Counts, &acks), EcnMode::Ect0);
+        let acks = [(counts(0, 1, 0), 1), (counts(0, 1, 9), 9)];
+        assert_eq!(after(EcnMode::Ect1, EcnValidation::Counts, &acks), EcnMode::Ect1);
+    }
+
+    #[test]
+    fn a_path_that_clears_the_field_fails_with_the_first_cleared_packet() {
+        let acks = [(counts(1, 0, 0), 1), (counts(3, 0, 0), 2), (counts(4, 0, 0), 2)];
+        assert_eq!(after(EcnMode::Ect0, EcnValidation::Counts, &acks[..2]), EcnMode::Ect0);
+        assert_eq!(after(EcnMode::Ect0, EcnValidation::Counts, &acks), EcnMode::Off);
+        assert_eq!(after(EcnMode::Ect0, EcnValidation::Counts, &[(counts(0, 0, 0), 1)]), EcnMode::Off);
+    }
+
+    #[test]
+    fn a_codepoint_that_was_never_sent_fails() {
+        assert_eq!(after(EcnMode::Ect0, EcnValidation::Counts, &[(counts(2, 1, 0), 2)]), EcnMode::Off);
+        assert_eq!(after(EcnMode::Ect1, EcnValidation::Counts, &[(counts(1, 2, 0), 2)]), EcnMode::Off);
+    }
+
+    #[test]
+    fn acks_that_do_not_raise_the_largest_number_prove_nothing() {
+        let mut validator = validator(EcnMode::Ect0, EcnValidation::Counts);
+        validator.on_ack(counts(5, 0, 0), 5, true);
+        validator.on_ack(counts(3, 0, 0), 1, false);
+        validator.on_ack(counts(6, 0, 0), 1, true);
+        assert_eq!(validator.codepoint(), EcnMode::Ect0);
+    }
+
+    #[test]
+    fn a_handshake_tests_the_first_ack_only() {
+        let rule = EcnValidation::Handshake;
+        assert_eq!(after(EcnMode::Ect1, rule, &[(counts(0, 1, 0), 1), (counts(0, 1, 0), 9)]), EcnMode::Ect1);
+        assert_eq!(after(EcnMode::Ect1, rule, &[(counts(0, 0, 1), 1)]), EcnMode::Ect1);
+        assert_eq!(after(EcnMode::Ect1, rule, &[(counts(0, 0, 0), 1)]), EcnMode::Off);
+        assert_eq!(after(EcnMode::Ect1, rule, &[(counts(1, 0, 0), 1)]), EcnMode::Off);
+    }
+
+    #[test]
+    fn without_validation_nothing_is_noticed() {
+        assert_eq!(after(EcnMode::Ect0, EcnValidation::None, &[(counts(0, 9, 0), 9)]), EcnMode::Ect0);
+        assert_eq!(validator(EcnMode::Ect0, EcnValidation::None).field(), None);
+        assert_eq!(validator(EcnMode::Off, EcnValidation::Counts).field(), None);
+    }
+}
