@@ -32,10 +32,31 @@ BACK = [{"kind": "delay", "delay_ms": 10.0}]
             "policed to 5 Mbit/s, 10 ms each way",
         ),
         ([{"kind": "loss", "probability": 0.0006}, *BACK], "0.06 % loss, 10 ms each way"),
+        (
+            [{"kind": "loss", "probability": 1.0, "min_bytes": 1401}, *BACK],
+            "loss (probability 1, min_bytes 1401), 10 ms each way",
+        ),
+        ([{"kind": "loss", "keep_every": 4}, *BACK], "loss (keep_every 4), 10 ms each way"),
+        (
+            [{"kind": "remark", "codepoint": "ect", "becomes": "not-ect"}, *BACK],
+            "remark (codepoint ect, becomes not-ect), 10 ms each way",
+        ),
     ],
 )
 def test_words_of_elements(data: list[dict[str, Any]], expected: str) -> None:
     assert path_words(PathModel(name="p", title="", data=data, ack=BACK)) == expected
+
+
+def test_words_of_a_shared_channel_and_of_a_changing_mtu() -> None:
+    station = {"kind": "half-duplex", "rate_mbps": 60.0, "access_us": 150.0, "turn_packets": 16}
+    alone = {"kind": "half-duplex", "rate_mbps": 60.0, "queue": {"kind": "ack-filter", "packets": 9}}
+    schedule = ({"at_s": 5.0, "mtu_bytes": 1400},)
+    path = PathModel(name="p", title="", data=[station, *BACK], ack=[*BACK, alone], schedule=schedule)
+    assert path_words(path) == (
+        "turns on a shared channel of 60 Mbit/s, 150 us each, up to 16 packets in one, 10 ms each way, "
+        "MTU changed once in a run; "
+        "ACKs meet turns on a shared channel of 60 Mbit/s, 9-packet drop-tail with an ACK filter"
+    )
 
 
 def test_every_listed_path_has_words_without_a_table_in_them() -> None:

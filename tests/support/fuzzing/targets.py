@@ -202,6 +202,10 @@ def _specifications(folder: Path) -> list[bytes]:
     made.append(dumbbell.specification(mix="reno*2+vegas", path="default", duration=0.3, settings={"log": "none"}))
     made += [dumbbell.specification("reno", path.name, duration=0.3) for path in list(catalog.paths())[::9]]
     made.append(made[0] | {"path": {"data": _every_element(), "ack": [{"kind": "delay", "delay_ms": 5}]}})
+    station = {"kind": "half-duplex", "rate_mbps": 30.0, "access_us": 50.0, "turn_packets": 4}
+    thinned = station | {"queue": {"kind": "ack-filter", "packets": 50}}
+    smaller = {"fragment": True, "schedule": [{"at_s": 0.1, "mtu_bytes": 900}]}
+    made.append(made[0] | {"path": {"data": [station], "ack": [thinned]} | smaller})
     applications = (
         {"kind": "constant", "rate_mbps": 3.0},
         {"kind": "poisson", "rate_mbps": 3.0, "packet_bytes": 300},

@@ -258,3 +258,26 @@ fn thinned_acks_are_a_quarter_and_cost_nothing() {
         assert!(share > 0.95, "{profile}: {share}");
     }
 }
+
+#[test]
+fn what_only_simulated_packets_can_pass_is_refused_in_one_line() {
+    let refusal = |path: &Value| {
+        let spec = spec(path.clone(), vec![flow("reno")], 5.0);
+        let spec: runs::RunSpec = serde_json::from_value(spec).expect("a specification");
+        let registry = congestion::Registry::builtin();
+        assert!(spec.validate(runs::Backend::Simulation, &registry).is_ok());
+        spec.validate(runs::Backend::Emulation, &registry).expect_err("refused").to_string()
+    };
+    let station = json!([{"kind": "half-duplex", "rate_mbps": 20.0}]);
+    assert_eq!(
+        refusal(&json!({"data": station, "ack": station})),
+        "path: data[0] (half-duplex): real packets cannot take turns on one channel; only simulated ones can"
+    );
+    let mut smaller = dumbbell(20.0, 40.0, 1000);
+    smaller["fragment"] = json!(true);
+    smaller["schedule"] = json!([{"at_s": 5.0, "mtu_bytes": 1000}]);
+    assert_eq!(
+        refusal(&smaller),
+        "path: schedule: the MTU of real devices stays; only that of a simulated path can change"
+    );
+}

@@ -20,6 +20,7 @@ _QUEUES = {
     "cobalt": "COBALT",
     "dualpi2": "DualPI2",
     "step": "queue with a step of marks",
+    "ack-filter": "drop-tail with an ACK filter",
 }
 
 
@@ -39,7 +40,9 @@ def path_words(path: PathModel) -> str:
     )
     there, back = _delay_ms(path.data), _delay_ms(path.ack)
     delay = f"{_plain(there)} ms each way" if there == back else f"{_plain(there)} ms there, {_plain(back)} ms back"
-    said = ", ".join([*data, delay])
+    changes = len(path.schedule)
+    mtu = [f"MTU changed {'once' if changes == 1 else f'{changes} times'} in a run"] if changes else []
+    said = ", ".join([*data, delay, *mtu])
     return f"{said}; ACKs meet {', '.join(ack)}" if ack else said
 
 
@@ -91,6 +94,21 @@ def _trace(element: Element, rate_mbps: float | None) -> str:
     return _rate(rate_mbps) if is_even(element) else f"a trace of {_rate(rate_mbps)} on average"
 
 
+def _loss(element: Element) -> str:
+    """Say which packets are lost: a share of all, or what the settings say."""
+    limits = ("every", "keep_every", "packets", "min_bytes", "max_bytes")
+    if any(element.get(key) is not None for key in limits):
+        return _settings(element)
+    return f"{_plain(100 * element['probability'])} % loss"
+
+
+def _turns(element: Element) -> str:
+    """Say what a turn costs, and how many packets it has."""
+    access, packets = element.get("access_us"), element.get("turn_packets", 1)
+    cost = f", {_plain(access)} us each" if access else ""
+    return f"{cost}, up to {_plain(packets)} packets in one" if packets > 1 else cost
+
+
 _KINDS: dict[str, Callable[[Element, float | None], str]] = {
     "link": lambda element, rate: f"{_rate(rate)}{_framing(element)}",
     "trace": _trace,
@@ -98,7 +116,8 @@ _KINDS: dict[str, Callable[[Element, float | None], str]] = {
     "cellular": lambda _, rate: f"a cellular link of {_rate(rate)} on average",
     "shaper": lambda _, rate: f"shaped to {_rate(rate)}",
     "policer": lambda _, rate: f"policed to {_rate(rate)}",
-    "loss": lambda element, _: f"{_plain(100 * element['probability'])} % loss",
+    "loss": lambda element, _: _loss(element),
+    "half-duplex": lambda element, rate: f"turns on a shared channel of {_rate(rate)}{_turns(element)}",
 }
 
 
