@@ -268,6 +268,37 @@ fn an_aqm_marks_real_packets_and_the_sender_hears_of_it() {
     assert!(number(flow, "mean_cwnd_bytes") < 300_000.0, "{flow}");
 }
 
+/// A router behind the queue clears the field of real packets: a QUIC sender that tests the path sends nothing more that can be
+/// marked (RFC 9000, section 13.4.2), one that does not is marked.
+fn a_sender_whose_path_clears_ecn_stops_using_it() {
+    let queue = json!({"kind": "step", "packets": 100, "threshold_ms": 1.0});
+    let bleach = json!({"kind": "remark", "codepoint": "capable", "becomes": "not-ect"});
+    let data = json!([{"kind": "link", "rate_mbps": 20.0, "queue": queue}, bleach, delay(10.0)]);
+    let path = json!({"data": data, "ack": [delay(10.0)]});
+    let marked = |validation: &str| {
+        let mut flow = core("reno");
+        flow["transport"] = json!({"profile": "quic", "ecn": "ect0", "ecn_validation": validation});
+        let report = emulate_until(&spec(&path, &json!([flow]), 2.0), |_| None).unwrap();
+        number(&report["flows"][0], "packets_marked")
+    };
+    assert_eq!(marked("counts"), 0.0);
+    assert!(marked("none") > 100.0);
+}
+
+/// A way back of 100 kbit/s with a filter: ACKs of the kernel's TCP and of ours are dropped there, and the link stays full.
+fn superfluous_acks_are_filtered_of_the_kernel_and_of_ours() {
+    let filter = json!({"kind": "link", "rate_mbps": 0.1, "queue": {"kind": "ack-filter", "packets": 100}});
+    let path = json!({"data": [link(20.0, 200), delay(10.0)], "ack": [filter, delay(10.0)]});
+    for flow in [core("cubic"), kernel("cubic")] {
+        let report = emulate_until(&spec(&path, &json!([flow]), 3.0), |_| None).unwrap();
+        let back = &report["links"][1];
+        assert!(number(back, "packets_dropped") > 500.0, "{back}");
+        // 240 ACKs of 52 bytes a second, and the handshake.
+        assert!(number(back, "packets_out") < 3.0 * 250.0 + 10.0, "{back}");
+        assert!(number(&report["flows"][0], "goodput_mbps") > 15.0, "{report}");
+    }
+}
+
 /// A camera over our transport, and over the kernel's TCP: about all frames arrive, little later than the path's 25 ms (one
 /// frame has at most a dozen packets of 0.6 ms each), at about the encoder's highest rate.
 fn frames_of_live_encoders_are_measured() {
@@ -488,6 +519,8 @@ fn main() -> ExitCode {
         our_senders_verdicts_are_logged_in_order,
         flows_of_all_kinds_share_a_link_with_their_own_rtts_and_directions,
         an_aqm_marks_real_packets_and_the_sender_hears_of_it,
+        a_sender_whose_path_clears_ecn_stops_using_it,
+        superfluous_acks_are_filtered_of_the_kernel_and_of_ours,
         the_kernels_tcp_fills_a_link_and_no_more,
         a_delay_based_controller_keeps_the_queue_short_with_real_packets,
         nothing_is_left_after_runs,
