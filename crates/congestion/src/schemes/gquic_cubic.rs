@@ -20,7 +20,8 @@
 //! 38.39 Mbit/s, p95 160.6 ms, 0.52 % lost.
 
 use crate::{
-    Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout, TimeoutKind,
+    Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
+    TimeoutKind,
 };
 use units::{Rate, Span, Time};
 

@@ -64,7 +64,11 @@ impl Table for HalfDuplexSpec {
         rate("rate_mbps", self.rate_mbps)?;
         not_negative("access_us", self.access_us, MOST_ACCESS_US)?;
         if !(1..=MOST_PACKETS).contains(&self.turn_packets) {
-            return Err(refuse("turn_packets", self.turn_packets, format!("must be from 1 to {MOST_PACKETS}")));
+            return Err(refuse(
+                "turn_packets",
+                self.turn_packets,
+                format!("must be from 1 to {MOST_PACKETS}"),
+            ));
         }
         self.queue.validate()
     }
@@ -285,7 +289,8 @@ mod tests {
 
     #[test]
     fn each_turn_costs_its_access() {
-        let [data, ack] = run(&channel(r#", "access_us": 100"#, r#", "access_us": 50"#), &[(0, 0), (0, 0), (10, 1)]);
+        let [data, ack] =
+            run(&channel(r#", "access_us": 100"#, r#", "access_us": 50"#), &[(0, 0), (0, 0), (10, 1)]);
         assert_eq!((data, ack), (vec![1100, 2583], vec![1483]));
     }
 
@@ -329,7 +334,8 @@ mod tests {
 
     #[test]
     fn a_change_holds_from_the_next_turn() {
-        let json = r#"[{"kind": "half-duplex", "rate_mbps": 12, "schedule": [{"at_s": 0.0005, "rate_mbps": 6}]}]"#;
+        let json =
+            r#"[{"kind": "half-duplex", "rate_mbps": 12, "schedule": [{"at_s": 0.0005, "rate_mbps": 6}]}]"#;
         let mut bench = Bench::new(json);
         (0..2).for_each(|_| bench.send(Time::ZERO, 1500));
         bench.run_until(at_ms(9));
@@ -348,7 +354,9 @@ mod tests {
         let (plain, named) = ("", r#", "channel": "air""#);
         assert_eq!(refusal(&[plain, named], &[named, plain]), Ok(()));
         let of = |place: &str, found: &str| {
-            Err(format!("{place} (half-duplex): channel{found}: must be that of one element of each direction"))
+            Err(format!(
+                "{place} (half-duplex): channel{found}: must be that of one element of each direction"
+            ))
         };
         assert_eq!(refusal(&[plain], &[]), of("data[0]", ""));
         assert_eq!(refusal(&[], &[named]), of("ack[0]", " = `air`"));

@@ -175,7 +175,8 @@ mod tests {
 
     /// What packets of each codepoint leave as.
     fn rewritten(from: &str, to: &str) -> (Vec<Ecn>, Vec<u64>) {
-        let mut bench = Bench::new(&format!(r#"[{{"kind": "remark", "codepoint": "{from}", "becomes": "{to}"}}]"#));
+        let mut bench =
+            Bench::new(&format!(r#"[{{"kind": "remark", "codepoint": "{from}", "becomes": "{to}"}}]"#));
         for ecn in ALL {
             bench.send_with(at_ms(1), 100, ecn);
         }

@@ -103,10 +103,9 @@ fn what_a_probe_lost_counts_in_the_round_after_it() {
 fn an_equal_rtt_makes_the_minimum_fresh() {
     let mut settings = Parameters::defaults(ENTRY.parameters);
     settings.set("rules", "linux").unwrap();
-    for (settings, expected) in [
-        (Settings::new(&settings), 50.0),
-        (Settings::new(&Parameters::defaults(ENTRY.parameters)), 80.0),
-    ] {
+    for (settings, expected) in
+        [(Settings::new(&settings), 50.0), (Settings::new(&Parameters::defaults(ENTRY.parameters)), 80.0)]
+    {
         let mut min_rtt = MinRtt::new(Time::ZERO);
         let at = |s: u64| Time::ZERO + Span::from_secs(s);
         let mut update = |s, ms| min_rtt.update(at(s), Some(Span::from_ms(ms)), &settings);

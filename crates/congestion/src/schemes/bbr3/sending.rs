@@ -69,7 +69,8 @@ impl Bbr3 {
     /// Packets that leave back to back.
     pub(super) fn send_quantum(&self) -> f64 {
         if self.settings.linux {
-            let halvings = self.min_rtt.rtt.map_or(u64::MAX, |rtt| rtt.as_ns() / 1000 / LINUX_HALVED_EVERY_US);
+            let halvings =
+                self.min_rtt.rtt.map_or(u64::MAX, |rtt| rtt.as_ns() / 1000 / LINUX_HALVED_EVERY_US);
             let allowance = if halvings < 32 { f64::from(65_536_u32 >> halvings) } else { 0.0 };
             let bytes = self.pacing.bytes_per_sec() / LINUX_QUANTA_PER_S + allowance;
             return (bytes.min(LINUX_MAX_QUANTUM_BYTES) / self.mss_bytes).floor().max(MIN_QUANTUM);

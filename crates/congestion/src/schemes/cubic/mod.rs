@@ -16,8 +16,7 @@
 
 use crate::parts::{Completed, SlowStart, Window};
 use crate::{
-    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start,
-    Timeout,
+    Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
 };
 use units::{Span, Time};
 

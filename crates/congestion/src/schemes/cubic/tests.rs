@@ -212,7 +212,12 @@ fn a_pause_without_packets_in_flight_is_no_time_of_the_cubic() {
         driver.now += pause;
         driver.in_flight_packets = 1.0;
         driver.send();
-        (0..20).map(|_| { driver.ack_window(); driver.field("cwnd") }).collect::<Vec<_>>()
+        (0..20)
+            .map(|_| {
+                driver.ack_window();
+                driver.field("cwnd")
+            })
+            .collect::<Vec<_>>()
     };
     let (without, with) = (course(Span::ZERO), course(Span::from_secs(26)));
     for (without, with) in without.iter().zip(&with) {
