@@ -180,9 +180,16 @@ def test_the_two_experiments_have_every_built_in_controller_and_real_ones_stand_
     assert real.backend == "emu"
     reasons = [*agreement.REASONS, *agreement.REAL_REASONS]
     steps = catalog.experiments().find("agreement-steps")
-    assert {path for _, path in reasons} <= {"", *plan.paths, *steps.paths}
+    late = catalog.experiments().find("agreement-reordering")
+    assert {path for _, path in reasons} <= {"", *plan.paths, *steps.paths, *late.paths}
     learned = catalog.experiments().find("agreement-learned")
-    assert {scheme for scheme, _ in reasons} <= {*plan.schemes, *more.schemes, *real.schemes, *learned.schemes}
+    assert {scheme for scheme, _ in reasons} <= {
+        *plan.schemes,
+        *more.schemes,
+        *real.schemes,
+        *learned.schemes,
+        *agreement.WITH_REAL["agreement-reordering"],
+    }
 
 
 @pytest.mark.usefixtures("real_packets")
