@@ -5,8 +5,8 @@
 //! a path does not look into packets. The new ACK waits at the end, so data of other flows is not overtaken.
 
 use super::discipline::{Discipline, QueueTable};
-use super::fifo::{Fifo, Limits};
-use super::settings::unknown;
+use super::droptail::{Droptail, DroptailSpec};
+use super::fifo::Limits;
 use crate::{Packet, PacketEvent, Tap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,9 +32,9 @@ impl QueueTable for AckFilterSpec {
         Limits::at_least_one(self.packets, self.bytes).map(drop)
     }
 
-    fn build(&self, _rng: Rng) -> Result<AckFilter, Refusal> {
-        let limits = Limits::at_least_one(self.packets, self.bytes)?;
-        Ok(AckFilter { fifo: Fifo::default(), limits })
+    fn build(&self, rng: Rng) -> Result<AckFilter, Refusal> {
+        let queue = DroptailSpec { packets: self.packets, bytes: self.bytes };
+        queue.build(rng).map(AckFilter)
     }
 
     fn decides_on_arrival(&self) -> bool {
@@ -47,48 +47,37 @@ impl QueueTable for AckFilterSpec {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct AckFilter {
-    fifo: Fifo,
-    limits: Limits,
-}
+pub(crate) struct AckFilter(Droptail);
 
 impl Discipline for AckFilter {
     fn enqueue<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
         let mut index = 0;
-        while let Some(older) = self.fifo.get(index) {
+        while let Some(older) = self.0.fifo.get(index) {
             if older.flow == packet.flow && tap.is_superseded(older, &packet) {
-                if let Some(older) = self.fifo.remove(index) {
+                if let Some(older) = self.0.fifo.remove(index) {
                     tap.packet(now, PacketEvent::Dropped, &older);
                 }
             } else {
                 index += 1;
             }
         }
-        if self.limits.admit(&self.fifo, packet.size_bytes) {
-            tap.packet(now, PacketEvent::Enqueued, &packet);
-            self.fifo.push(packet);
-        } else {
-            tap.packet(now, PacketEvent::Dropped, &packet);
-        }
+        self.0.enqueue(now, packet, tap);
     }
 
-    fn dequeue<T: Tap>(&mut self, _now: Time, _tap: &mut T) -> Option<Packet> {
-        self.fifo.pop()
+    fn dequeue<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
+        self.0.dequeue(now, tap)
     }
 
     fn packets(&self) -> u64 {
-        self.fifo.packets()
+        self.0.packets()
     }
 
     fn bytes(&self) -> u64 {
-        self.fifo.bytes()
+        self.0.bytes()
     }
 
     fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
-        match name {
-            "packets" | "bytes" => self.limits.set(name, value),
-            _ => Err(unknown(name, "packets, bytes")),
-        }
+        self.0.set(name, value)
     }
 }
 

@@ -46,7 +46,7 @@ impl QueueTable for DroptailSpec {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Droptail {
-    fifo: Fifo,
+    pub(super) fifo: Fifo,
     limits: Limits,
 }
 
