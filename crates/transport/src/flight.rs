@@ -124,12 +124,6 @@ impl Flight {
         self.largest_acked.is_some_and(|largest| first < largest)
     }
 
-    /// [`Flight::has_hole`], where losses have just been looked for.
-    #[inline]
-    pub(crate) fn has_hole_still(&self) -> bool {
-        self.largest_acked.is_some_and(|largest| self.packets.first_in_flight_before() < largest)
-    }
-
     /// Packets newly acknowledged by the latest ACK, in ascending order.
     pub(crate) fn acked(&self) -> &[AckedPacket] {
         &self.acked

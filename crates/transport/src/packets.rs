@@ -130,12 +130,6 @@ impl SentPackets {
         self.first_in_flight
     }
 
-    /// Lowest number that was in flight when [`SentPackets::first_in_flight`] was last asked.
-    #[inline]
-    pub(crate) const fn first_in_flight_before(&self) -> u64 {
-        self.first_in_flight
-    }
-
     /// Forgets settled packets from the front: acknowledged ones, and lost ones sent before `lost_before`, which stay known
     /// for a while.
     pub(crate) fn forget(&mut self, now: Time, lost_before: Time) {

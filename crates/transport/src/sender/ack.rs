@@ -116,7 +116,7 @@ impl Sender {
     /// The timer learns what is in flight.
     pub(super) fn note_flight(&mut self) {
         let is_single = self.flight.bytes() <= u64::from(self.payload_bytes);
-        let is_recovering = self.recovery.episode().is_active() || self.flight.has_hole_still();
+        let is_recovering = self.recovery.episode().is_active() || self.flight.has_hole();
         self.timers.set_flight(is_single, is_recovering);
     }
 
