@@ -11,100 +11,77 @@ import argparse
 import datetime
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import dumbbell
 from dumbbell.present.tables import Table, markdown
 from scripts.blocks import replace_block
-from validation.kernel_sources import STUDENT, Difference, Samples, difference
+from validation.kernel_sources import SECOND_FLOW_S, SECONDS, STUDENT, Cell, Samples, difference, verdict
+from validation.originals import LEAST_MS
 
 FILE = "net/ipv4/tcp_bbr.c"
 """The original, of google/bbr@001a430."""
 SCHEMES = ("bbr3-linux", "bbr3")
 """The scheme that is judged, and the draft's beside it, which need not agree."""
 
-# What follows was chosen before the first table that it judges was made.
+# The tolerances of originals.py hold here, too; they were chosen before the first table that they judge.
 
-TOLERANCE_THROUGHPUT = 0.05
-"""Largest relative difference in the mean throughput of a flow."""
-TOLERANCE_DELAY, TOLERANCE_DELAY_MS = 0.10, 2.0
-"""Largest difference in its 95th-percentile one-way delay, relative or in ms, whichever allows more."""
 RUNS = max(STUDENT)
 """Runs per cell and scheme; runs of one number meet the same draws."""
-SECONDS, SECOND_FLOW_S = 30.0, 5.0
-
-PATH = """
-[[data]]
-kind = "link"
-rate_mbps = {rate}
-queue = {{ kind = "droptail", bytes = {bytes} }}
-{schedule}
-{loss}
-[[data]]
-kind = "delay"
-delay_ms = {delay}
-
-[[ack]]
-kind = "delay"
-delay_ms = {delay}
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
-    """A path and the flows on it."""
+class Experiment:
+    """A cell and the flows in it."""
 
-    mbps: float = 0.0
-    rtt_ms: float = 0.0
-    bdps: float = 1.0
-    """Length of the queue in bandwidth-delay products of the first rate."""
-    loss: float = 0.0
-    """Probability of random loss."""
-    steps: str = ""
-    """The link's schedule as TOML."""
-    path: str = ""
-    """A path of the catalog instead."""
+    cell: Cell
     flows: str = "[[flow]]\n"
     """The flows as TOML; those without a scheme have the one that is compared."""
     compared: int = 1
     """How many of them, from the first on, have it."""
 
-    def toml(self, name: str) -> str:
-        """Return the path as TOML."""
-        return f'name = "{name}"\n' + PATH.format(
-            rate=self.mbps,
-            bytes=int(self.mbps * 1e6 / 8 * self.rtt_ms / 1e3 * self.bdps),
-            schedule=f"schedule = [{self.steps}]" if self.steps else "",
-            loss=f'[[data]]\nkind = "loss"\nprobability = {self.loss}\n' if self.loss else "",
-            delay=self.rtt_ms / 2,
-        )
-
 
 TWO = f"[[flow]]\n\n[[flow]]\nstart_s = {SECOND_FLOW_S}\n"
-CELLS = {
-    "12 Mbit/s, 60 ms, 1 BDP": Cell(mbps=12, rtt_ms=60),
-    "50 Mbit/s, 40 ms, 0.25 BDP": Cell(mbps=50, rtt_ms=40, bdps=0.25),
-    "50 Mbit/s, 40 ms, 1 BDP": Cell(mbps=50, rtt_ms=40),
-    "50 Mbit/s, 40 ms, 4 BDP": Cell(mbps=50, rtt_ms=40, bdps=4),
-    "100 Mbit/s, 10 ms, 1 BDP": Cell(mbps=100, rtt_ms=10),
-    "50 Mbit/s, 40 ms, 1 BDP, 0.1 % loss": Cell(mbps=50, rtt_ms=40, loss=0.001),
-    "50 Mbit/s, 40 ms, 1 BDP, 1 % loss": Cell(mbps=50, rtt_ms=40, loss=0.01),
-    "50 Mbit/s, 40 ms, 1 BDP, 2 % loss": Cell(mbps=50, rtt_ms=40, loss=0.02),
-    "`policer-12mbps-20ms`": Cell(path="policer-12mbps-20ms"),
-    "`cellular-verizon-lte-down`": Cell(path="cellular-verizon-lte-down"),
-    "40 Mbit/s, from 10 s on 10, from 20 s on 40; 40 ms, 1 BDP": Cell(
-        mbps=40, rtt_ms=40, steps="{ at_s = 10.0, rate_mbps = 10.0 }, { at_s = 20.0, rate_mbps = 40.0 }"
+SLOW = Cell(path="12 Mbit/s, 60 ms, 1 BDP", mbps=12.0, rtt_ms=60.0)
+FAST = Cell(path="50 Mbit/s, 40 ms, 1 BDP", mbps=50.0, rtt_ms=40.0)
+
+
+def listed(name: str) -> Cell:
+    """Return a cell of a shipped path."""
+    return Cell(path=f"`{name}`", mbps=0.0, rtt_ms=0.0, listed=name)
+
+
+EXPERIMENTS = (
+    Experiment(cell=SLOW),
+    Experiment(cell=replace(FAST, path="50 Mbit/s, 40 ms, 0.25 BDP", bdps=0.25)),
+    Experiment(cell=FAST),
+    Experiment(cell=replace(FAST, path="50 Mbit/s, 40 ms, 4 BDP", bdps=4.0)),
+    Experiment(cell=Cell(path="100 Mbit/s, 10 ms, 1 BDP", mbps=100.0, rtt_ms=10.0)),
+    Experiment(cell=replace(FAST, path=f"{FAST.path}, 0.1 % loss", loss=0.001)),
+    Experiment(cell=replace(FAST, path=f"{FAST.path}, 1 % loss", loss=0.01)),
+    Experiment(cell=replace(FAST, path=f"{FAST.path}, 2 % loss", loss=0.02)),
+    Experiment(cell=listed("policer-12mbps-20ms")),
+    Experiment(cell=listed("cellular-verizon-lte-down")),
+    Experiment(
+        cell=Cell(
+            path="40 Mbit/s, from 10 s on 10, from 20 s on 40; 40 ms, 1 BDP",
+            mbps=40.0,
+            rtt_ms=40.0,
+            steps=((10.0, 10.0), (20.0, 40.0)),
+        )
     ),
-    "12 Mbit/s, 60 ms, 1 BDP, application of 6 Mbit/s": Cell(
-        mbps=12, rtt_ms=60, flows='[[flow]]\napplication = { kind = "constant", rate_mbps = 6.0 }\n'
+    Experiment(
+        cell=replace(SLOW, path=f"{SLOW.path}, application of 6 Mbit/s"),
+        flows='[[flow]]\napplication = { kind = "constant", rate_mbps = 6.0 }\n',
     ),
-    "12 Mbit/s, 60 ms, 1 BDP, two flows, 5 s apart": Cell(mbps=12, rtt_ms=60, flows=TWO, compared=2),
-    "50 Mbit/s, 40 ms, 1 BDP, two flows, 5 s apart": Cell(mbps=50, rtt_ms=40, flows=TWO, compared=2),
-    "20 Mbit/s, 40 ms, 2 BDP, beside `cubic`": Cell(
-        mbps=20, rtt_ms=40, bdps=2, flows='[[flow]]\n\n[[flow]]\nscheme = "cubic"\n'
+    Experiment(cell=replace(SLOW, path=f"{SLOW.path}, two flows, 5 s apart"), flows=TWO, compared=2),
+    Experiment(cell=replace(FAST, path=f"{FAST.path}, two flows, 5 s apart"), flows=TWO, compared=2),
+    Experiment(
+        cell=Cell(path="20 Mbit/s, 40 ms, 2 BDP, beside `cubic`", mbps=20.0, rtt_ms=40.0, bdps=2.0),
+        flows='[[flow]]\n\n[[flow]]\nscheme = "cubic"\n',
     ),
-}
+)
 
 
 def main() -> None:
@@ -126,42 +103,35 @@ def main() -> None:
     print(text)
 
 
-def samples_of(name: str, schemes: list[str], folder: Path, seed: int) -> list[Samples]:
+def samples_of(experiment: Experiment, schemes: list[str], folder: Path, seed: int) -> list[Samples]:
     """Return throughput in Mbit/s and 95th-percentile one-way delay in ms, by scheme, run and flow."""
-    cell = CELLS[name]
+    cell = experiment.cell
     path = folder / "path.toml"
     path.write_text(cell.toml("path"))
-    experiment = folder / "experiment.toml"
-    experiment.write_text(
-        f'name = "cell"\nschemes = {schemes}\npaths = ["{cell.path or path}"]\nduration_s = {SECONDS}\n'.replace(
+    file = folder / "experiment.toml"
+    file.write_text(
+        f'name = "cell"\nschemes = {schemes}\npaths = ["{cell.listed or path}"]\nduration_s = {SECONDS}\n'.replace(
             "'", '"'
         )
-        + f'runs = {RUNS}\nseed = {seed}\nlog = "none"\n\n{cell.flows}'
+        + f'runs = {RUNS}\nseed = {seed}\nlog = "none"\n\n{experiment.flows}'
     )
     with tempfile.TemporaryDirectory(dir=folder) as out:
-        done = dumbbell.run(str(experiment), out=Path(out) / "out", trust=True)
+        done = dumbbell.run(str(file), out=Path(out) / "out", trust=True)
         found: dict[str, Samples] = {}
         for run in sorted(done.runs, key=lambda run: run.run):
             if run.statistics["status"] != "done":
-                sys.exit(f"{run.scheme} on {name}: {run.statistics['reason']}")
-            flows = run.statistics["flows"][: cell.compared]
+                sys.exit(f"{run.scheme} on {cell.path}: {run.statistics['reason']}")
+            flows = run.statistics["flows"][: experiment.compared]
             found.setdefault(run.scheme, []).append([(flow["throughput_mbps"], flow["delay_p95_ms"]) for flow in flows])
     return [found[Path(scheme).stem] for scheme in schemes]
-
-
-def verdict(throughput: Difference, delay: Difference) -> str:
-    """Return `yes` within both tolerances, `within the spread` if the 95 % intervals reach into them, else `no`."""
-    allowed = max(TOLERANCE_DELAY, TOLERANCE_DELAY_MS / delay.theirs)
-    words = {throughput.verdict(TOLERANCE_THROUGHPUT), delay.verdict(allowed)}
-    return next(worst for worst in ("no", "open", "yes") if worst in words).replace("open", "within the spread")
 
 
 def agreement(schemes: list[str], original: str, chosen: str, folder: Path, seed: int) -> str:
     """Return the table of the schemes beside the original, as Markdown."""
     rows, agreed = [], dict.fromkeys(schemes, 0)
-    names = [name for name in CELLS if chosen in name]
-    for name in names:
-        *all_of_ours, theirs = samples_of(name, [*schemes, original], folder, seed)
+    experiments = [each for each in EXPERIMENTS if chosen in each.cell.path]
+    for experiment in experiments:
+        *all_of_ours, theirs = samples_of(experiment, [*schemes, original], folder, seed)
         for scheme, ours in zip(schemes, all_of_ours, strict=True):
             flows = [
                 [
@@ -170,11 +140,10 @@ def agreement(schemes: list[str], original: str, chosen: str, folder: Path, seed
                 ]
                 for flow in range(len(theirs[0]))
             ]
-            words = {verdict(*flow) for flow in flows}
-            word = next(worst for worst in ("no", "within the spread", "yes") if worst in words)
+            word = verdict(flows, LEAST_MS).replace("open", "within the spread")
             agreed[scheme] += word == "yes"
             rates, delays = (", ".join(flow[metric].text for flow in flows) for metric in (0, 1))
-            rows.append([name, f"`{scheme}`", rates, delays, word])
+            rows.append([experiment.cell.path, f"`{scheme}`", rates, delays, word])
             print(markdown.line(rows[-1]), file=sys.stderr, flush=True)
     date = datetime.datetime.now(tz=datetime.UTC).date()
     head = ["path", "scheme", "Mbit/s", "p95 of the one-way delay, ms", "within 5 % and 10 % or 2 ms"]
@@ -182,7 +151,7 @@ def agreement(schemes: list[str], original: str, chosen: str, folder: Path, seed
         f"`python -m validation.bbr3_linux TREE --write docs/schemes/bbr3-linux.md`, {date}: means of {RUNS} runs of "
         f"{SECONDS:g} s, built in / original (difference ± half of its 95 % interval); two flows: the first, the "
         + "second. "
-        + " ".join(f"`{scheme}`: {count} of {len(names)} cells within." for scheme, count in agreed.items())
+        + " ".join(f"`{scheme}`: {count} of {len(experiments)} cells within." for scheme, count in agreed.items())
         + f"\n\n{markdown.render(Table.of(head, rows, 'llrrl'))}"
     )
 

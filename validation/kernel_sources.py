@@ -14,7 +14,7 @@ import math
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -56,6 +56,8 @@ kind = "delay"
 delay_ms = {delay}
 """
 
+STEP = "[[data.schedule]]\nat_s = {}\nrate_mbps = {}\n"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
@@ -75,8 +77,8 @@ class Cell:
     """A queue that marks from so much delay on instead, if above 0: a cell for L4S."""
     loss: float = 0.0
     """Probability of random loss."""
-    then_mbps: float = 0.0
-    """Rate from 15 s on, if above 0."""
+    steps: Sequence[tuple[float, float]] = ()
+    """Times, s, and the rates that the link has from then on, Mbit/s."""
     also: str = ""
     """TOML of further elements behind the link."""
     flows: int = 1
@@ -105,7 +107,7 @@ class Cell:
         return f'name = "{name}"\ntitle = "{self.path}"\n' + LINK.format(
             rate=self.mbps,
             queue=queue,
-            schedule=f"schedule = [{{ at_s = 15.0, rate_mbps = {self.then_mbps} }}]" if self.then_mbps else "",
+            schedule="".join(STEP.format(*step) for step in self.steps),
             loss=f'[[data]]\nkind = "loss"\nprobability = {self.loss}\n' if self.loss else "",
             also=self.also,
             delay=self.rtt_ms / 2,
@@ -122,12 +124,14 @@ CELLS = {
     "fast": Cell(path="100 Mbit/s, 54 ms, 173 packets", mbps=100.0, rtt_ms=54.0, packets=173),
     "lossy": replace(SHORT, path=f"{SHORT.path}, 0.1 % loss", loss=0.001),
     "lossier": Cell(path="50 Mbit/s, 40 ms, 1 BDP, 1 % loss", mbps=50.0, rtt_ms=40.0, loss=0.01),
-    "falls": Cell(path="40 Mbit/s, from 15 s on 10; 40 ms, 200 kB", mbps=40.0, rtt_ms=40.0, then_mbps=10.0),
-    "rises": Cell(path="10 Mbit/s, from 15 s on 40; 40 ms, 200 kB", mbps=10.0, rtt_ms=40.0, bdps=4.0, then_mbps=40.0),
+    "falls": Cell(path="40 Mbit/s, from 15 s on 10; 40 ms, 200 kB", mbps=40.0, rtt_ms=40.0, steps=((15.0, 10.0),)),
+    "rises": Cell(
+        path="10 Mbit/s, from 15 s on 40; 40 ms, 200 kB", mbps=10.0, rtt_ms=40.0, bdps=4.0, steps=((15.0, 40.0),)
+    ),
     "two": replace(MIDDLE, flows=2),
     "beside": replace(MIDDLE, beside=True),
     "marks": replace(MARKS, path=f"{MARKS.path} packets on"),
-    "marks-falls": replace(MARKS, path="100 Mbit/s, from 15 s on 25; 2 ms, marks from 20", then_mbps=25.0),
+    "marks-falls": replace(MARKS, path="100 Mbit/s, from 15 s on 25; 2 ms, marks from 20", steps=((15.0, 25.0),)),
     "marks-two": replace(MARKS, flows=2),
     "marks-beside": replace(MARKS, beside=True),
 }

@@ -42,8 +42,10 @@ CELLS = {
     "fast": Cell(path="100 Mbit/s, 54 ms, 173 packets", mbps=100.0, rtt_ms=54.0, packets=173),
     "lossy": replace(SHORT, path=f"{SHORT.path}, 0.1 % loss", loss=0.001),
     "lossier": Cell(path="50 Mbit/s, 40 ms, 1 BDP, 1 % loss", mbps=50.0, rtt_ms=40.0, loss=0.01),
-    "falls": Cell(path="40 Mbit/s, from 15 s on 10; 40 ms, 200 kB", mbps=40.0, rtt_ms=40.0, then_mbps=10.0),
-    "rises": Cell(path="10 Mbit/s, from 15 s on 40; 40 ms, 200 kB", mbps=10.0, rtt_ms=40.0, bdps=4.0, then_mbps=40.0),
+    "falls": Cell(path="40 Mbit/s, from 15 s on 10; 40 ms, 200 kB", mbps=40.0, rtt_ms=40.0, steps=((15.0, 10.0),)),
+    "rises": Cell(
+        path="10 Mbit/s, from 15 s on 40; 40 ms, 200 kB", mbps=10.0, rtt_ms=40.0, bdps=4.0, steps=((15.0, 40.0),)
+    ),
     "lte": Cell(path=f"`{LTE}`", mbps=0.0, rtt_ms=0.0, listed=LTE),
     "two": replace(MIDDLE, flows=2),
     "beside": replace(MIDDLE, beside=True),
