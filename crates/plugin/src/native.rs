@@ -33,7 +33,7 @@ unsafe impl Sync for Declared {}
 pub(crate) struct Native {
     declared: Arc<Declared>,
     state: *mut c_void,
-    /// What the next ACK brings of losses, for a library that wants both in one call.
+    /// Losses that the next ACK brings, for a library that wants both in one call.
     held: Held,
 }
 
@@ -202,15 +202,13 @@ impl Foreign for Native {
         match *event {
             Event::Ack(event) => {
                 let mut told = ack_event(event);
-                if self.declared.functions.losses_with_ack {
+                if !self.held.packets.is_empty() {
                     told.lost = self.held.packets.as_ptr().cast();
                     told.lost_count = self.held.packets.len();
                     told.lost_new_episode = mem::take(&mut self.held.new_episode);
-                    self.call(self.declared.functions.on_ack, &told);
-                    self.held.packets.clear();
-                } else {
-                    self.call(self.declared.functions.on_ack, &told);
                 }
+                self.call(self.declared.functions.on_ack, &told);
+                self.held.packets.clear();
             }
             Event::Loss(event) if event.by_ack && self.declared.functions.losses_with_ack => {
                 self.held.packets.extend_from_slice(event.packets);

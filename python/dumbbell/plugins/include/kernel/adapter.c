@@ -635,8 +635,9 @@ static void fields(const void *state, double *values)
         return;
     for (size_t i = FIELDS_OF_ALL; i < FIELDS; i++)
         values[i] = NAN;
-    OPS(flow)->get_info((struct sock *)SK(flow), 1U << (INET_DIAG_BBRINFO - 1), &attribute, &info);
-    if (!flow->begun || attribute != INET_DIAG_BBRINFO)
+    if (flow->begun)
+        OPS(flow)->get_info((struct sock *)SK(flow), 1U << (INET_DIAG_BBRINFO - 1), &attribute, &info);
+    if (attribute != INET_DIAG_BBRINFO)
         return;
     values[4] = (double)((u64)bbr->bbr_bw_hi << 32 | bbr->bbr_bw_lo) * 8e-6;
     values[5] = bbr->bbr_min_rtt == ~0U ? NAN : bbr->bbr_min_rtt * 1e-3;
