@@ -94,9 +94,9 @@ class Pair:
     label: str = ""
     """Name in the table; that of the scheme unless given."""
     parameters: Mapping[str, str] = field(default_factory=dict)
-    """Of the built-in scheme, besides its own."""
+    """Parameters of the built-in scheme, besides those that it has."""
     transport: Mapping[str, Any] = field(default_factory=dict)
-    """Of both, besides the scheme's."""
+    """Settings of the transport of both, besides those of the scheme."""
     original: Mapping[str, str] = field(default_factory=dict)
     """Parameters of the original."""
 
@@ -114,7 +114,7 @@ class Original:
     folders: Sequence[str]
     """Folders of the tree whose headers are found."""
     options: Sequence[str] = ()
-    """Of the compiler."""
+    """Options of the compiler."""
     pairs: Sequence[Pair]
     page: str
     cells: Mapping[str, Cell]

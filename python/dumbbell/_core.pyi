@@ -866,7 +866,7 @@ class Control:
     Infinite: none is. One that has begun to leave is finished.
     """
     app_limited: bool
-    """Whether the controller itself limits the sender: samples of what is sent meanwhile say so (`app_limited`)."""
+    """True if the controller itself limits the sender: rate samples of packets sent then are marked `app_limited`."""
 
     def __init__(
         self,

@@ -42,7 +42,7 @@ fn two_packets_are_left_of_the_window_and_one_after_a_retransmission_timeout() {
         assert_eq!(persistent.field("cwnd"), 2.0, "{name}");
         let mut timed_out = at_work(name);
         timed_out.timeout(false);
-        // Of 2017, and not of RFC 5681.
+        // gQUIC keeps two packets, RFC 5681 one.
         let least = if name == "gquic_cubic" { 2.0 } else { 1.0 };
         assert_eq!(timed_out.field("cwnd"), least, "{name}");
     }

@@ -18,11 +18,11 @@ const PADDING: u8 = 1;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 
-/// Whether the IP packet `newer` says everything that `older` says, which is then a pure acknowledgement; `our_ranges`
-/// is the most that ACKs of our own transport have, if they are such and devices on the way can read them.
+/// Return whether `older` is a pure acknowledgement and the IP packet `newer` says everything that it says. `our_ranges` is
+/// the largest number of ranges in an ACK of our own transport; `None` if devices on the way cannot read such ACKs.
 ///
-/// Of TCP, as Linux v6.6 has it (`net/sched/sch_cake.c`, `cake_tcph_may_drop`, `cake_tcph_sack_compare`): an ACK that has an
-/// unknown option or whose ECN flags are others is kept, and so is one whose blocks of SACK the later one does not contain.
+/// The rules for TCP are those of Linux v6.6 (`net/sched/sch_cake.c`, `cake_tcph_may_drop`, `cake_tcph_sack_compare`). An older
+/// ACK is kept if it has an unknown option, other ECN flags, or a SACK block that the newer ACK does not contain.
 pub(crate) fn supersedes(newer: &[u8], older: &[u8], our_ranges: Option<usize>) -> bool {
     let (Some((protocol, newer)), Some((UDP | TCP, older))) =
         (payload(newer, None), payload(older, Some(newer)))

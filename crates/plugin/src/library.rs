@@ -210,12 +210,12 @@ fn check_sizes(plugin: &c::Plugin) -> Result<(), Refusal> {
         ("control", plugin.control_size, offset_of!(c::Control, max_frame_wait_ns), size_of::<c::Control>()),
         ("packet", plugin.packet_size, size_of::<c::Packet>(), size_of::<c::Packet>()),
         ("ack", plugin.ack_size, offset_of!(c::Ack, complete_bytes), size_of::<c::Ack>()),
-        // What it grew by lies where it was padded before.
+        // Its new fields lie in what was padding in the first version, so its size is the same.
         ("loss", plugin.loss_size, size_of::<c::Loss>(), size_of::<c::Loss>()),
         ("timeout", plugin.timeout_size, size_of::<c::Timeout>(), size_of::<c::Timeout>()),
         ("ecn", plugin.ecn_size, size_of::<c::Ecn>(), size_of::<c::Ecn>()),
         ("sent", plugin.sent_size, offset_of!(c::Sent, frame), size_of::<c::Sent>()),
-        // As of `loss`.
+        // Same size as in the first version, like `loss`.
         ("frame", plugin.frame_size, size_of::<c::Frame>(), size_of::<c::Frame>()),
     ];
     for (name, theirs, least, most) in sizes {

@@ -438,7 +438,7 @@ pub(crate) struct Control {
     /// A frame of a live source of which nothing was sent for so long is dropped whole, and a key frame asked for;
     /// infinite: none is. One that has begun to leave is finished.
     max_frame_wait_s: f64,
-    /// Whether the controller itself limits the sender: samples of what is sent meanwhile say so (`app_limited`).
+    /// True if the controller itself limits the sender: rate samples of packets sent then are marked `app_limited`.
     app_limited: bool,
 }
 

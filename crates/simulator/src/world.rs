@@ -98,7 +98,7 @@ pub(crate) struct World {
     end: Time,
     directions: [Direction; 2],
     encapsulation: Encapsulation,
-    /// What it becomes, the next change last.
+    /// Changes of the encapsulation still to come, with their times, the next one last.
     encapsulations: Vec<(Time, Encapsulation)>,
     /// When the next change is.
     encapsulation_until: Time,

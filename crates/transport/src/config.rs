@@ -56,7 +56,7 @@ pub enum Reordering {
     /// Cloudflare's up to 20).
     Distance,
     /// RACK (RFC 8985 6.2): three packets above a hole make a loss until a packet was late; from then on only time, and the
-    /// window of time grows with each round that had a false loss.
+    /// window of time grows with each round that had a false loss. A `time_threshold` of 0 makes it `fixed`.
     Rack,
 }
 

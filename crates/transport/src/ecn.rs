@@ -7,8 +7,8 @@
 //! - `counts`: every ACK that raises the largest acknowledged number is compared with what was sent (RFC 9000, section
 //!   13.4.2.1). After a failure packets are not ECN-capable, and marks are ignored. There is no second attempt.
 //!
-//! Of RFC 9000 two things are left out. A sender does not give up ECN because all its first packets were lost (section 13.4.2),
-//! and totals above what was sent fail for the codepoint that was never sent only: the receiver counts duplicates too.
+//! Two rules of RFC 9000 are left out. A sender keeps ECN although all its first packets were lost (section 13.4.2). The test
+//! for more packets counted than sent is made only for the codepoint that was never sent: the receiver counts duplicates too.
 
 use crate::config::{Config, EcnMode};
 use crate::wire::EcnCounts;

@@ -178,7 +178,7 @@ impl Stream {
         self.resend.make_contiguous().sort_unstable_by_key(|load| load.offset);
     }
 
-    /// Of what waits to be sent again only that of packets for which `is_kept` remains.
+    /// Removes lost payloads from those waiting to be sent again, except of packets whose number `is_kept` accepts.
     pub(crate) fn keep_resends(&mut self, mut is_kept: impl FnMut(u64) -> bool) {
         self.resend.retain(|load| is_kept(load.number));
     }

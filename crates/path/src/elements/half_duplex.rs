@@ -1,8 +1,9 @@
 //! A channel that both directions share: one station sends at a time.
 //!
 //! Each direction has one such element; two elements of one `channel` are the stations of one channel. A station takes the
-//! channel for a turn: `access_us`, then up to `turn_packets` of what waits, at `rate_mbps`. Packets of a turn leave together
-//! at its end. If both wait as a turn ends, the other station has the next one. An idle channel is taken at once.
+//! channel for a turn: the channel is silent for `access_us`, then carries up to `turn_packets` waiting packets at `rate_mbps`.
+//! Packets of a turn leave together at its end. If both stations have packets as a turn ends, the other one takes the next
+//! turn. An idle channel is taken at once.
 //!
 //! A station learns of the other one by what both share ([`Channel`]), without being called: one that waits looks again at
 //! the end of the turn that occupies the channel. One that has to let the other go first looks again 1 ns later, when the

@@ -219,7 +219,7 @@ mod tests {
             episode.count_lost(5, 1);
             assert!(episode.on_ack(20, 20_000));
             assert!(episode.count_spurious(1));
-            // What is lost afterwards is another episode.
+            // A packet lost afterwards begins another episode.
             assert!(episode.on_congestion(25, 30, 30_000));
         }
     }

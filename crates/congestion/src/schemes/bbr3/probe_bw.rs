@@ -69,7 +69,7 @@ impl Bbr3 {
         self.short_term = ShortTerm::UNSET;
     }
 
-    /// What was lost and delivered so far belongs to a probe.
+    /// Forgets losses, marks and deliveries of this round: a probe caused them, so they say nothing about what follows.
     pub(super) fn reset_congestion_signals(&mut self) {
         self.loss_in_round = false;
         self.marks.in_round = false;
