@@ -63,9 +63,22 @@ impl<T: Default> Slots<T> {
 pub(crate) struct Contents {
     data: Slots<Data>,
     acks: Slots<AckFrame>,
+    /// Most ranges of the ACKs of each flow, if devices on the way can read them.
+    readable_ranges: Vec<Option<usize>>,
 }
 
 impl Contents {
+    /// Nothing yet; of each flow the most ranges of its ACKs, if devices on the way can read them.
+    pub(crate) fn new(readable_ranges: Vec<Option<usize>>) -> Self {
+        Self { readable_ranges, ..Self::default() }
+    }
+
+    /// Whether devices on the way can see that ACK `newer` of flow number `flow` says all that `older` says.
+    pub(crate) fn is_superseded(&self, flow: u32, older: u32, newer: u32) -> bool {
+        let most_ranges = self.readable_ranges[flow as usize];
+        most_ranges.is_some_and(|most| self.ack(newer).supersedes(self.ack(older), most))
+    }
+
     /// The data header that `fill` fills, with its token; none if `fill` says that there is nothing to send.
     #[inline]
     pub(crate) fn new_data(&mut self, fill: impl FnOnce(&mut Data) -> bool) -> Option<(u32, &Data)> {

@@ -104,8 +104,6 @@ pub(crate) struct World {
     encapsulation_until: Time,
     reassembler: Reassembler,
     flows: Vec<Flow>,
-    /// Most ranges of the ACKs of each flow, if devices on the way can read them.
-    readable_ranges: Vec<Option<usize>>,
     contents: Contents,
     schedule: Schedule,
     full_log: bool,
@@ -156,7 +154,6 @@ impl Slice {
 /// What packets inside the path carry, and who is told what happens to them.
 struct InPath<'a, O: ?Sized> {
     contents: &'a mut Contents,
-    readable_ranges: &'a [Option<usize>],
     observer: &'a mut O,
 }
 
@@ -169,9 +166,8 @@ impl<O: Observer + ?Sized> Keeper for InPath<'_, O> {
     fn is_superseded(&self, older: &Packet, newer: &Packet) -> bool {
         let handles = (Handle::of(older.token), Handle::of(newer.token));
         let (Handle::Ack(old), Handle::Ack(new)) = handles else { return false };
-        let most_ranges = self.readable_ranges[older.flow as usize].filter(|_| older.fragments == 1);
-        let supersedes = |most| self.contents.ack(new).supersedes(self.contents.ack(old), most);
-        most_ranges.is_some_and(supersedes)
+        let is_whole = older.fragments == 1;
+        is_whole && self.contents.is_superseded(older.flow, old, new)
     }
 
     fn share(&mut self, packet: &Packet) {
@@ -259,9 +255,8 @@ impl World {
             states: Vec::with_capacity(flows.len()),
             capacities: [CapacityMeter::default(), CapacityMeter::default()],
             budget: Budget::new(spec.most_events_per_s, spec.most_packets, flows.len()),
-            readable_ranges: flows.iter().map(|flow| flow.readable_ranges).collect(),
+            contents: Contents::new(flows.iter().map(|flow| flow.readable_ranges).collect()),
             flows,
-            contents: Contents::default(),
             schedule,
             full_log,
             sample_interval,
@@ -497,11 +492,8 @@ impl World {
     }
 
     fn advance_to<O: Observer + ?Sized>(&mut self, direction: usize, now: Time, observer: &mut O) {
-        let mut tap = Watcher::new(
-            InPath { contents: &mut self.contents, readable_ranges: &self.readable_ranges, observer },
-            direction,
-            self.full_log,
-        );
+        let mut tap =
+            Watcher::new(InPath { contents: &mut self.contents, observer }, direction, self.full_log);
         self.directions[direction].advance(now, &mut tap);
         self.budget.spend(self.directions[direction].take_steps());
         self.plan(direction);
@@ -725,11 +717,8 @@ impl World {
             self.contents.share(packet.token, u32::from(fragments) - 1);
         }
         packet.fragments = fragments;
-        let mut tap = Watcher::new(
-            InPath { contents: &mut self.contents, readable_ranges: &self.readable_ranges, observer },
-            direction,
-            self.full_log,
-        );
+        let mut tap =
+            Watcher::new(InPath { contents: &mut self.contents, observer }, direction, self.full_log);
         for (fragment, size_bytes) in sizes.enumerate() {
             packet.size_bytes = size_bytes;
             packet.fragment = fragment as u8;

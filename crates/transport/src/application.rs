@@ -254,10 +254,20 @@ impl Application {
     }
 
     /// Bytes that may be sent now beyond the first `sent` ones; of a live source those of one frame.
+    #[inline]
     pub fn available(&mut self, now: Time, sent: u64) -> u64 {
         if let Some(encoder) = &self.encoder {
             return encoder.left_in_frame(sent);
         }
+        if self.next_change <= now || matches!(self.spec, ApplicationSpec::Files { .. }) {
+            self.catch_up(now, sent);
+        }
+        self.written.min(self.room.unwrap_or(u64::MAX)).saturating_sub(sent)
+    }
+
+    /// Writes what is due at `now`, when `sent` bytes have left.
+    #[inline(never)]
+    fn catch_up(&mut self, now: Time, sent: u64) {
         while self.next_change <= now {
             self.advance(sent);
         }
@@ -267,7 +277,6 @@ impl Application {
         {
             self.next_change = now + self.gap();
         }
-        self.written.min(self.room.unwrap_or(u64::MAX)).saturating_sub(sent)
     }
 
     /// Whether a flow of its own has begun, after the first `sent` bytes; said once.

@@ -29,6 +29,13 @@ pub struct Verdict {
     pub finding: Finding,
 }
 
+/// A packet and when it left.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Departure {
+    pub(crate) number: u64,
+    pub(crate) at: Time,
+}
+
 /// What one ACK newly acknowledged, summed up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Acknowledged {
@@ -41,7 +48,7 @@ pub(crate) struct Acknowledged {
     /// Packets among them that had been declared lost.
     pub(crate) spurious: u64,
     /// The newest of these packets, whole or in part; `None`: nothing is newly acknowledged.
-    pub(crate) newest: Option<AckedPacket>,
+    pub(crate) newest: Option<Departure>,
     /// Whether no later packet was acknowledged before.
     pub(crate) is_largest: bool,
     /// Whether a packet that was sent once and not declared lost arrived behind one that was sent later (RFC 8985 6.2 step 3).
@@ -103,7 +110,7 @@ impl Flight {
     }
 
     /// Lowest number in flight, or the next number if nothing is.
-    pub(crate) fn first_in_flight(&mut self) -> u64 {
+    pub(crate) const fn first_in_flight(&self) -> u64 {
         self.packets.first_in_flight()
     }
 
@@ -119,9 +126,8 @@ impl Flight {
     }
 
     /// Whether something is in flight that left before a packet that was acknowledged.
-    pub(crate) fn has_hole(&mut self) -> bool {
-        let first = self.first_in_flight();
-        self.largest_acked.is_some_and(|largest| first < largest)
+    pub(crate) fn has_hole(&self) -> bool {
+        self.largest_acked.is_some_and(|largest| self.first_in_flight() < largest)
     }
 
     /// Packets newly acknowledged by the latest ACK, in ascending order.
@@ -171,7 +177,7 @@ impl Flight {
         let payload_bytes = u32::from(packet.payload_bytes);
         self.bytes += u64::from(packet.outstanding_bytes());
         self.verdicts.push(Verdict { number, payload_bytes, finding: Finding::Restored });
-        self.packets.look_again_from(number);
+        self.packets.on_restored(number);
         self.spurious_losses += 1;
         true
     }
@@ -204,6 +210,7 @@ impl Flight {
                 }
             }
         }
+        self.packets.pass_settled();
         // Also a packet that never arrived, if a probe with the same payload did.
         if self.cumulative && (has_gap || self.is_first_complete(frame.next_offset)) {
             self.acknowledge_below(frame.next_offset, at, &mut sum);
@@ -219,7 +226,7 @@ impl Flight {
                 is_same
             });
         }
-        sum.newest = self.acked.last().copied();
+        sum.newest = self.acked.last().map(|packet| Departure { number: packet.number, at: packet.sent_at });
         let newest = sum.newest.map(|packet| packet.number);
         sum.is_largest = newest > self.largest_acked;
         sum.is_reordered = self.is_reordered();
@@ -241,7 +248,7 @@ impl Flight {
         below.into_iter().any(|packet| !packet.retransmission && !packet.was_lost && packet.bytes > 0)
     }
 
-    fn is_first_complete(&mut self, next_offset: u64) -> bool {
+    fn is_first_complete(&self, next_offset: u64) -> bool {
         let first = self.packets.first_in_flight();
         self.packets.get(first).is_some_and(|packet| packet.end() <= next_offset)
     }
@@ -256,6 +263,7 @@ impl Flight {
                 self.acknowledge(&Arrival { number, at, ce: false }, None, sum);
             }
         }
+        self.packets.pass_settled();
     }
 
     /// Marks one packet, or a part of it, as delivered. What was never sent cannot be acknowledged.
@@ -299,6 +307,7 @@ impl Flight {
         if let Some(packet) = self.packets.get_mut(number).filter(|packet| packet.fate == Fate::InFlight) {
             packet.fate = Fate::Acked;
             self.bytes -= u64::from(packet.outstanding_bytes());
+            self.packets.pass_settled();
         }
     }
 
@@ -316,6 +325,7 @@ impl Flight {
         let payload_bytes = u32::from(packet.payload_bytes);
         let mut lost = seen_by_controllers(number, packet, &Arrival::default());
         lost.was_lost = true;
+        self.packets.pass_settled();
         self.bytes -= u64::from(lost.bytes);
         self.packets_lost += 1;
         self.lost.push(lost);

@@ -114,19 +114,23 @@ impl SentPackets {
         self.late.get_mut(index).map(|(_, packet)| packet)
     }
 
-    /// Packets from `number` on may be in flight again.
-    pub(crate) fn look_again_from(&mut self, number: u64) {
-        self.first_in_flight = self.first_in_flight.min(number.max(self.base));
+    /// Packet `number`, which is kept, is in flight again.
+    pub(crate) fn on_restored(&mut self, number: u64) {
+        self.first_in_flight = self.first_in_flight.min(number);
+    }
+
+    /// Packets have left the flight.
+    #[inline]
+    pub(crate) fn pass_settled(&mut self) {
+        while let Some(packet) = self.packets.get((self.first_in_flight - self.base) as usize)
+            && packet.fate != Fate::InFlight
+        {
+            self.first_in_flight += 1;
+        }
     }
 
     /// Lowest number in flight, or the next number if nothing is.
-    pub(crate) fn first_in_flight(&mut self) -> u64 {
-        while let Some(packet) = self.get(self.first_in_flight) {
-            if packet.fate == Fate::InFlight {
-                break;
-            }
-            self.first_in_flight += 1;
-        }
+    pub(crate) const fn first_in_flight(&self) -> u64 {
         self.first_in_flight
     }
 
@@ -147,7 +151,6 @@ impl SentPackets {
                 Fate::Acked => self.forget_front(),
             }
         }
-        self.first_in_flight = self.first_in_flight.max(self.base);
         if self.late.front().is_some_and(|(_, packet)| packet.sent_at + LATE < now) {
             self.forget_late(now);
         }
@@ -194,9 +197,14 @@ mod tests {
     fn settled_packets_are_forgotten_from_the_front_and_lost_ones_only_after_a_while() {
         let mut packets = SentPackets::default();
         (0..4).for_each(|number| packets.push(SentPacket::of_test(number * 1000, number * 10)));
-        packets.get_mut(0).unwrap().fate = Fate::Acked;
-        packets.get_mut(1).unwrap().fate = Fate::Lost;
-        packets.get_mut(3).unwrap().fate = Fate::Acked;
+        let settle = |packets: &mut SentPackets, number, fate| {
+            packets.get_mut(number).unwrap().fate = fate;
+            packets.pass_settled();
+        };
+        settle(&mut packets, 1, Fate::Lost);
+        assert_eq!(packets.first_in_flight(), 0);
+        settle(&mut packets, 0, Fate::Acked);
+        settle(&mut packets, 3, Fate::Acked);
         assert_eq!(packets.first_in_flight(), 2);
         let at = |ms| Time::ZERO + Span::from_ms(ms);
         packets.forget(at(20), at(10));
@@ -206,7 +214,7 @@ mod tests {
         assert_eq!(packets.get(1).map(|packet| packet.fate), Some(Fate::Lost), "it may yet arrive");
         packets.forget(at(10_011), at(11));
         assert!(packets.get(1).is_none());
-        packets.get_mut(2).unwrap().fate = Fate::Acked;
+        settle(&mut packets, 2, Fate::Acked);
         packets.forget(at(20_000), Time::ZERO);
         assert_eq!((packets.base(), packets.next_number(), packets.first_in_flight()), (4, 4, 4));
     }

@@ -13,12 +13,11 @@ mod utp;
 
 use crate::advance::Advance;
 use crate::config::{Config, LossDetection, Reduction};
-use crate::flight::{Acknowledged, Flight};
+use crate::flight::{Acknowledged, Departure, Flight};
 use crate::recovery::{Episode, Onset};
 use crate::rtt::RttEstimator;
 use by_age::ByAge;
 use by_sequence::BySequence;
-use congestion::AckedPacket;
 use duplicates::Duplicates;
 pub(crate) use persistent::lasts_longer_than;
 use thresholds::Thresholds;
@@ -171,9 +170,14 @@ impl LossDetector {
         }
     }
 
+    /// Whether [`LossDetector::again`] may name packets.
+    #[inline]
+    pub(crate) const fn repeats_at_once(&self) -> bool {
+        matches!(self.rule, Rule::Utp(_))
+    }
+
     /// Lost packets whose payload leaves before everything else, whatever the window says, lowest first. Of these one may
     /// be declared lost only now, without a sign of congestion.
-    #[inline]
     pub(crate) fn again(&self, flight: &mut Flight) -> &[u64] {
         if let Rule::Utp(rule) = &self.rule { rule.again(flight) } else { &[] }
     }
@@ -245,16 +249,16 @@ impl LossDetector {
     pub(crate) fn timed_send(
         &self,
         flight: &Flight,
-        newest: &AckedPacket,
+        newest: Departure,
         is_largest: bool,
         advance: &Advance,
         has_sent_payload: bool,
     ) -> Option<Time> {
         match &self.rule {
             Rule::BySequence(_) if has_sent_payload => Some(flight.get(advance.timed?)?.sent_at),
-            Rule::BySequence(_) => Some(newest.sent_at),
+            Rule::BySequence(_) => Some(newest.at),
             Rule::Thresholds(_) | Rule::Duplicates(_) | Rule::Utp(_) | Rule::ByAge(_) => {
-                is_largest.then_some(newest.sent_at)
+                is_largest.then_some(newest.at)
             }
         }
     }
@@ -291,9 +295,9 @@ mod tests {
     /// The ACK's newest packet is the fourth, and the stream's completion passed the first.
     fn timed(config: &Config, is_largest: bool, timed: Option<u64>, has_sent_payload: bool) -> Option<u64> {
         let (detector, flight) = start(config);
-        let newest = AckedPacket { number: 3, sent_at: Time::from_ns(3_000_000), ..AckedPacket::default() };
+        let newest = Departure { number: 3, at: Time::from_ns(3_000_000) };
         let advance = Advance { timed, ..Advance::default() };
-        let at = detector.timed_send(&flight, &newest, is_largest, &advance, has_sent_payload);
+        let at = detector.timed_send(&flight, newest, is_largest, &advance, has_sent_payload);
         at.map(|at| at.as_ns() / 1_000_000)
     }
 

@@ -69,7 +69,7 @@ impl Rack {
 mod tests {
     use super::*;
     use crate::config::Config;
-    use congestion::AckedPacket;
+    use crate::flight::Departure;
     use units::Time;
 
     fn rtt_of_100_ms() -> RttEstimator {
@@ -79,7 +79,7 @@ mod tests {
     }
 
     fn late(number: u64) -> Acknowledged {
-        let newest = Some(AckedPacket { number, ..AckedPacket::default() });
+        let newest = Some(Departure { number, at: Time::ZERO });
         Acknowledged { spurious: 1, newest, ..Acknowledged::default() }
     }
 

@@ -171,6 +171,13 @@ impl Recovery {
     /// no new loss.
     #[inline]
     pub(crate) fn proceed(&mut self, acked_bytes: u64, in_flight: u64, is_safe: bool, advance: &Advance) {
+        if self.prr.is_some() {
+            self.reduce_further(acked_bytes, in_flight, is_safe, advance);
+        }
+    }
+
+    #[cold]
+    fn reduce_further(&mut self, acked_bytes: u64, in_flight: u64, is_safe: bool, advance: &Advance) {
         let Some(prr) = &mut self.prr else { return };
         if self.reduction == Reduction::PrrNs3 {
             let ack = Delivery { bytes: advance.arrived_bytes, in_flight, safe: advance.retransmission };

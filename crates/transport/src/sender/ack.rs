@@ -2,12 +2,12 @@
 
 use super::Sender;
 use crate::advance::Advance;
-use crate::flight::Acknowledged;
+use crate::flight::{Acknowledged, Departure};
 use crate::loss::lasts_longer_than;
 use crate::rate::Newest;
 use crate::recovery::Onset;
 use crate::wire::AckFrame;
-use congestion::{Ack, AckedPacket, Ecn, Loss, RateSample, Timeout, TimeoutKind};
+use congestion::{Ack, Ecn, Loss, RateSample, Timeout, TimeoutKind};
 use units::{Span, Time};
 
 /// What one ACK changed, for the controller; by default nothing.
@@ -42,11 +42,11 @@ impl Sender {
             self.validator.on_ack(frame.ecn, packets, acknowledged.is_largest);
         }
         self.opening.on_answer(newest.number, self.flight.next_number());
-        let rtt = self.sample_rtt(now, &newest, acknowledged.is_largest, frame.delay, &advance);
+        let rtt = self.sample_rtt(now, newest, acknowledged.is_largest, frame.delay, &advance);
         let arrived = self.flight.newest(&acknowledged);
         let rate = arrived.and_then(|arrived| self.sample_rate(now, acknowledged.delivered_bytes, &arrived));
         self.note_completion(now, frame.next_offset, acknowledged.application_bytes);
-        if self.is_opener(&acknowledged, &newest) {
+        if self.is_opener(&acknowledged, newest) {
             // Openers before it said the same: one that was lost is no hole that anything has to wait for.
             self.flight.retire_below(newest.number);
             if self.opening.is_over() {
@@ -121,6 +121,7 @@ impl Sender {
     }
 
     /// An ACK that acknowledged nothing new.
+    #[cold]
     fn on_duplicate(&mut self, now: Time, frame: &AckFrame, in_flight_before_bytes: u64) {
         if !frame.feedback.is_empty() {
             self.tell_controller(now, frame, &News { in_flight_before_bytes, ..News::default() });
@@ -142,11 +143,15 @@ impl Sender {
     /// What the detector wants sent again whatever the window says leaves before everything else.
     #[inline]
     fn repeat_at_once(&mut self) {
+        if self.detector.repeats_at_once() {
+            self.resend_again();
+        }
+    }
+
+    #[cold]
+    fn resend_again(&mut self) {
         let before = self.flight.bytes();
         let again = self.detector.again(&mut self.flight);
-        if again.is_empty() {
-            return;
-        }
         for number in again.iter().rev() {
             if let Some(packet) = self.flight.get(*number) {
                 self.stream.resend_first(*number, packet);
@@ -171,7 +176,7 @@ impl Sender {
     fn sample_rtt(
         &mut self,
         now: Time,
-        newest: &AckedPacket,
+        newest: Departure,
         is_largest: bool,
         ack_delay: Span,
         advance: &Advance,
@@ -200,7 +205,7 @@ impl Sender {
     }
 
     /// Whether it is the opener that was acknowledged: connection set-up gives an RTT, not a delivery.
-    fn is_opener(&self, acknowledged: &Acknowledged, newest: &AckedPacket) -> bool {
+    fn is_opener(&self, acknowledged: &Acknowledged, newest: Departure) -> bool {
         acknowledged.bytes == 0 && !self.flight.get(newest.number).is_some_and(|packet| packet.filler)
     }
 
@@ -212,6 +217,7 @@ impl Sender {
     }
 
     /// Reports an ACK to the controller and reads what it allows now.
+    #[inline]
     fn tell_controller(&mut self, now: Time, frame: &AckFrame, news: &News) {
         let (queued_bytes, queue_delay) = self.stream.queued(now);
         self.controller.on_ack(&Ack {
