@@ -1,9 +1,7 @@
-"""Built-in controllers beside the originals' own code, over the same transport and the same draws of the path.
+"""Built-in controllers beside the kernel's own code, over the same transport and the same draws of the path.
 
-Usage: python -m validation.kernel_sources [TREE] [--original NAME=FILE.toml ...] [--write docs/kernel-sources.md].
+Usage: python -m validation.kernel_sources TREE [--write docs/kernel-sources.md].
 TREE is the folder of a Linux source tree: its controllers are compiled as they stand by `dumbbell plugin kernel`.
-FILE.toml is the scheme file of a plug-in that runs another original's code; NAME is the built-in scheme compared with
-it, or a scheme file.
 """
 
 from __future__ import annotations
@@ -169,8 +167,7 @@ class Difference:
 def main() -> None:
     """Run all and print or write the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("tree", type=Path, nargs="?")
-    parser.add_argument("--original", action="append", default=[], metavar="NAME=FILE.toml")
+    parser.add_argument("tree", type=Path)
     parser.add_argument("--only", default="", help="names of built-in schemes, with commas between; default: all")
     parser.add_argument("--cells", default="", help="names of cells, with commas between; default: all")
     parser.add_argument("--runs", type=int, default=RUNS, choices=sorted(STUDENT), help="runs per cell")
@@ -179,13 +176,9 @@ def main() -> None:
     date = datetime.datetime.now(tz=datetime.UTC).date()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        pairs = dict(each.split("=", 1) for each in options.original)
-        block, how = "originals", f"`python -m validation.kernel_sources --original NAME=FILE.toml ...`, {date}"
-        if options.tree:
-            block = "kernel-sources"
-            command = "python -m validation.kernel_sources TREE --write docs/kernel-sources.md"
-            how = f"`{command}`, {date}, {version(options.tree)}"
-            pairs |= compiled(options.tree, NAMESAKES, folder)
+        command = "python -m validation.kernel_sources TREE --write docs/kernel-sources.md"
+        how = f"`{command}`, {date}, {version(options.tree)}"
+        pairs = compiled(options.tree, NAMESAKES, folder)
         if options.only:
             pairs = {name: pairs[name] for name in options.only.split(",")}
         cells = [CELLS[name] for name in (options.cells.split(",") if options.cells else CELLS)]
@@ -193,10 +186,10 @@ def main() -> None:
             (cell, ours, theirs) for cell in cells for ours, theirs in pairs.items() if cell.marks == (ours == "dctcp")
         ]
         text = agreement(rows, folder, how, options.runs)
-        if options.tree and not (options.only or options.cells):
+        if not (options.only or options.cells):
             text += "\n" + without_namesake(options.tree, folder)
     if options.write:
-        replace_block(options.write, block, text)
+        replace_block(options.write, "kernel-sources", text)
     print(text)
 
 

@@ -71,6 +71,10 @@ MARKED = {
     "marks-beside": replace(MARKS, beside=True),
 }
 
+NEAR = replace(MARKS, path="50 Mbit/s, 5 ms, marks beyond 1 ms", rtt_ms=5.0)
+MARKED_NEAR = {"marks-near": NEAR, "marks-near-beside": replace(NEAR, beside=True)}
+"""RTTs far below the 25 ms of Prague's virtual one."""
+
 SHALLOW = {
     "shallow-20": Cell(path="20 Mbit/s, 60 ms, 25 ms of buffer", mbps=20.0, rtt_ms=60.0, bdps=25 / 60),
     "shallow-100": Cell(path="20 Mbit/s, 100 ms, 25 ms of buffer", mbps=20.0, rtt_ms=100.0, bdps=0.25),
@@ -115,6 +119,8 @@ class Original:
     """Folders of the tree whose headers are found."""
     options: Sequence[str] = ()
     """Options of the compiler."""
+    stand_ins: str = ""
+    """Folder of `validation/originals/include` whose headers take the place of the tree's."""
     pairs: Sequence[Pair]
     page: str
     cells: Mapping[str, Cell]
@@ -123,6 +129,10 @@ class Original:
 GENERICCC = ("markoviancc.cc", "estimators.cc", "random.cc")
 KEEPS_FREED = ("-Wl,-Bsymbolic-functions",)
 """The library's own operators are used in it."""
+
+CPP20 = ("-std=c++20",)
+QUIC_CORE = "quiche/quic/core"
+PRAGUE = ("prague_sender", "tcp_cubic_sender_bytes", "cubic_bytes", "hybrid_slow_start", "prr_sender", "rtt_stats")
 
 ORIGINALS: dict[str, Original] = {
     "copa-gcc2018": Original(
@@ -195,6 +205,43 @@ ORIGINALS: dict[str, Original] = {
         page="nada",
         cells=CELLS | MEDIA,
     ),
+    "prague": Original(
+        where="google/quiche@f44fa9f",
+        wrapper="quiche.cc",
+        sources=(
+            *(f"{QUIC_CORE}/congestion_control/{name}.cc" for name in PRAGUE),
+            f"{QUIC_CORE}/quic_packet_number.cc",
+        ),
+        folders=(".",),
+        options=CPP20,
+        stand_ins="quiche",
+        pairs=(
+            Pair(scheme="prague", label="prague-2", parameters={"connections": "2"}),
+            Pair(scheme="prague", original={"connections": "1"}),
+        ),
+        page="prague",
+        cells=CELLS | RECOVERY | MARKED | MARKED_NEAR,
+    ),
+    "copa-mvfst": Original(
+        where="facebook/mvfst@979f26a",
+        wrapper="mvfst.cc",
+        sources=tuple(f"quic/congestion_control/{name}.cpp" for name in ("Copa", "CongestionControlFunctions")),
+        folders=(".",),
+        options=CPP20,
+        stand_ins="mvfst",
+        pairs=(
+            Pair(scheme="copa-mvfst"),
+            Pair(
+                scheme="copa-mvfst",
+                label="copa-mvfst-standing",
+                parameters={"use_rtt_standing": "true"},
+                original={"use_rtt_standing": "true"},
+            ),
+            Pair(scheme="copa-mvfst", label="copa-mvfst-bursts", original={"bursts": "true"}),
+        ),
+        page="copa-mvfst",
+        cells=CELLS | RECOVERY,
+    ),
 }
 
 
@@ -249,7 +296,9 @@ def build(original: Original, tree: Path, folder: Path) -> Path:
     compiler = shutil.which(os.environ.get(variable, usual))
     if compiler is None:
         raise SourceError(f"no compiler `{usual}`: install one or set {variable}")
-    includes = [Path(dumbbell.plugin_include()), WRAPPERS / "include", *(tree / name for name in original.folders)]
+    stand_ins = [WRAPPERS / "include" / original.stand_ins] if original.stand_ins else []
+    includes = [Path(dumbbell.plugin_include()), *stand_ins, WRAPPERS / "include"]
+    includes += [tree / name for name in original.folders]
     library = folder / "liboriginal.so"
     command = [compiler, "-O2", "-shared", "-fPIC", "-w", *(["-std=c++17"] if is_cpp else []), *original.options]
     command += [word for each in includes for word in ("-I", str(each))]

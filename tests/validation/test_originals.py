@@ -1,7 +1,12 @@
-"""Wrappers of originals: that of SCReAM is compiled with stand-ins of its classes, which check what they are told."""
+"""Wrappers of originals, compiled with stand-ins of the originals' classes, which check what they are told."""
 
+import os
+import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,48 +69,261 @@ public:
 };
 """
 
+PRAGUE_SENDER = r"""
+#pragma once
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+inline void require(bool holds, const char *what) { if (!holds) { std::fprintf(stderr, "%s\n", what); std::abort(); } }
+namespace quic {
+using QuicByteCount = uint64_t;
+using QuicPacketCount = uint64_t;
+using QuicPacketLength = uint16_t;
+constexpr uint32_t kDefaultNumConnections = 2;
+constexpr QuicByteCount kDefaultTCPMSS = 1460;
+enum HasRetransmittableData { HAS_RETRANSMITTABLE_DATA };
+struct QuicTime {
+    struct Delta { int64_t us; static Delta FromMicroseconds(int64_t us) { return {us}; } };
+    int64_t us;
+    static QuicTime Zero() { return {0}; }
+};
+inline QuicTime operator+(QuicTime time, QuicTime::Delta later) { return {time.us + later.us}; }
+struct QuicWallTime { static QuicWallTime Zero() { return {}; } };
+struct QuicClock {
+    virtual QuicTime Now() const = 0;
+    virtual QuicTime ApproximateNow() const = 0;
+    virtual QuicWallTime WallNow() const = 0;
+};
+struct QuicPacketNumber { uint64_t number; explicit QuicPacketNumber(uint64_t number) : number(number) {} };
+struct AckedPacket { QuicPacketNumber packet_number; QuicPacketLength bytes_acked; };
+struct LostPacket { QuicPacketNumber packet_number; QuicPacketLength bytes_lost; };
+using AckedPacketVector = std::vector<AckedPacket>;
+using LostPacketVector = std::vector<LostPacket>;
+struct QuicConnectionStats {};
+struct QuicBandwidth { int64_t ToBitsPerSecond() const { return 2500000; } };
+struct RttStats {
+    int64_t samples = 0;
+    bool UpdateRtt(QuicTime::Delta rtt, QuicTime::Delta, QuicTime) { return ++samples, rtt.us > 0; }
+};
+class PragueSender {
+public:
+    PragueSender(const QuicClock *clock, const RttStats *rtt, QuicPacketCount, QuicPacketCount, QuicConnectionStats *)
+        : clock(clock), rtt(rtt) {}
+    ~PragueSender()
+    {
+        std::printf("CE %llu LOST %llu\n", (unsigned long long)marked, (unsigned long long)lost);
+        std::fflush(stdout);
+    }
+    bool EnableECT1() { return is_l4s = true; }
+    void SetNumEmulatedConnections(int) {}
+    void OnPacketSent(QuicTime, QuicByteCount, QuicPacketNumber packet, QuicByteCount, HasRetransmittableData)
+    {
+        sent = packet.number;
+    }
+    void OnCongestionEvent(bool has_rtt, QuicByteCount prior_in_flight, QuicTime at, const AckedPacketVector &acked,
+                           const LostPacketVector &losses, QuicPacketCount unmarked, QuicPacketCount ce)
+    {
+        require(is_l4s, "ECT1");
+        require(at.us == clock->Now().us, "CLOCK");
+        require(acked.size() == unmarked + ce, "ECN");
+        require(acked.empty() || (acked.back().packet_number.number <= sent && has_rtt && rtt->samples > 1), "RTT");
+        QuicByteCount bytes = 0;
+        for (const AckedPacket &packet : acked)
+            bytes += packet.bytes_acked;
+        for (const LostPacket &packet : losses)
+            bytes += packet.bytes_lost;
+        require(bytes <= prior_in_flight, "FLIGHT");
+        marked += ce;
+        lost += acked.empty() ? 0 : losses.size();
+    }
+    void OnRetransmissionTimeout(bool) {}
+    bool InRecovery() const { return false; }
+    bool CanSend(QuicByteCount) { return true; }
+    QuicByteCount GetCongestionWindow() const { return 60000; }
+    QuicByteCount GetSlowStartThreshold() const { return 60000; }
+    QuicBandwidth PacingRate(QuicByteCount) const { return {}; }
+private:
+    const QuicClock *clock;
+    const RttStats *rtt;
+    bool is_l4s = false;
+    uint64_t sent = 0, marked = 0, lost = 0;
+};
+} // namespace quic
+"""
+QUIC_CONSTANTS = """
+#pragma once
+#include <chrono>
+#include <cstdint>
+namespace quic {
+using Clock = std::chrono::steady_clock;
+using TimePoint = std::chrono::time_point<Clock>;
+constexpr std::chrono::microseconds kDefaultMinRtt{1}, kDefaultPacingTickInterval{1000};
+constexpr uint64_t kInitCwndInMss = 10, kMinCwndInMss = 2, kDefaultMaxCwndInMss = 2000;
+constexpr uint64_t kDefaultWriteConnectionDataPacketLimit = 5, kDefaultMinBurstPackets = 5;
+} // namespace quic
+"""
+COPA = r"""
+#pragma once
+#include <cstdio>
+#include <cstdlib>
+#include <quic/state/StateData.h>
+inline void require(bool holds, const char *what) { if (!holds) { std::fprintf(stderr, "%s\n", what); std::abort(); } }
+namespace quic {
+class Copa {
+public:
+    explicit Copa(QuicConnectionStateBase &conn) : conn(conn)
+    {
+        require(conn.transportSettings.copaDeltaParam == 0.05, "DELTA");
+    }
+    ~Copa() { std::printf("ACKED %llu LOST %u\n", (unsigned long long)acked, lost); std::fflush(stdout); }
+    void onPacketAckOrLoss(const AckEvent *ack, const LossEvent *loss)
+    {
+        if (loss) {
+            require(loss->largestLostPacketNum.has_value() && loss->lostBytes > 0, "LOSS");
+            lost += loss->lostPackets;
+        }
+        if (ack) {
+            require(ack->largestNewlyAckedPacket == ack->ackedPackets.back(), "NEWEST");
+            require(ack->ackTime >= newest, "TIME");
+            require(conn.lossState.lrtt.count() > 20000 && conn.lossState.srtt.count() > 20000, "RTT");
+            newest = ack->ackTime;
+            acked += ack->ackedBytes;
+            conn.pacer->refreshPacingRate(2 * getCongestionWindow(), conn.lossState.srtt);
+        }
+    }
+    uint64_t getCongestionWindow() const { return 10 * conn.udpSendPacketLen; }
+private:
+    QuicConnectionStateBase &conn;
+    TimePoint newest{};
+    uint64_t acked = 0;
+    uint32_t lost = 0;
+};
+} // namespace quic
+"""
+PACING = """
+#pragma once
+#include <quic/state/StateData.h>
+namespace quic {
+/* Five packets every 100 ms, whatever the window is. */
+inline PacingRate calculatePacingRate(const QuicConnectionStateBase &, uint64_t, uint64_t, std::chrono::microseconds)
+{
+    return PacingRate::Builder().setInterval(std::chrono::milliseconds(100)).setBurstSize(5).build();
+}
+} // namespace quic
+"""
+STAND_INS = {
+    "scream": {"code/ScreamTx.h": SCREAM_TX, "code/RtpQueue.h": RTP_QUEUE},
+    "prague": {"quiche/quic/core/congestion_control/prague_sender.h": PRAGUE_SENDER},
+    "copa-mvfst": {
+        "quic/QuicConstants.h": QUIC_CONSTANTS,
+        "quic/common/Optional.h": "#pragma once\n#include <quic/mvfst-config.h>\n",
+        "quic/congestion_control/CongestionController.h": "#pragma once\n#include <quic/state/LossEvent.h>\n",
+        "quic/congestion_control/CongestionControlFunctions.h": PACING,
+        "quic/congestion_control/Copa.h": COPA,
+    },
+}
+"""Headers of an original's tree, in place of its own; its other files are empty."""
+
 
 @pytest.fixture
-def scream_tree(tmp_path: Path) -> Path:
-    """A source tree whose SCReAM checks what it is told."""
-    code = tmp_path / "tree" / "code"
-    code.mkdir(parents=True)
-    for name, text in {"ScreamTx.h": SCREAM_TX, "RtpQueue.h": RTP_QUEUE}.items():
-        (code / name).write_text(text)
-    for name in ("ScreamV2Tx", "ScreamV2TxStream", "ScreamTx"):
-        (code / f"{name}.cpp").write_text("")
-    return code.parent
+def log_of(dumbbell: Dumbbell, tmp_path: Path) -> Callable[..., str]:
+    """Run two flows of a wrapper, one 1.5 s after the other, over a link that marks and may lose; return their log."""
+    if shutil.which(os.environ.get("CXX", "c++")) is None:
+        pytest.skip("no compiler of C++")
+
+    def run(name: str, loss: float = 0.0, expect: int = 0) -> str:
+        original, tree = originals.ORIGINALS[name], tmp_path / "tree"
+        for file, text in (dict.fromkeys(original.sources, "") | STAND_INS[name]).items():
+            (tree / file).parent.mkdir(parents=True, exist_ok=True)
+            (tree / file).write_text(text)
+        _, theirs = originals.scheme_files(original.pairs[0], originals.build(original, tree, tmp_path), tmp_path)
+        path = tmp_path / "marks.toml"
+        path.write_text(replace(originals.MARKS, mbps=2.0, loss=loss).toml("marks"))
+        flows = ("--flows", "2", "--interval", "1.5", "--duration", "3", "--set", "log=none")
+        dumbbell("run", "--schemes", theirs, "--path", str(path), *flows, "--out", "out", expect=expect)
+        (log,) = (tmp_path / "out").glob("runs/*/*/*/log.txt")
+        return log.read_text()
+
+    return run
 
 
-def run_wrapper(dumbbell: Dumbbell, tree: Path, folder: Path, expect: int = 0) -> str:
-    """Run two flows of the wrapper of SCReAM, one 1.5 s after the other, over a link that marks; return their log."""
-    original = originals.ORIGINALS["scream"]
-    _, theirs = originals.scheme_files(original.pairs[0], originals.build(original, tree, folder), folder)
-    (folder / "marks.toml").write_text(original.cells["marks"].toml("marks").replace("50.0", "2.0"))
-    flows = ("--flows", "2", "--interval", "1.5", "--duration", "3", "--set", "log=none")
-    dumbbell("run", "--schemes", theirs, "--path", str(folder / "marks.toml"), *flows, "--out", "out", expect=expect)
-    (log,) = (folder / "out").glob("runs/*/*/*/log.txt")
-    return log.read_text()
+@pytest.fixture
+def change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str, str], None]:
+    """Make a mistake in a wrapper."""
+
+    def put(wrapper: str, before: str, after: str) -> None:
+        text = (originals.WRAPPERS / wrapper).read_text()
+        assert before in text
+        folder = tmp_path / "wrappers"
+        shutil.copytree(originals.WRAPPERS / "include", folder / "include")
+        (folder / wrapper).write_text(text.replace(before, after))
+        monkeypatch.setattr(originals, "WRAPPERS", folder)
+
+    return put
+
+
+def numbers(log: str, word: str) -> list[int]:
+    """The numbers that stand behind a word in a log, one for each flow."""
+    return [int(number) for number in re.findall(rf"\b{word} (\d+)", log)]
 
 
 def test_the_wrapper_of_scream_passes_marks_and_begins_rtp_timestamps_near_zero_in_each_flow(
-    dumbbell: Dumbbell, scream_tree: Path, tmp_path: Path
+    log_of: Callable[..., str],
 ) -> None:
-    log = run_wrapper(dumbbell, scream_tree, tmp_path)
-    marked = [int(line.split("CE ")[1]) for line in log.splitlines() if "CE " in line]
-    assert len(marked) == 2, log
-    assert min(marked) > 0, log
+    log = log_of("scream")
+    assert len(numbers(log, "CE")) == 2, log
+    assert min(numbers(log, "CE")) > 0, log
 
 
 def test_a_wrapper_whose_rtp_timestamps_begin_with_the_run_is_found(
-    dumbbell: Dumbbell, scream_tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    log_of: Callable[..., str], change: Callable[[str, str, str], None]
 ) -> None:
-    text = (originals.WRAPPERS / "scream.cc").read_text()
-    before = "flow->began_ns = flow->now_ns = start->now_ns;"
-    assert before in text
-    (tmp_path / "scream.cc").write_text(text.replace(before, "flow->began_ns = 0, flow->now_ns = start->now_ns;"))
-    monkeypatch.setattr(originals, "WRAPPERS", tmp_path)
-    assert "TIMESTAMP" in run_wrapper(dumbbell, scream_tree, tmp_path, expect=1)
+    before, after = (
+        "flow->began_ns = flow->now_ns = start->now_ns;",
+        "flow->began_ns = 0, flow->now_ns = start->now_ns;",
+    )
+    change("scream.cc", before, after)
+    assert "TIMESTAMP" in log_of("scream", expect=1)
+
+
+def test_the_wrapper_of_prague_asks_for_l4s_and_tells_marks_and_losses_with_their_ack(
+    log_of: Callable[..., str],
+) -> None:
+    log = log_of("prague", loss=0.02)
+    for word in ("CE", "LOST"):
+        assert len(numbers(log, word)) == 2, log
+        assert min(numbers(log, word)) > 0, log
+
+
+def test_a_wrapper_of_prague_that_does_not_ask_for_l4s_is_found(
+    log_of: Callable[..., str], change: Callable[[str, str, str], None]
+) -> None:
+    change("quiche.cc", "flow->controller.EnableECT1();", "")
+    assert "ECT1" in log_of("prague", expect=1)
+
+
+def test_a_wrapper_of_prague_that_passes_no_marks_is_found(
+    log_of: Callable[..., str], change: Callable[[str, str, str], None]
+) -> None:
+    change("quiche.cc", "controller.on_ecn = on_ecn;", "")
+    assert numbers(log_of("prague"), "CE") == [0, 0]
+
+
+def test_the_wrapper_of_mvfsts_copa_passes_losses_and_rtts_and_paces_by_bursts(log_of: Callable[..., str]) -> None:
+    log = log_of("copa-mvfst", loss=0.02)
+    assert min(numbers(log, "LOST")) > 0, log
+    # 61.5 kB/s for 3 and 1.5 s, besides the first window of 12.3 kB
+    first, second = numbers(log, "ACKED")
+    assert 160_000 < first < 210_000, log
+    assert 75_000 < second < 115_000, log
+
+
+def test_a_wrapper_of_mvfsts_copa_that_takes_a_burst_for_a_packet_is_found(
+    log_of: Callable[..., str], change: Callable[[str, str, str], None]
+) -> None:
+    change("mvfst.cc", "rate.burstSize * flow->connection.udpSendPacketLen", "flow->connection.udpSendPacketLen")
+    assert max(numbers(log_of("copa-mvfst"), "ACKED")) < 100_000
 
 
 def test_a_source_tree_that_is_absent_is_one_line_and_status_2(tmp_path: Path) -> None:

@@ -1,0 +1,2 @@
+// Stands in for mvfst's exceptions: its Copa throws none.
+#pragma once

@@ -1,0 +1,2 @@
+// Stands in for the fields of mvfst's log of broken promises, which is not written.
+#pragma once
