@@ -157,7 +157,8 @@ impl Train {
     }
 }
 
-/// HyStart as in Linux (v6.6, `net/ipv4/tcp_cubic.c`, `hystart_update`) for an unpaced sender.
+/// HyStart as in Linux (v6.14, `net/ipv4/tcp_cubic.c`, `hystart_update`) for an unpaced sender. From v5.16 to v6.13 rounds were
+/// counted only from `hystart_low_window` on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HyStart {
     train: Train,
@@ -177,11 +178,14 @@ impl HyStart {
     fn on_ack(&mut self, ack: &Ack<'_>, window: &Window) -> bool {
         let Some(rtt) = ack.rtt else { return false };
         self.min_rtt = self.min_rtt.min(rtt);
-        if self.has_found || window.packets < MIN_WINDOW {
+        if self.has_found {
             return false;
         }
         if self.train.begins_round(ack) {
             self.current = RoundMin::EMPTY;
+        }
+        if window.packets < MIN_WINDOW {
+            return false;
         }
         // Both detectors see every ACK.
         let is_train_long =

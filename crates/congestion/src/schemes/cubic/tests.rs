@@ -448,6 +448,25 @@ fn linux_hystart_leaves_when_the_ack_train_spans_half_the_rtt() {
 }
 
 #[test]
+fn linux_hystart_finds_no_train_in_a_round_that_began_below_sixteen_packets() {
+    let mut driver = Driver::new(&ENTRY, &[("slow_start", "hystart")]);
+    driver.next_number += 70;
+    let train = |driver: &mut Driver| {
+        (0..60).for_each(|_| {
+            driver.now += Span::from_us(1900);
+            driver.rtt = Span::from_ms(100);
+            driver.ack(1);
+        });
+    };
+    train(&mut driver);
+    assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (70.0, f64::INFINITY));
+    driver.next_number += 70;
+    (0..20).for_each(|_| driver.ack(1));
+    train(&mut driver);
+    assert!(driver.field("ssthresh") < 140.0);
+}
+
+#[test]
 fn counted_growth_takes_whole_packets_for_whole_counts() {
     let mut driver = at_hundred(&[("growth", "counted"), ("reno_friendly", "false")]);
     driver.lose(1, true);
