@@ -19,6 +19,21 @@ pub(super) struct Counter {
     window: f64,
     /// For the window that Reno would have.
     reno: f64,
+    /// A reduction keeps what is counted for the window, as in ns-3.
+    is_kept: bool,
+}
+
+impl Counter {
+    pub(super) const fn new(is_kept: bool) -> Self {
+        Self { window: 0.0, reno: 0.0, is_kept }
+    }
+
+    /// A reduction begins a count for the window anew (Linux v6.12, `net/ipv4/tcp_input.c`, `tcp_init_cwnd_reduction`).
+    pub(super) const fn begin_episode(&mut self) {
+        if !self.is_kept {
+            self.window = 0.0;
+        }
+    }
 }
 
 impl Cubic {

@@ -52,8 +52,8 @@ pub(crate) const ENTRY: Entry = Entry {
         Parameter::choice(
             "growth",
             "exact",
-            &["exact", "counted"],
-            "By RFC 9438's fractions, or in whole packets as Linux and ns-3 count them.",
+            &["exact", "counted", "counted-ns3"],
+            "By RFC 9438's fractions, or in whole packets: as Linux counts them, or as ns-3, which keeps the count at a loss.",
         ),
         Parameter::integer(
             "hystart_limit",
@@ -72,7 +72,10 @@ pub(crate) const ENTRY: Entry = Entry {
     agent: None,
     policy: None,
     build: Build::Function(|parameters, start| {
-        let counter = (parameters.choice("growth") == "counted").then(Counter::default);
+        let counter = match parameters.choice("growth") {
+            "exact" => None,
+            growth => Some(Counter::new(growth == "counted-ns3")),
+        };
         let counts_pauses = parameters.flag("count_pauses");
         Box::new(Cubic { counts_pauses, counter, ..Cubic::new(parameters, start) })
     }),
@@ -232,7 +235,8 @@ impl Cubic {
         state.w_max = if is_shrinking { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
         state.ssthresh = (cwnd * self.beta).max(MIN_WINDOW);
         state.window.packets = (cwnd * self.beta).max(min_window);
-        if self.counter.is_some() {
+        if let Some(counter) = &mut self.counter {
+            counter.begin_episode();
             state.w_max = state.w_max.floor();
             state.ssthresh = state.ssthresh.floor();
             state.window.packets = state.window.packets.floor();

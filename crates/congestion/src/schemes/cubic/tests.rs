@@ -480,6 +480,24 @@ fn counted_growth_takes_whole_packets_for_whole_counts() {
 }
 
 #[test]
+fn a_reduction_forgets_what_linux_has_counted_and_ns_3_keeps_it() {
+    // One packet of growth for each 100 windows; 30 packets are counted when the window is reduced.
+    let acks_until_growth = |growth| {
+        let mut driver = at_hundred(&[("growth", growth), ("reno_friendly", "false")]);
+        driver.lose(1, true);
+        (0..22).for_each(|_| driver.ack(1));
+        driver.lose(1, true);
+        let reduced = driver.field("cwnd");
+        (1..200).find(|_| {
+            driver.ack(1);
+            driver.field("cwnd") > reduced
+        })
+    };
+    let (linux, ns3) = (acks_until_growth("counted"), acks_until_growth("counted-ns3"));
+    assert_eq!(linux.zip(ns3).map(|(linux, ns3)| linux - ns3), Some(22));
+}
+
+#[test]
 fn counted_growth_takes_nothing_from_acks_beyond_a_hole() {
     for (growth, grown) in [("counted", false), ("exact", true)] {
         let mut driver = at_hundred(&[("growth", growth)]);
