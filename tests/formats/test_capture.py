@@ -388,10 +388,10 @@ def test_a_capture_that_was_cut_off_counts_up_to_there(dumbbell: Dumbbell, folde
     assert "the capture is cut off in its last packet" in run["notes"]
 
 
-def test_packets_out_of_order_come_at_the_time_before(dumbbell: Dumbbell, folder: Path) -> None:
+def test_packets_out_of_order_are_sorted_by_time(dumbbell: Dumbbell, folder: Path) -> None:
     packets = transfer(0)
     packets[10], packets[11] = packets[11], packets[10]
     write_pcap(folder / "a.pcap", packets)
     run = flow_of(dumbbell, "a.pcap")
     assert run["flow"]["packets_delivered"] == 20
-    assert any(note.startswith("1 packets are stamped earlier") for note in run["notes"])
+    assert any(note.startswith("1 packets stand in the file behind later ones") for note in run["notes"])

@@ -284,6 +284,7 @@ pub(crate) fn import_capture(
 }
 
 fn capture_json(found: &ImportedCapture) -> serde_json::Value {
+    let seconds = |(from_ns, to_ns): (u64, u64)| [from_ns as f64 / 1e9, to_ns as f64 / 1e9];
     let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e6);
     let flows = found.flows.iter().map(|flow| {
         json!({
@@ -293,6 +294,8 @@ fn capture_json(found: &ImportedCapture) -> serde_json::Value {
             "payload_bytes": flow.payload_bytes,
             "least_answer_ms": ms(flow.turn_ns),
             "spin_rtt_min_ms": ms(flow.spin_rtt_ns),
+            "life_s": seconds(flow.life_ns),
+            "data_s": flow.data_ns.map(seconds),
         })
     });
     json!({

@@ -1,6 +1,7 @@
 """Packet captures, pcap and pcapng, of one end or of both, as a results directory."""
 
 import json
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ Imported from packet captures: headers only, of TCP and of QUIC or other UDP.
 SUFFIXES = (".pcap", ".pcapng", ".cap")
 ENDS = ("sender", "receiver")
 CLOCKS = ("auto", "stamps", "unknown")
+NOTED_IDLE_S = 1.0
 
 
 def import_capture(
@@ -69,7 +71,7 @@ def _trace(file: Path, label: str, source: str, folder: Path, held: dict[str, An
     return Trace(
         label=label,
         source=source,
-        flows=tuple(TracedFlow(number) for number in range(1, len(flows) + 1)),
+        flows=tuple(_flow(number, flow) for number, flow in enumerate(held["flows"], 1)),
         packets=part / "packets.parquet",
         samples=part / "flows.parquet" if held["has_samples"] else None,
         last_s=held["last_s"],
@@ -81,6 +83,25 @@ def _trace(file: Path, label: str, source: str, folder: Path, held: dict[str, An
             "delay": held["delays"],
         },
         facts={"started_at": captured} | {key: held[key] for key in ("role", "delays", "flows")},
-        notes=(f"{'; '.join(flows)}; captured from {captured}", *held["notes"]),
+        notes=(f"{'; '.join(flows)}; captured from {captured}", *held["notes"], *_idle_notes(held["flows"])),
         started=started,
     )
+
+
+def _flow(number: int, flow: dict[str, Any]) -> TracedFlow:
+    """Return a flow with the time in which its data was under way: what comes before and after is no transfer."""
+    from_s, to_s = flow["data_s"] or flow["life_s"]
+    return TracedFlow(number, from_s, to_s)
+
+
+def _idle_notes(flows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield a note on each connection that lived longer than its data was under way by more than `NOTED_IDLE_S`."""
+    for number, flow in enumerate(flows, 1):
+        if flow["data_s"] is None:
+            continue
+        life_s, data_s = (to_s - from_s for from_s, to_s in (flow["life_s"], flow["data_s"]))
+        if life_s - data_s > NOTED_IDLE_S:
+            yield (
+                f"flow {number} lived {life_s:.3f} s, and its data was under way during {data_s:.3f} s of them: rates "
+                "are of this time"
+            )

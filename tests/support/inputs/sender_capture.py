@@ -1,6 +1,6 @@
 """What tcpdump would have seen at the sender of a simulated run."""
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import replace
 
 import polars
@@ -25,6 +25,7 @@ class SenderOnTcp:
         self.next = 0
         self.start: dict[int, int] = {}
         self.sent_ns: dict[int, int] = {}
+        self.sendings: Counter[int] = Counter()
         self.lost: deque[int] = deque()
         self.acked: set[int] = set()
         self.unacked = 0
@@ -39,7 +40,9 @@ class SenderOnTcp:
             at_ns, events = int(rows["time_ns"][0]), list(rows.iter_rows(named=True))
             newly = [row["seq"] for row in events if row["event"] == ACKED and row["data_bytes"]]
             for number in newly:
-                self.rtts_ms.append((at_ns - self.sent_ns[number]) / 1e6)
+                # Without timestamps nothing tells which copy was acknowledged: the round-trip time before counts.
+                is_known = stamps or self.sendings[self.start[number]] == 1
+                self.rtts_ms.append((at_ns - self.sent_ns[number]) / 1e6 if is_known else self.rtts_ms[-1])
             if newly:
                 self.acknowledge(at_ns, newly)
             for row in events:
@@ -64,6 +67,7 @@ class SenderOnTcp:
         else:
             start, self.next = self.next, self.next + MSS
         self.start[number], self.sent_ns[number] = start, at_ns
+        self.sendings[start] += 1
         self.put(at_ns, Tcp(True, self.base + start, 100, MSS, stamps=self.clock(at_ns)))
 
     def acknowledge(self, at_ns: int, numbers: list[int]) -> None:

@@ -1,12 +1,19 @@
 //! The packets of a capture file, pcap or pcapng, read as a stream.
 
 use super::copies::Copies;
-use super::segment::{Link, Segment, cooked_interface, decode};
+use super::layers::Tunnels;
+use super::lifetimes::Lifetimes;
+use super::segment::{Connection, Link, Segment, cooked_interface, decode};
 use crate::regular::open_regular;
 use crate::{Error, Interrupts};
 use pcap_parser::traits::PcapReaderIterator;
 use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::path::{Path, PathBuf};
+
+/// Packets that are sorted at once, where a file is not in the order of time.
+const SORTED: usize = 1 << 18;
 
 /// Size of the buffer, which has to hold a whole block, and how far it may grow.
 const BUFFER_BYTES: usize = 1 << 18;
@@ -22,8 +29,14 @@ pub struct Captured {
     pub frames: u64,
     /// Frames that are neither TCP nor UDP over IP, fragments, or cut off within their headers.
     pub others: u64,
-    /// Frames of packets that another interface has shown before.
+    /// Frames of packets that were shown before, by another interface or by a mirror.
     pub copies: u64,
+    /// Packets that came through tunnels, and through which.
+    pub tunnelled: u64,
+    /// ...
+    pub tunnels: Tunnels,
+    /// Packets that stand in the file behind one with a later time.
+    pub unordered: u64,
     /// Whether the file ends within a packet.
     pub is_cut: bool,
 }
@@ -36,6 +49,40 @@ struct Interface {
     offset_s: i64,
 }
 
+/// A packet of TCP or UDP, and the interface that shows it, where there may be several.
+#[derive(Clone, Copy, Debug)]
+struct Shown {
+    segment: Segment,
+    interface: Option<u64>,
+}
+
+/// A packet that waits for earlier ones: first by time, then by its place in the file.
+#[derive(Debug)]
+struct Waiting {
+    place: (u64, u64),
+    shown: Shown,
+}
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.place == other.place
+    }
+}
+
+impl Eq for Waiting {}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.place.cmp(&other.place)
+    }
+}
+
 /// Reads the packets of a file one by one.
 pub(super) struct Frames {
     path: PathBuf,
@@ -43,6 +90,11 @@ pub(super) struct Frames {
     capacity: usize,
     interfaces: Vec<Result<Interface, i32>>,
     copies: Copies,
+    lifetimes: Lifetimes,
+    /// Packets that are sorted, the earliest first; none where the file is in the order of time.
+    waiting: Option<BinaryHeap<Reverse<Waiting>>>,
+    is_over: bool,
+    latest_ns: u64,
     interrupts: Interrupts,
     pub(super) captured: Captured,
 }
@@ -50,14 +102,16 @@ pub(super) struct Frames {
 /// What a block was.
 enum Read {
     /// Of TCP or UDP, if it is; the interface that shows it, where there may be several.
-    Packet(Option<Segment>, Option<u64>),
+    Packet(Option<(Segment, Tunnels)>, Option<u64>),
     Other,
 }
 
 impl Frames {
+    /// `sorts`: the packets come in the order of time, whatever their order in the file, within `SORTED` of them.
+    ///
     /// # Errors
     /// The file cannot be read, or is no capture.
-    pub(super) fn open(path: &Path, interrupts: &Interrupts) -> Result<Self, Error> {
+    pub(super) fn open(path: &Path, sorts: bool, interrupts: &Interrupts) -> Result<Self, Error> {
         let reader = create_reader(BUFFER_BYTES, open_regular(path)?).map_err(|error| match error {
             PcapError::Eof => Error::file(path, "is empty"),
             PcapError::Incomplete(_) | PcapError::UnexpectedEof => {
@@ -72,16 +126,48 @@ impl Frames {
             capacity: BUFFER_BYTES,
             interfaces: Vec::new(),
             copies: Copies::default(),
+            lifetimes: Lifetimes::default(),
+            waiting: sorts.then(BinaryHeap::new),
+            is_over: false,
+            latest_ns: 0,
             interrupts,
             captured,
         })
     }
 
-    /// The next packet of TCP or UDP.
+    /// The next packet of TCP or UDP that is no copy, and its connection.
     ///
     /// # Errors
     /// The file is damaged, or of a link layer that is not known; the work is to end.
-    pub(super) fn next(&mut self) -> Result<Option<Segment>, Error> {
+    pub(super) fn next(&mut self) -> Result<Option<(Connection, Segment)>, Error> {
+        while let Some(Shown { segment, interface }) = self.next_in_order()? {
+            if self.copies.is_copy(&segment, interface.unwrap_or_default()) {
+                self.captured.copies += 1;
+            } else {
+                return Ok(Some((self.lifetimes.connection(&segment), segment)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn next_in_order(&mut self) -> Result<Option<Shown>, Error> {
+        let Some(mut waiting) = self.waiting.take() else { return self.read() };
+        while !self.is_over && waiting.len() < SORTED {
+            match self.read()? {
+                Some(shown) => {
+                    let place = (shown.segment.time_ns, self.captured.frames);
+                    waiting.push(Reverse(Waiting { place, shown }));
+                }
+                None => self.is_over = true,
+            }
+        }
+        let first = waiting.pop().map(|Reverse(first)| first.shown);
+        self.waiting = Some(waiting);
+        Ok(first)
+    }
+
+    /// The packet of TCP or UDP that stands next in the file.
+    fn read(&mut self) -> Result<Option<Shown>, Error> {
         loop {
             self.interrupts.after(1)?;
             let number = self.captured.frames + 1;
@@ -93,16 +179,15 @@ impl Frames {
                         Ok(Read::Other) => {}
                         Ok(Read::Packet(found, interface)) => {
                             self.captured.frames += 1;
-                            let Some(segment) = found else {
+                            let Some((segment, tunnels)) = found else {
                                 self.captured.others += 1;
                                 continue;
                             };
-                            let copies = &mut self.copies;
-                            if interface.is_some_and(|shown| copies.is_copy(&segment, shown)) {
-                                self.captured.copies += 1;
-                                continue;
-                            }
-                            return Ok(Some(segment));
+                            self.captured.tunnelled += u64::from(tunnels.is_some());
+                            self.captured.tunnels = self.captured.tunnels.and(tunnels);
+                            self.captured.unordered += u64::from(segment.time_ns < self.latest_ns);
+                            self.latest_ns = self.latest_ns.max(segment.time_ns);
+                            return Ok(Some(Shown { segment, interface }));
                         }
                         Err(problem) => return Err(self.refuse(number, &problem)),
                     }
@@ -191,8 +276,8 @@ fn packet(
     let interface = interfaces.get(id).ok_or("is of an interface that the file does not describe")?;
     let interface = interface.as_ref().map_err(|number| {
         format!(
-            "has link type {number}: read are Ethernet (1), Linux cooked (113, 276), raw IP (12, 101, 228, 229) and \
-             loopback (0, 108)"
+            "has link type {number}: read are Ethernet (1), Linux cooked (113, 276), raw IP (12, 101, 228, 229), loopback \
+             (0, 108), PPP (9, 50, 204), 802.11 (105, 127) and NFLOG (239)"
         )
     })?;
     let time_ns = ticks(interface).and_then(|ticks| time_ns(ticks, interface));

@@ -8,18 +8,21 @@
 
 mod copies;
 mod frames;
+mod layers;
+mod lifetimes;
 mod one_end;
 mod segment;
 mod survey;
 mod two_ends;
 
 pub use frames::Captured;
+pub use layers::Tunnels;
 
 use crate::{Error, Interrupts, PacketLogWriter, SampleTable, SampleWriter};
 use frames::Frames;
 use one_end::{Arrived, LogEntry, SenderView, pieces};
 use record::{Event, Record};
-use segment::{Kind, Segment};
+use segment::{Connection, Kind, Segment};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use survey::{Chosen, Survey, Surveyed};
@@ -97,6 +100,10 @@ pub struct CapturedFlow {
     pub turn_ns: Option<u64>,
     /// Smallest round-trip time that QUIC's spin bit tells, ns.
     pub spin_rtt_ns: Option<u64>,
+    /// From the first packet of the connection to the last one, ns since the first packet of all flows.
+    pub life_ns: (u64, u64),
+    /// From the first packet of data to the last one that was sent or arrived, likewise; none where there is none.
+    pub data_ns: Option<(u64, u64)>,
 }
 
 /// Flows that were seen in the same way, in a packet log of their own.
@@ -158,7 +165,7 @@ pub fn import_one(
         part.offloaded |= full.is_some_and(|full| found.largest_bytes > full);
         part.without_start += usize::from(!found.has_start);
         part.guessed += usize::from(known.is_none());
-        let number = part.add(&flow, found);
+        let number = part.add(&flow, found, first_ns);
         let view = match (role, is_tcp) {
             (Role::Sender, true) => View::Sender(SenderView::new(number, full, chosen.len())),
             _ => View::Count { arrived: Arrived::default(), sent: 0 },
@@ -166,10 +173,10 @@ pub fn import_one(
         let full = full.filter(|_| role == Role::Sender);
         flows.insert(flow.connection, (flow, (role, is_tcp), number, view, full));
     }
-    let mut frames = Frames::open(file, interrupts)?;
+    let mut frames = Frames::open(file, survey.sorts(), interrupts)?;
     let mut bound = PacketBound::of(file, interrupts);
-    while let Some(segment) = frames.next()? {
-        let Some((flow, key, number, view, full)) = flows.get_mut(&segment.connection()) else { continue };
+    while let Some((connection, segment)) = frames.next()? {
+        let Some((flow, key, number, view, full)) = flows.get_mut(&connection) else { continue };
         let Some(part) = parts.get_mut(key) else { continue };
         let is_data = segment.is_forward() == flow.is_forward;
         bound.take(&segment, full.filter(|_| is_data), frames.captured.frames)?;
@@ -180,6 +187,7 @@ pub fn import_one(
         match view {
             View::Sender(view) => {
                 part.acked += view.acked;
+                part.ambiguous += view.ambiguous;
                 part.missing_bytes += view.missing_bytes();
             }
             View::Count { arrived, .. } => part.missing_bytes += arrived.missing_bytes(),
@@ -265,6 +273,8 @@ struct Part {
     acks: u64,
     /// Packets of TCP that were acknowledged.
     acked: u64,
+    /// Packets that were sent more than once, of which nothing tells which copy was acknowledged.
+    ambiguous: u64,
     /// Payload that was acknowledged and is not in the capture.
     missing_bytes: u64,
     offloaded: bool,
@@ -301,6 +311,7 @@ impl Part {
             order: Order::default(),
             acks: 0,
             acked: 0,
+            ambiguous: 0,
             missing_bytes: 0,
             offloaded: false,
             without_start: 0,
@@ -310,8 +321,8 @@ impl Part {
     }
 
     /// Takes in a connection; its number as a flow.
-    fn add(&mut self, flow: &Chosen, found: &Surveyed) -> u32 {
-        self.flows.push(described(flow, found));
+    fn add(&mut self, flow: &Chosen, found: &Surveyed, first_ns: u64) -> u32 {
+        self.flows.push(described(flow, found, first_ns));
         self.flows.len() as u32
     }
 
@@ -362,6 +373,7 @@ impl Part {
         for one in told {
             match one {
                 LogEntry::Record(record) => {
+                    note_data(&mut self.flows, &record);
                     self.records += 1;
                     self.packets.write(&record)?;
                 }
@@ -402,6 +414,13 @@ impl Part {
             notes.push(
                 "no acknowledgement is of anything that was sent: what arrived is not known".to_owned(),
             );
+        }
+        if self.ambiguous > 0 {
+            notes.push(format!(
+                "{} packets were sent more than once, and without timestamps nothing tells which copy was acknowledged: \
+                 they count with the round-trip time before",
+                self.ambiguous
+            ));
         }
         notes.extend(missing(
             self.missing_bytes,
@@ -489,7 +508,22 @@ fn general_notes(others: usize, captured: &[Captured]) -> Vec<String> {
     let copies: u64 = captured.iter().map(|captured| captured.copies).sum();
     if copies > 0 {
         notes.push(format!(
-            "{copies} packets were captured on another interface before, which they passed too: these copies are left out"
+            "{copies} packets were captured before, on another interface that they passed or by a port mirror: these copies are \
+             left out"
+        ));
+    }
+    let tunnelled: u64 = captured.iter().map(|captured| captured.tunnelled).sum();
+    if tunnelled > 0 {
+        let tunnels = captured.iter().fold(Tunnels::default(), |sum, captured| sum.and(captured.tunnels));
+        notes.push(format!(
+            "{tunnelled} packets came through tunnels ({}): flows and sizes are those of the packets within",
+            tunnels.names().join(", ")
+        ));
+    }
+    let unordered: u64 = captured.iter().map(|captured| captured.unordered).sum();
+    if unordered > 0 {
+        notes.push(format!(
+            "{unordered} packets stand in the file behind later ones: they were sorted by time"
         ));
     }
     if captured.iter().any(|captured| captured.is_cut) {
@@ -509,7 +543,17 @@ fn missing(bytes: u64, so: &str) -> Option<String> {
     })
 }
 
-fn described(flow: &Chosen, found: &Surveyed) -> CapturedFlow {
+/// Notes in which time data was under way.
+fn note_data(flows: &mut [CapturedFlow], record: &Record) {
+    if matches!(record.event, Event::Send | Event::Deliver)
+        && let Some(flow) = flows.get_mut(record.flow as usize - 1)
+    {
+        let (first, last) = flow.data_ns.unwrap_or((record.time_ns, record.time_ns));
+        flow.data_ns = Some((first, last.max(record.time_ns)));
+    }
+}
+
+fn described(flow: &Chosen, found: &Surveyed, first_ns: u64) -> CapturedFlow {
     let [less, greater] = flow.connection.ends;
     let (from, to) = if flow.is_forward { (less, greater) } else { (greater, less) };
     let name = |end: segment::End| std::net::SocketAddr::new(end.address, end.port).to_string();
@@ -525,6 +569,8 @@ fn described(flow: &Chosen, found: &Surveyed) -> CapturedFlow {
         payload_bytes: found.payload_bytes[flow.direction()],
         turn_ns: found.turn_ns[flow.direction()],
         spin_rtt_ns: found.spin_rtt_ns(flow.direction()),
+        life_ns: (found.first_ns.saturating_sub(first_ns), found.last_ns.saturating_sub(first_ns)),
+        data_ns: None,
     }
 }
 
@@ -579,6 +625,10 @@ pub fn import_both(
     let shifted = |file: usize, time_ns: u64| time_ns as i64 - if file == 1 { shift_ns } else { 0 };
     let begins = [0, 1].map(|file| shifted(file, first_of(&surveys[file], &chosen)));
     let zero_ns = begins[0].min(begins[1]);
+    let mut described_flows: Vec<_> = chosen
+        .iter()
+        .map(|flow| described(flow, &surveys[0].connections[&flow.connection], zero_ns.max(0) as u64))
+        .collect();
     let ends = [0, 1].map(|file| {
         let last = |flow: &Chosen| surveys[file].connections[&flow.connection].last_ns;
         shifted(file, chosen.iter().map(last).max().unwrap_or(0))
@@ -588,13 +638,16 @@ pub fn import_both(
     let late = is_far(begins) || is_far(ends);
     let from_ns = if is_far(begins) { begins[0].max(begins[1]) } else { zero_ns };
     let to_ns = if is_far(ends) { ends[0].min(ends[1]) } else { i64::MAX };
-    let mut frames = [Frames::open(sender, interrupts)?, Frames::open(receiver, interrupts)?];
+    let mut frames = [
+        Frames::open(sender, surveys[0].sorts(), interrupts)?,
+        Frames::open(receiver, surveys[1].sorts(), interrupts)?,
+    ];
     let mut bounds = [sender, receiver].map(|file| PacketBound::of(file, interrupts));
     let mut next = [frames[0].next()?, frames[1].next()?];
     while let Some(file) = earlier(&next, shift_ns) {
-        let Some(segment) = next[file].take() else { break };
+        let Some((connection, segment)) = next[file].take() else { break };
         next[file] = frames[file].next()?;
-        let Some((flow, at_sender, matcher, seen)) = flows.get_mut(&segment.connection()) else { continue };
+        let Some((flow, at_sender, matcher, seen)) = flows.get_mut(&connection) else { continue };
         let at_ns = shifted(file, segment.time_ns);
         if at_ns < from_ns || at_ns > to_ns {
             continue;
@@ -610,6 +663,7 @@ pub fn import_both(
             matcher.received(way, at_ns, &segment, &mut |record| told.push(record));
         }
         for record in told {
+            note_data(&mut described_flows, &record);
             writer.write(&record)?;
         }
         let count = matcher.retransmissions;
@@ -636,7 +690,7 @@ pub fn import_both(
         name: "both".to_owned(),
         role: None,
         is_tcp: chosen.iter().any(|flow| flow.connection.is_tcp),
-        flows: chosen.iter().map(|flow| described(flow, &surveys[0].connections[&flow.connection])).collect(),
+        flows: described_flows,
         records,
         has_samples: true,
         first_ns: zero_ns.max(0) as u64,
@@ -677,9 +731,9 @@ fn is_swapped(surveys: &[Survey; 2], flow: Chosen) -> bool {
 const LATE_NS: i64 = 1_000_000_000;
 
 /// The file whose next packet comes first.
-fn earlier(next: &[Option<Segment>; 2], shift_ns: i64) -> Option<usize> {
+fn earlier(next: &[Option<(Connection, Segment)>; 2], shift_ns: i64) -> Option<usize> {
     let time = |file: usize| {
-        let segment = next[file].as_ref()?;
+        let (_, segment) = next[file].as_ref()?;
         Some(segment.time_ns as i64 - if file == 1 { shift_ns } else { 0 })
     };
     match (time(0), time(1)) {

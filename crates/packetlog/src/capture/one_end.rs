@@ -64,12 +64,19 @@ pub(super) fn pieces(payload_bytes: u32, full: Option<u32>) -> u64 {
 pub(super) struct Sent {
     pub(super) at_ns: u64,
     pub(super) number: u64,
+    /// Place of its payload in the sequence.
+    pub(super) begin: u64,
     pub(super) size_bytes: u32,
     pub(super) data_bytes: u32,
     pub(super) stamp: Option<u32>,
 }
 
 impl Sent {
+    /// Place behind its payload in the sequence.
+    pub(super) fn end(&self) -> u64 {
+        self.begin + u64::from(self.data_bytes)
+    }
+
     /// What happens to it at `time_ns`.
     pub(super) fn record(&self, flow: u32, event: Event, time_ns: u64) -> Record {
         let Self { number, size_bytes, data_bytes, .. } = *self;
@@ -77,11 +84,25 @@ impl Sent {
     }
 }
 
-/// A range of the sequence that was sent at once, and every time that it was.
+/// A packet that carried a piece, and what was told of it.
+#[derive(Clone, Copy, Debug)]
+struct Carrier {
+    sent: Sent,
+    is_lost: bool,
+    has_arrived: bool,
+}
+
+impl Carrier {
+    const fn new(sent: Sent) -> Self {
+        Self { sent, is_lost: false, has_arrived: false }
+    }
+}
+
+/// A range of the sequence, and every packet that carried it.
 #[derive(Clone, Debug)]
 struct Piece {
     end: u64,
-    sent: Vec<Sent>,
+    sent: Vec<Carrier>,
 }
 
 /// TCP at the end that sends.
@@ -107,6 +128,10 @@ pub(super) struct SenderView {
     pub(super) acked: u64,
     /// Up to where everything was acknowledged.
     acked_to: u64,
+    /// The latest round-trip time, ns.
+    rtt_ns: Option<u64>,
+    /// Packets that arrived and were sent more than once, where nothing tells which copy was acknowledged.
+    pub(super) ambiguous: u64,
 }
 
 impl SenderView {
@@ -128,6 +153,8 @@ impl SenderView {
             retransmissions: 0,
             acked: 0,
             acked_to: 0,
+            rtt_ns: None,
+            ambiguous: 0,
         }
     }
 
@@ -152,6 +179,7 @@ impl SenderView {
             let sent = Sent {
                 at_ns,
                 number: self.packets,
+                begin: from,
                 size_bytes: header_bytes + data_bytes,
                 data_bytes,
                 stamp: tcp.timestamps.map(|(value, _)| value),
@@ -160,10 +188,12 @@ impl SenderView {
             let fills = self.fills_hole(from, to);
             if from < self.next && !fills {
                 self.retransmissions += 1;
-                self.again(at_ns, from, sent, tell);
-            } else if self.pieces.len() < self.most_pieces {
-                self.pieces.insert(from, Piece { end: to, sent: vec![sent] });
-                self.in_flight_bytes += u64::from(data_bytes);
+                self.again(at_ns, from, to.min(self.next), sent, tell);
+            }
+            let new = if fills { from } else { from.max(self.next) };
+            if new < to && self.pieces.len() < self.most_pieces {
+                self.pieces.insert(new, Piece { end: to, sent: vec![Carrier::new(sent)] });
+                self.in_flight_bytes += to - new;
             }
             tell(LogEntry::Record(sent.record(self.flow, Event::Send, at_ns)));
         }
@@ -190,26 +220,52 @@ impl SenderView {
         true
     }
 
-    /// Payload was sent again: what was sent before counts as lost.
-    fn again(&mut self, at_ns: u64, from: u64, sent: Sent, tell: &mut impl FnMut(LogEntry)) {
-        let under_way = self.pieces.range_mut(..=from).next_back().filter(|(_, piece)| piece.end > from);
-        let Some((_, piece)) = under_way else {
+    /// Payload of `[from, to)` was sent again: what was sent before counts as lost.
+    fn again(&mut self, at_ns: u64, from: u64, to: u64, sent: Sent, tell: &mut impl FnMut(LogEntry)) {
+        self.cut(from);
+        self.cut(to);
+        let begins: Vec<u64> = self.pieces.range(from..to).map(|(&begin, _)| begin).collect();
+        if begins.is_empty() {
             // It had arrived, as a report of a duplicate may tell.
             let end = from + u64::from(sent.data_bytes);
             let piece = self.settled.entry(from).or_insert_with(|| Piece { end, sent: Vec::new() });
-            piece.sent.push(sent);
+            piece.sent.push(Carrier::new(sent));
             self.repeats += 1;
             self.forget();
             return;
-        };
-        if let Some(last) = piece.sent.last() {
-            tell(LogEntry::Record(Record { size_bytes: 0, ..last.record(self.flow, Event::Lost, at_ns) }));
         }
-        if self.repeats < 2 * self.most_pieces || !self.settled.is_empty() {
-            piece.sent.push(sent);
-            self.repeats += 1;
-            self.forget();
+        for begin in begins {
+            let last = self.pieces.get(&begin).and_then(|piece| piece.sent.last()).copied();
+            if let Some(last) = last.filter(|last| !last.is_lost) {
+                let lost = last.sent.record(self.flow, Event::Lost, at_ns);
+                tell(LogEntry::Record(Record { size_bytes: 0, ..lost }));
+                self.mark(&last.sent, |carrier| carrier.is_lost = true);
+            }
+            if (self.repeats < 2 * self.most_pieces || !self.settled.is_empty())
+                && let Some(piece) = self.pieces.get_mut(&begin)
+            {
+                piece.sent.push(Carrier::new(sent));
+                self.repeats += 1;
+                self.forget();
+            }
         }
+    }
+
+    /// Makes two pieces of the one that has `at` within it.
+    fn cut(&mut self, at: u64) {
+        let found = self.pieces.range_mut(..at).next_back().filter(|(_, piece)| at < piece.end);
+        let Some((_, piece)) = found else { return };
+        let rest = Piece { end: piece.end, sent: piece.sent.clone() };
+        piece.end = at;
+        self.repeats += rest.sent.len() - 1;
+        self.pieces.insert(at, rest);
+    }
+
+    /// Changes what is known of a packet in all pieces that are under way.
+    fn mark(&mut self, sent: &Sent, change: impl Fn(&mut Carrier)) {
+        let pieces = self.pieces.range_mut(sent.begin..sent.end());
+        let carriers = pieces.flat_map(|(_, piece)| &mut piece.sent);
+        carriers.filter(|carrier| carrier.sent.number == sent.number).for_each(change);
     }
 
     /// Forgets pieces that have arrived long ago, if too much is remembered.
@@ -283,23 +339,29 @@ impl SenderView {
             .take_while(|(_, piece)| piece.end <= right)
             .map(|(&begin, _)| begin)
             .collect();
+        let mut arrivals: Vec<(Sent, u64, bool)> = Vec::new();
         for begin in whole {
             let Some(mut piece) = self.pieces.remove(&begin) else { continue };
-            self.in_flight_bytes -= piece.end - begin;
-            // An echo older than what was sent again is of what was sent before.
-            let is_echoed = |sent: &Sent| {
-                sent.stamp.zip(echo).is_none_or(|(stamp, echo)| echo.wrapping_sub(stamp) as i32 >= 0)
-            };
-            let which = piece.sent.iter().rposition(is_echoed).unwrap_or(0);
-            let arrived = piece.sent.remove(which);
-            self.acked += 1;
-            self.tell_arrival(at_ns, &arrived, arrived.data_bytes, tell);
+            let bytes = piece.end - begin;
+            self.in_flight_bytes -= bytes;
+            let is_known = piece.sent.len() == 1
+                || piece.sent.iter().all(|carrier| carrier.sent.stamp.is_some()) && echo.is_some();
+            let arrived = piece.sent.remove(which(&piece.sent, left, right, echo)).sent;
+            match arrivals.last_mut() {
+                Some((last, sum, _)) if last.number == arrived.number => *sum += bytes,
+                _ => arrivals.push((arrived, bytes, is_known)),
+            }
             if !piece.sent.is_empty() {
                 if let Some(earlier) = self.settled.insert(begin, piece) {
                     self.repeats = self.repeats.saturating_sub(earlier.sent.len());
                 }
                 self.forget();
             }
+        }
+        for (arrived, bytes, is_known) in arrivals {
+            self.acked += 1;
+            self.mark(&arrived, |carrier| carrier.has_arrived = true);
+            self.tell_arrival(at_ns, &arrived, bytes as u32, is_known, tell);
         }
     }
 
@@ -310,20 +372,35 @@ impl SenderView {
             let Some(mut piece) = self.settled.remove(&begin) else { continue };
             let Some(arrived) = piece.sent.pop() else { continue };
             self.repeats = self.repeats.saturating_sub(1);
-            self.tell_arrival(at_ns, &arrived, 0, tell);
+            let is_known = arrived.sent.stamp.is_some();
+            self.tell_arrival(at_ns, &arrived.sent, 0, is_known, tell);
             if !piece.sent.is_empty() {
                 self.settled.insert(begin, piece);
             }
         }
     }
 
-    fn tell_arrival(&self, at_ns: u64, arrived: &Sent, new_bytes: u32, tell: &mut impl FnMut(LogEntry)) {
-        let rtt_ns = at_ns.saturating_sub(arrived.at_ns);
+    /// Tells the arrival of a packet. Where nothing tells which copy of the packet was acknowledged, the acknowledgement gives
+    /// no sample (RFC 6298 3), and the packet counts with the round-trip time of the one before.
+    fn tell_arrival(
+        &mut self,
+        at_ns: u64,
+        arrived: &Sent,
+        new_bytes: u32,
+        is_known: bool,
+        tell: &mut impl FnMut(LogEntry),
+    ) {
+        let since_ns = at_ns.saturating_sub(arrived.at_ns);
+        self.ambiguous += u64::from(!is_known);
+        let rtt_ns = if is_known { since_ns } else { self.rtt_ns.unwrap_or(since_ns) };
         tell(LogEntry::Record(Record { size_bytes: 0, ..arrived.record(self.flow, Event::Acked, at_ns) }));
         let delivered = arrived.record(self.flow, Event::Deliver, at_ns);
         let one_way_delay_ns = rtt_ns as i64;
         tell(LogEntry::Record(Record { data_bytes: new_bytes, one_way_delay_ns, ..delivered }));
-        tell(LogEntry::Sample("latest_rtt", "ms", rtt_ns as f64 / 1e6));
+        if is_known {
+            self.rtt_ns = Some(rtt_ns);
+            tell(LogEntry::Sample("latest_rtt", "ms", rtt_ns as f64 / 1e6));
+        }
     }
 
     fn tell_state(&self, before: (u64, u64), tell: &mut impl FnMut(LogEntry)) {
@@ -334,6 +411,22 @@ impl SenderView {
             tell(LogEntry::Sample("retransmissions", "packets", self.retransmissions as f64));
         }
     }
+}
+
+/// Which of the packets that carried a piece an acknowledgement of `[left, right)` means: the latest that it covers, and that
+/// is no later than its `echo`, if no arrival of it was told.
+fn which(sent: &[Carrier], left: u64, right: u64, echo: Option<u32>) -> usize {
+    // An echo older than what was sent again is of what was sent before.
+    let is_echoed = |carrier: &Carrier| {
+        let stamp = carrier.sent.stamp.zip(echo);
+        stamp.is_none_or(|(stamp, echo)| echo.wrapping_sub(stamp) as i32 >= 0)
+    };
+    let is_covered = |carrier: &Carrier| left <= carrier.sent.begin && carrier.sent.end() <= right;
+    let find = |fits: &dyn Fn(&Carrier) -> bool| sent.iter().rposition(|carrier| fits(carrier));
+    find(&|carrier| is_echoed(carrier) && is_covered(carrier) && !carrier.has_arrived)
+        .or_else(|| find(&|carrier| is_echoed(carrier) && !carrier.has_arrived))
+        .or_else(|| find(&is_echoed))
+        .unwrap_or(0)
 }
 
 /// Payload of a TCP sequence that has arrived.

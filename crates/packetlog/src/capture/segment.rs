@@ -1,6 +1,7 @@
 //! One captured packet, decoded as far as it was captured.
 
-use etherparse::{EtherType, IpNumber, LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpOptionsIterator};
+use super::layers::{Tunnels, innermost};
+use etherparse::{IpNumber, LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpOptionsIterator};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 
@@ -18,10 +19,12 @@ pub(super) struct End {
 }
 
 /// Two ends, whichever of them sends; the lesser is first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Connection {
     pub(super) ends: [End; 2],
     pub(super) is_tcp: bool,
+    /// Initial sequence number of a connection that is not the first one between these ends in the capture.
+    pub(super) opened: Option<u32>,
 }
 
 /// A packet of TCP or UDP.
@@ -62,6 +65,13 @@ pub(super) struct Tcp {
     pub(super) sacks: [Option<(u32, u32)>; 4],
 }
 
+impl Tcp {
+    /// Whether the packet is the first one of a set-up.
+    pub(super) const fn opens(&self) -> bool {
+        self.syn && self.ack.is_none()
+    }
+}
+
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Udp {
     /// Of the payload's first bytes and its length; none if too little was captured.
@@ -85,10 +95,11 @@ impl Segment {
         Some(hasher.finish())
     }
 
+    /// Return the first connection between the packet's ends.
     pub(super) fn connection(&self) -> Connection {
         let is_tcp = matches!(self.kind, Kind::Tcp(_));
         let ends = if self.from <= self.to { [self.from, self.to] } else { [self.to, self.from] };
-        Connection { ends, is_tcp }
+        Connection { ends, is_tcp, opened: None }
     }
 
     /// Whether it goes from the lesser end to the greater.
@@ -107,6 +118,12 @@ pub(super) enum Link {
     /// Linux's cooked captures.
     Sll,
     Sll2,
+    Ppp,
+    /// IEEE 802.11, and the same behind a radio's header.
+    Wifi,
+    Radiotap,
+    /// Linux's log of netfilter.
+    Nflog,
 }
 
 impl Link {
@@ -114,6 +131,10 @@ impl Link {
         match number {
             0 | 108 => Some(Self::Loopback),
             1 => Some(Self::Ethernet),
+            9 | 50 | 204 => Some(Self::Ppp),
+            105 => Some(Self::Wifi),
+            127 => Some(Self::Radiotap),
+            239 => Some(Self::Nflog),
             12 | 14 | 101 | 228 | 229 => Some(Self::Raw),
             113 => Some(Self::Sll),
             276 => Some(Self::Sll2),
@@ -122,15 +143,16 @@ impl Link {
     }
 }
 
-/// Decodes a frame of which `data` was captured; none if it is no TCP or UDP over IP, or too little was captured.
-pub(super) fn decode(link: Link, time_ns: u64, data: &[u8], original_bytes: u32) -> Option<Segment> {
-    let packet = match link {
-        Link::Ethernet => LaxSlicedPacket::from_ethernet(data).ok()?,
-        Link::Raw => LaxSlicedPacket::from_ip(data).ok()?,
-        Link::Loopback => LaxSlicedPacket::from_ip(data.get(4..)?).ok()?,
-        Link::Sll => LaxSlicedPacket::from_ether_type(ether_type(data.get(14..16)?)?, data.get(16..)?),
-        Link::Sll2 => LaxSlicedPacket::from_ether_type(ether_type(data.get(..2)?)?, data.get(20..)?),
-    };
+/// Decodes a frame of which `data` was captured, and the tunnels that it came through; none if it is no TCP or UDP over IP, or
+/// too little was captured.
+pub(super) fn decode(
+    link: Link,
+    time_ns: u64,
+    data: &[u8],
+    original_bytes: u32,
+) -> Option<(Segment, Tunnels)> {
+    let (inner, tunnels) = innermost(link, data)?;
+    let packet = LaxSlicedPacket::from_ip(inner).ok()?;
     let net = packet.net.as_ref()?;
     let (source, destination, header, stated_bytes, ecn, identification): (
         IpAddr,
@@ -188,7 +210,7 @@ pub(super) fn decode(link: Link, time_ns: u64, data: &[u8], original_bytes: u32)
     let payload_bytes =
         transport_bytes.checked_sub(header_bytes).filter(|&bytes| bytes <= LARGEST_PAYLOAD_BYTES)?;
     let ce = ecn == 3;
-    Some(Segment { time_ns, from, to, size_bytes, payload_bytes, ce, identification, kind })
+    Some((Segment { time_ns, from, to, size_bytes, payload_bytes, ce, identification, kind }, tunnels))
 }
 
 /// The interface that a cooked frame passed, as far as its header tells: Linux's number of it, or else which way it went.
@@ -196,12 +218,14 @@ pub(super) fn cooked_interface(link: Link, data: &[u8]) -> Option<u32> {
     match link {
         Link::Sll2 => Some(u32::from_be_bytes(data.get(4..8)?.try_into().ok()?)),
         Link::Sll => Some(u32::from(u16::from_be_bytes(data.get(0..2)?.try_into().ok()?))),
-        Link::Ethernet | Link::Loopback | Link::Raw => None,
+        Link::Ethernet
+        | Link::Loopback
+        | Link::Raw
+        | Link::Ppp
+        | Link::Wifi
+        | Link::Radiotap
+        | Link::Nflog => None,
     }
-}
-
-fn ether_type(bytes: &[u8]) -> Option<EtherType> {
-    Some(EtherType(u16::from_be_bytes(bytes.try_into().ok()?)))
 }
 
 /// A TCP header whose options may be cut off, and its length.

@@ -99,19 +99,10 @@ impl Survey {
     /// # Errors
     /// The file cannot be read, is no capture, or holds nothing that could be imported.
     pub(super) fn of(path: &Path, compares: bool, interrupts: &Interrupts) -> Result<Self, Error> {
-        let mut frames = Frames::open(path, interrupts)?;
-        let mut survey = Self::default();
-        while let Some(segment) = frames.next()? {
-            let found = survey
-                .connections
-                .entry(segment.connection())
-                .or_insert_with(|| Surveyed { first_ns: segment.time_ns, ..Surveyed::default() });
-            found.take_in(&segment, compares);
-            if survey.connections.len() > MOST_CONNECTIONS {
-                return Err(Error::file(path, format!("has more than {MOST_CONNECTIONS} connections")));
-            }
+        let mut survey = Self::read(path, false, compares, interrupts)?;
+        if survey.captured.unordered > 0 {
+            survey = Self::read(path, true, compares, interrupts)?;
         }
-        survey.captured = frames.captured;
         if survey.connections.values().all(|found| found.payload_bytes == [0, 0]) {
             let Captured { frames, is_cut, .. } = survey.captured;
             let cut = if is_cut { ", after which it is cut off" } else { "" };
@@ -119,6 +110,28 @@ impl Survey {
                 format!("has no data of TCP or UDP in its {frames} packets{cut}: nothing to import");
             return Err(Error::file(path, problem));
         }
+        Ok(survey)
+    }
+
+    /// Whether the file's packets have to be sorted.
+    pub(super) const fn sorts(&self) -> bool {
+        self.captured.unordered > 0
+    }
+
+    fn read(path: &Path, sorts: bool, compares: bool, interrupts: &Interrupts) -> Result<Self, Error> {
+        let mut frames = Frames::open(path, sorts, interrupts)?;
+        let mut survey = Self::default();
+        while let Some((connection, segment)) = frames.next()? {
+            let found = survey
+                .connections
+                .entry(connection)
+                .or_insert_with(|| Surveyed { first_ns: segment.time_ns, ..Surveyed::default() });
+            found.take_in(&segment, compares);
+            if survey.connections.len() > MOST_CONNECTIONS {
+                return Err(Error::file(path, format!("has more than {MOST_CONNECTIONS} connections")));
+            }
+        }
+        survey.captured = frames.captured;
         Ok(survey)
     }
 

@@ -155,7 +155,7 @@ impl Matcher {
         }
         let (size_bytes, data_bytes) = (segment.size_bytes, if way == 0 { segment.payload_bytes } else { 0 });
         let number = self.number(way);
-        let sent = Sent { at_ns, number, size_bytes, data_bytes, stamp: None };
+        let sent = Sent { at_ns, number, begin: 0, size_bytes, data_bytes, stamp: None };
         tell(sent.record(self.flow, SENT[way], at_ns));
         if let Some(identity) = Identity::of(segment) {
             self.whole[way].push(identity, sent);
@@ -171,7 +171,8 @@ impl Matcher {
         for (from, to) in split(begin, end, self.full) {
             let (number, data_bytes) = (self.number(0), (to - from) as u32);
             let stamp = tcp.timestamps.map(|(value, _)| value);
-            let sent = Sent { at_ns, number, size_bytes: header_bytes + data_bytes, data_bytes, stamp };
+            let size_bytes = header_bytes + data_bytes;
+            let sent = Sent { at_ns, number, begin: from, size_bytes, data_bytes, stamp };
             self.retransmissions += u64::from(from < self.highest);
             self.highest = self.highest.max(to);
             tell(sent.record(self.flow, Event::Send, at_ns));
@@ -290,7 +291,8 @@ mod tests {
     #[test]
     fn what_never_arrives_takes_no_memory_without_end() {
         const MOST: usize = 8;
-        let sent = |number| Sent { at_ns: number, number, size_bytes: 100, data_bytes: 100, stamp: None };
+        let sent =
+            |number| Sent { at_ns: number, number, begin: 0, size_bytes: 100, data_bytes: 100, stamp: None };
         let mut way = UnderWay::new(MOST);
         for number in 0..1_000 {
             way.push(number % 100, sent(number));

@@ -114,7 +114,8 @@ fn a_packet_that_passes_several_interfaces_counts_once() {
     }
     let (records, found) = notes(&cooked(&passing), Role::Sender);
     assert_eq!(records, 40);
-    let copies = "40 packets were captured on another interface before, which they passed too: these copies are left out";
+    let copies = "40 packets were captured before, on another interface that they passed or by a port mirror: these copies are \
+                  left out";
     assert!(found.iter().any(|note| note == copies), "{found:?}");
     // the same interface shows the same packet again: it was sent again
     let first = passing[0].clone();

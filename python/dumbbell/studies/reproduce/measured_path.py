@@ -56,9 +56,13 @@ def measured_paths(measured: MeasuredSet) -> tuple[list[MeasuredPath], list[str]
     left = [
         f"{run.label}: its path is not known: its packets are in no log" for run in measured.runs if run not in runs
     ]
-    seen = [found for run in runs if (found := _seen(run)) is not None]
+    looks = [_seen(run) for run in runs]
+    seen = [look for look in looks if isinstance(look, Seen)]
     if not seen:
-        return [], left + [f"{run.label}: its path is not known: {_why_unseen(run)}: --path gives one" for run in runs]
+        return [], left + [
+            f"{run.label}: its path is not known: {look}: --path gives one"
+            for run, look in zip(runs, looks, strict=True)
+        ]
     model = _seen_path(measured, seen)
     how = "intervals" if all(run.view is TOTALS for run in runs) else "the packets"
     return _scheduled(MeasuredPath(model, tuple(runs), how, _data_ms(model), False), measured), left
@@ -82,16 +86,13 @@ def _scheduled(path: MeasuredPath, measured: MeasuredSet, used: Sequence[str] = 
     return found
 
 
-def _seen(run: MeasuredRun) -> Seen | None:
+def _seen(run: MeasuredRun) -> Seen | str:
+    """Return what a run shows of its path, or why it does not show it."""
     if run.view is TOTALS:
         return seen_in_totals(run.folder)
-    return None if run.view is RECEIVER else seen_in_packets(run.packets, by_sender=run.view.sees_sender)
-
-
-def _why_unseen(run: MeasuredRun) -> str:
     if run.view is RECEIVER:
         return "a capture at the receiver has no round trips"
-    return "its intervals have no RTT, or are too few" if run.view is TOTALS else "it did not send enough to tell it"
+    return seen_in_packets(run.packets, by_sender=run.view.sees_sender)
 
 
 def _of_mahimahi(measured: MeasuredSet) -> tuple[list[MeasuredPath], list[str]]:

@@ -22,13 +22,15 @@ _FIELDS = ("transferred", "delivered")
 """What was handed to the kernel, and what was acknowledged, which `ss` tells."""
 
 
-def seen_in_totals(folder: Entry) -> Seen | None:
-    """Return what the samples of a run show of its path; None if they have no RTT, or too few intervals."""
+def seen_in_totals(folder: Entry) -> Seen | str:
+    """Return what the samples of a run show of its path, or why they do not show it."""
     samples = read_samples(kept_files(folder).get(FLOWS))
     rtts = [values for _, values in samples.get("srtt", {}).values()]
     rates = _rates_mbps(samples)
     if not rtts or not len(rates):
-        return None
+        return "its intervals have no RTT, or are too few"
+    if not float(np.percentile(rates, _RATE_PERCENTILE)) > 0.0:
+        return "nothing was sent in most of its intervals: the sender was idle"
     rtt = np.concatenate(rtts)
     least = float(rtt.min())
     lost = sum(int(values[-1]) for _, values in samples.get("retransmissions", {}).values() if len(values))
