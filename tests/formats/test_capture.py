@@ -354,7 +354,7 @@ BAD = [
     (b"\xd4\xc3\xb2", "bad.pcap: is cut off in its header"),
     (b"no capture at all, but long enough", "bad.pcap: is no capture: it begins neither as pcap nor as pcapng"),
     (header(1) + record(60, bytes(60)), "bad.pcap: has no data of TCP or UDP in its 1 packets: nothing to import"),
-    (header(127) + record(60, bytes(60)), "bad.pcap: packet 1 has link type 127: read are Ethernet (1), Linux cooked"),
+    (header(147) + record(60, bytes(60)), "bad.pcap: packet 1 has link type 147: read are Ethernet (1), Linux cooked"),
     (
         header(101) + record(0x7F000000) + bytes(99),
         "bad.pcap: has no data of TCP or UDP in its 0 packets, after which it",

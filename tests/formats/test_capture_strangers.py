@@ -17,20 +17,23 @@ SIZE = 1000
 
 def connection(at_ns: int, count: int, port: int = 1000, initial: int = 1000, idle_ns: int = 0) -> list[Packet]:
     """Return a transfer at its sender: 1000 bytes every 10 ms, RTT 40 ms; its end comes `idle_ns` later."""
-    common = {"ident": 0, "port": port}
-    found = [
-        (at_ns, Tcp(True, initial, syn=True, mss=1460, **common)),
-        (at_ns + 40 * MS, Tcp(False, 5000, initial + 1, syn=True, mss=1460, **common)),
-        (at_ns + 40 * MS + 1000, Tcp(True, initial + 1, 5001, **common)),
-    ]
-    begin_ns = at_ns + 41 * MS
+    found = set_up(initial)
     for number in range(count):
-        first, sent_ns = initial + 1 + number * SIZE, begin_ns + number * 10 * MS
-        found.append((sent_ns, Tcp(True, first, 5001, SIZE, **common)))
-        found.append((sent_ns + 40 * MS, Tcp(False, 5001, first + SIZE, **common)))
-    end_ns = begin_ns + count * 10 * MS + 40 * MS + idle_ns
-    found.append((end_ns, Tcp(True, initial + 1 + count * SIZE, 5001, fin=True, **common)))
-    return packets(found)
+        first, sent_ns = initial + 1 + number * SIZE, (41 + number * 10) * MS
+        found.append((sent_ns, Tcp(True, first, 5001, SIZE)))
+        found.append((sent_ns + 40 * MS, Tcp(False, 5001, first + SIZE)))
+    end_ns = (81 + count * 10) * MS + idle_ns
+    found.append((end_ns, Tcp(True, initial + 1 + count * SIZE, 5001, fin=True)))
+    return packets((at_ns + later_ns, replace(segment, port=port)) for later_ns, segment in found)
+
+
+def set_up(initial: int = 1000) -> list[tuple[int, Tcp]]:
+    """Return the set-up of a connection at its sender, without timestamps."""
+    return [
+        (0, Tcp(True, initial, syn=True, mss=1460)),
+        (40 * MS, Tcp(False, 5000, initial + 1, syn=True, mss=1460)),
+        (40 * MS + 1000, Tcp(True, initial + 1, 5001)),
+    ]
 
 
 def packets(segments: Iterable[tuple[int, Tcp]]) -> list[Packet]:
@@ -60,7 +63,7 @@ def test_connections_one_after_the_other_have_their_own_times_and_never_compete(
 ) -> None:
     run = imported(dumbbell, folder, connection(0, 100) + connection(100 * S, 100, port=1001))
     assert [flow["goodput_mbps"] for flow in run["flows"]] == pytest.approx([0.8, 0.8], rel=0.06)
-    assert run["network"]["jain"] is None
+    assert run["network"]["jain_index"] is None
     assert all(flow["competing_share"] is None for flow in run["flows"])
 
 
@@ -83,7 +86,7 @@ def test_a_set_up_on_the_same_ports_begins_a_new_connection(dumbbell: Dumbbell, 
 def test_an_acknowledgement_of_a_packet_that_was_sent_twice_gives_no_round_trip_time(
     dumbbell: Dumbbell, folder: Path
 ) -> None:
-    found = [(0, Tcp(True, 1000, syn=True, mss=1460)), (40 * MS, Tcp(False, 5000, 1001, syn=True, mss=1460))]
+    found = set_up()
     for number in range(20):
         first, sent_ns = 1001 + number * SIZE, (100 + 50 * number) * MS
         found += [(sent_ns, Tcp(True, first, 5001, SIZE)), (sent_ns + 40 * MS, Tcp(False, 5001, first + SIZE))]
@@ -99,7 +102,7 @@ def test_an_acknowledgement_of_a_packet_that_was_sent_twice_gives_no_round_trip_
 def test_a_retransmission_of_another_size_delivers_each_byte_once(
     dumbbell: Dumbbell, folder: Path, new_bytes: int
 ) -> None:
-    found = [(0, Tcp(True, 1000, syn=True, mss=1460)), (40 * MS, Tcp(False, 5000, 1001, syn=True, mss=1460))]
+    found = set_up()
     found += [((100 + number) * MS, Tcp(True, 1001 + 100 * number, 5001, 100)) for number in range(10)]
     joined = SIZE + new_bytes
     found += [(600 * MS, Tcp(True, 1001, 5001, joined)), (640 * MS, Tcp(False, 5001, 1001 + joined))]
@@ -112,7 +115,7 @@ def test_a_retransmission_of_another_size_delivers_each_byte_once(
 
 
 def test_a_retransmission_in_two_halves_delivers_each_byte_once(dumbbell: Dumbbell, folder: Path) -> None:
-    found = [(0, Tcp(True, 1000, syn=True, mss=1460)), (40 * MS, Tcp(False, 5000, 1001, syn=True, mss=1460))]
+    found = set_up()
     found += [(100 * MS, Tcp(True, 1001, 5001, 1000)), (101 * MS, Tcp(True, 2001, 5001, 1000))]
     found += [(400 * MS, Tcp(True, 1001, 5001, 500)), (401 * MS, Tcp(True, 1501, 5001, 500))]
     found += [(441 * MS, Tcp(False, 5001, 3001))]
