@@ -19,7 +19,6 @@ pub use frames::Captured;
 pub use layers::Tunnels;
 
 use crate::{Error, Interrupts, PacketLogWriter, SampleTable, SampleWriter};
-use frames::Frames;
 use one_end::{Arrived, LogEntry, SenderView, pieces};
 use record::{Event, Record};
 use segment::{Connection, Kind, Segment};
@@ -173,7 +172,7 @@ pub fn import_one(
         let full = full.filter(|_| role == Role::Sender);
         flows.insert(flow.connection, (flow, (role, is_tcp), number, view, full));
     }
-    let mut frames = Frames::open(file, survey.sorts(), interrupts)?;
+    let mut frames = survey.open(file, interrupts)?;
     let mut bound = PacketBound::of(file, interrupts);
     while let Some((connection, segment)) = frames.next()? {
         let Some((flow, key, number, view, full)) = flows.get_mut(&connection) else { continue };
@@ -625,10 +624,8 @@ pub fn import_both(
     let shifted = |file: usize, time_ns: u64| time_ns as i64 - if file == 1 { shift_ns } else { 0 };
     let begins = [0, 1].map(|file| shifted(file, first_of(&surveys[file], &chosen)));
     let zero_ns = begins[0].min(begins[1]);
-    let mut described_flows: Vec<_> = chosen
-        .iter()
-        .map(|flow| described(flow, &surveys[0].connections[&flow.connection], zero_ns.max(0) as u64))
-        .collect();
+    let describe = |flow| described(flow, &surveys[0].connections[&flow.connection], zero_ns.max(0) as u64);
+    let mut described_flows: Vec<_> = chosen.iter().map(describe).collect();
     let ends = [0, 1].map(|file| {
         let last = |flow: &Chosen| surveys[file].connections[&flow.connection].last_ns;
         shifted(file, chosen.iter().map(last).max().unwrap_or(0))
@@ -638,10 +635,7 @@ pub fn import_both(
     let late = is_far(begins) || is_far(ends);
     let from_ns = if is_far(begins) { begins[0].max(begins[1]) } else { zero_ns };
     let to_ns = if is_far(ends) { ends[0].min(ends[1]) } else { i64::MAX };
-    let mut frames = [
-        Frames::open(sender, surveys[0].sorts(), interrupts)?,
-        Frames::open(receiver, surveys[1].sorts(), interrupts)?,
-    ];
+    let mut frames = [surveys[0].open(sender, interrupts)?, surveys[1].open(receiver, interrupts)?];
     let mut bounds = [sender, receiver].map(|file| PacketBound::of(file, interrupts));
     let mut next = [frames[0].next()?, frames[1].next()?];
     while let Some(file) = earlier(&next, shift_ns) {

@@ -422,7 +422,7 @@ fn which(sent: &[Carrier], left: u64, right: u64, echo: Option<u32>) -> usize {
         stamp.is_none_or(|(stamp, echo)| echo.wrapping_sub(stamp) as i32 >= 0)
     };
     let is_covered = |carrier: &Carrier| left <= carrier.sent.begin && carrier.sent.end() <= right;
-    let find = |fits: &dyn Fn(&Carrier) -> bool| sent.iter().rposition(|carrier| fits(carrier));
+    let find = |fits: &dyn Fn(&Carrier) -> bool| sent.iter().rposition(fits);
     find(&|carrier| is_echoed(carrier) && is_covered(carrier) && !carrier.has_arrived)
         .or_else(|| find(&|carrier| is_echoed(carrier) && !carrier.has_arrived))
         .or_else(|| find(&is_echoed))

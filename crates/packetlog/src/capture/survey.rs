@@ -113,9 +113,9 @@ impl Survey {
         Ok(survey)
     }
 
-    /// Whether the file's packets have to be sorted.
-    pub(super) const fn sorts(&self) -> bool {
-        self.captured.unordered > 0
+    /// Open the same file again; its packets come in the order of time.
+    pub(super) fn open(&self, path: &Path, interrupts: &Interrupts) -> Result<Frames, Error> {
+        Frames::open(path, self.captured.unordered > 0, interrupts)
     }
 
     fn read(path: &Path, sorts: bool, compares: bool, interrupts: &Interrupts) -> Result<Self, Error> {
