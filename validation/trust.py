@@ -22,7 +22,7 @@ from validation.fidelity.published_check import load
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PAGES = DOCS / "schemes"
-AGREEMENT = ("agreement", "agreement-more", "agreement-learned", "agreement-steps")
+AGREEMENT = ("agreement", "agreement-more", "agreement-learned", "agreement-steps", "agreement-reordering")
 REPORTS = {"seed-california": "Pantheon, January 2018", "seed-brazil": "Pantheon, September 2018"}
 NOT_SCHEMES = ("README", "defaults")
 OPENING = "<!-- trust: written by `python -m validation.trust --write` -->"
