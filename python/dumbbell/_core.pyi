@@ -372,7 +372,14 @@ def import_raw_logs(
     """
 
 def read_compressed(file: str, most: int) -> bytes:
-    """The bytes of a file, which may be compressed (gzip, xz, Zstandard); an error if they are more than `most`."""
+    """Return the bytes of a file, which may be compressed (gzip, bzip2, xz, Zstandard).
+
+    Raises:
+        Error: they are more than `most`, or the file cannot be read.
+    """
+
+def read_head(file: str, most: int) -> bytes:
+    """Return the first bytes of a file, which may be compressed; at most `most`."""
 
 def export_pantheon(packets: Log, data: str, ack: str, init_us: int) -> None:
     """Writes a packet log as Pantheon's merged logs of both directions; time 0 is `init_us` after 1970."""

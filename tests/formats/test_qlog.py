@@ -204,9 +204,15 @@ SENT = {"time": 1, "name": "transport:packet_sent", "data": {"header": {"packet_
         ("", "bad.qlog: is empty"),
         ("not a log", "bad.qlog: is no qlog: it begins with neither a JSON object nor a record separator"),
         ('{"hello": 1}', "bad.qlog: is no qlog: it has neither `qlog_version` nor `file_schema`"),
-        ('\x1e{"qlog_version": "0.3", "trace": {}}\n\x1e{"time": 1,', "bad.qlog:2: is not valid JSON: EOF"),
+        (
+            '\x1e{"qlog_version": "0.3", "trace": {}}\n\x1e{"time": 1,',
+            "bad.qlog: no packet of the application was sent in it (the file is cut off in line 2: ",
+        ),
         ('{"qlog_version": "0.3",\n "traces": [', "bad.qlog:2: is not valid JSON: EOF while parsing a list"),
-        ('\x1e{"qlog_version": "0.3", "trace": {}}\n\x1e{"name": "a:b"}\n', "bad.qlog:2: has no number `time`"),
+        (
+            '\x1e{"qlog_version": "0.3", "trace": {}}\n\x1e{"name": "a:b"}\n',
+            "bad.qlog: no packet of the application was sent in it (1 event is left out, in line 2: ",
+        ),
     ],
 )
 def test_one_bad_qlog_does_not_cost_the_others(dumbbell: Dumbbell, folder: Path, content: str, complaint: str) -> None:
@@ -276,6 +282,16 @@ def test_acks_in_packets_of_unknown_type_are_taken(dumbbell: Dumbbell, folder: P
     assert (flow["packets_sent"], flow["packets_delivered"], flow["packet_loss_rate"]) == (10, 8, 1 / 9)
 
 
+def test_a_qlog_that_is_cut_off_says_so(dumbbell: Dumbbell, folder: Path) -> None:
+    write_sequence(folder / "cut.sqlog", [{"qlog_version": "0.3", "trace": {}}, SENT, ack(40, 1, (1, 1)), SENT])
+    with (folder / "cut.sqlog").open("r+b") as file:
+        file.truncate((folder / "cut.sqlog").stat().st_size - 9)
+    done = dumbbell("import", "qlog", "cut.sqlog", "--out", "out")
+    assert done.stderr == "note: cut, run 1: the file is cut off in line 4: read is what stands before\n"
+    (run,) = show(dumbbell, "out")["runs"]
+    assert (run["flows"][0]["packets_sent"], run["flows"][0]["rtt_min_ms"]) == (1, 39.0)
+
+
 def test_a_trace_of_the_receiver_says_whose_numbers_it_has(dumbbell: Dumbbell, folder: Path) -> None:
     header = {"qlog_version": "0.3", "trace": {"vantage_point": {"type": "client"}}}
     data = [packet(100 + n, "transport:packet_received", n, raw={"length": 1200}) for n in range(20)]
@@ -331,7 +347,7 @@ dumbbell: argument --draft: unknown `0.4` (did you mean `0.3`?): allowed are 0.3
         (("import", "qlog", "nowhere", "--out", "q"), snapshot("dumbbell: nowhere: no such file or directory")),
         (
             ("import", "qlog", "out", "--out", "q"),
-            snapshot("dumbbell: out: there is no file in it that ends in .qlog or .sqlog"),
+            snapshot("dumbbell: out: there is no file in it that ends in .qlog or .sqlog or has such content"),
         ),
     ],
 )

@@ -104,6 +104,20 @@ def test_a_log_that_becomes_thousands_of_times_as_long_is_refused(dumbbell: Dumb
     assert not list(folder.glob(".out*"))
 
 
+@pytest.mark.parametrize(
+    ("kind", "name"), [("iperf3", "bomb.json.gz"), ("ss", "bomb.log.gz"), ("qlog", "bomb.qlog.gz")]
+)
+def test_a_small_file_that_becomes_a_large_one_is_refused(
+    dumbbell: Dumbbell, folder: Path, kind: str, name: str
+) -> None:
+    compressed(folder / name, b" " * 9_999 + b"\n", 30_000, b"{")
+    done = dumbbell("import", kind, name, "--out", "out", expect=2)
+    assert done.stderr.count("\n") == 1
+    assert name in done.stderr
+    assert "268435456" in done.stderr or "256 MiB" in done.stderr
+    assert not (folder / "out").exists()
+
+
 def test_a_capture_of_segments_that_become_millions_of_packets_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
     # 11 MB with an announced segment of one byte were 6,500,000,000 packets.
     write_pcap(folder / "tiny.pcap", offloaded(1, 900), snaplen=64)
@@ -143,8 +157,8 @@ def test_an_export_that_finds_the_disk_full_names_its_output(folder: Path, name:
 @pytest.mark.parametrize(
     ("words", "file"),
     [
-        (("iperf3", "a.json"), "parts/0/flows.parquet"),
-        (("iperf3", "all"), "parts/0/flows.parquet"),
+        (("iperf3", "a.json"), "parts/0/1/flows.parquet"),
+        (("iperf3", "all"), "parts/0/1/flows.parquet"),
         (("pcap", "a.pcap"), "parts/0/tcp-sent/packets.parquet"),
         (("mahimahi", "a.log"), "packets.parquet"),
     ],

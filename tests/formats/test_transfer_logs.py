@@ -4,7 +4,7 @@ import itertools
 import json
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from support.commands.command import Dumbbell, show
-from support.inputs.transfer_logs import REPORT, SS_LOG, events, ss_lines
+from support.inputs.transfer_logs import REPORT, SS_LOG, events, interval, ss_lines
 from support.told import told
 from support.waiting import TIMEOUT_S
 
@@ -64,11 +64,11 @@ def test_a_tcp_transfer_of_iperf3(dumbbell: Dumbbell, folder: Path, reverse: boo
         received = stream["receiver"]["bytes"]
         assert flow["data_bytes_delivered"] == pytest.approx(received, rel=0.1)
         assert flow["goodput_mbps"] == pytest.approx(stream["receiver"]["bits_per_second"] / 1e6, rel=0.15)
+        assert flow["retransmissions"] == stream["sender"]["retransmits"]
         assert [flow[metric] for metric in UNKNOWN] == [None] * len(UNKNOWN)
         if reverse:
-            assert (flow["retransmissions"], flow["mean_srtt_ms"], flow["mean_cwnd_bytes"]) == (None, None, None)
+            assert (flow["mean_srtt_ms"], flow["mean_cwnd_bytes"]) == (None, None)
         else:
-            assert flow["retransmissions"] == stream["sender"]["retransmits"]
             assert 0 < flow["mean_srtt_ms"] < 50
             windows = [part["snd_cwnd"] for interval in said["intervals"] for part in interval["streams"]]
             assert min(windows) <= flow["mean_cwnd_bytes"] <= max(windows)
@@ -106,6 +106,119 @@ def test_numbers_of_a_report_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
     assert (run["flows"][0]["goodput_mbps"], run["flows"][0]["retransmissions"]) == (None, 7)
 
 
+def report(begins: Sequence[float], end: dict[str, Any], *, start: dict[str, Any] | None = None, **more: Any) -> str:  # noqa: ANN401
+    """A report of intervals of a second with 1,250,000 bytes, the first of which is omitted if it begins twice."""
+    parts = [interval(at, at + 1, 1_250_000, **more) for at in begins]
+    streams = [{key: {"socket": 5, "start": 0} | side for key, side in end.items()}]
+    told = {"start": REPORT["start"] | (start or {}), "intervals": parts, "end": {"streams": streams}}
+    return json.dumps(told)
+
+
+SENT, RECEIVED = {"end": 4, "bytes": 5_000_000, "retransmits": 3}, {"end": 4, "bytes": 5_000_000}
+GOOD = report(range(4), {"sender": SENT, "receiver": RECEIVED})
+"""10 Mbit/s."""
+
+
+def measures(dumbbell: Dumbbell, folder: Path, content: str | bytes) -> tuple[Any, Any, Any, list[str]]:
+    """Return goodput, bytes, retransmissions and notes of the only flow of a report."""
+    name = f"t{next(_numbers)}.json"
+    (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    run = imported(dumbbell, "iperf3", name)
+    (flow,) = run["flows"]
+    return flow["goodput_mbps"], flow["data_bytes_delivered"], flow["retransmissions"], run["notes"]
+
+
+WRITTEN = "written by the sender of the data (TCP): intervals are of what it handed to the kernel"
+
+
+def test_what_is_omitted_takes_no_time(dumbbell: Dumbbell, folder: Path) -> None:
+    told = json.loads(report([0, 0, 1, 2, 3], {"sender": SENT, "receiver": RECEIVED}))
+    told["intervals"][0]["streams"][0]["omitted"] = True
+    told["intervals"][1]["streams"][0]["start"] = 0.999954  # the end of what was omitted
+    omitted = "what iperf3 omitted at the beginning (-O) does not count"
+    assert measures(dumbbell, folder, json.dumps(told)) == (10.0, 5_000_000, 3, [omitted, WRITTEN])
+
+
+def test_goodput_is_over_the_time_of_the_receiver(dumbbell: Dumbbell, folder: Path) -> None:
+    # `seconds` is the sender's up to 3.9 at least
+    received = RECEIVED | {"end": 5, "seconds": 4}
+    assert measures(dumbbell, folder, report(range(4), {"sender": SENT, "receiver": received})) == (
+        8.0, 5_000_000, 3, [WRITTEN],
+    )  # fmt: skip
+
+
+def test_totals_at_the_end_win_over_intervals_and_a_note_says_so(dumbbell: Dumbbell, folder: Path) -> None:
+    sent = SENT | {"bytes": 4_000_000}
+    goodput, _, retransmissions, notes = measures(
+        dumbbell, folder, report(range(4), {"sender": sent, "receiver": RECEIVED}, retransmits=5)
+    )
+    assert (goodput, retransmissions) == (10.0, 3)
+    assert notes[:2] == [
+        "stream 1: its intervals add up to 5000000 bytes, its end states 4000000, which counts",
+        "stream 1: its intervals add up to 20 retransmissions, its end states 3, which counts",
+    ]
+
+
+def test_a_receiver_of_an_old_version_is_one_and_knows_what_the_sender_resent(dumbbell: Dumbbell, folder: Path) -> None:
+    test = {"protocol": "TCP", "reverse": 1}
+    told = json.loads(report(range(4), {"sender": SENT, "receiver": RECEIVED}, start={"test_start": test}))
+    for part in told["intervals"]:
+        del part["streams"][0]["sender"]
+    note = "written by the receiver of the data (TCP)"
+    assert measures(dumbbell, folder, json.dumps(told)) == (10.0, 5_000_000, 3, [note])
+    # the server of a test without -R receives too
+    told["start"] |= {"accepted_connection": {"host": "10.0.0.1"}, "test_start": test | {"reverse": 0}}
+    assert measures(dumbbell, folder, json.dumps(told))[3] == [note]
+
+
+def test_an_interrupted_test_counts_as_far_as_it_went(dumbbell: Dumbbell, folder: Path) -> None:
+    test = {"protocol": "TCP", "reverse": 0, "duration": 10}
+    told = json.loads(report(range(4), {"sender": SENT, "receiver": {"bytes": 0}}, start={"test_start": test}))
+    unknown = "1 of 1 streams end without the receiver's report: what arrived is not known"
+    said = "iperf3 says: interrupt - the client has terminated: 4 of 10 s were measured"
+    content = json.dumps(told | {"error": "interrupt - the client has terminated"})
+    assert measures(dumbbell, folder, content) == (None, None, 3, [unknown, WRITTEN, said])
+    # a stream of events that stops
+    lines = "".join(events().splitlines(keepends=True)[:-1])
+    *_, notes = measures(dumbbell, folder, lines + '{"event":"end","da')
+    assert notes[2] == "the report has no end: 4 s were measured"
+    assert notes[3].startswith("what is damaged at line 5 is left out: not valid JSON")
+
+
+@pytest.mark.parametrize(
+    ("content", "notes"),
+    [
+        ((GOOD + GOOD).encode(), ["the reports in lines 1 and 1 are of the same test, which counts once"]),
+        (f"[{GOOD},\n{GOOD}]".encode(), ["the reports in lines 1 and 1 are of the same test, which counts once"]),
+        (
+            f"warning: a flag\nagain\n{GOOD}\niperf Done.".encode(),
+            ["what is no JSON is left out: line 1 (`warning: a flag`) and 2 more"],
+        ),
+        (
+            (GOOD + '\n{"error": "unable to connect"}').encode(),
+            ["the report in line 2 is left out: iperf3 says: unable to connect"],
+        ),
+        ((GOOD + "\0" * 512).encode(), []),
+        (b"\xff\xfe" + GOOD.encode("utf-16-le"), []),
+        (b"\xfe\xff" + GOOD.encode("utf-16-be"), []),
+        (b"\xef\xbb\xbf" + GOOD.encode(), []),
+    ],
+)
+def test_what_stands_around_a_report_does_not_refuse_it(
+    dumbbell: Dumbbell, folder: Path, content: bytes, notes: list[str]
+) -> None:
+    assert measures(dumbbell, folder, content) == (10.0, 5_000_000, 3, [WRITTEN, *notes])
+
+
+def test_two_tests_in_a_file_are_two_runs(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "t.json").write_text(f"{GOOD}\n{json.dumps(REPORT)}\n{events()}")
+    dumbbell("import", "iperf3", "t.json", "--out", "out")
+    runs = show(dumbbell, "out")["runs"]
+    # the events are of the same test as the second report
+    assert [run["scheme"] for run in runs] == ["t-1", "t-2"]
+    assert [run["flows"][0]["goodput_mbps"] for run in runs] == [10.0, 15.0]
+
+
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
@@ -120,7 +233,12 @@ def test_numbers_of_a_report_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
         ),
         ("{}", "bad.json: is no report of iperf3: needed are the keys start, intervals and end"),
         ('{"error": "unable to connect"}', "bad.json: iperf3 says: unable to connect"),
-        ('{"event": "start", "data": {}}\n{"event"', "bad.json:2: is no event of iperf3"),
+        (
+            '{"event": "start", "data": {}}\n{"event"',
+            "bad.json: is no report of iperf3: needed are the keys start, intervals and end "
+            "(what is damaged at line 2 is left out: not valid JSON",
+        ),
+        ("no JSON\n", "bad.json:1: is no JSON: needed is a report of iperf3 (`iperf3 -J`)"),
         (json.dumps(REPORT | {"intervals": []}), "bad.json: has no interval of any stream"),
         (
             json.dumps(REPORT | {"intervals": [{"streams": [{"socket": 5}]}]}),
@@ -131,7 +249,9 @@ def test_numbers_of_a_report_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
             (json.dumps(REPORT).replace("3000000", word), f"has the number {word}: allowed are finite ones")
             for word in ("NaN", "Infinity", "-1e999")
         ),
-        (json.dumps(REPORT) + "\0", "bad.json: is no text: it has a NUL character"),
+        (json.dumps(REPORT).replace("iperf", "\0"), "bad.json: is no text: it has a NUL character"),
+        ("{" * 3 + "\n{" * 101, "has more than 100 damaged parts"),
+        (json.dumps(REPORT) + "{}" * 1_000, "bad.json:1: has more than 1000 reports"),
         (
             json.dumps(REPORT).replace("3000000", "1e300"),
             "bad.json: is not what iperf3 writes: `bytes` = 1e+300: allowed are numbers from 0 to 9.0072e+15",
@@ -142,7 +262,7 @@ def test_numbers_of_a_report_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
         ),
         (
             events() + '{"event": "x", "data": [' + "0," * 10_000_000 + "0]}",
-            "bad.json: has too many values: allowed are 10000000",
+            "bad.json:1: has too many values: allowed are 10000000",
         ),
     ],
 )

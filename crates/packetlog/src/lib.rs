@@ -36,6 +36,7 @@
 
 pub mod capture;
 mod columns;
+mod compressed;
 mod error;
 mod footer;
 mod groups;

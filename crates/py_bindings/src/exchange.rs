@@ -78,6 +78,13 @@ pub(crate) fn read_compressed(py: Python<'_>, file: PathBuf, most: u64) -> PyRes
     Ok(PyBytes::new(py, &bytes))
 }
 
+/// The first bytes of a file that may be compressed, at most `most`.
+#[pyfunction]
+pub(crate) fn read_head(py: Python<'_>, file: PathBuf, most: u64) -> PyResult<Bound<'_, PyBytes>> {
+    let bytes = py.detach(|| Input::open(file)?.head(most)).map_err(|cause: Error| error(cause))?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
 fn open(path: &Path, strict: bool, until: &Interrupts) -> Result<Input, Error> {
     let input = Input::open(path)?.until(until);
     Ok(if strict { input } else { input.leniently() })
@@ -246,6 +253,7 @@ pub(crate) fn import_qlog(py: Python<'_>, file: PathBuf, directory: PathBuf) -> 
             "vantage_point": held.vantage_point,
             "metrics": held.metrics,
             "last_s": held.last_ns as f64 / 1e9,
+            "notes": held.notes,
         })
     });
     Ok(traces.collect::<serde_json::Value>().to_string())

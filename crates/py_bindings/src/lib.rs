@@ -72,7 +72,7 @@ mod _core {
     #[pymodule_export]
     use crate::exchange::{
         export_pantheon, export_qlog, import_capture, import_mahimahi, import_merged_log, import_qlog,
-        import_raw_logs, read_compressed, write_samples,
+        import_raw_logs, read_compressed, read_head, write_samples,
     };
     #[pymodule_export]
     use crate::log_sink::log_to;

@@ -3,6 +3,8 @@
 import json
 import math
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,9 @@ A value takes a hundred bytes of memory or more.
 """
 _MOST_DIGITS = 20
 """Of a whole number: what is counted has 64 bits."""
+_MOST_DAMAGED = 100
+"""Maximum number of damaged parts of a text: each may be read to its end before that is known."""
+_BLANK = re.compile(r"[ \t\n\r]*")
 
 
 class BadJson(ValueError):
@@ -44,19 +49,84 @@ def parse_json(text: str, most_depth: int = MOST_DEPTH) -> Any:  # noqa: ANN401 
     """
     if text.count(",") > _MOST_VALUES:
         raise BadJson(1, f"has too many values: allowed are {_MOST_VALUES}")
+    begin = _BLANK.match(text).end()  # type: ignore[union-attr]
+    value, end = _value(text, begin, 1, most_depth)
+    end = _BLANK.match(text, end).end()  # type: ignore[union-attr]
+    if end < len(text):
+        raise BadJson(text.count("\n", 0, end) + 1, "not valid JSON: Extra data")
+    return value
+
+
+@dataclass(frozen=True)
+class JsonPart:
+    """An object or list of a text, or what stands between: then `problem` says why it is none."""
+
+    line: int
+    value: Any = None
+    problem: str | None = None
+    is_text: bool = False
+    """Whether it is a line of something else than JSON, which `problem` then is."""
+
+
+def json_parts(text: str, most_values: int = _MOST_VALUES) -> Iterator[JsonPart]:
+    """Yield the objects and lists of a text that may come from anybody, and the lines between them.
+
+    What is damaged goes on until a line begins with a brace.
+
+    Raises:
+        BadJson: it has more than `most_values` values, or a hundred damaged parts.
+    """
+    if text.count(",") > most_values:
+        raise BadJson(1, f"has too many values: allowed are {most_values}")
+    at, line, counted, damaged = 0, 1, 0, 0
+    while True:
+        at = _BLANK.match(text, at).end()  # type: ignore[union-attr]
+        if at == len(text):
+            return
+        line, counted = line + text.count("\n", counted, at), at
+        if text[at] not in "{[":
+            begin, at = at, _end_of(text, "\n", at)
+            yield JsonPart(line, problem=text[begin:at], is_text=True)
+            continue
+        try:
+            value, at = _value(text, at, line, MOST_DEPTH)
+            yield JsonPart(line, value)
+        except BadJson as error:
+            damaged += 1
+            if damaged > _MOST_DAMAGED:
+                raise BadJson(line, f"has more than {_MOST_DAMAGED} damaged parts") from None
+            yield JsonPart(error.line, problem=error.reason)
+            at = _end_of(text, "\n{", at)
+
+
+def _end_of(text: str, mark: str, at: int) -> int:
+    found = text.find(mark, at)
+    return found if found >= 0 else len(text)
+
+
+def _value(text: str, begin: int, line: int, most_depth: int) -> tuple[Any, int]:
+    """Return the JSON value that begins at a place of a text, in the given line, and where it ends.
+
+    Raises:
+        BadJson: there is none, or one that nobody should read.
+    """
     try:
-        value = json.loads(text, parse_int=_whole, parse_float=_number, parse_constant=_number)
-        if "\\ud" in text or "\\uD" in text:  # halves of characters are written like this only
+        value, end = _DECODER.raw_decode(text, begin)
+        if text.find("\\ud", begin, end) >= 0 or text.find("\\uD", begin, end) >= 0:
+            # halves of characters are written like this only
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise BadJson(error.lineno, f"not valid JSON: {error.msg}") from None
+    except BadJson as error:
+        raise BadJson(line, error.reason) from None
     except RecursionError:
-        raise BadJson(1, f"nested too deeply: allowed are {most_depth} levels") from None
+        raise BadJson(line, f"nested too deeply: allowed are {most_depth} levels") from None
     except UnicodeEncodeError:
-        raise BadJson(1, "has half of a character (a lone surrogate)") from None
-    if text.count("[") + text.count("{") > most_depth and _is_deeper(value, most_depth):
-        raise BadJson(1, f"nested too deeply: allowed are {most_depth} levels")
-    return value
+        raise BadJson(line, "has half of a character (a lone surrogate)") from None
+    brackets = text.count("[", begin, end) + text.count("{", begin, end)
+    if brackets > most_depth and _is_deeper(value, most_depth):
+        raise BadJson(line, f"nested too deeply: allowed are {most_depth} levels")
+    return value, end
 
 
 def _is_deeper(value: object, most_depth: int) -> bool:
@@ -103,6 +173,9 @@ def _number(word: str) -> float:
     if not math.isfinite(value):
         raise BadJson(1, f"has the number {word[:20]}: allowed are finite ones")
     return value
+
+
+_DECODER = json.JSONDecoder(parse_int=_whole, parse_float=_number, parse_constant=_number)
 
 
 def to_json(value: object) -> str:

@@ -1,17 +1,20 @@
 """What iperf3 says of a test (`-J` or `--json-stream`) as a results directory: rates, retransmissions, RTT, window.
 
-It tells totals of intervals and no packets: what needs those is absent.
+It tells totals of intervals and no packets: what needs those is absent. Totals that `end` states win over sums of
+intervals.
 """
 
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError, one_line
-from dumbbell.base.json_text import BadJson, parse_json
+from dumbbell.base.json_text import BadJson, json_parts
+from dumbbell.formats.contents import stem_of
 from dumbbell.formats.traces import (
     UNTOLD,
     Row,
@@ -31,32 +34,83 @@ there is no one-way delay; what the path carried besides payload is not known ei
 SUFFIXES = (".json",)
 MOST_STREAMS = 256
 """iperf3 makes at most 128 (`-P`), and as many the other way with `--bidir`."""
-_MOST_VALUES = 10_000_000
+_MOST_VALUES = 4_000_000
+_MOST_STREAMED_VALUES = 10_000_000
 """Maximum number of commas in a stream of events: 128 streams have 9 million in an hour and a half."""
+_MOST_REPORTS = 1_000
 _MOST = 2.0**53
 """Largest value: up to it every whole number is one of its own."""
+_LEAST_DIFFERENCE = 0.01
+"""Fraction by which the intervals and the end differ if a note says so."""
+_MOST_QUOTED = 60
+
+
+@dataclass
+class _Report:
+    """A report of a test, and the line in which it begins."""
+
+    line: int
+    content: dict[str, Any]
+
+    @property
+    def test(self) -> tuple[str, bool]:
+        """What tells the test from others, and whether the server wrote the report."""
+        start = self.content.get("start")
+        start = start if isinstance(start, dict) else {}
+        cookie = start.get("cookie")
+        key = cookie if isinstance(cookie, str) and cookie else json.dumps(self.content, sort_keys=True)
+        return key, "accepted_connection" in start
+
+    @property
+    def has_end(self) -> bool:
+        return isinstance(self.content.get("end"), dict)
+
+
+@dataclass
+class _Point:
+    """Totals of a stream at the end of an interval."""
+
+    time_s: float
+    bytes: float
+    retransmissions: float
+    packets: float
+    lost: float
 
 
 @dataclass
 class _Stream:
-    """The samples of a stream, and what it has transferred so far."""
+    """The samples of a stream, and its totals after each interval."""
 
     number: int
+    sender: bool
+    """Whether the end that wrote the report sent the data."""
     rows: list[Row] = field(default_factory=list)
-    bytes: float = 0.0
-    retransmissions: float = 0.0
-    packets: float = 0.0
-    lost: float = 0.0
+    points: list[_Point] = field(default_factory=list)
     first_s: float | None = None
-    last_s: float = 0.0
-    sender: bool = True
+    stop_s: float = 0.0
+    omitted: bool = False
+    has_retransmissions: bool = False
+    has_losses: bool = False
 
     def put(self, time_s: float, name: str, unit: str, value: float) -> None:
         self.rows.append((round(time_s * 1e9), self.number, name, unit, value))
 
+    def put_total(self, name: str, unit: str, until_s: float, total: float, key: str = "") -> None:
+        """Put a counter from the begin to `until_s`, where it is `total`; between, what the intervals say of `key`."""
+        assert self.first_s is not None
+        self.put(self.first_s, name, unit, 0.0)
+        for point in self.points if key else ():
+            if point.time_s < until_s:
+                self.put(point.time_s, name, unit, min(getattr(point, key), total))
+        self.put(until_s, name, unit, total)
+
+    @property
+    def last(self) -> _Point:
+        return self.points[-1]
+
 
 def import_iperf3(source: Path, out: Path, command: list[str]) -> ResultsDirectory:
-    """Imports iperf3's JSON of a test, or every one in a directory, into the new directory `out`.
+    """Imports iperf3's JSON of tests, or every one in a directory, into the new directory `out`.
 
     Raises:
         UserError: there is none, none can be read (file, and line where it is no JSON), or `out` is in use.
@@ -65,60 +119,115 @@ def import_iperf3(source: Path, out: Path, command: list[str]) -> ResultsDirecto
 
 
 def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
-    return [_trace(label_of(file.stem, used, "iperf3"), file, folder / "flows.parquet")]
+    """Return the tests of a file; those that cannot be used are left out if another one can."""
+    reports, notes = _reports(file)
+    damage = f" ({'; '.join(notes)})" if notes else ""
+    traces: list[Trace] = []
+    problems: list[UserError] = []
+    for number, report in enumerate(reports, 1):
+        part = folder / str(number)
+        part.mkdir()
+        taken = [*used, *(trace.label for trace in traces)]
+        label = label_of(stem_of(file), taken, "iperf3", number if len(reports) > 1 else None)
+        try:
+            traces.append(_trace(label, file, part / "flows.parquet", report.content))
+        except UserError as error:
+            problems.append(error)
+            reason = str(error).removeprefix(f"{file}: ")
+            notes.append(f"the report in line {report.line} is left out: {reason}")
+    if not traces:
+        raise UserError(f"{problems[0]}{damage}")
+    return [replace(traces[0], notes=(*traces[0].notes, *notes)), *traces[1:]]
 
 
-def _trace(label: str, file: Path, samples: Path) -> Trace:
-    report = _report(file)
+def _trace(label: str, file: Path, samples: Path, report: dict[str, Any]) -> Trace:
     problem = report.get("error")
-    if problem:
-        raise UserError(f"{file}: iperf3 says: {one_line(ValueError(str(problem)))}")
     start, intervals, end = report.get("start"), report.get("intervals"), report.get("end")
+    if problem and not intervals:
+        raise UserError(f"{file}: iperf3 says: {one_line(ValueError(str(problem)))}")
+    is_cut = end is None and bool(intervals)
+    if is_cut:
+        end = {}
     if not (isinstance(start, dict) and isinstance(intervals, list) and isinstance(end, dict)):
         raise UserError(f"{file}: is no report of iperf3: needed are the keys start, intervals and end")
     try:
         trace, rows = _measured(label, file, samples, start, intervals, end)
+        notes = list(trace.notes)
+        if problem or is_cut:
+            said = f"iperf3 says: {one_line(ValueError(str(problem)))}" if problem else "the report has no end"
+            planned = _number(start["test_start"], "duration", 0)
+            of = f" of {planned:g} s" if planned > 0 else " s"
+            notes.append(f"{said}: {trace.last_s:g}{of} were measured")
     except UserError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{file}: is not what iperf3 writes: {one_line(error)}") from None
     _core.write_samples(str(samples), rows)
-    return trace
+    return replace(trace, notes=tuple(notes))
 
 
-def _report(file: Path) -> dict[str, Any]:
-    """The report, of one value or of a line for each event (`--json-stream`)."""
+def _reports(file: Path) -> tuple[list[_Report], list[str]]:
+    """Return the reports of a file, each test once, and notes of what else is in it.
+
+    Raises:
+        UserError: there is none.
+    """
     text = read_log(file)
+    is_stream = '"event"' in text[:1000]
+    found: list[_Report] = []
+    notes: list[str] = []
+    current: _Report | None = None
+    problem: BadJson | None = None
+    others: list[str] = []
     try:
-        found = parse_json(text)
+        for part in json_parts(text, _MOST_STREAMED_VALUES if is_stream else _MOST_VALUES):
+            if part.is_text:
+                others.append(f"line {part.line} (`{(part.problem or '')[:_MOST_QUOTED]}`)")
+                continue
+            if part.problem is not None:
+                problem = problem or BadJson(part.line, part.problem)
+                notes.append(f"what is damaged at line {part.line} is left out: {part.problem}")
+                continue
+            for value in part.value if isinstance(part.value, list) and part.value else [part.value]:
+                if not isinstance(value, dict):
+                    problem = problem or BadJson(part.line, "is no JSON object")
+                    notes.append(f"what is in line {part.line} is left out: it is no JSON object")
+                elif "event" in value and "data" in value:
+                    name = str(value["event"])
+                    if current is None or name == "start":
+                        current = _Report(part.line, {"intervals": []})
+                        found.append(current)
+                    if name == "interval":
+                        current.content["intervals"].append(value["data"])
+                    else:
+                        current.content[name] = value["data"]
+                else:
+                    found.append(_Report(part.line, value))
+                if len(found) > _MOST_REPORTS:
+                    raise BadJson(part.line, f"has more than {_MOST_REPORTS} reports")
     except BadJson as error:
-        if '"event"' not in text.partition("\n")[0]:
-            raise UserError(f"{file}:{error.line}: {error.reason}") from None
-        return _stream(file, text)
-    if isinstance(found, dict) and "event" in found:
-        return _stream(file, text)
-    if not isinstance(found, dict):
-        raise UserError(f"{file}:1: is no JSON object")
-    return found
+        raise UserError(f"{file}:{error.line}: {error.reason}") from None
+    if not found:
+        if problem is None:
+            problem = BadJson(1, "is no JSON: needed is a report of iperf3 (`iperf3 -J`)")
+        raise UserError(f"{file}:{problem.line}: {problem.reason}")
+    if others:
+        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+        notes.append(f"what is no JSON is left out: {others[0]}{more}")
+    return _once_each(found, notes), notes
 
 
-def _stream(file: Path, text: str) -> dict[str, Any]:
-    if text.count(",") > _MOST_VALUES:
-        raise UserError(f"{file}: has too many values: allowed are {_MOST_VALUES}")
-    report: dict[str, Any] = {"intervals": []}
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
+def _once_each(found: list[_Report], notes: list[str]) -> list[_Report]:
+    """Return the reports without those of a test that is there already; notes say which."""
+    kept: dict[tuple[str, bool], _Report] = {}
+    for report in found:
+        first = kept.setdefault(report.test, report)
+        if first is report:
             continue
-        try:
-            event = parse_json(line)
-            name, data = event["event"], event["data"]
-        except (BadJson, KeyError, TypeError) as error:
-            raise UserError(f"{file}:{number}: is no event of iperf3: {one_line(error)}") from None
-        if name == "interval":
-            report["intervals"].append(data)
-        else:
-            report[str(name)] = data
-    return report
+        notes.append(f"the reports in lines {first.line} and {report.line} are of the same test, which counts once")
+        if report.has_end and not first.has_end:
+            kept[report.test] = report
+    return list(kept.values())
 
 
 def _measured(
@@ -129,32 +238,36 @@ def _measured(
         raise UserError(f"{file}: has {len(start['connected'])} streams: allowed are {MOST_STREAMS}")
     test = start["test_start"]
     protocol = str(test["protocol"])
-    streams = {socket["socket"]: _Stream(number) for number, socket in enumerate(start["connected"], 1)}
+    is_reverse = bool(test.get("reverse", 0))
+    # before 3.2 intervals do not say who sent
+    is_sender = is_reverse if "accepted_connection" in start else not is_reverse
+    streams = {socket["socket"]: _Stream(number, is_sender) for number, socket in enumerate(start["connected"], 1)}
     for interval in intervals:
         for part in interval["streams"]:
-            if part["socket"] in streams and not part.get("omitted", False):
+            if part["socket"] in streams:
                 _interval(streams[part["socket"]], part)
-    notes = list(_ends(streams, end["streams"], protocol))
-    alive = {stream.number: stream for stream in streams.values() if stream.first_s is not None}
+    alive = {socket: stream for socket, stream in streams.items() if stream.points}
     if not alive:
         raise UserError(f"{file}: has no interval of any stream: nothing to import")
+    notes = list(_ends(alive, end, protocol))
     rows = sorted(row for stream in alive.values() for row in stream.rows)
+    parts = end.get("streams") or []
     facts = {
         "protocol": protocol,
         "streams": len(streams),
-        "reverse": bool(test.get("reverse", 0)),
+        "reverse": is_reverse,
         "bidirectional": bool(test.get("bidir", 0)),
         "version": start.get("version"),
         "sender_tcp_congestion": end.get("sender_tcp_congestion"),
         "receiver_tcp_congestion": end.get("receiver_tcp_congestion"),
-        "streams_udp": [part["udp"] for part in end["streams"] if "udp" in part],
+        "streams_udp": [part["udp"] for part in parts if "udp" in part],
     }
     trace = Trace(
         label=label,
         source=file.name,
-        flows=tuple(TracedFlow(stream.number, stream.first_s, stream.last_s) for stream in alive.values()),
+        flows=tuple(TracedFlow(stream.number, stream.first_s, stream.stop_s) for stream in alive.values()),
         samples=samples,
-        last_s=max(stream.last_s for stream in alive.values()),
+        last_s=max(stream.stop_s for stream in alive.values()),
         events=len(rows),
         tells=UNTOLD,
         facts=facts,
@@ -183,20 +296,29 @@ def _number(part: dict[str, Any], key: str, otherwise: float | None = None, *, l
 
 
 def _interval(stream: _Stream, part: dict[str, Any]) -> None:
-    """One line of a stream: values at its end, totals since the beginning."""
+    """Take in one line of a stream: values at its end, totals since the beginning."""
+    if part.get("omitted", False):
+        stream.omitted = True
+        return
     begin_s, end_s = _number(part, "start"), _number(part, "end")
     if not 0.0 <= begin_s <= end_s < 1e9:
         raise ValueError(f"an interval from {begin_s} to {end_s} s")
-    stream.sender = bool(part.get("sender", True))
+    stream.sender = bool(part.get("sender", stream.sender))
     if stream.first_s is None:
-        stream.first_s = begin_s
-        _totals(stream, begin_s, part)
-    stream.bytes += _number(part, "bytes", least=0.0)
-    stream.retransmissions += _number(part, "retransmits", 0)
-    stream.packets += _number(part, "packets", 0, least=0.0)
-    stream.lost += _number(part, "lost_packets", 0)
-    stream.last_s = max(stream.last_s, end_s)
-    _totals(stream, end_s, part)
+        # after what is omitted iperf3 counts from zero, but mostly states the end of that as the first begin
+        stream.first_s = 0.0 if stream.omitted else begin_s
+    stream.has_retransmissions |= "retransmits" in part
+    stream.has_losses |= "lost_packets" in part
+    before = stream.last if stream.points else _Point(0.0, 0.0, 0.0, 0.0, 0.0)
+    point = _Point(
+        time_s=max(before.time_s, end_s),
+        bytes=before.bytes + _number(part, "bytes", least=0.0),
+        retransmissions=before.retransmissions + _number(part, "retransmits", 0),
+        packets=before.packets + _number(part, "packets", 0, least=0.0),
+        lost=before.lost + _number(part, "lost_packets", 0),
+    )
+    stream.points.append(point)
+    stream.stop_s = point.time_s
     for key, name, unit, factor in (
         ("rtt", "srtt", "ms", 1e-3),
         ("rttvar", "rttvar", "ms", 1e-3),
@@ -208,48 +330,98 @@ def _interval(stream: _Stream, part: dict[str, Any]) -> None:
             stream.put(end_s, name, unit, value * factor)
 
 
-def _totals(stream: _Stream, time_s: float, part: dict[str, Any]) -> None:
-    stream.put(time_s, "transferred", "bytes", stream.bytes)
-    if "retransmits" in part:
-        stream.put(time_s, "retransmissions", "packets", stream.retransmissions)
-    if "lost_packets" in part:
-        stream.put(time_s, "sent", "packets", stream.packets)
-        stream.put(time_s, "lost", "packets", stream.lost)
-    if not stream.sender:
-        stream.put(time_s, "delivered", "bytes", stream.bytes)
-
-
-def _ends(streams: dict[Any, _Stream], parts: list[Any], protocol: str) -> Iterator[str]:
-    """Takes in what the receiver reported at the end, which a sender's intervals do not know; what to know of it."""
-    unreported = 0
+def _ends(streams: dict[Any, _Stream], end: dict[str, Any], protocol: str) -> Iterator[str]:
+    """Put the totals of all streams, those that the end states first; yield what to know of them."""
+    parts = end.get("streams") or []
+    stated: dict[Any, dict[str, Any]] = {}
     for part in parts:
-        udp = part.get("udp")
-        socket = (udp or part.get("sender") or part.get("receiver") or {}).get("socket")
-        stream = streams.get(socket)
-        if stream is None or stream.first_s is None or not stream.sender:
-            continue
-        received = part.get("receiver") if udp is None else udp
-        if udp is not None and (sent := _number(udp, "packets", 0)) > 0 and "lost_packets" in udp:
-            lost = _number(udp, "lost_packets")
-            if lost > sent:
-                raise ValueError(f"`lost_packets` = {lost:g}: allowed are at most the {sent:g} that were sent")
-            for name, value in (("sent", sent), ("lost", lost)):
-                stream.put(stream.first_s, name, "packets", 0.0)
-                stream.put(stream.last_s, name, "packets", value)
-            _received(stream, _number(udp, "bytes") * (1.0 - lost / sent))
-        elif udp is None and received and (count := _number(received, "bytes", 0)) > 0:
-            _received(stream, count)
-        else:
-            unreported += 1
+        socket = (part.get("udp") or part.get("sender") or part.get("receiver") or {}).get("socket")
+        if socket in streams:
+            stated[socket] = part
+    if len(streams) == 1 and not stated and "sum_sent" in end:
+        stated = {socket: {"sender": end["sum_sent"], "receiver": end.get("sum_received")} for socket in streams}
+    unreported = 0
+    for socket, stream in streams.items():
+        part = stated.get(socket) or {}
+        yield from _udp(stream, part["udp"], end, len(streams)) if "udp" in part else _tcp(stream, part)
+        unreported += not any(row[2] == "delivered" for row in stream.rows)
     if unreported:
-        yield f"{unreported} streams end without the receiver's report: what arrived is not known"
+        yield f"{unreported} of {len(streams)} streams end without the receiver's report: what arrived is not known"
+    if any(stream.omitted for stream in streams.values()):
+        yield "what iperf3 omitted at the beginning (-O) does not count"
     if any(stream.sender for stream in streams.values()):
         yield f"written by the sender of the data ({protocol}): intervals are of what it handed to the kernel"
     else:
         yield f"written by the receiver of the data ({protocol})"
 
 
-def _received(stream: _Stream, count: float) -> None:
-    if stream.first_s is not None:
-        stream.put(stream.first_s, "delivered", "bytes", 0.0)
-        stream.put(stream.last_s, "delivered", "bytes", count)
+def _tcp(stream: _Stream, part: dict[str, Any]) -> Iterator[str]:
+    """Put the totals of a stream whose end is in `part`."""
+    sent, received = part.get("sender") or {}, part.get("receiver") or {}
+    own = sent if stream.sender else received
+    total = _number(own, "bytes", 0, least=0.0) or stream.last.bytes
+    yield from _difference(stream, "bytes", stream.last.bytes, total)
+    stream.put_total("transferred", "bytes", stream.last.time_s, total, "bytes")
+    if stream.sender and (arrived := _number(received, "bytes", 0, least=0.0)) > 0:
+        _deliver(stream, arrived, received)
+    elif not stream.sender:
+        _deliver(stream, total, own, "bytes")
+    counted = stream.last.retransmissions
+    retransmissions = _number(sent, "retransmits", -1)  # -1 is what iperf3 writes of systems that do not count
+    if retransmissions >= 0 or stream.has_retransmissions:
+        total = retransmissions if retransmissions >= 0 else counted
+        if stream.has_retransmissions:
+            yield from _difference(stream, "retransmissions", counted, total)
+        key = "retransmissions" if stream.has_retransmissions else ""
+        stream.put_total("retransmissions", "packets", stream.last.time_s, total, key)
+    if stream.has_losses:
+        _lose(stream, stream.last.packets, stream.last.lost)
+
+
+def _udp(stream: _Stream, udp: dict[str, Any], end: dict[str, Any], streams: int) -> Iterator[str]:
+    """Put the totals of a stream of UDP, whose end is the receiver's report of packets."""
+    stream.put_total("transferred", "bytes", stream.last.time_s, stream.last.bytes, "bytes")
+    received = end.get("sum_received") or {} if streams == 1 else {}
+    arrived = _number(received, "bytes", 0, least=0.0)
+    packets = _number(udp, "packets", 0)
+    if packets > 0 and "lost_packets" in udp:
+        lost = _number(udp, "lost_packets")
+        if lost > packets:
+            raise ValueError(f"`lost_packets` = {lost:g}: allowed are at most the {packets:g} that were sent")
+        if stream.has_losses:
+            yield from _difference(stream, "packets", stream.last.packets, packets)
+        _lose(stream, packets, lost)
+        arrived = arrived or _number(udp, "bytes") * (1.0 - lost / packets)
+        if stream.sender:
+            _deliver(stream, arrived, received)
+    elif stream.has_losses:
+        _lose(stream, stream.last.packets, stream.last.lost)
+    if not stream.sender:
+        total = arrived or stream.last.bytes
+        yield from _difference(stream, "bytes", stream.last.bytes, total)
+        _deliver(stream, total, received, "bytes")
+
+
+def _deliver(stream: _Stream, total: float, stated: dict[str, Any], key: str = "") -> None:
+    """Put the bytes that arrived in the time that the receiver states; without it that of the intervals."""
+    assert stream.first_s is not None
+    until_s = stream.last.time_s
+    # up to 3.9 and later `seconds` is the sender's: the receiver's are from start to end
+    length_s = _number(stated, "end", 0) - _number(stated, "start", 0)
+    if 0.0 < length_s < 1e9:
+        until_s = stream.first_s + length_s
+    stream.stop_s = max(stream.stop_s, until_s)
+    stream.put_total("delivered", "bytes", until_s, total, key)
+
+
+def _lose(stream: _Stream, packets: float, lost: float) -> None:
+    stream.put_total("sent", "packets", stream.last.time_s, packets, "packets" if stream.has_losses else "")
+    stream.put_total("lost", "packets", stream.last.time_s, lost, "lost" if stream.has_losses else "")
+
+
+def _difference(stream: _Stream, what: str, counted: float, stated: float) -> Iterator[str]:
+    if abs(counted - stated) > _LEAST_DIFFERENCE * max(counted, stated):
+        yield (
+            f"stream {stream.number}: its intervals add up to {counted:.0f} {what}, its end states {stated:.0f}, "
+            "which counts"
+        )

@@ -4,10 +4,13 @@ import os
 from pathlib import Path
 
 from dumbbell.formats import capture, iperf3, qlog_import
+from dumbbell.formats.contents import kind_of, suffix_of
 from dumbbell.formats.pantheon_metadata import MOST_LEVELS
 
 SUFFIXES = {"pcap": capture.SUFFIXES, "qlog": qlog_import.SUFFIXES, "iperf3": iperf3.SUFFIXES}
 """How files of each kind end, by the name of its import."""
+_IMPORTS = {"capture": "pcap", "qlog": "qlog", "iperf3": "iperf3"}
+"""The import of each kind that content tells."""
 
 
 def log_sets(source: Path) -> list[tuple[Path, str]]:
@@ -18,8 +21,16 @@ def log_sets(source: Path) -> list[tuple[Path, str]]:
     found = []
     for place, inside, names in os.walk(source):
         inside[:] = sorted(name for name in inside if not name.startswith("."))
-        ends = {Path(name).suffix for name in names}
-        found += [(Path(place), kind) for kind, suffixes in SUFFIXES.items() if ends & set(suffixes)]
+        kinds = {kind for name in names if not name.startswith(".") for kind in _imports(Path(place, name))}
+        found += [(Path(place), kind) for kind in SUFFIXES if kind in kinds]
         if len(Path(place).relative_to(source).parts) == MOST_LEVELS:
             inside.clear()
     return sorted(found)
+
+
+def _imports(file: Path) -> list[str]:
+    """Return the imports that take a file: by its content, else by its suffix."""
+    told = kind_of(file) if file.is_file() else None
+    if told is not None:
+        return [_IMPORTS[told]] if told in _IMPORTS else []
+    return [kind for kind, suffixes in SUFFIXES.items() if suffix_of(file) in suffixes]

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from dumbbell.base.errors import UserError
 from dumbbell.base.names import is_name
+from dumbbell.formats import contents
 from dumbbell.formats.pantheon_metadata import PantheonMetadata
 
-PACKED = ("", ".gz", ".xz", ".zst")
+PACKED = ("", *contents.PACKED)
 """How names of logs end that were compressed after the test."""
 
-_PACKED = r"(?:\.gz|\.xz|\.zst)?"
+_PACKED = rf"(?:{'|'.join(map(re.escape, contents.PACKED))})?"
 _LOG = re.compile(rf"(.+)_datalink_run(\d{{1,4}})(?:_flow\d+_uid[^.]+\.log\.egress|\.log){_PACKED}")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
+from dumbbell.formats.contents import stem_of
 from dumbbell.formats.traces import Trace, TracedFlow, import_traces, label_of
 from dumbbell.results import ResultsDirectory
 
@@ -36,8 +37,9 @@ def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
     traces: list[Trace] = []
     for number, held in enumerate(found, 1):
         taken = [*used, *(trace.label for trace in traces)]
-        label = label_of(file.stem, taken, "qlog", number if len(found) > 1 else None)
+        label = label_of(stem_of(file), taken, "qlog", number if len(found) > 1 else None)
         part = folder / str(number)
+        notes = tuple(_notes(held))
         traces.append(
             Trace(
                 label=label,
@@ -49,15 +51,15 @@ def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
                 events=held["events"],
                 tells={"arrivals": held["acked"] > 0, "marks": False, "delay": "round-trip"},
                 facts=held,
-                notes=tuple(_notes(held)),
+                notes=notes,
             )
         )
     return traces
 
 
 def _notes(held: dict[str, Any]) -> list[str]:
-    """What a reader has to know of a trace."""
-    notes = []
+    """Return what a reader has to know of a trace; what the core noted goes from the facts to the notes."""
+    notes = list(held.pop("notes"))
     if not held["acked"]:
         seen = held["ack_frames"]
         frames = f"{seen} ACK frames, none of a packet that was sent" if seen else "no acknowledged packets"

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, cast
 from dumbbell import _core
 from dumbbell.base.backend import IMPORTED
 from dumbbell.base.errors import UserError, one_line
-from dumbbell.base.input_files import LOG, check_regular, read_text
+from dumbbell.base.input_files import LOG, check_regular, require_size
 from dumbbell.base.names import fitted, unlike
 from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.experiment_settings import MOST_SECONDS
 from dumbbell.catalog.path import PathModel
 from dumbbell.experiment import Experiment
+from dumbbell.formats.contents import is_of_kind, stem_of, suffix_of, text_of
 from dumbbell.formats.pantheon_stats import RunTimes
 from dumbbell.formats.staging import (
     add_failed,
@@ -83,12 +84,13 @@ def import_traces(
 ) -> ResultsDirectory:
     """Imports a log of the given kind, or every one in a directory, into the new directory `out`.
 
-    Of a directory the files that cannot be read are runs that failed.
+    The content of files in a directory tells their kind. Those that cannot be read are runs that failed; a note names
+    those of other kinds.
 
     Raises:
         UserError: there is none, none can be read, or `out` is in use.
     """
-    files = files_of(source, suffixes)
+    files = files_of(source, suffixes, kind)
     refuse_used(out)
     with staging(out) as directory, Progress() as progress:
         parts = directory / "parts"
@@ -102,8 +104,8 @@ def import_traces(
             except _core.Error as error:
                 if "cannot write" in str(error) and str(folder) in str(error):
                     raise  # there is no room for what was made of it, whatever is in it
-                traces.append(Trace(label_of(file.stem, used, kind), file.name, reason=one_line(error)))
-        traces = _usable(source, traces)
+                traces.append(Trace(label_of(stem_of(file), used, kind), file.name, reason=one_line(error)))
+        traces = _with_skipped(_usable(source, traces), _skipped(source, files))
         experiment = _write(directory, source, kind, traces, notes, command, progress)
         shutil.rmtree(parts)
     return ResultsDirectory(out, experiment)
@@ -120,16 +122,22 @@ def reading(progress: Progress, files: Sequence[Path]) -> Iterator[Path]:
     return progress.expect("files", pieces).each(files)
 
 
-def files_of(source: Path, suffixes: Sequence[str]) -> list[Path]:
-    """A file, or those of a directory that end in one of `suffixes`.
+def files_of(source: Path, suffixes: Sequence[str], kind: str | None = None) -> list[Path]:
+    """Return a file, or those of a directory that are of a kind; without a `kind` their suffixes tell.
 
     Raises:
         UserError: there is none.
     """
     if source.is_dir():
-        files = sorted(file for file in source.iterdir() if file.suffix in suffixes and file.is_file())
+        every = sorted(file for file in source.iterdir() if file.is_file() and not file.name.startswith("."))
+        if kind is None:
+            files = [file for file in every if suffix_of(file) in suffixes]
+        else:
+            files = [file for file in every if is_of_kind(file, kind, suffixes)]
         if not files:
-            raise UserError(f"{source}: there is no file in it that ends in {' or '.join(suffixes)}")
+            raise UserError(
+                f"{source}: there is no file in it that ends in {' or '.join(suffixes)} or has such content"
+            )
         return files
     if not source.exists():
         raise UserError(f"{source}: no such file or directory")
@@ -137,18 +145,40 @@ def files_of(source: Path, suffixes: Sequence[str]) -> list[Path]:
     return [source]
 
 
+_MOST_NAMED = 10
+
+
+def _skipped(source: Path, files: Sequence[Path]) -> list[str]:
+    """Return the names in a directory that are not imported; hidden ones do not count."""
+    if not source.is_dir():
+        return []
+    others = {entry for entry in source.iterdir() if not entry.name.startswith(".")} - set(files)
+    return sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in others)
+
+
+def _with_skipped(traces: list[Trace], skipped: Sequence[str]) -> list[Trace]:
+    """Return the traces, of which the first usable one has a note of what else is in the directory."""
+    if not skipped:
+        return traces
+    more = f" and {len(skipped) - _MOST_NAMED} more" if len(skipped) > _MOST_NAMED else ""
+    note = f"not imported from the directory: {', '.join(skipped[:_MOST_NAMED])}{more}"
+    first = next(index for index, trace in enumerate(traces) if trace.reason is None)
+    traces[first] = replace(traces[first], notes=(*traces[first].notes, note))
+    return traces
+
+
 def read_log(file: Path) -> str:
-    """The contents of a log of text.
+    """Return the contents of a log of text, which may be compressed and in UTF-8 or UTF-16.
 
     Raises:
         UserError: it is no file, empty, too long, or no text.
     """
+    require_size(file, LOG, check_regular(file))
+    content = _core.read_compressed(str(file), LOG.most_bytes)
     try:
-        text = read_text(file, LOG, "utf-8-sig")
+        text = text_of(content)
     except UnicodeDecodeError:
-        raise UserError(f"{file}: is no text in UTF-8") from None
-    except OSError as error:
-        raise UserError(f"{file}: {one_line(error)}") from None
+        raise UserError(f"{file}: is no text in UTF-8 or UTF-16") from None
     if not text:
         raise UserError(f"{file}: is empty")
     if "\0" in text:

@@ -10,7 +10,6 @@
 //! A log is read strictly (only what Pantheon writes) or leniently: then what Pantheon's analysis takes too is taken, and
 //! told as an [`Oddity`].
 
-mod compressed;
 mod ending;
 mod export;
 mod lines;
@@ -24,8 +23,7 @@ mod raw;
 pub use export::{MergedExport, MmLinkExport};
 pub use oddities::Oddity;
 
-use crate::regular::open_regular;
-use crate::{Error, Interrupts, STEP_BACK_NS};
+use crate::{Error, Interrupts, STEP_BACK_NS, compressed};
 use lines::{Fields, Lines};
 use merge::{Merge, Role};
 use merged::MergedLog;
@@ -86,12 +84,11 @@ pub struct Input {
 }
 
 impl Input {
-    /// A log in a file, which may be compressed with gzip, xz or Zstandard; read strictly. One that becomes more than
-    /// 200 times as long, and more than 256 MiB, or more than 8 GiB, is refused as it is read.
+    /// A log in a file, which may be compressed with gzip, bzip2, xz or Zstandard; read strictly. One that becomes more
+    /// than 200 times as long, and more than 256 MiB, or more than 8 GiB, is refused as it is read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let reader = compressed::plain(open_regular(path)?).map_err(|e| Error::io(path, "read", e))?;
-        Ok(Self::of(path.display().to_string(), reader))
+        Ok(Self::of(path.display().to_string(), compressed::open(path)?))
     }
 
     /// A log from anywhere. It is read in large blocks, so it needs no buffer of its own.
@@ -111,6 +108,14 @@ impl Input {
     /// The same; reading it ends when somebody wants that.
     pub fn until(self, interrupts: &Interrupts) -> Self {
         Self { interrupts: interrupts.clone(), ..self }
+    }
+
+    /// Its first bytes, at most `most`.
+    pub fn head(self, most: u64) -> Result<Vec<u8>, Error> {
+        let path = Path::new(&self.name);
+        let mut bytes = Vec::new();
+        self.reader.take(most).read_to_end(&mut bytes).map_err(|e| Error::io(path, "read", e))?;
+        Ok(bytes)
     }
 
     /// All of it; refused if that is more than `most` bytes.

@@ -8,7 +8,7 @@ pub(super) struct Dialect {
     /// Position of time, name and data in events that are arrays (draft-00 and draft-01).
     columns: Option<Columns>,
     /// Each time counts from the event before.
-    is_delta: bool,
+    pub(super) is_delta: bool,
     /// Milliseconds per unit of time.
     pub(super) ms: f64,
     /// Time of the first event, in units.
@@ -21,6 +21,8 @@ struct Columns {
     time: usize,
     name: usize,
     data: usize,
+    /// Position of the number of the path, which picoquic writes.
+    path: Option<usize>,
 }
 
 /// What the importer looks at.
@@ -31,6 +33,8 @@ pub(super) struct Event<'a> {
     /// Name without category, in lower case.
     pub(super) name: String,
     pub(super) data: &'a Value,
+    /// Number of the path that the event is of, where it stands beside the data.
+    pub(super) path: Option<u64>,
 }
 
 impl Dialect {
@@ -61,15 +65,16 @@ impl Dialect {
     /// # Errors
     /// What is wrong with it.
     pub(super) fn read<'a>(&mut self, value: &'a Value) -> Result<Option<Event<'a>>, &'static str> {
-        let (time, name, data) = match (value, &self.columns) {
+        let (time, name, data, path) = match (value, &self.columns) {
             (Value::Object(fields), _) if fields.is_empty() => return Ok(None),
             (Value::Array(fields), _) if fields.is_empty() => return Ok(None),
             (Value::Object(fields), _) => {
                 let name = fields.get("name").or_else(|| fields.get("type"));
-                (fields.get("time"), name, fields.get("data"))
+                (fields.get("time"), name, fields.get("data"), None)
             }
             (Value::Array(fields), Some(at)) => {
-                (fields.get(at.time), fields.get(at.name), fields.get(at.data))
+                let path = at.path.and_then(|path| count(fields.get(path)?));
+                (fields.get(at.time), fields.get(at.name), fields.get(at.data), path)
             }
             (Value::Array(_), None) => return Err("is an array, but the trace has no `event_fields`"),
             _ => return Err("is neither an object nor an array"),
@@ -77,20 +82,24 @@ impl Dialect {
         let time = time.and_then(number).ok_or("has no number `time`")?;
         let name = name.and_then(Value::as_str).ok_or("has no text `name`")?;
         let name = name.rsplit(':').next().unwrap_or_default().to_ascii_lowercase();
-        Ok(Some(Event { time_ns: self.time_ns(time)?, name, data: data.unwrap_or(&Value::Null) }))
+        Ok(Some(Event { time_ns: self.time_ns(time)?, name, data: data.unwrap_or(&Value::Null), path }))
     }
 
     fn time_ns(&mut self, time: f64) -> Result<u64, &'static str> {
-        let first = *self.first.get_or_insert(time);
-        let since = if self.is_delta {
-            // The first counts from the reference time, which is nothing to us.
-            self.last + if self.last == 0.0 && time == first { 0.0 } else { time }
-        } else {
-            time - first
+        let since = match self.first {
+            // Of deltas the first counts from the reference time, which is nothing to us.
+            None => 0.0,
+            Some(_) if self.is_delta => self.last + time,
+            Some(first) => time - first,
         };
-        self.last = self.last.max(since);
-        let ns = (self.last * self.ms * 1e6).round();
-        if ns < 2f64.powi(62) { Ok(ns as u64) } else { Err("has a time more than a century after the first") }
+        let last = self.last.max(since);
+        let ns = (last * self.ms * 1e6).round();
+        if ns >= 2f64.powi(62) {
+            return Err("has a time more than a century after the first");
+        }
+        self.first.get_or_insert(time);
+        self.last = last;
+        Ok(ns as u64)
     }
 }
 
@@ -107,6 +116,7 @@ impl Columns {
             time: find(&["time", "relative_time", "delta_time"])?,
             name: find(&["event", "event_type", "name", "type"])?,
             data: find(&["data"])?,
+            path: find(&["path_id"]).ok(),
         })
     }
 }
@@ -155,6 +165,10 @@ mod tests {
         assert_eq!(times(relative, &[7.0, 9.0, 8.0, 10.0]), [0, 2_000_000, 2_000_000, 3_000_000]);
         let delta = json!({"common_fields": {"time_format": "delta"}});
         assert_eq!(times(delta, &[1500.0, 3.0, 5.0, 7.0]), [0, 3_000_000, 8_000_000, 15_000_000]);
+        // The first delta is no mark of the first event: others may be equal to it.
+        let delta = json!({"common_fields": {"time_format": "delta"}});
+        assert_eq!(times(delta.clone(), &[5.0, 5.0, 5.0]), [0, 5_000_000, 10_000_000]);
+        assert_eq!(times(delta, &[0.0, 0.0, 5.0, 0.0]), [0, 0, 5_000_000, 5_000_000]);
         let us = json!({"configuration": {"time_units": "us"}});
         assert_eq!(times(us, &[10.0, 25.0]), [0, 15_000]);
     }

@@ -4,7 +4,7 @@
 //! delay is a round-trip time.
 
 use super::event::{Dialect, Event, count, find, number};
-use super::text::{RawTrace, open_traces};
+use super::text::{RawFile, RawTrace, open_traces};
 use crate::{Error, Interrupts, PacketLogWriter, SampleTable, SampleWriter};
 use record::Record;
 use serde_json::Value;
@@ -16,6 +16,13 @@ const FLOW: u32 = 1;
 
 /// Size of a full packet before a larger one was sent: QUIC's smallest maximum (RFC 9000 14).
 const LEAST_FULL_BYTES: u32 = 1200;
+
+/// Most kinds of problems of events that notes tell.
+const MOST_PROBLEMS: usize = 8;
+
+/// In the sequence numbers of a log, the bits of a packet number; the number of its path stands above them.
+const NUMBER_BITS: u32 = 48;
+const MOST_PATHS: usize = 1 << 15;
 
 /// Steps of work of an event: most of it is to read JSON.
 const STEPS_PER_EVENT: u64 = 16;
@@ -47,6 +54,8 @@ pub struct ImportedTrace {
     pub metrics: u64,
     /// Time from the first event to the last, ns.
     pub last_ns: u64,
+    /// What a reader of its numbers has to know: damage, and what is left out.
+    pub notes: Vec<String>,
 }
 
 /// A packet that is not acknowledged yet.
@@ -59,7 +68,12 @@ struct Outstanding {
 struct Import {
     packets: PacketLogWriter,
     samples: SampleWriter,
+    /// By the sequence number of the log.
     outstanding: BTreeMap<u64, Outstanding>,
+    /// The paths that packets were sent on, in order of their first packet. Each has packet numbers of its own if it has
+    /// acknowledgements of its own.
+    paths: Vec<u64>,
+    has_path_acks: bool,
     /// Milliseconds per unit of time in the trace.
     ms: f64,
     full_bytes: u32,
@@ -67,22 +81,37 @@ struct Import {
 }
 
 /// Imports the traces of a qlog file, each into a directory of its own (`1`, `2`, ...) below `directory`: `packets.parquet`
-/// and `flows.parquet`. Returns the title of each and what it held.
+/// and `flows.parquet`. Returns the title of each and what it held. Events that are damaged, and traces that cannot be used
+/// beside others that can, are left out, which notes tell; those of the file stand with its first trace.
 ///
 /// # Errors
-/// A damaged file or event, by file and place; a trace in which nothing was sent; a file that cannot be written; the work
-/// is to end.
+/// A file that is no qlog, or has no trace with a packet of the application; a file that cannot be written; the work is to
+/// end.
 pub fn import_file(
     file: &Path,
     directory: &Path,
     interrupts: &Interrupts,
 ) -> Result<Vec<(String, ImportedTrace)>, Error> {
-    let mut found = Vec::new();
-    for trace in open_traces(file)? {
+    let RawFile { traces, mut notes } = open_traces(file)?;
+    let mut found: Vec<(String, ImportedTrace)> = Vec::new();
+    let mut refused = None;
+    for trace in traces {
         let folder = directory.join((found.len() + 1).to_string());
         std::fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, "create", error))?;
-        let title = trace.title.clone();
-        found.push((title, import_trace(trace, &folder, interrupts.clone())?));
+        let (title, number) = (trace.title.clone(), trace.number);
+        match import_trace(trace, &folder, interrupts.clone()) {
+            Ok(held) => found.push((title, held)),
+            Err(Error::Log { log, line, problem }) => {
+                notes.push(format!("trace {number} is left out: {problem}"));
+                refused.get_or_insert(Error::Log { log, line, problem });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    match (found.first_mut(), refused) {
+        (Some((_, first)), _) => first.notes.extend(notes),
+        (None, Some(error)) => return Err(error),
+        (None, None) => {}
     }
     Ok(found)
 }
@@ -98,32 +127,83 @@ fn import_trace(
         packets: PacketLogWriter::create(folder.join("packets.parquet"))?,
         samples: SampleWriter::create(folder.join("flows.parquet"), SampleTable::Flows)?,
         outstanding: BTreeMap::new(),
+        paths: Vec::new(),
+        has_path_acks: false,
         ms: dialect.ms,
         full_bytes: LEAST_FULL_BYTES,
         found: ImportedTrace { vantage_point: vantage_point(&trace.info), ..ImportedTrace::default() },
     };
+    let mut damage = Damage::default();
     while let Some(raw) = trace.next_event()? {
         interrupts.after(STEPS_PER_EVENT)?;
-        match dialect.read(&raw.value) {
-            Ok(Some(event)) => match import.event(&event)? {
-                Ok(()) => {}
-                Err(problem) => return Err(trace.refuse(&raw, problem)),
+        let problem = match &raw.value {
+            Err(problem) => {
+                damage.has_lost_times |= dialect.is_delta;
+                Some(problem.as_str())
+            }
+            Ok(value) => match dialect.read(value) {
+                Ok(Some(event)) => import.event(&event)?.err(),
+                Ok(None) => None,
+                Err(problem) => {
+                    damage.has_lost_times |= dialect.is_delta;
+                    Some(problem)
+                }
             },
-            Ok(None) => {}
-            Err(problem) => return Err(trace.refuse(&raw, problem)),
+        };
+        if let Some(problem) = problem {
+            damage.add(problem, || trace.place(&raw));
         }
     }
+    let mut notes = std::mem::take(&mut trace.notes);
+    notes.extend(damage.notes());
     if import.found.sent == 0 {
         let unknown = match import.found.unknown {
             0 => String::new(),
             count => format!(" ({count} are of an unknown type)"),
         };
-        let problem = format!("no packet of the application was sent in it{unknown}: nothing to import");
+        let damage = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
+        let problem =
+            format!("no packet of the application was sent in it{unknown}{damage}: nothing to import");
         return Err(Error::log(&trace.log, problem));
+    }
+    if import.has_path_acks {
+        notes.push(format!("{} paths were used: all are one flow here", import.paths.len()));
     }
     import.packets.finish()?;
     import.samples.finish()?;
-    Ok(import.found)
+    Ok(ImportedTrace { notes, ..import.found })
+}
+
+/// Events that are left out: how many have each problem, and where the first of them is.
+#[derive(Default)]
+struct Damage {
+    problems: BTreeMap<String, (u64, String)>,
+    others: u64,
+    /// A time that counts from the event before is among what is left out.
+    has_lost_times: bool,
+}
+
+impl Damage {
+    fn add(&mut self, problem: &str, place: impl FnOnce() -> String) {
+        if let Some((count, _)) = self.problems.get_mut(problem) {
+            *count += 1;
+        } else if self.problems.len() < MOST_PROBLEMS {
+            self.problems.insert(problem.to_owned(), (1, place()));
+        } else {
+            self.others += 1;
+        }
+    }
+
+    fn notes(self) -> Vec<String> {
+        let told = self.problems.into_iter().map(|(problem, (count, place))| match count {
+            1 => format!("1 event is left out, in {place}: {problem}"),
+            _ => format!("{count} events are left out, the first in {place}: {problem}"),
+        });
+        let others =
+            (self.others > 0).then(|| format!("{} events are left out for other reasons", self.others));
+        let times = "later times are too early by what the left-out events would have added to them";
+        told.chain(others).chain(self.has_lost_times.then(|| times.to_owned())).collect()
+    }
 }
 
 /// What is wrong with an event.
@@ -172,17 +252,27 @@ impl Import {
         let data_bytes = carried.or_else(|| length(data, &["raw.payload_length"])).unwrap_or(0);
         let size_bytes = size_on_path(data).unwrap_or(data_bytes);
         self.full_bytes = self.full_bytes.max(size_bytes);
+        let path = path_of(event);
+        let index = self.paths.iter().position(|&known| known == path).unwrap_or(self.paths.len());
+        let has_several = index > 0 || self.paths.len() > 1;
+        if index >= MOST_PATHS || (has_several && number >> NUMBER_BITS > 0) {
+            return Ok(Err("packet_sent has too many paths, or too large a number on one of them"));
+        }
+        if index == self.paths.len() {
+            self.paths.push(path);
+        }
         self.found.sent += 1;
+        let seq = seq(index, number);
         let sent = Outstanding { sent_ns: event.time_ns, size_bytes, data_bytes };
-        let record = record(event, record::Event::Send, number, &sent, 0);
-        self.outstanding.insert(number, sent);
+        let record = record(event, record::Event::Send, seq, &sent, 0);
+        self.outstanding.insert(seq, sent);
         self.packets.write(&record).map(Ok)
     }
 
     fn received(&mut self, event: &Event<'_>) -> Result<Result<(), Problem>, Error> {
         let data = event.data;
         let frames = data.get("frames").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let mut acks = frames.iter().filter(|frame| frame_type(frame) == "ack").peekable();
+        let mut acks = frames.iter().filter(|frame| is_ack(&frame_type(frame))).peekable();
         let space = space(data);
         if space == Space::Application {
             self.found.received_bytes += size_on_path(data).map_or(0, u64::from);
@@ -199,19 +289,36 @@ impl Import {
             let Some(ranges) = ranges.iter().map(bounds).collect::<Option<Vec<_>>>() else {
                 return Ok(Err("acked_ranges must be a list of [first, last]"));
             };
+            let is_path_ack = frame_type(frame) != "ack";
+            self.has_path_acks |= is_path_ack;
+            let paths = self.acknowledged_paths(is_path_ack.then(|| path_in(frame).unwrap_or(0)));
             // An ACK of another space would acknowledge numbers that this one has not used yet.
             let largest = ranges.iter().map(|&(_, last)| last).max();
             if space == Space::Unknown
-                && !largest.is_some_and(|largest| self.outstanding.contains_key(&largest))
+                && !largest.is_some_and(|largest| {
+                    paths.iter().any(|&index| self.outstanding.contains_key(&seq(index, largest)))
+                })
             {
                 continue;
             }
             self.found.ack_frames += 1;
             for (first, last) in ranges {
-                self.acknowledge(event, first, last)?;
+                self.acknowledge(event, &paths, first, last)?;
             }
         }
         Ok(Ok(()))
+    }
+
+    /// The paths that an acknowledgement is of, by their place in the list: that of a path of its own, else the first one.
+    /// As long as no path has acknowledgements of its own, all paths share their packet numbers.
+    fn acknowledged_paths(&self, path: Option<u64>) -> Vec<usize> {
+        match path {
+            None if !self.has_path_acks => (0..self.paths.len()).collect(),
+            _ => {
+                let path = path.unwrap_or(0);
+                self.paths.iter().position(|&known| known == path).into_iter().collect()
+            }
+        }
     }
 
     /// What stacks write that log no frames, or logs in which an ACK's arrival and its effect are apart.
@@ -227,20 +334,35 @@ impl Import {
             return Ok(Err("packet_numbers must be a list of packet numbers"));
         };
         self.found.ack_frames += 1;
+        let paths = self.acknowledged_paths(path_in(event.data));
         for number in numbers {
-            self.acknowledge(event, number, number)?;
+            self.acknowledge(event, &paths, number, number)?;
         }
         Ok(Ok(()))
     }
 
-    fn acknowledge(&mut self, event: &Event<'_>, first: u64, last: u64) -> Result<(), Error> {
-        while let Some((&number, _)) = self.outstanding.range(first..=last).next() {
-            let Some(sent) = self.outstanding.remove(&number) else { break };
-            let rtt_ns = event.time_ns.saturating_sub(sent.sent_ns);
-            self.found.acked += 1;
-            self.packets.write(&record(event, record::Event::Acked, number, &sent, 0))?;
-            let delivered = record(event, record::Event::Deliver, number, &sent, rtt_ns);
-            self.packets.write(&delivered)?;
+    fn acknowledge(
+        &mut self,
+        event: &Event<'_>,
+        paths: &[usize],
+        first: u64,
+        last: u64,
+    ) -> Result<(), Error> {
+        for &index in paths {
+            let last =
+                if index > 0 || self.paths.len() > 1 { last.min((1 << NUMBER_BITS) - 1) } else { last };
+            if first > last {
+                continue;
+            }
+            let (first, last) = (seq(index, first), seq(index, last));
+            while let Some((&seq, _)) = self.outstanding.range(first..=last).next() {
+                let Some(sent) = self.outstanding.remove(&seq) else { break };
+                let rtt_ns = event.time_ns.saturating_sub(sent.sent_ns);
+                self.found.acked += 1;
+                self.packets.write(&record(event, record::Event::Acked, seq, &sent, 0))?;
+                let delivered = record(event, record::Event::Deliver, seq, &sent, rtt_ns);
+                self.packets.write(&delivered)?;
+            }
         }
         Ok(())
     }
@@ -250,11 +372,14 @@ impl Import {
             return Ok(Ok(()));
         }
         let Some(number) = packet_number(event.data) else {
-            return Ok(Err("packet_lost has no packet number"));
+            return Ok(Err("packet_lost has no packet number: more may be lost than is told"));
         };
+        let paths = self.acknowledged_paths(path_in(event.data).or(event.path));
+        let mut seqs = paths.into_iter().map(|index| seq(index, number));
         // It stays outstanding: its acknowledgement may still come.
-        let Some(sent) = self.outstanding.get(&number) else { return Ok(Ok(())) };
-        let record = record(event, record::Event::Lost, number, sent, 0);
+        let found = seqs.find_map(|seq| Some((seq, self.outstanding.get(&seq)?)));
+        let Some((seq, sent)) = found else { return Ok(Ok(())) };
+        let record = record(event, record::Event::Lost, seq, sent, 0);
         self.found.lost += 1;
         self.packets.write(&record).map(Ok)
     }
@@ -353,13 +478,33 @@ fn packet_number(data: &Value) -> Option<u64> {
     find(data, &["header.packet_number", "packet_number"]).and_then(count)
 }
 
+/// The path that a packet was sent on or an acknowledgement is of; 0 is the first of a connection.
+fn path_in(data: &Value) -> Option<u64> {
+    find(data, &["path_id", "header.path_id", "path_identifier"]).and_then(count)
+}
+
+fn path_of(event: &Event<'_>) -> u64 {
+    path_in(event.data).or(event.path).unwrap_or(0)
+}
+
+/// Number of a packet in the log, unlike those of all other paths.
+fn seq(path_index: usize, number: u64) -> u64 {
+    ((path_index as u64) << NUMBER_BITS).wrapping_add(number)
+}
+
+/// The frame of RFC 9000, and those of a path in the drafts of multipath QUIC.
+fn is_ack(frame_type: &str) -> bool {
+    matches!(frame_type, "ack" | "path_ack" | "ack_mp" | "mp_ack")
+}
+
 fn frame_type(frame: &Value) -> String {
     frame.get("frame_type").and_then(Value::as_str).unwrap_or_default().to_ascii_lowercase()
 }
 
 /// RFC 9002 2: all frames but these ask for an acknowledgement.
 fn is_ack_eliciting(frame: &Value) -> bool {
-    !matches!(&*frame_type(frame), "ack" | "padding" | "connection_close")
+    let kind = frame_type(frame);
+    !is_ack(&kind) && !matches!(&*kind, "padding" | "connection_close")
 }
 
 /// Bytes of application data in a frame.

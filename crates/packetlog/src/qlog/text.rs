@@ -1,11 +1,9 @@
 //! The records of a qlog file, whatever its serialization.
 
 use super::export::RECORD_SEPARATOR;
-use crate::Error;
-use crate::regular::open_regular;
+use crate::{Error, compressed};
 use serde_json::{Map, Value};
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
 /// Longest file that is one JSON object: all of it is in memory, mostly ten times as large.
@@ -16,75 +14,108 @@ const MOST_WHOLE: Counts = Counts { objects: 1 << 22, values: 1 << 25 };
 const MOST_RECORD_BYTES: u64 = 1 << 24;
 const MOST_RECORD: Counts = Counts { objects: 1 << 16, values: 1 << 20 };
 
+/// How text in UTF-16 begins, in either byte order.
+const UTF_16: [&[u8]; 2] = [&[0xff, 0xfe], &[0xfe, 0xff]];
+const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
+
+type Input = BufReader<Box<dyn Read + Send>>;
+
+/// The traces of a file, and what of it cannot be read.
+pub(super) struct RawFile {
+    pub(super) traces: Vec<RawTrace>,
+    pub(super) notes: Vec<String>,
+}
+
 /// One trace of a file, its events still in the file's own form.
 pub(super) struct RawTrace {
     /// The file's name, for messages.
     pub(super) log: String,
+    /// Number of the trace in the file, from 1.
+    pub(super) number: usize,
     /// Title of the trace, or of the file; empty if neither has one.
     pub(super) title: String,
     /// Everything the trace says of itself, without its events.
     pub(super) info: Map<String, Value>,
+    /// Damage of the file that is known so far.
+    pub(super) notes: Vec<String>,
     events: Events,
 }
 
 enum Events {
     /// Those of a file that is one JSON value.
-    Whole { trace: usize, events: std::vec::IntoIter<Value>, next: u64 },
+    Whole { events: std::vec::IntoIter<Value>, next: u64 },
     /// Those of a sequence, read as they are needed.
     Sequence(Records),
 }
 
 /// An event as the file has it, and where it is.
 pub(super) struct RawEvent {
-    pub(super) value: Value,
+    /// The event, or why it cannot be read.
+    pub(super) value: Result<Value, String>,
     /// Line number in a sequence, from 1; of a whole JSON the event's number, from 1.
     place: u64,
-    trace: Option<usize>,
 }
 
 impl RawTrace {
     /// The next event.
     pub(super) fn next_event(&mut self) -> Result<Option<RawEvent>, Error> {
         match &mut self.events {
-            Events::Whole { trace, events, next } => {
+            Events::Whole { events, next } => {
                 *next += 1;
-                let (place, trace) = (*next, Some(*trace));
-                Ok(events.next().map(|value| RawEvent { value, place, trace }))
+                let place = *next;
+                Ok(events.next().map(|value| RawEvent { value: Ok(value), place }))
             }
             Events::Sequence(records) => {
-                let record = records.next_record()?;
-                Ok(record.map(|(place, value)| RawEvent { value, place, trace: None }))
+                let Some(event) = records.next_record(&mut self.notes)? else { return Ok(None) };
+                if event.value.as_ref().is_ok_and(|value| value.get("trace").is_some() && is_header(value)) {
+                    let line = event.place;
+                    self.notes.push(format!("another qlog begins in line {line}: what follows is left out"));
+                    return Ok(None);
+                }
+                Ok(Some(event))
             }
         }
     }
 
-    /// An error about an event of this trace.
-    pub(super) fn refuse(&self, event: &RawEvent, problem: &str) -> Error {
-        match event.trace {
-            Some(trace) => {
-                Error::log(&self.log, format!("event {} of trace {trace}: {problem}", event.place))
-            }
-            None => {
-                Error::line(&self.log, event.place, event.value.to_string().as_bytes(), problem.to_owned())
-            }
+    /// The place of an event of this trace, for people.
+    pub(super) fn place(&self, event: &RawEvent) -> String {
+        match self.events {
+            Events::Whole { .. } => format!("event {} of trace {}", event.place, self.number),
+            Events::Sequence(_) => format!("line {}", event.place),
         }
     }
 }
 
-/// The traces of a qlog file: one of a sequence, any number of a JSON file. Traces that only say why they are missing are
-/// left out.
+/// The traces of a qlog file: one of a sequence, any number of a JSON file. A file that is cut off counts as far as it
+/// goes. Traces that only say why they are missing are left out.
 ///
 /// # Errors
-/// A file that cannot be read, is damaged, or is no qlog.
-pub(super) fn open_traces(path: &Path) -> Result<Vec<RawTrace>, Error> {
+/// A file that cannot be read, has no complete beginning, or is no qlog.
+pub(super) fn open_traces(path: &Path) -> Result<RawFile, Error> {
     let log = path.display().to_string();
-    let file = open_regular(path)?;
-    let mut input = BufReader::new(file);
-    let first = input.fill_buf().map_err(|e| Error::io(path, "read", e))?;
+    let unreadable = |error| Error::io(path, "read", error);
+    let mut input: Input = BufReader::new(compressed::open(path)?);
+    if input.fill_buf().map_err(unreadable)?.starts_with(BYTE_ORDER_MARK) {
+        input.consume(BYTE_ORDER_MARK.len());
+    }
+    let first = input.fill_buf().map_err(unreadable)?;
+    if UTF_16.iter().any(|mark| first.starts_with(mark)) {
+        let problem = "is text in UTF-16: allowed is UTF-8, which `iconv -f UTF-16 -t UTF-8` makes of it";
+        return Err(Error::log(&log, problem));
+    }
     match first.iter().find(|byte| !byte.is_ascii_whitespace()) {
         Some(&RECORD_SEPARATOR) => open_sequence(Records::new(log, input, RECORD_SEPARATOR)),
-        Some(b'{') if is_line_of_sequence(first) => open_sequence(Records::new(log, input, b'\n')),
-        Some(b'{') => open_whole(&log, path, input),
+        Some(b'{') => {
+            let mut line = Vec::new();
+            input.by_ref().take(MOST_RECORD_BYTES).read_until(b'\n', &mut line).map_err(unreadable)?;
+            let is_sequence = is_line_of_sequence(&line);
+            let input: Input = BufReader::new(Box::new(Cursor::new(line).chain(input)));
+            if is_sequence {
+                open_sequence(Records::new(log, input, b'\n'))
+            } else {
+                open_whole(&log, path, input)
+            }
+        }
         Some(_) => {
             Err(Error::log(&log, "is no qlog: it begins with neither a JSON object nor a record separator"))
         }
@@ -93,25 +124,32 @@ pub(super) fn open_traces(path: &Path) -> Result<Vec<RawTrace>, Error> {
 }
 
 /// Whether the file is lines of JSON: the first is a complete header that promises a single trace.
-fn is_line_of_sequence(start: &[u8]) -> bool {
-    let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    serde_json::from_slice::<Value>(line).is_ok_and(|header| header.get("trace").is_some())
+fn is_line_of_sequence(line: &[u8]) -> bool {
+    Counts::of(line).check(MOST_RECORD).is_ok()
+        && serde_json::from_slice::<Value>(line).is_ok_and(|header| header.get("trace").is_some())
 }
 
-fn open_sequence(mut records: Records) -> Result<Vec<RawTrace>, Error> {
-    let Some((line, header)) = records.next_record()? else {
-        return Err(Error::log(&records.log, "is empty"));
+fn open_sequence(mut records: Records) -> Result<RawFile, Error> {
+    let mut notes = Vec::new();
+    let Some(RawEvent { value, place }) = records.next_record(&mut notes)? else {
+        let problem =
+            if notes.is_empty() { "is empty" } else { "is cut off in its header: nothing to import" };
+        return Err(Error::log(&records.log, problem));
     };
-    check_header(&header).map_err(|problem| records.refuse(line, &header, problem))?;
+    let header = value.map_err(|problem| Error::line(&records.log, place, &records.record, problem))?;
+    let refuse = |problem| Error::line(&records.log, place, header.to_string().as_bytes(), problem);
+    check_header(&header).map_err(refuse)?;
     let Some(Value::Object(info)) = header.get("trace") else {
-        return Err(records.refuse(line, &header, "has no object `trace`"));
+        return Err(refuse("has no object `trace`"));
     };
     let log = records.log.clone();
     let title = title_of(&[info.get("title"), header.get("title")]);
-    Ok(vec![RawTrace { log, title, info: info.clone(), events: Events::Sequence(records) }])
+    let info = info.clone();
+    let trace = RawTrace { log, number: 1, title, info, notes, events: Events::Sequence(records) };
+    Ok(RawFile { traces: vec![trace], notes: Vec::new() })
 }
 
-fn open_whole(log: &str, path: &Path, mut input: BufReader<File>) -> Result<Vec<RawTrace>, Error> {
+fn open_whole(log: &str, path: &Path, mut input: Input) -> Result<RawFile, Error> {
     let mut text = Vec::new();
     input
         .by_ref()
@@ -126,40 +164,122 @@ fn open_whole(log: &str, path: &Path, mut input: BufReader<File>) -> Result<Vec<
         return Err(Error::log(log, problem));
     }
     Counts::of(&text).check(MOST_WHOLE).map_err(|problem| Error::log(log, problem))?;
-    let mut file: Value = serde_json::from_slice(&text).map_err(|error| {
-        let line = text.split(|&byte| byte == b'\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
-        Error::line(log, error.line() as u64, line, invalid(&error))
-    })?;
+    let mut notes = Vec::new();
+    let (content, zeros) = without_padding(&text);
+    notes.extend(padding(zeros));
+    let (mut file, is_cut) = whole_value(log, content, &mut notes)?;
+    drop(text);
     check_header(&file).map_err(|problem| Error::log(log, problem))?;
     let file_title = file.get("title").cloned();
     let Some(Value::Array(traces)) = file.get_mut("traces").map(Value::take) else {
         return Err(Error::log(log, "has no list `traces`"));
     };
     let mut found = Vec::new();
+    let last = traces.len();
     for (index, trace) in traces.into_iter().enumerate() {
+        let number = index + 1;
+        let mut leave_out = |problem: &str| notes.push(format!("trace {number} is left out: {problem}"));
         let Value::Object(mut info) = trace else {
-            return Err(Error::log(log, format!("trace {}: must be an object", index + 1)));
+            leave_out("it is no object");
+            continue;
         };
-        if info.contains_key("error_description") {
+        if let Some(reason) = info.get("error_description") {
+            leave_out(&format!("the file says {}", reason.to_string().chars().take(80).collect::<String>()));
             continue;
         }
         let Some(Value::Array(events)) = info.remove("events") else {
-            return Err(Error::log(log, format!("trace {}: has no list `events`", index + 1)));
+            leave_out("it has no list `events`");
+            continue;
         };
         let title = title_of(&[info.get("title"), file_title.as_ref()]);
-        let events = Events::Whole { trace: index + 1, events: events.into_iter(), next: 0 };
-        found.push(RawTrace { log: log.to_owned(), title, info, events });
+        let mut notes = Vec::new();
+        if is_cut && number == last {
+            notes.push(format!("the file is cut off: read are the {} events before", events.len()));
+        }
+        let events = Events::Whole { events: events.into_iter(), next: 0 };
+        found.push(RawTrace { log: log.to_owned(), number, title, info, notes, events });
     }
     if found.is_empty() {
-        return Err(Error::log(log, "has no trace"));
+        let why = if notes.is_empty() { String::new() } else { format!(": {}", notes.join("; ")) };
+        return Err(Error::log(log, format!("has no trace{why}")));
     }
-    Ok(found)
+    Ok(RawFile { traces: found, notes })
+}
+
+/// Returns the JSON value of a file, and whether it is cut off. Notes tell what follows the value.
+fn whole_value(log: &str, text: &[u8], notes: &mut Vec<String>) -> Result<(Value, bool), Error> {
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<Value>();
+    let value = values.next().unwrap_or(Ok(Value::Null));
+    let read = values.byte_offset();
+    match value {
+        Ok(value) => {
+            if !text[read..].trim_ascii().is_empty() {
+                let line = text[..read].split(|&byte| byte == b'\n').count();
+                notes.push(format!("what follows the first JSON value, from line {line} on, is left out"));
+            }
+            Ok((value, false))
+        }
+        Err(error) => {
+            let repaired = error.is_eof().then(|| up_to_last_event(text)).flatten();
+            if let Some(Ok(value)) = repaired.map(|text| serde_json::from_slice(&text)) {
+                return Ok((value, true));
+            }
+            let line = text.split(|&byte| byte == b'\n').nth(error.line().saturating_sub(1));
+            Err(Error::line(log, error.line() as u64, line.unwrap_or_default(), invalid(&error)))
+        }
+    }
+}
+
+/// Returns the beginning of a text that is cut off, up to the last complete event, with what closes it.
+fn up_to_last_event(text: &[u8]) -> Option<Vec<u8>> {
+    // An event stands in the list of a trace, which stands in the list of the file.
+    const AROUND_EVENTS: &[u8] = b"{[{[";
+    let mut open = Vec::new();
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    let mut end = None;
+    for (at, &byte) in text.iter().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_quoted => is_escaped = true,
+            b'"' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            b'{' | b'[' => open.push(byte),
+            b'}' | b']' => {
+                open.pop();
+                if open == AROUND_EVENTS {
+                    end = Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    end.map(|end| [&text[..end], b"]}]}"].concat())
+}
+
+fn padding(zeros: usize) -> Option<String> {
+    (zeros > 0).then(|| format!("{zeros} zero bytes are left out, with which the file is padded"))
+}
+
+/// The text without the zeros that a file is padded with after a crash, and without white space; how many zeros those are.
+fn without_padding(text: &[u8]) -> (&[u8], usize) {
+    let is_content = |byte: &u8| *byte != 0 && !byte.is_ascii_whitespace();
+    let first = text.iter().position(is_content).unwrap_or(text.len());
+    let last = text.iter().rposition(is_content).map_or(first, |at| at + 1);
+    let zeros = |part: &[u8]| part.iter().map(|&byte| usize::from(byte == 0)).sum::<usize>();
+    (&text[first..last], zeros(&text[..first]) + zeros(&text[last..]))
 }
 
 /// Every version names itself in one of two ways.
 fn check_header(header: &Value) -> Result<(), &'static str> {
-    let says_so = ["qlog_version", "file_schema"].iter().any(|key| header[key].is_string());
-    if says_so { Ok(()) } else { Err("is no qlog: it has neither `qlog_version` nor `file_schema`") }
+    if is_header(header) {
+        Ok(())
+    } else {
+        Err("is no qlog: it has neither `qlog_version` nor `file_schema`")
+    }
+}
+
+fn is_header(value: &Value) -> bool {
+    ["qlog_version", "file_schema"].iter().any(|key| value[key].is_string())
 }
 
 fn title_of(candidates: &[Option<&Value>]) -> String {
@@ -206,26 +326,29 @@ impl Counts {
 /// JSON values with something between them.
 struct Records {
     log: String,
-    input: BufReader<File>,
+    input: Input,
     separator: u8,
     /// Line where the next record begins.
     line: u64,
     record: Vec<u8>,
+    /// Zeros between records so far, with which a file is padded after a crash.
+    zeros: usize,
 }
 
 impl Records {
-    fn new(log: String, input: BufReader<File>, separator: u8) -> Self {
-        Self { log, input, separator, line: 1, record: Vec::new() }
+    fn new(log: String, input: Input, separator: u8) -> Self {
+        Self { log, input, separator, line: 1, record: Vec::new(), zeros: 0 }
     }
 
-    /// The next value, with its line number.
-    fn next_record(&mut self) -> Result<Option<(u64, Value)>, Error> {
+    /// The next value, with its line number; none of a last record that is cut off, which a note tells.
+    fn next_record(&mut self, notes: &mut Vec<String>) -> Result<Option<RawEvent>, Error> {
         loop {
             self.record.clear();
             let mut input = self.input.by_ref().take(MOST_RECORD_BYTES + 1);
             let read = input.read_until(self.separator, &mut self.record);
             let read = read.map_err(|e| Error::io(Path::new(&self.log), "read", e))?;
             if read == 0 {
+                notes.extend(padding(self.zeros));
                 return Ok(None);
             }
             if read as u64 > MOST_RECORD_BYTES {
@@ -234,24 +357,28 @@ impl Records {
             }
             let line = self.line;
             self.line += self.record.split(|&byte| byte == b'\n').count() as u64 - 1;
-            let text = self.record.strip_suffix(&[self.separator]).unwrap_or(&self.record);
-            if text.iter().all(u8::is_ascii_whitespace) {
+            let is_last = self.record.last() != Some(&self.separator);
+            let record = self.record.strip_suffix(&[self.separator]).unwrap_or(&self.record);
+            let (text, zeros) = without_padding(record);
+            self.zeros += zeros;
+            if text.is_empty() {
                 continue;
             }
             if let Err(problem) = Counts::of(text).check(MOST_RECORD) {
                 return Err(Error::line(&self.log, line, text, problem));
             }
             return match serde_json::from_slice(text) {
-                Ok(value) => Ok(Some((line, value))),
+                Ok(value) => Ok(Some(RawEvent { value: Ok(value), place: line })),
+                Err(error) if is_last && error.is_eof() => {
+                    notes.push(format!("the file is cut off in line {line}: read is what stands before"));
+                    notes.extend(padding(self.zeros));
+                    Ok(None)
+                }
                 Err(error) => {
-                    let line = line + (error.line() as u64).saturating_sub(1);
-                    Err(Error::line(&self.log, line, text, invalid(&error)))
+                    let place = line + (error.line() as u64).saturating_sub(1);
+                    Ok(Some(RawEvent { value: Err(invalid(&error)), place }))
                 }
             };
         }
-    }
-
-    fn refuse(&self, line: u64, value: &Value, problem: &'static str) -> Error {
-        Error::line(&self.log, line, value.to_string().as_bytes(), problem)
     }
 }

@@ -35,7 +35,6 @@ TUNNEL_BYTES = 36
 _HEAD_BYTES = 8192
 _PLACE = re.compile(r"> (/\S+?)/src/experiments/")
 """Pantheon's folder in the first line of a log of mm-link."""
-_MOST_LOG_BYTES = 1 << 33
 
 
 @dataclass(frozen=True)
@@ -239,9 +238,6 @@ def _unfit(statistics: RunTable) -> str | None:
 def _head(file: Path) -> str:
     """The first lines of a log; empty if it cannot be read."""
     try:
-        if file.suffix == ".log":
-            with file.open("rb") as opened:
-                return opened.read(_HEAD_BYTES).decode(errors="replace")
-        return bytes(_core.read_compressed(str(file), _MOST_LOG_BYTES))[:_HEAD_BYTES].decode(errors="replace")
-    except (OSError, _core.Error):
+        return bytes(_core.read_head(str(file), _HEAD_BYTES)).decode(errors="replace")
+    except _core.Error:
         return ""

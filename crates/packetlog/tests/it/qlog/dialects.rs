@@ -5,6 +5,7 @@ use crate::common::Scratch;
 use packetlog::qlog::import_file;
 use packetlog::{Interrupts, SampleTable, read_samples};
 use record::Event;
+use std::io::Write;
 
 /// Two packets of 1,200 bytes are sent, the first is acknowledged after 40 ms, the second declared lost; the window is
 /// 12,000 bytes, the smoothed RTT 40 ms. Handshake packets and pure ACKs are not part of it.
@@ -124,6 +125,231 @@ fn every_trace_of_a_file_is_read_and_those_that_are_errors_are_left_out() {
     let found = import_file(&file, &scratch.file("out"), &Interrupts::none()).unwrap();
     let shown: Vec<_> = found.iter().map(|(title, trace)| (&**title, trace.sent)).collect();
     assert_eq!(shown, [("both", 1), ("second", 2)]);
+    assert_eq!(found[0].1.notes, ["trace 2 is left out: the file says \"gone\""]);
+}
+
+const HEADER: &str = "{\"qlog_version\":\"0.3\",\"trace\":{}}\n";
+
+fn event(time: u64, name: &str, data: &str) -> String {
+    format!("{{\"time\":{time},\"name\":\"{name}\",\"data\":{data}}}")
+}
+
+/// Packets 0, 1, ... are sent at 0, 10, ... ms and acknowledged 40 ms later.
+fn exchange(packets: u64) -> Vec<String> {
+    let sent = |number: u64| {
+        event(number * 10, "transport:packet_sent", &format!("{{\"header\":{{\"packet_number\":{number}}}}}"))
+    };
+    let acked = |number: u64| {
+        let frames = format!("[{{\"frame_type\":\"ack\",\"acked_ranges\":[[{number},{number}]]}}]");
+        let data = format!("{{\"header\":{{\"packet_number\":{number}}},\"frames\":{frames}}}");
+        event(number * 10 + 40, "transport:packet_received", &data)
+    };
+    (0..packets).map(sent).chain((0..packets).map(acked)).collect()
+}
+
+fn sequence(events: &[String]) -> String {
+    let header = HEADER.trim_end();
+    let all = std::iter::once(header).chain(events.iter().map(|event| &**event));
+    all.flat_map(|text| ["\x1e", text, "\n"]).collect()
+}
+
+fn whole(traces: &[Vec<String>]) -> String {
+    let traces: Vec<_> =
+        traces.iter().map(|events| format!("{{\"events\":[{}]}}", events.join(",\n"))).collect();
+    format!("{{\"qlog_version\":\"0.3\",\"traces\":[{}]}}", traces.join(",\n"))
+}
+
+/// What was sent and acknowledged, and what is told beside.
+fn told(text: &[u8]) -> (u64, u64, Vec<String>) {
+    let found = import(&Scratch::new(), text).unwrap();
+    (found.sent, found.acked, found.notes)
+}
+
+#[test]
+fn a_file_that_is_cut_off_counts_up_to_there() {
+    let text = sequence(&exchange(2));
+    let cut = "the file is cut off in line 5: read is what stands before".to_owned();
+    assert_eq!(told(&text.as_bytes()[..text.len() - 9]), (2, 1, vec![cut.clone()]));
+    let lines = text.replace('\x1e', "");
+    assert_eq!(told(&lines.as_bytes()[..lines.len() - 9]), (2, 1, vec![cut]));
+    let text = whole(&[exchange(2)]);
+    for missing in [1, 3, 4] {
+        let (sent, acked, notes) = told(&text.as_bytes()[..text.len() - missing]);
+        assert_eq!((sent, acked), (2, 2));
+        assert_eq!(notes, ["the file is cut off: read are the 4 events before"]);
+    }
+    let (sent, acked, notes) = told(&text.as_bytes()[..text.len() - 9]);
+    assert_eq!((sent, acked), (2, 1));
+    assert_eq!(notes, ["the file is cut off: read are the 3 events before"]);
+}
+
+#[test]
+fn zeros_behind_the_last_record_are_no_record() {
+    let zeros = "\0".repeat(700);
+    for text in [sequence(&exchange(2)), sequence(&exchange(2)).replace('\x1e', ""), whole(&[exchange(2)])] {
+        let padded = format!("{text}{zeros}");
+        let note = "700 zero bytes are left out, with which the file is padded";
+        assert_eq!(told(padded.as_bytes()), (2, 2, vec![note.to_owned()]));
+    }
+}
+
+#[test]
+fn a_damaged_record_is_left_out_alone() {
+    let mut events = exchange(2);
+    events.insert(1, "{\"time\":5,\"na".to_owned());
+    events.insert(3, "{\"name\":\"a:b\"}".to_owned());
+    let (sent, acked, notes) = told(sequence(&events).as_bytes());
+    assert_eq!((sent, acked), (2, 2));
+    let has = "1 event is left out, in line 5: has no number `time`";
+    let valid = "1 event is left out, in line 3: is not valid JSON: EOF while parsing a string";
+    assert_eq!(notes, [has, valid]);
+}
+
+#[test]
+fn times_after_a_damaged_record_of_deltas_are_said_to_be_early() {
+    let header = "{\"qlog_version\":\"0.3\",\"trace\":{\"common_fields\":{\"time_format\":\"delta\"}}}";
+    let text = sequence(&[&["{".to_owned()], &exchange(1)[..]].concat()).replace(HEADER.trim_end(), header);
+    let (_, _, notes) = told(text.as_bytes());
+    assert_eq!(notes[1], "later times are too early by what the left-out events would have added to them");
+}
+
+#[test]
+fn a_lost_packet_without_a_number_is_left_out() {
+    let mut events = exchange(2);
+    events.insert(2, event(15, "recovery:packet_lost", "{\"trigger\":\"time_threshold\"}"));
+    let note =
+        "1 event is left out, in line 4: packet_lost has no packet number: more may be lost than is told";
+    assert_eq!(told(sequence(&events).as_bytes()), (2, 2, vec![note.to_owned()]));
+}
+
+#[test]
+fn a_trace_of_a_handshake_does_not_refuse_the_others() {
+    let initial =
+        event(0, "transport:packet_sent", "{\"header\":{\"packet_type\":\"initial\",\"packet_number\":0}}");
+    let text = whole(&[vec![initial.clone()], exchange(2)]);
+    let note = "trace 1 is left out: no packet of the application was sent in it: nothing to import";
+    assert_eq!(told(text.as_bytes()), (2, 2, vec![note.to_owned()]));
+    let alone = import(&Scratch::new(), whole(&[vec![initial.clone()], vec![initial]]).as_bytes());
+    assert!(
+        alone
+            .unwrap_err()
+            .to_string()
+            .ends_with(": no packet of the application was sent in it: nothing to import")
+    );
+}
+
+#[test]
+fn a_second_qlog_in_a_sequence_is_not_mixed_with_the_first() {
+    let text = sequence(&exchange(2));
+    let note = "another qlog begins in line 6: what follows is left out".to_owned();
+    assert_eq!(told(format!("{text}{text}").as_bytes()), (2, 2, vec![note]));
+    let text = whole(&[exchange(2)]);
+    let note = "what follows the first JSON value, from line 4 on, is left out".to_owned();
+    assert_eq!(told(format!("{text}\n{text}").as_bytes()), (2, 2, vec![note]));
+}
+
+#[test]
+fn the_header_of_lines_may_be_longer_than_a_buffer() {
+    let custom = format!("{{\"custom\":\"{}\"}}", "x".repeat(100_000));
+    let text = sequence(&exchange(2)).replace('\x1e', "").replacen("{}", &custom, 1);
+    assert_eq!(told(text.as_bytes()), (2, 2, vec![]));
+    let marked = [b"\xef\xbb\xbf", text.as_bytes()].concat();
+    assert_eq!(told(&marked), (2, 2, vec![]));
+}
+
+#[test]
+fn each_path_of_a_multipath_connection_has_packet_numbers_of_its_own() {
+    let path = |path: u64, columns: bool| {
+        let place = if columns { String::new() } else { format!("\"path_id\":{path},") };
+        let sent = format!("{{{place}\"header\":{{\"packet_number\":3}},\"raw\":{{\"length\":1200}}}}");
+        let frame = format!("{{\"frame_type\":\"path_ack\",\"path_id\":{path},\"acked_ranges\":[[3,3]]}}");
+        (sent, format!("{{\"header\":{{\"packet_number\":0}},\"frames\":[{frame}]}}"))
+    };
+    let events = [0, 1].map(|number| {
+        let (sent, acked) = path(number, false);
+        [
+            event(number, "transport:packet_sent", &sent),
+            event(number + 40, "transport:packet_received", &acked),
+        ]
+    });
+    let text =
+        sequence(&[events[0][0].clone(), events[1][0].clone(), events[0][1].clone(), events[1][1].clone()]);
+    let scratch = Scratch::new();
+    let found = import(&scratch, text.as_bytes()).unwrap();
+    assert_eq!((found.sent, found.acked), (2, 2));
+    assert_eq!(found.notes, ["2 paths were used: all are one flow here"]);
+    let log = records(&scratch.file("out/1/packets.parquet"));
+    let delays: Vec<_> =
+        log.iter().filter(|r| r.event == Event::Deliver).map(|r| r.one_way_delay_ns).collect();
+    assert_eq!(delays, [40_000_000, 40_000_000]);
+    // The path in a column.
+    let rows = [0, 1].map(|number| {
+        let (sent, acked) = path(number, true);
+        [format!("[{number},{number},\"packet_sent\",{sent}]"), format!("[40,0,\"packet_received\",{acked}]")]
+    });
+    let rows = [&*rows[0][0], &rows[1][0], &rows[0][1], &rows[1][1]].join(",");
+    let text = format!(
+        "{{\"qlog_version\":\"draft-00\",\"traces\":[{{\"event_fields\":[\"relative_time\",\"path_id\",\"event\",\"data\"],\"events\":[{rows}]}}]}}"
+    );
+    assert_eq!(told(text.as_bytes()), (2, 2, vec!["2 paths were used: all are one flow here".to_owned()]));
+}
+
+#[test]
+fn a_connection_that_moves_to_another_path_goes_on_counting() {
+    let mut events = exchange(2);
+    events[1] = events[1].replacen("\"header\"", "\"path_id\":1,\"header\"", 1);
+    assert_eq!(told(sequence(&events).as_bytes()), (2, 2, vec![]));
+}
+
+#[test]
+fn deltas_that_equal_the_first_one_count() {
+    let header = "{\"qlog_version\":\"0.3\",\"trace\":{\"common_fields\":{\"time_format\":\"delta\"}}}";
+    let all = exchange(1)
+        .into_iter()
+        .map(|event| event.replace("\"time\":0", "\"time\":5").replace("\"time\":40", "\"time\":5"));
+    let text = sequence(&all.collect::<Vec<_>>()).replace(HEADER.trim_end(), header);
+    let scratch = Scratch::new();
+    import(&scratch, text.as_bytes()).unwrap();
+    let log = records(&scratch.file("out/1/packets.parquet"));
+    let delay = log.iter().find(|r| r.event == Event::Deliver).unwrap().one_way_delay_ns;
+    assert_eq!(delay, 5_000_000);
+}
+
+#[test]
+fn compressed_files_are_told_by_their_content_and_bounded() {
+    let text = sequence(&exchange(2)).into_bytes();
+    let gzip = |text: &[u8]| {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(text).unwrap();
+        packed.finish().unwrap()
+    };
+    let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    bzip2.write_all(&text).unwrap();
+    for packed in [gzip(&text), bzip2.finish().unwrap(), zstd::stream::encode_all(&*text, 1).unwrap()] {
+        assert_eq!(told(&packed), (2, 2, vec![]));
+    }
+    let refusal = |packed: &[u8]| {
+        let message = import(&Scratch::new(), packed).unwrap_err().to_string();
+        message.split_once("in.qlog").unwrap().1.to_owned()
+    };
+    let allowed = "unpack it first; allowed is one file, plain or compressed once by gzip, bzip2, xz or zstd";
+    assert_eq!(refusal(&gzip(&gzip(&text))), format!(": is compressed twice: {allowed}"));
+    let mut tar = vec![0; 512];
+    tar[257..262].copy_from_slice(b"ustar");
+    assert_eq!(refusal(&tar), format!(": is a tar archive: {allowed}"));
+    assert_eq!(refusal(&gzip(&tar)), format!(": has a tar archive in it: {allowed}"));
+    assert_eq!(refusal(b"PK\x03\x04rest"), format!(": is a zip archive: {allowed}"));
+    let bomb = gzip(&[b"\x1e{", &vec![b' '; 300 << 20][..]].concat());
+    assert!(
+        refusal(&bomb).contains("become more than")
+            || refusal(&bomb).contains("is a record of more than 16 MiB")
+    );
+    let packed = gzip(&text);
+    assert_eq!(refusal(&packed[..packed.len() / 2]), ": it ends in the middle of its compressed data");
+    let wide: Vec<u8> = String::from_utf8(text).unwrap().encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert!(
+        refusal(&[&b"\xff\xfe"[..], &wide].concat()).starts_with(": is text in UTF-16: allowed is UTF-8")
+    );
 }
 
 #[test]
@@ -146,14 +372,18 @@ fn files_that_are_no_good_are_refused_by_file_and_line() {
     assert_eq!(refusal("{\"qlog_version\":\"0.3\"}"), ": has no list `traces`");
     let cut = refusal("{\"qlog_version\":\"0.3\",\n\"traces\":[\n{\"events\":[{\"time\"");
     assert!(cut.starts_with(":3: is not valid JSON: EOF while parsing"), "{cut}");
-    let cut = refusal(&format!("{header}{sent}\x1e{{\"time\":2,\"na"));
-    assert!(cut.starts_with(":3: is not valid JSON: EOF"), "{cut}");
-    let wrong = refusal(&format!("{header}{sent}\x1e{{\"name\":\"a:b\"}}\n"));
-    assert!(wrong.starts_with(":3: has no number `time`, found '{"), "{wrong}");
+    let cut = refusal(&header[..20]);
+    assert_eq!(cut, ": is cut off in its header: nothing to import");
+    let wrong = refusal(&format!("\x1e{{\"qlog_version\"\n{sent}"));
+    assert!(wrong.starts_with(":1: is not valid JSON: EOF"), "{wrong}");
     let wrong = refusal("{\"qlog_version\":\"0.3\",\"traces\":[{\"events\":[{}, 3]}]}");
-    assert_eq!(wrong, ": event 2 of trace 1: is neither an object nor an array");
+    let left = "1 event is left out, in event 2 of trace 1: is neither an object nor an array";
+    assert_eq!(wrong, format!(": no packet of the application was sent in it ({left}): nothing to import"));
     let wrong = refusal(&format!("{header}{}", sent.replace("packet_number", "number")));
-    assert!(wrong.starts_with(":2: packet_sent has no packet number"), "{wrong}");
+    let left = "1 event is left out, in line 2: packet_sent has no packet number";
+    assert_eq!(wrong, format!(": no packet of the application was sent in it ({left}): nothing to import"));
+    let wrong = refusal("{\"qlog_version\":\"0.3\",\"traces\":[3]}");
+    assert_eq!(wrong, ": has no trace: trace 1 is left out: it is no object");
     assert!(refusal(header).ends_with(": no packet of the application was sent in it: nothing to import"));
 }
 
