@@ -124,6 +124,7 @@ def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
     damage = f" ({'; '.join(notes)})" if notes else ""
     traces: list[Trace] = []
     problems: list[UserError] = []
+    left: list[str] = []
     for number, report in enumerate(reports, 1):
         part = folder / str(number)
         part.mkdir()
@@ -134,9 +135,11 @@ def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
         except UserError as error:
             problems.append(error)
             reason = str(error).removeprefix(f"{file}: ")
-            notes.append(f"the report in line {report.line} is left out: {reason}")
+            left.append(f"the report in line {report.line} is left out: {reason}")
     if not traces:
         raise UserError(f"{problems[0]}{damage}")
+    if left:
+        notes.append(left[0] + _more(len(left) - 1))
     return [replace(traces[0], notes=(*traces[0].notes, *notes)), *traces[1:]]
 
 
@@ -177,21 +180,20 @@ def _reports(file: Path) -> tuple[list[_Report], list[str]]:
     found: list[_Report] = []
     notes: list[str] = []
     current: _Report | None = None
-    problem: BadJson | None = None
+    damaged: list[BadJson] = []
     others: list[str] = []
     try:
         for part in json_parts(text, _MOST_STREAMED_VALUES if is_stream else _MOST_VALUES):
             if part.is_text:
-                others.append(f"line {part.line} (`{(part.problem or '')[:_MOST_QUOTED]}`)")
+                quoted = one_line(ValueError((part.problem or "")[:_MOST_QUOTED]))
+                others.append(f"line {part.line} (`{quoted}`)")
                 continue
             if part.problem is not None:
-                problem = problem or BadJson(part.line, part.problem)
-                notes.append(f"what is damaged at line {part.line} is left out: {part.problem}")
+                damaged.append(BadJson(part.line, part.problem))
                 continue
             for value in part.value if isinstance(part.value, list) and part.value else [part.value]:
                 if not isinstance(value, dict):
-                    problem = problem or BadJson(part.line, "is no JSON object")
-                    notes.append(f"what is in line {part.line} is left out: it is no JSON object")
+                    damaged.append(BadJson(part.line, "is no JSON object"))
                 elif "event" in value and "data" in value:
                     name = str(value["event"])
                     if current is None or name == "start":
@@ -208,25 +210,33 @@ def _reports(file: Path) -> tuple[list[_Report], list[str]]:
     except BadJson as error:
         raise UserError(f"{file}:{error.line}: {error.reason}") from None
     if not found:
-        if problem is None:
-            problem = BadJson(1, "is no JSON: needed is a report of iperf3 (`iperf3 -J`)")
+        problem = next(iter(damaged), BadJson(1, "is no JSON: needed is a report of iperf3 (`iperf3 -J`)"))
         raise UserError(f"{file}:{problem.line}: {problem.reason}")
+    if damaged:
+        first = f"what is damaged at line {damaged[0].line} is left out: {damaged[0].reason}"
+        notes.append(first + _more(len(damaged) - 1))
     if others:
-        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
-        notes.append(f"what is no JSON is left out: {others[0]}{more}")
+        notes.append(f"what is no JSON is left out: {others[0]}{_more(len(others) - 1)}")
     return _once_each(found, notes), notes
+
+
+def _more(count: int) -> str:
+    return f" and {count} more" if count else ""
 
 
 def _once_each(found: list[_Report], notes: list[str]) -> list[_Report]:
     """Return the reports without those of a test that is there already; notes say which."""
     kept: dict[tuple[str, bool], _Report] = {}
+    again = []
     for report in found:
         first = kept.setdefault(report.test, report)
         if first is report:
             continue
-        notes.append(f"the reports in lines {first.line} and {report.line} are of the same test, which counts once")
+        again.append(f"the reports in lines {first.line} and {report.line} are of the same test, which counts once")
         if report.has_end and not first.has_end:
             kept[report.test] = report
+    if again:
+        notes.append(again[0] + _more(len(again) - 1))
     return list(kept.values())
 
 

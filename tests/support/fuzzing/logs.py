@@ -1,10 +1,15 @@
 """Logs of other tools: what is fuzzed of them, and the valid ones."""
 
+import bz2
+import gzip
 import json
+import lzma
 import math
 import re
 from collections.abc import Callable
 from pathlib import Path
+
+import pyarrow as pa
 
 import dumbbell
 from support.fuzzing.given import Target, joined, parted, results, written
@@ -53,7 +58,38 @@ def _qlogs(folder: Path) -> list[bytes]:
         for file in files:
             lines = file.read_bytes().splitlines(keepends=True)
             made += [b"".join(lines[:count]) for count in (20, 200)]
-    return made
+    return [*made, json.dumps(QLOG_OF_TWO_PATHS).encode()]
+
+
+QLOG_OF_TWO_PATHS = {
+    "qlog_version": "0.3",
+    "traces": [
+        {"error_description": "gone"},
+        {
+            "common_fields": {"time_format": "delta"},
+            "events": [
+                *(
+                    {
+                        "time": 5,
+                        "name": "transport:packet_sent",
+                        "data": {"path_id": path, "header": {"packet_number": 3}},
+                    }
+                    for path in (0, 1)
+                ),
+                *(
+                    {
+                        "time": 5,
+                        "name": "transport:packet_received",
+                        "data": {"frames": [{"frame_type": "path_ack", "path_id": path, "acked_ranges": [[3, 3]]}]},
+                    }
+                    for path in (0, 1)
+                ),
+                {"time": 5, "name": "recovery:packet_lost", "data": {}},
+            ],
+        },
+    ],
+}
+"""A trace of a multipath connection, beside one that is missing."""
 
 
 def _give_qlog(content: bytes, folder: Path) -> None:
@@ -86,11 +122,19 @@ def _give_capture(content: bytes, folder: Path) -> None:
 
 
 def _reports(_: Path) -> list[bytes]:
-    return [json.dumps(REPORT).encode(), events().encode()]
+    report = json.dumps(REPORT)
+    several = f"a warning\n{report}{json.dumps(REPORT | {'error': 'interrupted'})}\n{events()}"
+    return [report.encode(), events().encode(), several.encode(), several.encode("utf-16")]
 
 
 def _give_report(content: bytes, folder: Path) -> None:
     _read(lambda: dumbbell.import_iperf3(written(content, folder / "given.json"), folder / "out"))
+
+
+def _packed(_: Path) -> list[bytes]:
+    plain = json.dumps(REPORT).encode()
+    packed = [pack(plain) for pack in (gzip.compress, bz2.compress, lzma.compress)]
+    return [*packed, bytes(pa.compress(plain, codec="zstd", asbytes=True)), gzip.compress(packed[0]), plain]
 
 
 def _give_ss(content: bytes, folder: Path) -> None:
@@ -117,5 +161,6 @@ LOGS = (
     Target("qlog", _qlogs, _give_qlog),
     Target("pcap", _captures, _give_capture),
     Target("iperf3", _reports, _give_report),
+    Target("compressed", _packed, _give_report),
     Target("ss", lambda _: [SS_LOG.encode()], _give_ss),
 )
