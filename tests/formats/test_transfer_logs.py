@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -328,8 +329,10 @@ def test_a_log_of_ss(dumbbell: Dumbbell, folder: Path, change: Callable[[str], s
             snapshot("dumbbell: bad.log: lasts 1700000004 s, more than the 1000000 that a run may last"),
         ),
         (
-            SS_LOG.replace("1700000000.5", ""),
-            snapshot("dumbbell: bad.log:4: no time before it: needed is one for each `ss`, as of `date +%s.%N`"),
+            re.sub("17000.*", "", SS_LOG),
+            snapshot(
+                "dumbbell: bad.log:4: no time before or behind it: needed is one for each `ss`, as of `date +%s.%N`"
+            ),
         ),
         (
             SS_LOG.replace("1700000004.5", "1700000000.1"),
@@ -338,7 +341,7 @@ def test_a_log_of_ss(dumbbell: Dumbbell, folder: Path, change: Callable[[str], s
         (ss_lines("1700000000", 5), snapshot("dumbbell: bad.log: no connection is in it twice: nothing to measure")),
         (
             SS_LOG.replace("1700000000.5", "2023-13-14T22:13:20"),
-            snapshot("dumbbell: bad.log:1: `2023-13-14T22:13:20+00:00` is no time"),
+            snapshot("dumbbell: bad.log:1: `2023-13-14T22:13:20` is no time"),
         ),
     ],
 )

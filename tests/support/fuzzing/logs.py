@@ -14,6 +14,7 @@ import pyarrow as pa
 import dumbbell
 from support.fuzzing.given import Target, joined, parted, results, written
 from support.inputs.captures import ETHERNET, MS, RAW, SLL2, framed, quic, transfer, write_pcap, write_pcapng
+from support.inputs.ss_logs import SS_FORMS, ss_log
 from support.inputs.transfer_logs import REPORT, SS_LOG, events
 
 PANTHEON = [
@@ -137,6 +138,10 @@ def _packed(_: Path) -> list[bytes]:
     return [*packed, bytes(pa.compress(plain, codec="zstd", asbytes=True)), gzip.compress(packed[0]), plain]
 
 
+def _logs_of_ss(_: Path) -> list[bytes]:
+    return [SS_LOG.encode(), *(ss_log(form, range(4)).encode() for form in SS_FORMS.values())]
+
+
 def _give_ss(content: bytes, folder: Path) -> None:
     _read(lambda: dumbbell.import_ss(written(content, folder / "given.log"), folder / "out"))
 
@@ -162,5 +167,5 @@ LOGS = (
     Target("pcap", _captures, _give_capture),
     Target("iperf3", _reports, _give_report),
     Target("compressed", _packed, _give_report),
-    Target("ss", lambda _: [SS_LOG.encode()], _give_ss),
+    Target("ss", _logs_of_ss, _give_ss),
 )
