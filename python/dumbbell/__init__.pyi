@@ -10,6 +10,8 @@ from .api.convert import (
     export_pantheon as export_pantheon,
     export_qlog as export_qlog,
     export_trace as export_trace,
+    import_flent as import_flent,
+    import_iperf as import_iperf,
     import_iperf3 as import_iperf3,
     import_mahimahi as import_mahimahi,
     import_packetdrill as import_packetdrill,

@@ -142,6 +142,17 @@ def import_iperf3(source: Place, out: Place, *, command: Sequence[str] = ()) -> 
     return Results(import_iperf3(Path(source), Path(out), list(command)))
 
 
+def import_iperf(source: Place, out: Place, *, command: Sequence[str] = ()) -> Results:
+    """Read text of iperf2 or iperf3, or CSV of iperf2, a file or a directory, into the new results directory `out`.
+
+    Raises:
+        dumbbell.Error: If none can be used, or `out` is in use; nothing is left behind.
+    """
+    from dumbbell.formats.iperf_text import import_iperf
+
+    return Results(import_iperf(Path(source), Path(out), list(command)))
+
+
 def import_ss(source: Place, out: Place, *, command: Sequence[str] = ()) -> Results:
     """Reads logs of `ss -tin` with times, a file or a directory, into the new results directory `out`.
 
@@ -151,6 +162,17 @@ def import_ss(source: Place, out: Place, *, command: Sequence[str] = ()) -> Resu
     from dumbbell.formats.ss_log import import_ss
 
     return Results(import_ss(Path(source), Path(out), list(command)))
+
+
+def import_flent(source: Place, out: Place, *, command: Sequence[str] = ()) -> Results:
+    """Read results of flent (`.flent`, `.flent.gz`), a file or a directory, into the new results directory `out`.
+
+    Raises:
+        dumbbell.Error: If none can be used, or `out` is in use; nothing is left behind.
+    """
+    from dumbbell.formats.flent import import_flent
+
+    return Results(import_flent(Path(source), Path(out), list(command)))
 
 
 def export_pantheon(directory: Place, destination: Place) -> "list[tuple[Run, str]]":

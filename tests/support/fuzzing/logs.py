@@ -14,6 +14,8 @@ import pyarrow as pa
 import dumbbell
 from support.fuzzing.given import Target, joined, parted, results, written
 from support.inputs.captures import ETHERNET, MS, RAW, SLL2, framed, quic, transfer, write_pcap, write_pcapng
+from support.inputs.flent_results import flent_result
+from support.inputs.iperf_texts import IPERF_TEXTS
 from support.inputs.ss_logs import SS_FORMS, ss_log
 from support.inputs.transfer_logs import REPORT, SS_LOG, events
 
@@ -146,6 +148,20 @@ def _give_ss(content: bytes, folder: Path) -> None:
     _read(lambda: dumbbell.import_ss(written(content, folder / "given.log"), folder / "out"))
 
 
+def _give_flent(content: bytes, folder: Path) -> None:
+    _read(lambda: dumbbell.import_flent(written(content, folder / "given.flent"), folder / "out"))
+
+
+def _give_iperf_text(content: bytes, folder: Path) -> None:
+    _read(lambda: dumbbell.import_iperf(written(content, folder / "given.txt"), folder / "out"))
+
+
+def _flent_results(_: Path) -> list[bytes]:
+    whole = json.dumps(flent_result()).encode()
+    without_raw = json.dumps(flent_result() | {"raw_values": {}}).encode()
+    return [whole, gzip.compress(whole, mtime=0), without_raw]
+
+
 def _read(give: Callable[[], dumbbell.Results]) -> None:
     """What is refused is named, what is read is measured."""
     try:
@@ -167,5 +183,7 @@ LOGS = (
     Target("pcap", _captures, _give_capture),
     Target("iperf3", _reports, _give_report),
     Target("compressed", _packed, _give_report),
+    Target("iperf-text", lambda _: [text.encode() for text in IPERF_TEXTS], _give_iperf_text),
+    Target("flent", _flent_results, _give_flent),
     Target("ss", _logs_of_ss, _give_ss),
 )

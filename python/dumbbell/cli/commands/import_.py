@@ -15,7 +15,7 @@ from dumbbell.cli.summary import print_summary
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds its arguments."""
     add = parser.add_argument
-    formats = ("pantheon", "mahimahi", "qlog", "pcap", "iperf3", "ss", "packetdrill")
+    formats = ("pantheon", "mahimahi", "qlog", "pcap", "iperf3", "iperf", "ss", "flent", "packetdrill")
     add("format", type=Choice(*formats), metavar="|".join(formats))
     add("source", type=Path, metavar="SRC")
     add("--out", type=Path, metavar="DIR", required=True, help="new results directory; packetdrill: new script")
@@ -52,6 +52,10 @@ def main(arguments: argparse.Namespace) -> int:
             results = dumbbell.import_iperf3(source, out, command=sys.argv)
         case "ss":
             results = dumbbell.import_ss(source, out, command=sys.argv)
+        case "iperf":
+            results = dumbbell.import_iperf(source, out, command=sys.argv)
+        case "flent":
+            results = dumbbell.import_flent(source, out, command=sys.argv)
         case _:
             logs = {"ack": arguments.ack, "scheme": arguments.scheme or "imported"}
             results = dumbbell.import_mahimahi(source, out, **logs, command=sys.argv)
