@@ -14,6 +14,8 @@ from support.inputs.iperf_texts import (
     IPERF2_UDP,
     IPERF3,
     IPERF3_BOTH_WAYS,
+    IPERF3_OLD_UDP,
+    IPERF3_OLD_UDP_SERVER,
     IPERF3_REVERSE,
     IPERF3_SERVER,
     IPERF3_UDP,
@@ -66,7 +68,18 @@ def test_a_server_that_prints_zero_for_the_sender_does_not_say_that_nothing_was_
     assert (flow["goodput_mbps"], flow["retransmissions"]) == (pytest.approx(10.0), None)
 
 
-@pytest.mark.parametrize(("text", "mbps", "lost", "sent"), [(IPERF3_UDP, 1.0, 9, 181), (IPERF2_UDP, 1.03, 13, 893)])
+@pytest.mark.parametrize(
+    ("text", "mbps", "lost", "sent"),
+    [
+        (IPERF3_UDP, 1.0, 9, 181),
+        (IPERF2_UDP, 1.03, 13, 893),
+        # bytes as the sender counts them, losses as the receiver does
+        (IPERF3_OLD_UDP, 10.5 / 4, 1500, 2000),
+        ("\n".join([IPERF3_OLD_UDP.splitlines()[0], *IPERF3_OLD_UDP.splitlines()[-3:]]), 10.5 / 4, 1500, 2000),
+        # a total of zero
+        (IPERF3_OLD_UDP_SERVER, 5.0, 1000, 2000),
+    ],
+)
 def test_losses_of_udp_are_those_of_the_receiver(
     dumbbell: Dumbbell, folder: Path, text: str, mbps: float, lost: int, sent: int
 ) -> None:

@@ -35,6 +35,8 @@ _MOST = 2.0**53
 """Largest value: up to it every whole number is one of its own."""
 _LEAST_FIT = 0.02
 """Part of an interval by which a printed duration may be wrong: printed bytes and rate then tell a better one."""
+_MOST_APART = 0.05
+"""Largest part by which a total may differ from the sum of its intervals without a note."""
 _DEFAULT_PORT = "5001"
 _STREAM = r"\[\s*\*?\s*(?P<id>\d+)\](?:\[(?P<role>[TR]X)-[CS]\])?\s+"
 _NUMBER = r"\d+(?:\.\d+)?"
@@ -95,18 +97,20 @@ class _Stream:
     sends: bool | None = None
     """Whether the end that printed sent the data; None if the text does not tell."""
     intervals: list[_Interval] = field(default_factory=list)
+    total: _Interval | None = None
+    """A total that does not say which end it is of."""
     sender: _Interval | None = None
     receiver: _Interval | None = None
 
     @property
     def is_over(self) -> bool:
         """Return whether its total was printed."""
-        return self.sender is not None or self.receiver is not None
+        return any(one is not None for one in (self.total, self.sender, self.receiver))
 
     @property
     def lines(self) -> list[_Interval]:
         """All that was printed of it."""
-        return [*self.intervals, *(one for one in (self.sender, self.receiver) if one is not None)]
+        return [*self.intervals, *(one for one in (self.total, self.sender, self.receiver) if one is not None)]
 
     @property
     def begin_s(self) -> float:
@@ -184,7 +188,7 @@ def _trace(label: str, file: Path, test: _Test, folder: Path) -> Trace:
     rows: list[Row] = []
     flows: list[TracedFlow] = []
     for number, stream in enumerate(streams, 1):
-        stream.sends = _sends(test, stream)
+        _settle(test, stream)
         own = list(_samples(stream, number))
         rows += own
         flows.append(TracedFlow(number, stream.offset_s + stream.begin_s, max(time_ns for time_ns, *_ in own) / 1e9))
@@ -381,14 +385,33 @@ class _Reader:
             test.reported.discard(key)
             stream.receiver = one
         elif stream.intervals and one.begin_s == stream.begin_s:
-            if stream.sends is False or (stream.sends is None and one.sent is not None):
-                stream.receiver = one
-            else:
-                stream.sender = one
+            stream.total = one
         elif stream.intervals and one.begin_s < stream.intervals[-1].end_s - 0.01:
             raise ValueError(f"the time goes back to {one.begin_s:g} s")
         else:
             stream.intervals.append(one)
+
+
+def _settle(test: _Test, stream: _Stream) -> None:
+    """Decide which end printed a stream, and whose its total is."""
+    stream.sends = _sends(test, stream)
+    total, stream.total = stream.total, None
+    if total is None and len(stream.intervals) == 1 and not stream.is_over:
+        total = stream.intervals[0]
+    if total is None:
+        return
+    if test.version == 3 and stream.sends and total.sent and total.lost is not None:
+        # before iperf3 3.2: bytes as the sender counts them, losses as the receiver does
+        part = max(1.0 - total.lost / total.sent, 0.0)
+        stream.receiver = replace(total, bytes=total.bytes * part, rate_bps=total.rate_bps * part)
+        stream.sender = total
+    elif stream.sends is False:
+        stream.receiver = total
+    elif total is not stream.intervals[0]:
+        stream.sender = total
+    if stream.receiver is not None and stream.receiver.bytes == 0.0 and len(stream.intervals) > 1:
+        # servers before iperf3 3.2 print a total of zero for UDP
+        stream.receiver = None
 
 
 def _sends(test: _Test, stream: _Stream) -> bool | None:
@@ -397,11 +420,11 @@ def _sends(test: _Test, stream: _Stream) -> bool | None:
         return stream.sends
     if any(one.resent is not None for one in stream.intervals):
         return True  # only a sender knows
-    if any(one.sent is not None for one in stream.intervals):
+    if test.is_client is not None:
+        return test.is_client != test.is_reverse
+    if any(one.sent is not None for one in [*stream.intervals, *([stream.total] if stream.total else [])]):
         return False  # only a receiver knows what was lost
-    if test.is_client is None:
-        return None
-    return test.is_client != test.is_reverse
+    return None
 
 
 def _samples(stream: _Stream, number: int) -> Iterator[Row]:
@@ -462,16 +485,20 @@ def _notes(test: _Test, streams: list[_Stream]) -> Iterator[str]:
     """Yield what is special about a test."""
     unknown: list[str] = []
     handed: list[str] = []
+    apart: list[str] = []
     ends = {True: 0, False: 0}
     for number, stream in enumerate(streams, 1):
         if stream.sends is not None:
             ends[stream.sends] += 1
+        added = sum(one.bytes for one in stream.intervals)
+        if stream.sends is False and stream.receiver and abs(stream.receiver.bytes - added) > _MOST_APART * added > 0:
+            apart.append(f"{number} ({added / 1e6:.4g} instead of {stream.receiver.bytes / 1e6:.4g} MB)")
         if stream.receiver is None and stream.sends is not False:
             total = stream.sender or _Interval(
                 0,
                 stream.intervals[0].begin_s,
                 stream.intervals[-1].end_s,
-                sum(one.bytes for one in stream.intervals),
+                added,
                 0.0,
             )
             rate_mbps = (total.rate_bps or total.bytes * 8.0 / (total.lasts_s or 1.0)) / 1e6
@@ -485,6 +512,8 @@ def _notes(test: _Test, streams: list[_Stream]) -> Iterator[str]:
         )
     if unknown:
         yield f"the text does not tell which end printed it, so what arrived is not known: flow {', '.join(unknown)}"
+    if apart:
+        yield f"intervals do not add up to the total, which goodput is of: flow {', '.join(apart)}"
     if not all(stream.is_over or len(stream.lines) == 1 for stream in streams):
         yield "cut short: there is no total at the end"
     if any(stream.offset_s for stream in streams):

@@ -65,6 +65,28 @@ Connecting to host 10.0.0.2, port 5201
 [  5]   0.00-2.00   sec   255 KBytes  1.05 Mbits/sec  0.000 ms  0/181 (0%)  sender
 [  5]   0.00-2.00   sec   246 KBytes  1.00 Mbits/sec  0.020 ms  9/181 (5%)  receiver
 """
+IPERF3_OLD_UDP = """\
+Connecting to host 10.0.0.2, port 5201
+[  4] local 10.0.0.1 port 58683 connected to 10.0.0.2 port 5201
+[ ID] Interval           Transfer     Bandwidth       Total Datagrams
+[  4]   0.00-1.00   sec  1.25 MBytes  10.5 Mbits/sec  1000
+[  4]   1.00-2.00   sec  1.25 MBytes  10.5 Mbits/sec  1000
+- - - - - - - - - - - - - - - - - - - - - - - - -
+[ ID] Interval           Transfer     Bandwidth       Jitter    Lost/Total Datagrams
+[  4]   0.00-2.00   sec  2.50 MBytes  10.5 Mbits/sec  0.393 ms  1500/2000 (75%)
+[  4] Sent 2000 datagrams
+"""
+IPERF3_OLD_UDP_SERVER = """\
+Server listening on 5201
+-----------------------------------------------------------
+Accepted connection from 10.0.0.1, port 46222
+[  5] local 10.0.0.2 port 5201 connected to 10.0.0.1 port 46236
+[ ID] Interval           Transfer     Bandwidth       Jitter    Lost/Total Datagrams
+[  5]   0.00-1.00   sec   610 KBytes  5.00 Mbits/sec  0.393 ms  500/1000 (50%)
+[  5]   1.00-2.00   sec   610 KBytes  5.00 Mbits/sec  0.393 ms  500/1000 (50%)
+- - - - - - - - - - - - - - - - - - - - - - - - -
+[  5]   0.00-2.00   sec  0.00 Bytes  0.00 bits/sec  0.393 ms  1000/2000 (50%)
+"""
 IPERF2_SERVER = """\
 ------------------------------------------------------------
 Server listening on TCP port 5001
@@ -110,6 +132,6 @@ IPERF2_CSV = """\
 20231114221331,10.0.0.2,5001,10.0.0.1,40001,4,0.0-1.0,625000,5000000
 """
 IPERF_TEXTS = (
-    *(IPERF3, IPERF3_REVERSE, IPERF3_BOTH_WAYS, IPERF3_SERVER, IPERF3_UDP),
-    *(IPERF2_SERVER, IPERF2_ENHANCED, IPERF2_UDP, IPERF2_CSV),
+    *(IPERF3, IPERF3_REVERSE, IPERF3_BOTH_WAYS, IPERF3_SERVER, IPERF3_UDP, IPERF3_OLD_UDP),
+    *(IPERF3_OLD_UDP_SERVER, IPERF2_SERVER, IPERF2_ENHANCED, IPERF2_UDP, IPERF2_CSV),
 )
