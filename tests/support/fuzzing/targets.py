@@ -31,7 +31,7 @@ from support.fuzzing.given import Target, joined, parted, results, simulate, wri
 from support.fuzzing.learned import LEARNED
 from support.fuzzing.logs import LOGS
 from support.fuzzing.remote import REMOTE
-from support.inputs.packetdrill_scripts import CLIENT, LOSS, RECEIVER
+from support.inputs.packetdrill_scripts import CLIENT, LOSS, MIXED, RECEIVER
 from support.inputs.paths import SMALL
 
 # Files of schemes, paths and experiments, and tables to calibrate to.
@@ -329,7 +329,7 @@ def _give_results(content: bytes, folder: Path) -> None:
 
 def _scripts(suffix: str) -> list[bytes]:
     if suffix == ".pkt":
-        return [text.encode() for text in (LOSS, RECEIVER, CLIENT)]
+        return [text.encode() for text in (LOSS, RECEIVER, CLIENT, MIXED)]
     return [file.read_bytes() for file in dumbbell.shipped_scripts().values()]
 
 

@@ -1,4 +1,4 @@
-"""Scripts in packetdrill's syntax: a server that loses a segment, one that receives, a client."""
+"""Scripts in packetdrill's syntax: a server that loses a segment, one that receives, a client, one with all else."""
 
 OPEN = """// a server
 `../common/defaults.sh
@@ -41,8 +41,9 @@ RECEIVER = (
     OPEN
     + """
    +0 < P. 1:1001(1000) ack 1 win 257
- +.04 > . 1:1(0) ack 1001
+   +0 > . 1:1(0) ack 1001
   +.1 < P. 1001:2001(1000) ack 1 win 257
+   +0 > . 1:1(0) ack 2001
    +0 < P. 3001:4001(1000) ack 1 win 257
    +0 > . 1:1(0) ack 2001 <nop,nop,sack 3001:4001>
 """
@@ -59,4 +60,45 @@ CLIENT = """
    +0 > P. 1001:1501(500) ack 1 <nop,nop,TS val 200 ecr 700>
 +.100 < . 1:1(0) ack 1501 win 5792 <nop,nop,TS val 800 ecr 200>
    +0 %{ assert tcpi_rtt == 100000 }%
+"""
+
+MIXED = """--tolerance_usecs=6000
+--ip_version=ipv4
+`../../common/defaults.sh
+ ../../common/set_sysctls.py /proc/sys/net/ipv4/tcp_slow_start_after_idle=1 \\
+                             /proc/sys/net/ipv4/tcp_min_tso_segs=10
+ # no tail loss probe
+ sysctl -q net/ipv4/tcp_early_retrans=0 net.ipv4.tcp_sack=1
+ echo 3 > /sys/module/tcp_cubic/parameters/hystart_detect
+ ip tcp_metrics flush all > /dev/null 2>&1`
+
+    0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+   +0 setsockopt(3, SOL_TCP, TCP_MAXSEG, [900], 4) = 0
+   +0...0.100 connect(3, ..., ...) = 0
+   *  > S 0:0(0) <...>
+  +.1 < S. 0:0(0) ack 1 win 32792 <mss 1000,nop,nop,sackOK,nop,wscale 7>
+   +0 > . 1:1(0) ack 1
+
+   +0 %{ FULL = 0x7fffffff; BEFORE = 10 }%
+   +0 write(3, ..., 9000) = 1800
+   +0 > P. 1:1801(1800) ack 1
+   +0 %{
+assert tcpi_snd_cwnd == BEFORE, 'cwnd=%d // of %d' % (tcpi_snd_cwnd, BEFORE)
+assert tcpi_snd_ssthresh == FULL and 0 < tcpi_unacked <= 3
+assert tcpi_unacked == 2, tcpi_unacked
+print(tcpi_rtt)
+}%
+   +0 getsockopt(3, SOL_TCP, TCP_INFO, {
+             ...}, [4]) = 0
++.3~+.310 > P. 1:901(900) ack 1
+  +.1 < . 1:1(0) ack 1801 win 257
+   +0 %{ assert tcpi_ca_state == TCP_CA_Open; assert 95000 <= tcpi_min_rtt <= 105000, tcpi_min_rtt }%
+   +0 < P. 1:501(500) ack 1801 win 257
+   +0 > . 1801:1801(0) ack 501
+  +.1 close(3) = 0
+   +0 > F. 1801:1801(0) ack 501
+   +0 < F. 501:501(0) ack 1802 win 257
+   +0 > . 1802:1802(0) ack 502
+
+`/tmp/sysctl_restore_${PPID}.sh`
 """

@@ -34,8 +34,7 @@ def main(arguments: argparse.Namespace) -> int:
     """Imports results; 0 if every run is usable, 1 if some are not (listed)."""
     source, out = arguments.source, arguments.out
     if arguments.format == "packetdrill":
-        print(printable(dumbbell.import_packetdrill(source, out)))
-        return 0
+        return _import_packetdrill(source, out)
     if arguments.format == "pantheon":
         sets = dumbbell.pantheon_sets(source)
         if sets and sets != [Path(source)]:
@@ -60,6 +59,17 @@ def main(arguments: argparse.Namespace) -> int:
             logs = {"ack": arguments.ack, "scheme": arguments.scheme or "imported"}
             results = dumbbell.import_mahimahi(source, out, **logs, command=sys.argv)
     return _tell_imported(results)
+
+
+def _import_packetdrill(source: Path, out: Path) -> int:
+    """Convert a script, and print what was left out of it."""
+    from dumbbell.formats.packetdrill import notes_of
+
+    made = dumbbell.import_packetdrill(source, out)
+    print(printable(made))
+    for note in notes_of(made.read_text()):
+        print(printable(f"note: {source}: left out: {note}"), file=sys.stderr)
+    return 0
 
 
 def _import_sets(source: Path, sets: list[Path], out: Path, strict: bool) -> int:

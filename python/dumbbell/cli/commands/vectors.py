@@ -65,6 +65,8 @@ def _run(scripts: list[str], scheme: str | None, as_json: bool) -> int:
     else:
         for result in results:
             print(printable(f"{result.name}: {_outcome(result)}"))
+            for note in result.notes:
+                print(printable(f"note: {result.name}: left out: {note}"), file=sys.stderr)
     return 0 if all(result.passed for result in results) else 1
 
 

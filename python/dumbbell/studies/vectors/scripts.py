@@ -52,6 +52,8 @@ class ScriptResult:
     """Every condition, in the order of the script."""
     steps: tuple[dict[str, Any], ...] = ()
     """Every event with all of its fields and the answer, if they were asked for."""
+    notes: tuple[str, ...] = ()
+    """What was left out of a file of packetdrill, with its lines."""
 
     @property
     def failures(self) -> tuple[ScriptCheck, ...]:
@@ -76,6 +78,8 @@ class Script:
     title: str
     controller: str
     """Name of the controller that the script is for; empty for a receiver."""
+    notes: tuple[str, ...] = ()
+    """What was left out of a file of packetdrill, with its lines."""
 
     def run(self, specification: str | None = None, scheme: str = "", steps: bool = False) -> ScriptResult:
         """Run the script with its own controller, or with that of the first flow of a run (JSON), `scheme`.
@@ -92,7 +96,7 @@ class Script:
     def result(self, report: dict[str, Any], controller: str) -> ScriptResult:
         """Return what the core has reported as a result."""
         checks = tuple(ScriptCheck(**check) for check in report["checks"])
-        return ScriptResult(self.name, self.title, controller, checks, tuple(report.get("steps", ())))
+        return ScriptResult(self.name, self.title, controller, checks, tuple(report.get("steps", ())), self.notes)
 
 
 def shipped_scripts() -> dict[str, Path]:
@@ -152,4 +156,4 @@ def parse_script(name: str, text: str) -> Script:
         known = json.loads(_core.describe_script(text))
     except _core.Error as error:
         raise UserError(f"{name}: {error}") from None
-    return Script(name, text, known["drives"], known["title"], known["controller"])
+    return Script(name, text, known["drives"], known["title"], known["controller"], packetdrill.notes_of(text))
