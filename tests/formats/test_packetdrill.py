@@ -267,6 +267,38 @@ def test_a_paced_sender_is_not_compared_with_one_that_is_not_paced() -> None:
     assert _notes(untimed) == ["line 3: command `tc qdisc replace dev tun0 root fq`: no packet is paced"]
 
 
+def test_a_window_in_bytes_was_read_as_packets(folder: Path) -> None:
+    text = f"{WROTE}   +0 %{{ assert tcpi_snd_cwnd == 10000; assert tcpi_snd_ssthresh >= 1073725440 }}%\n"
+    assert _lines(text)[-2] == "expect window>=10000 window<=10000 ssthresh=none"
+    assert _notes(text) == ["line 15: `tcpi_snd_cwnd` of 10000: taken as bytes, which FreeBSD counts, not as packets"]
+    assert _result(text, folder).passed
+    halved = LOSS.replace("tcpi_snd_ssthresh == 6", "tcpi_snd_ssthresh == 6000")
+    assert _result(halved, folder).passed
+    assert not _result(halved.replace("== 6000", "== 6100"), folder).passed
+
+
+def test_a_handshake_that_takes_no_time_made_a_tail_loss_probe_leave_at_once(folder: Path) -> None:
+    text = WROTE.replace("+.1 < .", "+0 < .") + "  +.1 < . 1:1(0) ack 1001 win 257\n"
+    text += "   +0 %{ assert tcpi_unacked == 9 }%\n"
+    assert _result(text, folder).passed
+    assert _notes(text) == [
+        "line 11: a handshake that takes no time: no tail loss probe is sent, it would leave at once"
+    ]
+
+
+def test_a_second_copy_that_the_receiver_tells_of_ends_the_script() -> None:
+    for blocks in ("1:1001,nop,nop", "4001:5001 3001:6001"):
+        told_of = f"{WROTE}  +.1 < . 1:1(0) ack 2001 win 257 <sack {blocks}>\n   +9 > . 1:1001(1000) ack 1\n"
+        block = blocks.partition(",")[0].partition(" ")[0]
+        assert _notes(told_of) == [f"line 15: sack {block}: a D-SACK block, which tells of a second copy{ENDS}"]
+
+
+def test_lines_for_a_preprocessor_are_not_taken_for_comments() -> None:
+    assert "`#ifdef FreeBSD`: lines for a preprocessor" in _refusal(f"#ifdef FreeBSD\n{WROTE}")
+    assert _notes(f"# a comment\n{WROTE}# another\n") == []
+    assert _notes(f"{WROTE}#endif\n") == [f"line 15: `#endif`: lines for a preprocessor{ENDS}"]
+
+
 def test_marks_reduce_the_window_once_ecn_is_agreed(folder: Path) -> None:
     agreed = WROTE.replace("< S 0:0", "< SEW 0:0").replace("> S. 0:0", "> SE. 0:0")
     marked = agreed + "  +.1 < [noecn] E. 1:1(0) ack 2001 win 257\n   +0 %{ assert tcpi_ca_state == TCP_CA_CWR }%\n"
@@ -390,6 +422,21 @@ def test_a_slip_is_refused_with_its_line(old: str, new: str, complaint: str) -> 
             "> P. 1:10001(10000) ack 1",
             "< icmp unreachable [1:1001(1000)]",
             "line 17: `< icmp unreachable [1:1001(1000)]`: packets of icmp",
+        ),
+        (
+            "> P. 1:10001(10000) ack 1",
+            "< sctp: INIT[flgs=0]",
+            "line 17: `< sctp: INIT[flgs=0]`: packets of sctp",
+        ),
+        (
+            "> P. 1:10001(10000) ack 1",
+            "< [1:1001(1000)] icmp unreachable frag_needed mtu 900",
+            "line 17: `< [1:1001(1000)] icmp unreachable frag_needed mtu 900`: packets of icmp",
+        ),
+        (
+            "> P. 1:10001(10000) ack 1",
+            "< . 1:1(0) ack 1 win 257 {trun tcp 0 4}",
+            "line 17: `< . 1:1(0) ack 1 win 257 {trun tcp 0 4}`: packets with changed bytes",
         ),
         (
             "> P. 1:10001(10000) ack 1",

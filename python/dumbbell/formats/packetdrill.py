@@ -29,7 +29,7 @@ from dumbbell.formats.packetdrill_text import (
 SUFFIX = ".pkt"
 _FILE = Kind("a script of packetdrill", 4)
 _TOLERANCE_S = Decimal("0.004")  # packetdrill's own, --tolerance_usecs=4000
-_LINUX_INFINITE = 0x7FFFFFFF  # tcpi_snd_ssthresh without a threshold
+_INFINITE = 0xFFFF << 14  # tcpi_snd_ssthresh without a threshold, at least: of FreeBSD; of Linux 0x7FFFFFFF
 _TIMESTAMPS_BYTES = 12  # of a segment, RFC 7323 with padding
 _DEFAULT_MSS = 536  # of a peer that names none, RFC 9293 section 3.7.1
 _MAX_MSS = 65_000
@@ -42,11 +42,14 @@ _NANOSECOND = Decimal("1e-9")
 _PACKET = re.compile(
     r"(?P<way>[<>])\s*(?:[\[(](?P<ip>[^\])]*)[\])]\s*)?(?P<encapsulated>encap\s.*?\s)?\s*(?:[0-9]+\s*>\s*[0-9]+\s+)?"
     r"(?P<flags>[SFRPEWUA.]+(?P<ace>[0-7])?[SFRPEWUA.]*|-)\s+"
-    r"(?P<first>[0-9]{1,15}):(?P<last>[0-9]{1,15})\((?P<bytes>[0-9]{1,15})\)"
+    r"(?P<first>[0-9]{1,15}):(?P<last>[0-9]{1,15})\s*\((?P<bytes>[0-9]{1,15})\)"
     r"(?:\s+ack\s+(?P<ack>[0-9]{1,15}))?(?:\s+win\s+(?P<win>[0-9]{1,15}))?(?:\s+urg\s+[0-9]+)?\s*(?:<(?P<options>[^>]*)>)?\s*",
     re.DOTALL,
 )
-_OTHER_PROTOCOL = re.compile(r"[<>]\s*(?:[\[(][^\])]*[\])]\s*)?(icmp|udp|gre|GREv0|mpls|ipv4|ipv6)\b")
+_OTHER_PROTOCOL = re.compile(
+    r"[<>]\s*(?:\[[^\]]*\]\s*|\([^)]*\)\s*)?(icmp|udplite|udp|sctp|gre|GREv0|mpls|ipv4|ipv6|addr(?=\[))"
+)
+_CHANGED_PACKET = re.compile(r"[<>].*\{[^{}]*\}", re.DOTALL)  # by packetdrill's fuzzing
 _CALL = re.compile(
     r"(?P<name>\w+)\s*\((?P<arguments>.*)\)\s*=\s*(?P<result>-?[0-9]+|0x[0-9a-fA-F]+|\.\.\.)"
     r"(?:\s+(?P<error>E[A-Z0-9]+))?(?:\s*\([^()]*\))?\s*",
@@ -70,7 +73,9 @@ _FOREIGN_FLAGS = {
 }
 _QUIET_SOCKET_OPTIONS = ("SO_REUSEADDR", "SO_REUSEPORT", "TCP_NODELAY", "SO_SNDBUF")
 _CHANGING_SOCKET_OPTIONS = ("TCP_CORK", "SO_MAX_PACING_RATE", "TCP_QUICKACK", "TCP_WINDOW_CLAMP", "SO_RCVBUF")
-_SOCKET_OPTION = re.compile(r"(SO|TCP|IP|IPV6|SOL|SCM|UDP)_[A-Z0-9_]+")
+_SOCKET_OPTION = re.compile(r"(SO|TCP|IP|IPV6|SOL|SCM|MPTCP)_[A-Z0-9_]+|[0-9]+")
+_OTHER_PROTOCOLS = ("SCTP_", "UDPLITE_", "UDP_")
+_MULTIPATH = ("mp", "dss", "add_addr", "remove_addr")
 # fmt: off
 _OPTIONS = (
     "tolerance_usecs", "tolerance_percent", "mss", "mtu", "define", "ip_version", "bind_port", "code_command",
@@ -134,6 +139,8 @@ class _Script:
     scale: int = 0
     is_open: bool = False
     has_answered: bool = False
+    is_instant: bool = False
+    """True if the handshake's round trip takes no time."""
     has_ecn: bool = False
     has_holes: bool = False
     """True after a SACK block or a retransmission: `tcpi_unacked` is more than what is in flight."""
@@ -229,6 +236,8 @@ def notes_of(script: str) -> tuple[str, ...]:
 
 def _take(script: _Script, statement: Statement) -> None:
     text = statement.text
+    if text.startswith("#"):
+        raise OutOfScopeError(f"`{shown(text)}`: lines for a preprocessor")
     if text.startswith("--"):
         _take_option(script, text)
         return
@@ -302,7 +311,10 @@ def _packet(text: str) -> _Packet:
     if found is None:
         other = _OTHER_PROTOCOL.match(text)
         if other is not None:
-            raise OutOfScopeError(f"`{shown(text)}`: packets of {other[1]}")
+            what = "packets between several addresses" if other[1] == "addr" else f"packets of {other[1]}"
+            raise OutOfScopeError(f"`{shown(text)}`: {what}")
+        if _CHANGED_PACKET.fullmatch(text):
+            raise OutOfScopeError(f"`{shown(text)}`: packets with changed bytes")
         raise ValueError(f"`{shown(text)}`: expected a TCP segment, for example `> P. 1:1001(1000) ack 1`")
     if found["encapsulated"]:
         raise OutOfScopeError(f"`{shown(text)}`: encrypted packets")
@@ -323,6 +335,8 @@ def _take_packet(script: _Script, text: str, time: EventTime, begin: Decimal) ->
     if packet.inbound:
         _check_window(script)
     script.time = begin
+    if any(option.startswith(_MULTIPATH) for option in packet.options or ()):
+        script.note("options of Multipath TCP")
     if flags & {"R", "U"}:
         raise OutOfScopeError(f"`{shown(text)}`: the built-in transport has no RST and no urgent data")
     if "S" in flags:
@@ -359,11 +373,15 @@ def _take_opener(script: _Script, packet: _Packet, text: str) -> None:
         script.add("opener", f"out {script.next_packet} bytes=0")
         script.next_packet += 1
     elif script.origin is not None and packet.ack == 1:
-        script.add("ack", "ack 0")  # the answer to our SYN
-        script.is_open = True
+        _open(script)  # the answer to our SYN
     if packet.inbound and packet.win is not None:
         script.edge = packet.win  # the window of a SYN is not scaled, RFC 7323 section 2.2
     _take_agreement(script)
+
+
+def _open(script: _Script) -> None:
+    script.add("ack", "ack 0")
+    script.is_open, script.is_instant = True, script.time == script.origin
 
 
 def _take_agreement(script: _Script) -> None:
@@ -414,8 +432,8 @@ def _take_inbound(script: _Script, packet: _Packet, text: str) -> None:
         return
     blocks = _sack_blocks(packet)
     if not script.is_open:
-        script.add("ack", "ack 0")
-        script.is_open = script.has_answered = True
+        _open(script)
+        script.has_answered = True
         is_news = packet.ack > 1 or bool(blocks)
     else:
         is_news = not packet.bytes or packet.ack - 1 > script.acked or bool(blocks)
@@ -441,8 +459,14 @@ def _sack_blocks(packet: _Packet) -> list[tuple[int, int]]:
     return blocks
 
 
+def _contains(outer: tuple[int, int], inner: tuple[int, int]) -> bool:
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
+
+
 def _take_ack(script: _Script, packet: _Packet, blocks: list[tuple[int, int]]) -> None:
     after = max((packet.ack or 1) - 1, 0)
+    if blocks and (blocks[0][1] <= after + 1 or any(_contains(block, blocks[0]) for block in blocks[1:2])):
+        raise OutOfScopeError(f"sack {blocks[0][0]}:{blocks[0][1]}: a D-SACK block, which tells of a second copy")
     if after > script.sent:
         script.is_unnamed, script.sent = True, after
     script.acked = max(script.acked, after)
@@ -519,6 +543,8 @@ def _take_call(script: _Script, text: str) -> None:
     if found is None:
         raise ValueError(f"`{shown(text)}`: expected a call, for example `write(4, ..., 1000) = 1000`")
     name, arguments = found["name"], split_arguments(found["arguments"])
+    if name.startswith("sctp_"):
+        raise OutOfScopeError(f"call `{shown(name)}`: another protocol than TCP")
     if name not in _CALLS:
         raise ValueError(f"call `{shown(name)}`: packetdrill has no such call{nearest(name, _CALLS)}")
     if name in _WRITING_CALLS:
@@ -563,6 +589,8 @@ def _take_socket_option(script: _Script, arguments: list[str]) -> None:
         _take_agreement(script)
     elif option in _CHANGING_SOCKET_OPTIONS:
         raise OutOfScopeError(f"socket option `{option}`: no such setting of the built-in transport")
+    elif option.startswith(_OTHER_PROTOCOLS):
+        raise OutOfScopeError(f"socket option `{option}`: another protocol than TCP")
     elif not _SOCKET_OPTION.fullmatch(option):
         raise ValueError(f"socket option `{shown(option)}`: expected a name such as TCP_NODELAY")
     elif option not in _QUIET_SOCKET_OPTIONS:
@@ -587,13 +615,10 @@ def _conditions(script: _Script, comparisons: list[Comparison]) -> Iterator[str]
             case "tcpi_ca_state" if each.relation == "==" and each.value in (0, 1, 2, 3, 4):
                 # the transport's episode is Linux's Recovery or CWR; after a timeout (Loss) there is none
                 yield f"recovery={int(each.value in (CONSTANTS['TCP_CA_CWR'], CONSTANTS['TCP_CA_Recovery']))}"
-            case "tcpi_snd_ssthresh" if each.value >= _LINUX_INFINITE and each.relation in ("==", ">="):
+            case "tcpi_snd_ssthresh" if each.value >= _INFINITE and each.relation in ("==", ">="):
                 yield "ssthresh=none"
-            case "tcpi_snd_ssthresh":
-                yield from _bounds("ssthresh", each, 1, 0.001)
-            case "tcpi_snd_cwnd":
-                # of Linux during recovery, too: what proportional rate reduction allows
-                yield from _bounds("window", each, script.mss, 1)
+            case "tcpi_snd_cwnd" | "tcpi_snd_ssthresh":
+                yield from _window_bounds(script, each)
             case "tcpi_rtt" | "tcpi_rttvar" | "tcpi_min_rtt":
                 names = {"tcpi_rtt": "srtt", "tcpi_rttvar": "rttvar", "tcpi_min_rtt": "lowest_rtt"}
                 yield _time_bound(script, names[each.field], each)
@@ -618,22 +643,23 @@ def _in_flight(script: _Script, counts: dict[str, Value]) -> int | None:
     return packets if 0 <= packets <= 1_000_000 else None
 
 
-def _bounds(key: str, each: Comparison, unit: int, step: float) -> Iterator[str]:
-    """Return conditions on a number of which Linux counts whole packets.
-
-    Args:
-        key: Name of the field.
-        each: The comparison.
-        unit: What a packet counts in the field.
-        step: How far below the next packet the field still counts as the packet before.
-    """
-    value = int(each.value)
-    least = {"==": value, ">=": value, ">": value + 1}.get(each.relation)
-    above = {"==": value + 1, "<=": value + 1, "<": value}.get(each.relation)
+def _window_bounds(script: _Script, each: Comparison) -> Iterator[str]:
+    """Return conditions on the window or the threshold; the window is in bytes, the threshold in packets."""
+    # the window during recovery, too, as Linux has it: what proportional rate reduction allows
+    is_window, value = each.field == "tcpi_snd_cwnd", int(each.value)
+    key, unit = ("window", script.mss) if is_window else ("ssthresh", 1)
+    least: float | None = {"==": value, ">=": value, ">": value + 1}.get(each.relation)
+    most: float | None = {"==": value, "<=": value, "<": value - 1}.get(each.relation)
+    if value >= script.mss:
+        script.note(f"`{each.field}` of {value}: taken as bytes, which FreeBSD counts, not as packets")
+        per, slack = (1, 0.0) if is_window else (1 / script.mss, 0.001)
+    else:
+        # Linux counts whole packets: anything below the next one
+        per, slack = unit, unit - (1 if is_window else 0.001)
     if least is not None:
-        yield f"{key}>={least * unit}"
-    if above is not None:
-        yield f"{key}<={above * unit - step}"
+        yield f"{key}>={least * per - (slack if per < 1 else 0):.15g}"
+    if most is not None:
+        yield f"{key}<={most * per + slack:.15g}"
 
 
 def _time_bound(script: _Script, key: str, each: Comparison) -> str:
@@ -653,6 +679,8 @@ def _written(script: _Script) -> str:
     switches |= {"quick_acks": str(_MAX_QUICK_ACKS)} if receives else {"handshake": "yes"}
     if script.has_ecn:
         switches["ecn"] = "ect0"
+    if script.is_instant and not receives:
+        switches["tail_loss_probe"] = "no"  # Linux's waits two ticks of its clock
     notes = sorted(script.notes.items(), key=lambda note: note[1][0])
     head = [
         "dumbbell script 1",
@@ -707,6 +735,9 @@ def _kept(script: _Script, receives: bool) -> Iterator[_Event]:
             script.note("an assertion: a receiver of the built-in transport reports no numbers")
         yield from (event for event in events[: last + 1] if event.kind in ("data", "reply"))
         return
+    if script.is_instant:
+        script.number = next(event.line for event in events if event.kind == "ack")
+        script.note("a handshake that takes no time: no tail loss probe is sent, it would leave at once")
     for event in (event for event in events if event.kind == "data"):
         script.number = event.line
         script.note("data of the peer, and their ACKs: a script drives one direction")

@@ -15,7 +15,8 @@ _TOKEN = re.compile(
     r"""//[^\n]*|/\*(?:.*?\*/|.*\Z)|%\{(?:.*?\}%|.*\Z)|`(?:\\.|[^`\\])*+(?:`|\Z)|"(?:\\.|[^"\\])*+(?:"|\Z)""",
     re.DOTALL,
 )
-_START = re.compile(r"--\w|`|[+*.0-9]")
+_START = re.compile(r"--\w|#|`|[+*.0-9]")
+_PREPROCESSOR = re.compile(r"#\s*(if|el|endif|define|include|undef)")
 _NUMBER = r"(?:[0-9]{1,7}(?:\.[0-9]{0,9})?(?![0-9])|\.[0-9]{1,9})"
 _EVENT = re.compile(
     rf"(?P<first>\*|\+?\s*{_NUMBER}?)(?:\s*~\s*\+?\s*(?P<last>{_NUMBER}))?(?:\s*\.\.\.\s*{_NUMBER})?"
@@ -31,7 +32,7 @@ class OutOfScopeError(Exception):
 
 @dataclass(frozen=True)
 class Statement:
-    """An option, a command without a time, or an event."""
+    """An option, a command without a time, an event, or a line of C's preprocessor."""
 
     line: int
     """Number of its first line."""
@@ -61,10 +62,10 @@ def split_statements(text: str) -> Iterator[Statement]:
     for line in _TOKEN.sub(_kept, text).split("\n"):
         content = line.strip()
         is_start = _START.match(content) is not None and (content[0] in "+-" or depth <= 0)
-        if content and waiting and (is_start or waiting[0].startswith("--")):
+        if content and waiting and (is_start or waiting[0].startswith(("--", "#"))):
             yield _statement(began, waiting)
             waiting = []
-        if content and (waiting or not content.startswith("#")):
+        if content and (waiting or not content.startswith("#") or _PREPROCESSOR.match(content)):
             began, depth = (began, depth) if waiting else (number, 0)
             waiting.append(content)
             depth += _opened(content)
