@@ -1,7 +1,10 @@
 """Captures as strangers make them: lifetimes, ambiguous acknowledgements, mirrors, order and tunnels."""
 
+import bz2
+import gzip
+import lzma
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -172,3 +175,18 @@ def test_a_path_that_idle_senders_do_not_show_is_not_told(
     refused = dumbbell("reproduce", "set", "--out", "again", expect=2).stderr
     assert "its path is not known" in refused
     assert "Traceback" not in refused
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_compressed_capture_is_read_whatever_it_is_called(
+    dumbbell: Dumbbell, folder: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    plain = write_pcap(folder / "seen.pcap", connection(0, 20)).read_bytes()
+    (folder / "SEEN.DUMP").write_bytes(pack(plain))
+    dumbbell("import", "pcap", "SEEN.DUMP", "--out", "seen")
+    (run,) = show(dumbbell, "seen")["runs"]
+    assert run["flows"][0]["data_bytes_delivered"] == 20_000
+    (folder / "bad.pcap.gz").write_bytes(pack(plain)[:-20])
+    refused = dumbbell("import", "pcap", "bad.pcap.gz", "--out", "x", expect=2).stderr
+    assert refused.startswith("dumbbell: bad.pcap.gz: ")
+    assert refused.count("\n") == 1

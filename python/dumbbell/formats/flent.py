@@ -3,11 +3,9 @@
 A flow is a series that flent measured in Mbit/s. What flent computed of several series is left out.
 """
 
-import gzip
 import itertools
 import math
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,7 +15,6 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError, one_line
-from dumbbell.base.input_files import LOG, read_bytes, text_of
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.formats.traces import (
     UNTOLD,
@@ -26,6 +23,7 @@ from dumbbell.formats.traces import (
     TracedFlow,
     import_traces,
     label_of,
+    read_log,
     require_length,
     started_at,
 )
@@ -36,7 +34,6 @@ Imported from results of flent: rates, pings and TCP_INFO over time, as netperf 
 packets in it, so there is no one-way delay and no loss of these flows.
 """
 SUFFIXES = (".flent", ".gz")
-_GZIP = b"\x1f\x8b"
 _RATE_UNITS = {"Mbits/s", "Mbit/s"}
 _COMPUTED = ("avg", "sum", "totals", "total", "fairness", "mean", "median")
 """Last words of the names of series that flent computed of others."""
@@ -177,14 +174,7 @@ def _result(file: Path) -> dict[str, Any]:
     Raises:
         UserError: If it is no result of flent.
     """
-    try:
-        text = text_of(_uncompressed(file), "utf-8-sig")
-    except UnicodeDecodeError:
-        raise UserError(f"{file}: is no text in UTF-8") from None
-    except OSError as error:
-        raise UserError(f"{file}: {one_line(error)}") from None
-    if not text:
-        raise UserError(f"{file}: is empty")
+    text = read_log(file)
     try:
         result = parse_json(text)
     except BadJson as error:
@@ -195,20 +185,6 @@ def _result(file: Path) -> dict[str, Any]:
     if not isinstance(result["metadata"], dict) or not isinstance(result["results"], dict):
         raise UserError(f"{file}: is no result of flent: `metadata` and `results` are objects")
     return result
-
-
-def _uncompressed(file: Path) -> bytes:
-    content = read_bytes(file, LOG)
-    if not content.startswith(_GZIP):
-        return content
-    try:
-        with gzip.open(file) as stream:
-            content = stream.read(LOG.most_bytes + 1)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise UserError(f"{file}: is cut off or damaged: {one_line(error)}") from None
-    if len(content) > LOG.most_bytes:
-        raise UserError(f"{file}: has more than {LOG.most_mib} MiB when uncompressed: allowed are at most that")
-    return content
 
 
 def _series(result: dict[str, Any]) -> tuple[list[_Series], list[_Series], bool]:

@@ -4,13 +4,13 @@ use super::copies::Copies;
 use super::layers::Tunnels;
 use super::lifetimes::Lifetimes;
 use super::segment::{Connection, Link, Segment, cooked_interface, decode};
-use crate::regular::open_regular;
-use crate::{Error, Interrupts};
+use crate::{Error, Interrupts, compressed};
 use pcap_parser::traits::PcapReaderIterator;
 use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Packets that are sorted at once, where a file is not in the order of time.
 const SORTED: usize = 1 << 18;
@@ -39,6 +39,38 @@ pub struct Captured {
     pub unordered: u64,
     /// Whether the file ends within a packet.
     pub is_cut: bool,
+}
+
+/// Why a file cannot be read further, which the parser of captures does not pass on.
+#[derive(Clone, Debug, Default)]
+struct Problem(Arc<Mutex<Option<String>>>);
+
+impl Problem {
+    fn error(&self, path: &Path) -> Error {
+        let problem = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Error::file(
+            path,
+            problem.map_or_else(|| "cannot be read".to_owned(), |text| format!("cannot be read: {text}")),
+        )
+    }
+
+    fn is_some(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+}
+
+/// A file, decompressed, that notes why it cannot be read further.
+struct Content {
+    file: Box<dyn std::io::Read + Send>,
+    problem: Problem,
+}
+
+impl std::io::Read for Content {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.file.read(buffer).inspect_err(|error| {
+            *self.problem.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
+        })
+    }
 }
 
 /// An interface of a capture.
@@ -86,6 +118,7 @@ impl Ord for Waiting {
 /// Reads the packets of a file one by one.
 pub(super) struct Frames {
     path: PathBuf,
+    problem: Problem,
     reader: Box<dyn PcapReaderIterator + Send>,
     capacity: usize,
     interfaces: Vec<Result<Interface, i32>>,
@@ -112,7 +145,10 @@ impl Frames {
     /// # Errors
     /// The file cannot be read, or is no capture.
     pub(super) fn open(path: &Path, sorts: bool, interrupts: &Interrupts) -> Result<Self, Error> {
-        let reader = create_reader(BUFFER_BYTES, open_regular(path)?).map_err(|error| match error {
+        let problem = Problem::default();
+        let content = Content { file: compressed::open(path)?, problem: problem.clone() };
+        let reader = create_reader(BUFFER_BYTES, content).map_err(|error| match error {
+            _ if problem.is_some() => problem.error(path),
             PcapError::Eof => Error::file(path, "is empty"),
             PcapError::Incomplete(_) | PcapError::UnexpectedEof => {
                 Error::file(path, "is cut off in its header")
@@ -122,6 +158,7 @@ impl Frames {
         let (path, captured, interrupts) = (path.to_owned(), Captured::default(), interrupts.clone());
         Ok(Self {
             path,
+            problem,
             reader,
             capacity: BUFFER_BYTES,
             interfaces: Vec::new(),
@@ -199,16 +236,16 @@ impl Frames {
                     return Ok(None);
                 }
                 Err(PcapError::Incomplete(_)) => {
-                    let path = &self.path;
-                    self.reader.refill().map_err(|_| Error::file(path, "cannot be read"))?;
+                    let (path, problem) = (&self.path, &self.problem);
+                    self.reader.refill().map_err(|_| problem.error(path))?;
                 }
                 Err(PcapError::BufferTooSmall) => {
                     self.capacity *= 2;
                     if self.capacity > LARGEST_BYTES || !self.reader.grow(self.capacity) {
                         return Err(self.refuse(number, "is longer than any packet: the file is damaged"));
                     }
-                    let path = &self.path;
-                    self.reader.refill().map_err(|_| Error::file(path, "cannot be read"))?;
+                    let (path, problem) = (&self.path, &self.problem);
+                    self.reader.refill().map_err(|_| problem.error(path))?;
                 }
                 Err(_) => return Err(self.refuse(number, "cannot be read: the file is damaged")),
             }
