@@ -293,6 +293,15 @@ def test_a_second_copy_that_the_receiver_tells_of_ends_the_script() -> None:
         assert _notes(told_of) == [f"line 15: sack {block}: a D-SACK block, which tells of a second copy{ENDS}"]
 
 
+def test_a_file_that_is_all_notes_prints_a_hundred() -> None:
+    commands = "".join(f"   +0 `program-{number}`\n" for number in range(300))
+    assert len(_notes(WROTE + commands)) == 101
+    assert _notes(WROTE + commands)[-1] == "200 other things"
+    assert _notes(WROTE + "   +0 `program`\n" * 9) == [
+        "lines 15, 16, 17, 18, 19 and 4 more: command `program`: no command is executed"
+    ]
+
+
 def test_lines_for_a_preprocessor_are_not_taken_for_comments() -> None:
     assert "`#ifdef FreeBSD`: lines for a preprocessor" in _refusal(f"#ifdef FreeBSD\n{WROTE}")
     assert _notes(f"# a comment\n{WROTE}# another\n") == []

@@ -47,8 +47,10 @@ def pantheon_sets(source: Place) -> list[Path]:
 def import_packetdrill(source: Place, out: Place) -> Path:
     """Convert a file in packetdrill's syntax to a script, the new file `out`, for `dumbbell.run_scripts`.
 
+    Lines `# left out:` of the script name what it has not taken; `ScriptResult.notes` has them, too.
+
     Raises:
-        dumbbell.Error: If `source` says something that scripts do not have, with its line, or `out` exists.
+        dumbbell.Error: If nothing of `source` can be tested, or its syntax is wrong, with its line, or `out` exists.
     """
     from dumbbell.formats.packetdrill import read_packetdrill
     from dumbbell.studies.vectors.scripts import parse_script

@@ -35,13 +35,15 @@ _DEFAULT_MSS = 536  # of a peer that names none, RFC 9293 section 3.7.1
 _MAX_MSS = 65_000
 _LINUX_CUBIC = "cubic-linux"  # the scheme that Linux's `cubic` is
 _MAX_QUICK_ACKS = 16  # Linux v6.12, net/ipv4/tcp_input.c: segments that a new connection acknowledges one by one
+_MAX_SACK_BYTES = 100_000  # of an ACK of a script
 _NOTE = "# left out: "
 _MAX_NOTED_LINES = 5
+_MAX_NOTES = 100
 _NANOSECOND = Decimal("1e-9")
 
 _PACKET = re.compile(
     r"(?P<way>[<>])\s*(?:[\[(](?P<ip>[^\])]*)[\])]\s*)?(?P<encapsulated>encap\s.*?\s)?\s*(?:[0-9]+\s*>\s*[0-9]+\s+)?"
-    r"(?P<flags>[SFRPEWUA.]+(?P<ace>[0-7])?[SFRPEWUA.]*|-)\s+"
+    r"(?P<flags>[SFRPEWUA.]{1,12}(?P<ace>[0-7])?[SFRPEWUA.]{0,2}|-)\s+"
     r"(?P<first>[0-9]{1,15}):(?P<last>[0-9]{1,15})\s*\((?P<bytes>[0-9]{1,15})\)"
     r"(?:\s+ack\s+(?P<ack>[0-9]{1,15}))?(?:\s+win\s+(?P<win>[0-9]{1,15}))?(?:\s+urg\s+[0-9]+)?\s*(?:<(?P<options>[^>]*)>)?\s*",
     re.DOTALL,
@@ -467,6 +469,8 @@ def _take_ack(script: _Script, packet: _Packet, blocks: list[tuple[int, int]]) -
     after = max((packet.ack or 1) - 1, 0)
     if blocks and (blocks[0][1] <= after + 1 or any(_contains(block, blocks[0]) for block in blocks[1:2])):
         raise OutOfScopeError(f"sack {blocks[0][0]}:{blocks[0][1]}: a D-SACK block, which tells of a second copy")
+    if sum(last - first for first, last in blocks) > _MAX_SACK_BYTES:
+        raise OutOfScopeError(f"SACK blocks of more than {_MAX_SACK_BYTES} bytes")
     if after > script.sent:
         script.is_unnamed, script.sent = True, after
     script.acked = max(script.acked, after)
@@ -590,11 +594,11 @@ def _take_socket_option(script: _Script, arguments: list[str]) -> None:
     elif option in _CHANGING_SOCKET_OPTIONS:
         raise OutOfScopeError(f"socket option `{option}`: no such setting of the built-in transport")
     elif option.startswith(_OTHER_PROTOCOLS):
-        raise OutOfScopeError(f"socket option `{option}`: another protocol than TCP")
+        raise OutOfScopeError(f"socket option `{shown(option)}`: another protocol than TCP")
     elif not _SOCKET_OPTION.fullmatch(option):
         raise ValueError(f"socket option `{shown(option)}`: expected a name such as TCP_NODELAY")
     elif option not in _QUIET_SOCKET_OPTIONS:
-        script.note(f"socket option `{option}`")
+        script.note(f"socket option `{shown(option)}`")
 
 
 def _take_code(script: _Script, text: str) -> None:
@@ -692,7 +696,8 @@ def _written(script: _Script) -> str:
         *([] if settings.window is None else [f"window {settings.window}"]),
         f"tolerance {tolerance.normalize():f}",
         "transport " + " ".join(f"{key}={value}" for key, value in switches.items()),
-        *(f"{_NOTE}{_lines(numbers)}: {what}" for what, numbers in notes),
+        *(f"{_NOTE}{_lines(numbers)}: {what}" for what, numbers in notes[:_MAX_NOTES]),
+        *([f"{_NOTE}{len(notes) - _MAX_NOTES} other things"] if len(notes) > _MAX_NOTES else []),
         "",
     ]
     lines = [

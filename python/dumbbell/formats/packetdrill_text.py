@@ -10,9 +10,9 @@ from decimal import Decimal
 
 MAX_TIME_S = 1_000_000
 
-# Comments, and what a comment cannot begin in: code, commands and strings. What nothing closes goes to the end.
+# Comments, what a comment cannot begin in (code, commands, strings), and blanks. What nothing closes goes to the end.
 _TOKEN = re.compile(
-    r"""//[^\n]*|/\*(?:.*?\*/|.*\Z)|%\{(?:.*?\}%|.*\Z)|`(?:\\.|[^`\\])*+(?:`|\Z)|"(?:\\.|[^"\\])*+(?:"|\Z)""",
+    r"""//[^\n]*|/\*(?:.*?\*/|.*\Z)|%\{(?:.*?\}%|.*\Z)|`(?:\\.|[^`\\])*+(?:`|\Z)|"(?:\\.|[^"\\])*+(?:"|\Z)|[^\S\n]{2,}""",
     re.DOTALL,
 )
 _START = re.compile(r"--\w|#|`|[+*.0-9]")
@@ -84,7 +84,7 @@ def _kept(token: re.Match[str]) -> str:
         raise ValueError("a comment that begins with `/*` and that nothing closes")
     if text.startswith("/"):
         return "\n" * text.count("\n") or " "
-    return text.replace("\n", _LINE_FEED)
+    return text.replace("\n", _LINE_FEED) if text[0] in '%`"' else " "
 
 
 def _opened(text: str) -> int:
