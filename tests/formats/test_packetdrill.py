@@ -222,6 +222,8 @@ def test_fin_was_refused(folder: Path) -> None:
         ("sysctl -q net.ipv4.tcp_slow_start_after_idle=1", "transport", "restart_window=yes"),
         ("sysctl -w -e net/ipv4/tcp_recovery=0 > /dev/null 2>&1", "transport", "time_threshold=0"),
         ("../common/set_sysctls.py \\\n  /proc/sys/net/ipv4/tcp_reordering=6", "transport", "packet_threshold=6"),
+        ("sysctl -q net.ipv4.tcp_early_retrans=4 net.ipv4.tcp_sack=0", "transport", "tail_loss_probe=yes"),
+        ("sysctl -q net.ipv4.tcp_early_retrans=2", "transport", "tail_loss_probe=no"),
         ("echo 5000 > /proc/sys/net/ipv4/tcp_rto_min_us", "transport", "timeout_min_ms=5"),
         ("echo 0 > /sys/module/tcp_cubic/parameters/hystart", "controller", "slow_start=classic"),
         ("sysctl -q net.ipv4.tcp_congestion_control=reno", "controller", "reno"),

@@ -36,12 +36,12 @@ class Settings:
 
 
 def _flag(value: int) -> str:
-    return "no" if value == 0 else "yes"
+    return "yes" if value else "no"
 
 
 _SYSCTLS: dict[str, Callable[[int], tuple[str, str]]] = {
     "tcp_sack": lambda value: ("sack", _flag(value)),
-    "tcp_early_retrans": lambda value: ("tail_loss_probe", _flag(value)),
+    "tcp_early_retrans": lambda value: ("tail_loss_probe", _flag(value in (3, 4))),
     "tcp_recovery": lambda value: ("time_threshold", "1.25" if value & 1 else "0"),
     "tcp_reordering": lambda value: ("packet_threshold", str(value)),
     "tcp_rto_min_us": lambda value: ("timeout_min_ms", f"{value / 1000:g}"),
