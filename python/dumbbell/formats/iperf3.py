@@ -96,12 +96,17 @@ class _Stream:
         self.rows.append((round(time_s * 1e9), self.number, name, unit, value))
 
     def put_total(self, name: str, unit: str, until_s: float, total: float, key: str = "") -> None:
-        """Put a counter from the begin to `until_s`, where it is `total`; between, what the intervals say of `key`."""
+        """Put a counter from the begin to `until_s`, where it is `total`; between, what the intervals say of `key`.
+
+        Intervals that add up to something else are scaled: a counter never goes back, and has no leap at its end.
+        """
         assert self.first_s is not None
         self.put(self.first_s, name, unit, 0.0)
+        counted = getattr(self.last, key) if key else 0.0
+        factor = total / counted if counted > 0 else 0.0
         for point in self.points if key else ():
             if point.time_s < until_s:
-                self.put(point.time_s, name, unit, min(getattr(point, key), total))
+                self.put(point.time_s, name, unit, getattr(point, key) * factor)
         self.put(until_s, name, unit, total)
 
     @property

@@ -72,9 +72,13 @@ def iperf3_report(run: Path, congestion: str, duration_s: float) -> dict[str, An
             stream |= {"rtt": round(1e3 * _at(samples["srtt"][str(number)], second + 1.0))}
             streams.append(stream | {"snd_cwnd": round(_at(samples["window"][str(number)], second + 1.0))})
         intervals.append({"streams": streams, "sum": {}})
+    sent = {number: 0 for number in numbers}
+    for interval in intervals:
+        for stream in interval["streams"]:
+            sent[stream["socket"]] += stream["bytes"]
     ends = [
         {
-            "sender": {"socket": number, "bytes": 1},
+            "sender": {"socket": number, "bytes": sent[number]},
             "receiver": {"socket": number, "bytes": flow["data_bytes_delivered"]},
         }
         for number, flow in zip(numbers, flows, strict=True)
