@@ -8,6 +8,7 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError
+from dumbbell.formats.contents import stem_of
 from dumbbell.formats.traces import Trace, TracedFlow, files_of, import_traces, label_of, started_at
 from dumbbell.results import ResultsDirectory
 
@@ -42,7 +43,7 @@ def import_capture(
         raise UserError(
             f"{source}: is a directory: --receiver needs the capture of the sender beside that of the receiver"
         )
-    name = scheme if len(files_of(source, SUFFIXES)) == 1 else None
+    name = scheme if len(files_of(source, SUFFIXES, "capture")) == 1 else None
     read = partial(_read, receiver=receiver, end=end, clocks=clocks, name=name)
     return import_traces(source, out, command, kind="capture", suffixes=SUFFIXES, notes=NOTES, read=read)
 
@@ -51,7 +52,7 @@ def _read(
     file: Path, folder: Path, used: list[str], *, receiver: Path | None, end: str | None, clocks: str, name: str | None
 ) -> list[Trace]:
     """The flows of a capture, those that were seen alike together."""
-    label = label_of(file.stem if name is None else name, used, "capture")
+    label = label_of(stem_of(file) if name is None else name, used, "capture")
     source = file.name if receiver is None else f"{file.name} and {receiver.name}"
     other = None if receiver is None else str(receiver)
     found = json.loads(_core.import_capture(str(file), other, end, clocks, str(folder)))

@@ -16,6 +16,7 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.json_text import BadJson, parse_json
+from dumbbell.formats.contents import stem_of
 from dumbbell.formats.traces import (
     UNTOLD,
     Row,
@@ -107,8 +108,7 @@ def import_flent(source: Path, out: Path, command: list[str]) -> ResultsDirector
 
 
 def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
-    stem = file.name.removesuffix(".gz").removesuffix(".flent").removesuffix(".json")
-    return [_trace(label_of(stem, used, "flent"), file, folder / "flows.parquet")]
+    return [_trace(label_of(stem_of(file), used, "flent"), file, folder / "flows.parquet")]
 
 
 def _trace(label: str, file: Path, samples: Path) -> Trace:

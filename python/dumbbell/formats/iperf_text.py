@@ -11,6 +11,7 @@ from pathlib import Path
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError
+from dumbbell.formats.contents import stem_of
 from dumbbell.formats.stamps import stamp_behind, stamp_in_front
 from dumbbell.formats.traces import (
     UNTOLD,
@@ -173,7 +174,7 @@ def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
             continue
         seen.append(test.lines)
         number = len(traces) + 1 if len(usable) > 1 else None
-        label = label_of(file.stem, [*used, *(trace.label for trace in traces)], "iperf", number)
+        label = label_of(stem_of(file), [*used, *(trace.label for trace in traces)], "iperf", number)
         traces.append(_trace(label, file, test, folder / f"flows-{len(traces)}"))
     if repeated:
         note = f"left out: {counted(repeated, 'test')} that the file has twice"

@@ -12,6 +12,7 @@ from statistics import median
 
 from dumbbell import _core
 from dumbbell.base.errors import UserError
+from dumbbell.formats.contents import stem_of
 from dumbbell.formats.stamps import Stamp, stamp_behind, stamp_in_front, watch_header
 from dumbbell.formats.traces import (
     UNTOLD,
@@ -131,7 +132,7 @@ def import_ss(source: Path, out: Path, command: list[str]) -> ResultsDirectory:
 
 
 def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
-    return [_trace(label_of(file.stem, used, "ss"), file, folder / "flows.parquet")]
+    return [_trace(label_of(stem_of(file), used, "ss"), file, folder / "flows.parquet")]
 
 
 def _trace(label: str, file: Path, samples: Path) -> Trace:
