@@ -14,6 +14,7 @@ from .api.convert import (
     import_iperf as import_iperf,
     import_iperf3 as import_iperf3,
     import_mahimahi as import_mahimahi,
+    import_netlog as import_netlog,
     import_packetdrill as import_packetdrill,
     import_pantheon as import_pantheon,
     import_pcap as import_pcap,

@@ -177,6 +177,17 @@ def import_flent(source: Place, out: Place, *, command: Sequence[str] = ()) -> R
     return Results(import_flent(Path(source), Path(out), list(command)))
 
 
+def import_netlog(source: Place, out: Place, *, command: Sequence[str] = ()) -> Results:
+    """Read QUIC sessions of logs of Chrome's network stack, a file or a directory, into the new directory `out`.
+
+    Raises:
+        dumbbell.Error: If none can be used, or `out` is in use; nothing is left behind.
+    """
+    from dumbbell.formats.netlog import import_netlog
+
+    return Results(import_netlog(Path(source), Path(out), list(command)))
+
+
 def export_pantheon(directory: Place, destination: Place) -> "list[tuple[Run, str]]":
     """Writes results as logs and statistics for Pantheon's tools; returns the runs that were left out, and why.
 

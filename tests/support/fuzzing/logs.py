@@ -16,6 +16,7 @@ from support.fuzzing.given import Target, joined, parted, results, written
 from support.inputs.captures import ETHERNET, MS, RAW, SLL2, framed, quic, transfer, write_pcap, write_pcapng
 from support.inputs.flent_results import flent_result
 from support.inputs.iperf_texts import IPERF_TEXTS
+from support.inputs.netlogs import netlog, netlog_events
 from support.inputs.ss_logs import SS_FORMS, ss_log
 from support.inputs.transfer_logs import REPORT, SS_LOG, events
 
@@ -156,6 +157,16 @@ def _give_iperf_text(content: bytes, folder: Path) -> None:
     _read(lambda: dumbbell.import_iperf(written(content, folder / "given.txt"), folder / "out"))
 
 
+def _give_netlog(content: bytes, folder: Path) -> None:
+    _read(lambda: dumbbell.import_netlog(written(content, folder / "given.json"), folder / "out"))
+
+
+def _netlogs(_: Path) -> list[bytes]:
+    lines = netlog().splitlines(keepends=True)
+    whole = json.dumps({"constants": json.loads(lines[0][:-2] + "}")["constants"], "events": netlog_events()})
+    return ["".join(lines).encode(), "".join(lines[:80]).encode(), whole.encode()]
+
+
 def _flent_results(_: Path) -> list[bytes]:
     whole = json.dumps(flent_result()).encode()
     without_raw = json.dumps(flent_result() | {"raw_values": {}}).encode()
@@ -184,6 +195,7 @@ LOGS = (
     Target("iperf3", _reports, _give_report),
     Target("compressed", _packed, _give_report),
     Target("iperf-text", lambda _: [text.encode() for text in IPERF_TEXTS], _give_iperf_text),
+    Target("netlog", _netlogs, _give_netlog),
     Target("flent", _flent_results, _give_flent),
     Target("ss", _logs_of_ss, _give_ss),
 )

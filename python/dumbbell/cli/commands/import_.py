@@ -18,7 +18,7 @@ _LEFT_OUT = "# left out: "
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds its arguments."""
     add = parser.add_argument
-    formats = ("pantheon", "mahimahi", "qlog", "pcap", "iperf3", "iperf", "ss", "flent", "packetdrill")
+    formats = ("pantheon", "mahimahi", "qlog", "pcap", "iperf3", "iperf", "ss", "flent", "netlog", "packetdrill")
     add("format", type=Choice(*formats), metavar="|".join(formats))
     add("source", type=Path, metavar="SRC")
     add("--out", type=Path, metavar="DIR", required=True, help="new results directory; packetdrill: new script")
@@ -56,6 +56,8 @@ def main(arguments: argparse.Namespace) -> int:
             results = dumbbell.import_ss(source, out, command=sys.argv)
         case "iperf":
             results = dumbbell.import_iperf(source, out, command=sys.argv)
+        case "netlog":
+            results = dumbbell.import_netlog(source, out, command=sys.argv)
         case "flent":
             results = dumbbell.import_flent(source, out, command=sys.argv)
         case _:
