@@ -44,7 +44,8 @@ def test_numbers_of_iperf3_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
     # what was read at 1 s holds until 2 s, what was read then until 2.1 s
     assert flow["mean_cwnd_bytes"] == pytest.approx((100 * 1024 + 0.1 * 300 * 1024) / 1.1, rel=0.02)
     assert (flow["mean_srtt_ms"], flow["throughput_mbps"], flow["loss_rate"]) == (None, None, None)
-    assert run["iperf"] == {"tool": "iperf3", "protocol": "TCP", "streams": 1, "reverse": False}
+    facts = {"tool": "iperf3", "protocol": "TCP", "streams": 1, "reverse": False, "bidirectional": False}
+    assert run["iperf"] == facts
     dumbbell("report", "out", "--html")
 
 
@@ -56,7 +57,9 @@ def test_the_other_direction_counts_what_this_end_received(dumbbell: Dumbbell, f
 
 
 def test_both_directions_are_two_flows(dumbbell: Dumbbell, folder: Path) -> None:
-    flows = one(dumbbell, folder, IPERF3_BOTH_WAYS)["flows"]
+    run = one(dumbbell, folder, IPERF3_BOTH_WAYS)
+    assert run["iperf"]["bidirectional"]
+    flows = run["flows"]
     assert [flow["goodput_mbps"] for flow in flows] == pytest.approx([9.5, 19.5])
     assert [flow["retransmissions"] for flow in flows] == [0, 3]
 

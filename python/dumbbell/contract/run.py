@@ -90,9 +90,12 @@ class RunStatistics(TypedDict):
     files: NotRequired[ReadOnly[Mapping[str, KeptFile]]]
     """The files that it kept, by name."""
     capture: NotRequired[ReadOnly[Mapping[str, object]]]
-    """What the packet capture said of itself that the run was imported from; so of the next three."""
+    """What the packet capture said of itself that the run was imported from; so of the next six."""
     qlog: NotRequired[ReadOnly[Mapping[str, object]]]
     iperf3: NotRequired[ReadOnly[Mapping[str, object]]]
+    iperf: NotRequired[ReadOnly[Mapping[str, object]]]
+    flent: NotRequired[ReadOnly[Mapping[str, object]]]
+    netlog: NotRequired[ReadOnly[Mapping[str, object]]]
     ss: NotRequired[ReadOnly[Mapping[str, object]]]
     emulation: NotRequired[ReadOnly[EmulationReport | None]]
     clocks: NotRequired[ReadOnly[Clocks | None]]

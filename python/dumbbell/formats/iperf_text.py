@@ -212,6 +212,7 @@ def _trace(label: str, file: Path, test: _Test, folder: Path) -> Trace:
             "protocol": test.protocol or "TCP",
             "streams": len(streams),
             "reverse": test.is_reverse,
+            "bidirectional": {True, False} <= {stream.sends for stream in streams},
         },
         notes=(*_notes(test, streams),),
         started=test.started,

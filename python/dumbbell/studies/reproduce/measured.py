@@ -22,7 +22,7 @@ from dumbbell.results import ResultsDirectory
 from dumbbell.results.analysis.counterparts import WRITTEN_BY, counterparts
 from dumbbell.results.series.run_files import PACKETS, kept_files
 from dumbbell.studies.reproduce.mahimahi_command import MahimahiCommand, read_command, read_head
-from dumbbell.studies.reproduce.named import kernel_counterparts, recorded_scheme
+from dumbbell.studies.reproduce.named import kernel_counterparts, recorded_scheme, tool_facts
 from dumbbell.studies.reproduce.packets import RunPackets
 from dumbbell.studies.reproduce.view import BOTH_ENDS, RATE, View, view_of
 from dumbbell.studies.stand_ins import stand_in
@@ -226,12 +226,12 @@ def _stand_in(
 
 
 def _unfit(statistics: RunTable) -> str | None:
-    """Why nothing simulates what iperf3 did, if nothing does."""
-    facts = statistics.get("iperf3", {})
+    """Return why nothing simulates what iperf or flent did, if nothing does."""
+    facts = tool_facts(statistics)
     if facts.get("protocol", "TCP") != "TCP":
         return f"a test by {facts['protocol']}, which no congestion control sends"
     if facts.get("bidirectional"):
-        return "data of both directions (--bidir): flows of one direction are simulated"
+        return "data of both directions: flows of one direction are simulated"
     return None
 
 

@@ -19,12 +19,17 @@ _ROLE = re.compile(r"-(?:tcp|udp)-(?:sent|received)$")
 _COUNT = re.compile(r"[-_.]?(?:run|flow)?[-_.]?[0-9]+$", re.IGNORECASE)
 
 
+def tool_facts(statistics: RunTable) -> Mapping[str, object]:
+    """Return what an import says of the test of a tool; nothing if it is of something else."""
+    return statistics.get("iperf3") or statistics.get("iperf") or statistics.get("flent") or {}
+
+
 def recorded_scheme(label: str, statistics: RunTable) -> str:
-    """Return what a run's traffic was made by: iperf3 says it, else the name of a scheme in its file's, else all of it.
+    """Return what made a run's traffic: as its tool says, else the name of a scheme in its file's, else all of it.
 
     `cubic_1`, `site-a_cubic_run2` and `cubic` are of `cubic`.
     """
-    told = statistics.get("iperf3", {}).get("sender_tcp_congestion")
+    told = tool_facts(statistics).get("sender_tcp_congestion")
     if told:
         return str(told)
     known = catalog.schemes().names()
@@ -41,5 +46,5 @@ def kernel_counterparts(statistics: RunTable) -> Mapping[str, Counterpart]:
     """Return which schemes stand for the kernel's congestion controls, of a run over the kernel's TCP."""
     captured = statistics.get("capture", {}).get("flows")
     flows = captured if isinstance(captured, list) else []
-    is_tcp = "iperf3" in statistics or "ss" in statistics or any(flow["protocol"] == "TCP" for flow in flows)
+    is_tcp = bool(tool_facts(statistics)) or "ss" in statistics or any(flow["protocol"] == "TCP" for flow in flows)
     return _KERNEL if is_tcp else {}
