@@ -87,7 +87,8 @@ def test_random_loss_is_told_by_packets(tmp_path: Path) -> None:
 
 
 def test_flows_of_one_capture_compete(tmp_path: Path) -> None:
-    path = dumbbell.make_path(rate="12mbit", rtt="40ms", queue="1bdp")
+    # The queue is long enough that no flow loses its first packet and begins a second later.
+    path = dumbbell.make_path(rate="12mbit", rtt="40ms", queue="3bdp")
     place = recorded_sets(tmp_path, path, ("cubic-linux", "vegas"), 9.0, flows=3, interval=2)
     found = reproduced(place / "pcap", tmp_path)
     rows = [row for row in found.rows if row.run.name == "cubic"]
