@@ -51,7 +51,7 @@ struct Call {
 
 impl Call {
     fn new(specification: &Specification) -> Result<Self, String> {
-        specification.application.validate()?;
+        specification.application.validate().map_err(|refusal| refusal.to_string())?;
         let path = &specification.path;
         let lane = |elements, name| Lane::new(elements, name, specification.seed, path.overhead_bytes);
         let clock = Clock::new();

@@ -25,7 +25,7 @@ impl Lane {
         seed: u64,
         overhead_bytes: u32,
     ) -> Result<Self, String> {
-        let direction = Direction::build(elements, name, seed)?;
+        let direction = Direction::build(elements, name, seed).map_err(|error| error.to_string())?;
         let log = String::from("# init timestamp: 0.000\n");
         Ok(Self { direction, datagrams: Vec::new(), overhead_bytes, log, log_from: None })
     }
