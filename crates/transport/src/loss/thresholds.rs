@@ -4,7 +4,7 @@
 use super::reordering::Rack;
 use crate::config::{Config, Reordering};
 use crate::flight::{Acknowledged, Flight};
-use crate::packets::Fate;
+use crate::packets::{Fate, SentPacket};
 use crate::recovery::Onset;
 use crate::rtt::RttEstimator;
 use std::ops::Range;
@@ -12,13 +12,16 @@ use units::{Span, Time};
 
 /// Smallest time threshold (RFC 9002 6.1.2).
 const GRANULARITY: Span = Span::from_ms(1);
+/// Time beyond the reordering window at which RACK's timer expires, so that an ACK which comes meanwhile decides (Linux v6.12,
+/// `include/net/tcp.h`, `TCP_TIMEOUT_MIN_US`).
+const TIMER_SLACK: Span = Span::from_ms(2);
 
 #[derive(Debug)]
 pub(super) struct Thresholds {
     packets: u64,
     /// Multiple of the RTT; 0: time alone makes no packet lost.
     time: f64,
-    /// When the time threshold makes the next packet lost.
+    /// When the time threshold makes the next packet lost; of RACK: when every packet that may be late is lost.
     next_timer: Time,
     adaptation: Adaptation,
 }
@@ -113,7 +116,7 @@ impl Thresholds {
         numbers: Range<u64>,
         is_recovering: bool,
     ) {
-        let largest = numbers.end;
+        let (earliest, largest) = (numbers.start, numbers.end);
         let (packets, wait) = match &self.adaptation {
             Adaptation::Rack(rack) => {
                 let is_certain = !rack.seen() && (is_recovering || self.has_enough_above(flight, &numbers));
@@ -126,14 +129,16 @@ impl Thresholds {
         };
         for number in numbers {
             let Some(packet) = flight.get(number) else { break };
-            // Of what is acknowledged in parts the rest comes with the ACKs that follow: it has arrived.
-            if packet.fate != Fate::InFlight || packet.acked_bytes > 0 {
+            if !may_be_lost(packet) {
                 continue;
             }
             let due = if self.time > 0.0 { packet.sent_at + wait } else { Time::NEVER };
             if largest - number < packets && due > now {
                 // Later packets were sent later and are nearer to the largest: none of them is lost either.
-                self.next_timer = due;
+                self.next_timer = match self.adaptation {
+                    Adaptation::Rack(_) => latest_departure(flight, earliest..largest) + wait + TIMER_SLACK,
+                    Adaptation::None | Adaptation::Distance => due,
+                };
                 break;
             }
             flight.lose(number);
@@ -146,6 +151,18 @@ impl Thresholds {
         let acked = above.filter(|packet| packet.fate == Fate::Acked);
         acked.take(self.packets as usize).count() as u64 == self.packets
     }
+}
+
+/// Return whether nothing of `packet` has arrived. Of a packet that is acknowledged in parts the rest comes with the next ACKs.
+fn may_be_lost(packet: &SentPacket) -> bool {
+    packet.fate == Fate::InFlight && packet.acked_bytes == 0
+}
+
+/// Return when the last of `numbers` left that may be lost: RACK's timer waits for the longest (RFC 8985 6.2 step 5).
+fn latest_departure(flight: &Flight, numbers: Range<u64>) -> Time {
+    let mut waiting =
+        numbers.rev().filter_map(|number| flight.get(number)).filter(|packet| may_be_lost(packet));
+    waiting.next().map_or(Time::NEVER, |packet| packet.sent_at)
 }
 
 #[cfg(test)]
@@ -250,9 +267,26 @@ mod tests {
             10,
         );
         thresholds.detect(at(124), &mut flight, &rtt, false);
-        assert_eq!((lost(&flight), thresholds.next_timer()), (vec![], at(125)));
+        assert_eq!(lost(&flight), [] as [u64; 0]);
         thresholds.detect(at(126), &mut flight, &rtt, false);
-        assert_eq!((lost(&flight), thresholds.next_timer()), (vec![0, 1], at(127)));
+        assert_eq!(lost(&flight), [0, 1]);
+    }
+
+    /// A timer that expired at the next loss declared most packets lost between two ACKs, and a window that counts ACKs let
+    /// each of them leave again at once, into a full queue.
+    #[test]
+    fn the_timer_of_rack_waits_for_the_last_packet_that_may_be_lost() {
+        let (mut flight, rtt) = after(&[2, 5]);
+        let mut thresholds = Thresholds::new(&Config::tcp());
+        let late = Acknowledged { is_reordered: true, ..Acknowledged::default() };
+        thresholds.on_acknowledged(&flight, &late, 10);
+        thresholds.detect(at(101), &mut flight, &rtt, false);
+        // Packet 4 left at 4 ms; RTT and window are 125 ms together.
+        assert_eq!((lost(&flight), thresholds.next_timer()), (vec![], at(131)));
+        thresholds.detect(at(126), &mut flight, &rtt, false);
+        assert_eq!((lost(&flight), thresholds.next_timer()), (vec![0, 1], at(131)));
+        thresholds.detect(at(131), &mut flight, &rtt, false);
+        assert_eq!((lost(&flight), thresholds.next_timer()), (vec![0, 1, 3, 4], Time::NEVER));
     }
 
     #[test]
