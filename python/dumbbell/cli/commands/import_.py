@@ -12,7 +12,7 @@ from dumbbell.catalog.options.values import Choice
 from dumbbell.cli.summary import print_summary
 
 _LEFT_OUT = "# left out: "
-"""Beginning of a script's lines about what was not taken (docs/vectors.md)."""
+"""Beginning of a script's lines about what was not taken (docs/packetdrill.md)."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
