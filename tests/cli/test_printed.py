@@ -42,7 +42,7 @@ The flows of a run start 0.5 s apart, in the order of the column `flows of`.
 Alone, on lab no other scheme has more goodput or less p95 one-way delay than copa (9.68 Mbit/s, 16.9 ms).
 Alone, most goodput: copa (9.68 Mbit/s), 0.03 Mbit/s more than cubic, the next (the ranges of the 2 runs do not overlap); least p95 one-way delay: copa (16.9 ms), 6.2 ms less than bbr, the next (the ranges of the 2 runs do not overlap).
 Alone, copa has more goodput than cubic on lab by its smaller headers only: 97.3 % of its bytes are payload, and 96.5 % of those of cubic.
-Beside cubic on lab: copa 49 % (46 to 52) and bbr 58 % (54 to 62) of the payload (fair: 50 %); the range (2 runs) of copa includes the fair share.
+Beside cubic on lab: copa 48 % (46 to 50) and bbr 58 % (54 to 62) of the payload (fair: 50 %); each range (2 runs) excludes the fair share.
 bbr: all losses (36 packets in 2 runs) are outside the counted time.
 
 Means of all flows, 0.3 to 2 s (corrected)
@@ -53,14 +53,14 @@ lab   bbr        2         9.65 (equal)   23.1 (22.4 to 23.9)         0.00 (equa
 
 Shares, 0.3 to 2 s, while all flows compete (corrected)
 path  flows of    who    fair share %              share %       goodput Mbit/s  p95 one-way delay ms               loss %               harm %
-lab   cubic+copa  cubic          50.0  51.3 (48.2 to 54.3)  4.97 (4.67 to 5.26)   45.6 (45.6 to 45.7)  1.10 (1.03 to 1.17)  48.6 (45.5 to 51.6)
-lab   cubic+copa  copa           50.0  48.7 (45.7 to 51.8)  4.72 (4.42 to 5.02)   45.7 (45.5 to 45.8)  0.36 (0.31 to 0.41)  51.3 (48.2 to 54.3)
+lab   cubic+copa  cubic          50.0  52.4 (50.5 to 54.3)  5.07 (4.89 to 5.26)   45.8 (45.7 to 45.9)  1.08 (0.99 to 1.17)  47.4 (45.5 to 49.4)
+lab   cubic+copa  copa           50.0  47.6 (45.7 to 49.5)  4.61 (4.42 to 4.80)   45.9 (45.8 to 45.9)  0.37 (0.31 to 0.43)  52.4 (50.5 to 54.3)
 lab   cubic+bbr   cubic          50.0  41.9 (37.7 to 46.1)  4.05 (3.64 to 4.46)   46.4 (46.4 to 46.4)  4.99 (1.69 to 8.30)  58.1 (53.9 to 62.3)
 lab   cubic+bbr   bbr            50.0  58.1 (53.9 to 62.3)  5.61 (5.20 to 6.01)   46.0 (45.4 to 46.6)  1.10 (0.12 to 2.09)  41.9 (37.7 to 46.1)
 
 All flows of a run together, 0.3 to 2 s (corrected)
 path  flows of    runs       goodput Mbit/s  p95 one-way delay ms               loss %  utilisation of the whole run %
-lab   cubic+copa     2  9.69 (9.68 to 9.69)   45.7 (45.6 to 45.8)  0.74 (0.71 to 0.78)             96.9 (96.8 to 97.0)
+lab   cubic+copa     2  9.68 (9.68 to 9.68)   45.8 (45.8 to 45.9)  0.74 (0.71 to 0.78)             96.9 (96.8 to 96.9)
 lab   cubic+bbr      2         9.65 (equal)   46.0 (45.5 to 46.4)  2.89 (0.71 to 5.06)             96.6 (96.2 to 96.9)
 Corrected: payload, delays and losses after the warm-up; packets under way at the end are not lost (warm-up: 0.333 s).
 Harm: what a flow lost of the throughput that its scheme had alone on the path; 50 % is half of it lost.
@@ -293,24 +293,24 @@ lab | small  bbr         network  owd_p95_ms        23.1365        -           -
 lab | small  bbr         flow 1   goodput_mbps       9.6541        -           -         -             -           -          -  only in A
 lab | small  bbr         flow 1   packet_loss_rate   0.0000        -           -         -             -           -          -  only in A
 lab | small  bbr         flow 1   owd_p95_ms        23.1365        -           -         -             -           -          -  only in A
-lab | small  cubic+copa  network  goodput_mbps       9.6858        -           -         -             -           -          -  only in A
+lab | small  cubic+copa  network  goodput_mbps       9.6841        -           -         -             -           -          -  only in A
 lab | small  cubic+copa  network  packet_loss_rate   0.0074        -           -         -             -           -          -  only in A
-lab | small  cubic+copa  network  owd_p95_ms        45.6650        -           -         -             -           -          -  only in A
-lab | small  cubic+copa  flow 1   goodput_mbps       4.9661        -           -         -             -           -          -  only in A
-lab | small  cubic+copa  flow 1   packet_loss_rate   0.0110        -           -         -             -           -          -  only in A
-lab | small  cubic+copa  flow 1   owd_p95_ms        45.6350        -           -         -             -           -          -  only in A
-lab | small  cubic+copa  flow 2   goodput_mbps       4.7197        -           -         -             -           -          -  only in A
-lab | small  cubic+copa  flow 2   packet_loss_rate   0.0036        -           -         -             -           -          -  only in A
-lab | small  cubic+copa  flow 2   owd_p95_ms        45.6685        -           -         -             -           -          -  only in A
+lab | small  cubic+copa  network  owd_p95_ms        45.8450        -           -         -             -           -          -  only in A
+lab | small  cubic+copa  flow 1   goodput_mbps       5.0738        -           -         -             -           -          -  only in A
+lab | small  cubic+copa  flow 1   packet_loss_rate   0.0108        -           -         -             -           -          -  only in A
+lab | small  cubic+copa  flow 1   owd_p95_ms        45.8130        -           -         -             -           -          -  only in A
+lab | small  cubic+copa  flow 2   goodput_mbps       4.6103        -           -         -             -           -          -  only in A
+lab | small  cubic+copa  flow 2   packet_loss_rate   0.0037        -           -         -             -           -          -  only in A
+lab | small  cubic+copa  flow 2   owd_p95_ms        45.8535        -           -         -             -           -          -  only in A
 lab | small  cubic+bbr   network  goodput_mbps       9.6541        -           -         -             -           -          -  only in A
 lab | small  cubic+bbr   network  packet_loss_rate   0.0289        -           -         -             -           -          -  only in A
-lab | small  cubic+bbr   network  owd_p95_ms        45.9580        -           -         -             -           -          -  only in A
+lab | small  cubic+bbr   network  owd_p95_ms        45.9560        -           -         -             -           -          -  only in A
 lab | small  cubic+bbr   flow 1   goodput_mbps       4.0486        -           -         -             -           -          -  only in A
 lab | small  cubic+bbr   flow 1   packet_loss_rate   0.0499        -           -         -             -           -          -  only in A
 lab | small  cubic+bbr   flow 1   owd_p95_ms        46.3860        -           -         -             -           -          -  only in A
 lab | small  cubic+bbr   flow 2   goodput_mbps       5.6055        -           -         -             -           -          -  only in A
 lab | small  cubic+bbr   flow 2   packet_loss_rate   0.0110        -           -         -             -           -          -  only in A
-lab | small  cubic+bbr   flow 2   owd_p95_ms        45.9780        -           -         -             -           -          -  only in A
+lab | small  cubic+bbr   flow 2   owd_p95_ms        45.9670        -           -         -             -           -          -  only in A
 lab | small  reno        network  goodput_mbps            -   9.6541           -         -             -           -          -  only in B
 lab | small  reno        network  packet_loss_rate        -   0.0197           -         -             -           -          -  only in B
 lab | small  reno        network  owd_p95_ms              -  46.3910           -         -             -           -          -  only in B
