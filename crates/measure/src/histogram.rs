@@ -33,6 +33,8 @@ pub struct DelaySummary {
     pub min_us: i64,
     /// Arithmetic mean.
     pub mean_us: f64,
+    /// 10th percentile.
+    pub p10_us: i64,
     /// Median.
     pub p50_us: i64,
     /// 95th percentile.
@@ -111,9 +113,9 @@ impl DelayHistogram {
 
     /// Minimum, mean and percentiles; `None` without delays.
     pub fn summary(&mut self) -> Option<DelaySummary> {
-        let ranks = [50.0, 95.0, 99.0].map(|percent| self.rank(percent));
+        let ranks = [10.0, 50.0, 95.0, 99.0].map(|percent| self.rank(percent));
         let (mut passed, mut sum, mut min_us, mut max_us) = (0, 0_i128, None, 0);
-        let mut percentiles = [0; 3];
+        let mut percentiles = [0; 4];
         for (value, count) in self.sorted() {
             for (percentile, rank) in percentiles.iter_mut().zip(ranks) {
                 if (passed..passed + count).contains(&rank) {
@@ -125,10 +127,11 @@ impl DelayHistogram {
             min_us.get_or_insert(value);
             max_us = value;
         }
-        let [p50_us, p95_us, p99_us] = percentiles;
+        let [p10_us, p50_us, p95_us, p99_us] = percentiles;
         Some(DelaySummary {
             min_us: min_us?,
             mean_us: sum as f64 / passed as f64,
+            p10_us,
             p50_us,
             p95_us,
             p99_us,
@@ -299,10 +302,17 @@ mod tests {
 
     #[test]
     fn a_summary_holds_minimum_mean_and_percentiles() {
-        // 101 values 0, 10, ..., 1000: index 50, 95, 99 of 0..=100.
+        // 101 values 0, 10, ..., 1000: index 10, 50, 95, 99 of 0..=100.
         let summary = histogram((0..=100).map(|i| (100 - i) * 10)).summary().unwrap();
-        let expected =
-            DelaySummary { min_us: 0, mean_us: 500.0, p50_us: 500, p95_us: 950, p99_us: 990, max_us: 1_000 };
+        let expected = DelaySummary {
+            min_us: 0,
+            mean_us: 500.0,
+            p10_us: 100,
+            p50_us: 500,
+            p95_us: 950,
+            p99_us: 990,
+            max_us: 1_000,
+        };
         assert_eq!(summary, expected);
     }
 
@@ -361,6 +371,7 @@ mod tests {
                 prop_assert_eq!(histogram.percentile_us(percent), brute_force(&values, percent));
             }
             if let Some(summary) = histogram.summary() {
+                prop_assert_eq!(Some(summary.p10_us), brute_force(&values, 10.0));
                 prop_assert_eq!(Some(summary.p50_us), brute_force(&values, 50.0));
                 prop_assert_eq!(Some(summary.p95_us), brute_force(&values, 95.0));
                 prop_assert_eq!(Some(summary.p99_us), brute_force(&values, 99.0));

@@ -30,6 +30,14 @@ def family_name(name: str) -> str:
     return FAMILIES[family(name) or "other"]
 
 
+_YIELDS = ("ledbat", "libutp", "proteus-s")
+
+
+def yields(name: str) -> bool:
+    """Return True for a scheme whose design yields the path to others (RFC 6817, Proteus): it wants no fair share."""
+    return any(each in name for each in _YIELDS)
+
+
 def family(name: str) -> str | None:
     """Return the family of a scheme of the catalog, by the words of its name; None where no word tells."""
     if "+" in name:

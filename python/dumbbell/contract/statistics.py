@@ -364,6 +364,8 @@ class FlowStats(TypedDict):
     """name of the scheme; empty where unknown."""
     self_inflicted_delay_mean_ms: NotRequired[ReadOnly[float | None]]
     """ms: owd_mean_ms - owd_min_ms."""
+    self_inflicted_delay_p10_ms: NotRequired[ReadOnly[float | None]]
+    """ms: (10th percentile of the delays of owd_mean_ms) - owd_min_ms."""
     self_inflicted_delay_p95_ms: NotRequired[ReadOnly[float | None]]
     """ms: owd_p95_ms - owd_min_ms."""
     settling_time_s: NotRequired[ReadOnly[float | None]]

@@ -72,8 +72,8 @@ def corrected(flow: Flow) -> Values:
         "owd_max_ms": scaled(max(arrived, default=None), 1e-3),
     }
     values |= {f"owd_p{share}_ms": scaled(nearest_rank(arrived, share / 100), 1e-3) for share in (50, 95, 99)}
-    for name in ("mean", "p95"):
-        delay = values[f"owd_{name}_ms"]
+    low = scaled(nearest_rank(arrived, 0.1), 1e-3)
+    for name, delay in (("mean", values["owd_mean_ms"]), ("p95", values["owd_p95_ms"]), ("p10", low)):
         values[f"self_inflicted_delay_{name}_ms"] = None if delay is None else delay - least
     whole = scaled(mean(us(flow.delivered.delay)), 1e-3)
     values["queueing_delay_mean_ms"] = None if whole is None else whole - least

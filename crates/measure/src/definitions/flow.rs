@@ -80,6 +80,10 @@ statistics! {
             .across(Difference).needs(&[DelayDifferences]) => |known| known.above_min_ms(known.delay?.p95_us as f64);
         self_inflicted_delay_mean_ms: Option<f64> = metric("ms", Less, Corrected, "owd_mean_ms - owd_min_ms", OWN)
             .across(Difference).needs(&[DelayDifferences]) => |known| known.above_min_ms(known.delay?.mean_us);
+        self_inflicted_delay_p10_ms: Option<f64> = metric("ms", Less, Corrected,
+            "(10th percentile of the delays of owd_mean_ms) - owd_min_ms",
+            OWN).across(Difference).needs(&[DelayDifferences])
+            => |known| known.above_min_ms(known.delay?.p10_us as f64);
         queueing_delay_mean_ms: Option<f64> = metric("ms", Less, Counter,
             "mean - smallest one-way delay of all delivered packets of the whole log",
             AVG_DELAY).across(Difference).needs(&[DelayDifferences])

@@ -104,6 +104,8 @@ fn corrected_numbers_start_after_the_warm_up_and_leave_out_what_is_in_flight() {
     assert_eq!((flow.owd_p95_ms, flow.owd_p99_ms), (Some(18.0), Some(18.0)));
     assert_eq!(flow.self_inflicted_delay_p95_ms, Some(8.0));
     assert_eq!(flow.self_inflicted_delay_mean_ms, Some(6.5));
+    // The 10th percentile has index round(0.3) = 0: 15.
+    assert_eq!(flow.self_inflicted_delay_p10_ms, Some(5.0));
     let network = &stats.network;
     assert_eq!(network.goodput_mbps, flow.goodput_mbps);
     assert_eq!(network.packet_loss_rate, Some(0.0));

@@ -325,7 +325,7 @@ class Results:
 
     @cached_property
     def findings(self) -> list[str]:
-        """At most five sentences that say what the results show; docs/findings.md has their rules."""
+        """Sentences that say what looks wrong, and at most five that say what the results show (docs/findings.md)."""
         return findings(self.experiment, (run.statistics for run in self.runs), self._gathered)
 
     def published(self) -> list[Beside]:

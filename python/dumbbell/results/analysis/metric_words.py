@@ -41,7 +41,14 @@ _WHOLE = {
 }
 _LAYERS = {"l1": "on the wire", "l2": "queue", "l4": "transport", "l7": "application"}
 _UNITS = {"mbps", "ms", "s", "bytes", "packets"}
-_BEHIND = {"p50": "median", "p95": "95th percentile", "p99": "99th percentile", "mean": "mean", "min": "smallest"}
+_BEHIND = {
+    "p10": "10th percentile",
+    "p50": "median",
+    "p95": "95th percentile",
+    "p99": "99th percentile",
+    "mean": "mean",
+    "min": "smallest",
+}
 
 
 def metric_words(name: str) -> str:

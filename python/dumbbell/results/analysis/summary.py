@@ -12,7 +12,7 @@ from dumbbell.results.numbers import fraction_metrics, numbers
 
 if TYPE_CHECKING:
     from dumbbell.contract.run import RunTable
-    from dumbbell.contract.statistics import FlowStats, NetworkStats
+    from dumbbell.contract.statistics import FlowStats, LinkStats, NetworkStats
 
 LEVEL = 0.95
 
@@ -111,6 +111,8 @@ class Repetitions:
         """The same by the seeds of the runs; imported runs have none."""
         self.flows: list[Sequence[FlowStats]] = []
         """The flows of each good run."""
+        self.links: list[Sequence[LinkStats]] = []
+        """The links of each good run."""
         self.networks: list[NetworkStats] = []
         """What each good run has of all its flows together."""
         self.clocks: list[Clocks | None] = []
@@ -144,6 +146,7 @@ class Repetitions:
             return
         self.good += 1
         self.flows.append(run["flows"])
+        self.links.append(run["links"])
         self.networks.append(run["network"])
         clocks = clocks_of(run)
         self.clocks.append(clocks)

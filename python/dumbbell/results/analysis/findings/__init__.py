@@ -1,4 +1,4 @@
-"""What results say, in at most five sentences that answer; `docs/findings.md` lists the rules.
+"""What results say: what looks wrong, and at most five sentences that answer; `docs/findings.md` lists the rules.
 
 Each rule has a file of its own. It takes the evidence and yields sentences with their importance, made from metrics and
 their intervals; nothing here is measured or computed anew.
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from dumbbell.experiment import Experiment
 from dumbbell.results.analysis.findings.carried import carried
 from dumbbell.results.analysis.findings.competition import competition
-from dumbbell.results.analysis.findings.doubts import doubts, remark
-from dumbbell.results.analysis.findings.evidence import Evidence, Sentence
+from dumbbell.results.analysis.findings.doubts import conduct, doubts, remark, run_remarks
+from dumbbell.results.analysis.findings.evidence import ALWAYS, Evidence, Sentence
 from dumbbell.results.analysis.findings.failures import failures
 from dumbbell.results.analysis.findings.fairness import fairness
 from dumbbell.results.analysis.findings.headers import headers
@@ -23,16 +23,16 @@ from dumbbell.results.analysis.summary import Repetitions, repetitions
 if TYPE_CHECKING:
     from dumbbell.contract.run import RunTable
 
-__all__ = ["MOST", "findings", "remark"]
+__all__ = ["MOST", "findings", "remark", "run_remarks"]
 
 MOST = 5
 
 Rule = Callable[[Evidence], Iterator[Sentence]]
 
-RULES: tuple[Rule, ...] = (failures, carried, places, headers, competition, fairness, along, doubts)
+RULES: tuple[Rule, ...] = (failures, conduct, carried, places, headers, competition, fairness, along, doubts)
 """In the order in which their sentences are read."""
 
-_OF_MIXES: tuple[Rule, ...] = (failures, competition, carried, places, headers, fairness, along, doubts)
+_OF_MIXES: tuple[Rule, ...] = (failures, conduct, competition, carried, places, headers, fairness, along, doubts)
 """The order where no flow is alone: who gets what beside whom is the question then."""
 
 
@@ -41,14 +41,16 @@ def findings(
     runs: Iterable[RunTable],
     gathered: Mapping[tuple[str, str], Repetitions] | None = None,
 ) -> list[str]:
-    """Return at most `MOST` sentences; `runs` are as in `show --json`, `gathered` their `repetitions`, if at hand.
+    """Return what looks wrong in the conduct of flows, and at most `MOST` other sentences.
 
-    They are of the convention that the experiment shows. The most important ones stay where there are more.
+    `runs` are as in `show --json`, `gathered` are their `repetitions`, if at hand.
+    They are of the convention that the experiment shows. The most important of the others stay where there are more.
     """
     runs = list(runs)
     evidence = Evidence(experiment, runs, repetitions(runs) if gathered is None else gathered)
     alone = any(len(flows) == 1 for group in evidence.groups for flows in group.flows)
     rules = _OF_MIXES if evidence.mixed and not alone else RULES
     found = [sentence for rule in rules for sentence in rule(evidence)]
-    kept = sorted(range(len(found)), key=lambda place: (found[place].importance, place))[:MOST]
+    always = sum(sentence.importance == ALWAYS for sentence in found)
+    kept = sorted(range(len(found)), key=lambda place: (found[place].importance, place))[: always + MOST]
     return [found[place].text for place in sorted(kept)]

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from dumbbell.base.conventions import MainMetric
-from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, estimate
+from dumbbell.results.analysis.findings.evidence import Evidence, Sentence
+from dumbbell.results.analysis.findings.means import estimate
 from dumbbell.results.analysis.findings.noise import Noise, Verdict, judged
 from dumbbell.results.analysis.findings.words import (
     amount,
@@ -29,13 +30,13 @@ def carried(evidence: Evidence) -> Iterator[Sentence]:
     paths = evidence.compared or list(evidence.by_path)
     if len(paths) != 1:
         return
-    groups = evidence.by_path[paths[0]]
+    groups = evidence.candidates(paths[0])
     if len(groups) == 1:
         yield from _one(evidence, groups[0])
         return
     yield from _front(evidence, groups)
     yield from _best(evidence, paths[0])
-    yield from _alike(evidence, groups)
+    yield from _alike(evidence, evidence.by_path[paths[0]])
 
 
 def _one(evidence: Evidence, group: Repetitions) -> Iterator[Sentence]:
@@ -106,7 +107,7 @@ def _front(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Senten
         return
     front = pareto_front([(delay.mean, throughput.mean) for _, throughput, delay in known])
     said = [
-        f"{name(group.scheme)} ({bare(throughput, shown.throughput)}, {bare(delay, shown.delay)})"
+        f"{name(group.scheme)} ({bare(throughput, shown.throughput)}, {bare(delay, shown.delay)}{evidence.mark(group)})"
         for group, throughput, delay in (known[index] for index in front)
     ]
     place, title, waits = evidence.at(groups[0].path), shown.throughput.title, shown.delay.title
@@ -115,7 +116,7 @@ def _front(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Senten
         text = f"{place} no other scheme has more {title} or less {waits}{which} than {said[0]}"
     else:
         text = f"in front {place}, where no other beats them in both {title} and {waits}{which}: {listing(said)}"
-    yield Sentence(1, f"{evidence.alone(text)}.")
+    yield Sentence(1, f"{evidence.alone(evidence.without([groups[0].path]) + text)}.")
 
 
 def _best(evidence: Evidence, path: str) -> Iterator[Sentence]:
@@ -135,9 +136,9 @@ def _best(evidence: Evidence, path: str) -> Iterator[Sentence]:
     for key, those, metric in ranked:
         (best, mean), *others = those
         found = [(other.scheme, verdicts[best.scheme, other.scheme, key]) for other, _ in others]
-        clauses.append(_clause(best.scheme, mean, found, metric, evidence.among([path], key)))
+        clauses.append(_clause(best.scheme, mean, found, metric, evidence.among([path], key), evidence.mark(best)))
     if clauses:
-        yield Sentence(3, f"{evidence.alone('; '.join(clauses))}{by_convention(shown)}.")
+        yield Sentence(3, f"{evidence.alone(evidence.without([path]) + '; '.join(clauses))}{by_convention(shown)}.")
 
 
 def _ranked(groups: Sequence[Repetitions], key: MetricKey, sign: float) -> list[tuple[Repetitions, Estimate]]:
@@ -145,16 +146,20 @@ def _ranked(groups: Sequence[Repetitions], key: MetricKey, sign: float) -> list[
     return sorted(known, key=lambda each: sign * each[1].mean)
 
 
-def _clause(best: str, mean: Estimate, others: Sequence[tuple[str, Verdict]], metric: MainMetric, among: str) -> str:
+def _clause(
+    best: str, mean: Estimate, others: Sequence[tuple[str, Verdict]], metric: MainMetric, among: str, mark: str
+) -> str:
     """Return `most goodput: cubic (9.65 Mbit/s), 0.30 Mbit/s [0.22, 0.38] more than bbr, the next`.
 
-    `among` says which schemes are compared, if not all.
+    `among` says which schemes are compared, if not all, and `mark` what looks wrong in the best.
     """
     most = "most" if metric.key in ("goodput_mbps", "throughput_mbps") else "least"
     equal = [other for other, verdict in others if verdict.noise is Noise.EQUAL]
     if len(equal) == len(others):
         return f"in {metric.title}{among} {listing([name(each) for each in (best, *equal)])} are equal in every run"
-    head = f"{most} {metric.title}{among}: {listing([name(each) for each in (best, *equal)])} ({bare(mean, metric)})"
+    head = (
+        f"{most} {metric.title}{among}: {listing([name(each) for each in (best, *equal)])} ({bare(mean, metric)}{mark})"
+    )
     rest = [(other, verdict) for other, verdict in others if verdict.noise is not Noise.EQUAL]
     unclear = [(other, verdict) for other, verdict in rest if not verdict.clear]
     if not unclear:

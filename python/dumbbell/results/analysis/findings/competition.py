@@ -1,4 +1,4 @@
-"""What schemes get beside each other: their shares, and who starves."""
+"""What schemes get beside each other: their shares."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,8 +10,6 @@ from dumbbell.results.analysis.findings.words import counted, listing, name, per
 from dumbbell.results.analysis.shares import Share
 from dumbbell.results.analysis.summary import Estimate, Repetitions
 
-STARVES = 0.1
-"""Of the fair share: whoever gets less starves."""
 _COMPETITORS = "scheme"
 """The axis of grids that names them: a sentence has that name anyway."""
 MOST_LISTED = 6
@@ -23,20 +21,12 @@ class Entry:
     """What all flows of a scheme got beside the others of a run, in one place."""
 
     scheme: str
-    beside: str
     place: str
     at: str
     """The place as a sentence goes on with it."""
     share: Estimate
     fair: float | None
     """None where flows come and go: then it is not known how many share the path."""
-
-    @property
-    def starves(self) -> bool:
-        """Whether it gets less than a tenth of the fair share, the whole interval or range."""
-        if self.fair is None:
-            return False
-        return (self.share.mean if self.share.high is None else self.share.high) < STARVES * self.fair
 
     @property
     def side(self) -> int:
@@ -59,8 +49,7 @@ def competition(evidence: Evidence) -> Iterator[Sentence]:
         entries = [entry for group, both in own for entry in _entries(evidence, group, both)]
         others = [entry for entry in entries if entry.scheme != competitor]
         if others:
-            beaten = [entry for entry in entries if entry.scheme == competitor]
-            yield Sentence(importance, _beside(evidence, competitor, _late(own, competitor), others, beaten))
+            yield Sentence(importance, _beside(evidence, competitor, _late(own, competitor), others))
             importance += 3
     for group, found in rest:
         if known := _entries(evidence, group, found):
@@ -91,7 +80,6 @@ def _entries(evidence: Evidence, group: Repetitions, found: Sequence[Share]) -> 
     return [
         Entry(
             share.scheme,
-            listing([name(other.scheme) for other in found if other is not share]),
             place,
             at,
             each,
@@ -102,10 +90,10 @@ def _entries(evidence: Evidence, group: Repetitions, found: Sequence[Share]) -> 
     ]
 
 
-def _beside(evidence: Evidence, competitor: str, late: bool, entries: Sequence[Entry], own: Sequence[Entry]) -> str:
-    """The sentence on one competitor; `own` is what itself got beside each of the others."""
+def _beside(evidence: Evidence, competitor: str, late: bool, entries: Sequence[Entry]) -> str:
+    """The sentence on one competitor."""
     where = _where(evidence, entries)
-    return f"Beside {'late ' if late else ''}{name(competitor)}{where}: {_list(evidence, entries, own)}."
+    return f"Beside {'late ' if late else ''}{name(competitor)}{where}: {_list(evidence, entries)}."
 
 
 def _where(evidence: Evidence, entries: Sequence[Entry]) -> str:
@@ -140,7 +128,7 @@ def _late(own: Sequence[tuple[Repetitions, list[Share]]], competitor: str) -> bo
     return True
 
 
-def _list(evidence: Evidence, entries: Sequence[Entry], competitor: Sequence[Entry] = ()) -> str:
+def _list(evidence: Evidence, entries: Sequence[Entry]) -> str:
     """`bbr 26 % [24, 28] and copa 13 % [12, 14] of the payload (fair: 50 %)`, and what is not resolved."""
     gathered = {scheme: [entry for entry in entries if entry.scheme == scheme] for scheme in _schemes(entries)}
     counted_each = not _everywhere(entries)
@@ -157,8 +145,7 @@ def _list(evidence: Evidence, entries: Sequence[Entry], competitor: Sequence[Ent
         text = f"{listing(said, MOST_LISTED)} of the payload{spread}"
     if len(fair) == 1 and "" not in fair:
         text += f" (fair: {fair.pop()} %)"
-    notes = [_starved(entries, competitor), _unresolved(gathered)]
-    return "; ".join([text, *filter(None, notes)])
+    return "; ".join(filter(None, [text, _unresolved(gathered)]))
 
 
 def _said(evidence: Evidence, those: Sequence[Entry], with_fair: bool, with_count: bool) -> str:
@@ -189,16 +176,6 @@ _LONGEST_PLACE = 24
 def _share(those: Sequence[Entry]) -> str:
     """The mean share, or from where to where the means reach, in percent without the sign."""
     return span([each.share.mean for each in those], percent)
-
-
-def _starved(entries: Sequence[Entry], competitor: Sequence[Entry]) -> str:
-    """Who gets less than a tenth of the fair share, and where the competitor does, beside whom."""
-    found = Counter(name(entry.scheme) for entry in entries if entry.starves)
-    found += Counter(f"{name(entry.scheme)} beside {entry.beside}" for entry in competitor if entry.starves)
-    made = Counter(name(entry.scheme) for entry in entries)
-    made += Counter(f"{name(entry.scheme)} beside {entry.beside}" for entry in competitor)
-    said = [who if count == made[who] else f"{who} ({count} of {made[who]})" for who, count in found.items()]
-    return f"below a tenth of the fair share: {listing(said)}" if said else ""
 
 
 def _unresolved(gathered: dict[str, list[Entry]]) -> str:

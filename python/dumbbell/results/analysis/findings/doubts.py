@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dumbbell.base.conventions import CORRECTED, PANTHEON
 from dumbbell.base.digits import decimal
-from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, estimate
-from dumbbell.results.analysis.findings.words import counted, listing, name, number_of, percent
+from dumbbell.base.errors import capitalized
+from dumbbell.results.analysis.findings.conduct import CONDUCT, Doubt, accusations, base_rtt_ms, lasts_s
+from dumbbell.results.analysis.findings.evidence import ALWAYS, Evidence, Sentence
+from dumbbell.results.analysis.findings.words import listing, name, number_of, percent
 from dumbbell.results.analysis.modes import two_modes
 from dumbbell.results.analysis.summary import Repetitions
 
 if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
     from dumbbell.contract.statistics import FlowStats
 
 LEAST_RTTS = 10
@@ -24,21 +26,8 @@ NO_QUEUE_MS = 1.0
 """Mean queueing delays below this are those of single packets."""
 
 
-_JUST_BEGUN_S = 1.0
-"""A flow that ends sooner, or begins so shortly before the run is over, may have received nothing."""
-
-
-@dataclass(frozen=True)
-class Doubt:
-    """Something that looks wrong: `kind` gathers the same of several groups, `text` follows the group's name."""
-
-    kind: str
-    text: str
-
-
 def doubts_of(group: Repetitions) -> Iterator[Doubt]:
-    """Yield what looks wrong, the worst first."""
-    yield from _starved(group)
+    """Yield what makes the runs doubtful, the worst first; `accusations` of `conduct.py` has the flows' own faults."""
     if group.identical:
         yield Doubt("identical", f"all {group.good} runs are identical: there was no chance in them")
     yield from _modes(group)
@@ -48,12 +37,31 @@ def doubts_of(group: Repetitions) -> Iterator[Doubt]:
 
 
 def remark(group: Repetitions) -> str:
-    """Return the worst of what looks wrong, for a table's row; an empty text where nothing does."""
-    return next((doubt.text for doubt in doubts_of(group)), "")
+    """Return what looks wrong, for a table's row: all faults of conduct, or else the worst doubt; or an empty text."""
+    accused = "; ".join(doubt.text for doubt in accusations(group))
+    return accused or next((doubt.text for doubt in doubts_of(group)), "")
+
+
+def run_remarks(run: RunTable) -> list[str]:
+    """Return what looks wrong in a single run, given as in `show --json`: a sentence for each rule for conduct."""
+    group = Repetitions(run["path"], run["scheme"])
+    group.add(run)
+    return [f"{capitalized(doubt.text)}." for doubt in accusations(group)]
+
+
+def conduct(evidence: Evidence) -> Iterator[Sentence]:
+    """Say which schemes break a rule for conduct, with the extent: a sentence for each rule."""
+    for kind, rule in CONDUCT.items():
+        found = [(group, doubt) for group in evidence.groups for doubt in evidence.accused(group) if doubt.kind == kind]
+        if found:
+            texts = {doubt.text for _, doubt in found}
+            values = [doubt.value for _, doubt in found if doubt.value is not None]
+            who = _who(evidence, [group for group, _ in found])
+            yield Sentence(ALWAYS, f"{who}: {texts.pop() if len(texts) == 1 else rule.summary(values)}.")
 
 
 def doubts(evidence: Evidence) -> Iterator[Sentence]:
-    """Say what looks wrong in most groups, and of which; the worst first."""
+    """Say what makes the runs of most groups doubtful, and of which; the worst first."""
     found: dict[str, list[tuple[Repetitions, Doubt]]] = {}
     for group in evidence.groups:
         for doubt in doubts_of(group):
@@ -89,7 +97,6 @@ def _who(evidence: Evidence, groups: Sequence[Repetitions]) -> str:
 
 
 _KINDS_SAID = {
-    "starved": "a flow received nothing",
     "identical": "the repetitions are identical: there was no chance in them",
     "modes": "the runs fall into two modes, and no run is like their mean",
     "short": f"flows last for fewer than {LEAST_RTTS} base RTTs",
@@ -98,27 +105,7 @@ _KINDS_SAID = {
     "early": "all losses are outside the counted time, which begins after the warm-up",
 }
 _KINDS = list(_KINDS_SAID)
-_GRAVE = ("starved", "identical", "modes", "short")
-
-
-def _starved(group: Repetitions) -> Iterator[Doubt]:
-    """Flows that sent, and of which nothing arrived."""
-    runs = [
-        [
-            flow
-            for flow in flows
-            if flow.get("packets_delivered") == 0 and (_lasts_s(flow) or _JUST_BEGUN_S) >= _JUST_BEGUN_S
-        ]
-        for flows in group.flows
-    ]
-    starved = [flows for flows in runs if flows]
-    if not starved:
-        return
-    numbers = sorted({int(flow["flow"]) for flows in starved for flow in flows if "flow" in flow})
-    which = f"flow {listing(list(map(str, numbers)))}" if len(numbers) == 1 else counted(len(numbers), "flow")
-    silent = all(flow.get("packets_sent") == 0 for flows in starved for flow in flows)
-    times = "" if len(starved) == group.good else f" in {len(starved)} of {group.good} runs"
-    yield Doubt("starved", f"{which} {'sent' if silent else 'received'} nothing{times}")
+_GRAVE = ("identical", "modes", "short")
 
 
 def _modes(group: Repetitions) -> Iterator[Doubt]:
@@ -137,7 +124,7 @@ def _modes(group: Repetitions) -> Iterator[Doubt]:
 def _short(group: Repetitions) -> Iterator[Doubt]:
     """Flows that are over before a controller has had time to act."""
     base_ms = base_rtt_ms(group)
-    lasts = [_lasts_s(flow) for flows in group.flows for flow in flows]
+    lasts = [lasts_s(flow) for flows in group.flows for flow in flows]
     known = [each for each in lasts if each is not None]
     if base_ms is None or not known or len(known) < len(lasts):
         return
@@ -186,21 +173,6 @@ def _warm_up(evidence: Evidence) -> Iterator[Sentence]:
         length = f"The warm-up of {decimal(warm_up_s, 2)} s is {decimal(rtts, 1)} base RTTs"
         where = " where they are longest" if len(set(bases)) > 1 and max(bases) > 1.5 * min(bases) else ""
         yield Sentence(7, f"{length}{where}: the start of flows may be in the numbers.")
-
-
-def base_rtt_ms(group: Repetitions) -> float | None:
-    """Return the longest base RTT of the group's flows, the smoothed RTT without queueing; None where unknown."""
-    found = []
-    for number in range(1, 1 + max(map(len, group.flows), default=0)):
-        whole, queue = (estimate(group, ("flow", number, metric)) for metric in ("mean_srtt_l4", "mean_est_qdelay_l4"))
-        if whole is not None and queue is not None and whole.mean - queue.mean > 0:
-            found.append(whole.mean - queue.mean)
-    return max(found, default=None)
-
-
-def _lasts_s(flow: FlowStats) -> float | None:
-    start, stop = flow.get("start_s"), flow.get("stop_s")
-    return None if start is None or stop is None else float(stop) - float(start)
 
 
 def _none(flows: Sequence[FlowStats], *keys: str) -> bool:

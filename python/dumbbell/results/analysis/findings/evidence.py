@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,31 +13,28 @@ from dumbbell.base.errors import capitalized, printable
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.experiment import Experiment
 from dumbbell.results.analysis.axis_words import axis_phrase, axis_phrases, varied_axes
+from dumbbell.results.analysis.findings.conduct import CONDUCT, Doubt, accusations
+from dumbbell.results.analysis.findings.means import mean_of
+from dumbbell.results.analysis.findings.words import listing, name
 from dumbbell.results.analysis.shares import Share, shares
-from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions
+from dumbbell.results.analysis.summary import MetricKey, Repetitions
 
 if TYPE_CHECKING:
     from dumbbell.contract.run import AxisValue, RunTable
 
 
+ALWAYS = -1
+
+
 @dataclass(frozen=True)
 class Sentence:
-    """A finding. Where there are too many, those of the smallest `importance` stay: 1 comes before 2."""
+    """A finding. Where there are too many, those of the smallest `importance` stay: 1 comes before 2.
+
+    `ALWAYS` stays and is not among those that are counted.
+    """
 
     importance: int
     text: str
-
-
-def estimate(group: Repetitions, key: MetricKey) -> Estimate | None:
-    """Return the mean of a metric; None if no run has it, or if it is not finite in one of the runs."""
-    values = group.values.get(key)
-    return group.estimate(key) if values and all(map(math.isfinite, values)) else None
-
-
-def mean_of(group: Repetitions, key: MetricKey) -> float | None:
-    """Return the mean of a metric without its interval, which takes long to compute; None as `estimate` does."""
-    values = group.values.get(key)
-    return sum(values) / len(values) if values and all(map(math.isfinite, values)) else None
 
 
 ENOUGH = 0.5
@@ -60,6 +56,7 @@ class Evidence:
         """The values that made the cell, by the name of its path; empty without a grid."""
         self.groups = [group for group in gathered.values() if group.good]
         """The repetitions with at least one run that counts."""
+        self._accused: dict[tuple[str, str], list[Doubt]] = {}
 
     @cached_property
     def mixed(self) -> list[tuple[Repetitions, list[Share]]]:
@@ -146,13 +143,49 @@ class Evidence:
         """The paths, or cells, in which several schemes were run by themselves."""
         return [path for path, groups in self.by_path.items() if len(groups) > 1]
 
+    def accused(self, group: Repetitions) -> list[Doubt]:
+        """Return what looks wrong in the conduct of a group's flows."""
+        place = (group.path, group.scheme)
+        if place not in self._accused:
+            self._accused[place] = list(accusations(group))
+        return self._accused[place]
+
+    def candidates(self, path: str) -> list[Repetitions]:
+        """Return the uniform groups of a path that are compared: those without a fault that comparisons do not show.
+
+        If no group is without such a fault, all of them are compared.
+        """
+        groups = self.by_path.get(path, [])
+        sound = [group for group in groups if all(CONDUCT[doubt.kind].compared for doubt in self.accused(group))]
+        return sound or groups
+
+    def without(self, paths: Sequence[str]) -> str:
+        """Return `without blast, ` if comparisons on the paths leave schemes out for their conduct.
+
+        If they are not the same on all paths, it is `without 7 of 60 pairs of scheme and path, `.
+        """
+        left = []
+        for path in paths:
+            candidates = self.candidates(path)
+            left.append([name(group.scheme) for group in self.by_path.get(path, []) if group not in candidates])
+        if not any(left):
+            return ""
+        if all(names == left[0] for names in left):
+            return f"without {listing(left[0])}, "
+        pairs = sum(len(self.by_path.get(path, [])) for path in paths)
+        return f"without {sum(map(len, left))} of {pairs} pairs of scheme and {self.place_noun}, "
+
+    def mark(self, group: Repetitions) -> str:
+        """Return `, standing queue` for a group that has one: it is compared, and the comparison says so."""
+        return ", standing queue" if any(doubt.kind == "queue" for doubt in self.accused(group)) else ""
+
     def rivals(self, path: str, key: MetricKey) -> list[Repetitions]:
-        """Return the uniform groups of a path that are compared in a metric: of the delay, those that carry enough.
+        """Return the candidates of a path that are compared in a metric: of the delay, those that carry enough.
 
         The packets of a scheme that sends little wait little. A scheme carries enough if its mean throughput is at
         least half of the largest mean throughput on the path. A group of unknown throughput is compared too.
         """
-        groups = self.by_path.get(path, [])
+        groups = self.candidates(path)
         if key != self.delay:
             return groups
         means = [mean_of(group, self.throughput) for group in groups]
@@ -166,7 +199,7 @@ class Evidence:
 
     def among(self, paths: Iterable[str], key: MetricKey) -> str:
         """Return ` among schemes with at least half of the most goodput` if that leaves schemes out on the paths."""
-        if all(len(self.rivals(path, key)) == len(self.by_path.get(path, [])) for path in paths):
+        if all(len(self.rivals(path, key)) == len(self.candidates(path)) for path in paths):
             return ""
         return f" among schemes with at least half of the most {self.shown.throughput.title}"
 

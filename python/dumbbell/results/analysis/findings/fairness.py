@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from dumbbell.base.digits import decimal
-from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, estimate
+from dumbbell.results.analysis.findings.evidence import Evidence, Sentence
+from dumbbell.results.analysis.findings.means import estimate
 from dumbbell.results.analysis.findings.words import listing, name, span
 from dumbbell.results.analysis.summary import Estimate
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from dumbbell.base.conventions import CORRECTED
 from dumbbell.base.digits import decimal
-from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, mean_of
+from dumbbell.results.analysis.findings.evidence import Evidence, Sentence
+from dumbbell.results.analysis.findings.means import mean_of
 from dumbbell.results.analysis.findings.words import name
 from dumbbell.results.analysis.summary import Repetitions
 from dumbbell.results.numbers import value_of
@@ -16,8 +17,9 @@ def headers(evidence: Evidence) -> Iterator[Sentence]:
         return
     found: list[tuple[str, Repetitions, Repetitions]] = []
     compared = 0
-    for path, groups in evidence.by_path.items():
-        known = [(mean, group) for group in groups if (mean := mean_of(group, evidence.throughput))]
+    for path in evidence.by_path:
+        candidates = evidence.candidates(path)
+        known = [(mean, group) for group in candidates if (mean := mean_of(group, evidence.throughput))]
         if len(known) < 2:
             continue
         compared += 1
@@ -37,7 +39,7 @@ def headers(evidence: Evidence) -> Iterator[Sentence]:
     else:
         text = f"{where} the scheme with the most goodput owes its lead to smaller headers: with headers, the next one "
         text += "carries as many bytes or more"
-    yield Sentence(3, f"{evidence.alone(text)}.")
+    yield Sentence(3, f"{evidence.alone(evidence.without([path for path, *_ in found]) + text)}.")
 
 
 def payload_part(group: Repetitions) -> float | None:

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 from dumbbell.base.conventions import MainMetric
 from dumbbell.results.analysis.axis_words import axis_name, axis_phrase, axis_value
-from dumbbell.results.analysis.findings.evidence import Evidence, Sentence, mean_of
+from dumbbell.results.analysis.findings.evidence import Evidence, Sentence
+from dumbbell.results.analysis.findings.means import mean_of
 from dumbbell.results.analysis.findings.noise import Noise, Pair, judged
 from dumbbell.results.analysis.findings.words import by_convention, listing, name, number_of, span
 from dumbbell.results.analysis.summary import MetricKey, Repetitions
@@ -29,7 +30,8 @@ def places(evidence: Evidence) -> Iterator[Sentence]:
         if text := _winners(evidence, key, sign, metric):
             clauses.append(text)
     if clauses:
-        yield Sentence(1, f"{evidence.alone('; '.join(clauses))}{by_convention(evidence.shown)}.")
+        without = evidence.without(list(evidence.by_path))
+        yield Sentence(1, f"{evidence.alone(without + '; '.join(clauses))}{by_convention(evidence.shown)}.")
 
 
 def along(evidence: Evidence) -> Iterator[Sentence]:
@@ -40,7 +42,8 @@ def along(evidence: Evidence) -> Iterator[Sentence]:
             if (change := _change(evidence, axis, key, sign)) is not None:
                 before, last, after, first = change
                 among = evidence.among(evidence.by_path, key)
-                best = f"By the means {name(before)} has the {'most' if sign < 0 else 'least'} {metric.title}{among}"
+                most = f"{'most' if sign < 0 else 'least'} {metric.title}{among}"
+                best = f"By the means {evidence.without(list(evidence.by_path))}{name(before)} has the {most}"
                 one, other = (name(axis_phrase(axis, value)) for value in (last, first))
                 values = sorted({float(each) for axes in evidence.axes.values() if is_number(each := axes.get(axis))})
                 where = f"{'at' if last == values[0] else 'up to'} {one}, and {name(after)} "
@@ -80,7 +83,7 @@ def _range(evidence: Evidence) -> Iterator[Sentence]:
 
 def _winners(evidence: Evidence, key: MetricKey, sign: float, metric: MainMetric) -> str:
     """Return `most goodput of 9 cells: bbr on 5 and cubic on 4`. Few places have their names. Empty without rivals."""
-    best: list[tuple[list[str], str, float]] = []
+    best: list[tuple[list[str], str, float, str]] = []
     pairs: list[Pair] = []
     places: list[str] = []
     for path in evidence.by_path:
@@ -88,7 +91,8 @@ def _winners(evidence: Evidence, key: MetricKey, sign: float, metric: MainMetric
         if len(known) < 2:
             continue
         (leader, first), (following, second), *_ = sorted(known, key=lambda each: sign * each[1])
-        best.append(([name(group.scheme) for group, mean in known if mean == first], path, first))
+        who = [name(group.scheme) for group, mean in known if mean == first]
+        best.append((who, path, first, evidence.mark(leader)))
         if first != second:
             pairs.append((following, leader, key))
             places.append(evidence.at(path))
@@ -97,7 +101,10 @@ def _winners(evidence: Evidence, key: MetricKey, sign: float, metric: MainMetric
     most = f"{'most' if sign < 0 else 'least'} {metric.title}{evidence.among(evidence.by_path, key)}"
     if len(best) <= _MOST_PLACES:
         number = number_of(metric)
-        said = [f"{listing(who)} {evidence.at(path)} ({number(value)} {metric.unit})" for who, path, value in best]
+        said = [
+            f"{listing(who)} {evidence.at(path)} ({number(value)} {metric.unit}{mark})"
+            for who, path, value, mark in best
+        ]
         return f"{most}: {listing(said)}{_noise(pairs, len(best), places)}"
     winners = [who[0] if len(who) == 1 else _ALIKE for who, *_ in best]
     return f"{most} of {len(best)} {evidence.place_noun}s: {_counts(winners)}{_noise(pairs, len(best))}"
