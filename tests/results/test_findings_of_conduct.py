@@ -13,6 +13,7 @@ from dumbbell.experiment import Experiment, resolve
 from dumbbell.results.analysis.findings import findings, remark, run_remarks
 from dumbbell.results.analysis.findings.conduct import (
     CONDUCT,
+    LEAST_DRAINED,
     LEAST_RTTS,
     LEAST_SHARE,
     MOST_LOST,
@@ -124,6 +125,13 @@ STANDING = {
             made_up(**STANDING),
             "a queue stands: nine of ten packets wait at least 90 ms (base RTT: 40 ms)",
         ),
+        (
+            made_up(
+                flow={"self_inflicted_delay_p10_ms": 38.0, "queueing_delay_mean_ms": 39.0, "packets_dropped": 50},
+                link={"mean_queue_delay_ms": 39.0, "max_queue_delay_ms": 40.0, "packets_dropped": 50},
+            ),
+            "a queue stands: nine of ten packets wait at least 38 ms (base RTT: 40 ms)",
+        ),
         (made_up(flow={"timeouts": 4}), "24 timeouts a minute in each flow"),
         (
             lossy("cubic", 0.3, flow={"retransmissions": 25_000}),
@@ -159,6 +167,22 @@ def test_conduct_that_looks_wrong_had_no_remark(run: Table, text: str) -> None:
         beside(0.02, starvation_time_s=None),
         # LEDBAT yields to others
         beside(0.02, scheme="ledbat"),
+        # CUBIC in a buffer of 1 BDP, which it drains by a half
+        made_up(
+            flow={"self_inflicted_delay_p10_ms": 21.0, "queueing_delay_mean_ms": 30.0, "packets_dropped": 50},
+            link={"mean_queue_delay_ms": 30.0, "max_queue_delay_ms": 40.0, "packets_dropped": 50},
+        ),
+        # eight flows, of which one at a time drains its part
+        made_up(
+            flow={"self_inflicted_delay_p10_ms": 36.0, "queueing_delay_mean_ms": 38.0, "packets_dropped": 50},
+            link={
+                "mean_queue_delay_ms": 38.0,
+                "max_queue_delay_ms": 40.0,
+                "mean_queue_packets": 190.0,
+                "packets_dropped": 400,
+            },
+            flows=8,
+        ),
         # the path's delay grew
         made_up(flow={"self_inflicted_delay_p10_ms": 90.0}),
         # a queue of 60 ms, and a longer route for half of the time
@@ -291,7 +315,7 @@ def test_the_page_has_the_bounds_of_the_rules() -> None:
     assert rows["loss"].startswith(f"{100 * MOST_LOST:g} %")
     assert rows["repeats"].startswith(f"{100 * MOST_REPEATED:g} %")
     assert rows["starved"].startswith("less than a tenth")
-    assert rows["queue"].startswith("one base RTT")
-    assert (LEAST_SHARE, MOST_STANDING) == (0.1, 1.0)
+    assert rows["queue"].startswith(f"{MOST_STANDING:g} base RTTs; or {100 * (1 - LEAST_DRAINED):g} %")
+    assert LEAST_SHARE == 0.1
     assert rows["timeouts"].startswith(f"{MOST_TIMEOUTS:g},")
     assert f"last for {LEAST_RTTS} base RTTs" in page

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from dumbbell.experiment import Experiment
 from dumbbell.results.analysis.findings.carried import carried
 from dumbbell.results.analysis.findings.competition import competition
-from dumbbell.results.analysis.findings.doubts import conduct, doubts, remark, run_remarks
+from dumbbell.results.analysis.findings.doubts import doubts, misconduct, remark, run_remarks
 from dumbbell.results.analysis.findings.evidence import ALWAYS, Evidence, Sentence
 from dumbbell.results.analysis.findings.failures import failures
 from dumbbell.results.analysis.findings.fairness import fairness
@@ -29,10 +29,10 @@ MOST = 5
 
 Rule = Callable[[Evidence], Iterator[Sentence]]
 
-RULES: tuple[Rule, ...] = (failures, conduct, carried, places, headers, competition, fairness, along, doubts)
+RULES: tuple[Rule, ...] = (failures, misconduct, carried, places, headers, competition, fairness, along, doubts)
 """In the order in which their sentences are read."""
 
-_OF_MIXES: tuple[Rule, ...] = (failures, conduct, competition, carried, places, headers, fairness, along, doubts)
+_OF_MIXES: tuple[Rule, ...] = (failures, misconduct, competition, carried, places, headers, fairness, along, doubts)
 """The order where no flow is alone: who gets what beside whom is the question then."""
 
 

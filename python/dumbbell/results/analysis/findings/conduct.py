@@ -29,8 +29,10 @@ MOST_REPEATED = 0.05
 """Fraction of the packets that may repeat payload which was not lost."""
 LEAST_SHARE = 0.1
 """Least share of the payload, as a fraction of the fair share."""
-MOST_STANDING = 1.0
+MOST_STANDING = 2.0
 """Standing queue that is accepted, in base RTTs."""
+LEAST_DRAINED = 0.2
+"""Part of a full buffer that one flow has to drain now and then, if the buffer holds half a base RTT."""
 MOST_TIMEOUTS = 6.0
 """Retransmission timeouts of a flow that are accepted in a minute."""
 LEAST_RTTS = 30
@@ -208,10 +210,22 @@ def _standing(group: Repetitions) -> Doubt | None:
     means = [mean_of(group, ("flow", number, "queueing_delay_mean_ms")) or 0.0 for number in range(1, flows + 1)]
     added = max(0.0, max(means) - sum(delay for _, delay in queues))
     standing = min(known) - added
-    if min(standing, longest) <= MOST_STANDING * trip:
+    deep = min(standing, longest) > MOST_STANDING * trip
+    if not deep and not (_buffer_stays_full(group, standing) and min(standing, longest) > trip / 2):
         return None
     text = f"{_standing_text([standing])} (base RTT: {decimal(base, 0)} ms)"
     return Doubt("queue", text, standing)
+
+
+def _buffer_stays_full(group: Repetitions, standing_ms: float) -> bool:
+    """Return True if a standing queue takes nearly all of a buffer that overflows.
+
+    Of several flows, which do not reduce their windows together, each drains a part.
+    """
+    flows = max(map(len, group.flows))
+    waits = [mean_of(group, ("link", number, "max_queue_delay_ms")) or 0.0 for number in _links(group, "data")]
+    overflows = (_queue_drops(group) or 0.0) > 0
+    return overflows and standing_ms > (1 - LEAST_DRAINED / flows) * max(waits, default=0.0) > 0
 
 
 def _queue(group: Repetitions, number: int) -> tuple[float, float]:

@@ -49,7 +49,7 @@ def run_remarks(run: RunTable) -> list[str]:
     return [f"{capitalized(doubt.text)}." for doubt in accusations(group)]
 
 
-def conduct(evidence: Evidence) -> Iterator[Sentence]:
+def misconduct(evidence: Evidence) -> Iterator[Sentence]:
     """Say which schemes break a rule for conduct, with the extent: a sentence for each rule."""
     for kind, rule in CONDUCT.items():
         found = [(group, doubt) for group in evidence.groups for doubt in evidence.accused(group) if doubt.kind == kind]
