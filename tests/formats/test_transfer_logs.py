@@ -326,7 +326,12 @@ def test_a_log_of_ss(dumbbell: Dumbbell, folder: Path, change: Callable[[str], s
         ),
         (
             SS_LOG.replace("1700000000.5", "1970-01-01 00:00:00"),
-            snapshot("dumbbell: bad.log: lasts 1700000004 s, more than the 1000000 that a run may last"),
+            snapshot(
+                """\
+dumbbell: bad.log: lasts 1700000004 s, more than the 1000000 that a run may last: cut it into parts
+  by time\
+"""
+            ),
         ),
         (
             re.sub("17000.*", "", SS_LOG),

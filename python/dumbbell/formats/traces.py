@@ -212,12 +212,13 @@ def _usable(source: Path, traces: Sequence[Trace]) -> list[Trace]:
         UserError: nothing can be used; all that is wrong, in one line.
     """
     checked = [_checked(trace) for trace in traces]
-    reasons = [trace.reason for trace in checked if trace.reason is not None]
-    if len(reasons) < len(checked):
+    if any(trace.reason is None for trace in checked):
         return checked
+    reasons = list(dict.fromkeys(trace.reason for trace in checked if trace.reason is not None))
     if len(reasons) == 1:
         raise UserError(reasons[0])
-    raise UserError(f"{source}: none of its {len(reasons)} files can be used: {'; '.join(reasons)}")
+    parts = "files" if source.is_dir() else "parts"
+    raise UserError(f"{source}: none of its {len(checked)} {parts} can be used: {'; '.join(reasons)}")
 
 
 def _checked(trace: Trace) -> Trace:
@@ -235,7 +236,10 @@ def require_length(source: str, last_s: float) -> None:
         UserError: `source` has such a one.
     """
     if last_s > MOST_SECONDS:
-        raise UserError(f"{source}: lasts {last_s:.0f} s, more than the {MOST_SECONDS:.0f} that a run may last")
+        raise UserError(
+            f"{source}: lasts {last_s:.0f} s, more than the {MOST_SECONDS:.0f} that a run may last: cut it into parts "
+            "by time"
+        )
 
 
 def _write(
