@@ -1,8 +1,9 @@
-"""Captures as strangers make them: lifetimes, ambiguous acknowledgements, mirrors, order and tunnels."""
+"""Captures as strangers make them: lifetimes, ambiguous acknowledgements, mirrors, order, tunnels and odd forms."""
 
 import bz2
 import gzip
 import lzma
+import random
 import struct
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -12,7 +13,20 @@ from typing import Any
 import pytest
 
 from support.commands.command import Dumbbell, show
-from support.inputs.captures import ETHERNET, MS, RAW, START_NS, Packet, Tcp, framed, ip_header, tcp, write_pcap
+from support.inputs.captures import (
+    ETHERNET,
+    MS,
+    RAW,
+    START_NS,
+    Packet,
+    Tcp,
+    block,
+    framed,
+    ip_header,
+    tcp,
+    write_pcap,
+    write_pcapng,
+)
 
 S = 1000 * MS
 SIZE = 1000
@@ -190,3 +204,151 @@ def test_a_compressed_capture_is_read_whatever_it_is_called(
     refused = dumbbell("import", "pcap", "bad.pcap.gz", "--out", "x", expect=2).stderr
     assert refused.startswith("dumbbell: bad.pcap.gz: ")
     assert refused.count("\n") == 1
+
+
+def test_a_packet_sent_again_with_the_number_of_the_first_is_no_copy(dumbbell: Dumbbell, folder: Path) -> None:
+    found = [*set_up(), (100 * MS, Tcp(True, 1001, 5001, SIZE)), (400 * MS, Tcp(True, 1001, 5001, SIZE))]
+    found += [(440 * MS, Tcp(False, 5001, 2001))]
+    alike = [(START_NS + at_ns, tcp(replace(segment, ident=7))) for at_ns, segment in found]
+    run = imported(dumbbell, folder, alike)
+    (flow,) = run["flows"]
+    assert (flow["packets_sent"], flow["retransmissions"]) == (2, 1)
+    assert not has_note(run, "captured before")
+
+
+@pytest.mark.parametrize(("later_ns", "hops", "copies"), [(2000, 64, 1), (300 * MS, 63, 1), (300 * MS, 64, 0)])
+def test_a_copy_comes_soon_or_has_passed_a_router(
+    dumbbell: Dumbbell, folder: Path, later_ns: int, hops: int, copies: int
+) -> None:
+    captured = connection(0, 20)
+    at_ns, data = captured[10]
+    again = (at_ns + later_ns, data[:8] + bytes([hops]) + data[9:])
+    run = imported(dumbbell, folder, sorted([*captured, again]))
+    assert has_note(run, "1 packets were captured before") == bool(copies)
+
+
+def test_data_that_overtakes_the_first_packet_of_data_is_not_sent_again(dumbbell: Dumbbell, folder: Path) -> None:
+    found = [*set_up(), (100 * MS, Tcp(True, 2001, 5001, SIZE)), (101 * MS, Tcp(True, 1001, 5001, SIZE))]
+    found += [(140 * MS, Tcp(False, 5001, 3001))]
+    (flow,) = imported(dumbbell, folder, packets(found))["flows"]
+    assert (flow["packets_sent"], flow["retransmissions"], flow["data_bytes_delivered"]) == (2, 0, 2000)
+
+
+@pytest.mark.parametrize(("place_ns", "role"), [(0, "sender"), (40 * MS, "receiver")])
+def test_the_end_of_a_connection_without_timestamps_or_set_up_follows_from_its_acknowledgements(
+    dumbbell: Dumbbell, folder: Path, place_ns: int, role: str
+) -> None:
+    found = []
+    for number in range(20):  # requests of 10 bytes, and answers of 1000 that are acknowledged
+        asked, sent_ns, first = 5001 + 10 * number, (100 + 100 * number) * MS, 1001 + number * SIZE
+        found.append((sent_ns - place_ns, Tcp(False, asked, first, 10)))
+        found.append((sent_ns + place_ns, Tcp(True, first, asked + 10, SIZE)))
+        found.append((sent_ns + 80 * MS - place_ns, Tcp(False, asked + 10, first + SIZE)))
+    run = imported(dumbbell, folder, packets(found))
+    assert run["capture"]["role"] == role
+    assert not has_note(run, "do not tell which end captured them")
+
+
+def test_fragments_of_ip_are_counted_and_named(dumbbell: Dumbbell, folder: Path) -> None:
+    fragment = ip_header(17, 1000, True, 4) + bytes(1000)
+    fragment = fragment[:6] + b"\x20\0" + fragment[8:]
+    run = imported(dumbbell, folder, [*connection(0, 20), (START_NS + 5 * S, fragment)])
+    assert has_note(run, "1 packets are fragments of IP and are left out: payload, rates and losses are without them")
+    assert not has_note(run, "neither TCP nor UDP")
+    write_pcap(folder / "only.pcap", [(START_NS, fragment)])
+    refused = dumbbell("import", "pcap", "only.pcap", "--out", "x", expect=2).stderr
+    assert "no data of TCP or UDP in its 1 packets (1 are fragments of IP)" in refused
+
+
+def test_the_byte_before_ppp_that_says_the_direction_is_no_part_of_it(dumbbell: Dumbbell, folder: Path) -> None:
+    captured = [(at_ns, bytes([data[15] == 1]) + b"\xff\x03\0\x21" + data) for at_ns, data in connection(0, 20)]
+    (flow,) = imported(dumbbell, folder, captured, link=204)["flows"]
+    assert flow["data_bytes_delivered"] == 20_000
+
+
+def test_a_compressed_pcapng_may_begin_with_a_long_block(dumbbell: Dumbbell, folder: Path) -> None:
+    file = write_pcapng(folder / "plain", connection(0, 20))
+    plain = file.read_bytes()
+    comment = random.Random(7).randbytes(60_000)
+    section = struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1) + struct.pack("<HH", 1, len(comment)) + comment
+    long = block(0x0A0D0D0A, section + struct.pack("<HH", 0, 0)) + plain[28:]
+    for name, content in [("a.pcapng", long), ("b.pcapng", gzip.compress(long)), ("c.pcapng", lzma.compress(long))]:
+        (folder / name).write_bytes(content)
+        dumbbell("import", "pcap", name, "--out", name[0])
+        (run,) = show(dumbbell, name[0])["runs"]
+        assert run["flows"][0]["data_bytes_delivered"] == 20_000
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_blocks_of_an_obsolete_kind_are_refused_in_either_byte_order(
+    dumbbell: Dumbbell, folder: Path, order: str
+) -> None:
+    def written(kind: int, body: bytes) -> bytes:
+        length = struct.pack(order + "I", len(body) + 12)
+        return struct.pack(order + "I", kind) + length + body + length
+
+    ((_, data),) = connection(0, 0)[:1]
+    data += bytes(-len(data) % 4)
+    packet = struct.pack(order + "HHIIII", 0, 0, 1, 1, len(data), len(data)) + data
+    content = written(0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))
+    content += written(1, struct.pack(order + "HHI", RAW, 0, 0)) + written(2, packet)
+    (folder / "old.pcapng").write_bytes(content)
+    refused = dumbbell("import", "pcap", "old.pcapng", "--out", "x", expect=2).stderr
+    assert refused == (
+        "dumbbell: old.pcapng: packet 1 is an obsolete packet block (type 2): `editcap OLD NEW` of Wireshark writes "
+        "current ones\n"
+    )
+
+
+def test_a_form_that_is_not_read_is_refused_with_what_makes_it_one(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "sun.snoop").write_bytes(b"snoop\0\0\0" + struct.pack("!II", 2, 4) + bytes(100))
+    refused = dumbbell("import", "pcap", "sun.snoop", "--out", "x", expect=2).stderr
+    assert "begins neither as pcap nor as pcapng; of captures in other formats `editcap OLD NEW`" in refused
+
+
+def test_a_capture_that_lasts_too_long_is_refused_once_with_what_to_do(dumbbell: Dumbbell, folder: Path) -> None:
+    late = 2_000_000 * S
+    sent = connection(0, 20) + connection(late, 20, port=1001)
+    write_pcap(folder / "long.pcap", sent)
+    refused = dumbbell("import", "pcap", "long.pcap", "--out", "x", expect=2).stderr
+    assert "more than the 1000000 that a run may last: cut it into parts by time" in refused
+    assert refused.count("long.pcap") == 1
+
+
+@pytest.mark.parametrize("big_endian", [False, True])
+def test_captures_that_cat_has_joined_are_refused_with_what_joins_them(
+    dumbbell: Dumbbell, folder: Path, big_endian: bool
+) -> None:
+    first = write_pcap(folder / "a.pcap", connection(0, 20), nanoseconds=False).read_bytes()
+    second = write_pcap(folder / "b.pcap", connection(S, 20), big_endian=big_endian).read_bytes()
+    (folder / "both.pcap").write_bytes(first + second)
+    refused = dumbbell("import", "pcap", "both.pcap", "--out", "x", expect=2).stderr
+    assert refused == (
+        f"dumbbell: both.pcap: packet {len(connection(0, 20)) + 1} is the header of another capture: `mergecap -w NEW "
+        "FILES` of Wireshark joins captures, `cat` does not\n"
+    )
+
+
+def test_a_file_that_is_damaged_in_its_middle_is_refused_with_what_keeps_the_rest(
+    dumbbell: Dumbbell, folder: Path
+) -> None:
+    captured = connection(0, 20)
+    whole = write_pcap(folder / "a.pcap", captured[:11]).read_bytes()
+    (folder / "a.pcap").write_bytes(whole + struct.pack("<IIII", 1, 1, 0x7F000000, 0x7F000000) + bytes(2**25))
+    refused = dumbbell("import", "pcap", "a.pcap", "--out", "x", expect=2).stderr
+    assert "packet 12 is longer than any packet: the file is damaged; `editcap -r OLD NEW 1-11` of" in refused
+
+
+@pytest.mark.parametrize("has_start", [True, False])
+def test_a_first_packet_that_was_sent_twice_has_the_round_trip_time_of_the_set_up(
+    dumbbell: Dumbbell, folder: Path, has_start: bool
+) -> None:
+    found = set_up() if has_start else []
+    found += [(100 * MS, Tcp(True, 1001, 5001, SIZE)), (1100 * MS, Tcp(True, 1001, 5001, SIZE))]
+    found += [(1110 * MS, Tcp(False, 5001, 2001))]
+    write_pcap(folder / "seen.pcap", packets(found))
+    dumbbell("import", "pcap", "seen.pcap", "--end", "sender", "--out", "seen")
+    (run,) = show(dumbbell, "seen")["runs"]
+    (flow,) = run["flows"]
+    assert flow["rtt_min_ms"] == pytest.approx(40.0 if has_start else 10.0)
+    assert has_note(run, "of 1 of these packets no round-trip time is known") == (not has_start)

@@ -3,10 +3,10 @@
 use super::copies::Copies;
 use super::layers::Tunnels;
 use super::lifetimes::Lifetimes;
-use super::segment::{Connection, Link, Segment, cooked_interface, decode};
+use super::segment::{Connection, Link, Segment, cooked_interface, decode, is_fragment};
 use crate::{Error, Interrupts, compressed};
 use pcap_parser::traits::PcapReaderIterator;
-use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
+use pcap_parser::{Block, LegacyPcapBlock, PcapBlockOwned, PcapError, create_reader};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::{Path, PathBuf};
@@ -22,13 +22,19 @@ const LARGEST_BYTES: usize = 1 << 24;
 /// Type of the packet blocks that pcapng had before the enhanced ones (draft-ietf-opsawg-pcapng, appendix A).
 const OBSOLETE_PACKET: u32 = 2;
 
+/// With what a file of pcap begins, by the unit of its times.
+const MICROSECONDS: u32 = 0xA1B2_C3D4;
+const NANOSECONDS: u32 = 0xA1B2_3C4D;
+
 /// What was read of a file besides its packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Captured {
     /// Frames of any kind.
     pub frames: u64,
-    /// Frames that are neither TCP nor UDP over IP, fragments, or cut off within their headers.
+    /// Frames that are neither TCP nor UDP over IP, or cut off within their headers.
     pub others: u64,
+    /// Frames of fragments of IP.
+    pub fragments: u64,
     /// Frames of packets that were shown before, by another interface or by a mirror.
     pub copies: u64,
     /// Packets that came through tunnels, and through which.
@@ -66,10 +72,20 @@ struct Content {
 }
 
 impl std::io::Read for Content {
+    /// Fills the buffer as far as the file goes: the parser tells the kind of a file by what it reads first, and the first
+    /// block of pcapng may be longer than what a decoder gives at once.
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        self.file.read(buffer).inspect_err(|error| {
-            *self.problem.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
-        })
+        let mut filled = 0;
+        while filled < buffer.len() {
+            let read = self.file.read(&mut buffer[filled..]).inspect_err(|error| {
+                *self.problem.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
+            })?;
+            if read == 0 {
+                break;
+            }
+            filled += read;
+        }
+        Ok(filled)
     }
 }
 
@@ -134,8 +150,12 @@ pub(super) struct Frames {
 
 /// What a block was.
 enum Read {
-    /// Of TCP or UDP, if it is; the interface that shows it, where there may be several.
-    Packet(Option<(Segment, Tunnels)>, Option<u64>),
+    /// A packet of TCP or UDP, and the interface that shows it, where there may be several.
+    Packet(Segment, Tunnels, Option<u64>),
+    Fragment,
+    /// Another packet.
+    Unread,
+    /// No packet.
     Other,
 }
 
@@ -153,7 +173,11 @@ impl Frames {
             PcapError::Incomplete(_) | PcapError::UnexpectedEof => {
                 Error::file(path, "is cut off in its header")
             }
-            _ => Error::file(path, "is no capture: it begins neither as pcap nor as pcapng"),
+            _ => Error::file(
+                path,
+                "is no capture: it begins neither as pcap nor as pcapng; of captures in other formats `editcap OLD NEW` of \
+                 Wireshark makes one",
+            ),
         })?;
         let (path, captured, interrupts) = (path.to_owned(), Captured::default(), interrupts.clone());
         Ok(Self {
@@ -212,22 +236,20 @@ impl Frames {
                 Ok((offset, block)) => {
                     let read = take(&mut self.interfaces, block);
                     self.reader.consume(offset);
-                    match read {
-                        Ok(Read::Other) => {}
-                        Ok(Read::Packet(found, interface)) => {
+                    match read.map_err(|problem| self.refuse(number, &problem))? {
+                        Read::Other => continue,
+                        Read::Unread => self.captured.others += 1,
+                        Read::Fragment => self.captured.fragments += 1,
+                        Read::Packet(segment, tunnels, interface) => {
                             self.captured.frames += 1;
-                            let Some((segment, tunnels)) = found else {
-                                self.captured.others += 1;
-                                continue;
-                            };
                             self.captured.tunnelled += u64::from(tunnels.is_some());
                             self.captured.tunnels = self.captured.tunnels.and(tunnels);
                             self.captured.unordered += u64::from(segment.time_ns < self.latest_ns);
                             self.latest_ns = self.latest_ns.max(segment.time_ns);
                             return Ok(Some(Shown { segment, interface }));
                         }
-                        Err(problem) => return Err(self.refuse(number, &problem)),
                     }
+                    self.captured.frames += 1;
                 }
                 Err(PcapError::Eof) => return Ok(None),
                 Err(PcapError::UnexpectedEof) => {
@@ -242,14 +264,24 @@ impl Frames {
                 Err(PcapError::BufferTooSmall) => {
                     self.capacity *= 2;
                     if self.capacity > LARGEST_BYTES || !self.reader.grow(self.capacity) {
-                        return Err(self.refuse(number, "is longer than any packet: the file is damaged"));
+                        return Err(self.damaged(number, "is longer than any packet"));
                     }
                     let (path, problem) = (&self.path, &self.problem);
                     self.reader.refill().map_err(|_| problem.error(path))?;
                 }
-                Err(_) => return Err(self.refuse(number, "cannot be read: the file is damaged")),
+                Err(_) => return Err(self.damaged(number, "cannot be read")),
             }
         }
+    }
+
+    fn damaged(&self, number: u64, problem: &str) -> Error {
+        let before = number - 1;
+        let keeps = if before > 0 {
+            format!("; `editcap -r OLD NEW 1-{before}` of Wireshark keeps what is before")
+        } else {
+            String::new()
+        };
+        self.refuse(number, &format!("{problem}: the file is damaged{keeps}"))
     }
 
     fn refuse(&self, number: u64, problem: &str) -> Error {
@@ -265,6 +297,9 @@ fn take(interfaces: &mut Vec<Result<Interface, i32>>, block: PcapBlockOwned<'_>)
             interfaces.push(interface(header.network.0 & 0xFFFF, ticks_per_second, 0));
             Ok(Read::Other)
         }
+        PcapBlockOwned::Legacy(frame) if is_header(&frame) => Err(
+            "is the header of another capture: `mergecap -w NEW FILES` of Wireshark joins captures, `cat` does not".into(),
+        ),
         PcapBlockOwned::Legacy(frame) => {
             let ticks = |interface: &Interface| {
                 u64::from(frame.ts_sec)
@@ -290,10 +325,14 @@ fn take(interfaces: &mut Vec<Result<Interface, i32>>, block: PcapBlockOwned<'_>)
             packet(interfaces, found.if_id as usize, |_| Some(ticks), data, found.origlen)
         }
         PcapBlockOwned::NG(Block::SimplePacket(_)) => {
-            Err("has no time: simple packet blocks have none".into())
+            Err("has no time: simple packet blocks have none; capture without them".into())
         }
-        PcapBlockOwned::NG(Block::Unknown(found)) if found.block_type == OBSOLETE_PACKET => {
-            Err("is an obsolete packet block (type 2): write it again with a current program".into())
+        // The parser gives the type of a block that it does not know in the order of the file.
+        PcapBlockOwned::NG(Block::Unknown(found))
+            if [OBSOLETE_PACKET, OBSOLETE_PACKET.swap_bytes()].contains(&found.block_type) =>
+        {
+            Err("is an obsolete packet block (type 2): `editcap OLD NEW` of Wireshark writes current ones"
+                .into())
         }
         PcapBlockOwned::NG(_) => Ok(Read::Other),
     }
@@ -301,6 +340,14 @@ fn take(interfaces: &mut Vec<Result<Interface, i32>>, block: PcapBlockOwned<'_>)
 
 fn interface(number: i32, ticks_per_second: u64, offset_s: i64) -> Result<Interface, i32> {
     Link::of(number).map(|link| Interface { link, ticks_per_second, offset_s }).ok_or(number)
+}
+
+/// Whether what stands in the place of a packet is the beginning of a capture: files were put one behind the other. Its
+/// magic number is where a packet has its seconds, its time zone and accuracy, which are 0, where one has its lengths.
+fn is_header(frame: &LegacyPcapBlock<'_>) -> bool {
+    let magic = [MICROSECONDS, NANOSECONDS];
+    let begins = magic.contains(&frame.ts_sec) || magic.contains(&frame.ts_sec.swap_bytes());
+    begins && frame.caplen == 0 && frame.origlen == 0
 }
 
 fn packet(
@@ -314,15 +361,20 @@ fn packet(
     let interface = interface.as_ref().map_err(|number| {
         format!(
             "has link type {number}: read are Ethernet (1), Linux cooked (113, 276), raw IP (12, 101, 228, 229), loopback \
-             (0, 108), PPP (9, 50, 204), 802.11 (105, 127) and NFLOG (239)"
+             (0, 108), PPP (9, 50, 204), 802.11 (105, 127) and NFLOG (239): capture on an interface of such a kind"
         )
     })?;
     let time_ns = ticks(interface).and_then(|ticks| time_ns(ticks, interface));
-    let time_ns = time_ns.ok_or("has a time before 1970 or after 2116")?;
+    let time_ns = time_ns
+        .ok_or("has a time before 1970 or after 2116: `editcap OLD NEW NUMBER` of Wireshark leaves it out")?;
     let cooked = cooked_interface(interface.link, data);
     let shown = (cooked.is_some() || interfaces.len() > 1)
         .then(|| (id as u64) << 32 | u64::from(cooked.unwrap_or_default()));
-    Ok(Read::Packet(decode(interface.link, time_ns, data, original_bytes), shown))
+    Ok(match decode(interface.link, time_ns, data, original_bytes) {
+        Some((segment, tunnels)) => Read::Packet(segment, tunnels, shown),
+        None if is_fragment(interface.link, data) => Read::Fragment,
+        None => Read::Unread,
+    })
 }
 
 /// Time since 1970, ns; half of what the type holds at most.

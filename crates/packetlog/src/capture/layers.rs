@@ -87,6 +87,8 @@ fn of_link(link: Link, frame: &[u8]) -> Option<Layer<'_>> {
         Link::Sll => Layer::Typed(word(frame, 14)?, frame.get(16..)?),
         Link::Sll2 => Layer::Typed(word(frame, 0)?, frame.get(20..)?),
         Link::Ppp => Layer::Ppp(frame),
+        // A byte says which way the frame went.
+        Link::PppWithDirection => Layer::Ppp(frame.get(1..)?),
         Link::Wifi => of_wifi(frame)?,
         Link::Radiotap => {
             let header_bytes = u16::from_le_bytes(frame.get(2..4)?.try_into().ok()?);
@@ -311,6 +313,7 @@ mod tests {
             (Link::Ppp, [&[0, 0x21][..], &inner()].concat(), vec![]),
             (Link::Ppp, [&[0xFF, 3, 0, 0x21][..], &inner()].concat(), vec![]),
             (Link::Ppp, [&[0x21][..], &inner()].concat(), vec![]),
+            (Link::PppWithDirection, [&[1, 0xFF, 3, 0, 0x21][..], &inner()].concat(), vec![]),
             (Link::Wifi, wifi.clone(), vec![]),
             (Link::Wifi, qos, vec![]),
             (Link::Radiotap, [&[0, 0, 8, 0, 0, 0, 0, 0][..], &wifi].concat(), vec![]),

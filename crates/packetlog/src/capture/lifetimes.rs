@@ -55,6 +55,7 @@ mod tests {
             payload_bytes: 0,
             ce: false,
             identification: 0,
+            hops: 64,
             kind: Kind::Tcp(tcp),
         }
     }

@@ -94,8 +94,8 @@ pub struct CapturedFlow {
     pub protocol: &'static str,
     /// Payload that the capture has of it, bytes, what was sent again included.
     pub payload_bytes: u64,
-    /// Smallest time from a packet to its answer, ns: at the sender a round trip. Without timestamps of TCP that of the
-    /// connection's set-up.
+    /// Smallest time from a packet to its answer, ns: at the sender a round trip. Of TCP what echoes its timestamp or
+    /// acknowledges it answers a packet.
     pub turn_ns: Option<u64>,
     /// Smallest round-trip time that QUIC's spin bit tells, ns.
     pub spin_rtt_ns: Option<u64>,
@@ -166,7 +166,10 @@ pub fn import_one(
         part.guessed += usize::from(known.is_none());
         let number = part.add(&flow, found, first_ns);
         let view = match (role, is_tcp) {
-            (Role::Sender, true) => View::Sender(SenderView::new(number, full, chosen.len())),
+            (Role::Sender, true) => {
+                let rtt_ns = found.turn_ns[flow.direction()];
+                View::Sender(SenderView::new(number, full, chosen.len(), rtt_ns))
+            }
             _ => View::Count { arrived: Arrived::default(), sent: 0 },
         };
         let full = full.filter(|_| role == Role::Sender);
@@ -187,6 +190,7 @@ pub fn import_one(
             View::Sender(view) => {
                 part.acked += view.acked;
                 part.ambiguous += view.ambiguous;
+                part.untimed += view.untimed;
                 part.missing_bytes += view.missing_bytes();
             }
             View::Count { arrived, .. } => part.missing_bytes += arrived.missing_bytes(),
@@ -274,6 +278,8 @@ struct Part {
     acked: u64,
     /// Packets that were sent more than once, of which nothing tells which copy was acknowledged.
     ambiguous: u64,
+    /// Those of them of which no round-trip time is known at all.
+    untimed: u64,
     /// Payload that was acknowledged and is not in the capture.
     missing_bytes: u64,
     offloaded: bool,
@@ -311,6 +317,7 @@ impl Part {
             acks: 0,
             acked: 0,
             ambiguous: 0,
+            untimed: 0,
             missing_bytes: 0,
             offloaded: false,
             without_start: 0,
@@ -421,6 +428,12 @@ impl Part {
                 self.ambiguous
             ));
         }
+        if self.untimed > 0 {
+            notes.push(format!(
+                "of {} of these packets no round-trip time is known: theirs is from the last copy on, and may be too short",
+                self.untimed
+            ));
+        }
         notes.extend(missing(
             self.missing_bytes,
             if is_senders_view {
@@ -502,6 +515,12 @@ fn general_notes(others: usize, captured: &[Captured]) -> Vec<String> {
     if frames > 0 {
         notes.push(format!(
             "{frames} packets are neither TCP nor UDP, or cut off in their headers, and are left out"
+        ));
+    }
+    let fragments: u64 = captured.iter().map(|captured| captured.fragments).sum();
+    if fragments > 0 {
+        notes.push(format!(
+            "{fragments} packets are fragments of IP and are left out: payload, rates and losses are without them"
         ));
     }
     let copies: u64 = captured.iter().map(|captured| captured.copies).sum();

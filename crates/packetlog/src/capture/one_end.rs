@@ -132,11 +132,13 @@ pub(super) struct SenderView {
     rtt_ns: Option<u64>,
     /// Packets that arrived and were sent more than once, where nothing tells which copy was acknowledged.
     pub(super) ambiguous: u64,
+    /// Those of them of which no round-trip time is known at all.
+    pub(super) untimed: u64,
 }
 
 impl SenderView {
-    /// The view of one of so many flows.
-    pub(super) fn new(flow: u32, full: Option<u32>, flows: usize) -> Self {
+    /// The view of one of so many flows; `rtt_ns` is what is known of its round-trip time before its first one.
+    pub(super) fn new(flow: u32, full: Option<u32>, flows: usize, rtt_ns: Option<u64>) -> Self {
         Self {
             flow,
             full,
@@ -153,8 +155,9 @@ impl SenderView {
             retransmissions: 0,
             acked: 0,
             acked_to: 0,
-            rtt_ns: None,
+            rtt_ns,
             ambiguous: 0,
+            untimed: 0,
         }
     }
 
@@ -163,6 +166,10 @@ impl SenderView {
         let begin = self.unwrap.at(tcp.seq) + u64::from(tcp.syn);
         let end = begin + u64::from(segment.payload_bytes);
         if segment.payload_bytes == 0 {
+            if tcp.syn {
+                // Data that comes later than what follows it fills a hole: it was not sent before.
+                self.next = self.next.max(begin);
+            }
             return;
         }
         let is_probe = segment.payload_bytes == 1 && begin + 1 == self.next && self.pieces.is_empty();
@@ -392,6 +399,7 @@ impl SenderView {
     ) {
         let since_ns = at_ns.saturating_sub(arrived.at_ns);
         self.ambiguous += u64::from(!is_known);
+        self.untimed += u64::from(!is_known && self.rtt_ns.is_none());
         let rtt_ns = if is_known { since_ns } else { self.rtt_ns.unwrap_or(since_ns) };
         tell(LogEntry::Record(Record { size_bytes: 0, ..arrived.record(self.flow, Event::Acked, at_ns) }));
         let delivered = arrived.record(self.flow, Event::Deliver, at_ns);
@@ -498,6 +506,7 @@ mod tests {
             payload_bytes,
             ce: false,
             identification: 0,
+            hops: 64,
             kind: Kind::Tcp(tcp),
         }
     }
@@ -505,7 +514,7 @@ mod tests {
     #[test]
     fn what_is_sent_again_without_end_takes_no_memory_without_end() {
         const MOST: usize = 8;
-        let mut view = SenderView::new(1, Some(100), MOST_REMEMBERED / MOST);
+        let mut view = SenderView::new(1, Some(100), MOST_REMEMBERED / MOST, None);
         let (mut sent, mut arrived) = (0, 0);
         for round in 0..100 {
             let tcp = Tcp { seq: 1, ..Tcp::default() };

@@ -41,6 +41,8 @@ pub(super) struct Segment {
     pub(super) ce: bool,
     /// The number of the datagram in its IPv4 header (RFC 6864); 0 of IPv6.
     pub(super) identification: u16,
+    /// Routers that the datagram may still pass.
+    pub(super) hops: u8,
     pub(super) kind: Kind,
 }
 
@@ -119,6 +121,7 @@ pub(super) enum Link {
     Sll,
     Sll2,
     Ppp,
+    PppWithDirection,
     /// IEEE 802.11, and the same behind a radio's header.
     Wifi,
     Radiotap,
@@ -131,7 +134,8 @@ impl Link {
         match number {
             0 | 108 => Some(Self::Loopback),
             1 => Some(Self::Ethernet),
-            9 | 50 | 204 => Some(Self::Ppp),
+            9 | 50 => Some(Self::Ppp),
+            204 => Some(Self::PppWithDirection),
             105 => Some(Self::Wifi),
             127 => Some(Self::Radiotap),
             239 => Some(Self::Nflog),
@@ -154,13 +158,14 @@ pub(super) fn decode(
     let (inner, tunnels) = innermost(link, data)?;
     let packet = LaxSlicedPacket::from_ip(inner).ok()?;
     let net = packet.net.as_ref()?;
-    let (source, destination, header, stated_bytes, ecn, identification): (
+    let (source, destination, header, stated_bytes, ecn, identification, hops): (
         IpAddr,
         IpAddr,
         &[u8],
         u32,
         u8,
         u16,
+        u8,
     ) = match net {
         LaxNetSlice::Ipv4(ip) => {
             let header = ip.header();
@@ -172,6 +177,7 @@ pub(super) fn decode(
                 u32::from(header.total_len()),
                 header.ecn().value(),
                 header.identification(),
+                header.ttl(),
             )
         }
         LaxNetSlice::Ipv6(ip) => {
@@ -185,6 +191,7 @@ pub(super) fn decode(
                 length,
                 header.ecn().value(),
                 0,
+                header.hop_limit(),
             )
         }
         LaxNetSlice::Arp(_) => return None,
@@ -210,7 +217,15 @@ pub(super) fn decode(
     let payload_bytes =
         transport_bytes.checked_sub(header_bytes).filter(|&bytes| bytes <= LARGEST_PAYLOAD_BYTES)?;
     let ce = ecn == 3;
-    Some((Segment { time_ns, from, to, size_bytes, payload_bytes, ce, identification, kind }, tunnels))
+    Some((Segment { time_ns, from, to, size_bytes, payload_bytes, ce, identification, hops, kind }, tunnels))
+}
+
+/// Whether a frame holds a fragment of an IP packet.
+pub(super) fn is_fragment(link: Link, data: &[u8]) -> bool {
+    let packet = innermost(link, data).and_then(|(inner, _)| LaxSlicedPacket::from_ip(inner).ok());
+    packet.is_some_and(|packet| {
+        packet.net.as_ref().and_then(LaxNetSlice::ip_payload_ref).is_some_and(|payload| payload.fragmented)
+    })
 }
 
 /// The interface that a cooked frame passed, as far as its header tells: Linux's number of it, or else which way it went.
@@ -222,6 +237,7 @@ pub(super) fn cooked_interface(link: Link, data: &[u8]) -> Option<u32> {
         | Link::Loopback
         | Link::Raw
         | Link::Ppp
+        | Link::PppWithDirection
         | Link::Wifi
         | Link::Radiotap
         | Link::Nflog => None,

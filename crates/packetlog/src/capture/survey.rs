@@ -12,7 +12,7 @@ const MOST_CONNECTIONS: usize = 1 << 18;
 const MOST_FLOWS: usize = 64;
 /// A connection with less than this part of the largest one's payload is no flow: what controls another, mostly.
 const LEAST_PART: f64 = 0.01;
-/// Values of timestamps that are remembered until they are echoed.
+/// Values of timestamps that are remembered until they are echoed, and packets until they are acknowledged.
 const REMEMBERED: usize = 256;
 /// Fewer changes of a spin bit tell nothing.
 const LEAST_EDGES: u64 = 4;
@@ -38,6 +38,8 @@ pub(super) struct Surveyed {
     /// Whether the set-up of the connection is there.
     pub(super) has_start: bool,
     open: [VecDeque<(u32, u64)>; 2],
+    unacked: [Unacked; 2],
+    /// When a datagram that opened an exchange came, until it is answered.
     waiting: [Option<u64>; 2],
     /// When packets that both ends see unchanged passed, by what tells them apart.
     pub(super) passed: [BTreeMap<(u32, u32, u64), u64>; 2],
@@ -74,6 +76,40 @@ impl Spin {
     }
 }
 
+/// What TCP sent in one direction, and when, as long as it waits for its acknowledgement.
+#[derive(Debug, Default)]
+struct Unacked {
+    /// Ends of packets in the sequence.
+    ends: VecDeque<(u32, u64)>,
+    highest: Option<u32>,
+}
+
+impl Unacked {
+    /// Takes in a packet. One that was sent again tells no time, nor does what was under way with it (RFC 6298 3).
+    fn sent(&mut self, at_ns: u64, begin: u32, end: u32) {
+        if self.highest.is_some_and(|highest| is_behind(begin, highest)) {
+            self.ends.clear();
+        } else if self.ends.len() < REMEMBERED {
+            self.ends.push_back((end, at_ns));
+        }
+        self.highest = Some(self.highest.filter(|&highest| is_behind(end, highest)).unwrap_or(end));
+    }
+
+    /// When the latest packet was sent that `ack` covers and no acknowledgement before.
+    fn acknowledged(&mut self, ack: u32) -> Option<u64> {
+        let mut latest = None;
+        while let Some((_, at_ns)) = self.ends.pop_front_if(|&mut (end, _)| !is_behind(ack, end)) {
+            latest = Some(at_ns);
+        }
+        latest
+    }
+}
+
+/// Whether a sequence number comes before another one.
+fn is_behind(number: u32, other: u32) -> bool {
+    (number.wrapping_sub(other) as i32) < 0
+}
+
 /// What a file holds.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
@@ -104,10 +140,12 @@ impl Survey {
             survey = Self::read(path, true, compares, interrupts)?;
         }
         if survey.connections.values().all(|found| found.payload_bytes == [0, 0]) {
-            let Captured { frames, is_cut, .. } = survey.captured;
+            let Captured { frames, fragments, is_cut, .. } = survey.captured;
             let cut = if is_cut { ", after which it is cut off" } else { "" };
+            let left =
+                if fragments > 0 { format!(" ({fragments} are fragments of IP)") } else { String::new() };
             let problem =
-                format!("has no data of TCP or UDP in its {frames} packets{cut}: nothing to import");
+                format!("has no data of TCP or UDP in its {frames} packets{left}{cut}: nothing to import");
             return Err(Error::file(path, problem));
         }
         Ok(survey)
@@ -128,7 +166,10 @@ impl Survey {
                 .or_insert_with(|| Surveyed { first_ns: segment.time_ns, ..Surveyed::default() });
             found.take_in(&segment, compares);
             if survey.connections.len() > MOST_CONNECTIONS {
-                return Err(Error::file(path, format!("has more than {MOST_CONNECTIONS} connections")));
+                let problem = format!(
+                    "has more than {MOST_CONNECTIONS} connections: `tcpdump -r OLD -w NEW FILTER` makes a file of some"
+                );
+                return Err(Error::file(path, problem));
             }
         }
         survey.captured = frames.captured;
@@ -186,8 +227,13 @@ impl Surveyed {
                     if let Some(&(_, sent_ns)) = sent {
                         self.turn(1 - direction, sent_ns, at);
                     }
-                } else if tcp.syn || self.waiting.iter().any(Option::is_some) {
-                    self.answer(direction, at, tcp.syn);
+                }
+                let taken = segment.payload_bytes + u32::from(tcp.syn) + u32::from(tcp.fin);
+                if taken > 0 {
+                    self.unacked[direction].sent(at, tcp.seq, tcp.seq.wrapping_add(taken));
+                }
+                if let Some(sent_ns) = tcp.ack.and_then(|ack| self.unacked[1 - direction].acknowledged(ack)) {
+                    self.turn(1 - direction, sent_ns, at);
                 }
                 if compares && self.passed[direction].len() < COMPARED {
                     let key = (tcp.seq, tcp.ack.unwrap_or(0), tcp.timestamps.map_or(0, stamps));

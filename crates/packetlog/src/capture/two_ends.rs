@@ -278,6 +278,7 @@ mod tests {
             payload_bytes,
             ce: false,
             identification: 0,
+            hops: 64,
             kind: Kind::Tcp(Tcp { seq, ..Tcp::default() }),
         };
         let mut matcher = Matcher::new(1, None, 1);
