@@ -1,10 +1,10 @@
 //! Packets that a capture shows more than once, since each interface that they pass has shown them.
 
 use super::segment::Segment;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
-/// Packets of which it is remembered where they were seen.
-const REMEMBERED: usize = 1 << 16;
+/// Of so many packets at least it is remembered where they were seen, and of twice as many at most.
+const REMEMBERED: usize = 1 << 15;
 
 /// How long after a packet its copy by a mirror may come if no router lies between them, ns: half of the shortest time after
 /// which Linux sends again (v6.12, include/net/tcp.h, `TCP_RTO_MIN`).
@@ -18,17 +18,28 @@ const LONGEST_NS: u64 = 100_000_000;
 /// senders give all datagrams one number: a copy also comes soon, or with another TTL, as a router has changed it.
 #[derive(Debug, Default)]
 pub(super) struct Copies {
-    /// Where packets were shown, by what tells them from others.
-    shown: HashMap<u64, Passed>,
-    order: VecDeque<u64>,
+    /// Where packets were shown, by what tells them from others. The older ones are forgotten together.
+    newer: HashMap<u64, Passed>,
+    older: HashMap<u64, Passed>,
 }
 
 /// A packet since it was sent.
 #[derive(Debug)]
 struct Passed {
-    /// Those that have shown it.
-    interfaces: Vec<u64>,
     first: Sight,
+    /// The one that has shown it first, and others.
+    interface: u64,
+    others: Vec<u64>,
+}
+
+impl Passed {
+    fn new(interface: u64, first: Sight) -> Self {
+        Self { first, interface, others: Vec::new() }
+    }
+
+    fn was_shown_by(&self, interface: u64) -> bool {
+        self.interface == interface || self.others.contains(&interface)
+    }
 }
 
 /// When a packet was seen, and what tells whether it was sent again since then.
@@ -48,29 +59,36 @@ impl Sight {
 }
 
 impl Copies {
-    /// Takes in a packet that an interface shows. Return whether it was shown before since it was sent.
-    pub(super) fn is_copy(&mut self, segment: &Segment, interface: u64) -> bool {
+    /// Takes in a packet and the interface that shows it, where there may be several. Return whether it was shown before
+    /// since it was sent.
+    pub(super) fn is_copy(&mut self, segment: &Segment, interface: Option<u64>) -> bool {
         let Segment { time_ns: at_ns, identification, hops, .. } = *segment;
+        if interface.is_none() && identification == 0 {
+            // Where there is one interface only the number tells a copy.
+            return false;
+        }
         let sight = Sight { at_ns, identification, hops };
-        segment.identity().is_some_and(|identity| self.was_shown(identity, interface, sight))
+        segment
+            .identity()
+            .is_some_and(|identity| self.was_shown(identity, interface.unwrap_or_default(), sight))
     }
 
     fn was_shown(&mut self, identity: u64, interface: u64, sight: Sight) -> bool {
-        let Some(passed) = self.shown.get_mut(&identity) else {
-            self.shown.insert(identity, Passed { interfaces: vec![interface], first: sight });
-            self.order.push_back(identity);
-            if self.order.len() > REMEMBERED
-                && let Some(oldest) = self.order.pop_front()
-            {
-                self.shown.remove(&oldest);
+        let found = self.newer.get_mut(&identity).or_else(|| self.older.get_mut(&identity));
+        let Some(passed) = found else {
+            if self.newer.len() == REMEMBERED {
+                std::mem::swap(&mut self.newer, &mut self.older);
+                self.newer.clear();
             }
+            self.newer.insert(identity, Passed::new(interface, sight));
             return false;
         };
-        let is_sent_again = passed.interfaces.contains(&interface) && !sight.is_mirrored(passed.first);
+        let is_known = passed.was_shown_by(interface);
+        let is_sent_again = is_known && !sight.is_mirrored(passed.first);
         if is_sent_again {
-            *passed = Passed { interfaces: vec![interface], first: sight };
-        } else if !passed.interfaces.contains(&interface) {
-            passed.interfaces.push(interface);
+            *passed = Passed::new(interface, sight);
+        } else if !is_known {
+            passed.others.push(interface);
         }
         !is_sent_again
     }
@@ -115,9 +133,11 @@ mod tests {
         let mut copies = Copies::default();
         for identity in 0..3 * REMEMBERED as u64 {
             assert!(!copies.was_shown(identity, 1, unnumbered(0)));
-            assert!(copies.shown.len() <= REMEMBERED && copies.order.len() == copies.shown.len());
+            assert!(copies.newer.len() <= REMEMBERED && copies.older.len() <= REMEMBERED);
         }
         assert!(!copies.was_shown(0, 2, unnumbered(0)));
-        assert!(copies.was_shown(3 * REMEMBERED as u64 - 1, 2, unnumbered(0)));
+        let last = 3 * REMEMBERED as u64 - 1;
+        assert!(copies.was_shown(last, 2, unnumbered(0)));
+        assert!(copies.was_shown(last + 1 - REMEMBERED as u64, 2, unnumbered(0)));
     }
 }

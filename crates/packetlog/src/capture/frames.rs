@@ -138,7 +138,8 @@ pub(super) struct Frames {
     reader: Box<dyn PcapReaderIterator + Send>,
     capacity: usize,
     interfaces: Vec<Result<Interface, i32>>,
-    copies: Copies,
+    /// Where there may be any.
+    copies: Option<Copies>,
     lifetimes: Lifetimes,
     /// Packets that are sorted, the earliest first; none where the file is in the order of time.
     waiting: Option<BinaryHeap<Reverse<Waiting>>>,
@@ -161,10 +162,16 @@ enum Read {
 
 impl Frames {
     /// `sorts`: the packets come in the order of time, whatever their order in the file, within `SORTED` of them.
+    /// `may_have_copies`: copies are looked for, which takes a third of the time.
     ///
     /// # Errors
     /// The file cannot be read, or is no capture.
-    pub(super) fn open(path: &Path, sorts: bool, interrupts: &Interrupts) -> Result<Self, Error> {
+    pub(super) fn open(
+        path: &Path,
+        sorts: bool,
+        may_have_copies: bool,
+        interrupts: &Interrupts,
+    ) -> Result<Self, Error> {
         let problem = Problem::default();
         let content = Content { file: compressed::open(path)?, problem: problem.clone() };
         let reader = create_reader(BUFFER_BYTES, content).map_err(|error| match error {
@@ -186,7 +193,7 @@ impl Frames {
             reader,
             capacity: BUFFER_BYTES,
             interfaces: Vec::new(),
-            copies: Copies::default(),
+            copies: may_have_copies.then(Copies::default),
             lifetimes: Lifetimes::default(),
             waiting: sorts.then(BinaryHeap::new),
             is_over: false,
@@ -202,7 +209,7 @@ impl Frames {
     /// The file is damaged, or of a link layer that is not known; the work is to end.
     pub(super) fn next(&mut self) -> Result<Option<(Connection, Segment)>, Error> {
         while let Some(Shown { segment, interface }) = self.next_in_order()? {
-            if self.copies.is_copy(&segment, interface.unwrap_or_default()) {
+            if self.copies.as_mut().is_some_and(|copies| copies.is_copy(&segment, interface)) {
                 self.captured.copies += 1;
             } else {
                 return Ok(Some((self.lifetimes.connection(&segment), segment)));

@@ -153,11 +153,12 @@ impl Survey {
 
     /// Open the same file again; its packets come in the order of time.
     pub(super) fn open(&self, path: &Path, interrupts: &Interrupts) -> Result<Frames, Error> {
-        Frames::open(path, self.captured.unordered > 0, interrupts)
+        let Captured { unordered, copies, .. } = self.captured;
+        Frames::open(path, unordered > 0, copies > 0, interrupts)
     }
 
     fn read(path: &Path, sorts: bool, compares: bool, interrupts: &Interrupts) -> Result<Self, Error> {
-        let mut frames = Frames::open(path, sorts, interrupts)?;
+        let mut frames = Frames::open(path, sorts, true, interrupts)?;
         let mut survey = Self::default();
         while let Some((connection, segment)) = frames.next()? {
             let found = survey
