@@ -62,18 +62,22 @@ pub enum ApplicationSpec {
         #[serde(default)]
         idle_first: bool,
     },
-    /// Greedy for a while, silent for a while; durations are fixed or exponential.
+    /// Greedy for a while, then silent or at a low rate for a while; durations are fixed or exponential.
     OnOff {
         /// (Mean) length of the greedy phases.
         #[schemars(range(min = 0.001, max = 1_000_000_000))]
         on_ms: f64,
-        /// (Mean) length of the silent phases.
+        /// (Mean) length of the other phases.
         #[schemars(range(min = 0.001, max = 1_000_000_000))]
         off_ms: f64,
+        /// Payload rate of the other phases, one packet at a time; 0: silent.
+        #[serde(default)]
+        #[schemars(range(min = 0, max = 1_000_000))]
+        off_mbps: f64,
         /// Draw both from exponential distributions.
         #[serde(default)]
         exponential: bool,
-        /// Whether it begins with a silent phase.
+        /// Whether it begins with one of the other phases.
         #[serde(default)]
         off_first: bool,
         /// Each greedy phase is a flow of its own: what was in flight is forgotten, and the controller begins anew.
@@ -150,9 +154,10 @@ impl ApplicationSpec {
                 above("idle_ms", *idle_ms, 0.0)?;
                 within("idle_ms", *idle_ms, 0.0, LONGEST_MS)
             }
-            Self::OnOff { on_ms, off_ms, .. } => {
+            Self::OnOff { on_ms, off_ms, off_mbps, .. } => {
                 within("on_ms", *on_ms, PHASE_MS, LONGEST_MS)?;
-                within("off_ms", *off_ms, PHASE_MS, LONGEST_MS)
+                within("off_ms", *off_ms, PHASE_MS, LONGEST_MS)?;
+                within("off_mbps", *off_mbps, 0.0, HIGHEST_MBPS)
             }
             Self::Trace { writes } => {
                 if writes.is_empty() {
@@ -209,6 +214,8 @@ pub struct Application {
     next_change: Time,
     /// Index of the next write, frame or phase.
     step: u64,
+    /// When the phase ends that it is in.
+    phase_ends: Time,
     payload_bytes: u32,
     /// Whether a flow of its own has begun that nobody has asked about.
     anew: bool,
@@ -231,6 +238,7 @@ impl Application {
             room: None,
             next_change: start,
             step: 0,
+            phase_ends: start,
             payload_bytes,
             anew: false,
             encoder,
@@ -431,15 +439,25 @@ impl Application {
                 // The next one waits until this one has left.
                 self.next_change = Time::NEVER;
             }
-            ApplicationSpec::OnOff { on_ms, off_ms, exponential, off_first, anew } => {
-                let on = self.step.is_multiple_of(2) != *off_first;
-                self.anew |= on && *anew;
-                let mean = ms(if on { *on_ms } else { *off_ms });
-                // Leaving a greedy phase, what the socket did not take in it is gone.
-                self.written = if on { u64::MAX } else { self.accepted(sent) };
-                let length = if *exponential { self.rng.exponential_span(mean) } else { mean };
-                self.next_change = due + length.max(Span::from_ns(1));
-                self.step += 1;
+            ApplicationSpec::OnOff { on_ms, off_ms, off_mbps, exponential, off_first, anew } => {
+                let begins = due >= self.phase_ends;
+                let on = (self.step + u64::from(!begins)).is_multiple_of(2) != *off_first;
+                let gap = (!on && *off_mbps > 0.0)
+                    .then(|| Rate::from_mbps(*off_mbps).time_for(u64::from(self.payload_bytes)));
+                if begins {
+                    self.anew |= on && *anew;
+                    let mean = ms(if on { *on_ms } else { *off_ms });
+                    // Leaving a greedy phase, what the socket did not take in it is gone.
+                    self.written = if on { u64::MAX } else { self.accepted(sent) };
+                    let length = if *exponential { self.rng.exponential_span(mean) } else { mean };
+                    self.phase_ends = due + length.max(Span::from_ns(1));
+                    self.step += 1;
+                }
+                self.next_change = self.phase_ends;
+                if let Some(gap) = gap {
+                    self.written += u64::from(self.payload_bytes);
+                    self.next_change = self.phase_ends.min(due + gap);
+                }
             }
             ApplicationSpec::Trace { writes } => {
                 self.written += writes[self.step as usize].1;
@@ -537,6 +555,7 @@ mod tests {
         let spec = ApplicationSpec::OnOff {
             on_ms: 10.0,
             off_ms: 30.0,
+            off_mbps: 0.0,
             exponential: false,
             off_first: false,
             anew: false,
@@ -549,10 +568,30 @@ mod tests {
     }
 
     #[test]
+    fn a_phase_at_a_low_rate_writes_packet_by_packet_until_the_greedy_one() {
+        let spec = ApplicationSpec::OnOff {
+            on_ms: 10.0,
+            off_ms: 30.0,
+            off_mbps: 0.8,
+            exponential: false,
+            off_first: true,
+            anew: false,
+        };
+        let mut application = Application::new(spec, at(0), 1000, 1);
+        // 0.8 Mbit/s are a packet of 1000 B every 10 ms; the first one comes at once.
+        let written = [0, 9, 10, 29].map(|ms| application.available(at(ms), 0));
+        assert_eq!(written, [1000, 1000, 2000, 3000]);
+        assert_eq!(application.available(at(30), 3000), u64::MAX - 3000);
+        assert_eq!(application.available(at(39), 500_000), u64::MAX - 500_000);
+        assert_eq!([40, 55].map(|ms| application.available(at(ms), 500_000)), [1000, 2000]);
+    }
+
+    #[test]
     fn each_greedy_phase_can_be_a_flow_of_its_own_and_the_first_one_may_be_late() {
         let spec = ApplicationSpec::OnOff {
             on_ms: 10.0,
             off_ms: 30.0,
+            off_mbps: 0.0,
             exponential: false,
             off_first: true,
             anew: true,
@@ -587,6 +626,7 @@ mod tests {
         let spec = ApplicationSpec::OnOff {
             on_ms: 10.0,
             off_ms: 30.0,
+            off_mbps: 0.0,
             exponential: false,
             off_first: false,
             anew: false,
@@ -617,6 +657,7 @@ mod tests {
                 ApplicationSpec::OnOff {
                     on_ms: 1e-9,
                     off_ms: 1.0,
+                    off_mbps: 0.0,
                     exponential: false,
                     off_first: false,
                     anew: false,

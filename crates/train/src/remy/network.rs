@@ -90,7 +90,14 @@ impl Network {
 
     fn application(&self) -> ApplicationSpec {
         let (on_ms, off_ms) = (self.on_ms, self.off_ms);
-        ApplicationSpec::OnOff { on_ms, off_ms, exponential: true, off_first: true, anew: true }
+        ApplicationSpec::OnOff {
+            on_ms,
+            off_ms,
+            off_mbps: 0.0,
+            exponential: true,
+            off_first: true,
+            anew: true,
+        }
     }
 
     fn spec(&self, trial: &Trial<'_>) -> RunSpec {
