@@ -20,6 +20,7 @@ from dumbbell.studies.conformance.derived import DERIVED
 from dumbbell.studies.conformance.judging import FAIL, NOT_REACHED, judged
 from dumbbell.studies.conformance.measures import MEASURES, measure, require_measure
 from dumbbell.studies.conformance.view import RunView
+from dumbbell.studies.vectors.scripts import shipped_scripts
 from support.commands.command import Dumbbell
 from support.pages.blocks import ROOT
 from support.told import told
@@ -58,6 +59,9 @@ BROKEN = (
     ("rfc9743", "9", "verus", {}, {}, "throughput"),
     ("rfc9743", "11", "ledbat-plus-plus", {}, {}, "window_ratio"),
     ("rfc9743", "1", "pcc", {}, {}, "sending"),
+    ("safety", "5", "reno", {}, {}, "largest_burst"),
+    # marks that nobody answers are a failure, not a case that was not reached
+    ("cubic", "7", "gquic-cubic", {}, {}, "falls"),
     ("rfc9743", "20", "ns3-newreno", {}, {}, "completion"),
 )
 """Suite, case, scheme, parameters and transport that break a rule, and the measure that has to say so."""
@@ -191,7 +195,7 @@ def test_a_passed_case_is_status_0_and_json_has_every_figure(dumbbell: Dumbbell)
             snapshot(
                 """\
 dumbbell: unknown suite `bbrr` (did you mean `bbr`?): allowed are bbr, cubic, ledbat, prague, reno,
-  rfc9743\
+  rfc9743, safety\
 """
             ),
         ),
@@ -234,6 +238,7 @@ CASE = """
 number = 1
 title = "a case"
 section = "1"
+transports = ["tcp", "quic"]
 says = "a sentence"
 [scenario]
 duration_s = 1.0
@@ -307,7 +312,8 @@ def test_case_files_are_read_strictly(text: str, said: str, tmp_path: Path) -> N
 case.toml: `check[thruput]`: unknown measure `thruput` (did you mean `throughput`?): allowed are
   phase_after, phase_at, visits, start, seconds, apart, rounds, value, time_to, doublings,
   throughput, lost, count, spurious, queue_delay, fall, falls, growth, factor, cubic_error,
-  first_burst, backoff, share, jain, completion, sending, marks, window_ratio, transport, dip_period\
+  first_burst, largest_burst, backoff, share, jain, completion, sending, marks, window_ratio,
+  transport, dip_period\
 """
             ),
         ),
@@ -347,7 +353,9 @@ def test_checks_that_are_none_are_refused_before_anything_runs(text: str, said: 
 
 
 def test_a_script_is_a_second_kind_of_case() -> None:
-    scripted = 'number = 1\ntitle = "s"\nsection = "1"\nsays = "s"\nkind = "script"\nscript = "acks.txt"\n'
+    scripted = (
+        'number = 1\ntitle = "s"\nsection = "1"\ntransports = "tcp"\nsays = "s"\nkind = "script"\nscript = "acks.txt"\n'
+    )
     found = case(scripted)
     assert (found.kind, found.script, found.scenario) == ("script", "acks.txt", None)
 
@@ -421,3 +429,48 @@ def test_the_page_has_every_case_and_twenty_schemes() -> None:
             assert all(why in page for why in known), case.label
     summary = page.partition("| scheme | bbr |")[2].partition("\n\n")[0]
     assert summary.count("\n| `") >= 20
+
+
+@pytest.mark.usefixtures("runs_made_here")
+def test_known_failures_do_not_fail_and_new_ones_do(dumbbell: Dumbbell, folder: Path) -> None:
+    words = ("cubic", "--case", "1,3", "--jobs", "1")
+    (folder / "mine.toml").write_text('kind = "core"\ncontroller = "cubic"\nparameters = { beta = "0.5" }\n')
+    dumbbell("conformance", *words, "--schemes", "mine.toml", "--freeze", "known.toml", "--out", "a", expect=1)
+    again = dumbbell("conformance", *words, "--schemes", "mine.toml", "--against", "known.toml", "--out", "b")
+    assert "new failure" not in again.stdout
+    (folder / "mine.toml").write_text(
+        'kind = "core"\ncontroller = "cubic"\nparameters = { beta = "0.5", c = "1.0" }\n'
+    )
+    done = dumbbell("conformance", *words, "--schemes", "mine.toml", "--against", "known.toml", "--out", "c", expect=1)
+    assert "new failure: 3 mine: fail, was pass" in done.stdout
+    beside = dumbbell("conformance", *words, "--schemes", "mine.toml", "--against", "cubic", "--out", "d", expect=1)
+    assert "new failure: 1 mine: fail, was pass" in beside.stdout
+    text = (folder / "known.toml").read_text()
+    for changed, said in (
+        (text.replace('"fail"', '"failed"'), '= "failed": allowed is one of'),
+        (text.replace('suite = "cubic"', 'suite = "reno"'), "verdicts of another suite"),
+        (text.replace("conformance = 1", "conformance = 7"), "`conformance` = 7"),
+    ):
+        (folder / "known.toml").write_text(changed)
+        refused = dumbbell(
+            "conformance", *words, "--schemes", "mine.toml", "--against", "known.toml", "--out", "e", expect=2
+        )
+        assert said in " ".join(refused.stderr.split())
+
+
+def test_rules_of_tcp_are_not_asked_of_a_controller_over_quic(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "mine.toml").write_text('kind = "core"\ncontroller = "reno"\ntransport = { profile = "quic" }\n')
+    done = dumbbell("conformance", "reno", "--case", "6", "--schemes", "mine.toml", "--out", "a")
+    assert "6 mine: not applicable: holds for tcp: the scheme's transport is that of quic" in done.stdout
+
+
+def test_no_script_sends_at_the_instant_of_a_loss() -> None:
+    # `sent_time <= recovery_start` (RFC 9002 B.5) makes such a packet one of before the loss
+    for name, file in shipped_scripts().items():
+        last = ""
+        for line in file.read_text().splitlines():
+            at, _, rest = line.removeprefix("@").partition(" ")
+            event = rest.split()[0] if line.startswith("@") and rest.split() else ""
+            if event in ("lost", "ecn", "timeout"):
+                last = at
+            assert not (event == "sent" and at == last), f"{name}: {line}"

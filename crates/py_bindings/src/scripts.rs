@@ -21,9 +21,15 @@ pub(crate) fn describe_script(text: &str) -> PyResult<String> {
         Subject::Sender => "sender",
         Subject::Receiver => "receiver",
     };
-    let (title, controller, parameters) = (script.title, script.controller, script.parameters);
-    Ok(json!({"drives": drives, "title": title, "controller": controller, "parameters": parameters})
-        .to_string())
+    let Script { title, controller, parameters, transports, .. } = script;
+    let told = json!({
+        "drives": drives,
+        "title": title,
+        "controller": controller,
+        "parameters": parameters,
+        "transports": transports,
+    });
+    Ok(told.to_string())
 }
 
 /// Runs a script, as JSON: each condition, what was found and whether it holds; with `steps` every event with all of its

@@ -53,6 +53,8 @@ pub struct Script {
     pub controller: String,
     /// Parameters of that controller that differ from the defaults, as text.
     pub parameters: BTreeMap<String, String>,
+    /// Names of the transports that it holds for: `tcp`, `quic`.
+    pub transports: Vec<String>,
     mss_bytes: u32,
     window: u32,
     seed: u64,
@@ -91,6 +93,7 @@ impl Script {
             None if subject == Subject::Receiver => (String::new(), BTreeMap::new()),
             None => return Err(refusal(1, "the header needs `controller NAME`")),
         };
+        let transports = transports(take("transports"))?;
         let mss_bytes = whole(take("mss"), "mss", 1000, MSS_BYTES)? as u32;
         let window = whole(take("window"), "window", 10, 1..=MAX_WINDOW)? as u32;
         let seed = whole(take("seed"), "seed", 1, 0..=u64::MAX)?;
@@ -125,6 +128,7 @@ impl Script {
             title,
             controller,
             parameters,
+            transports,
             mss_bytes,
             window,
             seed,
@@ -217,6 +221,19 @@ impl Script {
     }
 }
 
+/// Transports whose rules differ.
+const TRANSPORTS: [&str; 2] = ["tcp", "quic"];
+
+/// The transports that a script holds for: both unless it says so.
+fn transports(given: Option<(usize, String)>) -> Result<Vec<String>, Refusal> {
+    let Some((number, words)) = given else { return Ok(TRANSPORTS.map(str::to_owned).to_vec()) };
+    let named: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+    if named.is_empty() || named.iter().any(|name| !TRANSPORTS.contains(&name.as_str())) {
+        return Err(refusal(number, format!("transports = {words}: expected tcp, quic or both")));
+    }
+    Ok(named)
+}
+
 /// A controller's name and its parameters.
 fn named(number: usize, words: &str) -> Result<(String, BTreeMap<String, String>), Refusal> {
     let mut words = words.split_whitespace();
@@ -276,7 +293,7 @@ fn refuse_unknown(header: &Header) -> Result<(), Refusal> {
         Some((key, (number, _))) => Err(refusal(
             *number,
             format!(
-                "unknown key `{key}`: expected title, source, drives, controller, mss, window, seed, transport or tolerance"
+                "unknown key `{key}`: expected title, source, drives, controller, transports, mss, window, seed, transport or tolerance"
             ),
         )),
     }

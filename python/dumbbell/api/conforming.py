@@ -24,6 +24,7 @@ from dumbbell.present.tables import Table
 from dumbbell.results import ResultsDirectory, write_atomically
 from dumbbell.studies.conformance import matrix
 from dumbbell.studies.conformance.checking import chosen_cases, verdicts
+from dumbbell.studies.conformance.frozen import Change, changes, is_known, known_of, read_known, write_known
 from dumbbell.studies.conformance.judging import FAIL, Verdict
 from dumbbell.studies.conformance.plans import Planned
 from dumbbell.studies.vectors.scripts import ScriptResult
@@ -44,11 +45,23 @@ class Conformance:
     verdicts: tuple[Verdict, ...]
     directory: Path
     """Where its runs are, each a results directory."""
+    changes: tuple[Change, ...] | None = None
+    """The verdicts that are others than those that it was compared with; None if it was compared with none."""
 
     @property
     def good(self) -> bool:
-        """Return True if no case failed."""
+        """Return True if no case failed; of a comparison, if no case fails that did not."""
+        if self.changes is not None:
+            return not any(each.is_worse for each in self.changes)
         return all(each.verdict != FAIL for each in self.verdicts)
+
+    def freeze(self, file: str | PathLike[str]) -> None:
+        """Write the verdicts to a file that `against` takes: its failures are known ones.
+
+        Raises:
+            dumbbell.Error: the file cannot be written.
+        """
+        write_known(Path(file), self.suite.name, self.verdicts)
 
     @property
     def reasons(self) -> list[str]:
@@ -75,6 +88,7 @@ class Conformance:
             "source": self.suite.source,
             "directory": str(self.directory),
             "cases": [matrix.as_json(each) for each in self.verdicts],
+            "changes": None if self.changes is None else [_change_json(each) for each in self.changes],
         }
 
     def __repr__(self) -> str:
@@ -86,6 +100,7 @@ def check_conformance(
     *,
     schemes: Schemes = (),
     cases: Names = (),
+    against: str | Scheme | PathLike[str] | None = None,
     backend: str = "sim",
     jobs: int | None = None,
     out: str | PathLike[str] | None = None,
@@ -97,6 +112,7 @@ def check_conformance(
         suite: one of `dumbbell.conformance_suites()`.
         schemes: names, TOML files, or `dumbbell.Scheme`s; unless given those that the suite names.
         cases: numbers of the only cases to run: `3`, `7a`.
+        against: what the verdicts are compared with: a scheme, or a file of `Conformance.freeze`.
         backend: `sim`, or `emu` for kernel controllers and programs: only cases that packets alone show.
         jobs: processes; one per processor unless given.
         out: a new directory for the runs; unless given one below `results`.
@@ -109,19 +125,49 @@ def check_conformance(
     found = find_suite(suite)
     chosen = chosen_cases(found, listed_names(cases))
     executing_backend(backend)
+    known = None
+    if against is not None and not isinstance(against, Scheme) and is_known(str(against)):
+        known = read_known(Path(against), found.name)
     tested = _schemes(found, schemes)
+    baseline = (
+        {}
+        if against is None or known is not None
+        else _schemes(found, against if isinstance(against, Scheme) else str(against))
+    )
+    for name in baseline:
+        if name in tested:
+            raise UserError(f"--against {name}: is one of the schemes that are compared with it: give it another name")
     place = default_directory(f"conformance-{found.name}") if out is None else Path(out)
     refuse_used(place)
     how = Execution(jobs=jobs, command=command)
 
-    def make(plans: Sequence[Planned]) -> Sequence[ResultsDirectory]:
-        return _performed(plans, place, how)
+    with Progress() as progress, interruptible():
 
-    with interruptible():
-        judged = Conformance(found, tuple(verdicts(found, chosen, tested, backend, place, make, _run_scripts)), place)
+        def make(plans: Sequence[Planned]) -> Sequence[ResultsDirectory]:
+            parts, outcome = perform_apart([(each.folder, each.experiment) for each in plans], how, progress)
+            if outcome.interrupted:
+                raise Interrupted(place, outcome)
+            return parts
+
+        told = verdicts(found, chosen, tested | baseline, backend, place, make, _run_scripts, progress)
+        if baseline:
+            known = known_of([each for each in told if each.scheme in baseline])
+        own = [each for each in told if each.scheme in tested]
+        judged = Conformance(found, tuple(told), place, None if known is None else tuple(changes(own, known)))
     if place.is_dir():
         write_atomically(place / RESULTS, to_json(judged.as_json()))
     return judged
+
+
+def _change_json(change: Change) -> dict[str, object]:
+    verdict = change.verdict
+    return {
+        "case": verdict.case.label,
+        "scheme": verdict.scheme,
+        "before": change.before or None,
+        "now": verdict.verdict,
+        "is_worse": change.is_worse,
+    }
 
 
 def _run_scripts(group: str, scheme: Scheme) -> Sequence[ScriptResult]:
@@ -138,15 +184,3 @@ def _schemes(suite: Suite, given: Schemes) -> dict[str, Scheme]:
         if found.setdefault(scheme.name, scheme) != scheme:
             raise UserError(f"two schemes are called `{scheme.name}`: give one another name")
     return found
-
-
-def _performed(plans: Sequence[Planned], place: Path, how: Execution) -> Sequence[ResultsDirectory]:
-    """The results of planned experiments, each in a directory of its own."""
-    if not plans:
-        return []
-
-    with Progress() as progress:
-        parts, outcome = perform_apart([(each.folder, each.experiment) for each in plans], how, progress)
-    if outcome.interrupted:
-        raise Interrupted(place, outcome)
-    return parts

@@ -1,13 +1,13 @@
 """Scripts run with the controller of a scheme: built in, a library or a class."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
 from dumbbell.api.running import specification
-from dumbbell.base.errors import UserError
-from dumbbell.catalog.scheme import Scheme
+from dumbbell.base.errors import UserError, listed
+from dumbbell.catalog.scheme import Scheme, transports_of
 from dumbbell.execution.trust import outside_code
 from dumbbell.plugins import isolated
 from dumbbell.studies.vectors.scripts import Script, ScriptResult, read_scripts
@@ -42,8 +42,18 @@ def run_scripts(
     files = list(dict.fromkeys(str(file) for _, _, file in outside_code(made)))
     if not files:
         return [script.run(json.dumps(made), name, steps) for script in read]
+    read = _that_hold(read, made["flows"][0].get("transport") or {}, list(map(str, scripts)))
     reports = isolated.run_scripts([script.text for script in read], json.dumps(made), steps, files)
     return [_result(script, report, name) for script, report in zip(read, reports, strict=True)]
+
+
+def _that_hold(read: Sequence[Script], transport: Mapping[str, Any], named: Sequence[str]) -> list[Script]:
+    """Return the scripts that hold for a scheme's transport, and those that were named one by one."""
+    holds = set(transports_of(transport.get("profile")))
+    found = [script for script in read if script.name in named or holds & set(script.transports)]
+    if not found:
+        raise UserError(f"{read[0].name}: holds for {listed(read[0].transports)}, not for {listed(sorted(holds))}")
+    return found
 
 
 def _result(script: Script, report: dict[str, Any], name: str) -> ScriptResult:

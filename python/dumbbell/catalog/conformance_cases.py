@@ -15,6 +15,7 @@ from dumbbell.catalog.experiment_settings import Settings, SettingValues, read_s
 from dumbbell.catalog.grids.flows import parse_flow
 from dumbbell.catalog.options.path_options import read_path_words
 from dumbbell.catalog.path import PathModel, parse_path
+from dumbbell.catalog.scheme import TRANSPORTS
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
 
 FOLDER = Path(__file__).parent / "conformance"
@@ -121,6 +122,8 @@ class Case:
     name: str
     title: str
     section: str
+    transports: tuple[str, ...]
+    """Transports that it holds for: TCP, QUIC or both."""
     says: str
     kind: str
     script: str
@@ -253,6 +256,7 @@ def parse_case(table: TomlTable, suite: str) -> Case:
         name=name,
         title=table.title("title"),
         section=table.text("section"),
+        transports=_transports(table),
         says=table.text("says").strip(),
         kind=kind,
         script=table.text("script") if kind == "script" else "",
@@ -269,6 +273,14 @@ def parse_case(table: TomlTable, suite: str) -> Case:
     if kind == "run" and all(check.reach for check in case.checks):
         raise UserError(f"{table.source}: needs a [[check]] that is not one of `reach`")
     return case
+
+
+def _transports(table: TomlTable) -> tuple[str, ...]:
+    given = tuple(table.texts("transports"))
+    for name in given or ("",):
+        if name not in TRANSPORTS:
+            raise table.fail("transports", name, listed(TRANSPORTS))
+    return given
 
 
 def _scenario(table: TomlTable, name: str) -> ExperimentFile:

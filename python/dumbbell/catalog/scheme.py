@@ -33,6 +33,15 @@ CONTROLLER = {"python": "class"}
 """The key that names the controller, where it is not `controller`."""
 
 
+TRANSPORTS = ("tcp", "quic")
+"""Transports whose rules differ: TCP has a retransmission timeout, QUIC persistent congestion."""
+
+
+def transports_of(profile: object) -> tuple[str, ...]:
+    """Return the transports whose rules hold for a profile of the built-in transport."""
+    return ("quic",) if profile in ("quic", "datagram") else ("tcp",)
+
+
 GREEDY: Application = {"kind": "greedy"}
 """The application of schemes that bring none of their own, and what programs count as."""
 
@@ -84,6 +93,11 @@ class Scheme:
     def is_outside(self) -> bool:
         """Whether its controller is somebody's library or class."""
         return self.kind in ("plugin", "python")
+
+    @property
+    def transports(self) -> tuple[str, ...]:
+        """Transports whose rules hold for it; of a program both, as nothing says which it has."""
+        return TRANSPORTS if self.kind == "program" else transports_of(self.transport.get("profile"))
 
     @property
     def is_traffic(self) -> bool:

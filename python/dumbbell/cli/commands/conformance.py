@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "suite",
         type=Suggestion(*dumbbell.conformance_suites()),
         metavar="SUITE",
-        help="bbr, cubic, reno, prague, ledbat or rfc9743",
+        help="bbr, cubic, reno, prague, ledbat, rfc9743 or safety",
     )
     add(
         "--schemes",
@@ -29,6 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="A[,B]",
         help="the schemes to check; default: those that the suite is about",
     )
+    add(
+        "--against",
+        metavar="BASELINE",
+        help="another version of the scheme, or a file of --freeze: only cases that fail now and did not there count",
+    )
+    add("--freeze", type=Path, metavar="FILE", help="write the verdicts: with --against FILE their failures are known")
     add("--case", type=names, default=(), metavar="N[,N]", help="only these cases: 3, 7a")
     add(
         "--backend",
@@ -43,15 +49,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Prints the matrix, and why cases were not passed; 0 if no case failed, 1 if one did."""
+    """Prints the matrix, and why cases were not passed; 1 if a case failed, with --against one that did not there."""
     page = arguments.markdown
-    if page is not None and not page.parent.is_dir():
-        raise UserError(f"--markdown {page}: no such directory: {page.parent}")
+    for option, file in (("--markdown", page), ("--freeze", arguments.freeze)):
+        if file is not None and not file.parent.is_dir():
+            raise UserError(f"{option} {file}: no such directory: {file.parent}")
     try:
         found = dumbbell.check_conformance(
             arguments.suite,
             schemes=arguments.schemes,
             cases=arguments.case,
+            against=arguments.against,
             backend=arguments.backend,
             jobs=arguments.jobs,
             out=arguments.out,
@@ -65,11 +73,15 @@ def main(arguments: argparse.Namespace) -> int:
             page.write_text(found.markdown(), encoding="utf-8")
         except OSError as error:
             raise UserError(f"--markdown {page}: {one_line(error)}") from None
+    if arguments.freeze is not None:
+        found.freeze(arguments.freeze)
     if arguments.json:
         sys.stdout.write(to_json(found.as_json()))
     else:
         print(terminal.fit(found.table()))
         for line in found.reasons:
             print(printable(line))
+        for change in found.changes or ():
+            print(printable(f"{'new failure' if change.is_worse else 'changed'}: {change}"))
         print(printable(f"{found.counts}; the runs are in {found.directory}"))
     return 0 if found.good else 1

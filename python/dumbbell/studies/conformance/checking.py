@@ -62,6 +62,9 @@ def why_not(suite: Suite, case: Case, scheme: Scheme, backend: str) -> str:
     if not suite.covers(scheme.name, scheme.controller if scheme.kind == "core" else ""):
         about = listed([*suite.controllers, *suite.real])
         return f"{suite.title} is about {about}" if not scheme.is_outside else ""
+    is_of_both = case.kind == "script" and not scheme.is_outside  # the built-in controllers are written for both
+    if not is_of_both and not set(case.transports) & set(scheme.transports):
+        return f"holds for {listed(case.transports)}: the scheme's transport is that of {listed(scheme.transports)}"
     if scheme.real and not can.real_packets:
         return "needs real packets: `--backend emu`"
     if case.controllers and scheme.kind == "core" and scheme.controller not in case.controllers:
@@ -109,6 +112,7 @@ def verdicts(
     out: Path,
     perform: Perform,
     run_scripts: RunScripts,
+    progress: Progress,
 ) -> list[Verdict]:
     """Return the verdict on every case with every scheme, case by case; runs are made below `out`."""
     found: dict[tuple[str, str], Verdict] = {}
@@ -142,8 +146,7 @@ def verdicts(
     for plans in (first, second):
         made = list(zip(plans, perform(plans), strict=True)) if plans else []
         runs = [(planned, results, name) for planned, results in made for name in planned.experiment.labels]
-        with Progress() as progress:
-            stage = progress.expect("runs judged", [Piece(f"{each[0].case.label} {each[2]}", 0.3) for each in runs])
-            for planned, results, name in stage.each(runs):
-                judge(planned, results, name, is_last=plans is second or not is_two_runs(planned.case))
+        stage = progress.expect("runs judged", [Piece(f"{each[0].case.label} {each[2]}", 0.3) for each in runs])
+        for planned, results, name in stage.each(runs):
+            judge(planned, results, name, is_last=plans is second or not is_two_runs(planned.case))
     return [found[case.label, name] for case in cases for name in schemes]

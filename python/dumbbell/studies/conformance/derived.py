@@ -29,6 +29,12 @@ def _in_flight(view: RunView) -> Series:
     return time_s, values / view.payload_bytes
 
 
+def _window(view: RunView) -> Series:
+    """The window that limits the sender, packets: the controller's, or that of a recovery."""
+    time_s, values = view.series("window")
+    return time_s, values / view.payload_bytes
+
+
 def _bdp(rate: str) -> Measured:
     """BDP of an estimated rate (Mbit/s) and `min_rtt` (ms), packets."""
 
@@ -93,6 +99,7 @@ def _path_bdp(view: RunView) -> Series:
 
 DERIVED: Mapping[str, Measured] = {
     "in_flight_packets": _in_flight,
+    "window_packets": _window,
     "bdp": _bdp("bw"),
     "bdp_max": _bdp("max_bw"),
     "bbr_inflight": _bbr_inflight("bw"),

@@ -78,7 +78,9 @@ def page(suite: Suite, verdicts: Sequence[Verdict]) -> str:
     """Return the suite's part of a page: what the cases say, the matrix, and the reason of each failure."""
     cases = list(dict.fromkeys(each.case for each in verdicts))
     about = Table.of(
-        ["case", "section", "what it says"], [(each.label, each.section, each.says) for each in cases], "rlw"
+        ["case", "section", "transport", "what it says"],
+        [(each.label, each.section, ", ".join(each.transports), each.says) for each in cases],
+        "rllw",
     )
     parts = [f"## {suite.title}", f"Source: {suite.source}."]
     parts += [suite.note] if suite.note else []

@@ -349,6 +349,18 @@ def _first_burst(view: RunView, where: Window, _: Mapping[str, Any]) -> Figure:
     return Figure(float((sent_s <= back_s).sum()), back_s)
 
 
+def _largest_burst(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
+    """The most data packets that left one after another, each within `gap_us` of the one before."""
+    sent = view.packets.of("send", where.start_s, where.end_s)
+    if not len(sent):
+        raise NotReachedError(f"sent nothing from {where.start_s:.3f} s to {where.end_s:.3f} s")
+    breaks = numpy.flatnonzero(numpy.diff(sent.time_s) > float(arguments["gap_us"]) / 1e6) + 1
+    starts = numpy.concatenate([[0], breaks])
+    lengths = numpy.diff(numpy.append(starts, len(sent)))
+    place = int(lengths.argmax())
+    return Figure(float(lengths[place]), float(sent.time_s[starts[place]]))
+
+
 def _backoff(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure:
     """The median ratio of one silence between transmissions, of at least `silence_s`, to the one before it."""
     gaps = numpy.diff(view.packets.of("send", where.start_s, where.end_s).time_s)
@@ -494,6 +506,9 @@ MEASURES: Mapping[str, Measure] = {
     "factor": Measure(_factor, "per RTT", "factor of a field for each round trip", {"field": str}, ("field",)),
     "cubic_error": Measure(_cubic_error, "of W_max", "distance of the window from W_cubic(t)", {"c": float}),
     "first_burst": Measure(_first_burst, "packets", "data packets sent before the first ACK"),
+    "largest_burst": Measure(
+        _largest_burst, "packets", "most packets sent in one burst", {"gap_us": float}, ("gap_us",)
+    ),
     "backoff": Measure(_backoff, "times", "ratio of one silence to the one before", {"silence_s": float}),
     "share": Measure(_share, "of the mean", "payload of a flow over the mean of all flows", _FLOW),
     "jain": Measure(_jain, "", "Jain's index of the flows"),

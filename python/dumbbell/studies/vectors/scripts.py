@@ -10,6 +10,7 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.base.errors import UserError, nearest
 from dumbbell.base.input_files import TEXT, read_text
+from dumbbell.catalog.scheme import TRANSPORTS
 from dumbbell.formats import packetdrill
 
 SHIPPED = Path(__file__).parents[2] / "catalog" / "scripts"
@@ -78,6 +79,8 @@ class Script:
     title: str
     controller: str
     """Name of the controller that the script is for; empty for a receiver."""
+    transports: tuple[str, ...] = TRANSPORTS
+    """Transports that it holds for."""
     notes: tuple[str, ...] = ()
     """What was left out of a file of packetdrill, with its lines."""
 
@@ -156,4 +159,5 @@ def parse_script(name: str, text: str) -> Script:
         known = json.loads(_core.describe_script(text))
     except _core.Error as error:
         raise UserError(f"{name}: {error}") from None
-    return Script(name, text, known["drives"], known["title"], known["controller"], packetdrill.notes_of(text))
+    drives, title, controller, transports = (known[key] for key in ("drives", "title", "controller", "transports"))
+    return Script(name, text, drives, title, controller, tuple(transports), packetdrill.notes_of(text))
