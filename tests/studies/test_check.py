@@ -253,7 +253,7 @@ def test_a_number_of_a_baseline_that_nothing_measures_is_refused(
 ) -> None:
     # 1e308 ended in a traceback, by an overflow, with the status that says worse
     (folder / "cubic.baseline.toml").write_text(
-        'baseline = 1\ndumbbell = "1"\nscheme = "cubic"\nsuite = "small"\nseed = 1\n'
+        'baseline = 2\ndumbbell = "1"\nscheme = "cubic"\nsuite = "small"\nseed = 1\npackets = "0"\n'
         f'[cell.lossy]\npath = "lossy"\ndigest = "0"\nlogs = []\ngoodput = [4.0, {value}]\n'
     )
     refused = dumbbell("check", "cubic", *suite, "--cells", "lossy", expect=2)

@@ -23,7 +23,7 @@ from dumbbell.studies.check.baseline import how_to_update, is_baseline, read_bas
 from dumbbell.studies.check.comparison import CellResult, Comparison
 from dumbbell.studies.check.judging import FIRST, Verdict, overall
 from dumbbell.studies.check.of_results import kept_results
-from dumbbell.studies.check.sides import BASELINE, CANDIDATE, Side
+from dumbbell.studies.check.sides import BASELINE, CANDIDATE, KeptRule, Side
 
 if TYPE_CHECKING:
     from dumbbell.catalog.check_suite import CheckSuite
@@ -40,6 +40,8 @@ class CheckResults:
     suite: str
     cells: tuple[CellResult, ...]
     directory: Path | None = None
+    unexplained: str = ""
+    """Why the first packet that differs is not named, where something differs."""
 
     @property
     def verdict(self) -> Verdict:
@@ -49,7 +51,7 @@ class CheckResults:
     @property
     def identical(self) -> bool:
         """Return whether all packet logs of both sides are equal byte for byte."""
-        return all(cell.identical for cell in self.cells)
+        return all(cell.identical for cell in self.cells if not cell.is_rule)
 
     def markdown(self) -> str:
         """Return the check as Markdown, for a step summary or a comment."""
@@ -79,6 +81,7 @@ class CheckResults:
             "candidate": self.candidate,
             "baseline": self.baseline,
             "suite": self.suite,
+            "unexplained": self.unexplained or None,
         }
         return head | {"cells": as_json(self.cells)}
 
@@ -90,7 +93,10 @@ class CheckResults:
         changed = table(self.cells, everything=False)
         parts = [headline(self.cells, self.candidate, self.baseline)]
         parts += terminal.render(changed).splitlines() if changed.rows else []
-        return [*parts, *notes(self.cells), *([LEGEND] if changed.rows else [])]
+        parts += notes(self.cells)
+        if self.unexplained:
+            parts.append(f"The first packet that differs is not named: {self.unexplained}.")
+        return [*parts, *([LEGEND] if changed.rows else [])]
 
 
 def check(
@@ -133,12 +139,16 @@ def check(
             raise UserError("--most-runs: not with --identical, which makes four runs of each cell")
         most_runs = FIRST if identical else most_runs
         request = _Request.of(candidate, against, suite, cells, seed, most_runs, backend)
+        compared = replace(request.suite, safety=()) if identical else request.suite
         with _directory(out) as folder, interruptible():
             how = Execution(jobs=jobs, command=command)
-            found = Comparison(request.suite, request.sides, folder, how, request.seed, progress).compare()
+            comparison = Comparison(compared, request.sides, folder, how, request.seed, progress)
+            found = comparison.compare()
     given = {side.name: side.given for side in request.sides}
     kept = None if out is None else Path(out)
-    return CheckResults(given[CANDIDATE], given[BASELINE], request.suite.name, tuple(found), kept)
+    return CheckResults(
+        given[CANDIDATE], given[BASELINE], request.suite.name, tuple(found), kept, comparison.unexplained
+    )
 
 
 def update_baseline(
@@ -176,8 +186,14 @@ def update_baseline(
         number = 1 if seed is None else _checked_seed(seed)
         with _directory(None) as folder, interruptible():
             how = Execution(jobs=jobs, command=command)
-            seen, experiments = Comparison(chosen, [side], folder, how, number, progress).observe()
-        write_baseline(target, side.given, chosen.name, number, seen, experiments)
+            comparison = Comparison(chosen, [side], folder, how, number, progress)
+            seen, experiments = comparison.observe()
+            digests = comparison.rule_digests()
+            rules = {
+                name: KeptRule(shown[CANDIDATE].figures, digests[name]) for name, shown in comparison.rules().items()
+            }
+            packets = comparison.first_packets()
+        write_baseline(target, side.given, chosen.name, number, seen, experiments, rules, packets)
     return target
 
 
@@ -278,8 +294,10 @@ def _chosen_suite(name: str, cells: Names, most_runs: int | None, backend: str |
     """
     suites = catalog.check_suites()
     chosen = suites.find(name)
-    included = [cell for each in chosen.includes for cell in suites.find(each).cells]
-    chosen = replace(chosen, cells=(*included, *chosen.cells)).only(listed_names(cells))
+    included = [suites.find(each) for each in chosen.includes]
+    own = [cell for each in included for cell in each.cells]
+    rules = dict.fromkeys([case for each in included for case in each.safety] + list(chosen.safety))
+    chosen = replace(chosen, cells=(*own, *chosen.cells), safety=tuple(rules)).only(listed_names(cells))
     if most_runs is not None and most_runs < 1:
         raise UserError(f"--most-runs {most_runs}: allowed is a whole number from 1")
     if backend is not None:
@@ -288,7 +306,8 @@ def _chosen_suite(name: str, cells: Names, most_runs: int | None, backend: str |
     for cell in chosen.cells:
         experiment = cell.experiment if backend is None else replace(cell.experiment, backend=backend)
         changed.append(replace(cell, experiment=experiment, most_runs=most_runs or cell.most_runs))
-    return replace(chosen, cells=tuple(changed))
+    is_simulated = backend is None or not executing_backend(backend).capabilities.real_packets
+    return replace(chosen, cells=tuple(changed), safety=chosen.safety if is_simulated else ())
 
 
 def _side(name: str, given: str | Scheme | PathLike[str], can_run_programs: bool = True) -> Side:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.names import require_names
+from dumbbell.catalog.conformance_cases import Case, conformance_suites, find_suite
 from dumbbell.catalog.experiment_file import ExperimentFile, parse_experiment_file
 from dumbbell.catalog.index import read_name
 from dumbbell.catalog.options.path_options import read_path_words
@@ -91,6 +92,8 @@ class CheckSuite:
     aliases: tuple[str, ...] = ()
     includes: tuple[str, ...] = ()
     """Names of suites whose cells belong to it, too."""
+    safety: tuple[Case, ...] = ()
+    """Cases of conformance whose bounds a candidate may not break where the baseline keeps them."""
     file: str = field(default="", compare=False)
 
     def only(self, names: tuple[str, ...]) -> CheckSuite:
@@ -99,13 +102,24 @@ class CheckSuite:
         Raises:
             UserError: the suite has no such cell.
         """
-        known = [cell.name for cell in self.cells]
+        known = [cell.name for cell in self.cells] + [rule_name(case) for case in self.safety]
         for name in names:
             if name not in known:
                 raise UserError(
                     f"--cells {name}: the suite `{self.name}` has no such cell: allowed are {listed(known)}"
                 )
-        return replace(self, cells=tuple(cell for cell in self.cells if cell.name in names or not names))
+        if not names:
+            return self
+        return replace(
+            self,
+            cells=tuple(cell for cell in self.cells if cell.name in names),
+            safety=tuple(case for case in self.safety if rule_name(case) in names),
+        )
+
+
+def rule_name(case: Case) -> str:
+    """Return the name of a cell that a case of conformance makes: `safety-burst`."""
+    return f"{case.suite}-{case.name.partition('-')[2]}"
 
 
 def parse_check_suite(table: TomlTable) -> CheckSuite:
@@ -127,10 +141,21 @@ def parse_check_suite(table: TomlTable) -> CheckSuite:
         aliases=tuple(table.texts("aliases", [])),
         includes=tuple(table.texts("includes", [])),
         cells=tuple(_parse_cell(cells.table(name), name, effects, own) for name in cells.raw),
+        safety=_read_safety(table),
         file=table.source,
     )
     table.finish()
     return suite
+
+
+def _read_safety(table: TomlTable) -> tuple[Case, ...]:
+    """Return the cases of the suites of conformance that the file names: those that are about every controller."""
+    wanted = table.texts("safety", [])
+    about_all = [name for name in conformance_suites() if not find_suite(name).controllers] if wanted else []
+    for name in wanted:
+        if name not in about_all:
+            raise table.fail("safety", name, listed(about_all))
+    return tuple(case for name in wanted for case in find_suite(name).cases)
 
 
 def _read_effects(table: TomlTable) -> Mapping[str, JudgedMetric]:

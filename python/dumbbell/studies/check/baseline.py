@@ -17,12 +17,14 @@ from dumbbell.catalog.toml_tables import TomlTable, read_toml
 from dumbbell.experiment.planned import derive_seed
 from dumbbell.results.files import write_atomically
 from dumbbell.studies.check.judging import FIRST
-from dumbbell.studies.check.sides import Kept, Observed, first_seed, more_seed
+from dumbbell.studies.check.kept_packets import read_packets, write_packets
+from dumbbell.studies.check.sides import Kept, KeptRule, Observed, first_seed, more_seed
 
 if TYPE_CHECKING:
     from dumbbell.experiment import Experiment
+    from dumbbell.studies.check.first_difference import SentLog
 
-FORMAT = 1
+FORMAT = 2
 _DIGITS = 6
 """Significant digits of the values that are kept."""
 _LETTERS = 16
@@ -53,9 +55,18 @@ def is_same_digest(one: str, other: str) -> bool:
 
 
 def write_baseline(
-    file: Path, scheme: str, suite: str, seed: int, seen: Mapping[str, Observed], experiments: Mapping[str, Experiment]
+    file: Path,
+    scheme: str,
+    suite: str,
+    seed: int,
+    seen: Mapping[str, Observed],
+    experiments: Mapping[str, Experiment],
+    rules: Mapping[str, KeptRule],
+    packets: Mapping[str, SentLog],
 ) -> None:
-    """Write what was seen of a scheme in each cell; `experiments` are the cells' own.
+    """Write what was seen of a scheme in each cell and rule of safety; `experiments` are the cells' own.
+
+    The first packets of each cell stand in a file of their own beside it.
 
     Raises:
         UserError: the file cannot be written.
@@ -68,6 +79,7 @@ def write_baseline(
         f"scheme = {json.dumps(scheme)}",
         f"suite = {json.dumps(suite)}",
         f"seed = {seed}",
+        f'packets = "{write_packets(file, packets)}"',
     ]
     for name in sorted(seen):
         (path,) = experiments[name].paths
@@ -78,17 +90,25 @@ def write_baseline(
             f'digest = "{cell_digest(experiments[name], *experiments[name].labels)}"',
         ]
         for metric in sorted(seen[name].values):
-            values = [float(f"{value:.{_DIGITS}g}") for value in seen[name].values[metric].values()]
+            values = [_kept(value) for value in seen[name].values[metric].values()]
             mean = math.fsum(values) / len(values)
             lines.append(
                 f"# {metric}: mean {mean:.4g} {JUDGED[metric].unit}, {min(values):.4g} to {max(values):.4g}".rstrip()
             )
             lines.append(f"{metric} = {json.dumps(values)}")
         lines.append(f"logs = {json.dumps([digest[:_LETTERS] for digest in seen[name].logs.values()])}")
+    for name in sorted(rules):
+        lines += ["", f"[rule.{name}]", f'digest = "{rules[name].digest}"']
+        lines += [f"{place} = {_kept(figure)!r}" for place, figure in sorted(rules[name].figures.items())]
     try:
         write_atomically(file, "\n".join(lines) + "\n")
     except OSError as error:
         raise UserError(f"cannot write {file}: {error.strerror or error}") from None
+
+
+def _kept(value: float) -> float:
+    """Return a value as a file keeps it."""
+    return min(float(f"{value:.{_DIGITS}g}"), MOST_METRIC)
 
 
 def is_baseline(text: str) -> bool:
@@ -108,12 +128,15 @@ def read_baseline(file: Path) -> tuple[Kept, str, int]:
     seed = table.integer("seed")
     cells = table.table("cell")
     seen = {name: _read_cell(cells.table(name), seed) for name in cells.raw}
+    rules = table.table("rule")
     kept = Kept(
         {name: observed for name, (observed, _) in seen.items()},
         {name: digest for name, (_, digest) in seen.items()},
         str(file),
         table.text("dumbbell"),
         table.text("scheme"),
+        {name: _read_rule(rules.table(name)) for name in rules.raw},
+        read_packets(file, table.text("packets")),
     )
     suite = table.text("suite")
     table.finish()
@@ -133,6 +156,17 @@ def _read_cell(table: TomlTable, seed: int) -> tuple[Observed, str]:
         raise UserError(f"{table.source}: {what}: write it again with {how_to_update()}")
     table.finish()
     return seen, digest
+
+
+def _read_rule(table: TomlTable) -> KeptRule:
+    digest = table.text("digest")
+    places = [key for key in table.raw if key != "digest"]
+    for place in places:
+        if not place.isdecimal():
+            raise UserError(f"{table.source}: `{table.prefix}{place}`: is no check: allowed are `1`, `2`, ...")
+    rule = KeptRule({place: table.number(place, least=-MOST_METRIC, most=MOST_METRIC) for place in places}, digest)
+    table.finish()
+    return rule
 
 
 def _seed(seed: int, path: str, number: int) -> int:

@@ -11,24 +11,26 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.check_suite import CheckCell, CheckSuite, JudgedMetric
+from dumbbell.catalog.check_suite import CheckCell, CheckSuite, JudgedMetric, rule_name
 from dumbbell.execution.perform import Execution, perform_apart
 from dumbbell.execution.trust import trusted_member
 from dumbbell.execution.until import Enough
 from dumbbell.results import ResultsDirectory
 from dumbbell.studies.check.baseline import cell_digest, how_to_update, is_same_digest
-from dumbbell.studies.check.first_difference import FirstDifference, first_difference
+from dumbbell.studies.check.first_difference import FirstDifference, SentLog, first_difference, parting, sends
 from dumbbell.studies.check.judging import FIRST, Judgement, Verdict, judge, looks, overall
+from dumbbell.studies.check.safety import Shown, cell_of, judgements, shown_by
 from dumbbell.studies.check.sides import BASELINE, CANDIDATE, Observed, Side, first_seed, more_seed
+from dumbbell.studies.conformance.plans import Planned, first_plan
 
 if TYPE_CHECKING:
     from dumbbell.base.progress import Progress
     from dumbbell.catalog.path import PathModel
     from dumbbell.experiment import Experiment
 
-LOGGED, NUDGED, MORE, EXPLAINED = "logged", "nudged", "more", "explained"
-"""Folders of a check: the first runs, whose packets are logged; the same on paths that are 1 ns longer; more runs; and
-one run with a full log where the sides first differ."""
+LOGGED, NUDGED, MORE, EXPLAINED, SAFETY = "logged", "nudged", "more", "explained", "safety"
+"""Folders of a check: the first runs, whose packets are logged; the same on paths that are 1 ns longer; more runs; one
+run with a full log where the sides first differ; and the runs of the rules of safety."""
 _NUDGE_MS = 1e-6
 """1 ns: the smallest change that a path can have."""
 _LOGS = {LOGGED: "packets", NUDGED: "none", MORE: "none", EXPLAINED: "full"}
@@ -73,6 +75,11 @@ class CellResult:
     chaos: Chaos | None = None
     difference: FirstDifference | None = None
     failures: tuple[str, ...] = ()
+
+    @property
+    def is_rule(self) -> bool:
+        """Return True if it is about a rule of safety, whose packets are not compared."""
+        return any(row.rule for row in self.judgements)
 
     @property
     def verdict(self) -> Verdict:
@@ -200,7 +207,10 @@ class Comparison:
         self._how = how
         self._seed = seed
         self._progress = progress
+        self.unexplained = ""
+        """Why the first packet that differs is not named."""
         self._running = [side for side in sides if side.kept is None]
+        self._rules = suite.safety
         every = rows or sum(len(cell.metrics) for cell in suite.cells)
         self.cells = [ComparedCell(cell, self.sides, every, self._most_runs(cell)) for cell in suite.cells]
 
@@ -217,7 +227,7 @@ class Comparison:
             KeyboardInterrupt: it was interrupted.
         """
         self._require_same_cells()
-        if self._running:
+        if self._running and self.cells:
             self._make([(LOGGED, cell, self.experiment(cell, LOGGED)) for cell in self.cells[:1]])
             if len(self._failures(self.cells[0])) == self.cells[0].parts[LOGGED].experiment.runs:
                 return [self._result(self.cells[0])]  # it does not run: the other cells would say the same
@@ -230,7 +240,43 @@ class Comparison:
                 + [(MORE, cell, self.experiment(cell, MORE)) for cell in more],
                 _Sequential({self._folder_of(MORE, cell): cell for cell in more}),
             )
-        return self._explained([self._result(cell) for cell in self.cells])
+        return [*self._explained([self._result(cell) for cell in self.cells]), *self._safety_results()]
+
+    def rules(self) -> dict[str, dict[str, Shown]]:
+        """Make the runs of the rules of safety; return what the sides that run show, by rule and side.
+
+        Raises:
+            UserError: a run of the baseline failed.
+            KeyboardInterrupt: it was interrupted.
+        """
+        schemes = {side.name: side.as_run for side in self._running}
+        return shown_by(self._rules, schemes, self._folder / SAFETY, self._perform_rules, self._progress)
+
+    def rule_digests(self) -> dict[str, str]:
+        """Return a digest of what the figures of each rule depend on beside the schemes under test."""
+        schemes = {side.name: side.as_run for side in self._running}
+        plans = {rule_name(case): first_plan(case, schemes, "sim", self._folder).experiment for case in self._rules}
+        return {name: cell_digest(experiment, *experiment.labels) for name, experiment in plans.items()}
+
+    def _perform_rules(self, plans: Sequence[Planned]) -> Sequence[ResultsDirectory]:
+        return self._perform([(each.folder, each.experiment) for each in plans], None)
+
+    def _safety_results(self) -> list[CellResult]:
+        """Return the results of the rules of safety, of a candidate that runs."""
+        if not self._rules or self.sides[CANDIDATE].kept is not None:
+            return []
+        kept = self.sides[BASELINE].kept
+        digests = {} if kept is None else self.rule_digests()
+        for name, digest in digests.items():
+            self._require_same(name, {digest, kept.rules[name].digest if kept and name in kept.rules else ""})
+        shown = self.rules()
+        found = []
+        for case in self._rules:
+            sides = shown[rule_name(case)]
+            before = sides[BASELINE] if kept is None else Shown(kept.rules[rule_name(case)].figures)
+            if rows := judgements(case, before, sides[CANDIDATE]):
+                found.append(CellResult(cell_of(case), tuple(rows), identical=False))
+        return found
 
     def observe(self) -> tuple[dict[str, Observed], dict[str, Experiment]]:
         """Make as many runs of each cell as a baseline keeps; return what was seen of the side that runs, by cell.
@@ -250,6 +296,23 @@ class Comparison:
                 raise UserError(f"{side.given}: cell `{cell.cell.name}`: {failure}")
         seen = {cell.cell.name: cell.observed(side.name, LOGGED, MORE) for cell in self.cells}
         return seen, {cell.cell.name: cell.parts[LOGGED].experiment for cell in self.cells}
+
+    def first_packets(self) -> dict[str, SentLog]:
+        """Make the first run of each cell with a full log; return the packets that it sent, by cell.
+
+        Raises:
+            UserError: a run failed.
+            KeyboardInterrupt: it was interrupted.
+        """
+        (side,) = self._running
+        cells = [cell for cell in self.cells if cell.is_repeatable]
+        self._make([(EXPLAINED, cell, self.experiment(cell, EXPLAINED, 1)) for cell in cells])
+        found = {}
+        for cell in cells:
+            part = cell.parts[EXPLAINED]
+            (run,) = [run for run in part.planned() if run.scheme == side.name]
+            found[cell.cell.name] = sends(part.folder(run))
+        return found
 
     def _folder_of(self, part: str, cell: ComparedCell) -> Path:
         return self._folder / part / cell.cell.name
@@ -274,11 +337,15 @@ class Comparison:
             if self._running:
                 experiment = self.experiment(cell, LOGGED)
                 digests.add(cell_digest(experiment, *experiment.labels))
-            if len(digests) > 1:
-                raise UserError(
-                    f"{kept[0].source}: cell `{cell.cell.name}`: its runs were made on another path or with other "
-                    f"settings than the suite has: write it again with {how_to_update()}"
-                )
+            self._require_same(cell.cell.name, digests)
+
+    def _require_same(self, name: str, digests: set[str]) -> None:
+        if len(digests) > 1:
+            kept = next(side.kept for side in self.sides.values() if side.kept is not None)
+            raise UserError(
+                f"{kept.source}: cell `{name}`: its runs were made on another path or with other settings than the "
+                f"suite has: write it again with {how_to_update()}"
+            )
 
     def _make(self, planned: Sequence[tuple[str, ComparedCell, Experiment]], until: Enough | None = None) -> None:
         """Make the runs of parts of cells."""
@@ -288,15 +355,20 @@ class Comparison:
         places = [(self._folder_of(part, cell), experiment) for part, cell, experiment in planned]
         for (part, cell, _), place in zip(planned, places, strict=True):
             cell.parts[part] = ResultsDirectory(*place)
-        parts, outcome = perform_apart(places, replace(self._how, until=until), self._progress)
+        parts = self._perform(places, until)
         for (part, cell, _), results in zip(planned, parts, strict=True):
             cell.parts[part] = results
             cell.look()
+
+    def _perform(self, places: Sequence[tuple[Path, Experiment]], until: Enough | None) -> Sequence[ResultsDirectory]:
+        """Make the runs of experiments, each in its folder."""
+        parts, outcome = perform_apart(places, replace(self._how, until=until), self._progress)
         if outcome.interrupted:
             raise KeyboardInterrupt(outcome.full)
         for run, reason in outcome.failed:
             if run.scheme == BASELINE:
                 raise UserError(f"baseline {self.sides[BASELINE].given}: {run.label}: {reason}")
+        return parts
 
     def _failures(self, cell: ComparedCell) -> tuple[str, ...]:
         return tuple(cell.observed(CANDIDATE, LOGGED, NUDGED, MORE).failures)
@@ -308,22 +380,40 @@ class Comparison:
         return CellResult(cell.cell, tuple(rows), cell.identical, cell.chaos, None, self._failures(cell))
 
     def _explained(self, results: list[CellResult]) -> list[CellResult]:
-        """Return the results; those that differ most with the first packet that differs, if both sides ran here."""
+        """Return the results; those that differ most with the first packet that differs, if it can be named."""
         cells = {cell.cell.name: cell for cell in self.cells}
         chosen = [
             cells[result.cell.name]
             for result in sorted(results, key=lambda result: -max(row.size for row in result.judgements))
-            if len(self._running) == len(self.sides)
-            and not (result.identical or result.failures)
-            and cells[result.cell.name].is_repeatable
+            if not (result.identical or result.failures)
         ][:_MOST_EXPLAINED]
-        self._make([(EXPLAINED, cell, self.experiment(cell, EXPLAINED, cell.first_differing_run())) for cell in chosen])
+        self.unexplained = self._why_unexplained(chosen)
+        if not chosen or self.unexplained:
+            return results
+        kept = self.sides[BASELINE].kept
+        numbers = {cell.cell.name: 1 if kept else cell.first_differing_run() for cell in chosen}
+        self._make([(EXPLAINED, cell, self.experiment(cell, EXPLAINED, numbers[cell.cell.name])) for cell in chosen])
         found = {}
         for cell in chosen:
-            part, number = cell.parts[EXPLAINED], cell.first_differing_run()
-            folders = {run.scheme: part.folder(run) for run in part.planned() if run.run == number}
-            found[cell.cell.name] = first_difference(cell.cell.name, number, folders[BASELINE], folders[CANDIDATE])
+            name, part = cell.cell.name, cell.parts[EXPLAINED]
+            folders = {run.scheme: part.folder(run) for run in part.planned() if run.run == numbers[name]}
+            if kept is None:
+                found[name] = first_difference(name, numbers[name], folders[BASELINE], folders[CANDIDATE])
+            elif not isinstance(kept.packets, str) and name in kept.packets:
+                before = kept.packets[name]
+                found[name] = parting(name, 1, before, sends(folders[CANDIDATE]).first(len(before)))
         return [replace(result, difference=found.get(result.cell.name)) for result in results]
+
+    def _why_unexplained(self, chosen: Sequence[ComparedCell]) -> str:
+        """Return why the first packet that differs cannot be named; empty if it can, or if nothing differs."""
+        if not chosen:
+            return ""
+        if self.sides[CANDIDATE].kept is not None:
+            return "the candidate does not run: its results are of before"
+        if not all(cell.is_repeatable for cell in chosen):
+            return "no two runs with real packets have the same packets"
+        kept = self.sides[BASELINE].kept
+        return kept.packets if kept is not None and isinstance(kept.packets, str) else ""
 
 
 def on_longer_paths(experiment: Experiment) -> Experiment:

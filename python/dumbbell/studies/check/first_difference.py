@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
 
 from dumbbell.base.entry import Entry
 from dumbbell.results.series.run_files import FLOWS, PACKETS, Source, kept_files, read_table
 from dumbbell.results.series.samples import read_sampled
 from dumbbell.results.series.table import Table
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 _COLUMNS = ("time_ns", "flow", "event", "seq", "size_bytes")
 _MOST_FIELDS = 12
 _ALIKE = 1e-12
+_BURST_NS = 10_000
+"""Packets that leave within this time of the one before are of one burst: 12 us are a full packet at 1 Gbit/s."""
+
+Value = tuple[float | None, str]
+"""A value of a field, None if it has none yet, and its unit."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,65 @@ class FirstDifference:
         return min(event.time_s for event in (self.baseline, self.candidate) if event is not None)
 
 
+@dataclass(frozen=True)
+class SentLog:
+    """Packets of a run in order, by column, and the samples of the first flow's sender: times, s, values and unit."""
+
+    columns: Mapping[str, NDArray[Any]]
+    samples: Mapping[str, tuple[NDArray[Any], NDArray[Any], str]]
+
+    def __len__(self) -> int:
+        return len(self.columns["time_ns"])
+
+    def first(self, count: int) -> SentLog:
+        """Return the log of the first packets."""
+        return SentLog({name: column[:count] for name, column in self.columns.items()}, self.samples)
+
+    def event(self, place: int) -> PacketEvent:
+        """Return the event at a place."""
+        time_ns, flow, event, seq, size = (self.columns[name][place] for name in _COLUMNS)
+        return PacketEvent(float(time_ns) / 1e9, str(event), int(flow), int(seq), int(size))
+
+    def state(self, until_s: float) -> dict[str, Value]:
+        """Return the last value up to a time of each field."""
+        found: dict[str, Value] = {}
+        for name, (time_s, values, unit) in self.samples.items():
+            before = values[time_s <= until_s]
+            found[name] = (float(before[-1]) if len(before) else None, unit)
+        return found
+
+    def burst(self, place: int) -> int:
+        """Return how many packets left in the burst that holds a place."""
+        time_ns = self.columns["time_ns"].astype(numpy.int64)
+        starts = numpy.concatenate([[True], numpy.diff(time_ns) > _BURST_NS])
+        number = numpy.cumsum(starts)
+        return int((number == number[place]).sum())
+
+
+def read_log(folder: Entry) -> SentLog:
+    """Return all packet events of the full log in a run's folder.
+
+    Raises:
+        dumbbell._core.Error: a log is damaged.
+    """
+    files = kept_files(folder)
+    return _log_of(Table(read_table(PACKETS, files[PACKETS])), files.get(FLOWS))
+
+
+def sends(folder: Entry) -> SentLog:
+    """Return the packets that senders sent, of the full log in a run's folder; errors as `read_log`."""
+    files = kept_files(folder)
+    return _log_of(Table(read_table(PACKETS, files[PACKETS])).where("event", "send"), files.get(FLOWS))
+
+
+def _log_of(table: Table, samples: Source | None) -> SentLog:
+    sampled = read_sampled(samples)
+    of_first = {
+        name: (*flows[min(flows, key=int)], sampled.units[name]) for name, flows in sampled.series.items() if flows
+    }
+    return SentLog({name: table[name] for name in _COLUMNS}, of_first)
+
+
 def first_difference(cell: str, run: int, baseline: Entry, candidate: Entry) -> FirstDifference | None:
     """Return where the full logs in two folders of runs first differ; None if they are the same.
 
@@ -66,55 +131,36 @@ def first_difference(cell: str, run: int, baseline: Entry, candidate: Entry) -> 
     Raises:
         dumbbell._core.Error: a log is damaged.
     """
-    files = kept_files(baseline), kept_files(candidate)
-    whole = [Table(read_table(PACKETS, kept[PACKETS])) for kept in files]
-    return _parting(cell, run, [log.where("event", "send") for log in whole], files) or _parting(
-        cell, run, whole, files
+    return parting(cell, run, sends(baseline), sends(candidate)) or parting(
+        cell, run, read_log(baseline), read_log(candidate)
     )
 
 
-def _parting(
-    cell: str, run: int, logs: Sequence[Table], files: Sequence[Mapping[str, Source]]
-) -> FirstDifference | None:
+def parting(cell: str, run: int, baseline: SentLog, candidate: SentLog) -> FirstDifference | None:
     """Return where two logs first differ; None if they are the same."""
-    import numpy
-
+    logs = (baseline, candidate)
     length = min(map(len, logs))
     differs = numpy.zeros(length, dtype=bool)
     for column in _COLUMNS:
-        first, second = (log[column][:length] for log in logs)
+        first, second = (log.columns[column][:length] for log in logs)
         differs |= first != second
     place = int(differs.argmax()) if differs.any() else length
-    events = [_event(log, place) if place < len(log) else None for log in logs]
+    events = [log.event(place) if place < len(log) else None for log in logs]
     if events == [None, None]:
         return None
     found = FirstDifference(cell, run, events[0], events[1], ())
-    states = [_state(kept.get(FLOWS), found.time_s) for kept in files]
-    units = states[0] | states[1]
-    fields = [
-        StateField(name, unit, *(state.get(name, (None, ""))[0] for state in states))
-        for name, (_, unit) in units.items()
-    ]
-    differing = tuple(each for each in fields if not _alike(each.baseline, each.candidate))
-    return FirstDifference(cell, run, events[0], events[1], differing[:_MOST_FIELDS])
+    states = [log.state(found.time_s) for log in logs]
+    for log, event, state in zip(logs, events, states, strict=True):
+        if event is not None and event.event == "send":
+            state["burst"] = (float(log.burst(place)), "packets")
+    return FirstDifference(cell, run, events[0], events[1], tuple(_differing(states[0], states[1]))[:_MOST_FIELDS])
 
 
-def _event(log: Table, place: int) -> PacketEvent:
-    time_ns, flow, event, seq, size = (log[column][place] for column in _COLUMNS)
-    return PacketEvent(float(time_ns) / 1e9, str(event), int(flow), int(seq), int(size))
-
-
-def _state(samples: Source | None, until_s: float) -> dict[str, tuple[float | None, str]]:
-    """Return the last value up to a time of each field of the first flow, with its unit."""
-    sampled = read_sampled(samples)
-    found: dict[str, tuple[float | None, str]] = {}
-    for name, flows in sampled.series.items():
-        if not flows:
-            continue
-        time_s, values = flows[min(flows, key=int)]
-        before = values[time_s <= until_s]
-        found[name] = (float(before[-1]) if len(before) else None, sampled.units[name])
-    return found
+def _differing(baseline: Mapping[str, Value], candidate: Mapping[str, Value]) -> Iterable[StateField]:
+    for name, (_, unit) in {**baseline, **candidate}.items():
+        first, second = (state.get(name, (None, ""))[0] for state in (baseline, candidate))
+        if not _alike(first, second):
+            yield StateField(name, unit, first, second)
 
 
 def _alike(first: float | None, second: float | None) -> bool:

@@ -65,6 +65,8 @@ class Judgement:
     high: float | None = None
     would_show: float | None = None
     reason: str = ""
+    rule: str = ""
+    """The rule of safety that the row is about; empty of a quantity."""
 
     @property
     def size(self) -> float:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dumbbell.contract.run import RunTable
     from dumbbell.experiment import Run
     from dumbbell.results import ResultsDirectory
+    from dumbbell.studies.check.first_difference import SentLog
 
 BASELINE, CANDIDATE = "baseline", "candidate"
 """The names of the sides, under which their runs are kept."""
@@ -90,6 +91,14 @@ class Observed:
 
 
 @dataclass(frozen=True)
+class KeptRule:
+    """Figures that a side showed in a case of safety, by the place of their check, and the digest of the case."""
+
+    figures: Mapping[str, float]
+    digest: str
+
+
+@dataclass(frozen=True)
 class Kept:
     """Runs of before: what was seen in each cell, and the digest of the cell that it was seen in."""
 
@@ -100,6 +109,10 @@ class Kept:
     """The version of dumbbell that made the runs."""
     scheme: str = ""
     """Name of the scheme that ran."""
+    rules: Mapping[str, KeptRule] = field(default_factory=dict)
+    """Figures of the rules of safety, by the rule."""
+    packets: Mapping[str, SentLog] | str = "the results of before keep no packets"
+    """The first packets of each cell's first run, by cell, or why there are none."""
 
 
 @dataclass(frozen=True)

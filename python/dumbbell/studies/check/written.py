@@ -68,6 +68,8 @@ def sees_text(row: Judgement) -> str:
 
 def answer_text(row: Judgement) -> str:
     """Return the answer of a row; of one that is not resolved, what could have been seen."""
+    if row.verdict == "worse" and row.rule:
+        return "worse: unsafe"
     if row.verdict != "not resolved":
         return row.verdict
     return f"not resolved: sees {sees_text(row)}" if row.would_show is not None else f"not resolved: {row.reason}"
@@ -101,10 +103,16 @@ def headline(results: Sequence[CellResult], candidate: str, baseline: str) -> st
     counts = {each: sum(row.verdict == each for row in rows) for each in ("worse", "better", "not resolved", "same")}
     failed = [result.cell.name for result in results if result.failures]
     equal = sum(result.identical for result in results)
-    said = f"{verdict}: {candidate} beside {baseline}: {len(rows)} quantities in {_cells(len(results))}: "
+    rules = sum(result.is_rule for result in results)
+    cells = len(results) - rules
+    said = f"{verdict}: {candidate} beside {baseline}: {len(rows)} quantities in {_cells(cells)}"
+    said += f" and {rules} rules of safety: " if rules else ": "
     said += ", ".join(f"{count} {each}" for each, count in counts.items() if count)
     if equal:
-        said += f"; packet logs are equal in {'all cells' if equal == len(results) else _cells(equal)}"
+        said += f"; packet logs are equal in {'all cells' if equal == cells else _cells(equal)}"
+    unsafe = [each.cell.name for each in results if any(row.rule and row.verdict == "worse" for row in each.judgements)]
+    if unsafe:
+        said += f"; unsafe: {', '.join(unsafe)}"
     if failed:
         said += f"; runs failed in {', '.join(failed)}"
     return said
@@ -125,10 +133,19 @@ def notes(results: Iterable[CellResult]) -> list[str]:
                 f"{name}: chaotic: a path that is 1 ns longer moves the {chaos.metric} of the {chaos.side} by "
                 f"{number(chaos.moved)} {chaos.unit}: all runs of both sides are compared, not pairs"
             )
+        said += [f"{name}: {line}" for row in result.judgements if (line := _unsafe(row))]
         said += [f"{name}: candidate failed: {failure}" for failure in result.failures]
         if result.difference is not None:
             said += [f"{name}: {line}" for line in difference_lines(result.difference)]
     return said
+
+
+def _unsafe(row: Judgement) -> str:
+    """Return which rule of safety a candidate breaks, and where; empty of what is in order."""
+    if not row.rule or not row.reason or row.verdict not in ("worse", "same"):
+        return ""
+    whose = "unsafe" if row.verdict == "worse" else "both sides break this rule"
+    return f"{whose}: {row.reason}"
 
 
 def difference_lines(found: FirstDifference) -> list[str]:
@@ -213,7 +230,7 @@ def junit_text(results: Sequence[CellResult], candidate: str, strict: bool) -> s
             message = f"{difference_text(row)}, noise {noise_text(row)}, {row.runs} runs"
             if row.verdict == "worse" or result.failures or (strict and row.verdict == "not resolved"):
                 failures += 1
-                reason = "; ".join([message, *result.failures])
+                reason = "; ".join(filter(None, [message, _unsafe(row), *result.failures]))
                 lines = [] if result.difference is None else difference_lines(result.difference)
                 inner = (
                     f"<failure message={quoteattr(printable(reason))}>{escape(printable(' '.join(lines)))}</failure>"
@@ -253,6 +270,8 @@ def as_json(results: Sequence[CellResult]) -> list[dict[str, Any]]:
                     "would_show": row.would_show,
                     "runs": row.runs,
                     "paired": row.paired,
+                    "rule": row.rule or None,
+                    "reason": row.reason or None,
                 }
                 for row in result.judgements
             ],

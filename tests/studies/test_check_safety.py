@@ -1,0 +1,167 @@
+"""Rules of safety in `dumbbell check`: what a candidate may not break, whatever else is better."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from dumbbell.catalog.check_suite import rule_name
+from dumbbell.catalog.conformance_cases import Check, find_suite
+from dumbbell.studies.check.safety import FACTOR, compared
+from support.commands.command import Dumbbell
+
+KEEPS = '''
+"""Reno, and what keeps its window when everything of 2 s was lost."""
+
+
+class Reno:
+    FIELDS = {"cwnd": "packets"}
+
+    def __init__(self, start):
+        self.mss, self.window, self.ssthresh = start.mss_bytes, float(start.initial_window_bytes), 1e12
+        self.reduced_s = -1.0
+
+    def on_ack(self, ack):
+        if ack.window_limited and ack.now_s > self.reduced_s:
+            slow_start = self.window < self.ssthresh
+            self.window += ack.acked_bytes if slow_start else self.mss * ack.acked_bytes / self.window
+
+    def on_loss(self, loss):
+        if loss.new_episode:
+            self.ssthresh = self.window = max(self.window / 2, 2 * self.mss)
+            self.reduced_s = loss.now_s
+
+    def on_timeout(self, timeout):
+        self.ssthresh, self.window = max(self.window / 2, 2 * self.mss), 2.0 * self.mss
+
+    def control(self):
+        return self.window
+
+    def fields(self):
+        return {"cwnd": self.window / self.mss}
+
+
+class Keeps(Reno):
+    def on_timeout(self, timeout):
+        pass
+
+
+class OnePacket(Reno):
+    def on_loss(self, loss):
+        if loss.new_episode:
+            self.ssthresh = self.window = max(self.window / 2, self.mss)
+            self.reduced_s = loss.now_s
+'''
+
+
+def _check(name: str, number: int) -> Check:
+    (case,) = [case for case in find_suite("safety").cases if rule_name(case) == name]
+    return case.checks[number - 1]
+
+
+def test_a_bound_is_broken_only_by_a_figure_far_from_the_other_sides() -> None:
+    burst = _check("safety-burst", 1)
+    assert burst.at_most == 10.0
+    assert compared(burst, 9.0, 11.0) == "same"  # a packet beyond the bound is chance
+    assert compared(burst, 9.0, FACTOR * 9.0) == "worse"
+    assert compared(burst, None, 11.0) == "worse"  # the other side does not show the figure
+    assert compared(burst, 80.0, 84.0) == "same"  # both break the bound
+    assert compared(burst, 42.0, FACTOR * 42.0) == "worse"
+    assert compared(burst, 80.0, 10.0) == "better"
+    share = _check("safety-starvation", 1)
+    assert share.at_least == 0.2
+    assert [compared(share, 0.8, after) for after in (0.19, 0.7, 0.0)] == ["worse", "same", "worse"]
+    assert compared(share, 0.25, 0.19) == "same"
+    assert compared(share, 0.0, 0.0) == "same"
+
+
+def test_a_window_that_grows_while_it_is_unused_is_unsafe(dumbbell: Dumbbell) -> None:
+    # Linux' Vegas grows while the application limits the flow; Reno does not
+    words = ("--cells", "safety-unused-window,start")
+    done = dumbbell("check", "vegas", "--against", "reno", *words, "--json", expect=1)
+    found = json.loads(done.stdout)
+    rule = next(cell for cell in found["cells"] if cell["cell"] == "safety-unused-window")
+    assert {row["verdict"] for row in rule["quantities"]} == {"worse"}
+    assert "RFC 9002, 7.8" in rule["quantities"][0]["rule"]
+    turned = dumbbell("check", "reno", "--against", "vegas", "--cells", "safety-unused-window", "--json")
+    assert json.loads(turned.stdout)["verdict"] == "better"
+
+
+@pytest.mark.parametrize(
+    ("candidate", "unsafe", "rule"),
+    [
+        ("Keeps", "safety-persistent-congestion", "RFC 9002, 7.6.2"),
+        ("OnePacket", "safety-heavy-loss", "RFC 9002, 7.2"),
+        ("Reno", "", ""),
+    ],
+)
+def test_a_window_kept_at_persistent_congestion_or_of_one_packet_is_unsafe_though_it_carries_more(
+    dumbbell: Dumbbell, folder: Path, candidate: str, unsafe: str, rule: str
+) -> None:
+    (folder / "keeps.py").write_text(KEEPS)
+    words = ("--cells", "safety-persistent-congestion,safety-heavy-loss")
+    done = dumbbell(
+        "check", f"new=keeps.py:{candidate}", "--against", "old=keeps.py:Reno", *words, expect=1 if unsafe else 0
+    )
+    if unsafe:
+        assert f"; unsafe: {unsafe}\n" in done.stdout
+        assert rule in done.stdout
+    else:
+        assert done.stdout.startswith("same: ")
+
+
+def test_a_rule_that_both_sides_break_is_told_and_fails_nobody(dumbbell: Dumbbell, folder: Path) -> None:
+    done = dumbbell("check", "cubic", "--against", "reno", "--cells", "safety-burst", "--junit", "junit.xml")
+    assert done.stdout.startswith("same: ")
+    assert "both sides break this rule: largest burst" in done.stdout
+    assert "<failure" not in (folder / "junit.xml").read_text()
+
+
+def test_a_baseline_file_keeps_the_figures_of_the_rules(dumbbell: Dumbbell, folder: Path) -> None:
+    words = ("--cells", "start,safety-unused-window")
+    dumbbell("check", "old=reno", "--update", *words)
+    kept = tomllib.loads((folder / "old.baseline.toml").read_text())
+    assert list(kept["rule"]) == ["safety-unused-window"]
+    assert set(kept["rule"]["safety-unused-window"]) == {"digest", "1", "2"}
+    done = dumbbell("check", "vegas", "--against", "old.baseline.toml", *words, expect=1)
+    assert "unsafe: safety-unused-window" in done.stdout
+    text = (folder / "old.baseline.toml").read_text()
+    digest = kept["rule"]["safety-unused-window"]["digest"]
+    (folder / "old.baseline.toml").write_text(text.replace(digest, "0" * len(digest)))
+    refused = dumbbell("check", "vegas", "--against", "old.baseline.toml", *words, expect=2)
+    assert "old.baseline.toml: cell `safety-unused-window`" in refused.stderr
+
+
+def test_a_suite_names_suites_of_conformance_that_are_about_every_controller(dumbbell: Dumbbell, folder: Path) -> None:
+    suite = """
+    name = "own"
+    safety = ["cubic"]
+    [cell.start]
+    path = { rate = "5mbit", rtt = "30ms", queue = "40p" }
+    metrics = ["completion"]
+    duration_s = 5.0
+    grid.bytes = [100000]
+    """
+    (folder / "own.suite.toml").write_text(suite)
+    done = dumbbell("check", "cubic", "--against", "reno", "--suite", "own.suite.toml", expect=2)
+    assert 'own.suite.toml: `safety` = "cubic": allowed is rfc9743, safety' in " ".join(done.stderr.split())
+
+
+def test_a_baseline_file_names_the_first_packet_that_differs_with_the_burst(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "halved.toml").write_text('kind = "core"\ncontroller = "cubic"\nparameters = { beta = "0.4" }\n')
+    words = ("--cells", "steady")
+    dumbbell("check", "cubic", "--update", *words)
+    done = dumbbell("check", "halved.toml", "--against", "cubic.baseline.toml", *words)
+    named = [line for line in done.stdout.splitlines() if "first packet that differs" in line]
+    beside = dumbbell("check", "halved.toml", "--against", "cubic", *words)
+    assert named
+    assert named == [line for line in beside.stdout.splitlines() if "first packet that differs" in line]
+    kept = folder / "cubic.baseline.npz"
+    content = kept.read_bytes()
+    kept.write_bytes(content[:-1] + b"x")
+    done = dumbbell("check", "halved.toml", "--against", "cubic.baseline.toml", *words)
+    assert "is not named: cubic.baseline.npz is not the one that was written with cubic.baseline.toml" in done.stdout
+    kept.unlink()
+    done = dumbbell("check", "halved.toml", "--against", "cubic.baseline.toml", *words)
+    assert "is not named: cubic.baseline.npz is not there" in done.stdout
