@@ -783,6 +783,10 @@ class Ecn:
     def srtt_s(self) -> float:
         """Smoothed RTT."""
 
+    @property
+    def newest_sent_s(self) -> float:
+        """When the newest packet left that the same ACK acknowledges: the `sent_time` of RFC 9002 B.7."""
+
 class Sent:
     """A packet was sent."""
 

@@ -406,6 +406,8 @@ pub struct Ecn {
     pub ce_packets: u64,
     /// Packets newly reported in total.
     pub packets: u64,
+    /// When the newest packet left that the same ACK acknowledges (RFC 9002 B.7: the `sent_time` of the congestion event).
+    pub newest_sent_at: Time,
     /// Whether this is the first mark of an episode (once per round trip). The window is the controller's to reduce.
     pub new_episode: bool,
     /// Payload bytes in flight.

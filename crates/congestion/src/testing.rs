@@ -232,6 +232,7 @@ impl Driver {
             now: self.now,
             ce_packets: packets,
             packets,
+            newest_sent_at: self.now,
             new_episode,
             in_flight_bytes: self.in_flight_bytes(),
             srtt: self.rtt,

@@ -428,6 +428,7 @@ unsafe extern "C" fn on_ecn(state: *mut c_void, event: *const c::Ecn) {
                 now: Time::from_ns(event.now_ns),
                 ce_packets: event.ce_packets,
                 packets: event.packets,
+                newest_sent_at: Time::from_ns(event.newest_sent_at_ns),
                 new_episode: event.new_episode,
                 in_flight_bytes: event.in_flight_bytes,
                 srtt: Span::from_ns(event.srtt_ns),

@@ -131,6 +131,7 @@ pub(crate) struct Ecn {
     pub(crate) in_flight_bytes: u64,
     pub(crate) srtt_ns: u64,
     pub(crate) new_episode: bool,
+    pub(crate) newest_sent_at_ns: u64,
 }
 
 #[repr(C)]
@@ -296,7 +297,7 @@ mod tests {
             dumbbell_timeout Timeout { now_ns, in_flight_before_bytes, next_number, kind, repeated }
             dumbbell_sent Sent { now_ns, number, in_flight_bytes, bytes, retransmission, filler, frame, frame_end,
                 idle_timeouts }
-            dumbbell_ecn Ecn { now_ns, ce_packets, packets, in_flight_bytes, srtt_ns, new_episode }
+            dumbbell_ecn Ecn { now_ns, ce_packets, packets, in_flight_bytes, srtt_ns, new_episode, newest_sent_at_ns }
             dumbbell_frame Frame { now_ns, bytes, queued_bytes, queue_delay_ns, key, number }
             dumbbell_control Control { window_bytes, pacing_bps, burst_bytes, wake_at_ns, media_bps, filler_bytes, failure,
                 max_frame_wait_ns, app_limited }

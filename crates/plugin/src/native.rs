@@ -239,6 +239,7 @@ impl Foreign for Native {
                     in_flight_bytes: event.in_flight_bytes,
                     srtt_ns: event.srtt.as_ns(),
                     new_episode: event.new_episode,
+                    newest_sent_at_ns: event.newest_sent_at.as_ns(),
                 },
             ),
             Event::Sent(event) => self.call(

@@ -335,6 +335,8 @@ pub(crate) struct Ecn {
     in_flight_bytes: u64,
     /// Smoothed RTT.
     srtt_s: f64,
+    /// When the newest packet left that the same ACK acknowledges: the `sent_time` of RFC 9002 B.7.
+    newest_sent_s: f64,
 }
 
 impl From<&congestion::Ecn> for Ecn {
@@ -346,6 +348,7 @@ impl From<&congestion::Ecn> for Ecn {
             new_episode: event.new_episode,
             in_flight_bytes: event.in_flight_bytes,
             srtt_s: event.srtt.as_secs_f64(),
+            newest_sent_s: event.newest_sent_at.as_secs_f64(),
         }
     }
 }

@@ -208,6 +208,7 @@ impl Event {
             Self::Ecn(event) => vec![
                 ("ce", Whole(event.ce_packets)),
                 ("packets", Whole(event.packets)),
+                ("newest", Value::Span(event.newest_sent_at - Time::ZERO)),
                 ("new_episode", Flag(event.new_episode)),
                 ("in_flight", Whole(event.in_flight_bytes)),
                 ("srtt", Value::Span(event.srtt)),

@@ -180,6 +180,7 @@ mod tests {
             now: ms(160),
             ce_packets: 1,
             packets: 2,
+            newest_sent_at: ms(80),
             new_episode: false,
             in_flight_bytes: 11_584,
             srtt: Span::from_ms(80),

@@ -291,6 +291,7 @@ mod tests {
             now: driver.now,
             ce_packets: marks,
             packets,
+            newest_sent_at: driver.now,
             new_episode: false,
             in_flight_bytes: 10_000,
             srtt: driver.rtt,

@@ -377,6 +377,7 @@ impl Harness {
             now: self.now,
             ce_packets: packets,
             packets: packets + 1,
+            newest_sent_at: self.now,
             new_episode,
             in_flight_bytes: self.in_flight_bytes(),
             srtt: self.srtt,

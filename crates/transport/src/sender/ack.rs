@@ -66,7 +66,7 @@ impl Sender {
         let departed_bytes = self.detector.departed_bytes();
         self.detector.on_new(&self.flight, &acknowledged, next_number);
         let lost_bytes = self.detect_losses(now, in_flight_before_bytes, &advance, true);
-        self.take_ecn(now, frame, newest.number);
+        self.take_ecn(now, frame, newest);
         let acked_bytes = acknowledged.bytes;
         let reports_hole = advance.completed_bytes == 0
             && self.recovery.episode().is_of_tcp()
@@ -346,7 +346,7 @@ impl Sender {
     }
 
     /// The receiver counts packets by codepoint: new marks are told to the controller.
-    fn take_ecn(&mut self, now: Time, frame: &AckFrame, newest: u64) {
+    fn take_ecn(&mut self, now: Time, frame: &AckFrame, newest: Departure) {
         let ce_packets = frame.ecn.ce.saturating_sub(self.ecn.ce);
         let packets = frame.ecn.total().saturating_sub(self.ecn.total());
         if packets == 0 {
@@ -354,9 +354,17 @@ impl Sender {
         }
         self.ecn = frame.ecn;
         if ce_packets > 0 && self.validator.trusts_marks() {
-            let new_episode = self.recovery.on_mark(newest, self.frontier());
+            let new_episode = self.recovery.on_mark(newest.number, self.frontier());
             let (in_flight_bytes, srtt) = (self.flight.bytes(), self.rtt.smoothed());
-            self.controller.on_ecn(&Ecn { now, ce_packets, packets, new_episode, in_flight_bytes, srtt });
+            self.controller.on_ecn(&Ecn {
+                now,
+                ce_packets,
+                packets,
+                newest_sent_at: newest.at,
+                new_episode,
+                in_flight_bytes,
+                srtt,
+            });
             if new_episode {
                 self.reduce(in_flight_bytes);
             }

@@ -13,7 +13,7 @@ use units::{Rate, Span, Time};
 enum Call {
     Ack { packets: Vec<(u64, u32, bool)>, in_recovery: bool, complete: u64, sent: u64 },
     Loss { new_episode: bool, by_ack: bool },
-    Ecn { packets: u64, new_episode: bool },
+    Ecn { packets: u64, new_episode: bool, newest_sent_at: Time },
     Timeout,
     Recovered,
     Spurious,
@@ -74,7 +74,11 @@ impl Controller for Scripted {
         if event.new_episode {
             self.now = self.after;
         }
-        self.note(Call::Ecn { packets: event.ce_packets, new_episode: event.new_episode });
+        self.note(Call::Ecn {
+            packets: event.ce_packets,
+            new_episode: event.new_episode,
+            newest_sent_at: event.newest_sent_at,
+        });
     }
 
     fn on_timeout(&mut self, _event: &Timeout) {
@@ -283,7 +287,8 @@ fn every_packet_says_whether_it_arrived_marked_unless_its_ack_was_lost() {
     let (mut pair, told) = pair(ApplicationSpec::Greedy, [window(10); 2], with_ecn);
     (pair.mark, pair.drop_acks) = (vec![2, 3, 7], vec![7]);
     pair.run_to(150);
-    let calls = &told.lock().unwrap().calls;
+    let told = told.lock().unwrap();
+    let calls = &told.calls;
     let mut packets: Vec<(u64, bool)> = Vec::new();
     for call in calls {
         if let Call::Ack { packets: acked, .. } = call {
@@ -292,6 +297,15 @@ fn every_packet_says_whether_it_arrived_marked_unless_its_ack_was_lost() {
     }
     let marked: Vec<u64> = packets.iter().filter(|(_, ce)| *ce).map(|(number, _)| *number).collect();
     assert_eq!(marked, [2, 3], "the ACK that listed packet 7 was lost: {packets:?}");
+    for (place, call) in calls.iter().enumerate() {
+        if let (Call::Ecn { newest_sent_at, .. }, Some(Call::Ack { packets, .. })) =
+            (call, calls.get(place + 1))
+        {
+            let newest = packets.iter().map(|&(number, ..)| number).max().unwrap();
+            let sent = told.sent.iter().find(|sent| sent.number == newest).unwrap();
+            assert_eq!(*newest_sent_at, sent.now, "the sent_time of RFC 9002 B.7");
+        }
+    }
     let told_in_all: u64 =
         calls.iter().map(|call| if let Call::Ecn { packets, .. } = call { *packets } else { 0 }).sum();
     assert_eq!(told_in_all, 3, "the counts have them all");

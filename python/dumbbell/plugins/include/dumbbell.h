@@ -164,6 +164,7 @@ struct dumbbell_ecn {
     uint64_t in_flight_bytes; /* payload */
     uint64_t srtt_ns;
     bool new_episode; /* the first mark of a round trip: the controller reduces its window, nobody else does */
+    uint64_t newest_sent_at_ns; /* the newest packet that the same ACK acknowledges left then: the sent_time of RFC 9002 B.7 */
 };
 
 /* The encoder of a live source wrote a frame. */
