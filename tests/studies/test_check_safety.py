@@ -133,6 +133,21 @@ def test_a_baseline_file_keeps_the_figures_of_the_rules(dumbbell: Dumbbell, fold
     assert "old.baseline.toml: cell `safety-unused-window`" in refused.stderr
 
 
+def test_cells_that_are_written_again_leave_the_others_in_the_baseline(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("check", "old=reno", "--update", "--cells", "start,start-up")
+    before = tomllib.loads((folder / "old.baseline.toml").read_text())
+    dumbbell("check", "old=reno", "--update", "--cells", "start,safety-burst")
+    after = tomllib.loads((folder / "old.baseline.toml").read_text())
+    assert after["cell"] == before["cell"]
+    assert list(after["rule"]) == ["safety-burst"]
+    done = dumbbell("check", "reno", "--against", "old.baseline.toml", "--cells", "start,start-up,safety-burst")
+    assert done.stdout.startswith("same: ")
+    text = (folder / "old.baseline.toml").read_text()
+    refused = dumbbell("check", "old=cubic", "--update", "--cells", "start", expect=2)
+    assert "`scheme` = old=reno, now old=cubic: write all cells again" in " ".join(refused.stderr.split())
+    assert (folder / "old.baseline.toml").read_text() == text
+
+
 def test_a_suite_names_suites_of_conformance_that_are_about_every_controller(dumbbell: Dumbbell, folder: Path) -> None:
     suite = """
     name = "own"

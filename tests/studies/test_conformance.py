@@ -438,9 +438,7 @@ def test_known_failures_do_not_fail_and_new_ones_do(dumbbell: Dumbbell, folder: 
     dumbbell("conformance", *words, "--schemes", "mine.toml", "--freeze", "known.toml", "--out", "a", expect=1)
     again = dumbbell("conformance", *words, "--schemes", "mine.toml", "--against", "known.toml", "--out", "b")
     assert "new failure" not in again.stdout
-    (folder / "mine.toml").write_text(
-        'kind = "core"\ncontroller = "cubic"\nparameters = { beta = "0.5", c = "1.0" }\n'
-    )
+    (folder / "mine.toml").write_text('kind = "core"\ncontroller = "cubic"\nparameters = { beta = "0.5", c = "1.0" }\n')
     done = dumbbell("conformance", *words, "--schemes", "mine.toml", "--against", "known.toml", "--out", "c", expect=1)
     assert "new failure: 3 mine: fail, was pass" in done.stdout
     beside = dumbbell("conformance", *words, "--schemes", "mine.toml", "--against", "cubic", "--out", "d", expect=1)

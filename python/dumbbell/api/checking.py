@@ -16,14 +16,21 @@ from dumbbell.base.errors import UserError, listed
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.base.scratch import Scratch
+from dumbbell.base.version import __version__
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution.perform import Execution
 from dumbbell.formats.staging import refuse_used
-from dumbbell.studies.check.baseline import how_to_update, is_baseline, read_baseline, write_baseline
+from dumbbell.studies.check.baseline import (
+    how_to_update,
+    is_baseline,
+    read_baseline,
+    with_cells_of,
+    write_baseline,
+)
 from dumbbell.studies.check.comparison import CellResult, Comparison
 from dumbbell.studies.check.judging import FIRST, Verdict, overall
 from dumbbell.studies.check.of_results import kept_results
-from dumbbell.studies.check.sides import BASELINE, CANDIDATE, KeptRule, Side
+from dumbbell.studies.check.sides import BASELINE, CANDIDATE, Kept, Side
 
 if TYPE_CHECKING:
     from dumbbell.catalog.check_suite import CheckSuite
@@ -164,7 +171,7 @@ def update_baseline(
 ) -> Path:
     """Run a candidate over a suite and write what it shows as a baseline file; return the file.
 
-    The arguments are those of `check`. The file must end in `.toml`.
+    The arguments are those of `check`. The file must end in `.toml`. With `cells` the others that it has stay.
 
     Raises:
         dumbbell.Error: something that cannot be run, a run that fails, or a file that cannot be written.
@@ -183,17 +190,24 @@ def update_baseline(
         side = _side(CANDIDATE, candidate, _runs_programs(backend))
         if side.scheme is None:
             raise UserError(f"{side.given}: is no scheme: a baseline is written of one that runs")
+        keeps_others = target.exists() and bool(listed_names(cells))
+        if keeps_others and seed is None:
+            seed = read_baseline(target)[2]
         number = 1 if seed is None else _checked_seed(seed)
         with _directory(None) as folder, interruptible():
             how = Execution(jobs=jobs, command=command)
             comparison = Comparison(chosen, [side], folder, how, number, progress)
-            seen, experiments = comparison.observe()
-            digests = comparison.rule_digests()
-            rules = {
-                name: KeptRule(shown[CANDIDATE].figures, digests[name]) for name, shown in comparison.rules().items()
-            }
-            packets = comparison.first_packets()
-        write_baseline(target, side.given, chosen.name, number, seen, experiments, rules, packets)
+            kept = Kept(
+                comparison.observe(),
+                str(target),
+                __version__,
+                side.given,
+                comparison.kept_rules(),
+                comparison.first_packets(),
+            )
+        if keeps_others:
+            kept = with_cells_of(target, kept, chosen.name, number)
+        write_baseline(target, kept, chosen.name, number)
     return target
 
 

@@ -6,11 +6,11 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError, worded
-from dumbbell.base.version import __version__
 from dumbbell.catalog.check_suite import JUDGED
 from dumbbell.catalog.published import MOST_METRIC
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
@@ -18,11 +18,10 @@ from dumbbell.experiment.planned import derive_seed
 from dumbbell.results.files import write_atomically
 from dumbbell.studies.check.judging import FIRST
 from dumbbell.studies.check.kept_packets import read_packets, write_packets
-from dumbbell.studies.check.sides import Kept, KeptRule, Observed, first_seed, more_seed
+from dumbbell.studies.check.sides import Kept, KeptCell, KeptRule, Observed, first_seed, more_seed
 
 if TYPE_CHECKING:
     from dumbbell.experiment import Experiment
-    from dumbbell.studies.check.first_difference import SentLog
 
 FORMAT = 2
 _DIGITS = 6
@@ -54,56 +53,60 @@ def is_same_digest(one: str, other: str) -> bool:
     return bool(one and other) and (one.startswith(other) or other.startswith(one))
 
 
-def write_baseline(
-    file: Path,
-    scheme: str,
-    suite: str,
-    seed: int,
-    seen: Mapping[str, Observed],
-    experiments: Mapping[str, Experiment],
-    rules: Mapping[str, KeptRule],
-    packets: Mapping[str, SentLog],
-) -> None:
-    """Write what was seen of a scheme in each cell and rule of safety; `experiments` are the cells' own.
-
-    The first packets of each cell stand in a file of their own beside it.
+def write_baseline(file: Path, kept: Kept, suite: str, seed: int) -> None:
+    """Write what was seen of a scheme in each cell and rule of safety; the first packets stand in a file beside it.
 
     Raises:
-        UserError: the file cannot be written.
+        UserError: a file cannot be written.
     """
+    packets = {} if isinstance(kept.packets, str) else kept.packets
     lines = [
         "# A baseline of `dumbbell check`: what each cell showed, a value for each run.",
         "# `dumbbell check ... --update` writes it again; a change of it is reviewed like a change of code.",
         f"baseline = {FORMAT}",
-        f"dumbbell = {json.dumps(__version__)}",
-        f"scheme = {json.dumps(scheme)}",
+        f"dumbbell = {json.dumps(kept.made_by)}",
+        f"scheme = {json.dumps(kept.scheme)}",
         f"suite = {json.dumps(suite)}",
         f"seed = {seed}",
         f'packets = "{write_packets(file, packets)}"',
     ]
-    for name in sorted(seen):
-        (path,) = experiments[name].paths
-        lines += [
-            "",
-            f"[cell.{name}]",
-            f"path = {json.dumps(path)}",
-            f'digest = "{cell_digest(experiments[name], *experiments[name].labels)}"',
-        ]
-        for metric in sorted(seen[name].values):
-            values = [_kept(value) for value in seen[name].values[metric].values()]
+    for name, cell in sorted(kept.cells.items()):
+        lines += ["", f"[cell.{name}]", f"path = {json.dumps(cell.path)}", f'digest = "{cell.digest}"']
+        for metric in sorted(cell.seen.values):
+            values = [_kept(value) for value in cell.seen.values[metric].values()]
             mean = math.fsum(values) / len(values)
             lines.append(
                 f"# {metric}: mean {mean:.4g} {JUDGED[metric].unit}, {min(values):.4g} to {max(values):.4g}".rstrip()
             )
             lines.append(f"{metric} = {json.dumps(values)}")
-        lines.append(f"logs = {json.dumps([digest[:_LETTERS] for digest in seen[name].logs.values()])}")
-    for name in sorted(rules):
-        lines += ["", f"[rule.{name}]", f'digest = "{rules[name].digest}"']
-        lines += [f"{place} = {_kept(figure)!r}" for place, figure in sorted(rules[name].figures.items())]
+        lines.append(f"logs = {json.dumps([digest[:_LETTERS] for digest in cell.seen.logs.values()])}")
+    for name, rule in sorted(kept.rules.items()):
+        lines += ["", f"[rule.{name}]", f'digest = "{rule.digest}"']
+        lines += [f"{place} = {_kept(figure)!r}" for place, figure in sorted(rule.figures.items())]
     try:
         write_atomically(file, "\n".join(lines) + "\n")
     except OSError as error:
         raise UserError(f"cannot write {file}: {error.strerror or error}") from None
+
+
+def with_cells_of(file: Path, kept: Kept, suite: str, seed: int) -> Kept:
+    """Return what a baseline file keeps, with other cells and rules in place of its own.
+
+    Raises:
+        UserError: the file is of another scheme, suite, seed or version of dumbbell: all of it has to be written.
+    """
+    before, of_suite, of_seed = read_baseline(file)
+    given = {"scheme": kept.scheme, "suite": suite, "seed": seed, "dumbbell": kept.made_by}
+    there = {"scheme": before.scheme, "suite": of_suite, "seed": of_seed, "dumbbell": before.made_by}
+    for key, value in there.items():
+        if value != given[key]:
+            option = worded("--cells", "cells")
+            raise UserError(f"{file}: `{key}` = {value}, now {given[key]}: write all cells again, without {option}")
+    packets = {} if isinstance(before.packets, str) else before.packets
+    own = {} if isinstance(kept.packets, str) else kept.packets
+    return replace(
+        kept, cells={**before.cells, **kept.cells}, rules={**before.rules, **kept.rules}, packets={**packets, **own}
+    )
 
 
 def _kept(value: float) -> float:
@@ -127,11 +130,9 @@ def read_baseline(file: Path) -> tuple[Kept, str, int]:
         raise table.fail("baseline", table.raw["baseline"], f"{FORMAT}, the format that this version reads")
     seed = table.integer("seed")
     cells = table.table("cell")
-    seen = {name: _read_cell(cells.table(name), seed) for name in cells.raw}
     rules = table.table("rule")
     kept = Kept(
-        {name: observed for name, (observed, _) in seen.items()},
-        {name: digest for name, (_, digest) in seen.items()},
+        {name: _read_cell(cells.table(name), seed) for name in cells.raw},
         str(file),
         table.text("dumbbell"),
         table.text("scheme"),
@@ -143,7 +144,7 @@ def read_baseline(file: Path) -> tuple[Kept, str, int]:
     return kept, suite, seed
 
 
-def _read_cell(table: TomlTable, seed: int) -> tuple[Observed, str]:
+def _read_cell(table: TomlTable, seed: int) -> KeptCell:
     path, digest, logs = table.text("path"), table.text("digest"), table.texts("logs")
     seen = Observed()
     for name in JUDGED:
@@ -155,7 +156,7 @@ def _read_cell(table: TomlTable, seed: int) -> tuple[Observed, str]:
         what = f"`{table.prefix.rstrip('.')}`: has no values"
         raise UserError(f"{table.source}: {what}: write it again with {how_to_update()}")
     table.finish()
-    return seen, digest
+    return KeptCell(path, digest, seen)
 
 
 def _read_rule(table: TomlTable) -> KeptRule:

@@ -20,7 +20,16 @@ from dumbbell.studies.check.baseline import cell_digest, how_to_update, is_same_
 from dumbbell.studies.check.first_difference import FirstDifference, SentLog, first_difference, parting, sends
 from dumbbell.studies.check.judging import FIRST, Judgement, Verdict, judge, looks, overall
 from dumbbell.studies.check.safety import Shown, cell_of, judgements, shown_by
-from dumbbell.studies.check.sides import BASELINE, CANDIDATE, Observed, Side, first_seed, more_seed
+from dumbbell.studies.check.sides import (
+    BASELINE,
+    CANDIDATE,
+    KeptCell,
+    KeptRule,
+    Observed,
+    Side,
+    first_seed,
+    more_seed,
+)
 from dumbbell.studies.conformance.plans import Planned, first_plan
 
 if TYPE_CHECKING:
@@ -110,7 +119,7 @@ class ComparedCell:
         """Return what was seen of a side in some of the parts."""
         kept = self.sides[name].kept
         if kept is not None:
-            return kept.cells[self.cell.name]
+            return kept.cells[self.cell.name].seen
         return Observed.together(self.seen[part, name] for part in parts if (part, name) in self.seen)
 
     @property
@@ -216,7 +225,7 @@ class Comparison:
 
     def _most_runs(self, cell: CheckCell) -> int:
         """Return the most runs of each side: no more than were kept of one."""
-        kept = [side.kept.cells[cell.name].runs for side in self.sides.values() if side.kept is not None]
+        kept = [side.kept.cells[cell.name].seen.runs for side in self.sides.values() if side.kept is not None]
         return min([cell.most_runs, *kept])
 
     def compare(self) -> list[CellResult]:
@@ -241,6 +250,17 @@ class Comparison:
                 _Sequential({self._folder_of(MORE, cell): cell for cell in more}),
             )
         return [*self._explained([self._result(cell) for cell in self.cells]), *self._safety_results()]
+
+    def kept_rules(self) -> dict[str, KeptRule]:
+        """Make the runs of the rules of safety; return the figures of the side that runs, by rule.
+
+        Raises:
+            UserError: a run failed.
+            KeyboardInterrupt: it was interrupted.
+        """
+        (side,) = self._running
+        digests = self.rule_digests()
+        return {name: KeptRule(shown[side.name].figures, digests[name]) for name, shown in self.rules().items()}
 
     def rules(self) -> dict[str, dict[str, Shown]]:
         """Make the runs of the rules of safety; return what the sides that run show, by rule and side.
@@ -278,10 +298,8 @@ class Comparison:
                 found.append(CellResult(cell_of(case), tuple(rows), identical=False))
         return found
 
-    def observe(self) -> tuple[dict[str, Observed], dict[str, Experiment]]:
+    def observe(self) -> dict[str, KeptCell]:
         """Make as many runs of each cell as a baseline keeps; return what was seen of the side that runs, by cell.
-
-        The experiment of each cell comes second.
 
         Raises:
             UserError: a run failed.
@@ -294,8 +312,13 @@ class Comparison:
         for cell in self.cells:
             for failure in self._failures(cell):
                 raise UserError(f"{side.given}: cell `{cell.cell.name}`: {failure}")
-        seen = {cell.cell.name: cell.observed(side.name, LOGGED, MORE) for cell in self.cells}
-        return seen, {cell.cell.name: cell.parts[LOGGED].experiment for cell in self.cells}
+        found = {}
+        for cell in self.cells:
+            experiment = cell.parts[LOGGED].experiment
+            (path,) = experiment.paths
+            digest = cell_digest(experiment, *experiment.labels)
+            found[cell.cell.name] = KeptCell(path, digest, cell.observed(side.name, LOGGED, MORE))
+        return found
 
     def first_packets(self) -> dict[str, SentLog]:
         """Make the first run of each cell with a full log; return the packets that it sent, by cell.
@@ -333,7 +356,7 @@ class Comparison:
         """Refuse runs of before that were made in other cells than those of the suite."""
         kept = [side.kept for side in self.sides.values() if side.kept is not None]
         for cell in self.cells if kept else ():
-            digests = {each.digests[cell.cell.name] for each in kept}
+            digests = {each.cells[cell.cell.name].digest for each in kept}
             if self._running:
                 experiment = self.experiment(cell, LOGGED)
                 digests.add(cell_digest(experiment, *experiment.labels))

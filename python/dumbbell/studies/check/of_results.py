@@ -11,7 +11,7 @@ from dumbbell.results import open_results
 from dumbbell.results.directory import DAMAGED
 from dumbbell.results.kept_experiment import kept_experiment
 from dumbbell.studies.check.baseline import cell_digest
-from dumbbell.studies.check.sides import Kept, Observed
+from dumbbell.studies.check.sides import Kept, KeptCell, Observed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +41,7 @@ def kept_results(directory: Path, wanted: str) -> tuple[Kept, CheckSuite]:
             f"allowed are {listed(experiment.labels)}"
         )
     stored = kept_experiment(directory)
-    cells, seen, digests = [], {}, {}
+    cells, kept = [], {}
     for name in experiment.paths:
         flows = experiment.listed_flows(name)
         metrics = tuple(JUDGED[each] for each in (*ALONE, *_more(flows)))
@@ -56,11 +56,11 @@ def kept_results(directory: Path, wanted: str) -> tuple[Kept, CheckSuite]:
         for run in results.planned():
             if (run.path, run.scheme) == (name, label) and (table := results.readable(run))["status"] == DAMAGED:
                 raise UserError(f"{directory}: {run.label}: {table['reason']}")
-        seen[name] = Observed()
-        seen[name].take(results, label, metrics, name)
-        if not seen[name].values:
+        seen = Observed()
+        seen.take(results, label, metrics, name)
+        if not seen.values:
             raise UserError(f"{directory}: has no good run of `{label}` on `{name}`")
-        digests[name] = cell_digest(
+        digest = cell_digest(
             replace(
                 experiment,
                 paths={name: experiment.paths[name]},
@@ -68,8 +68,9 @@ def kept_results(directory: Path, wanted: str) -> tuple[Kept, CheckSuite]:
             ),
             *experiment.labels,
         )
+        kept[name] = KeptCell(name, digest, seen)
     suite = CheckSuite(experiment.name, experiment.title, tuple(cells), file=str(directory))
-    return Kept(seen, digests, str(directory), scheme=label), suite
+    return Kept(kept, str(directory), scheme=label), suite
 
 
 def _more(flows: tuple[FlowPlan, ...]) -> list[str]:

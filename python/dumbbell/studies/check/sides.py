@@ -91,6 +91,15 @@ class Observed:
 
 
 @dataclass(frozen=True)
+class KeptCell:
+    """Runs of a side in a cell: their path, a digest of all that they depend on, and what was seen of them."""
+
+    path: str
+    digest: str
+    seen: Observed
+
+
+@dataclass(frozen=True)
 class KeptRule:
     """Figures that a side showed in a case of safety, by the place of their check, and the digest of the case."""
 
@@ -100,10 +109,9 @@ class KeptRule:
 
 @dataclass(frozen=True)
 class Kept:
-    """Runs of before: what was seen in each cell, and the digest of the cell that it was seen in."""
+    """Runs of before, by cell."""
 
-    cells: Mapping[str, Observed]
-    digests: Mapping[str, str]
+    cells: Mapping[str, KeptCell]
     source: str
     made_by: str = ""
     """The version of dumbbell that made the runs."""
