@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "conformance.md"
 HEAD = Path(__file__).parent / "data" / "conformance-head.md"
 KEPT = Path(__file__).parent / "data" / "conformance-real.md"
-ORDER = ("bbr", "cubic", "reno", "prague", "ledbat", "rfc9743")
+ORDER = ("bbr", "cubic", "reno", "prague", "ledbat", "rfc9743", "safety")
 REAL = {
     "bbr": (("kernel-bbr", "quic-bbr"), ("1", "10", "14", "15", "16", "17")),
     "cubic": (("kernel-cubic", "quic-cubic"), ("6", "9")),

@@ -414,15 +414,13 @@ impl Ledger {
 
     fn ecn(&mut self, words: &mut Words) -> Result<Event, Refusal> {
         let ce_packets = words.whole("ce")?.ok_or_else(|| words.refusal("`ecn` needs `ce`"))?;
-        let newest = || {
-            let earlier = self.packets.values().map(|packet| packet.sent_at).filter(|&at| at < words.at);
-            earlier.max().unwrap_or(words.at)
-        };
+        let earlier = self.packets.values().map(|packet| packet.sent_at).filter(|&at| at < words.at).max();
+        let named = words.span("newest")?.map(|since_start| Time::ZERO + since_start);
         let event = Ecn {
             now: words.at,
             ce_packets,
             packets: words.whole("packets")?.unwrap_or(ce_packets),
-            newest_sent_at: words.span("newest")?.map_or_else(newest, |span| Time::ZERO + span),
+            newest_sent_at: named.or(earlier).unwrap_or(words.at),
             new_episode: words.flag("new_episode")?.unwrap_or(!self.in_episode),
             in_flight_bytes: words.whole("in_flight")?.unwrap_or(self.in_flight_bytes),
             srtt: words.span("srtt")?.unwrap_or(self.rtt.smoothed()),
