@@ -84,6 +84,8 @@ class CellResult:
     chaos: Chaos | None = None
     difference: FirstDifference | None = None
     failures: tuple[str, ...] = ()
+    conduct: tuple[str, ...] = ()
+    """What looks wrong in the first runs of the candidate, and not in those of the baseline."""
 
     @property
     def is_rule(self) -> bool:
@@ -149,6 +151,12 @@ class ComparedCell:
             for name in nudged
         ]
         return max(filter(None, moved), key=lambda each: each.effects, default=None)
+
+    def conduct(self) -> tuple[str, ...]:
+        """Return what looks wrong in the first runs of the candidate, and not in those of the baseline."""
+        sides = [self.seen.get((LOGGED, name)) for name in (BASELINE, CANDIDATE)]
+        before, after = ({} if side is None else side.accusations() for side in sides)
+        return tuple(text for kind, text in after.items() if kind not in before)
 
     def judgements(self) -> list[Judgement]:
         """Return what the runs that there are tell."""
@@ -400,7 +408,8 @@ class Comparison:
         rows = cell.judgements()
         if cell.identical:
             rows = [replace(row, verdict="same", reason="all packet logs are equal") for row in rows]
-        return CellResult(cell.cell, tuple(rows), cell.identical, cell.chaos, None, self._failures(cell))
+        failures = self._failures(cell)
+        return CellResult(cell.cell, tuple(rows), cell.identical, cell.chaos, None, failures, cell.conduct())
 
     def _explained(self, results: list[CellResult]) -> list[CellResult]:
         """Return the results; those that differ most with the first packet that differs, if it can be named."""

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from dumbbell.catalog.check_suite import JudgedMetric
 from dumbbell.catalog.scheme import Scheme
+from dumbbell.results.analysis.findings.conduct import accusations
+from dumbbell.results.analysis.summary import Repetitions
 from dumbbell.studies.check.judging import Values
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ class Observed:
     """SHA-256 of the packet logs, of runs that have one."""
     failures: list[str] = field(default_factory=list)
     """Reasons of runs that failed, each with its run."""
+    group: Repetitions | None = None
+    """The runs, as the rules for conduct judge them."""
     _taken: set[int] = field(default_factory=set)
     """Seeds of the runs that were read."""
 
@@ -70,6 +74,9 @@ class Observed:
             self.failures.append(f"run {run.run}: {table['reason']}")
         if table["status"] != "done":
             return
+        if self.group is None:
+            self.group = Repetitions(run.path, run.scheme)
+        self.group.add(table)
         digest = (table.get("files") or {}).get("packets.parquet")
         if digest is not None:
             self.logs[run.seed] = str(digest["sha256"])
@@ -77,6 +84,10 @@ class Observed:
             value = quantity(metric, table, run.scheme, duration_s)
             if value is not None:
                 self.values.setdefault(metric.name, {})[run.seed] = value
+
+    def accusations(self) -> dict[str, str]:
+        """Return what looks wrong in the runs, by the rule for conduct."""
+        return {} if self.group is None else {doubt.kind: doubt.text for doubt in accusations(self.group)}
 
     @classmethod
     def together(cls, parts: Iterable[Observed]) -> Observed:

@@ -134,6 +134,7 @@ def notes(results: Iterable[CellResult]) -> list[str]:
                 f"{number(chaos.moved)} {chaos.unit}: all runs of both sides are compared, not pairs"
             )
         said += [f"{name}: {line}" for row in result.judgements if (line := _unsafe(row))]
+        said += [f"{name}: of the candidate only: {text}" for text in result.conduct]
         said += [f"{name}: candidate failed: {failure}" for failure in result.failures]
         if result.difference is not None:
             said += [f"{name}: {line}" for line in difference_lines(result.difference)]
@@ -254,6 +255,7 @@ def as_json(results: Sequence[CellResult]) -> list[dict[str, Any]]:
             "verdict": result.verdict,
             "identical": result.identical,
             "failures": list(result.failures),
+            "conduct": list(result.conduct),
             "chaos": None if result.chaos is None else vars(result.chaos),
             "quantities": [
                 {
