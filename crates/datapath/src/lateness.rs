@@ -7,11 +7,11 @@ use units::Span;
 
 /// Buckets by powers of two: the last one takes everything from 2^23 us (8 s) on.
 const BUCKETS: usize = 25;
-/// A run is degraded if the 99th percentile exceeds this, or [`RTT_SHARE`] of the base RTT if that is more.
+/// A run tells that it was late if the 99th percentile exceeds this, or [`RTT_SHARE`] of the base RTT if that is more.
 const BOUND: Span = Span::from_ms(1);
 /// Share of the base RTT that lateness may reach.
 const RTT_SHARE: u64 = 20;
-/// A run is degraded if an end of a flow stood still for longer than this, or [`STALL_RTT_SHARE`] of the base RTT if that
+/// A run tells that an end of a flow stood still for longer than this, or [`STALL_RTT_SHARE`] of the base RTT if that
 /// is more.
 const STALL_BOUND: Span = Span::from_ms(20);
 /// Share of the base RTT that an end may stand still.
@@ -19,8 +19,8 @@ const STALL_RTT_SHARE: u64 = 4;
 
 /// Time for which a controller that keeps the highest rate of the last rounds remembers what left in a burst after a pause,
 /// in base RTTs: BBR's filter of ten rounds (Linux v6.12, `net/ipv4/tcp_bbr.c`, `bbr_bw_rtts`).
-const REMEMBERED_RTTS: u64 = 10;
-/// A run is degraded if more than one part in so many of its time is remembered like that.
+pub(crate) const REMEMBERED_RTTS: u64 = 10;
+/// A run tells that it stood still if more than one part in so many of its time is remembered like that.
 const PAUSED_PARTS: u64 = 10;
 /// Shortest lateness that belongs to a pause: no bound is lower.
 const SHORTEST_PAUSE: Span = BOUND;
@@ -58,6 +58,11 @@ impl Pauses {
         }
     }
 
+    /// Returns the time of all pauses together.
+    fn total(&self) -> Span {
+        self.longest.iter().fold(Span::ZERO, |sum, longest| sum + *longest)
+    }
+
     fn longer_than(&self, bound: Span) -> u64 {
         self.longest.iter().filter(|longest| **longest > bound).count() as u64
     }
@@ -68,22 +73,28 @@ impl Pauses {
 pub struct LatenessReport {
     /// Departures.
     pub packets: u64,
+    /// Mean, us.
+    pub mean: f64,
     /// Median, us.
     pub p50: i64,
     /// 90th percentile, us.
     pub p90: i64,
+    /// 95th percentile, us.
+    pub p95: i64,
     /// 99th percentile, us.
     pub p99: i64,
     /// 99.9th percentile, us.
     pub p999: i64,
     /// Largest, us.
     pub max: i64,
-    /// What the 99th percentile may reach before a run counts as degraded, us.
+    /// What the 99th percentile may reach before a run tells that it was late, us.
     pub bound: i64,
-    /// Times that a direction stood still for longer than the bound, of the one that did so more often.
+    /// Times that a direction stood still for longer than the bound, of the one that stood still for longer in all.
     pub pauses: u64,
-    /// How many of them there may be before a run counts as degraded.
+    /// How many of them there may be before a run tells of them.
     pub pauses_bound: u64,
+    /// Time in which this direction stood still for longer than 1 ms, us.
+    pub paused: u64,
     /// Departures that were less late than 1, 2, 4, 8, ... us, and not less than the value before.
     pub histogram: Vec<u64>,
 }
@@ -100,7 +111,7 @@ impl Lateness {
     pub(crate) fn merge(&mut self, other: &Self) {
         self.delays.merge(&other.delays);
         // One pause of the machine is one of both directions.
-        if other.pauses.longest.len() > self.pauses.longest.len() {
+        if other.pauses.total() > self.pauses.total() {
             self.pauses = other.pauses.clone();
         }
         for (sum, count) in self.buckets.iter_mut().zip(other.buckets) {
@@ -108,22 +119,31 @@ impl Lateness {
         }
     }
 
+    /// Returns the mean, us.
+    pub(crate) fn mean_us(&mut self) -> f64 {
+        self.delays.summary().map_or(0.0, |summary| summary.mean_us)
+    }
+
     /// Returns the distribution on a path of this base RTT, in a run of this duration.
     pub(crate) fn report(&mut self, base_rtt: Span, duration: Span) -> LatenessReport {
         let remembered_ns = base_rtt.as_ns().saturating_mul(REMEMBERED_RTTS * PAUSED_PARTS).max(1);
         let packets = self.delays.count();
+        let (mean, paused) = (self.mean_us(), self.pauses.total().as_ns() / 1000);
         let mut percentile = |percent: f64| self.delays.percentile_us(percent).unwrap_or(0);
         let used = self.buckets.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
         LatenessReport {
             packets,
+            mean,
             p50: percentile(50.0),
             p90: percentile(90.0),
+            p95: percentile(95.0),
             p99: percentile(99.0),
             p999: percentile(99.9),
             max: percentile(100.0),
             bound: (bound(base_rtt).as_ns() / 1000) as i64,
             pauses: self.pauses.longer_than(bound(base_rtt)),
             pauses_bound: (duration.as_ns() / remembered_ns).max(1),
+            paused,
             histogram: self.buckets[..used].to_vec(),
         }
     }
@@ -134,7 +154,7 @@ pub(crate) fn bound(base_rtt: Span) -> Span {
     BOUND.max(base_rtt / RTT_SHARE)
 }
 
-/// Why a run counts as degraded whose ends were `latest` late at most, if it does. Their lateness shows in no departure.
+/// Returns what a run has to tell whose ends were `latest` late at most, if anything. Their lateness shows in no departure.
 pub(crate) fn stalled(latest: Span, base_rtt: Span) -> Option<String> {
     let bound = STALL_BOUND.max(base_rtt / STALL_RTT_SHARE);
     let ms = |span: Span| span.as_ns() as f64 / 1e6;
@@ -143,8 +163,8 @@ pub(crate) fn stalled(latest: Span, base_rtt: Span) -> Option<String> {
 }
 
 impl LatenessReport {
-    /// Why the run counts as degraded, if it does.
-    pub fn degraded(&self) -> Option<String> {
+    /// Returns what the run has to tell of it, if anything.
+    pub(crate) fn remark(&self) -> Option<String> {
         let ms = |us: i64| us as f64 / 1e3;
         if self.p99 <= self.bound && self.pauses > self.pauses_bound {
             return Some(format!(
@@ -206,10 +226,10 @@ mod tests {
         };
         // 10 s are 250 RTTs of 40 ms: two pauses are remembered for 20 of them.
         let (few, short, many) = (run(2, 5000), run(9, 1900), run(3, 5000));
-        assert_eq!((few.p99, few.pauses, few.pauses_bound, few.degraded()), (20, 2, 2, None));
-        assert_eq!((short.pauses, short.degraded()), (0, None));
+        assert_eq!((few.p99, few.pauses, few.pauses_bound, few.remark()), (20, 2, 2, None));
+        assert_eq!((short.pauses, short.remark()), (0, None));
         assert_eq!(
-            many.degraded().unwrap(),
+            many.remark().unwrap(),
             "the emulator stood still 3 times for more than 2.00 ms, bound 2 times (longest 5.00 ms)"
         );
     }
@@ -217,8 +237,8 @@ mod tests {
     #[test]
     fn the_bound_is_a_millisecond_or_a_twentieth_of_the_rtt() {
         let late = [1500; 100];
-        assert!(report(&late, 10).degraded().unwrap().contains("p99 1.50 ms above the bound of 1.00 ms"));
-        assert_eq!(report(&late, 40).degraded(), None);
-        assert_eq!(report(&[], 0).degraded(), None);
+        assert!(report(&late, 10).remark().unwrap().contains("p99 1.50 ms above the bound of 1.00 ms"));
+        assert_eq!(report(&late, 40).remark(), None);
+        assert_eq!(report(&[], 0).remark(), None);
     }
 }

@@ -6,6 +6,7 @@ use crate::emulation::{Pair, Traffic, Work, close, device_mtu, joined, start_dir
 use crate::emulation_lock::EmulationLock;
 use crate::flow::{self, FlowThreads, Sockets, readings};
 use crate::lateness::{Lateness, LatenessReport, bound, stalled};
+use crate::lateness_error::{EndError, LatenessError, Verdict};
 use crate::live::{LiveFile, Publisher};
 use crate::observer_events::{Delivered, tell_flows};
 use crate::owner::{Owner, clean_up};
@@ -45,8 +46,12 @@ pub struct EmulationReport {
     pub tx_dropped: u64,
     /// Packets that the sockets of our own ends and of the kernel's TCP had no room for.
     pub socket_dropped: u64,
-    /// Why the run should not be trusted to the last digit, if so.
+    /// How far lateness made the numbers of the run wrong.
+    pub lateness_error: LatenessError,
+    /// Why the numbers of the run are further off than they may be, if so.
     pub degraded: Option<String>,
+    /// How late the run was, where its numbers are good all the same.
+    pub remark: Option<String>,
     /// Why it must not be used, if so.
     pub invalid: Option<String>,
     /// What the ends of flows had of the processors.
@@ -331,10 +336,11 @@ fn tell_all(spec: &RunSpec, outcome: Outcome, observer: &mut dyn Observer) -> Re
         senders: flows.iter().flatten().map(|flow| flow.counters().clone()).collect(),
         events: logs().map(|clocked| clocked.log.len()).sum(),
     };
+    let (base_rtt, duration) = (spec.path.base_rtt(), spec.duration());
+    let mut directions = [data.lateness, ack.lateness];
     let mut lateness = Lateness::default();
-    lateness.merge(&data.lateness);
-    lateness.merge(&ack.lateness);
-    let lateness_us = lateness.report(spec.path.base_rtt(), spec.duration());
+    directions.iter().for_each(|direction| lateness.merge(direction));
+    let lateness_us = lateness.report(base_rtt, duration);
     let refused = data.refused + ack.refused;
     let invalid = if refused > 0 {
         let why = data.refusal.or(ack.refusal).unwrap_or_default();
@@ -351,18 +357,29 @@ fn tell_all(spec: &RunSpec, outcome: Outcome, observer: &mut dyn Observer) -> Re
         let [sender, receiver] = flows[end.flow - 1].as_ref().map_or([None; 2], FlowReport::punctuality);
         end.late = if end.side == "sender" { sender } else { receiver };
     }
-    let bound = bound(spec.path.base_rtt());
+    let [of_data, of_ack] = &mut directions;
+    let worst = (1..=spec.flows.len()).fold(EndError::default(), |worst, flow| {
+        let of_flow = ends.iter().filter(|end| end.flow == flow).map(EndReport::error);
+        worst.max(of_flow.fold(EndError::default(), EndError::and))
+    });
+    let lateness_error = LatenessError::none(base_rtt)
+        .with_path([of_data, of_ack], &lateness_us, duration)
+        .with_ends(worst, ends_latest, duration);
+    let cause = lateness_us
+        .remark()
+        .or_else(|| ends_latest.and_then(|latest| stalled(latest, base_rtt)))
+        .or_else(|| {
+            let late = ends.iter().filter_map(|end| {
+                let remark = end.remark(&spec.flows[end.flow - 1].scheme, bound(base_rtt))?;
+                Some((end.wait_p99_us, remark))
+            });
+            late.max_by_key(|&(wait_us, _)| wait_us).map(|(_, remark)| remark)
+        });
+    let Verdict { degraded, remark } = lateness_error.verdict(cause);
     let emulation = EmulationReport {
-        degraded: lateness_us
-            .degraded()
-            .or_else(|| ends_latest.and_then(|latest| stalled(latest, spec.path.base_rtt())))
-            .or_else(|| {
-                let starved = ends.iter().filter_map(|end| {
-                    let reason = end.degraded(&spec.flows[end.flow - 1].scheme, bound)?;
-                    Some((end.wait_p99_us, reason))
-                });
-                starved.max_by_key(|&(wait_us, _)| wait_us).map(|(_, reason)| reason)
-            }),
+        lateness_error,
+        degraded,
+        remark,
         ends_latest_us: ends_latest.map(|latest| (latest.as_ns() / 1000) as i64),
         lateness_us,
         real_time: data.real_time && ack.real_time,

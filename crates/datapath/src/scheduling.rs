@@ -1,6 +1,7 @@
 //! How long the ends of flows waited for a processor, by the kernel's own count of each task (`schedstat`: Linux v6.12,
 //! `Documentation/scheduler/sched-stats.rst`), and what is done about a program that leaves no processor to others.
 
+use crate::lateness_error::EndError;
 use endpoint::{Punctuality, set_punctual};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,7 +26,7 @@ const RESTS: f64 = 0.5;
 const HUNGRY: f64 = 0.9;
 /// ... and was starved if more than this share of that was waiting.
 const STARVED: f64 = 0.25;
-/// Share of the time in which an end may be starved before its run counts as degraded.
+/// Share of the time in which an end may be starved before its run tells of it.
 const STARVED_SHARE: f64 = 0.05;
 
 /// What an end of a flow had of the processors.
@@ -41,10 +42,14 @@ pub struct EndReport {
     pub ran_s: f64,
     /// Time in which a task of it could have run and had no processor, s.
     pub waited_s: f64,
+    /// Mean wait for a processor, us.
+    pub wait_mean_us: f64,
     /// 99th percentile of the wait for a processor, us: waits count as the mean of those of a task in 0.1 s.
     pub wait_p99_us: u64,
     /// Time in which a task of it always wanted to run and waited for over a quarter of it, s.
     pub starved_s: f64,
+    /// The part of that time in which it waited, s.
+    pub starved_wait_s: f64,
     /// Time without real-time priority because it used a processor for itself, or had only just begun, s; of programs only.
     pub lowered_s: f64,
     /// How late the end took datagrams and timers, where it is dumbbell's own.
@@ -52,12 +57,23 @@ pub struct EndReport {
 }
 
 impl EndReport {
-    /// Returns why the run counts as degraded, if it does. An end of dumbbell's own measures how late it is; of others the
-    /// wait for a processor is known. `bound` is for both.
-    pub(crate) fn degraded(&self, scheme: &str, bound: Span) -> Option<String> {
+    /// Returns how far the end makes numbers wrong. An end of dumbbell's own measures how late it is; of others the wait
+    /// for a processor is known.
+    pub(crate) fn error(&self) -> EndError {
+        match &self.late {
+            Some(late) => late.into(),
+            None => EndError {
+                delay_ms: self.wait_mean_us / 1e3,
+                rate: self.starved_wait_s / self.watched_s.max(f64::MIN_POSITIVE),
+            },
+        }
+    }
+
+    /// Returns what the run has to tell of the end, if anything. `bound` is for both kinds of ends.
+    pub(crate) fn remark(&self, scheme: &str, bound: Span) -> Option<String> {
         let who = format!("flow {} ({scheme}) {}", self.flow, self.side);
         if let Some(late) = &self.late {
-            return late.degraded(&who, bound);
+            return late.remark(&who, bound);
         }
         let bound_us = bound.as_ns() / 1000;
         let share = self.starved_s / self.watched_s;
@@ -71,6 +87,12 @@ impl EndReport {
             let (share, bound) = (100.0 * share, 100.0 * STARVED_SHARE);
             format!("{who} had too little of a processor for {share:.0} % of the time, bound {bound:.0} %")
         })
+    }
+}
+
+impl From<&Punctuality> for EndError {
+    fn from(late: &Punctuality) -> Self {
+        Self { delay_ms: late.mean_us as f64 / 1e3, rate: 0.0 }
     }
 }
 
@@ -125,6 +147,7 @@ pub(crate) struct Watched {
     total: Times,
     seen: Duration,
     starved: Duration,
+    starved_wait: Duration,
     lowered_for: Duration,
 }
 
@@ -147,6 +170,7 @@ impl Watched {
             total: Times::default(),
             seen: Duration::ZERO,
             starved: Duration::ZERO,
+            starved_wait: Duration::ZERO,
             lowered_for: Duration::ZERO,
         };
         watched.search();
@@ -171,14 +195,16 @@ impl Watched {
         let window_ns = window.as_nanos() as f64;
         let before = std::mem::take(&mut self.tasks);
         self.tasks = self.tasks_now().collect();
-        let (mut sum, mut starved) = (Times::default(), false);
+        let (mut sum, mut starved_ns) = (Times::default(), 0);
         for (task, times) in &self.tasks {
             let Times { ran_ns, waited_ns, turns } =
                 times.since(before.get(task).copied().unwrap_or_default());
             sum.ran_ns += ran_ns;
             sum.waited_ns += waited_ns;
             let wanted = (ran_ns + waited_ns) as f64;
-            starved |= wanted > HUNGRY * window_ns && waited_ns as f64 > STARVED * wanted;
+            if wanted > HUNGRY * window_ns && waited_ns as f64 > STARVED * wanted {
+                starved_ns = starved_ns.max(waited_ns);
+            }
             if counts && turns > 0 {
                 *self.waits.entry(waited_ns / turns / 1000).or_default() += turns;
             }
@@ -187,7 +213,8 @@ impl Watched {
             self.total.ran_ns += sum.ran_ns;
             self.total.waited_ns += sum.waited_ns;
             self.seen += window;
-            self.starved += if starved { window } else { Duration::ZERO };
+            self.starved += if starved_ns > 0 { window } else { Duration::ZERO };
+            self.starved_wait += Duration::from_nanos(starved_ns);
             self.lowered_for += if self.lowered { window } else { Duration::ZERO };
         }
         self.steer(sum.ran_ns as f64 / window_ns, (sum.ran_ns + sum.waited_ns) as f64 / window_ns);
@@ -249,8 +276,10 @@ impl Watched {
             watched_s: self.seen.as_secs_f64(),
             ran_s: seconds(self.total.ran_ns),
             waited_s: seconds(self.total.waited_ns),
+            wait_mean_us: self.total.waited_ns as f64 / 1e3 / turns as f64,
             wait_p99_us: p99.map_or(0, |(&wait, _)| wait),
             starved_s: self.starved.as_secs_f64(),
+            starved_wait_s: self.starved_wait.as_secs_f64(),
             lowered_s: self.lowered_for.as_secs_f64(),
             late: None,
         })
@@ -292,33 +321,37 @@ mod tests {
             watched_s,
             ran_s,
             waited_s,
+            wait_mean_us: 100.0,
             wait_p99_us,
             starved_s,
+            starved_wait_s: starved_s / 2.0,
             lowered_s: 0.0,
             late: None,
         }
     }
 
     #[test]
-    fn an_end_that_waits_long_or_gets_too_little_degrades_its_run() {
-        assert_eq!(end(1000, 0.5).degraded("quic", Span::from_ms(1)), None);
-        let late = end(1500, 0.0).degraded("quic", Span::from_ms(1)).unwrap();
+    fn an_end_that_waits_long_or_gets_too_little_is_told_with_its_error() {
+        assert_eq!(end(1000, 0.5).remark("quic", Span::from_ms(1)), None);
+        let late = end(1500, 0.0).remark("quic", Span::from_ms(1)).unwrap();
         assert_eq!(
             late,
             "flow 2 (quic) sender waited for a processor: p99 1.50 ms above the bound of 1.00 ms"
         );
-        let starved = end(900, 2.0).degraded("quic", Span::from_ms(1)).unwrap();
+        let starved = end(900, 2.0).remark("quic", Span::from_ms(1)).unwrap();
         assert_eq!(
             starved,
             "flow 2 (quic) sender had too little of a processor for 20 % of the time, bound 5 %"
         );
+        let error = end(900, 2.0).error();
+        assert_eq!((error.delay_ms, error.rate), (0.1, 0.1), "it waited in half of the 2 s of 10");
     }
 
     #[test]
     fn an_end_that_was_never_late_is_good_however_busy_the_processors_were() {
         let late = |p99_us| {
-            let late = Some(Punctuality { events: 1000, p50_us: 20, p99_us, max_us: 90_000 });
-            EndReport { late, ..end(5000, 9.0) }.degraded("cubic", Span::from_ms(1))
+            let late = Some(Punctuality { events: 1000, mean_us: 30, p50_us: 20, p99_us, max_us: 90_000 });
+            EndReport { late, ..end(5000, 9.0) }.remark("cubic", Span::from_ms(1))
         };
         assert_eq!(late(90), None);
         assert!(late(1200).unwrap().starts_with("flow 2 (cubic) sender was late: p99 1.20 ms"));

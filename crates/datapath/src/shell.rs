@@ -8,6 +8,7 @@ use crate::emulation::{
 use crate::enclosure::{Enclosure, Inherits};
 use crate::inspect::Reading;
 use crate::lateness::Lateness;
+use crate::lateness_error::{LatenessError, Verdict};
 use crate::live::{LiveFile, Publisher};
 use crate::owner::clean_up;
 use crate::tun::TunConfig;
@@ -98,7 +99,7 @@ pub fn run_shell(spec: &ShellSpec) -> Result<i32, Error> {
     let traffic =
         Traffic { data: Reading::Foreign, ack: Reading::Acks, readable_ranges: None, extra: Span::ZERO };
     let pairs = [pair];
-    let (status, directions) = thread::scope(|scope| {
+    let (status, mut directions) = thread::scope(|scope| {
         let directions = start_directions(scope, work, &pairs, &[traffic]);
         let status = directions
             .as_ref()
@@ -109,7 +110,7 @@ pub fn run_shell(spec: &ShellSpec) -> Result<i32, Error> {
         Ok::<_, Error>((status?, directions))
     })?;
     if !spec.quiet {
-        summarize(&directions, &spec.path, work.session.clock.now() - Time::ZERO);
+        summarize(&mut directions, &spec.path, work.session.clock.now() - Time::ZERO);
     }
     if let Some(mut writer) = writer {
         merged(directions.iter().map(|direction| ClockedLog::from(&direction.log)))
@@ -279,12 +280,19 @@ impl Counts {
 }
 
 /// What happened in all.
-fn summarize(directions: &[DirectionReport; 2], path: &PathSpec, lasted: Span) {
+fn summarize(directions: &mut [DirectionReport; 2], path: &PathSpec, lasted: Span) {
     let mut lateness = Lateness::default();
-    for direction in directions {
+    for direction in &*directions {
         lateness.merge(&direction.lateness);
     }
     let report = lateness.report(path.base_rtt(), lasted);
+    let error = LatenessError::none(path.base_rtt()).with_path(
+        directions.each_mut().map(|direction| &mut direction.lateness),
+        &report,
+        lasted,
+    );
+    let Verdict { degraded, remark } = error.verdict(report.remark());
+    let degraded = degraded.map(|reason| format!("; degraded: {reason}"));
     if report.packets == 0 {
         tell_line("no packet has passed");
         return;
@@ -295,7 +303,7 @@ fn summarize(directions: &[DirectionReport; 2], path: &PathSpec, lasted: Span) {
         report.p50,
         report.p99,
         report.max,
-        report.degraded().map_or_else(String::new, |reason| format!("; degraded: {reason}")),
+        degraded.or_else(|| Some(format!("; {}", remark?))).unwrap_or_default(),
     ));
     if std::io::stderr().is_terminal() {
         let _ended = writeln!(std::io::stderr());

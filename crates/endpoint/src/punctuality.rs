@@ -10,6 +10,8 @@ use units::{Span, Time};
 pub struct Punctuality {
     /// Datagrams and timers.
     pub events: u64,
+    /// Mean, us.
+    pub mean_us: u64,
     /// Median, us.
     pub p50_us: u64,
     /// 99th percentile, us.
@@ -19,8 +21,8 @@ pub struct Punctuality {
 }
 
 impl Punctuality {
-    /// Returns why a run counts as degraded whose end `who` was late by this, if the 99th percentile exceeds `bound`.
-    pub fn degraded(&self, who: &str, bound: Span) -> Option<String> {
+    /// Returns what a run has to tell whose end `who` was late by this, if the 99th percentile exceeds `bound`.
+    pub fn remark(&self, who: &str, bound: Span) -> Option<String> {
         let bound_us = bound.as_ns() / 1000;
         let ms = |us: u64| us as f64 / 1e3;
         (self.p99_us > bound_us).then(|| {
@@ -48,8 +50,15 @@ impl Delays {
     /// Returns the distribution.
     pub fn report(&mut self) -> Punctuality {
         let events = self.0.count();
+        let mean_us = self.0.summary().map_or(0, |summary| summary.mean_us.max(0.0).round() as u64);
         let mut percentile = |percent: f64| self.0.percentile_us(percent).unwrap_or(0).unsigned_abs();
-        Punctuality { events, p50_us: percentile(50.0), p99_us: percentile(99.0), max_us: percentile(100.0) }
+        Punctuality {
+            events,
+            mean_us,
+            p50_us: percentile(50.0),
+            p99_us: percentile(99.0),
+            max_us: percentile(100.0),
+        }
     }
 }
 
@@ -67,10 +76,10 @@ mod tests {
             delays.report()
         };
         let (seldom, often) = (late(5), late(50));
-        assert_eq!(seldom, Punctuality { events: 1000, p50_us: 20, p99_us: 20, max_us: 5000 });
-        assert_eq!(seldom.degraded("flow 1 (bbr) sender", Span::from_ms(1)), None);
+        assert_eq!(seldom, Punctuality { events: 1000, mean_us: 45, p50_us: 20, p99_us: 20, max_us: 5000 });
+        assert_eq!(seldom.remark("flow 1 (bbr) sender", Span::from_ms(1)), None);
         assert_eq!(
-            often.degraded("flow 1 (bbr) sender", Span::from_ms(1)).unwrap(),
+            often.remark("flow 1 (bbr) sender", Span::from_ms(1)).unwrap(),
             "flow 1 (bbr) sender was late: p99 5.00 ms above the bound of 1.00 ms (median 0.020 ms)"
         );
         assert_eq!(Delays::default().report(), Punctuality::default());

@@ -154,6 +154,8 @@ struct Between {
     invalid: Option<String>,
     /// Why its times are not those of the network alone, if so.
     degraded: Option<String>,
+    /// How late an end or a tunnel was, where the numbers are good all the same.
+    remark: Option<String>,
     /// What the programs of the run did.
     programs: Vec<ProgramReport>,
 }
@@ -197,12 +199,22 @@ pub(crate) fn join_sides(
             channel,
             invalid,
             degraded,
+            remark,
             programs,
         } = joined;
         let stats = totals.stats(meter)?;
         let ends_latest_us = ends_latest.map(|latest| latest.as_ns() / 1000);
-        let remote =
-            Between { flows, lost_at_ends, ends_latest_us, real_time, channel, invalid, degraded, programs };
+        let remote = Between {
+            flows,
+            lost_at_ends,
+            ends_latest_us,
+            real_time,
+            channel,
+            invalid,
+            degraded,
+            remark,
+            programs,
+        };
         Ok(Report { stats, events: totals.events, clocks, remote })
     });
     serde_json::to_string(&report.map_err(error)?).map_err(error)

@@ -5,6 +5,7 @@ use super::tunnel::TunnelReport;
 use crate::Error;
 use crate::ReportFault;
 use crate::lateness::{bound, stalled};
+use crate::lateness_error::{EndError, LatenessError, Verdict};
 use crate::observer_events::{Delivered, tell_flows};
 use crate::program_flow::ProgramReport;
 use clocks::{Fit, Minima, Point, Reference, fit_minima};
@@ -42,6 +43,8 @@ pub struct Joined {
     pub invalid: Option<String>,
     /// Why its times are not those of the network alone, if so: an end or a tunnel was late.
     pub degraded: Option<String>,
+    /// How late an end or a tunnel was, where the numbers are good all the same.
+    pub remark: Option<String>,
     /// What the programs of the run did.
     pub programs: Vec<ProgramReport>,
 }
@@ -175,7 +178,8 @@ pub fn join(
     let correction = correction(&fit, epochs);
     let JoinedTotals { totals, flows, ends_latest, invalid } =
         tell_all(spec, flows, sends, &correction, observer)?;
-    let degraded = late(spec, &flows, ends_latest, Span::from_ns(rtt_ns.max(0).unsigned_abs()));
+    let Verdict { degraded, remark } =
+        late(spec, &flows, ends_latest, Span::from_ns(rtt_ns.max(0).unsigned_abs()));
     Ok(Joined {
         totals,
         clocks,
@@ -186,19 +190,25 @@ pub fn join(
         channel,
         invalid,
         degraded,
+        remark,
         programs,
     })
 }
 
-/// Returns why a run with this shortest round trip counts as degraded, if a side of it was late, by what it measured of itself.
-fn late(spec: &RunSpec, flows: &[Carried], ends_latest: Option<Span>, rtt: Span) -> Option<String> {
+/// Returns what is said of a run with this shortest round trip, by what each side measured of itself.
+fn late(spec: &RunSpec, flows: &[Carried], ends_latest: Option<Span>, rtt: Span) -> Verdict {
+    let worst = flows.iter().fold(EndError::default(), |worst, carried| {
+        let of_sides = carried.late.iter().flatten().map(EndError::from);
+        worst.max(of_sides.fold(EndError::default(), EndError::and))
+    });
     let each = flows.iter().zip(&spec.flows).enumerate().flat_map(|(index, (carried, flow))| {
         carried.late.iter().zip(["local", "remote"]).filter_map(move |(late, side)| {
             let who = format!("{side}: flow {} ({})", index + 1, flow.scheme);
-            late.as_ref().and_then(|late| late.degraded(&who, bound(rtt)))
+            late.as_ref().and_then(|late| late.remark(&who, bound(rtt)))
         })
     });
-    ends_latest.and_then(|latest| stalled(latest, rtt)).into_iter().chain(each).next()
+    let cause = ends_latest.and_then(|latest| stalled(latest, rtt)).into_iter().chain(each).next();
+    LatenessError::none(rtt).with_ends(worst, ends_latest, spec.duration()).verdict(cause)
 }
 
 /// What the remote log needs to be in local time of the run.
