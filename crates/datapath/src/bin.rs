@@ -20,7 +20,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     spec.validate(Backend::Emulation, &registry)?;
     let mut meter = RunMeter::new(meter_config(&spec, Backend::Emulation));
     let lock = EmulationLock::wait(&|| false, &|_| {})?;
-    let emulated = datapath::run(&spec, &registry, lock, None, &mut meter)?;
+    let emulated = datapath::run(&spec, &registry, lock, None, None, &mut meter)?;
     let stats = emulated.totals.stats(meter)?;
     println!("{}", serde_json::to_string(&stats)?);
     Ok(())

@@ -22,6 +22,7 @@ mod owner;
 mod preflight;
 mod program;
 mod program_flow;
+mod program_qlogs;
 mod program_samples;
 mod pure_acks;
 pub mod remote;

@@ -5,6 +5,7 @@ use crate::emulation::{End, Pair};
 use crate::few::few;
 use crate::flow::{PORT, ends};
 use crate::program::{Launch, Program, describe, is_listening};
+use crate::program_qlogs::{MOST_FILES, QlogFolder, QlogReport};
 use crate::program_samples::{ProgramSample, read_samples};
 use crate::scheduling::EndReport;
 use endpoint::Clock;
@@ -12,6 +13,7 @@ use runs::{FlowEnd, FlowSpec, ProgramSpec, Readiness, RunSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fs;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -26,6 +28,9 @@ const READY_POLL: Duration = Duration::from_millis(20);
 
 /// Maximum number of words of a command, and of lines of output, that another machine reports.
 const MAX_WORDS: usize = 4096;
+/// Tells a program where it may write qlogs, as test suites of QUIC do (draft-ietf-quic-qlog-main-schema-14, section 11).
+const QLOG_VARIABLE: &str = "QLOGDIR";
+const SIDES: [&str; 2] = ["sender", "receiver"];
 
 /// What a program did.
 #[derive(Clone, Debug, JsonSchema, Serialize, Deserialize)]
@@ -42,6 +47,9 @@ pub struct ProgramReport {
     /// Its last output lines.
     #[serde(deserialize_with = "few::<_, _, MAX_WORDS>")]
     pub output: Vec<String>,
+    /// The qlogs that it wrote.
+    #[serde(deserialize_with = "few::<_, _, MOST_FILES>")]
+    pub qlogs: Vec<QlogReport>,
 }
 
 /// The ends of a flow of programs that are on this machine, and where the one is that listens.
@@ -80,21 +88,24 @@ struct Place<'a> {
     commands: [Vec<String>; 2],
     /// Where the sides write samples, if they do.
     samples: [PathBuf; 2],
+    /// Where the sides write qlogs, if they do.
+    qlogs: [PathBuf; 2],
 }
 
 impl Place<'_> {
     /// Starts a side if it is here.
     fn launch(&self, side: FlowEnd, awaited: Option<String>) -> Result<Option<Program>, Error> {
         let Some(end) = self.ends.of(side) else { return Ok(None) };
-        let (words, name) = match side {
-            FlowEnd::Sender => (&self.commands[0], "sender"),
-            FlowEnd::Receiver => (&self.commands[1], "receiver"),
-        };
-        let none = BTreeMap::new();
+        let which = usize::from(side == FlowEnd::Receiver);
+        let (words, name) = (&self.commands[which], SIDES[which]);
+        let folder = &self.qlogs[which];
+        fs::create_dir(folder).map_err(|error| Error::system(format!("{}", folder.display()), error))?;
+        let mut environment = BTreeMap::from([(QLOG_VARIABLE.to_owned(), folder.display().to_string())]);
+        environment.extend(self.flow.program.iter().flat_map(|program| program.environment.clone()));
         let launch = Launch {
             label: format!("flow {} ({}) {name}", self.index + 1, self.flow.scheme),
             words,
-            environment: self.flow.program.as_ref().map_or(&none, |program| &program.environment),
+            environment: &environment,
             namespace: &end.namespace,
             directory: self.directory,
             awaited,
@@ -116,6 +127,8 @@ pub(crate) struct ProgramFlow<'a> {
     second: Option<Program>,
     /// Whether the second side was started, if it is here.
     has_second: bool,
+    /// What both sides have written as qlogs, once that was looked for.
+    qlogs: [Vec<QlogReport>; 2],
     start: Time,
     stop: Time,
 }
@@ -136,9 +149,9 @@ impl<'a> ProgramFlow<'a> {
         let ends = ends(flow, program);
         let (start, stop) = (flow.start(), flow.stop(spec.duration()));
         let length_s = (stop - start).as_secs_f64();
-        let samples =
-            ["sender", "receiver"].map(|side| directory.join(format!("flow-{}-{side}.samples", index + 1)));
-        let values = |samples: &Path| {
+        let named = |suffix| SIDES.map(|side| directory.join(format!("flow-{}-{side}.{suffix}", index + 1)));
+        let (samples, qlogs) = (named("samples"), named("qlogs"));
+        let values = |side: usize| {
             [
                 ("ip", ends.listener.to_string()),
                 ("port", PORT.to_string()),
@@ -146,18 +159,19 @@ impl<'a> ProgramFlow<'a> {
                 ("duration_s", format!("{length_s}")),
                 ("flow", (index + 1).to_string()),
                 ("directory", directory.display().to_string()),
-                ("samples", samples.display().to_string()),
+                ("samples", samples[side].display().to_string()),
+                ("qlog", qlogs[side].display().to_string()),
             ]
         };
-        let words = |words: &[String], samples: &Path| -> Result<Vec<String>, Refusal> {
-            let values = values(samples);
+        let words = |words: &[String], side: usize| -> Result<Vec<String>, Refusal> {
+            let values = values(side);
             words.iter().map(|word| substitute(word, &values)).collect()
         };
-        let commands = [words(&program.sender, &samples[0])?, words(&program.receiver, &samples[1])?];
+        let commands = [words(&program.sender, 0)?, words(&program.receiver, 1)?];
         let readiness = program.readiness()?;
         let awaited = if let Readiness::Output(text) = &readiness { Some(text.clone()) } else { None };
         let programs = 2 * spec.flows.iter().filter(|flow| flow.program.is_some()).count();
-        let place = Place { index, flow, ends, directory, programs, commands, samples };
+        let place = Place { index, flow, ends, directory, programs, commands, samples, qlogs };
         let first = place.launch(program.first, awaited)?;
         Ok(Some(Self {
             spec: program,
@@ -166,6 +180,7 @@ impl<'a> ProgramFlow<'a> {
             readiness,
             second: None,
             has_second: false,
+            qlogs: [Vec::new(), Vec::new()],
             start,
             stop,
             place,
@@ -238,15 +253,23 @@ impl<'a> ProgramFlow<'a> {
         }
     }
 
-    /// What both sides have written about themselves, in time order.
+    /// What both sides have written about themselves, in time order. Their qlogs go to `kept`, the directory of the run's
+    /// files; that of the sender tells the fields that nobody has written as samples.
     ///
     /// # Errors
     /// One line: a line of a file that is no sample.
-    pub(crate) fn samples(&self, clock: Clock) -> Result<Vec<ProgramSample>, Error> {
+    pub(crate) fn samples(&mut self, clock: Clock, kept: Option<&Path>) -> Result<Vec<ProgramSample>, Error> {
         let mut samples = Vec::new();
-        for (file, side) in self.place.samples.iter().zip(["sender", "receiver"]) {
-            let label = format!("flow {} ({}) {side}", self.place.index + 1, self.place.flow.scheme);
+        let place = &self.place;
+        for (file, side) in place.samples.iter().zip(SIDES) {
+            let label = format!("flow {} ({}) {side}", place.index + 1, place.flow.scheme);
             samples.extend(read_samples(file, clock, self.stop).map_err(|error| error.at(label))?);
+        }
+        for (which, side) in SIDES.into_iter().enumerate() {
+            let prefix = format!("flow-{}-{side}", place.index + 1);
+            let folder = QlogFolder { folder: place.qlogs[which].clone(), prefix, kept };
+            let of_sender = (which == 0).then_some(&mut samples);
+            self.qlogs[which] = folder.collect(clock, [self.start, self.stop], of_sender);
         }
         samples.sort_by_key(|sample| sample.at);
         Ok(samples)
@@ -281,14 +304,17 @@ impl<'a> ProgramFlow<'a> {
     /// What both programs did.
     pub(crate) fn reports(&mut self) -> Vec<ProgramReport> {
         let (flow, commands) = (self.place.index + 1, self.place.commands.clone());
+        let qlogs = self.qlogs.clone();
         let reports = self.sides().into_iter().map(|(program, side)| {
             program.finish_output();
+            let which = usize::from(side == SIDES[1]);
             ProgramReport {
                 flow,
                 side: side.to_owned(),
-                command: commands[usize::from(side == "receiver")].clone(),
+                command: commands[which].clone(),
                 ended: program.ended().map(describe),
                 output: program.output(),
+                qlogs: qlogs[which].clone(),
             }
         });
         reports.collect()

@@ -86,17 +86,22 @@ pub(crate) fn read_samples(file: &Path, clock: Clock, end: Time) -> Result<Vec<P
     Ok(samples)
 }
 
-/// Opens what a program left under the name of its file. It may be anything: a pipe would be waited for.
+/// Opens what a program left under the name of its samples.
 fn open(file: &Path) -> std::io::Result<File> {
+    let opened = open_regular(file)?;
+    let bytes = opened.metadata()?.len();
+    if bytes > MAX_BYTES {
+        return Err(std::io::Error::other(format!("{bytes} bytes: allowed are at most {MAX_BYTES}")));
+    }
+    Ok(opened)
+}
+
+/// Opens what a program left under a name. It may be anything: a pipe would be waited for.
+pub(crate) fn open_regular(file: &Path) -> std::io::Result<File> {
     let flags = nix::libc::O_NONBLOCK | nix::libc::O_NOFOLLOW;
     let opened = OpenOptions::new().read(true).custom_flags(flags).open(file)?;
-    let found = opened.metadata()?;
-    if !found.is_file() {
+    if !opened.metadata()?.is_file() {
         return Err(std::io::Error::other("is no plain file"));
-    }
-    if found.len() > MAX_BYTES {
-        let text = format!("{} bytes: allowed are at most {MAX_BYTES}", found.len());
-        return Err(std::io::Error::other(text));
     }
     Ok(opened)
 }

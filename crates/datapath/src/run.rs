@@ -70,7 +70,8 @@ pub struct Emulated {
 }
 
 /// Runs `spec` with real packets and controllers of `registry` while this process holds `lock`. Once the run is over,
-/// `observer` is told what happened; meanwhile it is asked whether to give up, and `live` shows how the run goes.
+/// `observer` is told what happened; meanwhile it is asked whether to give up, and `live` shows how the run goes. What the
+/// programs write as qlogs goes to `kept`, the directory of the run's files.
 ///
 /// # Errors
 /// One line: what is wrong with the specification, what this machine does not permit, which program failed and what it
@@ -80,6 +81,7 @@ pub fn run(
     registry: &Registry,
     lock: EmulationLock,
     live: Option<&LiveFile>,
+    kept: Option<&Path>,
     observer: &mut dyn Observer,
 ) -> Result<Emulated, Error> {
     spec.validate(Backend::Emulation, registry)?;
@@ -91,7 +93,7 @@ pub fn run(
     let owner = Owner::next();
     let scratch = Scratch::create(owner.mark_text())?;
     tracing::info!(flows = spec.flows.len(), seed = spec.seed, scratch = %scratch.path().display(), "emulation begins");
-    let outcome = carry_out(Planned { spec, registry, live }, scratch.path(), &stop);
+    let outcome = carry_out(Planned { spec, registry, live, kept }, scratch.path(), &stop);
     // Also what follows would disturb the next run.
     let told = outcome.and_then(|outcome| tell_all(spec, outcome, observer));
     drop(lock);
@@ -105,6 +107,7 @@ struct Planned<'a> {
     spec: &'a RunSpec,
     registry: &'a Registry,
     live: Option<&'a LiveFile>,
+    kept: Option<&'a Path>,
 }
 
 /// What the threads of a run leave behind.
@@ -170,7 +173,9 @@ fn with_pairs(
     programs.iter_mut().flatten().for_each(ProgramFlow::end);
     let mut outcome = outcome?;
     for program in &mut programs {
-        outcome.samples.push(program.as_ref().map_or(Ok(Vec::new()), |program| program.samples(clock))?);
+        outcome
+            .samples
+            .push(program.as_mut().map_or(Ok(Vec::new()), |program| program.samples(clock, planned.kept))?);
         outcome.objections.extend(program.as_mut().and_then(ProgramFlow::objection));
         outcome.ends.extend(program.iter_mut().flat_map(ProgramFlow::ends));
         outcome.programs.extend(program.iter_mut().flat_map(ProgramFlow::reports));
@@ -180,7 +185,7 @@ fn with_pairs(
 }
 
 fn with_programs(
-    Planned { spec, registry, live }: Planned<'_>,
+    Planned { spec, registry, live, .. }: Planned<'_>,
     pairs: &[Pair],
     sockets: Vec<Sockets>,
     traffic: &[Traffic],

@@ -57,7 +57,7 @@ pub(crate) struct KernelTime {
 }
 
 /// How far the wall clock is ahead of `CLOCK_MONOTONIC`, ns.
-pub(crate) fn wall_clock_ahead_ns() -> i64 {
+pub fn wall_clock_ahead_ns() -> i64 {
     read(ClockId::CLOCK_REALTIME) as i64 - read(ClockId::CLOCK_MONOTONIC) as i64
 }
 

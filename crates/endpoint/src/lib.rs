@@ -37,7 +37,7 @@ mod udp_sender;
 mod urgency;
 
 pub use board::{Board, Meter, Reading, Shown};
-pub use clock::{Clock, Correction, Stretch, monotonic_ns};
+pub use clock::{Clock, Correction, Stretch, monotonic_ns, wall_clock_ahead_ns};
 pub use codec::{DataFields, IP_UDP_BYTES, data_fields, decode_ack};
 pub use distortion::{Distortion, distort};
 pub use envelope::{ENVELOPE_BYTES, Opened, close_envelope, open_envelope};

@@ -61,8 +61,14 @@ pub(crate) fn emulate(
             python.tell(&waits, (false,));
         }
         let mut observers = (meter, recorder, interrupted);
-        let Emulated { totals, emulation } =
-            datapath::run(&spec, &loaded.registry, lock, live.as_ref(), &mut observers)?;
+        let Emulated { totals, emulation } = datapath::run(
+            &spec,
+            &loaded.registry,
+            lock,
+            live.as_ref(),
+            directory.as_deref(),
+            &mut observers,
+        )?;
         let (meter, recorder, _) = observers;
         recorder.finish()?;
         let stats = totals.stats(meter)?;

@@ -435,7 +435,7 @@ impl<'a> Work<'a> {
         for ((half, program), socket) in report.flows.iter_mut().zip(&mut programs).zip(&watched) {
             half.dropped = dropped_at(socket);
             if let Some(program) = program {
-                half.samples = program.samples(clock)?;
+                half.samples = program.samples(clock, None)?;
                 half.objection = program.objection();
                 report.programs.extend(program.reports());
                 half.silence = Some(program.silence());

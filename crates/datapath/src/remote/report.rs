@@ -125,6 +125,7 @@ mod tests {
             command: Vec::new(),
             ended: None,
             output: words,
+            qlogs: Vec::new(),
         }];
         let error = SideReport::from_bytes(&long.to_bytes().unwrap(), ANY).unwrap_err().to_string();
         assert!(error.contains("expected at most 4096 entries"), "{error}");

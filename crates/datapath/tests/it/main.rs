@@ -42,7 +42,7 @@ fn record(
     let meter = RunMeter::new(meter_config(spec, Backend::Emulation));
     let mut observers = (meter, Recorder::create(directory, spec)?);
     let lock = EmulationLock::wait(&|| false, &|_| {})?;
-    let emulated = datapath::run(spec, &Registry::builtin(), lock, None, &mut observers)?;
+    let emulated = datapath::run(spec, &Registry::builtin(), lock, None, None, &mut observers)?;
     let (meter, recorder) = observers;
     recorder.finish()?;
     let stats = emulated.totals.stats(meter)?;

@@ -11,6 +11,8 @@ pub(super) struct Dialect {
     pub(super) is_delta: bool,
     /// Milliseconds per unit of time.
     pub(super) ms: f64,
+    /// Time that the times of the trace count from, in units; zero if the trace tells none.
+    reference: f64,
     /// Time of the first event, in units.
     first: Option<f64>,
     last: f64,
@@ -57,7 +59,13 @@ impl Dialect {
             Some("us") => 1e-3,
             Some(other) => return Err(format!("time_units = `{other}`: allowed are ms, us")),
         };
-        Ok(Self { columns, is_delta, ms, first: None, last: 0.0 })
+        let reference = common("reference_time").and_then(number).unwrap_or(0.0);
+        Ok(Self { columns, is_delta, ms, reference, first: None, last: 0.0 })
+    }
+
+    /// Returns when the first event was, by the clock of the trace, ns; 0 before there is one.
+    pub(super) fn first_ns(&self) -> u64 {
+        self.first.map_or(0, |first| ((self.reference + first) * self.ms * 1e6).round() as u64)
     }
 
     /// The event in `value`; none for the empty one that some stacks end their list with.
@@ -154,6 +162,27 @@ mod tests {
             dialect.read(&value).unwrap().unwrap().time_ns
         };
         times.iter().map(read).collect()
+    }
+
+    #[test]
+    fn the_first_event_was_at_the_time_of_the_traces_own_clock() {
+        let first = |info: Value, time: f64| {
+            let Value::Object(info) = info else { panic!("an object") };
+            let mut dialect = Dialect::of(&info).unwrap();
+            assert_eq!(dialect.first_ns(), 0);
+            for time in [time, time + 5.0] {
+                dialect.read(&json!({"time": time, "name": "a:b", "data": {}})).unwrap();
+            }
+            dialect.first_ns()
+        };
+        // aioquic: the wall clock, without a word about it.
+        assert_eq!(first(json!({}), 1_553_986_553_572.0), 1_553_986_553_572_000_000);
+        let relative = json!({"common_fields": {"reference_time": "1553986553570"}});
+        assert_eq!(first(relative, 2.0), 1_553_986_553_572_000_000);
+        let of_another_clock =
+            json!({"common_fields": {"reference_time": {"clock_type": "monotonic", "epoch": "unknown"}}});
+        assert_eq!(first(of_another_clock, 2.0), 2_000_000);
+        assert_eq!(first(json!({"configuration": {"time_units": "us"}}), 7.0), 7_000);
     }
 
     #[test]

@@ -52,6 +52,8 @@ pub struct ImportedTrace {
     pub vantage_point: Option<String>,
     /// Reports of the sender's state.
     pub metrics: u64,
+    /// When the first event was, by the clock of the trace, ns.
+    pub first_ns: u64,
     /// Time from the first event to the last, ns.
     pub last_ns: u64,
     /// What a reader of its numbers has to know: damage, and what is left out.
@@ -171,7 +173,7 @@ fn import_trace(
     }
     import.packets.finish()?;
     import.samples.finish()?;
-    Ok(ImportedTrace { notes, ..import.found })
+    Ok(ImportedTrace { first_ns: dialect.first_ns(), notes, ..import.found })
 }
 
 /// Events that are left out: how many have each problem, and where the first of them is.
