@@ -22,6 +22,12 @@ from .api.convert import (
     import_ss as import_ss,
     pantheon_sets as pantheon_sets,
 )
+from .api.costing import (
+    ControllerCost as ControllerCost,
+    CostComparison as CostComparison,
+    controller_cost as controller_cost,
+    cost_beside as cost_beside,
+)
 from .api.emulating import emulate as emulate
 from .api.kernel_controllers import (
     KernelController as KernelController,
@@ -53,9 +59,7 @@ from .api.remote_check import check_remote as check_remote
 from .api.reproducing import Reproduction as Reproduction, reproduce as reproduce
 from .api.run_arguments import Budget as Budget, Campaign as Campaign, Remote as Remote
 from .api.running import (
-    ControllerCost as ControllerCost,
     Interrupted as Interrupted,
-    controller_cost as controller_cost,
     run as run,
     simulate as simulate,
     simulate_async as simulate_async,

@@ -197,6 +197,9 @@ def simulate(specification: str, directory: str | None = None, watch: Watch | No
 def controller_cost(specification: str) -> str:
     """Measures what the controller of the first flow of a run costs; returns the figures as JSON."""
 
+def controllers_beside(candidate: str, baseline: str) -> str:
+    """Measures the controllers of the first flows of two runs in turn; returns what each cost in blocks as JSON."""
+
 def describe_script(text: str) -> str:
     """Reads a script; returns what it drives, its title, its controller and the parameters of that as JSON."""
 

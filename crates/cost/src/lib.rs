@@ -1,17 +1,21 @@
 //! What controllers cost. A flow runs once in a small closed loop; what its controller was told is then told to fresh instances
-//! again and again. The fastest repetition counts, so that other work on the machine does not, less the same with a controller
-//! that does nothing. Each call is also timed by itself: most of those of a learned controller do little, and some decide.
+//! again and again. The cheapest repetition counts, in time of the processor, so that other work on the machine does not, less
+//! the same with a controller that does nothing. Each call is also timed by itself: most of those of a learned controller do little, and some decide.
 //!
 //! It reads the wall clock, which the crates that it measures do not, and no file.
 
+mod beside;
 mod closed_loop;
 mod error;
+mod meter;
 mod tape;
 
+pub use beside::beside;
 pub use error::Error;
 pub use tape::{Recording, Shared, Tape, open};
 
 use congestion::{Controller, Entry, Parameters, ReceiverHalf, Start};
+use meter::Meter;
 use runs::FlowSpec;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -59,6 +63,47 @@ impl Scheme {
     }
 }
 
+/// What a scheme's controller and its receiver-side half were told in a run.
+struct Recorded {
+    scheme: Scheme,
+    tape: Shared<Tape>,
+    half_tape: Shared<HalfTape>,
+    throughput_mbps: f64,
+}
+
+impl Recorded {
+    /// Runs the controller that `entry` builds for `flow`, whose files are read.
+    fn of(flow: &FlowSpec, entry: Entry) -> Result<Self, Error> {
+        let scheme = Scheme::of(flow, entry)?;
+        let (tape, half_tape) = (Shared::<Tape>::default(), Shared::<HalfTape>::default());
+        let (start, end) = (scheme.start.now, Time::from_secs_f64(DURATION_S));
+        let controller = Box::new(Recording::new(scheme.controller(), &tape));
+        let payload_bytes = scheme.config.payload_bytes;
+        let application = Application::new(flow.application.clone(), start, payload_bytes, SEED);
+        let mut sender = Sender::new(&scheme.config, controller, application, start, end);
+        let half = scheme.half().map(|half| Box::new(RecordingHalf::new(half, &half_tape)) as Box<_>);
+        let mut receiver = Receiver::new(&scheme.config, half);
+        let outcome = closed_loop::run(&mut sender, &mut receiver, end);
+        if open(&tape).acks() == 0 {
+            return Err(Error::NoAck { scheme: flow.scheme.clone(), duration_s: DURATION_S });
+        }
+        let throughput_mbps = outcome.payload_bytes as f64 * 8.0 / DURATION_S / 1e6;
+        let recorded = Self { scheme, tape, half_tape, throughput_mbps };
+        recorded.require_same(flow)?;
+        Ok(recorded)
+    }
+
+    /// Refuses a controller that does not do the same when it is told the same.
+    fn require_same(&self, flow: &FlowSpec) -> Result<(), Error> {
+        let (tape, mut replayed) = (open(&self.tape), self.scheme.controller());
+        tape.tell(replayed.as_mut(), || ());
+        if tape.last_control() != Some(replayed.control()) {
+            return Err(Error::Diverged { scheme: flow.scheme.clone() });
+        }
+        Ok(())
+    }
+}
+
 /// Measures the controller that `entry` builds for `flow`, whose files are read: nanoseconds for each ACK and packet, with
 /// how many there were in the run that was recorded; of a receiver-side half the same; and calls that decide.
 ///
@@ -66,33 +111,16 @@ impl Scheme {
 /// One line: a value that is not allowed, a run without ACKs, or a controller that does not do the same when it is told the
 /// same.
 pub fn measure(flow: &FlowSpec, entry: Entry) -> Result<Value, Error> {
-    let scheme = Scheme::of(flow, entry)?;
-    let (tape, half_tape) = (Shared::<Tape>::default(), Shared::<HalfTape>::default());
-    let (start, end) = (scheme.start.now, Time::from_secs_f64(DURATION_S));
-    let controller = Box::new(Recording::new(scheme.controller(), &tape));
-    let payload_bytes = scheme.config.payload_bytes;
-    let application = Application::new(flow.application.clone(), start, payload_bytes, SEED);
-    let mut sender = Sender::new(&scheme.config, controller, application, start, end);
-    let half = scheme.half().map(|half| Box::new(RecordingHalf::new(half, &half_tape)) as Box<_>);
-    let mut receiver = Receiver::new(&scheme.config, half);
-    let outcome = closed_loop::run(&mut sender, &mut receiver, end);
-
+    let Recorded { scheme, tape, half_tape, throughput_mbps } = Recorded::of(flow, entry)?;
     let tape = open(&tape);
-    if tape.acks() == 0 {
-        return Err(Error::NoAck { scheme: flow.scheme.clone(), duration_s: DURATION_S });
-    }
-    let busy = fastest(|| tape.replay(scheme.controller().as_mut()));
-    let idle = fastest(|| tape.replay(&mut Idle));
-    let mut replayed = scheme.controller();
-    tape.replay(replayed.as_mut());
-    if tape.last_control() != Some(replayed.control()) {
-        return Err(Error::Diverged { scheme: flow.scheme.clone() });
-    }
+    let mut meter = Meter::new();
+    let busy = fastest(|| tape.replay(scheme.controller().as_mut(), &mut meter).time);
+    let idle = fastest(|| tape.replay(&mut Idle, &mut meter).time);
     Ok(json!({
         "scheme": flow.scheme,
         "controller": flow.controller,
         "duration_s": DURATION_S,
-        "throughput_mbps": outcome.payload_bytes as f64 * 8.0 / DURATION_S / 1e6,
+        "throughput_mbps": throughput_mbps,
         "packets": tape.packets_sent(),
         "acks": tape.acks(),
         "ns_per_ack": nanoseconds(busy, idle, tape.acks()),

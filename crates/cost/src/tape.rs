@@ -1,5 +1,6 @@
 //! What a controller and a receiver-side half were told in a run, and the same told to fresh ones.
 
+use crate::meter::{Meter, Spent};
 use congestion::{
     Ack, AckedPacket, Arrived, Control, Controller, Ecn, FieldSink, Frame, Loss, Message, ReceiverHalf, Sent,
     Timeout,
@@ -68,11 +69,9 @@ impl Tape {
         self.last_control
     }
 
-    /// Makes every recorded call of `controller`, and says how long that took.
-    pub(crate) fn replay(&self, controller: &mut dyn Controller) -> Duration {
-        let start = now();
-        self.tell(controller, || ());
-        start.elapsed()
+    /// Makes every recorded call of `controller`, and says what that took.
+    pub(crate) fn replay(&self, controller: &mut dyn Controller, meter: &mut Meter) -> Spent {
+        meter.of(|| self.tell(controller, || ()))
     }
 
     /// Makes every recorded call of `controller`, and appends how long each took, ns.

@@ -28,7 +28,7 @@ const READY_POLL: Duration = Duration::from_millis(20);
 
 /// Maximum number of words of a command, and of lines of output, that another machine reports.
 const MAX_WORDS: usize = 4096;
-/// Tells a program where it may write qlogs, as test suites of QUIC do (draft-ietf-quic-qlog-main-schema-14, section 11).
+/// Tells a program where it may write qlogs, as the interop runner of QUIC stacks does.
 const QLOG_VARIABLE: &str = "QLOGDIR";
 const SIDES: [&str; 2] = ["sender", "receiver"];
 

@@ -88,8 +88,8 @@ mod _core {
     use crate::remote::{RemoteEndpoint, clock_ns, clock_offset, distort_clock, join_sides, round_trips};
     #[pymodule_export]
     use crate::run::{
-        check_path, check_run, controller_cost, describe_path, opportunities, parse_trace, simulate,
-        simulate_in_memory,
+        check_path, check_run, controller_cost, controllers_beside, describe_path, opportunities,
+        parse_trace, simulate, simulate_in_memory,
     };
     #[pymodule_export]
     use crate::scripts::{describe_script, record_script, run_script};

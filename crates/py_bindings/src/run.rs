@@ -120,6 +120,23 @@ pub(crate) fn controller_cost(py: Python<'_>, specification: &str) -> PyResult<S
     serde_json::to_string(&figures).map_err(error)
 }
 
+/// Measures the controllers of the first flows of two runs in turn, whatever their paths: figures as JSON.
+#[pyfunction]
+pub(crate) fn controllers_beside(py: Python<'_>, candidate: &str, baseline: &str) -> PyResult<String> {
+    let (mut candidate, mut baseline) = (parse(candidate)?, parse(baseline)?);
+    let loaded = [Loaded::for_run(py, &mut candidate)?, Loaded::for_run(py, &mut baseline)?];
+    let first = |spec: &RunSpec, loaded: &Loaded| {
+        let flow = spec.flows.first().cloned().ok_or_else(|| error("flows: there is none"))?;
+        let entry = loaded.registry.find(&flow.controller_name()).map_err(error)?.clone();
+        Ok::<_, PyErr>((flow, entry))
+    };
+    let (one, other) = (first(&candidate, &loaded[0])?, first(&baseline, &loaded[1])?);
+    let measured = || Ok(cost::beside((&one.0, one.1.clone()), (&other.0, other.1.clone()))?);
+    // What went wrong in a plug-in is the reason, whichever it was.
+    let figures = interruptible(py, &loaded[0], |_| loaded[1].outcome(measured()))?;
+    serde_json::to_string(&figures).map_err(error)
+}
+
 /// What a run in memory leaves behind: statistics as JSON, the packet log, and the samples of flows and of links.
 type InMemory = (String, Option<Table>, Table, Table);
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
@@ -300,34 +299,6 @@ def simulate(specification: Mapping[str, Any], watch: Watch | None = None, trust
     )
 
 
-@dataclass(frozen=True)
-class ControllerCost:
-    """What a scheme's controller costs: the fastest of 20 repetitions of all that it was told in a run of 20 s."""
-
-    scheme: str
-    ns_per_ack: float
-    """All of its calls, spread over the ACKs, ns."""
-    acks: int
-    """ACKs of the run that was recorded: 100 Mbit/s, 40 ms, a little loss."""
-    throughput_mbps: float
-    """What it carried in that run, Mbit/s."""
-
-
-def controller_cost(scheme: str | Scheme) -> ControllerCost:
-    """Measure what a simulated scheme's controller costs for each ACK: built in, a library or a class.
-
-    What it is told in a run is told to fresh instances again; beside busy programs it comes out dearer.
-
-    Raises:
-        dumbbell.Error: it has no controller that is simulated, or does not do the same when it is told the same.
-    """
-    made = specification(scheme, duration=20.0, log="none", settings={"host_jitter_us": 0})
-    figures = isolated.cost(json.dumps(made), _plugins(made) or ["dumbbell"])
-    return ControllerCost(
-        str(figures["scheme"]), float(figures["ns_per_ack"]), int(figures["acks"]), float(figures["throughput_mbps"])
-    )
-
-
 async def simulate_async(
     specification: Mapping[str, Any], watch: Watch | None = None, trust: bool = False
 ) -> RunResults:
@@ -373,7 +344,7 @@ def _simulated(
         text = json.dumps(specification)
     except (TypeError, ValueError, RecursionError) as error:
         raise UserError(f"a specification that is no JSON: {one_line(error)}") from None
-    plugins = _plugins(specification)
+    plugins = plugin_files(specification)
     if not plugins:
         try:
             found, packets, flows, links = _core.simulate_in_memory(text, watch)
@@ -391,7 +362,7 @@ def _simulated(
         return statistics, {name: read_table(name, file) for name, file in kept_files(Entry.of(folder)).items()}
 
 
-def _plugins(specification: Mapping[str, Any]) -> list[str]:
+def plugin_files(specification: Mapping[str, Any]) -> list[str]:
     """The schemes with controllers from outside, each with its file."""
     found = [f"{flow.get('scheme')} ({file})" for flow, _, file in outside_code(specification)]
     return list(dict.fromkeys(found))

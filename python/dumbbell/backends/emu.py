@@ -16,6 +16,7 @@ from dumbbell.base.backend import Backend, Note
 from dumbbell.base.errors import one_line
 from dumbbell.base.live_file import live_file
 from dumbbell.machine.emulation_lock import lock_holder
+from dumbbell.results.real_notes import real_notes
 
 if TYPE_CHECKING:
     from dumbbell.catalog.experiment_settings import Settings
@@ -94,9 +95,13 @@ class Emulator:
             status, reason = _verdict(emulated["emulation"])
             said = _SAID[status] + (f": {reason}" if reason else "")
             note(f"attempt {attempt} of {ATTEMPTS}: {said}")
+            for remark in real_notes(emulated["emulation"]):
+                note(remark)
             if status == "done":
                 break
-        made = {"sim_wall_s": None, **emulated, "status": status, "reason": reason, "attempts": attempt}
+        verdict = {"status": status, "reason": reason, "attempts": attempt}
+        notes = real_notes(emulated["emulation"])
+        made = {"sim_wall_s": None, **emulated, **verdict, **({"notes": notes} if notes else {})}
         return cast("RunStatistics", made)
 
     def clean_up(self) -> None:

@@ -83,7 +83,7 @@ class RunStatistics(TypedDict):
     init_us: NotRequired[ReadOnly[float | None]]
     """Start of an imported log, us after 1970."""
     notes: NotRequired[ReadOnly[Sequence[str]]]
-    """What a reader of its numbers has to know of the files that it was imported from."""
+    """What a reader of its numbers has to know: of imported files, of lateness, of qlogs."""
     imported: NotRequired[ReadOnly[ImportTimes]]
     samples: NotRequired[ReadOnly[Mapping[str, Mapping[str, str]] | None]]
     """The quantities that were sampled, with their units, by table (`flows`, `links`)."""

@@ -46,6 +46,8 @@ class BetweenMachines(TypedDict):
     """What the programs of the run did."""
     real_time: ReadOnly[bool]
     """Whether the schedulers of both sides preferred the run's threads to ordinary programs."""
+    remark: ReadOnly[str | None]
+    """How late an end or a tunnel was, where the numbers are good all the same."""
 
 
 class Carried(TypedDict):
@@ -156,19 +158,23 @@ class EmulationReport(TypedDict):
     """How the emulation went."""
 
     degraded: ReadOnly[str | None]
-    """Why the run should not be trusted to the last digit, if so."""
+    """Why the numbers of the run are further off than they may be, if so."""
     ends: ReadOnly[Sequence[EndReport]]
     """What the ends of flows had of the processors."""
     ends_latest_us: ReadOnly[int | None]
     """How late a sending end of ours woke up at most, us; `None` if all are programs."""
     invalid: ReadOnly[str | None]
     """Why it must not be used, if so."""
+    lateness_error: ReadOnly[LatenessError]
+    """How far lateness made the numbers of the run wrong."""
     lateness_us: ReadOnly[LatenessReport]
     """How late departures were, both directions."""
     programs: ReadOnly[Sequence[ProgramReport]]
     """What the programs of the run did."""
     real_time: ReadOnly[bool]
     """Whether the scheduler preferred the threads of the run to ordinary programs (which takes root)."""
+    remark: ReadOnly[str | None]
+    """How late the run was, where its numbers are good all the same."""
     socket_dropped: ReadOnly[int]
     """Packets that the sockets of our own ends and of the kernel's TCP had no room for."""
     tx_dropped: ReadOnly[int]
@@ -192,6 +198,10 @@ class EndReport(TypedDict):
     """`sender` or `receiver`."""
     starved_s: ReadOnly[float]
     """Time in which a task of it always wanted to run and waited for over a quarter of it, s."""
+    starved_wait_s: ReadOnly[float]
+    """The part of that time in which it waited, s."""
+    wait_mean_us: ReadOnly[float]
+    """Mean wait for a processor, us."""
     wait_p99_us: ReadOnly[int]
     """99th percentile of the wait for a processor, us: waits count as the mean of those of a task in 0.1 s."""
     waited_s: ReadOnly[float]
@@ -446,29 +456,58 @@ class Label(TypedDict):
     """Key in the JSON."""
 
 
+class LatenessError(TypedDict):
+    """How far lateness made the numbers of a run wrong, at most."""
+
+    delay_bound_ms: ReadOnly[float]
+    """What that may reach before the run counts as degraded, ms."""
+    delay_ms: ReadOnly[float]
+    """What lateness added to a round trip in the mean, ms: on the path in both directions, and at the ends of the flow
+    where that is most.
+    """
+    delay_p95_bound_ms: ReadOnly[float]
+    """What that may reach before the run counts as degraded, ms."""
+    delay_p95_ms: ReadOnly[float]
+    """95th percentile of what lateness added to a one-way delay, ms."""
+    longest_bound_ms: ReadOnly[float]
+    """What that may reach before the run counts as degraded, ms."""
+    longest_ms: ReadOnly[float]
+    """Longest time that the path or an end stood still, ms."""
+    rate: ReadOnly[float]
+    """Share by which rates are wrong."""
+    rate_bound: ReadOnly[float]
+    """What that may reach before the run counts as degraded."""
+
+
 class LatenessReport(TypedDict):
     """The distribution in numbers."""
 
     bound: ReadOnly[int]
-    """What the 99th percentile may reach before a run counts as degraded, us."""
+    """What the 99th percentile may reach before a run tells that it was late, us."""
     histogram: ReadOnly[Sequence[int]]
     """Departures that were less late than 1, 2, 4, 8, ... us, and not less than the value before."""
     max: ReadOnly[int]
     """Largest, us."""
+    mean: ReadOnly[float]
+    """Mean, us."""
     p50: ReadOnly[int]
     """Median, us."""
     p90: ReadOnly[int]
     """90th percentile, us."""
+    p95: ReadOnly[int]
+    """95th percentile, us."""
     p99: ReadOnly[int]
     """99th percentile, us."""
     p999: ReadOnly[int]
     """99.9th percentile, us."""
     packets: ReadOnly[int]
     """Departures."""
+    paused: ReadOnly[int]
+    """Time in which this direction stood still for longer than 1 ms, us."""
     pauses: ReadOnly[int]
-    """Times that a direction stood still for longer than the bound, of the one that did so more often."""
+    """Times that a direction stood still for longer than the bound, of the one that stood still for longer in all."""
     pauses_bound: ReadOnly[int]
-    """How many of them there may be before a run counts as degraded."""
+    """How many of them there may be before a run tells of them."""
 
 
 Level: TypeAlias = Literal["flow", "link", "network"]
@@ -680,6 +719,8 @@ class ProgramReport(TypedDict):
     """Flow number, from 1."""
     output: ReadOnly[Sequence[str]]
     """Its last output lines."""
+    qlogs: ReadOnly[Sequence[QlogReport]]
+    """The qlogs that it wrote."""
     side: ReadOnly[str]
     """`sender` or `receiver`."""
 
@@ -691,10 +732,29 @@ class Punctuality(TypedDict):
     """Datagrams and timers."""
     max_us: ReadOnly[int]
     """Longest, us."""
+    mean_us: ReadOnly[int]
+    """Mean, us."""
     p50_us: ReadOnly[int]
     """Median, us."""
     p99_us: ReadOnly[int]
     """99th percentile, us."""
+
+
+class QlogReport(TypedDict):
+    """A qlog that a program wrote."""
+
+    bytes: ReadOnly[int]
+    """Size, bytes."""
+    events: ReadOnly[int]
+    """Events in it."""
+    file: ReadOnly[str]
+    """Its name among the files of the run; the program's own name for it where it is not kept."""
+    notes: ReadOnly[Sequence[str]]
+    """What a reader of it has to know: damage, and what is left out."""
+    sampled: ReadOnly[bool]
+    """Whether the flow's samples have its fields."""
+    sent: ReadOnly[int]
+    """Packets of the application that it says were sent."""
 
 
 class RunStats(TypedDict):

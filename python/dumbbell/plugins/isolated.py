@@ -12,7 +12,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, Self
@@ -43,6 +43,11 @@ _COST = Table(
     {"scheme": str, "ns_per_ack": int | float, "acks": int, "throughput_mbps": int | float},
     required=("scheme", "ns_per_ack", "acks", "throughput_mbps"),
 )
+_COSTS = Table(
+    {"scheme": str, "ns": Each(int | float), "instructions": Each(int | float)},
+    required=("scheme", "ns", "instructions"),
+)
+_BESIDE = Table({"candidate": _COSTS, "baseline": _COSTS}, required=("candidate", "baseline"))
 _SCRIPTED = Table(
     {
         "refusal": str,
@@ -84,6 +89,16 @@ def cost(specification: str, files: Iterable[str]) -> dict[str, Any]:
         UserError: it cannot be loaded, or does something wrong.
     """
     figures: dict[str, Any] = _ask({"cost": specification}, files, _COST)
+    return figures
+
+
+def cost_beside(specifications: list[str], files: Iterable[str]) -> Mapping[str, Mapping[str, Any]]:
+    """What the controllers of the first flows of two runs (JSON) cost in turn. `files` are those of their plug-ins.
+
+    Raises:
+        UserError: one of them cannot be loaded, or does something wrong.
+    """
+    figures: Mapping[str, Mapping[str, Any]] = _ask({"beside": specifications}, files, _BESIDE)
     return figures
 
 
@@ -302,6 +317,8 @@ def _answer(question: dict[str, Any], replies: IO[str], out: _Out) -> Any:  # no
         return json.loads(_core.describe_plugin(question["describe"], question["sha256"]))
     if "cost" in question:
         return json.loads(_core.controller_cost(question["cost"]))
+    if "beside" in question:
+        return json.loads(_core.controllers_beside(*question["beside"]))
     if "scripts" in question:
         return [_scripted(text, question) for text in question["scripts"]]
     if "simulate" in question:

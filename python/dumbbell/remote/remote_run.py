@@ -27,6 +27,7 @@ from dumbbell.remote.reference import references
 from dumbbell.remote.run_commands import LOCK_WITHIN_S
 from dumbbell.remote.shipped import files, portable
 from dumbbell.remote.understanding import shaped, understanding
+from dumbbell.results.real_notes import real_notes
 
 if TYPE_CHECKING:
     from dumbbell.catalog.experiment_settings import Settings
@@ -232,7 +233,9 @@ class Pair:
             "sender": options.sender,
             "machines": differences,
         }
-        return statistics | judged(statistics, differences, float(specification["duration_s"]))
+        notes = real_notes(statistics["remote"])
+        judgement = judged(statistics, differences, float(specification["duration_s"]))
+        return statistics | judgement | ({"notes": notes} if notes else {})
 
     def _counters(self) -> list[Counters]:
         """What both machines have counted until now."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.input_files import digest
-from dumbbell.results.series.run_files import PACKETS, kept_names
+from dumbbell.results.series.run_files import PACKETS, kept_names, qlog_names
 
 if TYPE_CHECKING:
     from dumbbell.contract.run import KeptFile, RunStatistics
@@ -24,9 +24,8 @@ _MAGIC = b"PAR1"
 
 def recorded(folder: Entry) -> dict[str, KeptFile]:
     """What is to be known of the files that a run kept in `folder`."""
-    return {
-        name: {"bytes": _size(folder / name), "sha256": digest(folder / name)} for name in sorted(kept_names(folder))
-    }
+    names = sorted(kept_names(folder) | qlog_names(folder))
+    return {name: {"bytes": _size(folder / name), "sha256": digest(folder / name)} for name in names}
 
 
 def damage(folder: Entry, statistics: RunStatistics, log: str) -> str | None:
@@ -42,7 +41,7 @@ def faults(folder: Entry, statistics: RunStatistics, log: str) -> Iterator[str]:
     found = statistics.get(FILES)
     expected = set() if log == "none" else {f"{PACKETS}.parquet"}
     if isinstance(found, dict):
-        for name in sorted((kept_names(folder) | expected) - found.keys()):
+        for name in sorted((kept_names(folder) | qlog_names(folder) | expected) - found.keys()):
             yield f"{name} is not among what was recorded"
     else:
         found = dict.fromkeys(sorted(expected | kept_names(folder)))

@@ -29,6 +29,10 @@ _TIMES = Table(
 )
 _COUNTED = Table({"forged": int, "replayed": int, "moved": int}, required=("forged", "replayed", "moved"))
 _LATENESS = ("p50", "p90", "p99", "p999", "max", "bound", "packets")
+_QLOG = Table(
+    {"file": str, "events": int, "sampled": bool, "notes": _TEXTS}, required=("file", "events", "sampled", "notes")
+)
+_PROGRAMS = Each(Table({"flow": int, "side": str, "qlogs": Each(_QLOG)}, required=("flow", "side")))
 _EMULATION = Table(
     {
         "lateness_us": Table(dict.fromkeys(_LATENESS, _NUMBER), required=_LATENESS),
@@ -37,6 +41,8 @@ _EMULATION = Table(
         "ends_latest_us": _NUMBER | None,
         "ends": Each(Table({"wait_p99_us": _NUMBER}, required=("wait_p99_us",))),
         "real_time": bool | None,
+        "remark": str | None,
+        "programs": _PROGRAMS,
     },
     required=("lateness_us", "tx_dropped"),
     nothing=True,
@@ -51,6 +57,8 @@ _REMOTE = Table(
         "machines": Table({}, others=Table({"cpu": _BUSY})),
         "channel": _COUNTED,
         "flows": Each(Table({"guarded": _COUNTED}, required=("guarded",))),
+        "remark": str | None,
+        "programs": _PROGRAMS,
     },
     required=("mtu", "hops", "tunnels", "overhead_bytes", "machines", "channel", "flows"),
     nothing=True,

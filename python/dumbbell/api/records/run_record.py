@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dumbbell.api.records.metrics import metrics_table
 from dumbbell.base.errors import UserError
+from dumbbell.results.real_notes import qlogs_of
 from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, Source, read_table
 from dumbbell.results.series.table import Table
 from dumbbell.results.series.transfers import Transfers, measure_transfers
@@ -82,8 +83,18 @@ class RunRecord:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of its numbers has to know of the files that it was imported from, mostly `FILE:LINE: WHAT`."""
+        """What a reader of its numbers has to know.
+
+        Of an imported run that is what is unusual about its files, mostly `FILE:LINE: WHAT`. Of a run with real packets
+        that is how late it was, and what is unusual about the qlogs of its programs.
+        """
         return tuple(self.statistics.get("notes", ()))
+
+    @property
+    def qlogs(self) -> tuple[str, ...]:
+        """Names of the qlogs among its files that the programs of a run with real packets wrote."""
+        emulation, kept = self.statistics.get("emulation"), self.statistics.get("files", {})
+        return tuple(qlog["file"] for _, qlog in qlogs_of(emulation or {}) if qlog["file"] in kept)
 
     @property
     def label(self) -> str:

@@ -173,12 +173,17 @@ def _transfers(run: dumbbell.RunResults, interval_s: float) -> dumbbell.Transfer
 
 
 def _list_bad(results: dumbbell.Results, damaged: list[str], stream: TextIO) -> None:
-    """Print what is wrong with the files of all runs (`damaged`), and with each run."""
+    """Print what is wrong with the files of all runs (`damaged`) and with each run, and what else is to be known."""
     for problem in damaged:
         print(printable(f"damaged: {problem}"), file=stream)
     for run in results.runs:
         if run.status not in ("done", "missing"):
             print(printable(f"{run.status}: {run.label}: {run.reason}"), file=stream)
+        if run.statistics.get("emulation") or run.statistics.get("remote"):  # imported files may have thousands
+            for note in run.notes:
+                print(printable(f"note: {run.label}: {note}"), file=stream)
+        for qlog in run.qlogs:
+            print(printable(f"qlog: {run.label}: {qlog}"), file=stream)
     missing = Counter(run.reason for run in results.runs if run.status == "missing")
     for reason, count in missing.items():
         print(printable(f"missing: {count} of {len(results.runs)} runs: {reason}"), file=stream)

@@ -371,10 +371,10 @@ class PathTables:
             "Microseconds between the moment at which the path let a packet go and the moment at which it went; beside "
             "it how late a sending end of ours or of the kernel's woke up at most, and the 99th percentile of what an "
             "end, programs included, waited for a processor. A run one of whose 99th percentiles exceeds the bound "
-            "(1 ms, or a twentieth of the base RTT if that is more), one of whose ends stood still for 20 ms (a "
-            "quarter of the base RTT if that is more) or had too little of a processor, is made again, then counts as "
-            "degraded; one that lost packets in a device or socket, outside the path, is invalid. Neither enters "
-            "averages."
+            "(1 ms, or a twentieth of the base RTT if that is more) tells how far delays and rates are wrong. A run in "
+            "which lateness added more than 0.5 ms to a round trip, or made rates wrong by more than 2 %, is made "
+            "again, then counts as degraded; one that lost packets in a device or socket, outside the path, is "
+            "invalid. Neither enters averages."
         )
         groups = (("", 3), ("", 1), ("lateness (\u00b5s)", 8), ("", 3))
         columns = (

@@ -1,5 +1,7 @@
 """What runs keep beside their numbers: packet events, and samples of flows and links."""
 
+import re
+
 from dumbbell import _core
 from dumbbell.base.entry import Entry
 
@@ -8,7 +10,9 @@ PACKETS, FLOWS, LINKS = "packets", "flows", "links"
 LOG = "log.txt"
 """The log of a run. Two runs of the same bytes have different logs."""
 RUN_FILES = ("stats.json", LOG, "packets.parquet", "flows.parquet", "links.parquet")
-"""All that is in the directory of a run."""
+"""All that is in the directory of a run, but for the qlogs of its programs."""
+
+_QLOG = re.compile(r"flow-\d+-(?:sender|receiver)-.*\.s?qlog(?:\.(?:gz|bz2|xz|zst))?", re.IGNORECASE)
 
 Source = Entry | _core.Table
 """A file of a run's directory, or a table in memory."""
@@ -23,6 +27,12 @@ def kept_files(folder: Entry) -> dict[str, Entry]:
 def kept_names(folder: Entry) -> set[str]:
     """Return the names of these files in the directory of a run."""
     return {f"{name}.parquet" for name in kept_files(folder)}
+
+
+def qlog_names(folder: Entry) -> set[str]:
+    """Return the names of the qlogs in the directory of a run that its programs wrote."""
+    names = {name for name in folder.names() if _QLOG.fullmatch(name)}
+    return {name for name in names if (folder / name).is_file()}
 
 
 def read_table(name: str, kept: Source) -> _core.Table:

@@ -1,0 +1,74 @@
+"""Lateness at its bounds (`crates/datapath/src/lateness_error.rs`) changes results by what docs/emulation.md says.
+
+A simulated path has what a late emulator does: what is due waits for the next moment at which the machine looks. Before
+and behind it nothing differs.
+"""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import dumbbell
+
+DURATION_S, RATE_MBPS, RTT_MS = 20.0, 12.0, 40.0
+THROUGHPUT, DELAY_MS = 0.02, 1.0
+"""Share of throughput, and mean one-way delay, by which results may differ: as docs/emulation.md states."""
+TICK_MS = 0.05
+"""Time between two looks of a machine that is not late."""
+
+
+def looks(pauses: Iterator[tuple[float, float]], period_ms: float = TICK_MS) -> list[float]:
+    """Return when the machine looks, ms; `pauses` has when it stands still, and for how long."""
+    now, times = 0.0, []
+    begin, length = next(pauses, (float("inf"), 0.0))
+    while now < DURATION_S * 1e3:
+        now += period_ms
+        if now > begin:
+            now = begin + length
+            begin, length = next(pauses, (float("inf"), 0.0))
+        times.append(round(now, 3))
+    return times
+
+
+def pauses_of(length_ms: float, rate_error: float, seed: int) -> Iterator[tuple[float, float]]:
+    """Yield pauses at random times that together make rates wrong by this share: ten times their own."""
+    draw = random.Random(seed)
+    gap_ms = 10.0 * length_ms / rate_error
+    now = draw.uniform(0.0, gap_ms)
+    while True:
+        yield now, length_ms
+        now += length_ms + draw.expovariate(1.0 / (gap_ms - length_ms))
+
+
+def measured(scheme: str, times: list[float]) -> tuple[float, float]:
+    """Return throughput (Mbit/s) and mean one-way delay (ms) of a run on a machine that looks at these times."""
+    made = dumbbell.specification(scheme, duration=DURATION_S, log="none")
+    queue = {"kind": "droptail", "bytes": int(RATE_MBPS * 1e3 / 8 * RTT_MS)}
+    late: dict[str, Any] = {"kind": "trace", "times_ms": times, "opportunity_bytes": 1_000_000}
+    delay = {"kind": "delay", "delay_ms": RTT_MS / 2}
+    made["path"] |= {
+        "data": [{"kind": "link", "rate_mbps": RATE_MBPS, "queue": queue}, delay, late],
+        "ack": [delay, late],
+    }
+    (flow,) = dumbbell.simulate(made).statistics["flows"]
+    throughput, mean_ms = flow["throughput_mbps"], flow["owd_mean_ms"]
+    assert throughput is not None
+    assert mean_ms is not None
+    return throughput, mean_ms
+
+
+@pytest.mark.parametrize("scheme", ["cubic", "bbr", "copa"])
+def test_runs_that_were_as_late_as_they_may_be_were_degraded_although_their_numbers_were_right(scheme: str) -> None:
+    punctual = measured(scheme, looks(iter(())))
+    bounds = {
+        # A mean lateness of 0.25 ms in both directions.
+        "delay": looks(iter(()), period_ms=0.5),
+        "rate, short pauses": looks(pauses_of(3.0, 0.02, seed=1)),
+        "rate, longest pauses": looks(pauses_of(RTT_MS / 2, 0.02, seed=2)),
+    }
+    for bound, times in bounds.items():
+        throughput, mean_ms = measured(scheme, times)
+        assert abs(throughput / punctual[0] - 1.0) < THROUGHPUT, bound
+        assert abs(mean_ms - punctual[1]) < DELAY_MS, bound
