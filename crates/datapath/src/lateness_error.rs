@@ -101,10 +101,10 @@ impl LatenessError {
     }
 
     /// Returns what is said of the run, of which `cause` tells what was late.
-    pub(crate) fn verdict(&self, cause: Option<String>) -> Verdict {
+    pub(crate) fn verdict(&self, cause: Option<&str>) -> Verdict {
         let beyond = self.beyond();
-        let text = |what: String| cause.iter().cloned().chain([what]).collect::<Vec<_>>().join("; ");
-        match (beyond, &cause) {
+        let text = |what: String| cause.into_iter().chain([&*what]).collect::<Vec<_>>().join("; ");
+        match (beyond, cause) {
             (Some(beyond), _) => Verdict { degraded: Some(text(beyond)), remark: None },
             (None, Some(_)) => {
                 let error = format!(
@@ -178,13 +178,13 @@ mod tests {
     fn a_run_that_was_late_on_a_busy_machine_is_done_with_its_error_and_not_degraded_for_ever() {
         // Of agreement.md: 9 pauses of up to 3.1 ms for which 7 were allowed.
         let pauses = path((0..20_000).map(|number| if number % 2000 == 0 { 3100 } else { 20 }));
-        let verdict = pauses.verdict(Some("the emulator stood still".to_owned()));
+        let verdict = pauses.verdict(Some("the emulator stood still"));
         assert_eq!(
             verdict.degraded.as_deref(),
             Some("the emulator stood still; lateness made rates wrong by up to 3.1 %, bound 2 %")
         );
         let pauses = path((0..20_000).map(|number| if number % 4000 == 0 { 3100 } else { 20 }));
-        let verdict = pauses.verdict(Some("the emulator stood still".to_owned()));
+        let verdict = pauses.verdict(Some("the emulator stood still"));
         assert_eq!(verdict.degraded, None);
         assert_eq!(
             verdict.remark.unwrap(),

@@ -282,7 +282,7 @@ mod tests {
             assert_eq!(report.file, "flow-1-sender-a_b.qlog");
             assert_eq!((report.events, report.sent, report.sampled), (3, 2, true));
             assert_eq!(report.notes.is_empty(), clock != "own", "{:?}", report.notes);
-            assert_eq!(folder.kept(), [report.file.clone()]);
+            assert_eq!(folder.kept(), [&*report.file]);
             let srtt = found(&samples).into_iter().find(|(_, field, _)| *field == "srtt").unwrap();
             assert!(srtt.0.abs_diff(at_ms) <= 1 && srtt.2 == 42.0, "{clock}: {srtt:?}");
         }

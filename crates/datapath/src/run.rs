@@ -341,11 +341,6 @@ fn tell_all(spec: &RunSpec, outcome: Outcome, observer: &mut dyn Observer) -> Re
         senders: flows.iter().flatten().map(|flow| flow.counters().clone()).collect(),
         events: logs().map(|clocked| clocked.log.len()).sum(),
     };
-    let (base_rtt, duration) = (spec.path.base_rtt(), spec.duration());
-    let mut directions = [data.lateness, ack.lateness];
-    let mut lateness = Lateness::default();
-    directions.iter().for_each(|direction| lateness.merge(direction));
-    let lateness_us = lateness.report(base_rtt, duration);
     let refused = data.refused + ack.refused;
     let invalid = if refused > 0 {
         let why = data.refusal.or(ack.refusal).unwrap_or_default();
@@ -362,25 +357,8 @@ fn tell_all(spec: &RunSpec, outcome: Outcome, observer: &mut dyn Observer) -> Re
         let [sender, receiver] = flows[end.flow - 1].as_ref().map_or([None; 2], FlowReport::punctuality);
         end.late = if end.side == "sender" { sender } else { receiver };
     }
-    let [of_data, of_ack] = &mut directions;
-    let worst = (1..=spec.flows.len()).fold(EndError::default(), |worst, flow| {
-        let of_flow = ends.iter().filter(|end| end.flow == flow).map(EndReport::error);
-        worst.max(of_flow.fold(EndError::default(), EndError::and))
-    });
-    let lateness_error = LatenessError::none(base_rtt)
-        .with_path([of_data, of_ack], &lateness_us, duration)
-        .with_ends(worst, ends_latest, duration);
-    let cause = lateness_us
-        .remark()
-        .or_else(|| ends_latest.and_then(|latest| stalled(latest, base_rtt)))
-        .or_else(|| {
-            let late = ends.iter().filter_map(|end| {
-                let remark = end.remark(&spec.flows[end.flow - 1].scheme, bound(base_rtt))?;
-                Some((end.wait_p99_us, remark))
-            });
-            late.max_by_key(|&(wait_us, _)| wait_us).map(|(_, remark)| remark)
-        });
-    let Verdict { degraded, remark } = lateness_error.verdict(cause);
+    let (lateness_us, lateness_error, Verdict { degraded, remark }) =
+        judged(spec, [data.lateness, ack.lateness], &ends, ends_latest);
     let emulation = EmulationReport {
         lateness_error,
         degraded,
@@ -400,4 +378,37 @@ fn tell_all(spec: &RunSpec, outcome: Outcome, observer: &mut dyn Observer) -> Re
         tracing::warn!(%why, "the run is not as it should be");
     }
     Ok(Emulated { totals, emulation })
+}
+
+/// Returns how late a run was, by its directions, by its ends and by the longest time that one of these stood still, how far
+/// that made its numbers wrong, and what is said of it.
+fn judged(
+    spec: &RunSpec,
+    mut directions: [Lateness; 2],
+    ends: &[EndReport],
+    ends_latest: Option<Span>,
+) -> (LatenessReport, LatenessError, Verdict) {
+    let (base_rtt, duration) = (spec.path.base_rtt(), spec.duration());
+    let mut lateness = directions[0].clone();
+    lateness.merge(&directions[1]);
+    let report = lateness.report(base_rtt, duration);
+    let worst = (1..=spec.flows.len()).fold(EndError::default(), |worst, flow| {
+        let of_flow = ends.iter().filter(|end| end.flow == flow).map(EndReport::error);
+        worst.max(of_flow.fold(EndError::default(), EndError::and))
+    });
+    let error = LatenessError::none(base_rtt).with_path(directions.each_mut(), &report, duration).with_ends(
+        worst,
+        ends_latest,
+        duration,
+    );
+    let cause = report.remark().or_else(|| ends_latest.and_then(|latest| stalled(latest, base_rtt)));
+    let cause = cause.or_else(|| {
+        let late = ends.iter().filter_map(|end| {
+            let remark = end.remark(&spec.flows[end.flow - 1].scheme, bound(base_rtt))?;
+            Some((end.wait_p99_us, remark))
+        });
+        late.max_by_key(|&(wait_us, _)| wait_us).map(|(_, remark)| remark)
+    });
+    let verdict = error.verdict(cause.as_deref());
+    (report, error, verdict)
 }

@@ -291,7 +291,7 @@ fn summarize(directions: &mut [DirectionReport; 2], path: &PathSpec, lasted: Spa
         &report,
         lasted,
     );
-    let Verdict { degraded, remark } = error.verdict(report.remark());
+    let Verdict { degraded, remark } = error.verdict(report.remark().as_deref());
     let degraded = degraded.map(|reason| format!("; degraded: {reason}"));
     if report.packets == 0 {
         tell_line("no packet has passed");

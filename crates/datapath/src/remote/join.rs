@@ -208,7 +208,7 @@ fn late(spec: &RunSpec, flows: &[Carried], ends_latest: Option<Span>, rtt: Span)
         })
     });
     let cause = ends_latest.and_then(|latest| stalled(latest, rtt)).into_iter().chain(each).next();
-    LatenessError::none(rtt).with_ends(worst, ends_latest, spec.duration()).verdict(cause)
+    LatenessError::none(rtt).with_ends(worst, ends_latest, spec.duration()).verdict(cause.as_deref())
 }
 
 /// What the remote log needs to be in local time of the run.
