@@ -38,9 +38,9 @@ impl Side {
     /// Takes over what the cheapest repetition of a block took.
     fn take(&mut self, [busy, idle]: [Spent; 2]) {
         let acks = open(&self.recorded.tape).acks() as f64;
-        self.ns.push((busy.time.as_nanos() as f64 - idle.time.as_nanos() as f64) / acks);
+        self.ns.push(busy.time.saturating_sub(idle.time).as_nanos() as f64 / acks);
         let counted = busy.instructions.zip(idle.instructions);
-        self.instructions.extend(counted.map(|(busy, idle)| (busy as f64 - idle as f64) / acks));
+        self.instructions.extend(counted.map(|(busy, idle)| busy.saturating_sub(idle) as f64 / acks));
     }
 
     fn figures(self) -> Value {
