@@ -12,7 +12,7 @@ from dumbbell.base.errors import listed, nearest
 from dumbbell.catalog.toml_tables import TomlTable
 
 SIDES = ("receiver", "sender")
-RUN_PLACEHOLDERS = ("ip", "port", "duration", "duration_s", "flow", "directory", "samples")
+RUN_PLACEHOLDERS = ("ip", "port", "duration", "duration_s", "flow", "directory", "samples", "qlog")
 """Known only when the flow starts; the core fills them in."""
 
 _READY = re.compile(r"listen|output:.+|wait:(\d+(\.\d+)?|\.\d+)")
