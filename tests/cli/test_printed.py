@@ -154,6 +154,7 @@ mexico-cellular  vegas      2  10.45 (10.25 to 10.65)                           
 mexico-cellular  cubic      2  10.42 (10.22 to 10.62)  171.0 (170.8 to 171.1) clocks 170.5 to 172.5  10.15 (10.14 to 10.17)
 Pantheon's convention: the whole run, packets with the path's overhead; packets under way at the end are lost.
 In parentheses: the range of the 2 runs; of so few no confidence interval holds. Equal: all runs have this value. Clocks: where the true one-way delay lies, as far as the clocks of both ends can tell.
+note: cubic on mexico-cellular, run 1: a note
 """),
         ),
         (
