@@ -424,7 +424,7 @@ def test_the_page_has_every_case_and_twenty_schemes() -> None:
         suite = find_suite(name)
         assert f"## {suite.title}" in page
         for case in suite.cases:
-            assert f"| {case.label} | {case.section} | {case.says} |" in page
+            assert f"| {case.label} | {case.section} | {', '.join(case.transports)} | {case.says} |" in page
             known = [each.why for each in case.deviations]
             assert all(why in page for why in known), case.label
     summary = page.partition("| scheme | bbr |")[2].partition("\n\n")[0]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import catalog
+from dumbbell.api.costing import cost_beside
 from dumbbell.api.selection import Names, listed_names, select
 from dumbbell.base.backend import executing_backend
 from dumbbell.base.errors import UserError, listed
@@ -17,6 +18,8 @@ from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.base.scratch import Scratch
 from dumbbell.base.version import __version__
+from dumbbell.catalog.check_suite import CheckCell, JudgedMetric
+from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution.perform import Execution
 from dumbbell.formats.staging import refuse_used
@@ -28,7 +31,7 @@ from dumbbell.studies.check.baseline import (
     write_baseline,
 )
 from dumbbell.studies.check.comparison import CellResult, Comparison
-from dumbbell.studies.check.judging import FIRST, Verdict, overall
+from dumbbell.studies.check.judging import FIRST, Judgement, Verdict, overall
 from dumbbell.studies.check.of_results import kept_results
 from dumbbell.studies.check.sides import BASELINE, CANDIDATE, Kept, Side
 
@@ -58,7 +61,7 @@ class CheckResults:
     @property
     def identical(self) -> bool:
         """Return whether all packet logs of both sides are equal byte for byte."""
-        return all(cell.identical for cell in self.cells if not cell.is_rule)
+        return all(cell.identical for cell in self.cells if cell.compares_packets)
 
     def markdown(self) -> str:
         """Return the check as Markdown, for a step summary or a comment."""
@@ -115,6 +118,7 @@ def check(
     seed: int | None = None,
     most_runs: int | None = None,
     identical: bool = False,
+    cost: bool = False,
     backend: str | None = None,
     jobs: int | None = None,
     out: str | PathLike[str] | None = None,
@@ -131,6 +135,7 @@ def check(
         seed: what every draw of the paths follows from; that of the baseline file, else 1.
         most_runs: most runs of each side in a cell, instead of the suite's numbers.
         identical: only see whether packet logs are equal: four runs of each cell, and no more.
+        cost: also compare what the controllers cost for each ACK.
         backend: `sim`, or `emu` for real packets.
         jobs: processes; one per processor unless given.
         out: a directory that keeps the runs; unless given they are removed.
@@ -142,6 +147,8 @@ def check(
     """
     with Progress() as progress:
         progress.doing("reading the suite")
+        if identical and cost:
+            raise UserError("--cost: not with --identical, which only looks at packet logs")
         if identical and most_runs is not None:
             raise UserError("--most-runs: not with --identical, which makes four runs of each cell")
         most_runs = FIRST if identical else most_runs
@@ -151,6 +158,9 @@ def check(
             how = Execution(jobs=jobs, command=command)
             comparison = Comparison(compared, request.sides, folder, how, request.seed, progress)
             found = comparison.compare()
+            if cost:
+                progress.doing("measuring what the controllers cost")
+                found.append(_cost(*request.sides))
     given = {side.name: side.given for side in request.sides}
     kept = None if out is None else Path(out)
     return CheckResults(
@@ -209,6 +219,37 @@ def update_baseline(
             kept = with_cells_of(target, kept, chosen.name, number)
         write_baseline(target, kept, chosen.name, number)
     return target
+
+
+def _cost(baseline: Side, candidate: Side) -> CellResult:
+    """Return what the candidate's controller costs for each ACK beside that of the baseline.
+
+    Raises:
+        UserError: a side does not run, or has no controller that is simulated.
+    """
+    for side in (candidate, baseline):
+        if side.scheme is None:
+            raise UserError(f"--cost: {side.given} does not run: name two schemes")
+    assert candidate.scheme is not None
+    assert baseline.scheme is not None
+    found = cost_beside(candidate.scheme, baseline.scheme)
+    metric = JudgedMetric("cost", "cost", "cost of an ACK", found.unit, higher=False, relative=found.threshold)
+    before = min(getattr(found.baseline, found.unit))
+    row = Judgement(
+        metric,
+        found.verdict,
+        before,
+        min(getattr(found.candidate, found.unit)),
+        len(getattr(found.baseline, found.unit)),
+        difference=(found.ratio - 1.0) * before,
+        effect=metric.effect(before),
+        low=(found.low - 1.0) * before,
+        high=(found.high - 1.0) * before,
+    )
+    experiment = ExperimentFile(
+        name="cost", title="The controllers are told again what they were told in a run of 20 s"
+    )
+    return CellResult(CheckCell("cost", experiment, ()), (row,), identical=False)
 
 
 @dataclass(frozen=True)

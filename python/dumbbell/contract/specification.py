@@ -65,7 +65,7 @@ class FilesApplication(TypedDict):
 
 
 class OnOffApplication(TypedDict):
-    """Greedy for a while, silent for a while; durations are fixed or exponential."""
+    """Greedy for a while, then silent or at a low rate for a while; durations are fixed or exponential."""
 
     kind: ReadOnly[Literal["on-off"]]
     anew: NotRequired[ReadOnly[bool]]
@@ -75,9 +75,11 @@ class OnOffApplication(TypedDict):
     exponential: NotRequired[ReadOnly[bool]]
     """Draw both from exponential distributions. Default: false."""
     off_first: NotRequired[ReadOnly[bool]]
-    """Whether it begins with a silent phase. Default: false."""
+    """Whether it begins with one of the other phases. Default: false."""
+    off_mbps: NotRequired[ReadOnly[float]]
+    """Payload rate of the other phases, one packet at a time; 0: silent. Default: 0.0. From 0 to 1e+06."""
     off_ms: ReadOnly[float]
-    """(Mean) length of the silent phases. From 0.001 to 1e+09."""
+    """(Mean) length of the other phases. From 0.001 to 1e+09."""
     on_ms: ReadOnly[float]
     """(Mean) length of the greedy phases. From 0.001 to 1e+09."""
 

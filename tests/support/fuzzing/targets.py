@@ -47,11 +47,12 @@ def _give_table(content: bytes, folder: Path) -> None:
 
 
 BASELINE = """
-baseline = 1
+baseline = 2
 dumbbell = "0.1.0"
 scheme = "cubic"
 suite = "quick"
 seed = 1
+packets = "0"
 
 [cell.lossy]
 path = "20mbit-40ms-1bdp-loss0.1"

@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="only see whether packet logs are equal, and exit with 1 if any differs: for changes that change nothing",
     )
+    add("--cost", action="store_true", help="also compare what an ACK costs: 10 %% more is worse")
     add("--backend", metavar="sim|emu", help="emu: real packets, for programs; default: sim")
     add("--jobs", type=count, metavar="N", help="processes; default: one per processor; with real packets: 1")
     add("--out", type=Path, metavar="DIR", help="keep the runs in DIR; default: they are removed")
@@ -47,6 +48,8 @@ def main(arguments: argparse.Namespace) -> int:
     given = {name: getattr(arguments, name) for name in same} | {"command": sys.argv}
     against = arguments.against or f"{_name(arguments.candidate)}.baseline.toml"
     if arguments.update:
+        if arguments.cost:
+            raise UserError("--cost: not with --update, which compares nothing")
         for option in ("most_runs", "out", "markdown", "junit"):
             if getattr(arguments, option) is not None:
                 raise UserError(f"--{option.replace('_', '-')}: not with --update, which compares nothing")
@@ -58,6 +61,7 @@ def main(arguments: argparse.Namespace) -> int:
         if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
             raise UserError(f"{file}: cannot be written: it is a directory, or there is none to write it to")
     rest = {"most_runs": arguments.most_runs, "out": arguments.out, "identical": arguments.identical}
+    rest["cost"] = arguments.cost
     found = dumbbell.check(arguments.candidate, against=against, **given, **rest)
     _write(arguments, found)
     if arguments.json:

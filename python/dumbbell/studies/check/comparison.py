@@ -89,8 +89,13 @@ class CellResult:
 
     @property
     def is_rule(self) -> bool:
-        """Return True if it is about a rule of safety, whose packets are not compared."""
+        """Return True if it is about a rule of safety."""
         return any(row.rule for row in self.judgements)
+
+    @property
+    def compares_packets(self) -> bool:
+        """Return True if the packets of both sides are compared: neither of a rule of safety nor of the cost."""
+        return bool(self.cell.metrics)
 
     @property
     def verdict(self) -> Verdict:

@@ -104,7 +104,7 @@ def headline(results: Sequence[CellResult], candidate: str, baseline: str) -> st
     failed = [result.cell.name for result in results if result.failures]
     equal = sum(result.identical for result in results)
     rules = sum(result.is_rule for result in results)
-    cells = len(results) - rules
+    cells = sum(result.compares_packets for result in results)
     said = f"{verdict}: {candidate} beside {baseline}: {len(rows)} quantities in {_cells(cells)}"
     said += f" and {rules} rules of safety: " if rules else ": "
     said += ", ".join(f"{count} {each}" for each, count in counts.items() if count)
