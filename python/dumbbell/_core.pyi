@@ -640,7 +640,7 @@ class Ack:
 
     @property
     def app_limited(self) -> bool:
-        """Whether the application has nothing to send."""
+        """Whether the application had nothing to send, and what was in flight then has not arrived."""
 
     @property
     def delivered_bytes(self) -> int:
@@ -734,9 +734,9 @@ class Loss:
         """Number of the next transmission."""
 
 class Timeout:
-    """The retransmission timer expired, or congestion is persistent (RFC 9002 7.6): all that was sent is lost.
+    """The retransmission timer expired, and all in flight is lost; or congestion is persistent (RFC 9002 7.6).
 
-    The window is the controller's to set.
+    `on_loss` has told the losses of persistent congestion just before. The window is the controller's to set.
     """
 
     @property
@@ -753,7 +753,7 @@ class Timeout:
 
     @property
     def in_flight_before_bytes(self) -> int:
-        """Payload in flight before all was declared lost."""
+        """Payload in flight before the losses."""
 
     @property
     def next_number(self) -> int:

@@ -278,7 +278,8 @@ pub struct Ack<'a> {
     /// Whether the pacer kept packets back since the previous round trip that would have filled the controller's window: the
     /// window is not underused then (RFC 9002 7.8).
     pub pacing_limited: bool,
-    /// Whether the application has nothing to send.
+    /// Whether the application had nothing to send although the window had room, and what was in flight then has not
+    /// arrived. This ACK's packets count as arrived; the application may have more by now.
     pub app_limited: bool,
     /// Payload bytes delivered on the connection in all, each transmission that arrived counted.
     pub delivered_bytes: u64,
@@ -375,7 +376,7 @@ pub struct Timeout {
     pub kind: TimeoutKind,
     /// Whether no acknowledgement arrived since the previous timeout (a backed-off repeat).
     pub repeated: bool,
-    /// Payload bytes in flight before everything was declared lost.
+    /// Payload bytes in flight before the losses.
     pub in_flight_before_bytes: u64,
     /// Packet number the next transmission will get.
     pub next_number: u64,

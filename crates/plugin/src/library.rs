@@ -213,7 +213,7 @@ fn check_sizes(plugin: &c::Plugin) -> Result<(), Refusal> {
         // Its new fields lie in what was padding in the first version, so its size is the same.
         ("loss", plugin.loss_size, size_of::<c::Loss>(), size_of::<c::Loss>()),
         ("timeout", plugin.timeout_size, size_of::<c::Timeout>(), size_of::<c::Timeout>()),
-        ("ecn", plugin.ecn_size, size_of::<c::Ecn>(), size_of::<c::Ecn>()),
+        ("ecn", plugin.ecn_size, offset_of!(c::Ecn, newest_sent_at_ns), size_of::<c::Ecn>()),
         ("sent", plugin.sent_size, offset_of!(c::Sent, frame), size_of::<c::Sent>()),
         // Same size as in the first version, like `loss`.
         ("frame", plugin.frame_size, size_of::<c::Frame>(), size_of::<c::Frame>()),

@@ -137,8 +137,9 @@ pub(crate) struct Ack {
     #[pyo3(get)]
     window_limited: bool,
     /// Whether the pacer kept packets back since the previous round trip that would have filled the window.
+    #[pyo3(get)]
     pacing_limited: bool,
-    /// Whether the application has nothing to send.
+    /// Whether the application had nothing to send, and what was in flight then has not arrived.
     #[pyo3(get)]
     app_limited: bool,
     /// Payload delivered on the connection, in all; each transmission that arrived counts.
@@ -292,8 +293,8 @@ impl From<&congestion::Loss<'_>> for Loss {
     }
 }
 
-/// The retransmission timer expired, or congestion is persistent (RFC 9002 7.6): all that was sent is lost. The window
-/// is the controller's to set.
+/// The retransmission timer expired, and all that was in flight is lost; or congestion is persistent (RFC 9002 7.6), and
+/// `on_loss` has told the losses just before. The window is the controller's to set.
 #[pyclass(frozen, get_all, module = "dumbbell.plugins")]
 pub(crate) struct Timeout {
     /// Now, s since the start of the run.
@@ -302,7 +303,7 @@ pub(crate) struct Timeout {
     persistent: bool,
     /// Whether nothing was acknowledged since the previous one.
     repeated: bool,
-    /// Payload in flight before all was declared lost.
+    /// Payload in flight before the losses.
     in_flight_before_bytes: u64,
     /// Number of the next transmission.
     next_number: u64,

@@ -94,6 +94,7 @@ const struct dumbbell_plugin *dumbbell_plugin(void)
     plugin.controller_size = offsetof(struct dumbbell_controller, on_recovered);
     plugin.control_size = offsetof(struct dumbbell_control, max_frame_wait_ns);
     plugin.ack_size = WRONG == 22 ? 1000 : offsetof(struct dumbbell_ack, complete_bytes);
+    plugin.ecn_size = offsetof(struct dumbbell_ecn, newest_sent_at_ns);
     plugin.sent_size = offsetof(struct dumbbell_sent, frame);
     return &plugin;
 }

@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use crate::harness::Pair;
-use congestion::{Ack, AckedPacket, Control, Controller, Ecn, FieldSink, Frame, Loss, Sent, Timeout};
+use congestion::{
+    Ack, AckedPacket, Control, Controller, Ecn, FieldSink, Frame, Loss, Sent, Timeout, TimeoutKind,
+};
 use std::sync::{Arc, Mutex};
-use transport::{ApplicationSpec, Config, EcnMode, EncoderSpec, Reduction};
+use transport::{ApplicationSpec, Config, EcnMode, EcnValidation, EncoderSpec, Reduction};
 use units::{Rate, Span, Time};
 
 /// What a controller was told, in order.
@@ -14,14 +16,43 @@ enum Call {
     Ack { packets: Vec<(u64, u32, bool)>, in_recovery: bool, complete: u64, sent: u64 },
     Loss { new_episode: bool, by_ack: bool },
     Ecn { packets: u64, new_episode: bool, newest_sent_at: Time },
-    Timeout,
+    Timeout { kind: TimeoutKind },
     Recovered,
     Spurious,
+}
+
+impl Call {
+    /// Place among the calls of one ACK.
+    const fn rank(&self) -> usize {
+        match self {
+            Self::Recovered => 0,
+            Self::Spurious => 1,
+            Self::Loss { .. } => 2,
+            Self::Timeout { .. } => 3,
+            Self::Ecn { .. } => 4,
+            Self::Ack { .. } => 5,
+        }
+    }
+}
+
+const RTO: Call = Call::Timeout { kind: TimeoutKind::Rto };
+const PERSISTENT: Call = Call::Timeout { kind: TimeoutKind::PersistentCongestion };
+
+/// What an ACK said of what limits the sender.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Limits {
+    window: bool,
+    pacing: bool,
+    app: bool,
 }
 
 #[derive(Debug, Default)]
 struct ControllerCalls {
     calls: Vec<Call>,
+    /// Time of each call.
+    at: Vec<Time>,
+    /// What each ACK said, with its time.
+    limits: Vec<(Time, Limits)>,
     sent: Vec<Sent>,
     frames: Vec<Frame>,
     in_flight: Vec<u64>,
@@ -38,8 +69,10 @@ struct Scripted {
 }
 
 impl Scripted {
-    fn note(&self, call: Call) {
-        self.told.lock().unwrap().calls.push(call);
+    fn note(&self, now: Time, call: Call) {
+        let mut told = self.told.lock().unwrap();
+        told.calls.push(call);
+        told.at.push(now);
     }
 }
 
@@ -54,43 +87,48 @@ impl Controller for Scripted {
         if let Some(sample) = event.rate {
             self.told.lock().unwrap().limited.push(sample.app_limited);
         }
+        let limits =
+            Limits { window: event.window_limited, pacing: event.pacing_limited, app: event.app_limited };
+        self.told.lock().unwrap().limits.push((event.now, limits));
         let packet = |packet: &AckedPacket| (packet.number, packet.bytes, packet.ce);
-        self.note(Call::Ack {
+        let call = Call::Ack {
             packets: event.packets.iter().map(packet).collect(),
             in_recovery: event.in_recovery,
             complete: event.complete_bytes,
             sent: event.sent_bytes,
-        });
+        };
+        self.note(event.now, call);
     }
 
     fn on_loss(&mut self, event: &Loss<'_>) {
         if event.new_episode {
             self.now = self.after;
         }
-        self.note(Call::Loss { new_episode: event.new_episode, by_ack: event.by_ack });
+        self.note(event.now, Call::Loss { new_episode: event.new_episode, by_ack: event.by_ack });
     }
 
     fn on_ecn(&mut self, event: &Ecn) {
         if event.new_episode {
             self.now = self.after;
         }
-        self.note(Call::Ecn {
+        let call = Call::Ecn {
             packets: event.ce_packets,
             new_episode: event.new_episode,
             newest_sent_at: event.newest_sent_at,
-        });
+        };
+        self.note(event.now, call);
     }
 
-    fn on_timeout(&mut self, _event: &Timeout) {
-        self.note(Call::Timeout);
+    fn on_timeout(&mut self, event: &Timeout) {
+        self.note(event.now, Call::Timeout { kind: event.kind });
     }
 
-    fn on_recovered(&mut self, _now: Time) {
-        self.note(Call::Recovered);
+    fn on_recovered(&mut self, now: Time) {
+        self.note(now, Call::Recovered);
     }
 
-    fn on_spurious_loss(&mut self, _now: Time) {
-        self.note(Call::Spurious);
+    fn on_spurious_loss(&mut self, now: Time) {
+        self.note(now, Call::Spurious);
     }
 
     fn on_frame(&mut self, event: &Frame) {
@@ -232,7 +270,7 @@ fn an_episode_that_a_timeout_or_a_false_alarm_ends_is_not_told_as_recovered() {
     timeout.run_to(3000);
     let calls = told.lock().unwrap().calls.clone();
     assert!(calls.contains(&Call::Loss { new_episode: true, by_ack: true }));
-    assert!(calls.contains(&Call::Timeout) && !calls.contains(&Call::Recovered), "{calls:?}");
+    assert!(calls.contains(&RTO) && !calls.contains(&Call::Recovered), "{calls:?}");
 
     let (mut alarm, told) = pair(ApplicationSpec::Greedy, [window(20), window(10)], |_| {});
     alarm.late = vec![(25, 20)];
@@ -263,6 +301,138 @@ fn a_loss_says_whether_an_ack_follows_that_revealed_it_or_a_timer_found_it() {
     end.run_to(3000);
     let calls = told.lock().unwrap().calls.clone();
     assert!(calls.contains(&Call::Loss { new_episode: true, by_ack: false }), "{calls:?}");
+}
+
+#[test]
+fn the_calls_of_one_ack_come_in_one_order() {
+    let mut neighbours: Vec<(usize, usize)> = Vec::new();
+    for seed in 1..40 {
+        let change = |config: &mut Config| {
+            *config = Config { ack_every: 1, handshake: false, ecn: EcnMode::Ect0, ..Config::quic() };
+            config.ecn_validation = EcnValidation::None;
+            config.undo = true;
+        };
+        let (mut pair, told) = pair(ApplicationSpec::Greedy, [window(12); 2], change);
+        let every = |places: u64, rest: u64| {
+            (0..400).filter(move |number| number * 7919 * seed % places == rest).collect::<Vec<u64>>()
+        };
+        (pair.drop, pair.mark, pair.drop_acks) = (every(23, 7), every(9, 1), every(4, 3));
+        pair.late = every(37, 5).into_iter().map(|number| (number, 30)).collect();
+        pair.run_to(4000);
+        let told = told.lock().unwrap();
+        let is_ack = |call: &Call| matches!(call, Call::Ack { .. });
+        let mut begin = 0;
+        for end in (0..told.calls.len()).filter(|&place| is_ack(&told.calls[place])) {
+            // Calls before this ACK at another time, or of a timer, are not of it.
+            let first = (begin..=end)
+                .find(|&place| {
+                    told.at[place..=end].iter().all(|at| *at == told.at[end])
+                        && !matches!(told.calls[place], Call::Loss { by_ack: false, .. } | RTO)
+                })
+                .unwrap();
+            let ranks: Vec<usize> = told.calls[first..=end].iter().map(Call::rank).collect();
+            assert!(ranks.is_sorted(), "{:?}", &told.calls[first..=end]);
+            neighbours.extend(ranks.windows(2).map(|pair| (pair[0], pair[1])));
+            begin = end + 1;
+        }
+    }
+    let [recovered, spurious, loss, _, ecn, ack] = [0, 1, 2, 3, 4, 5];
+    for seen in [(recovered, loss), (spurious, ack), (loss, ecn), (loss, ack), (ecn, ack)] {
+        assert!(neighbours.contains(&seen), "never seen: {seen:?}");
+    }
+}
+
+#[test]
+fn a_retransmission_timeout_is_told_alone() {
+    let (mut pair, told) =
+        pair(ApplicationSpec::Greedy, [window(5); 2], |config| config.tail_loss_probe = false);
+    pair.drop = (10..15).collect();
+    pair.run_to(3000);
+    let told = told.lock().unwrap();
+    let place = told.calls.iter().position(|call| *call == RTO).unwrap();
+    let at_once = told.at.iter().filter(|at| **at == told.at[place]).count();
+    assert_eq!(at_once, 1, "no other call at that time: {:?}", told.calls);
+    assert!(!told.calls.iter().any(|call| matches!(call, Call::Loss { .. })), "{:?}", told.calls);
+}
+
+#[test]
+fn persistent_congestion_is_told_as_a_loss_and_then_as_a_timeout_at_one_time() {
+    let change =
+        |config: &mut Config| *config = Config { handshake: false, pacing_gain: 0.0, ..Config::quic() };
+    let (mut pair, told) = pair(ApplicationSpec::Greedy, [window(10); 2], change);
+    // The second flight and the first three probes: the ACK of the fourth shows that all were lost.
+    pair.drop = (10..23).collect();
+    pair.run_to(4000);
+    let told = told.lock().unwrap();
+    let place = told.calls.iter().position(|call| *call == PERSISTENT).unwrap();
+    let around = &told.calls[place - 1..=place + 1];
+    assert!(
+        matches!(around, [Call::Loss { new_episode: true, by_ack: true }, PERSISTENT, Call::Ack { .. }]),
+        "{around:?}"
+    );
+    assert!(told.at[place - 1..=place + 1].iter().all(|at| *at == told.at[place]));
+    assert_eq!(told.calls.iter().filter(|call| **call == PERSISTENT).count(), 1);
+    assert!(
+        !told.calls.contains(&Call::Recovered),
+        "persistent congestion ends the episode: {:?}",
+        told.calls
+    );
+}
+
+#[test]
+fn packets_that_answer_an_ack_have_its_time() {
+    let (mut pair, told) = pair(ApplicationSpec::Greedy, [window(20), window(10)], |_| {});
+    pair.drop = vec![25];
+    pair.run_to(1000);
+    let told = told.lock().unwrap();
+    let begin =
+        told.calls.iter().position(|call| matches!(call, Call::Loss { new_episode: true, .. })).unwrap();
+    let again = told.sent.iter().find(|sent| sent.retransmission).unwrap();
+    assert_eq!(again.now, told.at[begin], "the retransmission leaves when the episode begins, and not later");
+}
+
+/// Writes of an application, packets at times in ms.
+fn writes(packets: &[(f64, u64)]) -> ApplicationSpec {
+    ApplicationSpec::Trace { writes: packets.iter().map(|&(ms, packets)| (ms, packets * SEGMENT)).collect() }
+}
+
+#[test]
+fn an_ack_says_what_limited_the_sender_before_it() {
+    let said = |application, control| {
+        let (mut pair, told) = pair(application, [control; 2], |_| {});
+        pair.run_to(450);
+        let told = told.lock().unwrap();
+        told.limits.iter().map(|&(at, limits)| (at.as_ns() / 1_000_000, limits)).collect::<Vec<_>>()
+    };
+    let none = Limits { window: false, pacing: false, app: false };
+    let greedy = said(ApplicationSpec::Greedy, window(10));
+    assert!(greedy.iter().all(|&(_, limits)| limits == Limits { window: true, ..none }), "{greedy:?}");
+
+    // Of ten packets that the window allows the application has three.
+    let few = said(writes(&[(0.0, 3)]), window(10));
+    assert!(
+        few.len() == 3 && few.iter().all(|&(_, limits)| limits == Limits { app: true, ..none }),
+        "{few:?}"
+    );
+
+    // 1 Mbit/s fills no window of 20 packets, and the application has more.
+    let slow = Control { pacing: Some(Rate::from_bps(1_158_400)), ..window(20) };
+    let paced = said(ApplicationSpec::Greedy, slow);
+    assert!(paced.iter().all(|&(_, limits)| limits == Limits { pacing: true, ..none }), "{paced:?}");
+
+    // Three packets, and at 60 ms more than the window allows: from 100 ms on the ACKs say so. The ACK of the first of
+    // the later packets, at 160 ms, is the first that does not call the sender limited by the application.
+    let more = said(writes(&[(0.0, 3), (60.0, 1000)]), window(10));
+    assert!(more.iter().all(|&(_, limits)| limits.window && !limits.pacing), "{more:?}");
+    let app: Vec<(u64, bool)> = more.iter().map(|&(at, limits)| (at, limits.app)).take(4).collect();
+    assert_eq!(app, [(100, true), (100, true), (100, true), (160, false)]);
+
+    // Thirteen packets, of which ten fill the window: three wait for the ACKs at 100 ms. The rounds end at 100, 200 and
+    // 400 ms; the ACK that ends one still speaks of it and of the one before.
+    let end = said(writes(&[(0.0, 13), (300.0, 2)]), window(10));
+    let windows: Vec<(u64, bool)> = end.iter().map(|&(at, limits)| (at, limits.window)).collect();
+    assert!(windows[..13].iter().all(|&(_, window)| window), "{windows:?}");
+    assert_eq!(windows[13..], [(400, true), (400, false)]);
 }
 
 #[test]

@@ -99,7 +99,7 @@ struct dumbbell_ack {
     bool rate_valid;
     bool rate_app_limited; /* the sample was taken while the application limited the sender */
     bool window_limited;   /* the window limited sending since the previous round trip */
-    bool app_limited;      /* the application has nothing to send */
+    bool app_limited;      /* the application had nothing to send, and what was in flight then has not arrived */
     bool round_start;      /* a round trip ended with this ACK */
     bool in_recovery;      /* an episode goes on that a loss or a mark began; false after a timeout */
     /* the receiver has the stream up to here: TCP's cumulative acknowledgement; 0 where nothing is sent again */
@@ -131,11 +131,12 @@ struct dumbbell_loss {
 
 enum { DUMBBELL_RTO = 0, DUMBBELL_PERSISTENT_CONGESTION = 1 };
 
-/* The retransmission timer expired, or congestion is persistent (RFC 9002 7.6): all that was outstanding is lost.
+/* The retransmission timer expired, and all that was in flight is lost; no on_loss tells of these packets. Or congestion
+ * is persistent (RFC 9002 7.6): on_loss has told the losses just before (with losses_with_ack: on_ack follows with them).
  * The window is the controller's to set. */
 struct dumbbell_timeout {
     uint64_t now_ns;
-    uint64_t in_flight_before_bytes; /* payload in flight before all was declared lost */
+    uint64_t in_flight_before_bytes; /* payload in flight before the losses */
     uint64_t next_number;
     uint32_t kind; /* DUMBBELL_RTO, DUMBBELL_PERSISTENT_CONGESTION */
     bool repeated; /* nothing was acknowledged since the previous one */
