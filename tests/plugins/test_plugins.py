@@ -1,5 +1,6 @@
 """Controllers from outside: libraries in C and classes in Python, good and bad, through the real command."""
 
+import ast
 import hashlib
 import json
 import os
@@ -16,7 +17,8 @@ import polars
 import pytest
 
 import dumbbell as library
-from dumbbell import _core, plugin_include
+from dumbbell import _core, catalog, plugin_include, plugins
+from dumbbell.studies.vectors.write import run_scenario, scenario
 from support.commands.command import Dumbbell, show
 from support.commands.forks import Forks
 from support.commands.in_process import run_in_process
@@ -92,6 +94,18 @@ def test_what_is_counted_is_said_where_help_shows_it() -> None:
     ):
         assert word in pydoc.render_doc(cls), f"{cls.__name__}.{name}"
         assert word in (getattr(cls, name).__doc__ or ""), f"{cls.__name__}.{name}"
+
+
+def test_events_have_every_attribute_that_their_types_name() -> None:
+    """`Ack.pacing_limited` was named, and its use raised AttributeError."""
+    stub = ast.parse((Path(_core.__file__).parent / "_core.pyi").read_text())
+    classes = {each.name: each for each in stub.body if isinstance(each, ast.ClassDef)}
+    named = [name for name in plugins.__all__ if name in classes]
+    assert len(named) > 8
+    for name in named:
+        for item in classes[name].body:
+            known = item.name if isinstance(item, ast.FunctionDef) else getattr(getattr(item, "target", None), "id", "")
+            assert not known or hasattr(getattr(_core, name), known), f"{name}.{known}"
 
 
 @pytest.mark.parametrize("recovery", ["immediate", "prr"])
@@ -432,6 +446,58 @@ def test_plug_ins_are_listed_with_their_parameters(folder: Path, libraries: dict
     parameters = json.loads(run_in_process(["list", "parameters", *plugin, "--json"], folder).stdout)
     assert [(row["name"], row["default"]) for row in parameters] == [("beta", 0.5)]
     assert {row["controller"] for row in parameters} == {"aimd"}
+
+
+def test_a_file_of_a_plug_in_among_the_words_of_a_list_is_no_text_to_look_for(
+    folder: Path, libraries: dict[str, Path], dumbbell: Dumbbell
+) -> None:
+    for file, name in ((str(libraries["aimd"]), "aimd"), (str(AIMD_CLASS), "Aimd"), (f"{AIMD_CLASS}:Aimd", "Aimd")):
+        (scheme,) = json.loads(run_in_process(["list", "schemes", file, "--json"], folder).stdout)
+        assert scheme["name"] == "aimd"
+        (parameter,) = json.loads(run_in_process(["list", "parameters", file, "beta", "--json"], folder).stdout)
+        assert (parameter["controller"], parameter["name"]) == (name, "beta")
+    assert "none.py: no such file" in dumbbell("list", "schemes", "none.py", expect=2).stderr
+    assert "none of the metrics has `none.py`" in dumbbell("list", "metrics", "none.py").stderr
+
+
+@pytest.mark.parametrize("language", ["C", "Python"])
+def test_golden_traces_of_a_plug_in_are_those_of_the_same_controller_built_in(
+    tmp_path: Path, libraries: dict[str, Path], language: str
+) -> None:
+    file = libraries["aimd"] if language == "C" else AIMD_CLASS
+    (short,) = (each for each in catalog.vectors() if each.name == "app-limited")
+    rows, answers = {}, {}
+    for scheme in (catalog.schemes().find(str(file)), catalog.schemes().find("reno")):
+        folder = tmp_path / scheme.name
+        folder.mkdir()
+        rows[scheme.name] = run_scenario(scenario(short, scheme), folder)
+        script = (folder / "events.txt").read_text()
+        answers[scheme.name] = [line for line in script.splitlines() if line.startswith(("@", "expect"))]
+        assert len(json.loads((folder / "events.json").read_text())) > 100
+    assert rows["aimd"] == rows["reno"]
+    assert answers["aimd"] == answers["reno"]
+
+
+def test_golden_traces_of_a_plug_in_that_crashes_leave_nothing(
+    folder: Path, libraries: dict[str, Path], dumbbell: Dumbbell
+) -> None:
+    (folder / "mine.toml").write_text(
+        f'kind = "plugin"\nlibrary = "{libraries["bad"]}"\ncontroller = "bad"\nparameters = {{ mode = "crash" }}\n'
+    )
+    before = sorted(folder.iterdir())
+    said = dumbbell("vectors", "mine.toml", "--out", "v", expect=2).stderr
+    assert "on_ack crashed (SIGSEGV" in said
+    assert sorted(folder.iterdir()) == before
+
+
+def test_pages_of_results_show_a_plug_in_whose_file_is_gone(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "mine.py").write_text(AIMD_CLASS.read_text())
+    dumbbell("run", "--schemes", "mine=mine.py,reno", *QUICK)
+    (folder / "mine.py").unlink()
+    dumbbell("site", "out", "--out", "web")
+    (facts,) = (folder / "web/data/run").glob("*/small/mine/1/facts.json")
+    (flow,) = json.loads(facts.read_text())["flows"]
+    assert (flow["scheme"], flow["metrics"]["throughput_mbps"] > 1.0) == ("mine", True)
 
 
 def in_process(specification: dict[str, Any]) -> dict[str, Any]:

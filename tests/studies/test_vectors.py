@@ -100,9 +100,7 @@ def test_what_differs_is_named_by_file_and_line(dumbbell: Dumbbell, once: Dumbbe
         (("--check", "nowhere"), snapshot("dumbbell: nowhere: no vectors in it: no */experiment.toml")),
         (
             ("iperf3",),
-            snapshot(
-                "dumbbell: `iperf3` is a real program or kernel controller: vectors need one that can be simulated"
-            ),
+            snapshot("dumbbell: `iperf3` is a real program: vectors need a controller that can be simulated"),
         ),
         (
             ("rono",),

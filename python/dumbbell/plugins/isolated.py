@@ -116,6 +116,15 @@ def run_scripts(scripts: list[str], specification: str, steps: bool, files: Iter
     return reports
 
 
+def record_script(specification: str, head: str, files: Iterable[str]) -> str:
+    """Return what a run (JSON) of one flow tells its controller, and the answers, as a script that begins with `head`.
+
+    Raises:
+        UserError: If the plug-in in `files` cannot be loaded, or does something wrong.
+    """
+    return str(_ask({"record": specification, "head": head}, files, str))
+
+
 def check(
     specifications: list[str], real_packets: bool, files: Iterable[str], clock: Clock = SYSTEM_CLOCK
 ) -> list[str | None]:
@@ -319,6 +328,8 @@ def _answer(question: dict[str, Any], replies: IO[str], out: _Out) -> Any:  # no
         return json.loads(_core.controller_cost(question["cost"]))
     if "beside" in question:
         return json.loads(_core.controllers_beside(*question["beside"]))
+    if "record" in question:
+        return _core.record_script(question["record"], question["head"])
     if "scripts" in question:
         return [_scripted(text, question) for text in question["scripts"]]
     if "simulate" in question:

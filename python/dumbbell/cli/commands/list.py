@@ -19,7 +19,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     add = parser.add_argument
     add("what", type=Choice(*LISTED), metavar="|".join(LISTED))
-    add("text", nargs="*", metavar="TEXT", help="only those that have all these words somewhere")
+    add(
+        "text",
+        nargs="*",
+        metavar="TEXT",
+        help="only those that have all these words somewhere; a plug-in's file: its own",
+    )
     add("--kind", metavar="KIND", help="schemes: only those of a kind: core, kernel, bpf, program, plugin, python")
     plugin_option(parser)
     add("--json", action="store_true", help="everything that is known of each, for programs")
@@ -35,14 +40,21 @@ _COLUMNS = {
 }
 
 
+OF_PLUGINS = ("schemes", "parameters")
+"""What is listed of a plug-in's file."""
+
 _TRANSPORTS = {"kernel": "kernel TCP", "bpf": "kernel TCP", "program": "its own"}
 """What carries schemes that are not run over our transport."""
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Prints what is listed of one sort: all of it, or what the text and the kind choose."""
-    what, text = arguments.what, " ".join(arguments.text)
-    rows = dumbbell.listing(what, text, kind=arguments.kind, plugins=tuple(arguments.plugin))
+    from dumbbell.catalog.outside.plugin_schemes import plugin_kind
+
+    what = arguments.what
+    files = [word for word in arguments.text if what in OF_PLUGINS and plugin_kind(word)]
+    text = " ".join(word for word in arguments.text if word not in files)
+    rows = dumbbell.listing(what, text, kind=arguments.kind, plugins=(*arguments.plugin, *files))
     if arguments.json:
         sys.stdout.write(to_json(rows))
         return 0

@@ -51,7 +51,10 @@ def _check(folder: Path, progress: Progress) -> Difference | None:
     stored = resolve(kept_experiment(folder))
     for scheme in stored.schemes.values():
         if scheme.is_outside:  # whoever checks vectors executes nothing of theirs
-            raise UserError(f"{file}: scheme `{scheme.name}`: allowed are built-in controllers")
+            raise UserError(
+                f"{file}: scheme `{scheme.name}`: --check repeats built-in controllers only: "
+                f"`dumbbell vectors FILE --run {folder}` compares the answers of a plug-in"
+            )
     experiment = _scenario(file, stored)
     check(experiment)
     with Scratch("vectors") as scratch:

@@ -10,24 +10,30 @@ from typing import Any
 
 from dumbbell import _core, catalog
 from dumbbell.base.entry import Entry
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, listed
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.base.scratch import Scratch
 from dumbbell.base.version import __version__
 from dumbbell.catalog.experiment_file import ExperimentFile
-from dumbbell.catalog.scheme import Scheme
+from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.execution.check import check
 from dumbbell.experiment import Experiment, Overrides, resolve
 from dumbbell.formats.qlog_export import write_flow
 from dumbbell.formats.staging import refuse_used, staging
+from dumbbell.plugins import isolated
 from dumbbell.present.tables import Table, markdown
 from dumbbell.results.files import write_atomically
 from dumbbell.studies.vectors.trace import COLUMNS, Row, acknowledgements, to_csv
 
 EXPERIMENT, TRACE, TABLE, FIGURE = "experiment.toml", "trace.sqlog", "acks.csv", "figure.svg"
 SCRIPT, EVENTS = "events.txt", "events.json"
+_REPEATED = "`dumbbell vectors --check DIR` says whether dumbbell itself still does the same."
+_REPEATED_OUTSIDE = (
+    f"`dumbbell vectors FILE --run DIR` gives a plug-in every `{SCRIPT}` in DIR and compares its answers."
+)
+"""What says that a built-in controller, or a plug-in, does the same as before."""
 _ECN = "ecn"  # the scenario for schemes that react to marks
 
 
@@ -35,14 +41,12 @@ def write_vectors(scheme: str | Scheme, out: str | PathLike[str]) -> list[Path]:
     """Writes a directory for each scenario that fits the scheme, and a README; returns the directories.
 
     Raises:
-        dumbbell.Error: no such scheme, one that is no controller of ours, or `out` is in use.
+        dumbbell.Error: no such scheme, one that cannot be simulated, a plug-in that fails, or `out` is in use.
     """
     out = Path(out)
     scheme = scheme if isinstance(scheme, Scheme) else catalog.schemes().find(scheme)
-    if scheme.kind != "core":
-        raise UserError(
-            f"`{scheme.name}` is a real program or kernel controller: vectors need one that can be simulated"
-        )
+    if scheme.real:
+        raise UserError(f"`{scheme.name}` is {WHAT[scheme.kind]}: vectors need a controller that can be simulated")
     refuse_used(out, f", or compare with --check {out}")
     titles: dict[str, str] = {}
     try:
@@ -72,18 +76,34 @@ def run_scenario(experiment: Experiment, folder: Path) -> list[Row]:
     """Run a scenario's only run; write trace, table and events into `folder`; return the table's rows."""
     run = experiment.all_runs()[0]
     specification = json.dumps(experiment.specification(run))
+    files = [scheme.code for scheme in experiment.outside(run)]
     with Scratch("vectors") as scratch:
-        _core.simulate(specification, str(scratch))
+        if files:
+            isolated.simulate(specification, [f"{run.scheme} ({file})" for file in files], scratch)
+        else:
+            _core.simulate(specification, str(scratch))
         described = f"{run.scheme}, measured by dumbbell (sim)"
         title = f"{run.scheme}: {experiment.title}"
         write_flow(Entry.of(scratch), 1, run.scheme, title, folder / TRACE, described)
     rows = acknowledgements(folder / TRACE)
     write_atomically(folder / TABLE, to_csv(rows))
-    text = _core.record_script(specification, _head(experiment, experiment.specification(run)["flows"][0]))
-    report = json.loads(_core.run_script(text, specification, steps=True))
+    head = _head(experiment, experiment.specification(run)["flows"][0])
+    text, steps = _script_of(specification, head, files)
     write_atomically(folder / SCRIPT, text)
-    write_atomically(folder / EVENTS, "[\n" + ",\n".join(map(json.dumps, report["steps"])) + "\n]\n")
+    write_atomically(folder / EVENTS, "[\n" + ",\n".join(map(json.dumps, steps)) + "\n]\n")
     return rows
+
+
+def _script_of(specification: str, head: str, files: list[str]) -> tuple[str, list[dict[str, Any]]]:
+    """Return the script of a run, and its events with all fields. Plug-ins in `files` run in a process of their own."""
+    if not files:
+        text = _core.record_script(specification, head)
+        return text, json.loads(_core.run_script(text, specification, steps=True))["steps"]
+    text = isolated.record_script(specification, head, files)
+    (report,) = isolated.run_scripts([text], specification, True, files)
+    if "refusal" in report:
+        raise UserError(f"{listed(files)}: {report['refusal']}")
+    return text, report["steps"]
 
 
 def _head(experiment: Experiment, flow: Mapping[str, Any]) -> str:
@@ -142,6 +162,8 @@ def _readme(scheme: Scheme, titles: dict[str, str]) -> str:
         title=scheme.title,
         summary=scheme.summary,
         source=scheme.source,
+        implementation=f"the controller of `{scheme.file}`" if scheme.is_outside else "dumbbell's implementation",
+        repeated=_REPEATED_OUTSIDE if scheme.is_outside else _REPEATED,
         scenarios="\n".join(f"- `{name}`: {title}." for name, title in titles.items()),
         columns=markdown.render(
             Table.of(["column", "meaning"], [(f"`{column}`", meaning) for column, meaning in COLUMNS.items()])
