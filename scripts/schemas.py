@@ -7,11 +7,13 @@ what the readers of these files say. With `--check` nothing is written; the exit
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from dumbbell import _core
 from dumbbell.base.json_text import to_json
 from dumbbell.catalog.schema.files import FILES, SHIPPED, schema
 from dumbbell.present.tables import Table, markdown
@@ -128,9 +130,13 @@ def default(key: str, one: Schema, needed: list[str]) -> str:
     """Return the value that holds where the key is absent."""
     if key in needed:
         return "needed"
-    if "default" not in one or one["default"] in ([], {}):
+    return written(one["default"]) if "default" in one else ""
+
+
+def written(value: object) -> str:
+    """Return a default as the tables show it: nothing for None and for an empty list or table."""
+    if value is None or value in ([], {}):
         return ""
-    value = one["default"]
     if isinstance(value, dict):
         return f"`{value['kind']}`" if set(value) == {"kind"} else ""
     if isinstance(value, bool):
@@ -148,6 +154,20 @@ def keys(table: Schema, definitions: dict[str, Schema], leave_out: tuple[str, ..
         if key not in leave_out
     ]
     return markdown.render(Table.of(["key", "allowed", "default", "meaning"], rows))
+
+
+PROFILES = ("tcp", "quic")
+"""Profiles of the transport whose values the table of its keys shows; the first is the default."""
+
+
+def transport_keys(table: Schema, definitions: dict[str, Schema]) -> str:
+    """Return the table of the keys of a transport, with the value that each profile has."""
+    presets = [json.loads(_core.transport(json.dumps({"profile": name}))) for name in PROFILES]
+    rows = [
+        [f"`{key}`", allowed(one, definitions), *(written(each[key]) for each in presets), one.get("description", "")]
+        for key, one in table["properties"].items()
+    ]
+    return markdown.render(Table.of(["key", "allowed", *(f"`{name}`" for name in PROFILES), "meaning"], rows))
 
 
 def kinds(table: Schema, definitions: dict[str, Schema]) -> Iterator[str]:
@@ -212,8 +232,9 @@ def reference() -> str:
         "A table `[program]`.",
         keys(scheme["properties"]["program"], found),
         "### Transport",
-        "What differs from the `profile`; absent keys are the profile's.",
-        keys(found["Config"], found),
+        "A key that is absent has the value of the `profile`. The table shows the values of two profiles: `tcp`, which "
+        "is the default and also called `linux-like`, and `quic`.",
+        transport_keys(found["Config"], found),
         "### Receiver",
         *kinds(found["ReceiverBehavior"], found),
         "### Application",
