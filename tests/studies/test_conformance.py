@@ -12,14 +12,14 @@ from inline_snapshot import snapshot
 
 import dumbbell
 from dumbbell import catalog
-from dumbbell.catalog.conformance_cases import Case, conformance_suites, find_suite, parse_case, state_names
+from dumbbell.catalog.conformance_cases import Case, conformance_suites, find_suite, parse_case
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.toml_tables import parse_toml
 from dumbbell.studies.conformance.checking import chosen_cases
 from dumbbell.studies.conformance.derived import DERIVED
 from dumbbell.studies.conformance.judging import FAIL, NOT_REACHED, judged
 from dumbbell.studies.conformance.measures import MEASURES, measure, require_measure
-from dumbbell.studies.conformance.view import RunView
+from dumbbell.studies.conformance.view import RunView, UnseenError
 from dumbbell.studies.vectors.scripts import shipped_scripts
 from support.commands.command import Dumbbell
 from support.pages.blocks import ROOT
@@ -139,13 +139,84 @@ def test_every_measure_is_used_by_a_case() -> None:
     assert used == set(MEASURES)
 
 
-def test_phases_are_those_that_controllers_sample() -> None:
-    for controller, states in state_names().items():
-        made = dumbbell.simulate(dumbbell.specification(controller, duration=0.5, settings={"log": "full"}))
-        units = {row["field"]: str(row["unit"]) for row in made.samples().rows()}
-        named = [part.split(maxsplit=1)[1] for part in units[states.field].split(", ")]
-        same = [name.lower().replace(" ", "_").replace("-", "_") for name in named]
-        assert same == list(states.phases)
+def viewed(scheme: str, settings: Mapping[str, Any] | None = None) -> RunView:
+    """Return a run of half a second with the state after every event."""
+    made = dumbbell.specification(scheme, duration=0.5, settings={"log": "full"} | dict(settings or {}))
+    run = dumbbell.simulate(made, trust=True)
+    return RunView(run.kept, run.statistics, run.specification, scheme, DERIVED)
+
+
+@pytest.mark.parametrize("suite", ["bbr", "cubic"])
+def test_phases_that_cases_name_are_those_that_controllers_tell(suite: str) -> None:
+    found = find_suite(suite)
+    named = {
+        str(check.arguments["phase"]) for case in found.cases for check in case.checks if "phase" in check.arguments
+    }
+    named |= {each for case in found.cases for check in case.checks for each in check.arguments.get("phases", ())}
+    named |= {case.moment.phase for case in found.cases if case.moment is not None and case.moment.phase}
+    view = viewed(found.controllers[0])
+    assert len(named) > 1
+    for phase in named:
+        view.require_phase(phase)
+
+
+def test_the_page_of_plug_ins_names_every_field_and_phase_that_cases_read() -> None:
+    page = (ROOT / "docs/plugins.md").read_text().partition("**Conformance.**")[2].partition("\n## ")[0]
+    checks = [check for name in conformance_suites() for case in find_suite(name).cases for check in case.checks]
+    keys = ("field", "relative_to", "since_growth_of")
+    read = {str(check.arguments[key]) for check in checks for key in keys if key in check.arguments}
+    phases = {str(check.arguments["phase"]) for check in checks if "phase" in check.arguments}
+    derived = {
+        "bw",
+        "max_bw",
+        "min_rtt",
+        "pacing_rate",
+        "in_flight",
+        "window",
+        "cwnd",
+        "extra_acked",
+        "inflight_longterm",
+    }
+    assert len(read) > 10
+    for name in (read - DERIVED.keys()) | derived | phases | {"k", "w_max", "round_count", "srtt"}:
+        assert f"`{name}`" in page, name
+
+
+PHASES = """
+class Phased:
+    FIELDS = {"phase": "0 Slow Start, 1 Reno-friendly"}
+
+    def __init__(self, start, last: int = 1):
+        self.phase, self.last, self.window = 0, last, start.initial_window_bytes
+
+    def on_ack(self, ack):
+        self.phase = self.last if ack.now_s > 0.25 else 0
+
+    def control(self):
+        return self.window
+
+    def fields(self):
+        return {"phase": self.phase}
+"""
+
+
+def test_phases_of_a_plug_in_are_those_that_the_unit_of_its_field_names(folder: Path) -> None:
+    (folder / "phased.py").write_text(PHASES)
+    view = viewed(str(folder / "phased.py"))
+    assert [(visit.phase, visit.after) for visit in view.visits] == [
+        ("slow_start", "reno_friendly"),
+        ("reno_friendly", ""),
+    ]
+    view.require_phase("reno_friendly")
+    with pytest.raises(UnseenError, match="does not have a phase `drain`"):
+        view.require_phase("drain")
+
+
+def test_a_phase_that_the_unit_of_a_plug_in_does_not_name_is_not_judged(folder: Path) -> None:
+    (folder / "phased.py").write_text(PHASES)
+    view = viewed(str(folder / "phased.py"), {"phased.last": 7})
+    with pytest.raises(UnseenError, match="`phase` = 7: its unit names slow_start, reno_friendly"):
+        _ = view.visits
 
 
 def test_the_command_prints_the_matrix_and_why(dumbbell: Dumbbell, folder: Path) -> None:
@@ -379,7 +450,7 @@ def test_a_scenario_that_does_not_come_about_is_no_pass() -> None:
     made = case(CASE.replace("1bdp", "100bdp") + reach + CHECK.replace("0.5", "0.0"))
     spec = dumbbell.specification("reno", made.path, duration=1.0, settings={"log": "full"})
     run = dumbbell.simulate(spec)
-    view = RunView(run.kept, run.statistics, run.specification, None, "reno", DERIVED)
+    view = RunView(run.kept, run.statistics, run.specification, "reno", DERIVED)
     verdict = judged(made, "reno", "reno", view)
     assert (verdict.verdict, verdict.why) == (NOT_REACHED, "drop 0 packets (allowed: at least 1)")
 
@@ -397,7 +468,7 @@ def test_figures_are_those_of_the_packets() -> None:
         ack=[{"kind": "delay", "delay_ms": 20.0}],
     )
     run = dumbbell.simulate(dumbbell.specification("udp-cbr", path, duration=5.0, settings={"log": "full"}))
-    view = RunView(run.kept, run.statistics, run.specification, None, "udp-cbr", DERIVED)
+    view = RunView(run.kept, run.statistics, run.specification, "udp-cbr", DERIVED)
 
     def figure(text: str) -> float:
         (check,) = case(CASE + f"[[check]]\n{text}\nat_least = 0.0\nrule = 'r'\nbecause = 'b'\n").checks

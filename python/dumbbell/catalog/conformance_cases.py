@@ -19,7 +19,7 @@ from dumbbell.catalog.scheme import TRANSPORTS
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
 
 FOLDER = Path(__file__).parent / "conformance"
-SUITE_FILE, STATES_FILE = "suite.toml", "states.toml"
+SUITE_FILE = "suite.toml"
 KINDS = ("run", "script")
 """Kinds of cases: a run over a path, or scripts of events for a controller."""
 _SETTINGS = (
@@ -176,14 +176,6 @@ class Suite:
         return not self.controllers or controller in self.controllers or scheme in self.real
 
 
-@dataclass(frozen=True)
-class StateNames:
-    """Names of a controller's phases: the sampled field, and a phase for each of its values from 0."""
-
-    field: str
-    phases: tuple[str, ...]
-
-
 def conformance_suites() -> list[str]:
     """Return the names of the suites."""
     return sorted(file.parent.name for file in FOLDER.glob(f"*/{SUITE_FILE}"))
@@ -227,18 +219,6 @@ def read_suite(folder: Path) -> Suite:
     )
     table.finish()
     return suite
-
-
-@cache
-def state_names() -> dict[str, StateNames]:
-    """Return how controllers name their phases, by controller."""
-    table = read_toml(FOLDER / STATES_FILE)
-    found = {}
-    for controller in table.raw:
-        each = table.table(controller)
-        found[controller] = StateNames(each.text("field"), tuple(each.texts("phases")))
-        each.finish()
-    return found
 
 
 def parse_case(table: TomlTable, suite: str) -> Case:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 Series = tuple[NDArray[Any], NDArray[Any]]
 """Times (s since the start of the run) and values."""
+
+STATE_FIELDS = ("phase", "state", "mode")
+"""Fields by which controllers tell the phase that they are in."""
+
+_NAMED = re.compile(r"(-?\d+) ([^,]+)")
 
 NOTHING: Series = (numpy.empty(0), numpy.empty(0))
 
@@ -90,6 +96,12 @@ class _Received:
     @property
     def series(self) -> Series:
         return numpy.array(self.time_s), numpy.array(self.mbps)
+
+
+def value_names(unit: str) -> dict[float, str]:
+    """Return the names of a field's values if its unit lists them (`0 slow start, 1 avoidance`), else nothing."""
+    parts = [_NAMED.fullmatch(part) for part in unit.split(", ")]
+    return {float(part[1]): part[2] for part in parts if part} if len(parts) > 1 and all(parts) else {}
 
 
 def read_samples(samples: Source | None) -> dict[str, dict[str, Series]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dumbbell.base.errors import UserError, listed
-from dumbbell.catalog.conformance_cases import Case, Moment, Write, state_names
+from dumbbell.catalog.conformance_cases import Case, Moment, Write
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.open_tables import Element
@@ -144,8 +144,5 @@ def view_of(planned: Planned, results: ResultsDirectory, scheme: Scheme) -> RunV
     statistics = results.readable(run)
     if statistics["status"] not in ACCEPTED:
         raise NotReachedError(f"the run is {statistics['status']}: {statistics['reason']}")
-    states = state_names().get(scheme.controller) if scheme.kind == "core" else None
     specification = results.experiment.specification(run)
-    return RunView(
-        kept_files(results.folder(run)), statistics, specification, states, scheme.name, DERIVED, planned.moment_s
-    )
+    return RunView(kept_files(results.folder(run)), statistics, specification, scheme.name, DERIVED, planned.moment_s)

@@ -13,10 +13,10 @@ import numpy
 from numpy.typing import NDArray
 
 from dumbbell import _core
-from dumbbell.catalog.conformance_cases import StateNames
+from dumbbell.base.errors import listed
 from dumbbell.catalog.description import describe
 from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, Source, read_table
-from dumbbell.results.series.samples import Series, read_samples
+from dumbbell.results.series.samples import STATE_FIELDS, Sampled, Series, read_sampled, read_samples, value_names
 from dumbbell.results.series.table import Table
 
 if TYPE_CHECKING:
@@ -79,7 +79,6 @@ class RunView:
         kept: Mapping[str, Source],
         statistics: RunStatistics,
         specification: RunSpec,
-        states: StateNames | None,
         scheme: str,
         derived: Mapping[str, Measured],
         moment_s: float | None = None,
@@ -88,7 +87,6 @@ class RunView:
         self._kept = kept
         self.statistics = statistics
         self.specification = specification
-        self._states = states
         self.scheme = scheme
         self._derived = derived
         self.moment_s = moment_s
@@ -127,8 +125,21 @@ class RunView:
         return self.payload_bytes + headers + int(self.specification["path"]["overhead_bytes"])
 
     @cached_property
+    def _sampled(self) -> Sampled:
+        return read_sampled(self._kept.get(FLOWS))
+
+    @property
     def _samples(self) -> dict[str, dict[str, Series]]:
-        return read_samples(self._kept.get(FLOWS))
+        return self._sampled.series
+
+    @cached_property
+    def _phases(self) -> tuple[str, dict[float, str]]:
+        """The field that tells the phase of the first flow, and the phases by its values; nothing if there is none."""
+        for name in STATE_FIELDS:
+            names = value_names(self._sampled.units.get(name, "")) if self.has(name) else {}
+            if names:
+                return name, {value: each.lower().replace(" ", "_").replace("-", "_") for value, each in names.items()}
+        return "", {}
 
     @cached_property
     def _links(self) -> dict[str, dict[str, Series]]:
@@ -196,14 +207,18 @@ class RunView:
         """The phases of the first flow, in order.
 
         Raises:
-            UnseenError: the controller has no phases that cases name.
+            UnseenError: the controller tells no phases, or one that its unit does not name.
         """
-        if self._states is None or not self.has(self._states.field):
+        field, phases = self._phases
+        if not phases:
             raise UnseenError(self._unseen("phases"))
-        times, values = self.series(self._states.field)
+        times, values = self.series(field)
+        unnamed = values[~numpy.isin(values, list(phases))]
+        if len(unnamed):
+            raise UnseenError(f"`{self.scheme}`: `{field}` = {unnamed[0]:g}: its unit names {listed(phases.values())}")
         changed = numpy.concatenate([[True], values[1:] != values[:-1]])
         starts = [*times[changed].tolist(), self.duration_s]
-        names = [self._states.phases[int(value)] for value in values[changed]]
+        names = [phases[value] for value in values[changed].tolist()]
         return [
             Visit(name, start_s, end_s, after)
             for name, after, (start_s, end_s) in zip(names, [*names[1:], ""], itertools.pairwise(starts), strict=True)
@@ -215,7 +230,7 @@ class RunView:
         Raises:
             UnseenError: it has no such phase.
         """
-        if self._states is None or phase not in self._states.phases:
+        if phase not in self._phases[1].values():
             raise UnseenError(self._unseen(f"a phase `{phase}`"))
 
     @cached_property

@@ -1,13 +1,12 @@
 """Which of a controller's sampled variables a figure shows: its modes, and those that decide."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 import numpy
 
 from dumbbell.present.plots import Modes, StateLine, Variable
 from dumbbell.present.report.drawn.series import Lines
-from dumbbell.results.series.samples import Sampled, Series, thinned
+from dumbbell.results.series.samples import STATE_FIELDS, Sampled, Series, thinned, value_names
 
 OF_TRANSPORT = frozenset(
     {
@@ -58,14 +57,6 @@ DECISIVE: tuple[tuple[str, ...], ...] = (
 """Variables that explain what controllers did, the most telling first; those in one entry share a plot and a unit."""
 
 _MOST_MODES, _MOST_VARIABLES = 2, 3
-_USUAL_MODES = ("mode", "state", "phase")
-_NAMED = re.compile(r"(-?\d+) ([^,]+)")
-
-
-def modes(unit: str) -> dict[float, str]:
-    """The names of a variable's values where its unit gives them (`0 startup, 1 drain`), else nothing."""
-    parts = [_NAMED.fullmatch(part) for part in unit.split(", ")]
-    return {float(part[1]): part[2] for part in parts if part} if len(parts) > 1 and all(parts) else {}
 
 
 def state_of(sampled: Sampled, lines: Lines, start_s: float) -> tuple[list[Modes], list[Variable]]:
@@ -81,7 +72,7 @@ def state_of(sampled: Sampled, lines: Lines, start_s: float) -> tuple[list[Modes
 
     switches, pairs = _choice(sampled)
     return (
-        [Modes(field, modes(sampled.units[field]), flows(field)) for field in switches],
+        [Modes(field, value_names(sampled.units[field]), flows(field)) for field in switches],
         [
             Variable(_label(pair, sampled.units), flows(pair[0]), flows(pair[1]) if len(pair) > 1 else ())
             for pair in pairs
@@ -98,9 +89,9 @@ def chosen_fields(sampled: Sampled) -> list[str]:
 def _choice(sampled: Sampled) -> tuple[list[str], list[tuple[str, ...]]]:
     """Modes, and variables in pairs that share a plot. A controller nobody knows shows the first that it has."""
     own = [field for field in sampled.series if field not in OF_TRANSPORT]
-    named = {field for field in own if modes(sampled.units[field])}
-    switches = [field for field in named if field in _USUAL_MODES or _varies(sampled.series[field])]
-    switches.sort(key=lambda field: (field not in _USUAL_MODES, field))
+    named = {field for field in own if value_names(sampled.units[field])}
+    switches = [field for field in named if field in STATE_FIELDS or _varies(sampled.series[field])]
+    switches.sort(key=lambda field: (field not in STATE_FIELDS, field))
     numbers = [field for field in own if field not in named]
     pairs = [tuple(field for field in entry if field in numbers) for entry in DECISIVE if entry[0] in numbers]
     chosen = _without_doubles(pairs) or [(field,) for field in sorted(numbers)]
