@@ -448,6 +448,63 @@ def test_plug_ins_are_listed_with_their_parameters(folder: Path, libraries: dict
     assert {row["controller"] for row in parameters} == {"aimd"}
 
 
+LATE = """#include "dumbbell.h"
+
+static double timed_out, lost_before, lost_after;
+
+static void *create(const struct dumbbell_controller *self, const struct dumbbell_start *start,
+                    const struct dumbbell_value *values, const char **refusal)
+{
+    (void)start, (void)values, (void)refusal;
+    return (void *)self;
+}
+static void destroy(void *state) { (void)state; }
+static void on_ack(void *state, const struct dumbbell_ack *ack)
+{
+    (void)state;
+    *(timed_out > 0 ? &lost_after : &lost_before) += (double)ack->lost_count;
+}
+static void on_timeout(void *state, const struct dumbbell_timeout *timeout)
+{
+    (void)state;
+    timed_out += timeout->kind == DUMBBELL_PERSISTENT_CONGESTION;
+}
+static void control(const void *state, struct dumbbell_control *control) { (void)state; control->window_bytes = 20000; }
+static void fields(const void *state, double *values)
+{
+    (void)state;
+    values[0] = timed_out, values[1] = lost_before, values[2] = lost_after;
+}
+static const struct dumbbell_field names[] = {{"timed_out", ""}, {"lost_before", ""}, {"lost_after", ""}};
+static const struct dumbbell_controller late = {
+    .name = "late", .summary = "Losses come with ACKs.", .field_list = names, .field_count = 3, .create = create,
+    .destroy = destroy, .on_ack = on_ack, .on_timeout = on_timeout, .control = control, .fields = fields,
+    .losses_with_ack = true,
+};
+DUMBBELL_PLUGIN(&late)
+"""
+PERSISTENT = """dumbbell script 1
+title Persistent congestion
+source docs/plugins.md
+controller late
+@0    sent 0..9
+@0.1  ack 0 rtt=0.1
+@5    lost 1..5
+@5    timeout kind=persistent
+expect timed_out=1 lost_before=0 lost_after=0
+@5    ack 6
+expect timed_out=1 lost_before=0 lost_after=5
+"""
+
+
+def test_losses_with_the_ack_come_after_the_timeout_of_persistent_congestion(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "late.c").write_text(LATE)
+    (folder / "persistent.txt").write_text(PERSISTENT)
+    library = compiled(folder / "late.c", folder)
+    said = dumbbell("vectors", str(library), "--run", "persistent.txt").stdout
+    assert said == "persistent.txt: 6 conditions hold\n"
+
+
 def test_a_file_of_a_plug_in_among_the_words_of_a_list_is_no_text_to_look_for(
     folder: Path, libraries: dict[str, Path], dumbbell: Dumbbell
 ) -> None:
