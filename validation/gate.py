@@ -1,6 +1,7 @@
 """What `dumbbell check` finds and what it raises for nothing: false alarms, a regression of 3 %, 100 mutations.
 
     python -m validation.gate alarms            1,000 comparisons of equal sides, for each scheme of ALARMS
+    python -m validation.gate rules             equal sides under the rules of safety, of the schemes of `rfc9743`
     python -m validation.gate power             20 checks of a controller whose goodput is 3 % less
     python -m validation.gate mutants FOLDER    a check of each mutation, in a built FOLDER of `validation.mutations`
     python -m validation.gate page              writes the figures into docs/check.md
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
 import random
 import tempfile
@@ -28,11 +30,13 @@ import numpy
 from dumbbell import _core, catalog
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
-from dumbbell.catalog.check_suite import CheckCell, CheckSuite
+from dumbbell.catalog.check_suite import CheckCell, CheckSuite, rule_name
+from dumbbell.catalog.conformance_cases import Case, find_suite
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.execution.perform import Execution
+from dumbbell.execution.perform import Execution, perform_apart
 from dumbbell.experiment import Experiment
 from dumbbell.present.tables import Table, markdown
+from dumbbell.results import ResultsDirectory
 from dumbbell.studies.check.comparison import (
     LOGGED,
     MORE,
@@ -40,11 +44,14 @@ from dumbbell.studies.check.comparison import (
     CellResult,
     ComparedCell,
     Comparison,
+    longer,
     most_moved,
     on_longer_paths,
 )
 from dumbbell.studies.check.judging import FIRST, judge, looks, overall
+from dumbbell.studies.check.safety import Shown, judgements, shown_by
 from dumbbell.studies.check.sides import BASELINE, CANDIDATE, Observed, Side
+from dumbbell.studies.conformance.plans import Planned
 
 DATA = Path(__file__).parent / "data/gate.json"
 PAGE = Path(__file__).parent.parent / "docs/check.md"
@@ -178,6 +185,48 @@ def _compared(
         if "not resolved" not in found.values():
             break
     return found
+
+
+VARIANTS = 6
+"""Paths of a case of safety: as it is, 1 ns longer, 2 ns longer, ..."""
+
+
+def rules(names: Sequence[str], jobs: int | None) -> dict[str, Any]:
+    """Return how many comparisons of equal sides break a rule of safety.
+
+    Each scheme is run over every case on paths of VARIANTS lengths, and each of these runs is compared with each other.
+    """
+    cases = catalog.check_suites().find(SUITE).safety
+    schemes = {name: catalog.schemes().find(name) for name in names}
+    compared_pairs, alarms_raised = 0, []
+    shown: list[dict[str, dict[str, Shown]]] = []
+    for longer_ns in range(VARIANTS):
+        moved = [_on_longer_path(case, longer_ns) for case in cases]
+        with _working(jobs) as (folder, how, progress):
+
+            def perform(
+                plans: Sequence[Planned], how: Execution = how, progress: Progress = progress
+            ) -> Sequence[ResultsDirectory]:
+                return perform_apart([(each.folder, each.experiment) for each in plans], how, progress)[0]
+
+            shown.append(shown_by(moved, schemes, folder, perform, progress))
+    for first, second in itertools.permutations(shown, 2):
+        for case in cases:
+            rule = rule_name(case)
+            for name in schemes:
+                rows = judgements(case, first[rule][name], second[rule][name])
+                compared_pairs += 1
+                if any(row.verdict in ("worse", "better") for row in rows):
+                    alarms_raised.append(f"{name} {rule}")
+    return {"schemes": len(schemes), "comparisons": compared_pairs, "alarms": sorted(set(alarms_raised))}
+
+
+def _on_longer_path(case: Case, longer_ns: int) -> Case:
+    assert case.scenario is not None, f"{case.file} has no scenario"
+    path = case.path
+    for _ in range(longer_ns):
+        path = longer(path)
+    return replace(case, scenario=replace(case.scenario, own_paths={case.name: path}))
 
 
 def power(jobs: int | None) -> dict[str, Any]:
@@ -320,6 +369,15 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
                 rows.append((name, words, *counts, ", ".join(found["chaotic"]) or "none"))
         head = ["scheme", "compared with itself", "alarms", "same", "not resolved", "chaotic cells"]
         yield from (markdown.render(Table.of(head, rows)), "")
+    if "rules" in data:
+        found = data["rules"]
+        raised = ", ".join(found["alarms"]) or "none"
+        yield (
+            f"**Nor by the rules of safety.** Each of {found['schemes']} schemes ran over every case on paths of "
+            f"{VARIANTS} lengths, 1 ns apart, and each of these runs was compared with each other: "
+            f"{found['comparisons']} comparisons of equal sides. Scheme and rule of the alarms: {raised}."
+        )
+        yield ""
     if "power" in data:
         found = data["power"]
         yield (
@@ -370,7 +428,7 @@ def write_page() -> None:
 def main() -> None:
     """Run a part, keep its figures, or write the page."""
     parser = argparse.ArgumentParser(prog="gate", description="what `dumbbell check` finds, and false alarms")
-    parser.add_argument("part", choices=["alarms", "power", "mutants", "page"])
+    parser.add_argument("part", choices=["alarms", "rules", "power", "mutants", "page"])
     parser.add_argument("folder", nargs="?", type=Path, help="mutants: the repository that was made and built")
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--only", default="", help="schemes or mutations, with commas between them")
@@ -382,6 +440,8 @@ def main() -> None:
     data = json.loads(DATA.read_text()) if DATA.is_file() else {}
     if options.part == "alarms":
         data["alarms"] = data.get("alarms", {}) | alarms(only or ALARMS, options.jobs)
+    elif options.part == "rules":
+        data["rules"] = rules(only or find_suite("rfc9743").schemes, options.jobs)
     elif options.part == "power":
         data["power"] = power(options.jobs)
     else:

@@ -455,12 +455,13 @@ class Comparison:
 
 def on_longer_paths(experiment: Experiment) -> Experiment:
     """Return the experiment on paths whose first delay is 1 ns longer."""
-    paths = {name: _longer(path) for name, path in experiment.paths.items()}
+    paths = {name: longer(path) for name, path in experiment.paths.items()}
     cells = {name: replace(cell, path=paths[name]) for name, cell in experiment.cells.items()}
     return replace(experiment, paths=paths, cells=cells)
 
 
-def _longer(path: PathModel) -> PathModel:
+def longer(path: PathModel) -> PathModel:
+    """Return the path with a first delay that is 1 ns longer."""
     ack, data = list(path.ack), list(path.data)
     for elements in (ack, data):
         for place, element in enumerate(elements):
