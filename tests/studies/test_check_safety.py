@@ -180,3 +180,16 @@ def test_a_baseline_file_names_the_first_packet_that_differs_with_the_burst(dumb
     kept.unlink()
     done = dumbbell("check", "halved.toml", "--against", "cubic.baseline.toml", *words)
     assert "is not named: cubic.baseline.npz is not there" in done.stdout
+
+
+def test_a_scheme_that_cannot_have_the_transport_of_a_rule_is_not_judged_by_it(dumbbell: Dumbbell) -> None:
+    # uTP's numbers of packets are not QUIC's: the whole check was refused
+    words = ("--cells", "safety-persistent-congestion,safety-loss,start")
+    done = dumbbell("check", "libutp-ledbat", "--against", "libutp-ledbat", *words)
+    assert "1 cell and 1 rules of safety: 2 same" in done.stdout
+
+
+def test_a_plug_in_over_tcp_is_not_asked_scripts_of_quic(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "keeps.py").write_text(KEEPS)
+    done = dumbbell("conformance", "reno", "--schemes", "mine=keeps.py:Reno", "--case", "4,14", "--out", "a")
+    assert "14 mine: not applicable: holds for quic" in done.stdout

@@ -10,6 +10,7 @@ from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.conformance_cases import Case, Check, Suite
 from dumbbell.catalog.scheme import Scheme
+from dumbbell.execution import check as execution_check
 from dumbbell.results import ResultsDirectory
 from dumbbell.studies.conformance.judging import FAIL, NOT_APPLICABLE, NOT_REACHED, PASS, Verdict, judged
 from dumbbell.studies.conformance.measures import require_measure
@@ -59,9 +60,8 @@ def why_not(suite: Suite, case: Case, scheme: Scheme, backend: str) -> str:
     can = find_backend(backend).capabilities
     if case.kind == "script" and not scheme.is_outside and scheme.name not in case.controllers:
         return f"its scripts are about {listed(case.controllers)}"
-    if not suite.covers(scheme.name, scheme.controller if scheme.kind == "core" else ""):
-        about = listed([*suite.controllers, *suite.real])
-        return f"{suite.title} is about {about}" if not scheme.is_outside else ""
+    if not scheme.is_outside and not suite.covers(scheme.name, scheme.controller if scheme.kind == "core" else ""):
+        return f"{suite.title} is about {listed([*suite.controllers, *suite.real])}"
     is_of_both = case.kind == "script" and not scheme.is_outside  # the built-in controllers are written for both
     if not is_of_both and not set(case.transports) & set(scheme.transports):
         return f"holds for {listed(case.transports)}: the scheme's transport is that of {listed(scheme.transports)}"
@@ -75,6 +75,17 @@ def why_not(suite: Suite, case: Case, scheme: Scheme, backend: str) -> str:
         return "its moment is found by repeating a run, which real packets do not do"
     if can.real_packets and all(needs_state(check) for check in case.checks if not check.reach):
         return "needs the controller's state"
+    return ""
+
+
+def _refusal(case: Case, scheme: Scheme, backend: str, out: Path) -> str:
+    """Return why a scheme cannot have the transport that a case gives to its flows; empty if it can."""
+    if case.scenario is None or not any(flow.transport for flow in case.scenario.flow if not flow.scheme):
+        return ""
+    try:
+        execution_check.check(first_plan(case, {scheme.name: scheme}, backend, out).experiment)
+    except UserError as error:
+        return f"the scheme cannot have the transport of the case: {error}"
     return ""
 
 
@@ -120,7 +131,7 @@ def verdicts(
     for case in cases:
         fitting: dict[str, Scheme] = {}
         for name, scheme in schemes.items():
-            if why := why_not(suite, case, scheme, backend):
+            if why := why_not(suite, case, scheme, backend) or _refusal(case, scheme, backend, out):
                 found[case.label, name] = Verdict(case, name, scheme.controller, NOT_APPLICABLE, why=why)
             elif case.kind == "script":
                 found[case.label, name] = _scripted(case, scheme, run_scripts(case.script, scheme))
