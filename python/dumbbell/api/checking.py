@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell import catalog
 from dumbbell.api.costing import cost_beside
-from dumbbell.api.selection import Names, listed_names, select
+from dumbbell.api.selection import Names, listed_names, one_scheme
 from dumbbell.base.backend import executing_backend
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.interrupts import interruptible
@@ -373,9 +373,7 @@ def _side(name: str, given: str | Scheme | PathLike[str], can_run_programs: bool
     """
     if isinstance(given, Scheme):
         return Side(name, given.name, given)
-    selection = select((str(given),), (), (), (), {}, ())
-    (chosen,) = selection.overrides.schemes
-    scheme = selection.schemes.get(chosen) or catalog.schemes().find(chosen)
+    scheme = one_scheme(str(given))
     if scheme.real and not can_run_programs:
         raise UserError(f"scheme `{given}` needs real packets: --backend emu")
     return Side(name, str(given), scheme)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from dumbbell import catalog
 from dumbbell.api.running import Interrupted
 from dumbbell.api.scripts import run_scripts
-from dumbbell.api.selection import Names, Schemes, listed_names
+from dumbbell.api.selection import Names, Schemes, listed_names, one_scheme
 from dumbbell.base.backend import executing_backend
 from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import interruptible
@@ -180,7 +179,7 @@ def _schemes(suite: Suite, given: Schemes) -> dict[str, Scheme]:
     wanted = [given] if isinstance(given, str | Scheme) else list(given)
     found: dict[str, Scheme] = {}
     for each in wanted or suite.schemes:
-        scheme = each if isinstance(each, Scheme) else catalog.schemes().find(str(each))
+        scheme = each if isinstance(each, Scheme) else one_scheme(str(each))
         if found.setdefault(scheme.name, scheme) != scheme:
             raise UserError(f"two schemes are called `{scheme.name}`: give one another name")
     return found

@@ -77,6 +77,17 @@ def select(
     )
 
 
+def one_scheme(given: str) -> Scheme:
+    """Return the scheme that a name, a file, or `NAME=SCHEME` means.
+
+    Raises:
+        UserError: there is none.
+    """
+    selection = select((given,), (), (), (), {}, ())
+    (chosen,) = selection.overrides.schemes
+    return selection.schemes.get(chosen) or catalog.schemes().find(chosen)
+
+
 def chosen_experiment_file(
     experiment: str | PathLike[str] | ExperimentFile | None, overrides: Overrides, resumed: Path | None
 ) -> ExperimentFile:
