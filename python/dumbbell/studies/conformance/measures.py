@@ -330,7 +330,9 @@ def _cubic_error(view: RunView, where: Window, arguments: Mapping[str, Any]) -> 
     if not len(later):
         raise NotReachedError("no epoch began after the window fell")
     began_s = float(later[0])
-    w_max, first = view.value_at("w_max", began_s), view.value_before("cwnd", began_s)
+    # an epoch that begins with the loss, not with the first ACK after it, begins with the window that is left
+    first = min(view.value_before("cwnd", began_s), view.value_at("cwnd", began_s))
+    w_max = view.value_at("w_max", began_s)
     c = float(arguments.get("c", 0.4))
     k = ((w_max - first) / c) ** (1.0 / 3.0)
     times, cwnd = view.within("cwnd", max(where.start_s, began_s), where.end_s)
