@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "vectors"
 SHIPPED = dumbbell.shipped_scripts()
 RENO = sorted(str(file) for name, file in SHIPPED.items() if name.startswith("reno/"))
+UNDO = str(SHIPPED["reno-undo/loss"])
 
 SCRIPT = """dumbbell script 1
 controller reno
@@ -34,6 +35,15 @@ def test_shipped_scripts_hold(name: str) -> None:
     assert result.passed, result.failures
     assert all(check.holds or check.known for check in result.checks), "a built-in controller skips nothing"
     assert result.title, "says what it is about"
+
+
+def test_tolerances_for_other_controllers_are_not_used_by_the_built_in_cubic() -> None:
+    """Windows of whole segments are right, and the built-in controller has none."""
+    for name in (each for each in SHIPPED if each.startswith("cubic")):
+        for check in dumbbell.run_scripts([name])[0].checks:
+            given = re.fullmatch(r"\w+=([\d.]+)~[\d.]+", check.condition)
+            if given:
+                assert float(check.found) == pytest.approx(float(given[1]), rel=1e-4), (name, check.line)
 
 
 def test_every_condition_has_a_source() -> None:
@@ -123,7 +133,7 @@ def test_fields_that_a_controller_does_not_report_are_skipped(dumbbell: Dumbbell
 
 def test_a_scheme_gets_the_parameters_of_scripts_for_its_controller(dumbbell: Dumbbell) -> None:
     shown = dumbbell("vectors", "cubic", "--run").stdout.splitlines()
-    assert len(shown) == sum(name.startswith(("cubic/", "cubic-quic/")) for name in SHIPPED)
+    assert len(shown) == sum(name.startswith("cubic") for name in SHIPPED)
     assert all(re.search(r"\d conditions? holds?$", line) for line in shown)
     # another scheme with the same controller: it counts whole packets
     shown = dumbbell("vectors", "cubic-linux", "--run", "cubic/beta", "cubic/concave-convex", expect=1).stdout
@@ -326,11 +336,11 @@ def test_a_runner_in_another_language_passes_and_a_wrong_reno_fails(language: st
         (folder / source).write_text(text)
         if language == "c":
             subprocess.run(["cc", "-Wall", "-Werror", "-o", "runner", source, "-lm"], cwd=folder, check=True)
-        ended = subprocess.run([*command, *RENO], cwd=folder, capture_output=True, text=True, check=False)
+        ended = subprocess.run([*command, *RENO, UNDO], cwd=folder, capture_output=True, text=True, check=False)
         assert ended.returncode == (1 if fails else 0), ended.stdout + ended.stderr
         failed = re.findall(r"(\S+)\.txt: failed", ended.stdout)
         passed = re.findall(r"(\S+)\.txt: passed", ended.stdout)
-        assert len(failed) + len(passed) == len(RENO)
+        assert len(failed) + len(passed) == len(RENO) + 1
         if fails:
             assert {Path(name).name for name in failed} >= {"congestion-avoidance", "ecn", "one-loss-a-window"}
             assert {Path(name).name for name in passed} >= {"slow-start", "delayed-acks", "application-limited"}
