@@ -112,7 +112,11 @@ def test_a_window_kept_at_persistent_congestion_or_of_one_packet_is_unsafe_thoug
 
 
 def test_a_rule_that_both_sides_break_is_told_and_fails_nobody(dumbbell: Dumbbell, folder: Path) -> None:
-    done = dumbbell("check", "cubic", "--against", "reno", "--cells", "safety-burst", "--junit", "junit.xml")
+    for name in ("cubic", "reno"):
+        unpaced = f'kind = "core"\ncontroller = "{name}"\ntransport = {{ pacing_gain = 0.0 }}\n'
+        (folder / f"{name}-unpaced.toml").write_text(unpaced)
+    words = ("cubic-unpaced.toml", "--against", "reno-unpaced.toml", "--cells", "safety-burst")
+    done = dumbbell("check", *words, "--junit", "junit.xml")
     assert done.stdout.startswith("same: ")
     assert "both sides break this rule: largest burst" in done.stdout
     assert "<failure" not in (folder / "junit.xml").read_text()
