@@ -59,6 +59,7 @@ SUITE = "quick"
 
 WANTED = {
     "alarms": "no alarm in 1,000 comparisons of equal sides",
+    "rules": "no alarm in 1,000 comparisons of equal sides",
     "power": "a regression of 3 % on a path with 0.1 % loss is found in 19 of 20 checks",
     "mutants": "95 of 100 mutations are found",
 }
@@ -261,7 +262,8 @@ class _MemoryCell(ComparedCell):
         made = pool.map(_simulate, [json.dumps(experiment.specification(run)) for run in runs])
         for run, table in zip(runs, made, strict=True):
             seen = self.seen.setdefault((part, run.scheme), Observed())
-            seen.add(run, table, self.cell.metrics, experiment.duration_s)
+            whole = table | {"seed": run.seed, "path": run.path, "scheme": run.scheme}
+            seen.add(run, whole, self.cell.metrics, experiment.duration_s)
 
 
 def _simulate(specification: str) -> Any:  # noqa: ANN401 (a part of a run's table)

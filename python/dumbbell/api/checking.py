@@ -24,7 +24,6 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution.perform import Execution
 from dumbbell.formats.staging import refuse_used
 from dumbbell.studies.check.baseline import (
-    how_to_update,
     is_baseline,
     read_baseline,
     with_cells_of,
@@ -32,6 +31,7 @@ from dumbbell.studies.check.baseline import (
 )
 from dumbbell.studies.check.comparison import CellResult, Comparison
 from dumbbell.studies.check.judging import FIRST, Judgement, Verdict, overall
+from dumbbell.studies.check.kept_packets import how_to_update
 from dumbbell.studies.check.of_results import kept_results
 from dumbbell.studies.check.sides import BASELINE, CANDIDATE, Kept, Side
 

@@ -22,6 +22,9 @@ Listed: TypeAlias = dict[str, Any]
 LISTED = ("schemes", "paths", "experiments", "metrics", "parameters", "suites")
 """What `listing` lists."""
 
+_OF_PLUGINS = ("schemes", "parameters")
+"""What plug-ins have."""
+
 
 def schemes() -> "Index[Scheme]":
     """Every listed scheme, to go through; `find` gives one by its name, its alias or its TOML file."""
@@ -75,12 +78,17 @@ def parameters(plugins: Iterable[str] = ()) -> list[Listed]:
 def listing(what: str, text: str = "", *, kind: str | None = None, plugins: Iterable[str] = ()) -> list[Listed]:
     """Everything of one sort (`schemes`, `paths`, `experiments`, `metrics`, ...), as `dumbbell list --json`.
 
-    `text` chooses: every word of it occurs somewhere in what is listed (capitals make no difference). `kind` is one of
+    `text` chooses: every word of it that is no file of a plug-in occurs somewhere in what is listed (capitals make no difference). `kind` is one of
     schemes. With plug-ins, given as to `plugin_schemes`, their schemes or parameters alone are listed.
 
     Raises:
         dumbbell.Error: there is no such sort or kind.
     """
+    from dumbbell.catalog.outside.plugin_schemes import plugin_kind
+
+    words = text.split()
+    files = [word for word in words if what in _OF_PLUGINS and plugin_kind(word)]
+    plugins = [*plugins, *files]
     made: dict[str, Callable[[], list[Listed]]] = {
         "schemes": lambda: _scheme_rows(plugins),
         "paths": lambda: [{"name": item.name, "aliases": list(item.aliases)} | item.table() for item in paths()],
@@ -99,7 +107,8 @@ def listing(what: str, text: str = "", *, kind: str | None = None, plugins: Iter
         if kind not in kinds:
             raise UserError(f"--kind `{kind}`{nearest(kind, kinds)}: allowed are {listed(kinds)}")
         rows = [row for row in rows if row["kind"] == kind]
-    return [row for row in rows if all(word in _told(row) for word in text.casefold().split())]
+    wanted = [word.casefold() for word in words if word not in files]
+    return [row for row in rows if all(word in _told(row) for word in wanted)]
 
 
 def _told(row: Listed) -> str:

@@ -56,8 +56,8 @@ _ARGUMENTS = {
 
 # fmt: off
 _SAME = (
-    "all-runs", "aqm", "backend", "bandwidth-cap", "baselines", "cells", "cluster", "data-cap", "database", "delay",
-    "disk-quota", "duration", "every", "exact", "flow", "flows", "folds", "group-by", "hold-out", "identical",
+    "all-runs", "aqm", "backend", "bandwidth-cap", "baselines", "cells", "cluster", "cost", "data-cap", "database",
+    "delay", "disk-quota", "duration", "every", "exact", "flow", "flows", "folds", "group-by", "hold-out", "identical",
     "interval", "jitter", "jobs", "kind", "live", "log", "loss", "most-minutes", "most-runs", "ntp", "out",
     "pantheon-dir", "path", "pdf", "port", "queue", "quiet", "random-order", "rate", "rate-down", "rate-up",
     "receiver", "remote-address", "rtt", "run", "runs", "scheme", "schemes", "seed", "sender", "server", "sort",

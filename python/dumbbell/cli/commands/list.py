@@ -40,21 +40,14 @@ _COLUMNS = {
 }
 
 
-OF_PLUGINS = ("schemes", "parameters")
-"""What is listed of a plug-in's file."""
-
 _TRANSPORTS = {"kernel": "kernel TCP", "bpf": "kernel TCP", "program": "its own"}
 """What carries schemes that are not run over our transport."""
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Prints what is listed of one sort: all of it, or what the text and the kind choose."""
-    from dumbbell.catalog.outside.plugin_schemes import plugin_kind
-
-    what = arguments.what
-    files = [word for word in arguments.text if what in OF_PLUGINS and plugin_kind(word)]
-    text = " ".join(word for word in arguments.text if word not in files)
-    rows = dumbbell.listing(what, text, kind=arguments.kind, plugins=(*arguments.plugin, *files))
+    what, text = arguments.what, " ".join(arguments.text)
+    rows = dumbbell.listing(what, text, kind=arguments.kind, plugins=tuple(arguments.plugin))
     if arguments.json:
         sys.stdout.write(to_json(rows))
         return 0

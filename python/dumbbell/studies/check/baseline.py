@@ -17,7 +17,7 @@ from dumbbell.catalog.toml_tables import TomlTable, read_toml
 from dumbbell.experiment.planned import derive_seed
 from dumbbell.results.files import write_atomically
 from dumbbell.studies.check.judging import FIRST
-from dumbbell.studies.check.kept_packets import read_packets, write_packets
+from dumbbell.studies.check.kept_packets import how_to_update, read_packets, write_packets
 from dumbbell.studies.check.sides import Kept, KeptCell, KeptRule, Observed, first_seed, more_seed
 
 if TYPE_CHECKING:
@@ -28,11 +28,6 @@ _DIGITS = 6
 """Significant digits of the values that are kept."""
 _LETTERS = 16
 """Letters of a digest that are kept."""
-
-
-def how_to_update() -> str:
-    """Return what writes a baseline file: the option of the command, or the library's function."""
-    return worded("--update", "update_baseline")
 
 
 def cell_digest(experiment: Experiment, *tested: str) -> str:

@@ -16,9 +16,10 @@ from dumbbell.execution.perform import Execution, perform_apart
 from dumbbell.execution.trust import trusted_member
 from dumbbell.execution.until import Enough
 from dumbbell.results import ResultsDirectory
-from dumbbell.studies.check.baseline import cell_digest, how_to_update, is_same_digest
+from dumbbell.studies.check.baseline import cell_digest, is_same_digest
 from dumbbell.studies.check.first_difference import FirstDifference, SentLog, first_difference, parting, sends
 from dumbbell.studies.check.judging import FIRST, Judgement, Verdict, judge, looks, overall
+from dumbbell.studies.check.kept_packets import how_to_update
 from dumbbell.studies.check.safety import Shown, cell_of, judgements, shown_by
 from dumbbell.studies.check.sides import (
     BASELINE,

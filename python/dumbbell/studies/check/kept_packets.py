@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, worded
 from dumbbell.results.files import write_atomically
 from dumbbell.studies.check.first_difference import SentLog
 
@@ -22,6 +22,11 @@ _FIELDS = ("cwnd", "ssthresh", "window", "in_flight", "pacing", "srtt")
 """Fields of the sender's state that are kept beside them."""
 _INTEGERS = ("time_ns", "flow", "seq", "size_bytes")
 _MOST_BYTES = 256 * 2**20
+
+
+def how_to_update() -> str:
+    """Return what writes a baseline: the option of the command, or the library's function."""
+    return worded("--update", "update_baseline")
 
 
 def file_of(baseline: Path) -> Path:
@@ -65,18 +70,20 @@ def read_packets(baseline: Path, digest: str) -> dict[str, SentLog] | str:
     """
     file = file_of(baseline)
     if not file.is_file():
-        return f"{file} is not there: --update writes it"
+        return f"{file} is not there: {how_to_update()} writes it"
     content = file.read_bytes()
     if hashlib.sha256(content).hexdigest() != digest:
-        return f"{file} is not the one that was written with {baseline.name}: write both again with --update"
+        return f"{file} is not the one that was written with {baseline.name}: write both again with {how_to_update()}"
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if sum(each.file_size for each in archive.infolist()) > _MOST_BYTES:
-                raise UserError(f"{file}: holds more than {_MOST_BYTES // 2**20} MiB: allowed is what --update writes")
+                raise UserError(
+                    f"{file}: holds more than {_MOST_BYTES // 2**20} MiB: allowed is what {how_to_update()} writes"
+                )
         with numpy.load(io.BytesIO(content), allow_pickle=False) as arrays:
             return _logs(arrays)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise UserError(f"{file}: is damaged ({error}): write it again with --update") from None
+        raise UserError(f"{file}: is damaged ({error}): write it again with {how_to_update()}") from None
 
 
 def _logs(arrays: Mapping[str, NDArray[Any]]) -> dict[str, SentLog]:

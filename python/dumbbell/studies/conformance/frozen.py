@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, worded
 from dumbbell.base.version import __version__
 from dumbbell.catalog.toml_tables import read_toml
 from dumbbell.results.files import write_atomically
@@ -104,5 +104,6 @@ def read_known(file: Path, suite: str) -> Known:
         cases.finish()
     table.finish()
     if not found:
-        raise UserError(f"{file}: `verdicts`: has no scheme: write the file again with --freeze")
+        how = worded("--freeze", "Conformance.freeze")
+        raise UserError(f"{file}: `verdicts`: has no scheme: write the file again with {how}")
     return found
