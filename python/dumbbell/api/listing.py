@@ -78,8 +78,9 @@ def parameters(plugins: Iterable[str] = ()) -> list[Listed]:
 def listing(what: str, text: str = "", *, kind: str | None = None, plugins: Iterable[str] = ()) -> list[Listed]:
     """Everything of one sort (`schemes`, `paths`, `experiments`, `metrics`, ...), as `dumbbell list --json`.
 
-    `text` chooses: every word of it that is no file of a plug-in occurs somewhere in what is listed (capitals make no difference). `kind` is one of
-    schemes. With plug-ins, given as to `plugin_schemes`, their schemes or parameters alone are listed.
+    `text` chooses: every word of it occurs somewhere in what is listed (capitals make no difference). `kind` is one of
+    schemes. With plug-ins, given as to `plugin_schemes` or among the words, their schemes or parameters alone are
+    listed.
 
     Raises:
         dumbbell.Error: there is no such sort or kind.
