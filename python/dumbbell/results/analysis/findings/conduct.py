@@ -308,13 +308,16 @@ def _queue_drops(group: Repetitions) -> float | None:
 
 
 def _window(group: Repetitions) -> float | None:
-    """Return the packets that a flow has on the way, by its delivered rate and its delays both ways."""
+    """Return the packets that a flow has on the way, by its delivered rate and its delays both ways; None if unknown.
+
+    A path whose delay is all in the direction of the ACKs shows none in that of the data.
+    """
     delivered = _total(group, "packets_delivered")
     times = [lasts_s(flow) for flows in group.flows for flow in flows]
     known = [time for time in times if time is not None]
     delays = [(value_of(flow, "owd_mean_ms"), value_of(flow, "owd_min_ms")) for flows in group.flows for flow in flows]
     trips = [mean + least for mean, least in delays if mean is not None and least is not None]
-    if not delivered or len(known) < len(times) or sum(known) <= 0 or not trips:
+    if not delivered or len(known) < len(times) or sum(known) <= 0 or sum(trips) <= 0:
         return None
     return delivered / sum(known) * sum(trips) / len(trips) / 1e3
 
