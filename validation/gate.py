@@ -262,8 +262,7 @@ class _MemoryCell(ComparedCell):
         made = pool.map(_simulate, [json.dumps(experiment.specification(run)) for run in runs])
         for run, table in zip(runs, made, strict=True):
             seen = self.seen.setdefault((part, run.scheme), Observed())
-            whole = table | {"seed": run.seed, "path": run.path, "scheme": run.scheme}
-            seen.add(run, whole, self.cell.metrics, experiment.duration_s)
+            seen.add(run, table, self.cell.metrics, experiment.duration_s)
 
 
 def _simulate(specification: str) -> Any:  # noqa: ANN401 (a part of a run's table)

@@ -20,7 +20,7 @@ const STALL_RTT_SHARE: u64 = 4;
 /// Time for which a controller that keeps the highest rate of the last rounds remembers what left in a burst after a pause,
 /// in base RTTs: BBR's filter of ten rounds (Linux v6.12, `net/ipv4/tcp_bbr.c`, `bbr_bw_rtts`).
 pub(crate) const REMEMBERED_RTTS: u64 = 10;
-/// A run tells that it stood still if more than one part in so many of its time is remembered like that.
+/// A run says that it stood still if controllers remember pauses for more than this part of its time: one in so many.
 const PAUSED_PARTS: u64 = 10;
 /// Shortest lateness that belongs to a pause: no bound is lower.
 const SHORTEST_PAUSE: Span = BOUND;

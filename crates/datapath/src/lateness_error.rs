@@ -27,7 +27,7 @@ pub struct LatenessError {
     pub delay_ms: f64,
     /// What that may reach before the run counts as degraded, ms.
     pub delay_bound_ms: f64,
-    /// 95th percentile of what lateness added to a one-way delay, ms.
+    /// Delay that lateness added to a packet one way, 95th percentile, ms.
     pub delay_p95_ms: f64,
     /// What that may reach before the run counts as degraded, ms.
     pub delay_p95_bound_ms: f64,
@@ -50,7 +50,7 @@ pub(crate) struct EndError {
     pub(crate) rate: f64,
 }
 
-/// What is said of a run that was late.
+/// The judgement on a run that was late.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Verdict {
     /// Why the run counts as degraded, if it does.
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_run_that_was_late_on_a_busy_machine_is_done_with_its_error_and_not_degraded_for_ever() {
-        // Of agreement.md: 9 pauses of up to 3.1 ms for which 7 were allowed.
+        // A run of docs/agreement.md: the emulator stood still 9 times for up to 3.1 ms, and 7 times were allowed.
         let pauses = path((0..20_000).map(|number| if number % 2000 == 0 { 3100 } else { 20 }));
         let verdict = pauses.verdict(Some("the emulator stood still"));
         assert_eq!(

@@ -77,7 +77,7 @@ pub enum ApplicationSpec {
         /// Draw both from exponential distributions.
         #[serde(default)]
         exponential: bool,
-        /// Whether it begins with one of the other phases.
+        /// Begin with one of the other phases, not with a greedy one.
         #[serde(default)]
         off_first: bool,
         /// Each greedy phase is a flow of its own: what was in flight is forgotten, and the controller begins anew.

@@ -25,8 +25,8 @@ from dumbbell.execution.perform import Execution
 from dumbbell.formats.staging import refuse_used
 from dumbbell.studies.check.baseline import (
     is_baseline,
+    others_of,
     read_baseline,
-    with_cells_of,
     write_baseline,
 )
 from dumbbell.studies.check.comparison import CellResult, Comparison
@@ -200,24 +200,18 @@ def update_baseline(
         side = _side(CANDIDATE, candidate, _runs_programs(backend))
         if side.scheme is None:
             raise UserError(f"{side.given}: is no scheme: a baseline is written of one that runs")
-        keeps_others = target.exists() and bool(listed_names(cells))
-        if keeps_others and seed is None:
-            seed = read_baseline(target)[2]
+        others = target if target.exists() and listed_names(cells) else None
+        if others is not None and seed is None:
+            seed = read_baseline(others)[2]
         number = 1 if seed is None else _checked_seed(seed)
+        made = Kept({}, str(target), __version__, side.given)
+        if others is not None:
+            made = others_of(others, made, chosen.name, number)
         with _directory(None) as folder, interruptible():
             how = Execution(jobs=jobs, command=command)
             comparison = Comparison(chosen, [side], folder, how, number, progress)
-            kept = Kept(
-                comparison.observe(),
-                str(target),
-                __version__,
-                side.given,
-                comparison.kept_rules(),
-                comparison.first_packets(),
-            )
-        if keeps_others:
-            kept = with_cells_of(target, kept, chosen.name, number)
-        write_baseline(target, kept, chosen.name, number)
+            made = made.with_cells(comparison.observe(), comparison.kept_rules(), comparison.first_packets())
+        write_baseline(target, made, chosen.name, number)
     return target
 
 
@@ -234,13 +228,13 @@ def _cost(baseline: Side, candidate: Side) -> CellResult:
     assert baseline.scheme is not None
     found = cost_beside(candidate.scheme, baseline.scheme)
     metric = JudgedMetric("cost", "cost", "cost of an ACK", found.unit, higher=False, relative=found.threshold)
-    before = min(getattr(found.baseline, found.unit))
+    before = found.baseline.least(found.unit)
     row = Judgement(
         metric,
         found.verdict,
         before,
-        min(getattr(found.candidate, found.unit)),
-        len(getattr(found.baseline, found.unit)),
+        found.candidate.least(found.unit),
+        len(found.baseline.of(found.unit)),
         difference=(found.ratio - 1.0) * before,
         effect=metric.effect(before),
         low=(found.low - 1.0) * before,

@@ -23,7 +23,7 @@ from dumbbell.present.tables import Table
 from dumbbell.results import ResultsDirectory, write_atomically
 from dumbbell.studies.conformance import matrix
 from dumbbell.studies.conformance.checking import chosen_cases, verdicts
-from dumbbell.studies.conformance.frozen import Change, changes, is_known, known_of, read_known, write_known
+from dumbbell.studies.conformance.frozen import Change, Known, changes, is_known, known_of, read_known, write_known
 from dumbbell.studies.conformance.judging import FAIL, Verdict
 from dumbbell.studies.conformance.plans import Planned
 from dumbbell.studies.vectors.scripts import ScriptResult
@@ -124,15 +124,15 @@ def check_conformance(
     found = find_suite(suite)
     chosen = chosen_cases(found, listed_names(cases))
     executing_backend(backend)
-    known = None
-    if against is not None and not isinstance(against, Scheme) and is_known(str(against)):
-        known = read_known(Path(against), found.name)
     tested = _schemes(found, schemes)
-    baseline = (
-        {}
-        if against is None or known is not None
-        else _schemes(found, against if isinstance(against, Scheme) else str(against))
-    )
+    known: Known | None = None
+    baseline: dict[str, Scheme] = {}
+    if isinstance(against, Scheme):
+        baseline = {against.name: against}
+    elif against is not None and is_known(str(against)):
+        known = read_known(Path(against), found.name)
+    elif against is not None:
+        baseline = _schemes(found, str(against))
     for name in baseline:
         if name in tested:
             raise UserError(f"--against {name}: is one of the schemes that are compared with it: give it another name")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -15,6 +15,7 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.plugins import isolated
 
 CostVerdict: TypeAlias = Literal["worse", "same", "better"]
+CostUnit: TypeAlias = Literal["instructions", "ns"]
 THRESHOLD = 0.1
 """Share of the baseline's cost by which a candidate may differ and count as the same."""
 LEVEL = 0.95
@@ -57,6 +58,14 @@ class BlockCosts:
         """Return the cheapest block, instructions; None where the machine does not count them."""
         return min(self.instructions, default=None)
 
+    def of(self, unit: CostUnit) -> tuple[float, ...]:
+        """Return the cost of every block in a unit."""
+        return self.instructions if unit == "instructions" else self.ns
+
+    def least(self, unit: CostUnit) -> float:
+        """Return the cost of the cheapest block in a unit that the machine counts."""
+        return min(self.of(unit))
+
 
 @dataclass(frozen=True)
 class CostComparison:
@@ -64,7 +73,7 @@ class CostComparison:
 
     candidate: BlockCosts
     baseline: BlockCosts
-    unit: Literal["instructions", "ns"]
+    unit: CostUnit
     """What the ratio is of: instructions where the machine counts them, which other work on it does not change."""
     ratio: float
     """Cost of the candidate over that of the baseline: the mean over the blocks."""
@@ -77,7 +86,7 @@ class CostComparison:
     @property
     def difference(self) -> float:
         """Return what an ACK of the candidate costs more, in `unit`."""
-        return _least(self.candidate, self.unit) - _least(self.baseline, self.unit)
+        return self.candidate.least(self.unit) - self.baseline.least(self.unit)
 
     @property
     def verdict(self) -> CostVerdict:
@@ -90,7 +99,7 @@ class CostComparison:
 
     def __str__(self) -> str:
         """Return it in a sentence."""
-        costs = [f"{_least(side, self.unit):.0f}" for side in (self.candidate, self.baseline)]
+        costs = [f"{side.least(self.unit):.0f}" for side in (self.candidate, self.baseline)]
         return (
             f"cost {self.verdict}: {self.candidate.scheme} takes {costs[0]} {self.unit} for an ACK, "
             f"{self.baseline.scheme} {costs[1]} (ratio {self.ratio:.2f}, {self.low:.2f} to {self.high:.2f}; "
@@ -134,11 +143,11 @@ def compared(figures: Mapping[str, Mapping[str, Any]], threshold: float = THRESH
     """Return the comparison of what was measured."""
     candidate, baseline = (_costs(figures[side]) for side in ("candidate", "baseline"))
     counted = candidate.instructions and baseline.instructions
-    unit: Literal["instructions", "ns"] = "instructions" if counted else "ns"
+    unit: CostUnit = "instructions" if counted else "ns"
     least = _RESOLUTION[unit]
     logs = [
         math.log(max(one, least) / max(other, least))
-        for one, other in zip(_blocks(candidate, unit), _blocks(baseline, unit), strict=True)
+        for one, other in zip(candidate.of(unit), baseline.of(unit), strict=True)
     ]
     mean = sum(logs) / len(logs)
     low, high = _core.confidence_interval(logs, LEVEL) or (mean, mean)
@@ -151,11 +160,3 @@ def _specification(scheme: str | Scheme) -> Mapping[str, Any]:
 
 def _costs(figures: Mapping[str, Any]) -> BlockCosts:
     return BlockCosts(str(figures["scheme"]), tuple(figures["ns"]), tuple(figures["instructions"]))
-
-
-def _blocks(costs: BlockCosts, unit: str) -> Sequence[float]:
-    return costs.instructions if unit == "instructions" else costs.ns
-
-
-def _least(costs: BlockCosts, unit: str) -> float:
-    return min(_blocks(costs, unit))

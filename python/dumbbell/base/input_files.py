@@ -37,6 +37,7 @@ PARAMETER = Kind("a file that a parameter names", 256)
 TRAINING = Kind("the file of a training", 256)
 JOURNAL = Kind("the journal of a calibration", 256)
 WHEEL = Kind("a wheel", 1024)
+PACKETS = Kind("the packets of a baseline", 64)
 TRUSTED = Kind("the record of trusted code", 16)
 
 

@@ -151,9 +151,9 @@ def parse_check_suite(table: TomlTable) -> CheckSuite:
 def _read_safety(table: TomlTable) -> tuple[Case, ...]:
     """Return the cases of the suites of conformance that the file names: those that are about every controller."""
     wanted = table.texts("safety", [])
-    about_all = [name for name in conformance_suites() if not find_suite(name).controllers] if wanted else []
     for name in wanted:
-        if name not in about_all:
+        if name not in conformance_suites() or find_suite(name).controllers:
+            about_all = [each for each in conformance_suites() if not find_suite(each).controllers]
             raise table.fail("safety", name, listed(about_all))
     return tuple(case for name in wanted for case in find_suite(name).cases)
 

@@ -75,7 +75,7 @@ class OnOffApplication(TypedDict):
     exponential: NotRequired[ReadOnly[bool]]
     """Draw both from exponential distributions. Default: false."""
     off_first: NotRequired[ReadOnly[bool]]
-    """Whether it begins with one of the other phases. Default: false."""
+    """Begin with one of the other phases, not with a greedy one. Default: false."""
     off_mbps: NotRequired[ReadOnly[float]]
     """Payload rate of the other phases, one packet at a time; 0: silent. Default: 0.0. From 0 to 1e+06."""
     off_ms: ReadOnly[float]

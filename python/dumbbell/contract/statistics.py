@@ -468,7 +468,7 @@ class LatenessError(TypedDict):
     delay_p95_bound_ms: ReadOnly[float]
     """What that may reach before the run counts as degraded, ms."""
     delay_p95_ms: ReadOnly[float]
-    """95th percentile of what lateness added to a one-way delay, ms."""
+    """Delay that lateness added to a packet one way, 95th percentile, ms."""
     longest_bound_ms: ReadOnly[float]
     """What that may reach before the run counts as degraded, ms."""
     longest_ms: ReadOnly[float]

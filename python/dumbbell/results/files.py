@@ -46,6 +46,18 @@ def write_atomically(file: Path | Entry, content: str | bytes) -> None:
 _LEFT = re.compile(r"\.(.+)\.(\d+)\.tmp")
 
 
+def write_named(file: Path, content: str | bytes) -> None:
+    """Write a file that the user has named, as `write_atomically` does.
+
+    Raises:
+        UserError: it cannot be written.
+    """
+    try:
+        write_atomically(file, content)
+    except OSError as error:
+        raise UserError(f"cannot write {file}: {error.strerror or error}") from None
+
+
 def _remove_left_of(file: str, folder: int) -> None:
     """Removes what processes that were killed as they wrote this file have left, those of the same number too."""
     with contextlib.suppress(OSError):

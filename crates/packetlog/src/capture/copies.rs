@@ -3,7 +3,7 @@
 use super::segment::Segment;
 use std::collections::HashMap;
 
-/// Of so many packets at least it is remembered where they were seen, and of twice as many at most.
+/// Packets whose interfaces are remembered: this many of the latest at least, and twice as many at most.
 const REMEMBERED: usize = 1 << 15;
 
 /// How long after a packet its copy by a mirror may come if no router lies between them, ns: half of the shortest time after

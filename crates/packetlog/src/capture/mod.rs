@@ -278,7 +278,7 @@ struct Part {
     acked: u64,
     /// Packets that were sent more than once, of which nothing tells which copy was acknowledged.
     ambiguous: u64,
-    /// Those of them of which no round-trip time is known at all.
+    /// Ambiguous packets that count without any round-trip time: the connection has shown none before them.
     untimed: u64,
     /// Payload that was acknowledged and is not in the capture.
     missing_bytes: u64,

@@ -132,7 +132,7 @@ pub(super) struct SenderView {
     rtt_ns: Option<u64>,
     /// Packets that arrived and were sent more than once, where nothing tells which copy was acknowledged.
     pub(super) ambiguous: u64,
-    /// Those of them of which no round-trip time is known at all.
+    /// Ambiguous packets that count without any round-trip time: the connection has shown none before them.
     pub(super) untimed: u64,
 }
 

@@ -38,7 +38,7 @@ impl Call {
 const RTO: Call = Call::Timeout { kind: TimeoutKind::Rto };
 const PERSISTENT: Call = Call::Timeout { kind: TimeoutKind::PersistentCongestion };
 
-/// What an ACK said of what limits the sender.
+/// The flags of an ACK that say what limited the sender.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Limits {
     window: bool,
@@ -408,7 +408,7 @@ fn an_ack_says_what_limited_the_sender_before_it() {
     let greedy = said(ApplicationSpec::Greedy, window(10));
     assert!(greedy.iter().all(|&(_, limits)| limits == Limits { window: true, ..none }), "{greedy:?}");
 
-    // Of ten packets that the window allows the application has three.
+    // The window allows ten packets; the application has three.
     let few = said(writes(&[(0.0, 3)]), window(10));
     assert!(
         few.len() == 3 && few.iter().all(|&(_, limits)| limits == Limits { app: true, ..none }),

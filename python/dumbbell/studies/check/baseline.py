@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from dumbbell.catalog.check_suite import JUDGED
 from dumbbell.catalog.published import MOST_METRIC
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
 from dumbbell.experiment.planned import derive_seed
-from dumbbell.results.files import write_atomically
+from dumbbell.results.files import write_named
 from dumbbell.studies.check.judging import FIRST
 from dumbbell.studies.check.kept_packets import how_to_update, read_packets, write_packets
 from dumbbell.studies.check.sides import Kept, KeptCell, KeptRule, Observed, first_seed, more_seed
@@ -78,30 +77,23 @@ def write_baseline(file: Path, kept: Kept, suite: str, seed: int) -> None:
     for name, rule in sorted(kept.rules.items()):
         lines += ["", f"[rule.{name}]", f'digest = "{rule.digest}"']
         lines += [f"{place} = {_kept(figure)!r}" for place, figure in sorted(rule.figures.items())]
-    try:
-        write_atomically(file, "\n".join(lines) + "\n")
-    except OSError as error:
-        raise UserError(f"cannot write {file}: {error.strerror or error}") from None
+    write_named(file, "\n".join(lines) + "\n")
 
 
-def with_cells_of(file: Path, kept: Kept, suite: str, seed: int) -> Kept:
-    """Return what a baseline file keeps, with other cells and rules in place of its own.
+def others_of(file: Path, made: Kept, suite: str, seed: int) -> Kept:
+    """Return what a baseline file keeps, before some of its cells are made again by `made`.
 
     Raises:
         UserError: the file is of another scheme, suite, seed or version of dumbbell: all of it has to be written.
     """
     before, of_suite, of_seed = read_baseline(file)
-    given = {"scheme": kept.scheme, "suite": suite, "seed": seed, "dumbbell": kept.made_by}
+    given = {"scheme": made.scheme, "suite": suite, "seed": seed, "dumbbell": made.made_by}
     there = {"scheme": before.scheme, "suite": of_suite, "seed": of_seed, "dumbbell": before.made_by}
     for key, value in there.items():
         if value != given[key]:
             option = worded("--cells", "cells")
             raise UserError(f"{file}: `{key}` = {value}, now {given[key]}: write all cells again, without {option}")
-    packets = {} if isinstance(before.packets, str) else before.packets
-    own = {} if isinstance(kept.packets, str) else kept.packets
-    return replace(
-        kept, cells={**before.cells, **kept.cells}, rules={**before.rules, **kept.rules}, packets={**packets, **own}
-    )
+    return before
 
 
 def _kept(value: float) -> float:

@@ -16,6 +16,8 @@ from dumbbell.execution.perform import Execution, perform_apart
 from dumbbell.execution.trust import trusted_member
 from dumbbell.execution.until import Enough
 from dumbbell.results import ResultsDirectory
+from dumbbell.results.analysis.findings.conduct import accusations
+from dumbbell.results.analysis.summary import Repetitions
 from dumbbell.studies.check.baseline import cell_digest, is_same_digest
 from dumbbell.studies.check.first_difference import FirstDifference, SentLog, first_difference, parting, sends
 from dumbbell.studies.check.judging import FIRST, Judgement, Verdict, judge, looks, overall
@@ -36,6 +38,7 @@ from dumbbell.studies.conformance.plans import Planned, first_plan
 if TYPE_CHECKING:
     from dumbbell.base.progress import Progress
     from dumbbell.catalog.path import PathModel
+    from dumbbell.catalog.scheme import Scheme
     from dumbbell.experiment import Experiment
 
 LOGGED, NUDGED, MORE, EXPLAINED, SAFETY = "logged", "nudged", "more", "explained", "safety"
@@ -160,9 +163,19 @@ class ComparedCell:
 
     def conduct(self) -> tuple[str, ...]:
         """Return what looks wrong in the first runs of the candidate, and not in those of the baseline."""
-        sides = [self.seen.get((LOGGED, name)) for name in (BASELINE, CANDIDATE)]
-        before, after = ({} if side is None else side.accusations() for side in sides)
+        if self.identical or LOGGED not in self.parts:
+            return ()
+        before, after = (self._accusations(name) for name in (BASELINE, CANDIDATE))
         return tuple(text for kind, text in after.items() if kind not in before)
+
+    def _accusations(self, name: str) -> dict[str, str]:
+        """Return what looks wrong in the first runs of a side, by the rule for conduct."""
+        results = self.parts[LOGGED]
+        group = Repetitions(self.cell.name, name)
+        for run in results.planned():
+            if run.scheme == name:
+                group.add(results.readable(run))
+        return {doubt.kind: doubt.text for doubt in accusations(group)}
 
     def judgements(self) -> list[Judgement]:
         """Return what the runs that there are tell."""
@@ -283,13 +296,13 @@ class Comparison:
             UserError: a run of the baseline failed.
             KeyboardInterrupt: it was interrupted.
         """
-        schemes = {side.name: side.as_run for side in self._running}
-        return shown_by(self._rules, schemes, self._folder / SAFETY, self._perform_rules, self._progress)
+        return shown_by(self._rules, self._schemes, self._folder / SAFETY, self._perform_rules, self._progress)
 
     def rule_digests(self) -> dict[str, str]:
         """Return a digest of what the figures of each rule depend on beside the schemes under test."""
-        schemes = {side.name: side.as_run for side in self._running}
-        plans = {rule_name(case): first_plan(case, schemes, "sim", self._folder).experiment for case in self._rules}
+        plans = {
+            rule_name(case): first_plan(case, self._schemes, "sim", self._folder).experiment for case in self._rules
+        }
         return {name: cell_digest(experiment, *experiment.labels) for name, experiment in plans.items()}
 
     def _perform_rules(self, plans: Sequence[Planned]) -> Sequence[ResultsDirectory]:
@@ -297,12 +310,9 @@ class Comparison:
 
     def _safety_results(self) -> list[CellResult]:
         """Return the results of the rules of safety, of a candidate that runs."""
-        if not self._rules or self.sides[CANDIDATE].kept is not None:
+        if not self._rules or not self._judges_rules:
             return []
         kept = self.sides[BASELINE].kept
-        digests = {} if kept is None else self.rule_digests()
-        for name, digest in digests.items():
-            self._require_same(name, {digest, kept.rules[name].digest if kept and name in kept.rules else ""})
         shown = self.rules()
         found = []
         for case in self._rules:
@@ -356,7 +366,7 @@ class Comparison:
 
     def experiment(self, cell: ComparedCell, part: str, runs: int | None = None) -> Experiment:
         """Return the experiment of a part of a cell, for the sides that run."""
-        own = {side.name: side.as_run for side in self._running}
+        own = self._schemes
         file = replace(cell.cell.experiment, log=_LOGS[part])
         if cell.cell.as_kept:
             file = replace(file, runs=runs or file.runs)
@@ -375,6 +385,20 @@ class Comparison:
                 experiment = self.experiment(cell, LOGGED)
                 digests.add(cell_digest(experiment, *experiment.labels))
             self._require_same(cell.cell.name, digests)
+        for each in kept if self._judges_rules else ():
+            for name, digest in self.rule_digests().items():
+                rule = each.rules.get(name)
+                self._require_same(name, {digest, rule.digest if rule else ""})
+
+    @property
+    def _judges_rules(self) -> bool:
+        """Return True if the candidate runs: what was kept of one is no side of a rule."""
+        return self.sides[CANDIDATE].kept is None
+
+    @property
+    def _schemes(self) -> dict[str, Scheme]:
+        """The schemes of the sides that run, under the names of the sides."""
+        return {side.name: side.as_run for side in self._running}
 
     def _require_same(self, name: str, digests: set[str]) -> None:
         if len(digests) > 1:

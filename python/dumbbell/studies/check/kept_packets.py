@@ -13,7 +13,8 @@ import numpy
 from numpy.typing import NDArray
 
 from dumbbell.base.errors import UserError, worded
-from dumbbell.results.files import write_atomically
+from dumbbell.base.input_files import PACKETS, read_bytes
+from dumbbell.results.files import write_named
 from dumbbell.studies.check.first_difference import SentLog
 
 MOST_PACKETS = 2000
@@ -55,10 +56,7 @@ def write_packets(baseline: Path, logs: Mapping[str, SentLog]) -> str:
     buffer = io.BytesIO()
     numpy.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]  # names of arrays, not of its arguments
     content = buffer.getvalue()
-    try:
-        write_atomically(file_of(baseline), content)
-    except OSError as error:
-        raise UserError(f"cannot write {file_of(baseline)}: {error.strerror or error}") from None
+    write_named(file_of(baseline), content)
     return hashlib.sha256(content).hexdigest()
 
 
@@ -71,7 +69,7 @@ def read_packets(baseline: Path, digest: str) -> dict[str, SentLog] | str:
     file = file_of(baseline)
     if not file.is_file():
         return f"{file} is not there: {how_to_update()} writes it"
-    content = file.read_bytes()
+    content = read_bytes(file, PACKETS)
     if hashlib.sha256(content).hexdigest() != digest:
         return f"{file} is not the one that was written with {baseline.name}: write both again with {how_to_update()}"
     try:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 from dumbbell.catalog.check_suite import JudgedMetric
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.results.analysis.findings.conduct import accusations
-from dumbbell.results.analysis.summary import Repetitions
 from dumbbell.studies.check.judging import Values
 
 if TYPE_CHECKING:
@@ -43,8 +41,6 @@ class Observed:
     """SHA-256 of the packet logs, of runs that have one."""
     failures: list[str] = field(default_factory=list)
     """Reasons of runs that failed, each with its run."""
-    group: Repetitions | None = None
-    """The runs, as the rules for conduct judge them."""
     _taken: set[int] = field(default_factory=set)
     """Seeds of the runs that were read."""
 
@@ -74,9 +70,6 @@ class Observed:
             self.failures.append(f"run {run.run}: {table['reason']}")
         if table["status"] != "done":
             return
-        if self.group is None:
-            self.group = Repetitions(run.path, run.scheme)
-        self.group.add(table)
         digest = (table.get("files") or {}).get("packets.parquet")
         if digest is not None:
             self.logs[run.seed] = str(digest["sha256"])
@@ -84,10 +77,6 @@ class Observed:
             value = quantity(metric, table, run.scheme, duration_s)
             if value is not None:
                 self.values.setdefault(metric.name, {})[run.seed] = value
-
-    def accusations(self) -> dict[str, str]:
-        """Return what looks wrong in the runs, by the rule for conduct."""
-        return {} if self.group is None else {doubt.kind: doubt.text for doubt in accusations(self.group)}
 
     @classmethod
     def together(cls, parts: Iterable[Observed]) -> Observed:
@@ -132,6 +121,15 @@ class Kept:
     """Figures of the rules of safety, by the rule."""
     packets: Mapping[str, SentLog] | str = "the results of before keep no packets"
     """The first packets of each cell's first run, by cell, or why there are none."""
+
+    def with_cells(
+        self, cells: Mapping[str, KeptCell], rules: Mapping[str, KeptRule], packets: Mapping[str, SentLog]
+    ) -> Kept:
+        """Return it with other cells, rules and packets in place of its own of these names."""
+        before = {} if isinstance(self.packets, str) else self.packets
+        return replace(
+            self, cells={**self.cells, **cells}, rules={**self.rules, **rules}, packets={**before, **packets}
+        )
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from dumbbell.base.errors import UserError, worded
 from dumbbell.base.version import __version__
 from dumbbell.catalog.toml_tables import read_toml
-from dumbbell.results.files import write_atomically
+from dumbbell.results.files import write_named
 from dumbbell.studies.conformance.judging import FAIL, NOT_REACHED, PASS, VERDICTS, Verdict
 
 FORMAT = 1
@@ -72,10 +72,7 @@ def write_known(file: Path, suite: str, verdicts: Sequence[Verdict]) -> None:
     for scheme, cases in known_of(verdicts).items():
         lines += ["", f"[verdicts.{json.dumps(scheme)}]"]
         lines += [f"{label} = {json.dumps(verdict)}" for label, verdict in cases.items()]
-    try:
-        write_atomically(file, "\n".join(lines) + "\n")
-    except OSError as error:
-        raise UserError(f"cannot write {file}: {error.strerror or error}") from None
+    write_named(file, "\n".join(lines) + "\n")
 
 
 def is_known(text: str) -> bool:
