@@ -52,6 +52,22 @@ def test_lists_are_filtered_by_text_and_kind(dumbbell: Dumbbell) -> None:
     assert [row["name"] for row in library.listing("schemes", "copa", kind="bpf")] == ["bpf-copa-delay"]
 
 
+def test_a_schemes_file_is_listed_and_needs_no_kind(dumbbell: Dumbbell, folder: Path) -> None:
+    # `list` found none of the schemes, and `check` said: unknown key `file`
+    (folder / "mine.py").write_text(
+        "class Mine:\n    def __init__(self, start, gain: float = 1.5):\n        pass\n"
+        "    def on_ack(self, ack):\n        pass\n    def control(self):\n        return 20000\n"
+    )
+    (folder / "mine.toml").write_text('file = "mine.py"\nclass = "Mine"\ntransport = { profile = "quic" }\n')
+    (folder / "built-in.toml").write_text('controller = "reno"\n')
+    (row,) = json.loads(dumbbell("list", "schemes", "mine.toml", "--json").stdout)
+    assert (row["name"], row["kind"], row["transport"]) == ("mine", "python", {"profile": "quic"})
+    (row,) = json.loads(dumbbell("list", "parameters", "mine.toml", "--json").stdout)
+    assert (row["controller"], row["name"], row["default"]) == ("Mine", "gain", 1.5)
+    rows = json.loads(dumbbell("list", "parameters", "built-in.toml", "--json").stdout)
+    assert {row["controller"] for row in rows} == {"reno"}
+
+
 def test_results_are_sorted_by_a_metric_best_first(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     once(*RUN)
 

@@ -183,10 +183,25 @@ def test_a_change_that_must_change_nothing(dumbbell: Dumbbell, folder: Path, sui
     (folder / "nearly.toml").write_text(HALVED.replace("0.4", "0.699"))
     dumbbell("check", "copy=cubic", "--against", "cubic", *suite, "--identical")
     done = dumbbell("check", "nearly.toml", "--against", "cubic", *suite, "--identical", expect=1)
+    # the first line said `not resolved`, about quantities that nobody had asked for
+    assert done.stdout.startswith("not the same: nearly.toml beside cubic: packet logs differ in 1 of 2 cells: lossy\n")
     assert "lossy: first packet that differs, in run 1: " in done.stdout
     assert "4 runs are too few for an interval" in done.stdout
     refused = dumbbell("check", "cubic", "--against", "cubic", "--identical", "--most-runs", "9", expect=2)
     assert refused.stderr == "dumbbell: --most-runs: not with --identical, which makes four runs of each cell\n"
+
+
+def test_a_stack_over_tcp_was_compared_with_a_baseline_over_quic_in_silence(
+    dumbbell: Dumbbell, folder: Path, suite: list[str]
+) -> None:
+    (folder / "over-quic.toml").write_text(HALVED.replace("0.4", "0.7") + 'transport = { profile = "quic" }\n')
+    dumbbell("check", "over-quic.toml", "--update", *suite)
+    words = ["check", "cubic", "--against", "over-quic.baseline.toml", *suite, "--cells", "transfer", "--identical"]
+    said = "The transports differ, not only the controllers: baseline: quic; candidate: tcp."
+    assert said in dumbbell(*words, expect=1).stdout.splitlines()
+    assert json.loads(dumbbell(*words, "--json", expect=1).stdout)["remarks"] == [said]
+    # a field that only one sender has says nothing about a difference
+    assert " - and" not in dumbbell(*words, expect=1).stdout
 
 
 def test_everything_as_json(dumbbell: Dumbbell, suite: list[str]) -> None:
@@ -253,7 +268,7 @@ def test_a_number_of_a_baseline_that_nothing_measures_is_refused(
 ) -> None:
     # 1e308 ended in a traceback, by an overflow, with the status that says worse
     (folder / "cubic.baseline.toml").write_text(
-        'baseline = 2\ndumbbell = "1"\nscheme = "cubic"\nsuite = "small"\nseed = 1\npackets = "0"\n'
+        'baseline = 2\ndumbbell = "1"\nscheme = "cubic"\ntransport = "tcp"\nsuite = "small"\nseed = 1\npackets = "0"\n'
         f'[cell.lossy]\npath = "lossy"\ndigest = "0"\nlogs = []\ngoodput = [4.0, {value}]\n'
     )
     refused = dumbbell("check", "cubic", *suite, "--cells", "lossy", expect=2)
@@ -323,6 +338,7 @@ def test_a_candidate_that_fails_is_worse_and_a_baseline_that_fails_is_refused(
     ("words", "said"),
     [
         (["cubic"], "no baseline: name one with --against, or write cubic.baseline.toml with --update"),
+        (["nothere.toml"], "nothere.toml: No such file or directory"),
         (["nonsense", "--against", "cubic"], "unknown scheme `nonsense`"),
         (["cubic", "--against", "reno", "--suite", "none"], "unknown suite `none`: `dumbbell list suites` shows all"),
         (

@@ -1,6 +1,7 @@
 """The mutated controllers: each slip fits the sources, and a repository that is made has it beside the original."""
 
 import difflib
+import shutil
 from pathlib import Path
 
 import pytest
@@ -25,14 +26,15 @@ def listing(folder: Path, **changed: str) -> Path:
         **changed,
     }
     text = "\n".join(["[[mutation]]", *(f"{key} = {value!r}" for key, value in values.items())])
-    (folder / "reno.toml").write_text(text, encoding="utf-8")
+    (folder / "first").mkdir(exist_ok=True)
+    (folder / "first/reno.toml").write_text(text, encoding="utf-8")
     return folder
 
 
 def test_the_list_fits_the_sources_and_has_a_hundred_mutations(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["--check"])
+    main(["--check", "--only", "first"])
     assert capsys.readouterr().out.startswith("100 mutations\n")
-    mutations = load()
+    mutations = select(load(), "first")
     assert {name: sum(each.scheme == name for each in mutations) for name in COUNTS} == COUNTS
     assert sum(COUNTS.values()) == len(mutations) == len({mutation.id for mutation in mutations}) == 100
     assert {mutation.kind for mutation in mutations} == set(KINDS)
@@ -70,8 +72,7 @@ def test_a_list_that_does_not_fit_is_refused(tmp_path: Path, changed: dict[str, 
 
 
 def test_an_id_stands_once(tmp_path: Path) -> None:
-    file = listing(tmp_path) / "reno.toml"
-    file.write_text(2 * (file.read_text(encoding="utf-8") + "\n"), encoding="utf-8")
+    shutil.copytree(listing(tmp_path) / "first", tmp_path / "second")
     with pytest.raises(UserError, match="two mutations have the id `reno-01`"):
         load(tmp_path)
 

@@ -1,6 +1,6 @@
 """Mutated controllers: check the list, or make a repository that has them.
 
-Usage: python -m validation.mutations --check | --make FOLDER [--only cubic-07,reno-01].
+Usage: python -m validation.mutations --check | --make FOLDER [--only cubic-07,second].
 
 --make copies the tracked files of this repository to FOLDER, adds each mutated controller to the crate `congestion`
 there, and its scheme to FOLDER/mutants. After a build in FOLDER, `dumbbell run --schemes FOLDER/mutants/cubic-07.toml`
@@ -38,7 +38,7 @@ def main(words: Sequence[str] | None = None) -> None:
     action = parser.add_mutually_exclusive_group(required=True)
     action.add_argument("--check", action="store_true", help="check that every mutation fits the sources")
     action.add_argument("--make", type=Path, metavar="FOLDER", help="write a repository with the mutated controllers")
-    parser.add_argument("--only", metavar="ID[,ID]", help="only these mutations [default: all]")
+    parser.add_argument("--only", metavar="ID|SET[,...]", help="only these mutations [default: all]")
     options = parser.parse_args(words)
     try:
         chosen = select(load(), options.only)

@@ -1,11 +1,13 @@
 """Mutations: what an implementer could have got wrong, as a change of one place of a controller's source.
 
-Each file `SCHEME.toml` beside this one lists the mutations of one controller.
+Each file `SET/SCHEME.toml` beside this one lists the mutations of one controller. The suite of `dumbbell check` was
+extended after the mutations of the set `first`; those of `second` were written later, by somebody who did not know it.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +36,7 @@ class Mutation:
         old: The text that is replaced.
         new: The text in its place.
         says: What the implementer did wrong, in one sentence.
+        set: Directory of the list: `first` or `second`.
     """
 
     id: str
@@ -43,6 +46,7 @@ class Mutation:
     old: str
     new: str
     says: str
+    set: str
 
     @property
     def module(self) -> str:
@@ -67,13 +71,16 @@ class Mutation:
 
 
 def load(folder: Path = FOLDER, root: Path = ROOT) -> list[Mutation]:
-    """Return the mutations of all files of `folder`; each fits the sources of the repository `root`.
+    """Return the mutations of all sets in `folder`; each fits the sources of the repository `root`.
 
     Raises:
         UserError: A file is unreadable, a value is not allowed, two mutations share an id, or one does not fit.
     """
-    mutations = [mutation for file in sorted(folder.glob("*.toml")) for mutation in _read(file)]
+    mutations = [mutation for file in sorted(folder.glob("*/*.toml")) for mutation in _read(file)]
+    counts = Counter(mutation.id for mutation in mutations)
     for mutation in mutations:
+        if counts[mutation.id] > 1:
+            raise UserError(f"{folder}: two mutations have the id `{mutation.id}`: expected unique ids")
         where = root / SCHEMES / mutation.file
         try:
             text = where.read_text(encoding="utf-8")
@@ -83,33 +90,29 @@ def load(folder: Path = FOLDER, root: Path = ROOT) -> list[Mutation]:
     return mutations
 
 
-def select(mutations: Sequence[Mutation], ids: str | None) -> list[Mutation]:
-    """Return the mutations with the ids of the list `ids`; all without a list.
+def select(mutations: Sequence[Mutation], names: str | None) -> list[Mutation]:
+    """Return the mutations of the list `names`, of ids and sets; all without a list.
 
     Raises:
-        UserError: No mutation has one of the ids.
+        UserError: No mutation and no set has one of the names.
     """
-    if ids is None:
+    if names is None:
         return list(mutations)
-    known = {mutation.id: mutation for mutation in mutations}
-    names = dict.fromkeys(ids.split(","))
-    for name in names:
+    known = {mutation.id: [mutation] for mutation in mutations}
+    for name in dict.fromkeys(mutation.set for mutation in mutations):
+        known[name] = [mutation for mutation in mutations if mutation.set == name]
+    chosen = dict.fromkeys(names.split(","))
+    for name in chosen:
         if name not in known:
             raise UserError(f"--only: no mutation `{name}`{nearest(name, known)}: expected {listed(known)}")
-    return [known[name] for name in names]
+    return list(dict.fromkeys(mutation for name in chosen for mutation in known[name]))
 
 
 def _read(file: Path) -> list[Mutation]:
-    """Return the mutations of one file; their ids differ, as they begin with its name."""
     top = read_toml(file)
     tables = top.tables("mutation", named_by="id")
     top.finish()
-    mutations = [_mutation(table, file.stem) for table in tables]
-    ids = [mutation.id for mutation in mutations]
-    for name in ids:
-        if ids.count(name) > 1:
-            raise UserError(f"{file}: two mutations have the id `{name}`: expected unique ids")
-    return mutations
+    return [_mutation(table, file.stem) for table in tables]
 
 
 def _mutation(table: TomlTable, scheme: str) -> Mutation:
@@ -121,6 +124,7 @@ def _mutation(table: TomlTable, scheme: str) -> Mutation:
         old=table.text("old"),
         new=table.text("new"),
         says=table.text("says"),
+        set=Path(table.source).parent.name,
     )
     table.finish()
     if not re.fullmatch(rf"{re.escape(scheme)}-\d\d", mutation.id):

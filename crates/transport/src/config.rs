@@ -160,6 +160,8 @@ pub struct Config {
     pub quick_acks: u32,
     /// An ACK at once for a packet out of order; off: only by count and time, and when the scheme's receiver-side half wants.
     pub ack_on_gap: bool,
+    /// An ACK at once for a packet that carries a CE mark (RFC 9000 section 13.2.1); off: by count and time, as TCP does.
+    pub ack_on_ce: bool,
     /// Most packet ranges an ACK carries (TCP: the cumulative point and its SACK blocks).
     #[schemars(range(min = 1, max = 1024))]
     pub ack_ranges: usize,
@@ -305,6 +307,7 @@ impl Config {
             ack_delay_ms: 40.0,
             quick_acks: 0,
             ack_on_gap: true,
+            ack_on_ce: false,
             ack_ranges: 4,
             sack: true,
             sack_packets: 0,
@@ -397,7 +400,8 @@ impl Config {
         }
     }
 
-    /// QUIC (RFC 9000, RFC 9002): 32 ACK ranges, ACK every second packet or 25 ms, probe timeout, paced at 1.25.
+    /// QUIC (RFC 9000, RFC 9002): 32 ACK ranges, ACK every second packet or 25 ms and at once for CE, probe timeout, paced
+    /// at 1.25.
     pub fn quic() -> Self {
         Self {
             profile: "quic".to_owned(),
@@ -406,6 +410,7 @@ impl Config {
             ack_bytes: 28 + 39,
             ack_range_bytes: 4,
             ack_delay_ms: 25.0,
+            ack_on_ce: true,
             ack_ranges: 32,
             time_threshold: 1.125,
             reordering: Reordering::Fixed,

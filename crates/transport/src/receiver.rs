@@ -30,6 +30,7 @@ pub struct Receiver {
     ack_every: u32,
     ack_delay: Span,
     ack_on_gap: bool,
+    ack_on_ce: bool,
     /// Packets that are still acknowledged one by one.
     quick_acks: u32,
     ack_ranges: usize,
@@ -66,6 +67,7 @@ impl Receiver {
             ack_every: config.ack_every,
             ack_delay: config.ack_delay(),
             ack_on_gap: config.ack_on_gap,
+            ack_on_ce: config.ack_on_ce,
             quick_acks: config.quick_acks,
             ack_ranges: config.ack_ranges,
             reach_bytes: match config.sack_packets {
@@ -144,7 +146,8 @@ impl Receiver {
         let opening = data.payload_bytes == 0 && !data.filler;
         let is_quick = !opening && self.quick_acks > 0;
         self.quick_acks -= u32::from(is_quick);
-        if (!in_order && self.ack_on_gap) || opening || is_quick || self.unacked >= self.ack_every {
+        let is_early = (!in_order && self.ack_on_gap) || (ecn.ce > 0 && self.ack_on_ce);
+        if is_early || opening || is_quick || self.unacked >= self.ack_every {
             self.ack_due = now;
         } else {
             self.ack_due = self.ack_due.min(self.first_unacked_at + self.ack_delay);
@@ -330,6 +333,19 @@ mod tests {
             })
             .collect();
         assert_eq!(acked, [true, true, false, true, false, true]);
+    }
+
+    #[test]
+    fn quic_acknowledges_a_mark_at_once_and_tcp_waits_for_a_second_packet() {
+        let mark = EcnCounts { ce: 1, ..EcnCounts::default() };
+        let is_acked = |config: &Config, ecn| {
+            let (mut receiver, mut frame) = (Receiver::new(config, None), AckFrame::default());
+            receiver.on_data(at(0), &data(0, 0), ecn);
+            receiver.poll_ack(at(0), &mut frame)
+        };
+        assert!(is_acked(&Config::quic(), mark));
+        assert!(!is_acked(&Config::quic(), EcnCounts { ect0: 1, ..EcnCounts::default() }));
+        assert!(!is_acked(&Config::tcp(), mark));
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! The adapter: dumbbell's events become the stack's calls. `cargo build` makes `libstack_cubic.so` for `dumbbell check`.
+//! The adapter: dumbbell's events become the stack's calls. `cargo build` makes the library of `stack-cubic.toml`.
 
 mod stack;
 
-use congestion::{Ack, Control, Controller, Entry, FieldSink, Loss, Start, Timeout};
+use congestion::{Ack, Control, Controller, Ecn, Entry, FieldSink, Loss, Start, Timeout};
 use stack::Cubic;
 use units::Time;
 
@@ -25,10 +25,16 @@ const fn seconds(at: Time) -> f64 {
     at.as_ns() as f64 / 1e9
 }
 
+/// When an episode begins for a stack that compares send times with it. Packets that leave in answer to the same ACK
+/// have its time here, and a later one in the stack: they belong to the time after the reduction.
+const fn before(at: Time) -> f64 {
+    (at.as_ns() - 1) as f64 / 1e9
+}
+
 impl Controller for Adapter {
     fn on_ack(&mut self, event: &Ack<'_>) {
         let rtt = event.srtt.as_ms_f64() / 1e3;
-        let limited = event.window_limited || self.cubic.window() < self.cubic.ssthresh();
+        let limited = event.window_limited || event.pacing_limited;
         for packet in event.packets {
             self.cubic.on_ack(
                 seconds(event.now),
@@ -42,12 +48,16 @@ impl Controller for Adapter {
 
     fn on_loss(&mut self, event: &Loss<'_>) {
         if let Some(newest) = event.packets.last() {
-            self.cubic.on_congestion(seconds(event.now), seconds(newest.sent_at));
+            self.cubic.on_congestion(before(event.now), seconds(newest.sent_at));
         }
     }
 
-    fn on_timeout(&mut self, event: &Timeout) {
-        self.cubic.on_persistent_congestion(seconds(event.now));
+    fn on_ecn(&mut self, event: &Ecn) {
+        self.cubic.on_congestion(before(event.now), seconds(event.newest_sent_at));
+    }
+
+    fn on_timeout(&mut self, _event: &Timeout) {
+        self.cubic.on_persistent_congestion();
     }
 
     fn control(&self) -> Control {

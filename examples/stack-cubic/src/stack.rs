@@ -22,6 +22,8 @@ pub struct Cubic {
     /// The window of a Reno flow since then (RFC 9438 section 4.3).
     w_est: f64,
     recovery_began: f64,
+    /// When growth was last allowed: time without it is no time of the epoch (RFC 9438 section 4.2).
+    grew_at: f64,
 }
 
 impl Cubic {
@@ -35,14 +37,21 @@ impl Cubic {
             epoch: None,
             w_est: 0.0,
             recovery_began: f64::NEG_INFINITY,
+            grew_at: f64::NEG_INFINITY,
         }
     }
 
     /// A packet of `bytes` that left at `sent` is acknowledged; `limited` says whether the window was in use.
     pub fn on_ack(&mut self, now: f64, sent: f64, bytes: f64, rtt: f64, limited: bool) {
-        if !limited || sent <= self.recovery_began {
+        if sent <= self.recovery_began {
             return;
         }
+        if !limited {
+            self.epoch = self.epoch.map(|(began, start)| (began + (now - self.grew_at).max(0.0), start));
+            self.grew_at = now;
+            return;
+        }
+        self.grew_at = now;
         if self.window < self.ssthresh {
             self.window += bytes;
             return;
@@ -61,7 +70,8 @@ impl Cubic {
         self.window = self.window.max(self.w_est);
     }
 
-    /// A packet that left at `sent` is lost: one reduction for each round trip.
+    /// A packet that left at `sent` is lost, or it is the newest of an ACK that reports CE marks: one reduction for each
+    /// round trip.
     pub fn on_congestion(&mut self, now: f64, sent: f64) {
         if sent <= self.recovery_began {
             return;
@@ -73,10 +83,11 @@ impl Cubic {
         self.epoch = None;
     }
 
-    /// Persistent congestion (RFC 9002 section 7.6), or a retransmission timeout.
-    pub fn on_persistent_congestion(&mut self, now: f64) {
-        self.on_congestion(now, now);
+    /// Persistent congestion (RFC 9002 section 7.6): the losses have reduced the threshold before.
+    pub fn on_persistent_congestion(&mut self) {
         self.window = 2.0 * self.mss;
+        self.recovery_began = f64::NEG_INFINITY;
+        self.epoch = None;
     }
 
     /// Bytes that may be in flight.

@@ -13,7 +13,7 @@ from dumbbell import catalog
 from dumbbell.api.costing import cost_beside
 from dumbbell.api.selection import Names, listed_names, one_scheme
 from dumbbell.base.backend import executing_backend
-from dumbbell.base.errors import UserError, listed
+from dumbbell.base.errors import UserError, listed, worded
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.base.scratch import Scratch
@@ -50,8 +50,10 @@ class CheckResults:
     suite: str
     cells: tuple[CellResult, ...]
     directory: Path | None = None
-    unexplained: str = ""
-    """Why the first packet that differs is not named, where something differs."""
+    only_packets: bool = False
+    """True if only packet logs were compared."""
+    remarks: tuple[str, ...] = ()
+    """Sentences about the whole check: transports that differ, rules that were not judged."""
 
     @property
     def verdict(self) -> Verdict:
@@ -67,7 +69,7 @@ class CheckResults:
         """Return the check as Markdown, for a step summary or a comment."""
         from dumbbell.studies.check.written import markdown_text
 
-        return markdown_text(self.cells, self.candidate, self.baseline)
+        return markdown_text(self.cells, self._answer(), self.remarks)
 
     def junit(self, strict: bool = False) -> str:
         """Return the check as JUnit XML: a test case for each quantity; with `strict` unresolved ones are failures."""
@@ -91,28 +93,32 @@ class CheckResults:
             "candidate": self.candidate,
             "baseline": self.baseline,
             "suite": self.suite,
-            "unexplained": self.unexplained or None,
+            "remarks": list(self.remarks),
         }
         return head | {"cells": as_json(self.cells)}
 
     def lines(self) -> list[str]:
         """Return the check as `dumbbell check` prints it: the answer, a table of what changed, and notes."""
         from dumbbell.present.tables import terminal
-        from dumbbell.studies.check.written import LEGEND, headline, notes, table
+        from dumbbell.studies.check.written import LEGEND, notes, table
 
         changed = table(self.cells, everything=False)
-        parts = [headline(self.cells, self.candidate, self.baseline)]
+        parts = [self._answer()]
         parts += terminal.render(changed).splitlines() if changed.rows else []
-        parts += notes(self.cells)
-        if self.unexplained:
-            parts.append(f"The first packet that differs is not named: {self.unexplained}.")
-        return [*parts, *([LEGEND] if changed.rows else [])]
+        return [*parts, *notes(self.cells), *self.remarks, *([LEGEND] if changed.rows else [])]
+
+    def _answer(self) -> str:
+        """Return the answer in one sentence."""
+        from dumbbell.studies.check.written import headline, packets_headline
+
+        sentence = packets_headline if self.only_packets else headline
+        return sentence(self.cells, self.candidate, self.baseline)
 
 
 def check(
     candidate: str | Scheme | PathLike[str],
     *,
-    against: str | Scheme | PathLike[str],
+    against: str | Scheme | PathLike[str] | None = None,
     suite: str | PathLike[str] = "quick",
     cells: Names = (),
     seed: int | None = None,
@@ -129,7 +135,8 @@ def check(
     Args:
         candidate: a scheme (`cubic`, `./libmine.so`, `mine.py`, `scheme.toml`, `new=./libmine.so`, or a
             `dumbbell.Scheme`), a baseline file, or a results directory.
-        against: the baseline, in one of the same forms.
+        against: the baseline, in one of the same forms; unless given `NAME.baseline.toml`, which `update_baseline`
+            writes.
         suite: `quick`, `full` or a TOML file. With a results directory it is the experiment of the results.
         cells: only these cells of the suite; all of them unless given.
         seed: what every draw of the paths follows from; that of the baseline file, else 1.
@@ -163,14 +170,13 @@ def check(
                 found.append(_cost(*request.sides))
     given = {side.name: side.given for side in request.sides}
     kept = None if out is None else Path(out)
-    return CheckResults(
-        given[CANDIDATE], given[BASELINE], request.suite.name, tuple(found), kept, comparison.unexplained
-    )
+    remarks = (*comparison.remarks, *([] if identical else request.remarks))
+    return CheckResults(given[CANDIDATE], given[BASELINE], request.suite.name, tuple(found), kept, identical, remarks)
 
 
 def update_baseline(
     candidate: str | Scheme | PathLike[str],
-    file: str | PathLike[str],
+    file: str | PathLike[str] | None = None,
     *,
     suite: str | PathLike[str] = "quick",
     cells: Names = (),
@@ -181,13 +187,14 @@ def update_baseline(
 ) -> Path:
     """Run a candidate over a suite and write what it shows as a baseline file; return the file.
 
-    The arguments are those of `check`. The file must end in `.toml`. With `cells` the others that it has stay.
+    The arguments are those of `check`. The file must end in `.toml`; unless given it is `NAME.baseline.toml`. With
+    `cells` the others that it has stay.
 
     Raises:
         dumbbell.Error: something that cannot be run, a run that fails, or a file that cannot be written.
         KeyboardInterrupt: by Ctrl-C.
     """
-    target = Path(file)
+    target = Path(file or _baseline_file(candidate))
     if target.suffix != ".toml":
         raise UserError(f"{target}: a baseline file ends in .toml")
     if target.is_dir() or not target.absolute().parent.is_dir():
@@ -204,7 +211,7 @@ def update_baseline(
         if others is not None and seed is None:
             seed = read_baseline(others)[2]
         number = 1 if seed is None else _checked_seed(seed)
-        made = Kept({}, str(target), __version__, side.given)
+        made = Kept({}, str(target), __version__, side.given, side.transport)
         if others is not None:
             made = others_of(others, made, chosen.name, number)
         with _directory(None) as folder, interruptible():
@@ -253,12 +260,14 @@ class _Request:
     suite: CheckSuite
     sides: tuple[Side, Side]
     seed: int
+    remarks: tuple[str, ...] = ()
+    """Sentences about what is not judged."""
 
     @classmethod
     def of(
         cls,
         candidate: str | Scheme | PathLike[str],
-        against: str | Scheme | PathLike[str],
+        against: str | Scheme | PathLike[str] | None,
         suite: str | PathLike[str],
         cells: Names,
         seed: int | None,
@@ -270,7 +279,7 @@ class _Request:
         Raises:
             UserError: an unknown name, or a value that is not allowed.
         """
-        given = {BASELINE: against, CANDIDATE: candidate}
+        given = {BASELINE: _named_baseline(candidate) if against is None else against, CANDIDATE: candidate}
         folders = {name: found for name, text in given.items() if (found := _results(text)) is not None}
         if folders:
             return cls._with_results(given, folders, cells, seed, most_runs, backend)
@@ -293,7 +302,8 @@ class _Request:
         if seeds or (seed is not None and seed != number and any(side.kept for side in sides)):
             raise UserError(f"--seed: the baseline file has the seed {number}: its runs met the draws of that seed")
         baseline, tested = sides
-        return cls(chosen, (baseline, tested), number if seed is None else _checked_seed(seed))
+        remarks = _about_rules(str(suite), chosen, cells, tested)
+        return cls(chosen, (baseline, tested), number if seed is None else _checked_seed(seed), tuple(remarks))
 
     @classmethod
     def _with_results(
@@ -335,18 +345,63 @@ def _results(given: str | Scheme | PathLike[str]) -> tuple[Path, str] | None:
     return (Path(folder), scheme) if folder and Path(folder).is_dir() else None
 
 
-def _chosen_suite(name: str, cells: Names, most_runs: int | None, backend: str | None) -> CheckSuite:
-    """Return the suite with what the arguments change.
+def _baseline_file(candidate: str | Scheme | PathLike[str]) -> str:
+    """Return the name of a candidate's baseline file: `NAME.baseline.toml`, by its alias or the stem of its name."""
+    if isinstance(candidate, Scheme):
+        return f"{candidate.name}.baseline.toml"
+    alias, _, target = str(candidate).partition("=")
+    name = alias if target and "/" not in alias and "." not in alias else Path(candidate).stem
+    return f"{name}.baseline.toml"
+
+
+def _named_baseline(candidate: str | Scheme | PathLike[str]) -> str:
+    """Return the baseline file of a candidate that names none.
 
     Raises:
-        UserError: there is no such suite, cell or backend.
+        UserError: there is no such candidate, or no such file.
+    """
+    file = _baseline_file(candidate)
+    if Path(file).is_file():
+        return file
+    if not isinstance(candidate, Scheme) and _results(candidate) is None and not is_baseline(str(candidate)):
+        one_scheme(str(candidate))
+    raise UserError(
+        f"no baseline: name one with {worded('--against', 'against')}, or write {file} with {how_to_update()}"
+    )
+
+
+def _whole_suite(name: str) -> CheckSuite:
+    """Return a suite with the cells and rules of those that it includes.
+
+    Raises:
+        UserError: there is no such suite.
     """
     suites = catalog.check_suites()
     chosen = suites.find(name)
     included = [suites.find(each) for each in chosen.includes]
     own = [cell for each in included for cell in each.cells]
     rules = dict.fromkeys([case for each in included for case in each.safety] + list(chosen.safety))
-    chosen = replace(chosen, cells=(*own, *chosen.cells), safety=tuple(rules)).only(listed_names(cells))
+    return replace(chosen, cells=(*own, *chosen.cells), safety=tuple(rules))
+
+
+def _about_rules(name: str, chosen: CheckSuite, cells: Names, candidate: Side) -> Iterator[str]:
+    """Yield a sentence where no rule of safety of the suite is judged, with the reason."""
+    if not _whole_suite(name).safety:
+        return
+    if candidate.scheme is None:
+        yield "No rule of safety was judged: the candidate does not run."
+    elif not chosen.safety:
+        reason = f"{worded('--cells', 'cells')} names none" if listed_names(cells) else "they are simulated only"
+        yield f"No rule of safety was judged: {reason}."
+
+
+def _chosen_suite(name: str, cells: Names, most_runs: int | None, backend: str | None) -> CheckSuite:
+    """Return the suite with what the arguments change.
+
+    Raises:
+        UserError: there is no such suite, cell or backend.
+    """
+    chosen = _whole_suite(name).only(listed_names(cells))
     if most_runs is not None and most_runs < 1:
         raise UserError(f"--most-runs {most_runs}: allowed is a whole number from 1")
     if backend is not None:

@@ -53,14 +53,17 @@ def settings() -> list[str]:
 
 
 def plugin_schemes(files: Iterable[str]) -> "list[Scheme]":
-    """The schemes of plug-ins: `./libmine.so`, `mine.py`, or `FILE:NAME` for one controller of several.
+    """The schemes of plug-ins: `./libmine.so`, `mine.py`, `FILE:NAME` for one controller of several, or `mine.toml`.
 
     Raises:
-        dumbbell.Error: one is no plug-in, cannot be loaded, or has no such controller.
+        dumbbell.Error: one is no plug-in and no scheme's file, cannot be loaded, or has no such controller.
     """
     from dumbbell.catalog.outside.plugin_schemes import given_schemes
 
-    return [scheme for file in files for scheme in given_schemes(file)]
+    found = []
+    for file in files:
+        found += [schemes().find(file)] if file.endswith(".toml") else given_schemes(file)
+    return found
 
 
 def parameters(plugins: Iterable[str] = ()) -> list[Listed]:
@@ -88,7 +91,7 @@ def listing(what: str, text: str = "", *, kind: str | None = None, plugins: Iter
     from dumbbell.catalog.outside.plugin_schemes import plugin_kind
 
     words = text.split()
-    files = [word for word in words if what in _OF_PLUGINS and plugin_kind(word)]
+    files = [word for word in words if what in _OF_PLUGINS and (plugin_kind(word) or word.endswith(".toml"))]
     plugins = [*plugins, *files]
     made: dict[str, Callable[[], list[Listed]]] = {
         "schemes": lambda: _scheme_rows(plugins),
@@ -152,5 +155,7 @@ def _described(plugins: Iterable[str]) -> Iterator[Listed]:
         from dumbbell.catalog.outside.plugin_schemes import plugin_sha256
         from dumbbell.plugins.isolated import describe  # what it needs is slow to import
 
-        listed = describe(scheme.code, plugin_sha256(scheme.code))
+        listed = json.loads(_core.controllers())
+        if scheme.is_outside:
+            listed = describe(scheme.code, plugin_sha256(scheme.code))
         yield from (item for item in listed if item["name"] == scheme.controller)

@@ -100,6 +100,14 @@ class Scheme:
         return TRANSPORTS if self.kind == "program" else transports_of(self.transport.get("profile"))
 
     @property
+    def transport_text(self) -> str:
+        """Return its transport in words, `quic, ack_every 10`; empty of a scheme that brings its own."""
+        if self.real:
+            return ""
+        settings = [f"{key} {value}" for key, value in sorted(self.transport.items()) if key != "profile"]
+        return ", ".join([str(self.transport.get("profile", TRANSPORTS[0])), *settings])
+
+    @property
     def is_traffic(self) -> bool:
         """Whether it knows no congestion control: something to run beside schemes, not one of them."""
         return self.controller == "unresponsive"
@@ -143,7 +151,8 @@ def parse_scheme(table: TomlTable, name: str | None = None) -> Scheme:
     """A scheme from its table; `name` for one that is defined inside an experiment file."""
     if name is None:
         name = read_name(table)
-    kind = table.text("kind", "core", KINDS)
+    told = [each for each, key in CODE.items() if table.has(key)]
+    kind = table.text("kind", told[0] if told else "core", KINDS)
     status = table.text("status", "experimental", STATUSES)
     parameters = _parameters(table.table("parameters"))
     folder = Path(table.source).resolve().parent

@@ -152,6 +152,10 @@ class TransportSpec(TypedDict):
     """An ACK at the latest after this time. From 0 to 10000."""
     ack_every: NotRequired[ReadOnly[int]]
     """An ACK at the latest after this many packets. From 1 to 1e+06."""
+    ack_on_ce: NotRequired[ReadOnly[bool]]
+    """An ACK at once for a packet that carries a CE mark (RFC 9000 section 13.2.1); off: by count and time, as TCP
+    does.
+    """
     ack_on_gap: NotRequired[ReadOnly[bool]]
     """An ACK at once for a packet out of order; off: only by count and time, and when the scheme's receiver-side half
     wants.

@@ -50,6 +50,7 @@ BASELINE = """
 baseline = 2
 dumbbell = "0.1.0"
 scheme = "cubic"
+transport = "tcp"
 suite = "quick"
 seed = 1
 packets = "0"

@@ -46,23 +46,20 @@ def main(arguments: argparse.Namespace) -> int:
     """Compares both sides: 0 if nothing is worse, 1 if something is, or is what --strict or --identical refuse."""
     same = ("suite", "cells", "seed", "backend", "jobs")
     given = {name: getattr(arguments, name) for name in same} | {"command": sys.argv}
-    against = arguments.against or f"{_name(arguments.candidate)}.baseline.toml"
     if arguments.update:
         if arguments.cost:
             raise UserError("--cost: not with --update, which compares nothing")
         for option in ("most_runs", "out", "markdown", "junit"):
             if getattr(arguments, option) is not None:
                 raise UserError(f"--{option.replace('_', '-')}: not with --update, which compares nothing")
-        print(printable(dumbbell.update_baseline(arguments.candidate, against, **given)))
+        print(printable(dumbbell.update_baseline(arguments.candidate, arguments.against, **given)))
         return 0
-    if arguments.against is None and not Path(against).is_file():
-        raise UserError(f"no baseline: name one with --against, or write {against} with --update")
     for file in (arguments.markdown, arguments.junit):
         if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
             raise UserError(f"{file}: cannot be written: it is a directory, or there is none to write it to")
     rest = {"most_runs": arguments.most_runs, "out": arguments.out, "identical": arguments.identical}
     rest["cost"] = arguments.cost
-    found = dumbbell.check(arguments.candidate, against=against, **given, **rest)
+    found = dumbbell.check(arguments.candidate, against=arguments.against, **given, **rest)
     _write(arguments, found)
     if arguments.json:
         sys.stdout.write(to_json(found.as_json()))
@@ -85,9 +82,3 @@ def _write(arguments: argparse.Namespace, found: dumbbell.CheckResults) -> None:
             arguments.junit.write_text(found.junit(arguments.strict), encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write {error.filename}: {error.strerror}") from None
-
-
-def _name(candidate: str) -> str:
-    """Return the name that a candidate's baseline file has: its alias, or its own without folder and ending."""
-    alias, _, target = candidate.partition("=")
-    return alias if target and "/" not in alias and "." not in alias else Path(candidate).stem

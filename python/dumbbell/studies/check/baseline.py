@@ -60,6 +60,7 @@ def write_baseline(file: Path, kept: Kept, suite: str, seed: int) -> None:
         f"baseline = {FORMAT}",
         f"dumbbell = {json.dumps(kept.made_by)}",
         f"scheme = {json.dumps(kept.scheme)}",
+        f"transport = {json.dumps(kept.transport)}",
         f"suite = {json.dumps(suite)}",
         f"seed = {seed}",
         f'packets = "{write_packets(file, packets)}"',
@@ -87,12 +88,16 @@ def others_of(file: Path, made: Kept, suite: str, seed: int) -> Kept:
         UserError: the file is of another scheme, suite, seed or version of dumbbell: all of it has to be written.
     """
     before, of_suite, of_seed = read_baseline(file)
-    given = {"scheme": made.scheme, "suite": suite, "seed": seed, "dumbbell": made.made_by}
-    there = {"scheme": before.scheme, "suite": of_suite, "seed": of_seed, "dumbbell": before.made_by}
-    for key, value in there.items():
-        if value != given[key]:
+    for key, value, now in (
+        ("scheme", before.scheme, made.scheme),
+        ("transport", before.transport, made.transport),
+        ("suite", of_suite, suite),
+        ("seed", of_seed, seed),
+        ("dumbbell", before.made_by, made.made_by),
+    ):
+        if value != now:
             option = worded("--cells", "cells")
-            raise UserError(f"{file}: `{key}` = {value}, now {given[key]}: write all cells again, without {option}")
+            raise UserError(f"{file}: `{key}` = {value}, now {now}: write all cells again, without {option}")
     return before
 
 
@@ -123,6 +128,7 @@ def read_baseline(file: Path) -> tuple[Kept, str, int]:
         str(file),
         table.text("dumbbell"),
         table.text("scheme"),
+        table.text("transport"),
         {name: _read_rule(rules.table(name)) for name in rules.raw},
         read_packets(file, table.text("packets")),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -243,8 +243,8 @@ class Comparison:
         self._how = how
         self._seed = seed
         self._progress = progress
-        self.unexplained = ""
-        """Why the first packet that differs is not named."""
+        self.remarks = list(_about_transports(self.sides))
+        """Sentences about the whole check: transports that differ, and why the first packet is not named."""
         self._running = [side for side in sides if side.kept is None]
         self._rules = suite.safety
         every = rows or sum(len(cell.metrics) for cell in suite.cells)
@@ -449,8 +449,10 @@ class Comparison:
             for result in sorted(results, key=lambda result: -max(row.size for row in result.judgements))
             if not (result.identical or result.failures)
         ][:_MOST_EXPLAINED]
-        self.unexplained = self._why_unexplained(chosen)
-        if not chosen or self.unexplained:
+        if not chosen:
+            return results
+        if reason := self._why_unexplained(chosen):
+            self.remarks.append(f"The first packet that differs is not named: {reason}.")
             return results
         kept = self.sides[BASELINE].kept
         numbers = {cell.cell.name: 1 if kept else cell.first_differing_run() for cell in chosen}
@@ -467,15 +469,21 @@ class Comparison:
         return [replace(result, difference=found.get(result.cell.name)) for result in results]
 
     def _why_unexplained(self, chosen: Sequence[ComparedCell]) -> str:
-        """Return why the first packet that differs cannot be named; empty if it can, or if nothing differs."""
-        if not chosen:
-            return ""
+        """Return why the first packet that differs cannot be named; empty if it can."""
         if self.sides[CANDIDATE].kept is not None:
             return "the candidate does not run: its results are of before"
         if not all(cell.is_repeatable for cell in chosen):
             return "no two runs with real packets have the same packets"
         kept = self.sides[BASELINE].kept
         return kept.packets if kept is not None and isinstance(kept.packets, str) else ""
+
+
+def _about_transports(sides: Mapping[str, Side]) -> Iterator[str]:
+    """Yield a sentence where the sides have different transports: what differs is then not of the controller alone."""
+    told = {name: side.transport for name, side in sides.items() if side.transport}
+    if len(set(told.values())) > 1:
+        before, after = told[BASELINE], told[CANDIDATE]
+        yield f"The transports differ, not only the controllers: baseline: {before}; candidate: {after}."
 
 
 def on_longer_paths(experiment: Experiment) -> Experiment:

@@ -157,9 +157,9 @@ def parting(cell: str, run: int, baseline: SentLog, candidate: SentLog) -> First
 
 
 def _differing(baseline: Mapping[str, Value], candidate: Mapping[str, Value]) -> Iterable[StateField]:
-    for name, (_, unit) in {**baseline, **candidate}.items():
-        first, second = (state.get(name, (None, ""))[0] for state in (baseline, candidate))
-        if not _alike(first, second):
+    """Yield the fields that both senders have, and that differ."""
+    for name, (first, unit) in baseline.items():
+        if name in candidate and not _alike(first, second := candidate[name][0]):
             yield StateField(name, unit, first, second)
 
 

@@ -70,7 +70,9 @@ def kept_results(directory: Path, wanted: str) -> tuple[Kept, CheckSuite]:
         )
         kept[name] = KeptCell(name, digest, seen)
     suite = CheckSuite(experiment.name, experiment.title, tuple(cells), file=str(directory))
-    return Kept(kept, str(directory), scheme=label), suite
+    scheme = experiment.schemes.get(label)
+    transport = scheme.transport_text if scheme else ""
+    return Kept(kept, str(directory), scheme=label, transport=transport), suite
 
 
 def _more(flows: tuple[FlowPlan, ...]) -> list[str]:

@@ -117,6 +117,8 @@ class Kept:
     """The version of dumbbell that made the runs."""
     scheme: str = ""
     """Name of the scheme that ran."""
+    transport: str = ""
+    """The transport of the scheme, in words."""
     rules: Mapping[str, KeptRule] = field(default_factory=dict)
     """Figures of the rules of safety, by the rule."""
     packets: Mapping[str, SentLog] | str = "the results of before keep no packets"
@@ -140,6 +142,13 @@ class Side:
     given: str
     scheme: Scheme | None = None
     kept: Kept | None = None
+
+    @property
+    def transport(self) -> str:
+        """Return its transport in words; empty where nothing tells it."""
+        if self.kept is not None:
+            return self.kept.transport
+        return self.scheme.transport_text if self.scheme else ""
 
     @property
     def as_run(self) -> Scheme:

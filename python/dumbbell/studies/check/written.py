@@ -96,6 +96,18 @@ def table(results: Iterable[CellResult], *, everything: bool) -> Table:
     return Table.of(list(_COLUMNS), rows)
 
 
+def packets_headline(results: Sequence[CellResult], candidate: str, baseline: str) -> str:
+    """Return in one sentence in which cells packet logs differ."""
+    differing = [each.cell.name for each in results if each.compares_packets and not each.identical]
+    cells = _cells(sum(each.compares_packets for each in results))
+    if not differing:
+        return f"same: {candidate} beside {baseline}: packet logs are equal in {cells}"
+    return (
+        f"not the same: {candidate} beside {baseline}: packet logs differ in {len(differing)} of {cells}: "
+        f"{', '.join(differing)}"
+    )
+
+
 def headline(results: Sequence[CellResult], candidate: str, baseline: str) -> str:
     """Return the answer of a check in one sentence."""
     rows = [row for result in results for row in result.judgements]
@@ -172,15 +184,15 @@ LEGEND = (
 """Legend of the table."""
 
 
-def markdown_text(results: Sequence[CellResult], candidate: str, baseline: str) -> str:
+def markdown_text(results: Sequence[CellResult], answer: str, remarks: Sequence[str]) -> str:
     """Return the check as Markdown, for a step summary or a comment."""
     from dumbbell.present.tables import markdown
 
     changed = table(results, everything=False)
-    parts = [f"## dumbbell check: {headline(results, candidate, baseline)}"]
+    parts = [f"## dumbbell check: {answer}"]
     if changed.rows:
         parts.append(markdown.render(changed))
-    said = notes(results)
+    said = [*notes(results), *remarks]
     if said:
         parts.append("\n".join(f"- {escape(printable(line))}" for line in said))
     parts.append(f"<details><summary>All quantities</summary>\n\n{markdown.render(table(results, everything=True))}")
