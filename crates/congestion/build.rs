@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let source = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("src");
-    let out = PathBuf::from(env::var("OUT_DIR")?);
+    // As the system resolves `..`: with links and `..` in the target's name, too.
+    let source = fs::canonicalize(Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("src"))?;
+    let out = fs::canonicalize(env::var("OUT_DIR")?)?;
     for folder in ["schemes", "learned"] {
         println!("cargo::rerun-if-changed=src/{folder}");
         fs::write(out.join(format!("{folder}.rs")), listed(&source.join(folder), &out)?)?;
