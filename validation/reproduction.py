@@ -1,7 +1,7 @@
 """`dumbbell reproduce` on measured sets whose truth is known: which causes it finds, and which it invents.
 
 Usage: python -m validation.reproduction [--quick]. Runs of our own simulator over mahimahi's links are written as
-Pantheon writes them: plain ones, and ones with a cause: Linux's socket buffers, a late host, a host that does not carry
+Pantheon writes them: plain ones, and ones with a cause: small socket buffers, a late host, a host that does not carry
 the rate, CUBIC by the name of BBR and Vegas. Writes its table into docs/reproduce.md. Takes about five minutes.
 """
 
@@ -24,6 +24,7 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.present.tables import Table, markdown
 from dumbbell.studies.reproduce.causes import BUFFER, CARRY, CUBIC, JITTER, SILENT
 from dumbbell.studies.reproduce.score import Row, surprise
+from dumbbell.studies.reproduce.simulated import LINUX, with_sockets
 from dumbbell.studies.reproduce.view import LOSS
 from scripts.blocks import replace_block
 
@@ -31,6 +32,8 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "reproduce.md"
 OVERHEAD_BYTES = 36
 LATE = {"kind": "jitter", "distribution": "uniform", "mean_ms": 0.75, "deviation_ms": 0.55}
 """How late a host was that ran mahimahi, in each direction."""
+SMALL_BUFFER = 2**21
+"""Bytes of a sender's buffer: half of Linux's."""
 ONE_A_MS = (1.0,)
 TOLD = (BUFFER, JITTER, CUBIC, CARRY, SILENT)
 """Causes that are planted, or must not be found."""
@@ -55,10 +58,11 @@ def slow(rate_mbps: float) -> dict[str, Any]:
     return {"kind": "link", "rate_mbps": rate_mbps}
 
 
-def limited(scheme: str) -> Scheme:
-    """A scheme of the kernel's TCP, with Linux's socket buffers."""
-    found = catalog.schemes().find(scheme)
-    return replace(found, transport=found.transport | {"profile": "linux"})
+def limited(scheme: str, most_bytes: int | None = None) -> Scheme:
+    """A scheme of the kernel's TCP, with Linux's socket buffers, or with a sending buffer of other size."""
+    found = with_sockets(catalog.schemes().find(scheme), LINUX)
+    memory = {} if most_bytes is None else {"tcp_wmem": [4096, 16384, most_bytes]}
+    return replace(found, transport=found.transport | memory)
 
 
 def write_set(
@@ -144,7 +148,7 @@ class Planted:
 TCP = ("cubic", "bbr", "vegas")
 PLANTED = (
     Planted("", ()),
-    Planted(BUFFER, ("cubic",), {"cubic": limited("cubic")}),
+    Planted(BUFFER, ("cubic",), {"cubic": limited("cubic", SMALL_BUFFER)}),
     Planted(JITTER, SCHEMES, late=True),
     Planted(CUBIC, ("bbr", "vegas"), {"bbr": limited("cubic"), "vegas": limited("cubic")}),
     Planted(CARRY, SCHEMES, carried=0.6),

@@ -15,13 +15,15 @@ import dumbbell
 from dumbbell.base.errors import UserError
 from dumbbell.studies.reproduce.link import departures, period
 from dumbbell.studies.reproduce.mahimahi_command import LogHead, read_command, read_head
+from dumbbell.studies.reproduce.score import Compared
 from dumbbell.studies.reproduce.view import DELAY
 from support.commands.in_process import run_in_process
 from support.told import told
-from validation.reproduction import LATE, limited, mahimahi_path, slow, write_set
+from validation.reproduction import LATE, SMALL_BUFFER, limited, mahimahi_path, slow, write_set
 
 CUBIC = dumbbell.catalog.schemes().find("cubic")
 LIMITED = limited("cubic")
+SMALL = limited("cubic", SMALL_BUFFER)
 
 pytestmark = pytest.mark.usefixtures("runs_made_here")
 
@@ -141,17 +143,43 @@ def test_runs_of_our_own_are_reproduced_without_causes(tmp_path: Path) -> None:
 
 
 def test_a_senders_buffer_is_found_and_used_on_other_runs(tmp_path: Path) -> None:
-    place = write_set(tmp_path, {"cubic": LIMITED, "vegas": "vegas"}, mahimahi_path(), runs=2, duration_s=30.0)
+    place = write_set(tmp_path, {"cubic": SMALL, "vegas": "vegas"}, mahimahi_path(), runs=2, duration_s=30.0)
     found = reproduced(place, tmp_path)
     assert kinds(found) == {"cubic": ["buffer"], "vegas": []}
     cubic = next(row for row in found.rows if row.run.name == "cubic")
-    assert "the sender's buffer limited it (a plateau at 2." in cubic.causes[0].text
+    assert "the sender's buffer limited it (a plateau at 1." in cubic.causes[0].text
     delays = [each[DELAY] for each in (cubic.exact, cubic.host) if each]
     assert all(delays)
     exact, host = (abs(each.relative) for each in delays if each)
     assert exact > 0.5
     assert host < 0.10
     assert found.scores["host"].both > found.scores["exact"].both
+
+
+def test_runs_with_linuxs_sockets_were_compared_with_unlimited_ones(tmp_path: Path) -> None:
+    # 4784 ms were shown where 1641 were measured, although the runs with sockets were simulated, too
+    place = write_set(tmp_path, {"cubic": LIMITED}, mahimahi_path(), duration_s=30.0)
+    (row,) = reproduced(place, tmp_path).rows
+    assert row.causes == ()
+    assert abs(of_delay(row.exact)) < 0.05
+    shutil.rmtree(tmp_path / "out")
+    (row,) = reproduced(place, tmp_path, sockets="unlimited").rows
+    assert [cause.kind for cause in row.causes] == ["buffer"]
+    assert of_delay(row.exact) > 0.5
+    # and a host whose sockets hold more than Linux's: the measured window goes beyond the simulated one
+    shutil.rmtree(tmp_path / "out")
+    large = write_set(tmp_path / "large", {"cubic": limited("cubic", 2**23)}, mahimahi_path(), duration_s=60.0)
+    (row,) = reproduced(large, tmp_path).rows
+    assert [cause.kind for cause in row.causes] == ["buffer"]
+    with pytest.raises(UserError, match=r"--sockets linus .*: allowed are linux, unlimited"):
+        reproduced(place, tmp_path / "none", sockets="linus")
+
+
+def of_delay(compared: dict[str, Compared | None]) -> float:
+    """Return the relative error of p95."""
+    found = compared[DELAY]
+    assert found is not None
+    return found.relative
 
 
 def test_cubic_by_another_name_does_not_count(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from os import PathLike
 from pathlib import Path
 
@@ -30,7 +31,17 @@ from dumbbell.studies.reproduce.measured_path import MeasuredPath, given_paths, 
 from dumbbell.studies.reproduce.reproduction import Found, Held, ranked
 from dumbbell.studies.reproduce.score import Row, compare
 from dumbbell.studies.reproduce.sides import seen_by_senders
-from dumbbell.studies.reproduce.simulated import SUSPECT, Made, Plan, Simulated, is_suspected, plan
+from dumbbell.studies.reproduce.simulated import (
+    LINUX,
+    OTHER_SOCKETS,
+    SOCKETS,
+    SUSPECT,
+    Made,
+    Plan,
+    Simulated,
+    is_suspected,
+    plan,
+)
 
 RUNS = 5
 """Simulated repetitions unless asked for others."""
@@ -70,6 +81,7 @@ def reproduce(
     stands_for: Mapping[str, str] | None = None,
     hold_out: Names = (),
     path: str | PathLike[str] | PathModel | None = None,
+    sockets: str = LINUX,
     seed: int = 1,
     jobs: int | None = None,
     resume: bool = False,
@@ -90,6 +102,8 @@ def reproduce(
         hold_out: schemes for whose runs the host profile is used, as all others tell it; unless given each half of all
             runs has the profile that the other half tells.
         path: over which all runs are simulated, by name or file, whatever the logs tell.
+        sockets: buffers of schemes of the kernel's TCP: `linux`, as they are unless somebody changes them, or
+            `unlimited`.
         seed: what every random draw follows from.
         jobs: processes; one per processor unless given.
         resume: go on with what is in `out`.
@@ -101,6 +115,8 @@ def reproduce(
         dumbbell.Interrupted: by Ctrl-C, SIGTERM or SIGHUP.
     """
     place, names = Path(out), listed_names(hold_out)
+    if sockets not in SOCKETS:
+        raise UserError(f"--sockets {sockets}{nearest(sockets, SOCKETS)}: allowed are {listed(SOCKETS)}")
     given = None if path is None else path if isinstance(path, PathModel) else catalog.paths().find(str(path))
     if not resume:
         refuse_used(place, ", or add --resume to go on")
@@ -118,14 +134,15 @@ def reproduce(
             paths += [(each, path) for path in known]
             left += [f"{each.name}: {reason}" for reason in unknown]
         require_paths([path for _, path in paths], str(source), left)
-        exact_plans = [plan(of, path, runs, seed) for of, path in paths]
+        exact_plans = [plan(of, path, runs, seed, sockets) for of, path in paths]
         _say_how_long(exact_plans, jobs or cpus(), most_minutes)
     how = Execution(jobs=jobs, command=command, resume=resume)
     with interruptible():
         exact = _performed(exact_plans, place / SIMULATED, how)
         evidence = _evidence(exact)
         estimates = {key: estimate(each) for key, each in evidence.items()}
-        held, plans = _held([(of, path) for of, path in paths], estimates, names, runs, seed)
+        simulated = partial(plan, runs=runs, seed=seed, sockets=sockets)
+        held, plans = _held([(of, path) for of, path in paths], estimates, names, simulated)
         hosted = _performed(plans, place / HOSTED, how) if plans else []
         beside = {run.key: each.beside(run) for each in hosted for run in each.plan.runs}
         buffers = {
@@ -301,7 +318,7 @@ def _evidence(exact: list[Made]) -> dict[Key, Evidence]:
         stage = progress.expect("measured runs", [Piece(run.label, 0.5) for _, run in runs])
         for each, run in stage.each(runs):
             own, cubic = [
-                tuple(each.beside(run, name) for name in (first, f"{first}-buffered")) if is_suspected(run) else ()
+                tuple(each.beside(run, name) for name in (first, first + OTHER_SOCKETS)) if is_suspected(run) else ()
                 for first in (run.scheme.name, SUSPECT)
             ]
             others = each.plan.runs
@@ -315,8 +332,7 @@ def _held(
     paths: list[tuple[MeasuredSet, MeasuredPath]],
     estimates: Mapping[Key, HostEstimate],
     names: tuple[str, ...],
-    runs: int,
-    seed: int,
+    simulated: Callable[..., Plan],
 ) -> tuple[list[Held], list[Plan]]:
     """Host profiles, and what is simulated with each: the runs on a path that did not tell it."""
     everything = sorted((run for _, path in paths for run in path.runs), key=lambda run: (run.name, run.key))
@@ -335,7 +351,7 @@ def _held(
             profile = HostProfile.of(same_path, same_host)
             if only and not profile.is_empty:
                 held.append(Held(path.model.name, profile, len(same_path), len(only)))
-                plans.append(plan(of, path, runs, seed, profile, only, f"-host-{number}"))
+                plans.append(simulated(of, path, host=profile, only=only, suffix=f"-host-{number}"))
     return held, plans
 
 

@@ -25,6 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     told = "schemes that the host profile is used for, as all others tell it; default: each half of the runs in turn"
     add("--hold-out", type=names, default=(), metavar="A,B", help=told)
     add("--path", metavar="PATH", help="simulate on this path, by name or file; default: what the logs tell")
+    told = "sockets of schemes of the kernel's TCP: as Linux has them, or without a limit; default: linux"
+    add("--sockets", default="linux", metavar="linux|unlimited", help=told)
     add("--seed", type=seed, default=1, metavar="N")
     add("--jobs", type=count, metavar="N", help="processes; default: one per processor")
     told = "refuse what takes longer than M minutes to simulate, by the estimate; default: no limit"
@@ -35,7 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Simulates what was measured, prints how well that went, and writes the page; 1 if runs could not be simulated."""
-    given = {name: getattr(arguments, name) for name in ("hold_out", "path", "seed", "jobs", "resume", "most_minutes")}
+    given = {
+        name: getattr(arguments, name)
+        for name in ("hold_out", "path", "sockets", "seed", "jobs", "resume", "most_minutes")
+    }
     given |= {} if arguments.runs is None else {"runs": arguments.runs}
     out = arguments.out
     try:

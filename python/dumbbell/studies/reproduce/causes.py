@@ -27,7 +27,7 @@ FULL = 0.93
 LEAST_FULL = 0.2
 """Least part of a run that is left when the top is reached first: growth that has just arrived there is no limit."""
 BEYOND = 1.15
-"""How many times as far the window of the simulated scheme goes, whose socket has no limit."""
+"""How many times as far the window of the simulated scheme goes, or that of the measured one: their sockets differ."""
 LEAST_LIMIT_BYTES = 100_000
 FEW_LOSSES = 0.001
 """Share of packets lost before the end above which a window's top is the queue's, not the socket's."""
@@ -68,9 +68,9 @@ class Evidence:
     path: MeasuredPath
     beside: Simulated
     own: tuple[Simulated, ...] = ()
-    """Of schemes whose kernel module may be missing: the scheme itself, with and without socket buffers,"""
+    """Of schemes whose kernel module may be missing: the scheme itself, with Linux's and with unlimited sockets,"""
     cubic: tuple[Simulated, ...] = ()
-    """and CUBIC, with and without."""
+    """and CUBIC, with both."""
     siblings: Sequence[MeasuredRun] = ()
     """Other measured runs of the same scheme on the same path."""
     measured_cubic: Sequence[MeasuredRun] = ()
@@ -93,7 +93,7 @@ def estimate(evidence: Evidence) -> HostEstimate:
 def full_socket(evidence: Evidence) -> int | None:
     """Return how many packets the sender's socket held, if that was the limit of the window; else None.
 
-    The window's top is reached again and again without a loss, and the simulated scheme goes beyond it.
+    The window's top is reached again and again without a loss, and the simulated scheme has another top.
     """
     scheme = evidence.run.scheme
     if not is_tcp(scheme) or family(scheme.name) != "loss":
@@ -110,9 +110,15 @@ def full_socket(evidence: Evidence) -> int | None:
     simulated = evidence.beside.packets()
     if simulated is None or not len(other := simulated.window()):
         return None
-    if float(np.percentile(other, 99.5)) < BEYOND * top:
+    if not _is_apart(other, top):
         return None
     return round(top / PACKET_BYTES)
+
+
+def _is_apart(window: Numbers, limit: float) -> bool:
+    """Return True if a window's top is another one than a limit, bytes."""
+    top = float(np.percentile(window, 99.5))
+    return not limit / BEYOND < top < BEYOND * limit
 
 
 def _as_full(
@@ -121,7 +127,7 @@ def _as_full(
     exact: dict[str, Compared | None],
     host: dict[str, Compared | None] | None,
 ) -> int | None:
-    """Return how many packets sockets of this host hold, if the simulated window goes beyond and the profile helps."""
+    """Return how many packets the host's sockets hold, if the simulated window has another top and the profile helps."""
     if buffer_packets is None or host is None or not is_tcp(evidence.run.scheme):
         return None
     simulated = evidence.beside.packets()
@@ -130,8 +136,8 @@ def _as_full(
     limit, is_within = buffer_packets * PACKET_BYTES, True
     if evidence.run.has_packets and len(window := evidence.run.packets.window()):
         is_within = float(np.percentile(window, 99.5)) <= limit / FULL
-    is_beyond = float(np.percentile(other, 99.5)) >= BEYOND * limit
-    return buffer_packets if is_within and is_beyond and surprise(host) <= CLOSER * surprise(exact) else None
+    helps = is_within and _is_apart(other, limit) and surprise(host) <= CLOSER * surprise(exact)
+    return buffer_packets if helps else None
 
 
 def causes(

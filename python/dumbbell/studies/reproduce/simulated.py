@@ -26,6 +26,11 @@ SUSPECT = "cubic"
 """What runs in place of a scheme whose kernel module is missing."""
 MODULES = ("bbr", "vegas")
 """Pantheon's keys of schemes whose kernel module a host may lack."""
+LINUX, UNLIMITED = "linux", "unlimited"
+SOCKETS = (LINUX, UNLIMITED)
+"""Socket buffers of schemes of the kernel's TCP: as Linux has them unless somebody changes them, or without a limit."""
+OTHER_SOCKETS = "-other-sockets"
+"""Ending of the names of schemes that are simulated with the other socket buffers, too."""
 
 
 @dataclass(frozen=True)
@@ -60,23 +65,33 @@ def plan(
     path: MeasuredPath,
     runs: int,
     seed: int,
+    sockets: str = LINUX,
     host: HostProfile | None = None,
     only: Iterable[MeasuredRun] | None = None,
     suffix: str = "",
 ) -> Plan:
     """Return the experiment that repeats measured runs on their path, between exact hosts or those of `host`.
 
+    `sockets` is one of `SOCKETS`.
+
     Raises:
         UserError: it cannot be resolved.
     """
     wanted = tuple(path.runs if only is None else only)
     model = path.model if host is None else host.path(path.model, f"{path.model.name}{suffix}")
-    schemes = {run.scheme.name: run.scheme for run in wanted}
+    plain = {run.scheme.name: run.scheme for run in wanted}
+    suspected = [] if host is not None else [run.scheme for run in wanted if is_suspected(run)]
+    if suspected:
+        cubic = catalog.schemes().find(SUSPECT)
+        suspected.append(cubic)
+        plain[cubic.name] = cubic
+    schemes = {name: with_sockets(scheme, sockets) for name, scheme in plain.items()}
     if host is not None:
         schemes = {name: host.scheme(scheme) for name, scheme in schemes.items()}
-    elif suspected := [run.scheme for run in wanted if is_suspected(run)]:
-        cubic = catalog.schemes().find(SUSPECT)
-        schemes |= {each.name: each for each in (cubic, *map(buffered, (cubic, *suspected)))}
+    (others,) = set(SOCKETS) - {sockets}
+    for each in suspected:
+        name = each.name + OTHER_SOCKETS
+        schemes[name] = replace(with_sockets(each, others), name=name, title=f"{each.title}, {others} sockets")
     planned, schedule = measured.content.experiment, path.schedule
     experiment_file = ExperimentFile(
         name=model.name,
@@ -99,10 +114,11 @@ def plan(
     return Plan(path, pin(resolve(experiment_file)), wanted, host)
 
 
-def buffered(scheme: Scheme) -> Scheme:
-    """A scheme of the kernel's TCP with Linux's socket buffers, which limit its window on long paths."""
-    transport = scheme.transport | {"profile": "linux"} if is_tcp(scheme) else scheme.transport
-    return replace(scheme, name=f"{scheme.name}-buffered", title=f"{scheme.title}, socket buffers", transport=transport)
+def with_sockets(scheme: Scheme, sockets: str) -> Scheme:
+    """Return a scheme with these socket buffers if its transport is the kernel's TCP: they limit it on long paths."""
+    if sockets == UNLIMITED or not is_tcp(scheme) or scheme.transport.get("profile") not in ("tcp", "linux-like"):
+        return scheme
+    return replace(scheme, transport=scheme.transport | {"profile": "linux"})
 
 
 @dataclass(frozen=True)
