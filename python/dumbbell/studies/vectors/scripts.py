@@ -55,6 +55,8 @@ class ScriptResult:
     """Every event with all of its fields and the answer, if they were asked for."""
     notes: tuple[str, ...] = ()
     """What was left out of a file of packetdrill, with its lines."""
+    not_applicable: str = ""
+    """Why the script says nothing about the controller; empty if it was run."""
 
     @property
     def failures(self) -> tuple[ScriptCheck, ...]:
@@ -99,7 +101,8 @@ class Script:
     def result(self, report: dict[str, Any], controller: str) -> ScriptResult:
         """Return what the core has reported as a result."""
         checks = tuple(ScriptCheck(**check) for check in report["checks"])
-        return ScriptResult(self.name, self.title, controller, checks, tuple(report.get("steps", ())), self.notes)
+        steps, why = tuple(report.get("steps", ())), report.get("not_applicable", "")
+        return ScriptResult(self.name, self.title, controller, checks, steps, self.notes, why)
 
 
 def shipped_scripts() -> dict[str, Path]:
