@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Prints the matrix and why cases were not passed; 1 if a case failed, with --against a check that did not there."""
+    """Prints the matrix and why cases were not passed; 1 if a case failed, with --against a check that did not."""
     page = arguments.markdown
     for option, file in (("--markdown", page), ("--freeze", arguments.freeze)):
         if file is not None and not file.parent.is_dir():
