@@ -257,6 +257,34 @@ def test_a_script_about_a_parameter_that_a_controller_lacks_is_not_applicable(du
     assert "not applicable: its parameter `fast_convergence` = `false`: " in refused
 
 
+def test_a_script_about_marks_is_not_asked_of_a_scheme_without_ecn(folder: Path) -> None:
+    """A plug-in without `on_ecn` failed scripts with marks that its packets never get."""
+    head, _, rest = (ROOT / "examples/python/aimd.py").read_text().partition("    def on_ecn(")
+    (folder / "own.py").write_text(head + "    def control(" + rest.partition("    def control(")[2])
+    marks, losses = dumbbell.run_scripts(["reno/ecn", "reno/one-loss-a-window"], str(folder / "own.py"))
+    assert marks.not_applicable.startswith("the scheme does not use ECN: its controller has no `on_ecn`")
+    assert (losses.passed, losses.not_applicable) == (True, "")
+    asks = 'kind = "python"\nfile = "own.py"\nclass = "Aimd"\ntransport = { ecn = "ect0" }\n'
+    (folder / "asks.toml").write_text(asks)
+    assert dumbbell.run_scripts(["reno/ecn"], str(folder / "asks.toml"))[0].failures
+
+
+def test_acks_of_a_script_find_the_window_full() -> None:
+    """A stack that reads what is in flight (quic-go: within three packets, or half) must not stop to grow."""
+    looked = 0
+    for name in (each for each in SHIPPED if each.startswith(("cubic", "reno"))):
+        before: dict[str, float] = {}
+        for step in dumbbell.run_scripts([name], steps=True)[0].steps:
+            if step["event"] == "ack" and step["fields"]["window_limited"] and not step["fields"]["recovery"]:
+                in_flight, window = step["fields"]["in_flight_before"] / 1000, before["cwnd"]
+                is_slow_start = window < (before.get("ssthresh") or float("inf"))
+                is_full = window - in_flight <= 3 or (is_slow_start and in_flight > window / 2)
+                assert is_full, (name, step["line"], step["packets"])
+                looked += 1
+            before = step["answer"]
+    assert looked > 500
+
+
 def test_a_script_that_begins_with_another_window_is_not_applicable(dumbbell: Dumbbell, folder: Path) -> None:
     """LEDBAT may begin with two packets whatever the transport has: its numbers are others then."""
     source = (ROOT / "examples/python/aimd.py").read_text()

@@ -9,6 +9,7 @@ from dumbbell.base.backend import find_backend
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.conformance_cases import Case, Check, Suite
+from dumbbell.catalog.outside.plugin_schemes import NO_ECN, plugin_sha256, uses_ecn
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution import check as execution_check
 from dumbbell.results import ResultsDirectory
@@ -69,8 +70,10 @@ def why_not(suite: Suite, case: Case, scheme: Scheme, backend: str) -> str:
         return "needs real packets: `--backend emu`"
     if case.controllers and scheme.kind == "core" and scheme.controller not in case.controllers:
         return case.otherwise or f"the case is about {listed(case.controllers)}"
-    if scheme.is_outside and _gives_ecn(case) and not _uses_ecn(scheme):
-        return "the scheme does not use ECN: its controller has no `on_ecn`, and its transport has no `ecn`"
+    if scheme.is_outside and _gives_ecn(case):
+        sha256 = plugin_sha256(scheme.code)
+        if not uses_ecn(scheme.controller, scheme.code, sha256, scheme.transport):
+            return NO_ECN
     if scheme.real and _sets_up_sender(case):
         return "the case sets up the built-in transport or its application"
     if can.real_packets and is_two_runs(case):
@@ -128,17 +131,6 @@ def _gives_ecn(case: Case) -> bool:
     """Return whether a case has the flows that it judges ask for ECN."""
     flows = () if case.scenario is None else case.scenario.flow
     return any(not flow.scheme and flow.transport.get("ecn", "off") != "off" for flow in flows)
-
-
-def _uses_ecn(scheme: Scheme) -> bool:
-    """Return whether a plug-in is told of marks, or whether its packets ask for them anyway."""
-    if scheme.transport.get("ecn", "off") != "off":
-        return True
-    from dumbbell.catalog.outside.plugin_schemes import plugin_sha256
-    from dumbbell.plugins.isolated import describe  # what it needs is slow to import
-
-    described = describe(scheme.code, plugin_sha256(scheme.code))
-    return any(each["hears_ecn"] for each in described if each["name"] == scheme.controller)
 
 
 def needs_state(check: Check) -> bool:
