@@ -73,28 +73,44 @@ static void ack(const long *list, int count, long mss, const char *given)
         round_ends = delivered, limited_before = limited, limited = false;
 }
 
+static void leave(long number, long bytes, long mss)
+{
+    sent[number].bytes = bytes, sent[number].at_send = delivered, sent[number].in_flight = true;
+    in_flight += bytes, next = number + 1;
+    limited = limited || in_flight + mss > (long)(r.cwnd * mss);
+}
+
 static void congestion(bool is_loss)
 {
     on_congestion(&r, is_loss);
     episode_from = next, in_episode = true;
 }
 
+static int numbers(char *text, long *list)
+{
+    int count = 0;
+    for (char *part = strtok(text, ","); part; part = strtok(NULL, ",")) {
+        char *last = strstr(part, "..");
+        for (long n = atol(part), end = last ? atol(last + 2) : n; n <= end && n < MOST && count < MOST; n++)
+            list[count++] = n;
+    }
+    return count;
+}
+
 static bool event(char *name, char *words[], int count, long mss)
 {
-    static long list[MOST];
-    int packets = 0;
+    static long list[MOST], released[MOST];
+    int packets = 0, releases = 0;
     bool every = false;
     long bytes = mss;
     const char *given = NULL;
     for (int i = 0; i < count; i++) {
         char *value = strchr(words[i], '=');
-        if (value == NULL) {
-            for (char *part = strtok(words[i], ","); part; part = strtok(NULL, ",")) {
-                char *last = strstr(part, "..");
-                for (long n = atol(part), end = last ? atol(last + 2) : n; n <= end && n < MOST; n++)
-                    list[packets++] = n;
-            }
-        } else if (strncmp(words[i], "every=", 6) == 0)
+        if (value == NULL)
+            packets = numbers(words[i], list);
+        else if (strncmp(words[i], "releases=", 9) == 0)
+            releases = numbers(value + 1, released);
+        else if (strncmp(words[i], "every=", 6) == 0)
             every = true;
         else if (strncmp(words[i], "bytes=", 6) == 0)
             bytes = atol(value + 1);
@@ -104,14 +120,14 @@ static bool event(char *name, char *words[], int count, long mss)
             return false;
     }
     if (strcmp(name, "sent") == 0) {
-        for (int i = 0; i < packets; i++) {
-            sent[list[i]].bytes = bytes, sent[list[i]].at_send = delivered, sent[list[i]].in_flight = true;
-            in_flight += bytes, next = list[i] + 1;
-            limited = limited || in_flight + mss > (long)(r.cwnd * mss);
-        }
+        for (int i = 0; i < packets; i++)
+            leave(list[i], bytes, mss);
     } else if (strcmp(name, "ack") == 0) {
-        for (int i = 0; i < packets; i += every ? 1 : packets)
-            ack(list + i, every ? 1 : packets, mss, given);
+        for (int i = 0, left = 0, step = every ? 1 : packets; i < packets; i += step) {
+            ack(list + i, step, mss, given);
+            for (; left < (long)releases * (i + step) / packets; left++) /* spread evenly over the ACKs */
+                leave(released[left], mss, mss);
+        }
     } else if (strcmp(name, "lost") == 0) {
         for (int i = 0; i < packets; i++)
             in_flight -= sent[list[i]].bytes, sent[list[i]].in_flight = false;

@@ -109,6 +109,11 @@ func run(file string) bool {
 			roundEnds, limitedBefore, limited = delivered, limited, false
 		}
 	}
+	send := func(n, bytes, mss int) {
+		sent[n] = &packet{bytes, delivered, true}
+		inFlight, next = inFlight+bytes, n+1
+		limited = limited || inFlight+mss > int(r.cwnd*float64(mss))
+	}
 	for index, line := range strings.Split(string(text), "\n") {
 		line, _, _ = strings.Cut(line, "#")
 		words := strings.Fields(line)
@@ -133,7 +138,7 @@ func run(file string) bool {
 			continue
 		}
 		var list []int
-		fields := map[string]string{"every": "", "bytes": header["mss"], "ce": "", "packets": "", "window_limited": ""}
+		fields := map[string]string{"every": "", "bytes": header["mss"], "ce": "", "packets": "", "window_limited": "", "releases": ""}
 		for _, word := range words[2:] {
 			if key, value, is := strings.Cut(word, "="); !is {
 				list = numbers(word)
@@ -146,17 +151,22 @@ func run(file string) bool {
 		switch words[1] {
 		case "sent":
 			for _, n := range list {
-				sent[n] = &packet{int(number(fields["bytes"])), delivered, true}
-				inFlight, next = inFlight+sent[n].bytes, n+1
-				limited = limited || inFlight+mss > int(r.cwnd*float64(mss))
+				send(n, int(number(fields["bytes"])), mss)
 			}
 		case "ack":
-			for len(list) > 0 && fields["every"] != "" {
-				ack(list[:1], mss, fields["window_limited"])
-				list = list[1:]
+			var released []int
+			if fields["releases"] != "" {
+				released = numbers(fields["releases"])
 			}
-			if len(list) > 0 {
-				ack(list, mss, fields["window_limited"])
+			step, left := len(list), 0
+			if fields["every"] != "" {
+				step = 1
+			}
+			for i := step; i <= len(list); i += step {
+				ack(list[i-step:i], mss, fields["window_limited"])
+				for ; left < len(released)*i/len(list); left++ { // spread evenly over the ACKs
+					send(released[left], mss, mss)
+				}
 			}
 		case "lost":
 			for _, n := range list {

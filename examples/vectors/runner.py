@@ -80,22 +80,29 @@ def run(file: str) -> int:
             continue
         event, packets = words[1], numbers(words[2]) if len(words) > 2 and "=" not in words[2] else []
         fields = dict(word.split("=") for word in words[2:] if "=" in word)
-        unknown = fields.keys() - {"every", "bytes", "ce", "packets", "window_limited"}
+        unknown = fields.keys() - {"every", "bytes", "ce", "packets", "window_limited", "releases"}
         if unknown or event not in ("sent", "ack", "lost", "timeout", "ecn", "recovered", "spurious"):
             sys.exit(f"{file}: line {number}: not understood by this runner: {event} {' '.join(sorted(unknown))}")
-        for packet in packets if event == "sent" else ():
-            size[packet], at_send[packet], fate[packet] = int(fields.get("bytes", mss)), delivered, "f"
-            in_flight, next_number = in_flight + size[packet], packet + 1
-            limited = limited or in_flight + mss > int(reno.cwnd * mss)
-        for acked in ([[each] for each in packets] if "every" in fields else [packets]) if event == "ack" else ():
+        acks = ([[each] for each in packets] if "every" in fields else [packets]) if event == "ack" else []
+        released = numbers(fields["releases"]) if "releases" in fields else []
+        ends = (
+            [len(released) * n // len(acks) for n in range(len(acks) + 1)] if acks else []
+        )  # spread evenly over the ACKs
+        steps = [(each, released[ends[n] : ends[n + 1]]) for n, each in enumerate(acks)]
+        for acked, leaving in [([], packets)] if event == "sent" else steps:
             for packet in acked:
                 in_flight, fate[packet] = in_flight - (size[packet] if fate[packet] == "f" else 0), "a"
-            delivered, newest = delivered + sum(size[packet] for packet in acked), max(acked)
-            in_episode, timed_out = in_episode and newest < episode_from, False
-            given = fields.get("window_limited", "yes" if limited or limited_before else "no")
-            reno.on_ack(sum(size[packet] for packet in acked) / mss, in_episode, given == "yes")
-            if at_send[newest] >= round_ends:
-                round_ends, limited_before, limited = delivered, limited, False
+            if acked:
+                delivered, newest = delivered + sum(size[packet] for packet in acked), max(acked)
+                in_episode, timed_out = in_episode and newest < episode_from, False
+                given = fields.get("window_limited", "yes" if limited or limited_before else "no")
+                reno.on_ack(sum(size[packet] for packet in acked) / mss, in_episode, given == "yes")
+                if at_send[newest] >= round_ends:
+                    round_ends, limited_before, limited = delivered, limited, False
+            for packet in leaving:
+                size[packet], at_send[packet], fate[packet] = int(fields.get("bytes", mss)), delivered, "f"
+                in_flight, next_number = in_flight + size[packet], packet + 1
+                limited = limited or in_flight + mss > int(reno.cwnd * mss)
         if event == "lost":
             is_new, fate = max(packets) >= episode_from, fate | dict.fromkeys(packets, "l")
             in_flight -= sum(size[packet] for packet in packets)

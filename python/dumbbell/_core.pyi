@@ -467,7 +467,7 @@ def describe_plugin(file: str, sha256: str) -> str:
     """JSON: the controllers of a library, or of a file with classes in Python.
 
     The file must hold the code with this SHA-256. Each has `name`, `summary`, `parameters` (as those
-    of `controllers`) and `fields`. The code runs in this process: ask in one that may end.
+    of `controllers`), `fields` and `hears_ecn`. The code runs in this process: ask in one that may end.
     """
 
 def log_to(descriptor: int | None, levels: list[tuple[str, str]] = ..., before: str = "") -> None:

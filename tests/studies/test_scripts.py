@@ -115,8 +115,202 @@ def test_a_controller_in_python_holds_and_a_wrong_one_fails(dumbbell: Dumbbell, 
     assert dumbbell("vectors", "./own.py", "--run", "reno").stdout.count("conditions hold\n") == len(RENO)
     (folder / "own.py").write_text(source.replace("beta: float = 0.5", "beta: float = 0.6"))
     shown = dumbbell("vectors", "./own.py", "--run", "reno/ecn", "reno/slow-start", expect=1).stdout.splitlines()
-    assert shown[0].startswith("reno/ecn: line 9, 0.1 s: expected cwnd=10, found 12 (RFC 3168 section 6.1.2")
+    assert shown[0].startswith("reno/ecn: line 10, 0.1 s: expected cwnd=10, found 12 (RFC 3168 section 6.1.2")
     assert shown[1] == "reno/slow-start: 7 conditions hold"
+
+
+STACK = """
+from typing import Literal
+
+
+class Stack:
+    \"\"\"NewReno as stacks of QUIC have it: losses and marks wait for their ACK.\"\"\"
+
+    def __init__(self, start, order: Literal["acks", "losses"] = "acks"):
+        self.mss, self.window, self.ssthresh = start.mss_bytes, float(start.initial_window_bytes), float("inf")
+        self.order, self.kept, self.first_after, self.counted = order, [], 0, 0.0
+        self.is_persistent = False
+
+    def on_loss(self, loss):
+        self.kept.append((loss.packets[-1].number, loss.next_number))
+
+    def on_ecn(self, ecn):
+        self.kept.append((None, None))
+
+    def on_timeout(self, timeout):
+        self.is_persistent = timeout.persistent
+
+    def on_ack(self, ack):
+        if self.order == "losses":  # quic-go: then the ACK, and the flight says what limits
+            self.settle(ack)
+        for packet in ack.packets:
+            if packet.number >= self.first_after and self.is_limited(ack):
+                self.grow(packet.bytes)
+        if self.order == "acks":  # quinn
+            self.settle(ack)
+
+    def is_limited(self, ack):
+        if self.order == "acks":
+            return ack.window_limited or ack.pacing_limited
+        in_flight = ack.in_flight_before_bytes
+        return (self.window < self.ssthresh and in_flight > self.window / 2) or self.window - in_flight <= 3 * self.mss
+
+    def grow(self, count):
+        if self.window < self.ssthresh:
+            self.window += count
+        else:
+            self.counted += count
+            if self.counted >= self.window:
+                self.counted, self.window = self.counted - self.window, self.window + self.mss
+
+    def settle(self, ack):
+        for number, following in self.kept:
+            newest = max(packet.number for packet in ack.packets) if number is None else number
+            if newest >= self.first_after:
+                self.first_after = ack.next_number
+                self.window = self.ssthresh = max(FACTOR * self.window, 2 * self.mss)
+        if self.is_persistent:
+            self.window, self.first_after = 2 * self.mss, 0
+        self.kept, self.is_persistent = [], False
+
+    def control(self):
+        return self.window
+
+    FIELDS = {"cwnd": "packets", "ssthresh": "packets"}
+
+    def fields(self):
+        return {"cwnd": self.window / self.mss, "ssthresh": self.ssthresh / self.mss}
+"""
+"""Losses wait for their ACK, which is counted before them or after them."""
+
+
+def stack(folder: Path, old: str = "", new: str = "", order: str = "acks") -> str:
+    text = STACK.replace('"acks", "losses"] = "acks"', f'"acks", "losses"] = "{order}"')
+    assert old in text
+    (folder / "stack.py").write_text((text.replace(old, new) if old else text).replace("FACTOR", "0.5"))
+    return str(folder / "stack.py")
+
+
+@pytest.mark.parametrize("order", ["acks", "losses"])
+def test_a_stack_that_keeps_losses_until_their_ack_is_not_accused(order: str, folder: Path) -> None:
+    """Conditions right after `lost` and `ecn` accused it, and ACKs of one time those that read what is in flight."""
+    quic = folder / "quic.toml"
+    stack(folder, order=order)
+    quic.write_text('kind = "python"\nfile = "stack.py"\nclass = "Stack"\ntransport = { profile = "quic" }\n')
+    results = dumbbell.run_scripts(["reno", "reno-quic"], str(quic))
+    assert len(results) > 6
+    assert {result.name: result.failures for result in results if not result.passed} == {}
+    assert sum(check.holds is True for result in results for check in result.checks) > 30
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fails"),
+    [
+        ("FACTOR *", "0.6 *", {"congestion-avoidance", "ecn", "one-loss-a-window"}),
+        ("FACTOR *", "1.0 *", {"congestion-avoidance", "ecn", "minimum-window", "one-loss-a-window"}),
+        ("if newest >= self.first_after:", "if True:", {"one-loss-a-window"}),
+        ("self.kept.append((None, None))", "pass", {"ecn"}),
+        ("max(FACTOR * self.window, 2 * self.mss)", "FACTOR * self.window", {"minimum-window"}),
+        ("packet.number >= self.first_after and ", "", {"congestion-avoidance"}),
+    ],
+)
+def test_a_slip_of_a_stack_that_keeps_losses_fails(folder: Path, old: str, new: str, fails: set[str]) -> None:
+    results = dumbbell.run_scripts(["reno/" + name for name in sorted(fails)], stack(folder, old, new))
+    assert {result.name.partition("/")[2] for result in results if result.failures} == fails
+
+
+def test_no_script_judges_between_a_loss_or_a_mark_and_its_ack() -> None:
+    """A stack that keeps losses until the ACK that revealed them answers after it."""
+    for name, file in SHIPPED.items():
+        if name.partition("/")[0] in ("sender", "receiver"):
+            continue
+        waiting, is_lost = "", False
+        for line in (each.partition("#")[0].strip() for each in file.read_text().splitlines()):
+            at, _, rest = line.removeprefix("@").partition(" ")
+            event = rest.split()[0] if line.startswith("@") else ""
+            comes_with_ack = event in ("recovered", "spurious", "lost", "ecn") or "kind=persistent" in rest
+            assert not (waiting and line.startswith("expect")), f"{name}: {line}"
+            assert not (waiting and event and at != waiting), f"{name}: {line}: the ACK has the time of the loss"
+            assert not (waiting and event == "lost" and is_lost), f"{name}: {line}: an ACK reveals its losses at once"
+            is_lost = event == "lost"
+            waiting = at if comes_with_ack else "" if event == "ack" else waiting
+
+
+def test_a_script_about_a_parameter_that_a_controller_lacks_is_not_applicable(dumbbell: Dumbbell, folder: Path) -> None:
+    """quinn's Cubic cannot switch fast convergence off: it was asked to, and failed."""
+    source = (ROOT / "examples/python/aimd.py").read_text()
+    (folder / "own.py").write_text(source)
+    shown = dumbbell("vectors", "./own.py", "--run", "cubic-options", "reno/slow-start").stdout.splitlines()
+    assert shown == [
+        "cubic-options/no-fast-convergence: not applicable: the controller has no parameter `fast_convergence`",
+        "reno/slow-start: 7 conditions hold",
+    ]
+    dumbbell("vectors", "./own.py", "--run", "cubic-options", expect=1)  # nothing was judged
+    with_it = source.replace("beta: float = 0.5", "beta: float = 0.7, fast_convergence: bool = True")
+    (folder / "own.py").write_text(with_it)
+    assert (
+        "cubic-options/no-fast-convergence: 1 condition holds"
+        in dumbbell("vectors", "./own.py", "--run", "cubic-options").stdout
+    )
+    (folder / "own.py").write_text(with_it.replace("fast_convergence: bool = True", "fast_convergence: float = 1.0"))
+    refused = dumbbell("vectors", "./own.py", "--run", "cubic-options", expect=1).stdout
+    assert "not applicable: its parameter `fast_convergence` = `false`: " in refused
+
+
+def test_a_script_about_marks_is_not_asked_of_a_scheme_without_ecn(folder: Path) -> None:
+    """A plug-in without `on_ecn` failed scripts with marks that its packets never get."""
+    head, _, rest = (ROOT / "examples/python/aimd.py").read_text().partition("    def on_ecn(")
+    (folder / "own.py").write_text(head + "    def control(" + rest.partition("    def control(")[2])
+    marks, losses = dumbbell.run_scripts(["reno/ecn", "reno/one-loss-a-window"], str(folder / "own.py"))
+    assert marks.not_applicable.startswith("the scheme does not use ECN: its controller has no `on_ecn`")
+    assert (losses.passed, losses.not_applicable) == (True, "")
+    asks = 'kind = "python"\nfile = "own.py"\nclass = "Aimd"\ntransport = { ecn = "ect0" }\n'
+    (folder / "asks.toml").write_text(asks)
+    assert dumbbell.run_scripts(["reno/ecn"], str(folder / "asks.toml"))[0].failures
+
+
+def test_acks_of_a_script_find_the_window_full() -> None:
+    """A stack that reads what is in flight (quic-go: within three packets, or half) must not stop to grow."""
+    looked = 0
+    for name in (each for each in SHIPPED if each.startswith(("cubic", "reno"))):
+        before: dict[str, float] = {}
+        for step in dumbbell.run_scripts([name], steps=True)[0].steps:
+            if step["event"] == "ack" and step["fields"]["window_limited"] and not step["fields"]["recovery"]:
+                in_flight, window = step["fields"]["in_flight_before"] / 1000, before["cwnd"]
+                is_slow_start = window < (before.get("ssthresh") or float("inf"))
+                is_full = window - in_flight <= 3 or (is_slow_start and in_flight > window / 2)
+                assert is_full, (name, step["line"], step["packets"])
+                looked += 1
+            before = step["answer"]
+    assert looked > 500
+
+
+def test_a_script_that_begins_with_another_window_is_not_applicable(dumbbell: Dumbbell, folder: Path) -> None:
+    """LEDBAT may begin with two packets whatever the transport has: its numbers are others then."""
+    source = (ROOT / "examples/python/aimd.py").read_text()
+    (folder / "own.py").write_text(source.replace("start.initial_window_bytes / self.mss", "2.0"))
+    shown = dumbbell("vectors", "./own.py", "--run", "ledbat/gain", expect=1).stdout
+    assert shown == "ledbat/gain: not applicable: the controller begins with cwnd=2, the script with cwnd=10\n"
+    (folder / "own.py").write_text(source)
+    assert "ledbat/timeout: 1 condition holds" in dumbbell("vectors", "./own.py", "--run", "ledbat/timeout").stdout
+
+
+def test_sections_of_rfc_9438_that_are_cited_exist() -> None:
+    """Its formulas are figures, not equations."""
+    sections = {"1", "2", "3", "4", "5", "4.1.1", "4.1.2", "4.9.1", "4.9.2", "5.10"}
+    sections |= {f"3.{number}" for number in range(1, 5)} | {f"4.{number}" for number in range(1, 11)}
+    sections |= {f"5.{number}" for number in range(1, 10)}
+    folders = ("python/dumbbell/catalog", "docs", "examples", "crates/congestion/src")
+    files = [
+        file
+        for folder in folders
+        for file in (ROOT / folder).rglob("*")
+        if file.suffix in (".txt", ".toml", ".md", ".rs")
+    ]
+    cited = re.compile(r"RFC 9438,? (?:sections? )?(equation|\d+\.[\d.]*\d)")
+    found = [(file.name, each) for file in files for each in cited.findall(file.read_text(encoding="utf-8"))]
+    assert len(found) > 40
+    assert [each for each in found if each[1] not in sections] == []
 
 
 def test_fields_that_a_controller_does_not_report_are_skipped(dumbbell: Dumbbell, folder: Path) -> None:
@@ -169,7 +363,7 @@ def test_what_a_run_told_a_controller_is_a_script(dumbbell: Dumbbell, once: Dumb
             SCRIPT.replace("ack", "nack"),
             "line 4: unknown event `nack` (did you mean `ack`?): expected established, sent,",
         ),
-        (SCRIPT.replace("every", "evry"), "line 4: unknown field `evry` of `ack`: expected every, owd,"),
+        (SCRIPT.replace("every", "evry"), "line 4: unknown field `evry` of `ack`: expected every, releases, owd,"),
         (SCRIPT.replace("every=0.001", "rtt=fast"), "line 4: rtt = fast: expected a number of seconds, or `none`"),
         (SCRIPT.replace("ack 0..9", "ack 0..10"), "line 4: packet 10 was never sent"),
         (SCRIPT.replace("@0 sent 0..9", "@0 sent 0..999999"), "line 3: `0..999999`: expected packets,"),
@@ -178,6 +372,10 @@ def test_what_a_run_told_a_controller_is_a_script(dumbbell: Dumbbell, once: Dumb
         (SCRIPT.replace("# RFC 5681 equation 2", ""), "line 5: expected `# SOURCE` after the conditions,"),
         (SCRIPT.replace("cwnd=20", "cwnd~20"), "line 5: `cwnd~20`: expected `NAME=VALUE`,"),
         (SCRIPT.replace("cwnd", "w_max"), "line 5: `w_max=20`: no field `w_max` is reported"),
+        (
+            SCRIPT.replace("controller reno", "controller reno\nneeds beta"),
+            "line 3: needs beta: `controller` does not set such a parameter",
+        ),
         (
             SCRIPT.replace("controller reno", "controller reno\ndrives car"),
             "line 3: drives = car: expected controller,",

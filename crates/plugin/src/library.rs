@@ -42,6 +42,8 @@ pub struct Description<'a> {
     pub parameters: &'static [Parameter],
     /// Names and units of its values for plots.
     pub fields: &'a [(&'static str, &'static str)],
+    /// Whether it has `on_ecn`. One in Rust always has: what it inherits cannot be told from what it does nothing with.
+    pub hears_ecn: bool,
 }
 
 /// The libraries that this process has loaded, by file and SHA-256: a file that is built again is another library.
@@ -78,6 +80,7 @@ impl Library {
             summary: declared.summary,
             parameters: declared.parameters,
             fields: &declared.fields,
+            hears_ecn: declared.functions.on_ecn.is_some(),
         })
     }
 

@@ -59,6 +59,14 @@ impl Class {
         Ok(Self { constructor: class, summary: keep(&declaration.summary), parameters, fields })
     }
 
+    /// Whether the class has a method for `callback`.
+    ///
+    /// # Errors
+    /// What the class raises when it is asked.
+    pub(crate) fn has(&self, py: Python<'_>, callback: Callback) -> PyResult<bool> {
+        self.constructor.bind(py).hasattr(callback.name())
+    }
+
     /// The entry of the class under the name `label`, which messages begin with.
     pub(crate) fn entry(self, label: &str, watch: &Arc<Watch>) -> Entry {
         let (name, watch) = (keep(label), Arc::clone(watch));

@@ -4,7 +4,7 @@ use crate::controller::{Class, classes};
 use crate::errors::Cause;
 use crate::errors::error;
 use congestion::{Files, Parameter, ParameterKind, Registry};
-use plugin::{Code, Library, Watch, read_regular};
+use plugin::{Callback, Code, Description, Library, Watch, read_regular};
 use pyo3::prelude::*;
 use runs::{FlowSpec, PluginSpec, PythonSpec, RunSpec};
 use serde_json::{Value as Json, json};
@@ -92,7 +92,7 @@ pub(crate) fn read_files(
     Ok(files)
 }
 
-/// What a library or a file with classes declares: a JSON list with `name`, `summary`, `parameters` and `fields`
+/// What a library or a file with classes declares: a JSON list with `name`, `summary`, `parameters`, `fields` and `hears_ecn`
 /// of each. The file's bytes must have the SHA-256 `sha256` (hexadecimal). Its code runs in this process.
 #[pyfunction]
 pub(crate) fn describe_plugin(py: Python<'_>, file: PathBuf, sha256: &str) -> PyResult<String> {
@@ -102,21 +102,29 @@ pub(crate) fn describe_plugin(py: Python<'_>, file: PathBuf, sha256: &str) -> Py
         let file = file.to_string_lossy();
         for name in classes(py, &file, &code)? {
             let class = Class::load(py, &file, &code, &name)?;
-            list.push(description(&name, class.summary, class.parameters, &class.fields));
+            let hears_ecn = class.has(py, Callback::OnEcn)?;
+            list.push(description(&name, class.summary, class.parameters, &class.fields, hears_ecn));
         }
     } else {
         let library = Library::open(&code).map_err(error)?;
         list.extend(library.controllers().map(|controller| {
-            description(controller.name, controller.summary, controller.parameters, controller.fields)
+            let Description { name, summary, parameters, fields, hears_ecn } = controller;
+            description(name, summary, parameters, fields, hears_ecn)
         }));
     }
     serde_json::to_string(&list).map_err(error)
 }
 
-fn description(name: &str, summary: &str, parameters: &[Parameter], fields: &[(&str, &str)]) -> Json {
+fn description(
+    name: &str,
+    summary: &str,
+    parameters: &[Parameter],
+    fields: &[(&str, &str)],
+    hears_ecn: bool,
+) -> Json {
     let parameters: Vec<Json> = parameters.iter().map(crate::parameter::parameter_json).collect();
     let fields: Vec<Json> = fields.iter().map(|(name, unit)| json!({"name": name, "unit": unit})).collect();
-    json!({"name": name, "summary": summary, "parameters": parameters, "fields": fields})
+    json!({"name": name, "summary": summary, "parameters": parameters, "fields": fields, "hears_ecn": hears_ecn})
 }
 
 /// From now on a plug-in that ends this process or does not answer leaves a line about it in `file`.

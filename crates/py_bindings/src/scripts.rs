@@ -34,7 +34,7 @@ pub(crate) fn describe_script(text: &str) -> PyResult<String> {
 
 /// Runs a script, as JSON: each condition, what was found and whether it holds; with `steps` every event with all of its
 /// fields and the answer to it. The controller is the script's own, or that of the first flow of a run (JSON): it gets the script's
-/// parameters, too, if it is the one that the script is for.
+/// parameters, too; one that the script is not for gets those that it has.
 #[pyfunction]
 #[pyo3(signature = (text, specification=None, steps=false))]
 pub(crate) fn run_script(
@@ -66,6 +66,9 @@ pub(crate) fn run_script(
             let own = script.parameters.iter().filter(|_| !is_other);
             for (name, value) in flow.parameters.iter().chain(own) {
                 parameters.set(name, value).map_err(error)?;
+            }
+            if is_other && let Some(why) = script.lend(&entry, &mut parameters) {
+                return Ok(script.not_applicable(&why).to_string());
             }
             return interruptible(py, &loaded, |_| {
                 Ok(script.run(Some((&entry, &parameters)), is_other, steps)?)

@@ -91,6 +91,7 @@ impl Value {
 /// Names of the fields of an ACK, as an error lists them.
 pub(crate) const ACK_FIELDS: &[&str] = &[
     "every",
+    "releases",
     "owd",
     "acked",
     "growth",
@@ -162,6 +163,16 @@ impl Event {
         }
     }
 
+    /// Whether an ACK brings it, which is told after it at the same time.
+    pub(crate) const fn comes_with_ack(&self) -> bool {
+        match self {
+            Self::Recovered(_) | Self::Spurious(_) | Self::Ecn(_) => true,
+            Self::Loss(event, _) => event.by_ack,
+            Self::Timeout(event) => matches!(event.kind, TimeoutKind::PersistentCongestion),
+            Self::Established(..) | Self::Sent(_) | Self::Ack(_) | Self::Wake(_) | Self::Frame(_) => false,
+        }
+    }
+
     /// The packets that it is about.
     pub(crate) fn packets(&self) -> Option<Numbers> {
         match self {
@@ -193,6 +204,7 @@ impl Event {
                     ("in_flight_before", Whole(event.in_flight_before_bytes)),
                     ("in_flight", Whole(event.in_flight_bytes)),
                     ("new_episode", Flag(event.new_episode)),
+                    ("by_ack", Flag(event.by_ack)),
                     ("srtt", Value::Span(event.srtt)),
                     ("next", Whole(event.next_number)),
                 ];

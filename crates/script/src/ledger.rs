@@ -85,22 +85,26 @@ impl Ledger {
                 for number in each(&numbers) {
                     let mut packet = words.clone();
                     words.at += every.unwrap_or_default();
-                    let event = self.sent(&mut packet, number)?;
-                    let window_bytes = tell(event);
-                    if self.in_flight_bytes + u64::from(self.mss_bytes) > window_bytes {
-                        self.rounds.note_window_limited();
-                    }
+                    self.send(&mut packet, number, tell)?;
                 }
             }
-            "ack" => match every {
-                None => self.ack(&mut words, &numbers, tell)?,
-                Some(every) => {
-                    for number in each(&numbers) {
-                        self.ack(&mut words.clone(), &vec![(number, number)], tell)?;
-                        words.at += every;
+            "ack" => {
+                let released = Self::released(&mut words)?;
+                let acks: Vec<Numbers> = match every {
+                    None => vec![numbers],
+                    Some(_) => each(&numbers).map(|number| vec![(number, number)]).collect(),
+                };
+                let mut left = 0;
+                for (index, acked) in acks.iter().enumerate() {
+                    self.ack(&mut words.clone(), acked, tell)?;
+                    let so_far = released.len() * (index + 1) / acks.len();
+                    for number in &released[left..so_far] {
+                        self.send(&mut words.bare("sent"), *number, tell)?;
                     }
+                    left = so_far;
+                    words.at += every.unwrap_or_default();
                 }
-            },
+            }
             "lost" => {
                 let event = self.lost(&mut words, &numbers)?;
                 tell(event);
@@ -114,6 +118,26 @@ impl Ledger {
                     tell(event);
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// The packets that leave in answer to the ACKs of a line, in ascending order.
+    fn released(words: &mut Words) -> Result<Vec<u64>, Refusal> {
+        Ok(each(&words.numbers("releases")?.unwrap_or_default()).collect())
+    }
+
+    /// A packet leaves; whether the window kept the next one back is noted.
+    fn send(
+        &mut self,
+        words: &mut Words,
+        number: u64,
+        tell: &mut dyn FnMut(Event) -> u64,
+    ) -> Result<(), Refusal> {
+        let event = self.sent(words, number)?;
+        let window_bytes = tell(event);
+        if self.in_flight_bytes + u64::from(self.mss_bytes) > window_bytes {
+            self.rounds.note_window_limited();
         }
         Ok(())
     }
@@ -406,8 +430,9 @@ impl Ledger {
             }
             self.sampler.on_lost(self.in_flight_bytes);
             self.in_flight_bytes = 0;
-            (self.episode_from, self.in_episode) = (self.next_number, false);
+            self.episode_from = self.next_number;
         }
+        self.in_episode = false;
         self.timed_out = true;
         Ok(Event::Timeout(event))
     }
@@ -562,6 +587,46 @@ mod tests {
             (ack["ce"].clone(), ack["received"].clone()),
             (serde_json::json!([[0, 0]]), serde_json::json!([0.03]))
         );
+    }
+
+    #[test]
+    fn acks_of_one_time_find_the_flight_full_where_packets_left_in_between() {
+        let steps = steps("@0 sent 0..9\n@0.1 ack 0..3 every=0 releases=10..16\n@0.2 ack 4..9 releases=17\n");
+        let told: Vec<(String, u64)> = steps[10..]
+            .iter()
+            .map(|step| {
+                let key = if step["event"] == "ack" { "in_flight_before" } else { "in_flight" };
+                (step["event"].as_str().unwrap().to_owned(), step["fields"][key].as_u64().unwrap() / 1000)
+            })
+            .collect();
+        let expected = [
+            ("ack", 10),
+            ("sent", 10),
+            ("ack", 10),
+            ("sent", 10),
+            ("sent", 11),
+            ("ack", 11),
+            ("sent", 11),
+            ("sent", 12),
+            ("ack", 12),
+            ("sent", 12),
+            ("sent", 13),
+            ("ack", 13),
+            ("sent", 8),
+        ];
+        assert_eq!(told, expected.map(|(name, packets)| (name.to_owned(), packets)));
+        assert_eq!(steps[11]["time_s"].as_f64(), Some(0.1), "they have the time of the ACK");
+        let refused = refused("@0 sent 0..9\n@0.1 ack 0 releases=9\n");
+        assert_eq!(refused, "line 4: packet 9 was sent: numbers only grow, the next one is 10");
+    }
+
+    #[test]
+    fn persistent_congestion_ends_the_episode_and_nobody_is_told_that_it_ended() {
+        let steps =
+            steps("@0 sent 0..3\n@1 lost 0..2\n@1 timeout kind=persistent\n@1 ack 3\n@1 sent 4\n@2 ack 4\n");
+        let names: Vec<&str> = steps[4..].iter().map(|step| step["event"].as_str().unwrap()).collect();
+        assert_eq!(names, ["lost", "timeout", "ack", "sent", "ack"]);
+        assert_eq!(steps[6]["fields"]["recovery"].as_bool(), Some(false));
     }
 
     #[test]

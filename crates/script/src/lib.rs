@@ -15,7 +15,7 @@ mod writer;
 
 pub use writer::Writer;
 
-use congestion::{Entry, Parameters, Start};
+use congestion::{Controller, Entry, Parameters, Start};
 use expect::{Check, Condition, Found};
 use line::{Header, Line, refusal};
 use serde_json::{Map, Value as Json, json};
@@ -55,6 +55,8 @@ pub struct Script {
     pub parameters: BTreeMap<String, String>,
     /// Names of the transports that it holds for: `tcp`, `quic`.
     pub transports: Vec<String>,
+    /// Parameters and first answers without which the script says nothing about another controller.
+    needs: Vec<String>,
     mss_bytes: u32,
     window: u32,
     seed: u64,
@@ -94,6 +96,7 @@ impl Script {
             None => return Err(refusal(1, "the header needs `controller NAME`")),
         };
         let transports = transports(take("transports"))?;
+        let needs = needs(take("needs"), &parameters)?;
         let mss_bytes = whole(take("mss"), "mss", 1000, MSS_BYTES)? as u32;
         let window = whole(take("window"), "window", 10, 1..=MAX_WINDOW)? as u32;
         let seed = whole(take("seed"), "seed", 1, 0..=u64::MAX)?;
@@ -129,6 +132,7 @@ impl Script {
             controller,
             parameters,
             transports,
+            needs,
             mss_bytes,
             window,
             seed,
@@ -156,9 +160,50 @@ impl Script {
         Config::from_json(&table)
     }
 
+    /// Gives another controller than the script's those of the script's parameters that it has and that it takes. Returns why the
+    /// script does not apply if it needs one of the others.
+    pub fn lend(&self, entry: &Entry, parameters: &mut Parameters) -> Option<String> {
+        let mut why_not = None;
+        for (name, value) in &self.parameters {
+            let is_known = entry.parameters.iter().any(|parameter| parameter.name == name);
+            let refused = match parameters.set(name, value) {
+                Ok(()) => continue,
+                Err(why) if is_known => format!("its parameter {why}"),
+                Err(_) => format!("the controller has no parameter `{name}`"),
+            };
+            if self.needs.contains(name) {
+                why_not = why_not.or(Some(refused));
+            }
+        }
+        why_not
+    }
+
+    /// Returns why the script does not apply to `controller`, which is another one than the script's, before its first event.
+    fn unmet(&self, controller: &dyn Controller) -> Result<Option<String>, Refusal> {
+        let (_, fields) = answers::answers(controller, self.mss_bytes);
+        for text in self.needs.iter().filter(|text| text.contains('=')) {
+            let condition = Condition::parse(text).map_err(Refusal::new)?;
+            let Some(found) = fields.find(&condition.key) else { continue };
+            let (holds, found) = condition.check(found).map_err(Refusal::new)?;
+            if !holds {
+                return Ok(Some(format!(
+                    "the controller begins with {}={found}, the script with {text}",
+                    condition.key
+                )));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The report on a script that says nothing about a controller.
+    pub fn not_applicable(&self, why: &str) -> Json {
+        json!({ "title": self.title, "checks": [], "not_applicable": why })
+    }
+
     /// Runs the script with the controller that `entry` builds of `parameters`: each condition with what was found, and whether
     /// it holds; with `with_steps` every event with all of its fields, and the answer to it. Another controller than the one that
-    /// the script is for (`is_other`) need not report all fields: those conditions are skipped.
+    /// the script is for (`is_other`) need not report all fields: those conditions are skipped. If it begins with other answers than
+    /// the script needs, `not_applicable` says so.
     ///
     /// # Errors
     /// One line: an event or condition that is not allowed, or a file that a parameter names.
@@ -175,6 +220,9 @@ impl Script {
         let (mut checks, steps) = match self.subject {
             Subject::Controller => {
                 let controller = built(&self.start())?;
+                if is_other && let Some(why) = self.unmet(&*controller)? {
+                    return Ok(self.not_applicable(&why));
+                }
                 controller::run(self, controller, is_other, with_steps)?
             }
             Subject::Sender => {
@@ -232,6 +280,22 @@ fn transports(given: Option<(usize, String)>) -> Result<Vec<String>, Refusal> {
         return Err(refusal(number, format!("transports = {words}: expected tcp, quic or both")));
     }
     Ok(named)
+}
+
+/// Names of parameters that the header sets, and conditions of the first answers.
+fn needs(
+    given: Option<(usize, String)>,
+    parameters: &BTreeMap<String, String>,
+) -> Result<Vec<String>, Refusal> {
+    let Some((number, words)) = given else { return Ok(vec![]) };
+    for word in words.split_whitespace() {
+        if word.contains('=') {
+            Condition::parse(word).map_err(|why| refusal(number, why))?;
+        } else if !parameters.contains_key(word) {
+            return Err(refusal(number, format!("needs {word}: `controller` does not set such a parameter")));
+        }
+    }
+    Ok(words.split_whitespace().map(str::to_owned).collect())
 }
 
 /// A controller's name and its parameters.
@@ -293,7 +357,7 @@ fn refuse_unknown(header: &Header) -> Result<(), Refusal> {
         Some((key, (number, _))) => Err(refusal(
             *number,
             format!(
-                "unknown key `{key}`: expected title, source, drives, controller, transports, mss, window, seed, transport or tolerance"
+                "unknown key `{key}`: expected title, source, drives, controller, needs, transports, mss, window, seed, transport or tolerance"
             ),
         )),
     }

@@ -141,6 +141,18 @@ impl Words {
         &self.source
     }
 
+    /// Another event of the same line and time, about no packets and without fields.
+    pub(crate) fn bare(&self, name: &str) -> Self {
+        Self {
+            number: self.number,
+            at: self.at,
+            name: name.to_owned(),
+            packets: Numbers::new(),
+            fields: BTreeMap::new(),
+            source: self.source.clone(),
+        }
+    }
+
     /// Refuses this line.
     pub(crate) fn refusal(&self, why: impl core::fmt::Display) -> Refusal {
         refusal(self.number, why)

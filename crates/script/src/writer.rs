@@ -32,12 +32,15 @@ impl Writer {
         self.text
     }
 
-    /// Tells the controller, and writes event and answer. The answer to a packet that left is written if it is another one
-    /// than before; nothing else is left out.
+    /// Tells the controller, and writes event and answer. The answer to what an ACK brings is that after the ACK. The answer to
+    /// a packet that left is written if it is another one than before; nothing else is left out.
     fn pass(&mut self, event: &Event) {
         event.tell(self.inner.as_mut());
         self.text += &event.line();
         self.text.push('\n');
+        if event.comes_with_ack() {
+            return;
+        }
         let expected = expectation(self.inner.as_ref(), self.mss_bytes);
         if !matches!(event, Event::Sent(_)) || expected != self.latest {
             self.text += &expected;
@@ -129,10 +132,30 @@ mod tests {
             let script = Script::parse(&text).unwrap();
             let report = script.run(Some((entry, &parameters)), false, true).unwrap();
             let checks = report["checks"].as_array().unwrap();
-            assert!(checks.len() > 20 && checks.iter().all(|check| check["holds"] == true), "{name}: {text}");
+            assert!(checks.len() > 15 && checks.iter().all(|check| check["holds"] == true), "{name}: {text}");
             let steps = report["steps"].as_array().unwrap();
             assert_eq!(steps.len(), text.lines().filter(|line| line.starts_with('@')).count(), "{name}");
         }
+    }
+
+    /// A stack that keeps losses and marks until their ACK answers after it: a trace that was judged before accused it.
+    #[test]
+    fn the_answer_to_losses_of_an_ack_stands_after_the_ack() {
+        let registry = Registry::builtin();
+        let entry = registry.find("reno").unwrap();
+        let start = Start { now: Time::ZERO, mss_bytes: 1448, initial_window_bytes: 14_480, seed: 1 };
+        let controller = entry.build(&Parameters::defaults(entry.parameters), &start).unwrap();
+        let mut writer = Writer::new(controller, &start, "source this test\ncontroller reno\n");
+        tell(&mut writer);
+        let text = writer.into_text();
+        let lines: Vec<&str> = text.lines().collect();
+        let follower = |name: &str| {
+            let place = lines.iter().position(|line| line.split(' ').nth(1) == Some(name)).unwrap();
+            lines[place + 1].split(' ').nth(1).unwrap()
+        };
+        assert_eq!((follower("lost"), follower("ecn")), ("ecn", "ack"), "{text}");
+        assert!(follower("ack").starts_with("cwnd=") || follower("ack").starts_with("window="), "{text}");
+        assert!(text.contains(" by_ack=yes"), "{text}");
     }
 
     fn tell(writer: &mut Writer) {

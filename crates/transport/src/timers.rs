@@ -233,6 +233,27 @@ mod tests {
         timers.on_ack(at(ms), is_progress, &Advance::default(), &mut Recovery::new(config));
     }
 
+    /// What a timer of loss detection finds was sent within the time threshold, and persistent congestion needs three probe
+    /// timeouts, so that an ACK brings it always.
+    #[test]
+    fn losses_that_a_timer_finds_are_too_short_for_persistent_congestion() {
+        for seed in 0..200 {
+            let (config, mut rng) = (Config::quic(), units::Rng::new(seed, "rtt"));
+            let (timers, mut rtt) = (Timers::new(&config, at(0)), RttEstimator::new(&config));
+            for sent in 0..200 {
+                let most_us = 10_u64.pow(1 + rng.below(7) as u32);
+                let took = Span::from_us(1 + rng.below(most_us));
+                let held_back = Span::from_us(rng.below(25_001));
+                rtt.on_ack(at(10_000 * sent) + took + held_back, at(10_000 * sent), held_back);
+                let persistent = timers.persistent_congestion(&rtt).unwrap();
+                for threshold in [config.time_threshold, 3.0] {
+                    let wait = rtt.latest().max(rtt.smoothed()).mul_f64(threshold);
+                    assert!(wait < persistent, "{seed}: {wait:?} of {rtt:?}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn an_ack_that_is_no_progress_does_not_restart_the_timer() {
         let config = Config { tail_loss_probe: false, ..Config::tcp() };

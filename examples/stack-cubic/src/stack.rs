@@ -6,7 +6,7 @@
 
 /// Multiplicative decrease factor (RFC 9438 section 4.6).
 const BETA: f64 = if cfg!(feature = "wrong-beta") { 0.8 } else { 0.7 };
-/// Scaling constant, segments / s^3 (RFC 9438 section 5).
+/// Scaling constant, segments / s^3 (RFC 9438 section 5.1).
 const C: f64 = 0.4;
 
 /// One connection's controller. Windows are in bytes, times in seconds.

@@ -49,7 +49,7 @@ class Conformance:
 
     @property
     def good(self) -> bool:
-        """Return True if no case failed; of a comparison, if no case fails that did not."""
+        """Return True if no case failed; of a comparison, if no check fails that did not."""
         if self.changes is not None:
             return not any(each.is_worse for each in self.changes)
         return all(each.verdict != FAIL for each in self.verdicts)
@@ -163,8 +163,9 @@ def _change_json(change: Change) -> dict[str, object]:
     return {
         "case": verdict.case.label,
         "scheme": verdict.scheme,
+        "check": change.check or None,
         "before": change.before or None,
-        "now": verdict.verdict,
+        "now": change.now,
         "is_worse": change.is_worse,
     }
 

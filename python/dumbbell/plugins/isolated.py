@@ -35,8 +35,8 @@ PATIENCE_S = 30.0
 
 _DESCRIPTIONS = Each(
     Table(
-        {"name": str, "summary": str, "parameters": Each(dict), "fields": Each(dict)},
-        required=("name", "summary", "parameters", "fields"),
+        {"name": str, "summary": str, "parameters": Each(dict), "fields": Each(dict), "hears_ecn": bool},
+        required=("name", "summary", "parameters", "fields", "hears_ecn"),
     )
 )
 _COST = Table(
@@ -51,6 +51,7 @@ _BESIDE = Table({"candidate": _COSTS, "baseline": _COSTS}, required=("candidate"
 _SCRIPTED = Table(
     {
         "refusal": str,
+        "not_applicable": str,
         "checks": Each(
             Table(
                 {
@@ -74,7 +75,7 @@ _FIELDS = Table({}, others=Table({}, others=int | float))
 
 @cache
 def describe(file: str, sha256: str) -> tuple[dict[str, Any], ...]:
-    """Return `name`, `summary`, `parameters` and `fields` of each controller of a library or a file with classes.
+    """Return `name`, `summary`, `parameters`, `fields` and `hears_ecn` of each controller in a file.
 
     Raises:
         UserError: it cannot be loaded, does something else than that, or holds other code than that with this SHA-256.

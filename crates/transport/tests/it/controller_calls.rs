@@ -380,6 +380,29 @@ fn persistent_congestion_is_told_as_a_loss_and_then_as_a_timeout_at_one_time() {
 }
 
 #[test]
+fn persistent_congestion_never_follows_losses_that_a_timer_found() {
+    let (mut persistent, mut by_timer) = (0, 0);
+    for seed in 1..40_u64 {
+        let change = |config: &mut Config| *config = Config { handshake: false, ..Config::quic() };
+        let (mut pair, told) = pair(ApplicationSpec::Greedy, [window(10); 2], change);
+        let bursts = (1..8).map(|burst| (burst * (17 + seed % 11), 1 + (burst * seed * 7919) % 24));
+        pair.drop = bursts.flat_map(|(first, count)| first..first + count).collect();
+        pair.late =
+            (0..400).filter(|number| number * seed % 29 == 3).map(|number| (number, seed * 3)).collect();
+        pair.run_to(20_000);
+        let told = told.lock().unwrap();
+        by_timer += told.calls.iter().filter(|call| matches!(call, Call::Loss { by_ack: false, .. })).count();
+        for place in (0..told.calls.len()).filter(|&place| told.calls[place] == PERSISTENT) {
+            persistent += 1;
+            let around = &told.calls[place - 1..=place + 1];
+            assert!(matches!(around[0], Call::Loss { by_ack: true, .. }), "{seed}: {around:?}");
+            assert!(told.at[place - 1..=place + 1].iter().all(|at| *at == told.at[place]), "{seed}");
+        }
+    }
+    assert!(persistent > 10 && by_timer > 10, "{persistent} {by_timer}");
+}
+
+#[test]
 fn packets_that_answer_an_ack_have_its_time() {
     let (mut pair, told) = pair(ApplicationSpec::Greedy, [window(20), window(10)], |_| {});
     pair.drop = vec![25];

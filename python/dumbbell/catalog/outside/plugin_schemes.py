@@ -3,8 +3,10 @@
 import hashlib
 import json
 import zlib
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from dumbbell.base.errors import UserError, full_name, listed, nearest
 from dumbbell.base.input_files import LIBRARY, PYTHON_CLASSES, Kind, digest
@@ -107,6 +109,23 @@ def plugin_schemes(text: str, sha256: str = "") -> list[Scheme]:
         for item in described.values()
         if not name or item["name"] == name
     ]
+
+
+NO_ECN = "the scheme does not use ECN: its controller has no `on_ecn`, and its transport has no `ecn`"
+"""Why what a source says of marks is not asked of a plug-in."""
+
+
+def uses_ecn(controller: str, file: str, sha256: str, transport: Mapping[str, Any]) -> bool:
+    """Return whether a plug-in is told of marks, or whether its packets ask for them anyway.
+
+    Raises:
+        UserError: it cannot be loaded, or holds other code than that with `sha256`.
+    """
+    if transport.get("ecn", "off") != "off":
+        return True
+    from dumbbell.plugins.isolated import describe  # what it needs is slow to import
+
+    return any(each["hears_ecn"] for each in describe(file, sha256) if each["name"] == controller)
 
 
 def _scheme(file: str, kind: str, controller: str, summary: str) -> Scheme:

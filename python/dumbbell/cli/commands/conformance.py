@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--against",
         metavar="BASELINE",
-        help="another version of the scheme, or a file of --freeze: only cases that fail now and did not there count",
+        help="another version of the scheme, or a file of --freeze: only checks that fail now and did not there count",
     )
     add("--freeze", type=Path, metavar="FILE", help="write the verdicts: with --against FILE their failures are known")
     add("--case", type=names, default=(), metavar="N[,N]", help="only these cases: 3, 7a")
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Prints the matrix, and why cases were not passed; 1 if a case failed, with --against one that did not there."""
+    """Prints the matrix and why cases were not passed; 1 if a case failed, with --against a check that did not."""
     page = arguments.markdown
     for option, file in (("--markdown", page), ("--freeze", arguments.freeze)):
         if file is not None and not file.parent.is_dir():

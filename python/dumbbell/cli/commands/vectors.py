@@ -67,10 +67,13 @@ def _run(scripts: list[str], scheme: str | None, as_json: bool) -> int:
             print(printable(f"{result.name}: {_outcome(result)}"))
             for note in result.notes:
                 print(printable(f"note: {result.name}: left out: {note}"), file=sys.stderr)
-    return 0 if all(result.passed for result in results) else 1
+    judged = [result for result in results if not result.not_applicable]
+    return 0 if judged and all(result.passed for result in judged) else 1
 
 
 def _outcome(result: dumbbell.ScriptResult) -> str:
+    if result.not_applicable:
+        return f"not applicable: {result.not_applicable}"
     held = sum(check.holds is True for check in result.checks)
     skipped = [check for check in result.checks if check.holds is None]
     if result.failures:

@@ -75,10 +75,11 @@ def judgements(case: Case, baseline: Shown, candidate: Shown) -> list[Judgement]
     assert candidate.verdict is not None, "a candidate runs"
     answers = candidate.verdict.answers
     if not answers:
-        lost = candidate.verdict.verdict == judging.NOT_REACHED and bool(baseline.figures)
+        if not baseline.figures:
+            return []
         metric = JudgedMetric(case.name, "", case.title, "", higher=None)
-        why = candidate.verdict.why
-        return [Judgement(metric, "worse", None, None, 1, reason=why, rule=case.section)] if lost else []
+        answer: Answered = "worse" if candidate.verdict.verdict == judging.NOT_REACHED else "not resolved"
+        return [Judgement(metric, answer, None, None, 1, reason=candidate.verdict.why, rule=case.section)]
     return [
         row
         for place, answer in enumerate(answers, 1)

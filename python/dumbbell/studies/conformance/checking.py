@@ -9,6 +9,7 @@ from dumbbell.base.backend import find_backend
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.conformance_cases import Case, Check, Suite
+from dumbbell.catalog.outside.plugin_schemes import NO_ECN, plugin_sha256, uses_ecn
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution import check as execution_check
 from dumbbell.results import ResultsDirectory
@@ -69,6 +70,10 @@ def why_not(suite: Suite, case: Case, scheme: Scheme, backend: str) -> str:
         return "needs real packets: `--backend emu`"
     if case.controllers and scheme.kind == "core" and scheme.controller not in case.controllers:
         return case.otherwise or f"the case is about {listed(case.controllers)}"
+    if scheme.is_outside and _gives_ecn(case):
+        sha256 = plugin_sha256(scheme.code)
+        if not uses_ecn(scheme.controller, scheme.code, sha256, scheme.transport):
+            return NO_ECN
     if scheme.real and _sets_up_sender(case):
         return "the case sets up the built-in transport or its application"
     if can.real_packets and is_two_runs(case):
@@ -90,24 +95,42 @@ def _refusal(case: Case, scheme: Scheme, backend: str, out: Path) -> str:
 
 
 def _scripted(case: Case, scheme: Scheme, results: Sequence[ScriptResult]) -> Verdict:
-    """Return the verdict on scripts: every condition of all of them has to hold."""
+    """Return the verdict on scripts: every condition of those that apply has to hold."""
     checks = [(result.name, check) for result in results for check in result.checks]
     broken = [(name, check) for name, check in checks if check.holds is False]
+    by_script = {result.name: _script_verdict(result) for result in results}
     if broken:
         name, check = broken[0]
         why = (
             f"{len(broken)} of {len(checks)} conditions do not hold, first in `{name}`, line {check.line}, "
             f"{check.time_s:g} s: {check.condition} expected, {check.found} found ({check.source})"
         )
-        return Verdict(case, scheme.name, scheme.controller, FAIL, why=why)
+        return Verdict(case, scheme.name, scheme.controller, FAIL, why=why, scripts=by_script)
     seen = sum(check.holds is True for _, check in checks)
     verdict = PASS if seen else NOT_APPLICABLE
-    return Verdict(case, scheme.name, scheme.controller, verdict, why=f"{seen} of {len(checks)} conditions are seen")
+    left_out = [
+        f"`{result.name}` is not applicable: {result.not_applicable}" for result in results if result.not_applicable
+    ]
+    why = "; ".join([f"{seen} of {len(checks)} conditions are seen", *left_out])
+    return Verdict(case, scheme.name, scheme.controller, verdict, why=why, scripts=by_script)
+
+
+def _script_verdict(result: ScriptResult) -> str:
+    """Return the verdict on one script; what a script knows of the built-in controller is no excuse for others."""
+    if any(check.holds is False for check in result.checks):
+        return FAIL
+    return PASS if any(check.holds for check in result.checks) else NOT_APPLICABLE
 
 
 def _sets_up_sender(case: Case) -> bool:
     flows = () if case.scenario is None else case.scenario.flow
     return any(not flow.scheme and (flow.transport or flow.application) for flow in flows)
+
+
+def _gives_ecn(case: Case) -> bool:
+    """Return whether a case has the flows that it judges ask for ECN."""
+    flows = () if case.scenario is None else case.scenario.flow
+    return any(not flow.scheme and flow.transport.get("ecn", "off") != "off" for flow in flows)
 
 
 def needs_state(check: Check) -> bool:

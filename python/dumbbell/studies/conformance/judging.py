@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
 
 from dumbbell.catalog.conformance_cases import Case, Check, Deviation
 from dumbbell.studies.conformance.measures import MEASURES, Figure, measure
@@ -47,6 +48,19 @@ class Verdict:
     answers: tuple[Answer, ...] = ()
     why: str = ""
     moment_s: float | None = None
+    scripts: Mapping[str, str] = field(default_factory=dict)
+    """Verdict on each script of a case that has scripts, by the name of the script."""
+
+    @property
+    def parts(self) -> Mapping[str, str]:
+        """The verdict on each check or script by its name; empty of a case that was not reached or does not apply."""
+        if self.verdict not in (PASS, FAIL):
+            return {}
+        found: dict[str, str] = dict(self.scripts)
+        for each in self.answers:
+            if not each.check.reach:
+                found[_unused(name(each.check), found)] = each.verdict
+        return found
 
     @property
     def failure(self) -> Answer | None:
@@ -64,6 +78,12 @@ def judged(case: Case, scheme: str, controller: str, view: RunView) -> Verdict:
     answers = tuple(_answer(view, check) for check in case.checks)
     verdict, why = _verdict(answers)
     return Verdict(case, scheme, controller, verdict, answers, why, view.moment_s)
+
+
+def _unused(text: str, taken: Container[str]) -> str:
+    """Return a name of a check, with a number if another check of the case has the name already."""
+    numbered = (text if number == 1 else f"{text} ({number})" for number in count(1))
+    return next(each for each in numbered if each not in taken)
 
 
 def _answer(view: RunView, check: Check) -> Answer:

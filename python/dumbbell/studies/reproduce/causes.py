@@ -127,7 +127,7 @@ def _as_full(
     exact: dict[str, Compared | None],
     host: dict[str, Compared | None] | None,
 ) -> int | None:
-    """Return how many packets the host's sockets hold, if the simulated window has another top and the profile helps."""
+    """Return how many packets the host's sockets hold, if the simulated window's top differs and the profile helps."""
     if buffer_packets is None or host is None or not is_tcp(evidence.run.scheme):
         return None
     simulated = evidence.beside.packets()

@@ -1,6 +1,7 @@
 """Scripts: timelines of what a controller or the transport is told, and what has to follow (docs/vectors.md)."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -15,6 +16,7 @@ from dumbbell.formats import packetdrill
 
 SHIPPED = Path(__file__).parents[2] / "catalog" / "scripts"
 """The shipped scripts, a directory for each controller and for each end of the transport."""
+_MARKS = re.compile(r"^@\S+\s+ecn\b", re.MULTILINE)
 SUFFIX = ".txt"
 SUFFIXES = (SUFFIX, packetdrill.SUFFIX)
 
@@ -55,6 +57,8 @@ class ScriptResult:
     """Every event with all of its fields and the answer, if they were asked for."""
     notes: tuple[str, ...] = ()
     """What was left out of a file of packetdrill, with its lines."""
+    not_applicable: str = ""
+    """Why the script says nothing about the controller; empty if it was run."""
 
     @property
     def failures(self) -> tuple[ScriptCheck, ...]:
@@ -84,6 +88,15 @@ class Script:
     notes: tuple[str, ...] = ()
     """What was left out of a file of packetdrill, with its lines."""
 
+    @property
+    def tells_marks(self) -> bool:
+        """Return whether the controller is told of marks."""
+        return self.drives == "controller" and _MARKS.search(self.text) is not None
+
+    def not_judged(self, controller: str, why: str) -> ScriptResult:
+        """Return the result of a script that says nothing about a controller."""
+        return ScriptResult(self.name, self.title, controller, (), notes=self.notes, not_applicable=why)
+
     def run(self, specification: str | None = None, scheme: str = "", steps: bool = False) -> ScriptResult:
         """Run the script with its own controller, or with that of the first flow of a run (JSON), `scheme`.
 
@@ -99,7 +112,8 @@ class Script:
     def result(self, report: dict[str, Any], controller: str) -> ScriptResult:
         """Return what the core has reported as a result."""
         checks = tuple(ScriptCheck(**check) for check in report["checks"])
-        return ScriptResult(self.name, self.title, controller, checks, tuple(report.get("steps", ())), self.notes)
+        steps, why = tuple(report.get("steps", ())), report.get("not_applicable", "")
+        return ScriptResult(self.name, self.title, controller, checks, steps, self.notes, why)
 
 
 def shipped_scripts() -> dict[str, Path]:
