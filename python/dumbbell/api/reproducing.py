@@ -370,5 +370,6 @@ def _rows(evidence: Evidence, told: HostEstimate, hosted: Simulated | None, buff
         exact = compare(run, flow, evidence.beside)
         host = None if hosted is None else compare(run, flow, hosted)
         found = causes(evidence, told, exact, host, buffer_packets) if flow == 0 else rows[0].causes
-        rows.append(Row(run, flow, path, exact, host, found))
+        first = next(iter((hosted or evidence.beside).folders), None)
+        rows.append(Row(run, flow, path, exact, host, found, first))
     return rows

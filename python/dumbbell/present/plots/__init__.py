@@ -15,6 +15,7 @@ from dumbbell.present.plots.distribution import (
 from dumbbell.present.plots.heatmap import MapAxis, MapPanel, heatmap_figure, maps_figure
 from dumbbell.present.plots.in_flight import OperatingPoint, Optimum, in_flight_figure
 from dumbbell.present.plots.matrix import matrix_figure
+from dumbbell.present.plots.measured import MeasuredPoint, measured_figure
 from dumbbell.present.plots.normalised import NormalisedPoint, normalised_figure
 from dumbbell.present.plots.over_time import TimedAxis, TimedLine, TimedPanel, over_time_figure
 from dumbbell.present.plots.parts.axis import (
@@ -67,6 +68,7 @@ __all__ = [
     "Limits",
     "MapAxis",
     "MapPanel",
+    "MeasuredPoint",
     "Modes",
     "NormalisedPoint",
     "OperatingPoint",
@@ -116,6 +118,7 @@ __all__ = [
     "jain_figure",
     "maps_figure",
     "matrix_figure",
+    "measured_figure",
     "media_figure",
     "metric_axis",
     "normalised_figure",

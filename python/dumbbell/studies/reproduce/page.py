@@ -10,6 +10,7 @@ from dumbbell.present.markup import tag, text
 from dumbbell.present.tables import Field, Table, html
 from dumbbell.results.files import write_atomically
 from dumbbell.results.series.table import Table as Columns
+from dumbbell.studies.reproduce.figures import over_time, scatters
 from dumbbell.studies.reproduce.reproduction import Found
 from dumbbell.studies.reproduce.score import LOSS_TOLERANCE, TOLERANCES, Compared, Row
 from dumbbell.studies.reproduce.view import BOTH_ENDS, DELAY, LOSS, RATE
@@ -131,6 +132,17 @@ def _main(found: Found, title: str) -> Iterator[str]:
     yield tag("h1", text(title))
     for sentence in found.findings():
         yield tag("p", text(sentence))
+    if drawn := list(scatters(found)):
+        yield tag("h2", "Simulated over measured")
+        told = "A point is a run that counts; its bar is the range of the simulated runs"
+        hosted = ", with the host profile where there is one" if found.hosts else ""
+        yield tag("p", text(f"{told}{hosted}."), class_="note")
+        yield tag("div", *(tag("figure", drawing) for _, drawing in drawn), class_="pair")
+    if drawn := list(over_time(found)):
+        yield tag("h2", "The runs that are furthest off")
+        yield tag("p", "Throughput and mean one-way delay over time, of the first simulated run.", class_="note")
+        parts = [tag("section", tag("h3", text(label)), tag("figure", drawing)) for label, drawing in drawn]
+        yield tag("div", *parts, class_="pair")
     runs = table(found, ranges=True)
     yield tag("h2", "Runs", id="results")
     yield tag("p", text(runs.caption), class_="note")

@@ -12,6 +12,7 @@ from dumbbell.studies.reproduce.simulated import Simulated
 from dumbbell.studies.reproduce.view import DELAY, LOSS, MEASURES, RATE, View
 
 if TYPE_CHECKING:
+    from dumbbell.base.entry import Entry
     from dumbbell.contract.statistics import RunStats
 
 TOLERANCES = {RATE: 0.05, DELAY: 0.10}
@@ -70,6 +71,8 @@ class Row:
     host: dict[str, Compared | None] | None = None
     """Between hosts as other runs tell them; None where none does."""
     causes: tuple[Cause, ...] = ()
+    simulated: Entry | None = None
+    """Folder of the first simulated run."""
 
     @property
     def counts(self) -> bool:
