@@ -1,5 +1,6 @@
 """`dumbbell check`: the rule by simulation, and the command as CI runs it."""
 
+import hashlib
 import json
 import os
 import random
@@ -9,11 +10,14 @@ import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import numpy
 import pytest
 import yaml
 
 from dumbbell.catalog.check_suite import JUDGED
+from dumbbell.studies.check.first_difference import FirstDifference, StateField
 from dumbbell.studies.check.judging import FIRST, judge, looks
+from dumbbell.studies.check.written import difference_lines
 from support.commands.command import COMMAND, Dumbbell
 from support.punctual import Punctual, Run, runs_of
 
@@ -202,6 +206,29 @@ def test_a_stack_over_tcp_was_compared_with_a_baseline_over_quic_in_silence(
     assert json.loads(dumbbell(*words, "--json", expect=1).stdout)["remarks"] == [said]
     # a field that only one sender has says nothing about a difference
     assert " - and" not in dumbbell(*words, expect=1).stdout
+
+
+def test_the_first_packet_that_a_baseline_file_does_not_keep_was_left_out_in_silence(
+    dumbbell: Dumbbell, folder: Path, suite: list[str]
+) -> None:
+    (folder / "later.toml").write_text(HALVED.replace("0.4", "0.6"))
+    dumbbell("check", "cubic", "--update", *suite, "--cells", "lossy")
+    packets = folder / "cubic.baseline.npz"
+    with numpy.load(packets) as arrays:
+        shorter = {name: array[..., :3] for name, array in arrays.items()}
+    numpy.savez_compressed(packets, **shorter)
+    file = folder / "cubic.baseline.toml"
+    digest = hashlib.sha256(packets.read_bytes()).hexdigest()
+    file.write_text(re.sub('packets = ".*"', f'packets = "{digest}"', file.read_text()))
+    done = dumbbell("check", "later.toml", "--against", "cubic.baseline.toml", *suite, "--cells", "lossy", expect=1)
+    assert "which the baseline file keeps, do not differ in lossy: --against the other version itself" in done.stdout
+
+
+def test_values_of_a_phase_are_named_in_the_state_that_differs() -> None:
+    # it said: phase 4.000 and 0 0 slow start
+    unit = "0 slow start, 4 convex"
+    lines = difference_lines(FirstDifference("x", 1, None, None, (StateField("phase", unit, 4.0, 0.0),)))
+    assert lines[-1] == "state there, of baseline and candidate: phase convex and slow start"
 
 
 def test_everything_as_json(dumbbell: Dumbbell, suite: list[str]) -> None:

@@ -402,8 +402,8 @@ def _chosen_suite(name: str, cells: Names, most_runs: int | None, backend: str |
         UserError: there is no such suite, cell or backend.
     """
     chosen = _whole_suite(name).only(listed_names(cells))
-    if most_runs is not None and most_runs < 1:
-        raise UserError(f"--most-runs {most_runs}: allowed is a whole number from 1")
+    if most_runs is not None and most_runs < FIRST:
+        raise UserError(f"--most-runs {most_runs}: allowed is a whole number from {FIRST}")
     if backend is not None:
         executing_backend(backend)
     changed = []

@@ -21,7 +21,7 @@ from dumbbell.results.analysis.summary import Repetitions
 from dumbbell.studies.check.baseline import cell_digest, is_same_digest
 from dumbbell.studies.check.first_difference import FirstDifference, SentLog, first_difference, parting, sends
 from dumbbell.studies.check.judging import FIRST, Judgement, Verdict, judge, looks, overall
-from dumbbell.studies.check.kept_packets import how_to_update
+from dumbbell.studies.check.kept_packets import MOST_PACKETS, how_to_update
 from dumbbell.studies.check.safety import Shown, cell_of, judgements, shown_by
 from dumbbell.studies.check.sides import (
     BASELINE,
@@ -33,7 +33,7 @@ from dumbbell.studies.check.sides import (
     first_seed,
     more_seed,
 )
-from dumbbell.studies.conformance.plans import Planned, first_plan
+from dumbbell.studies.conformance.plans import Planned, bounded, first_plan
 
 if TYPE_CHECKING:
     from dumbbell.base.progress import Progress
@@ -373,7 +373,7 @@ class Comparison:
         else:
             first_look = looks(cell.most_runs)[1] - FIRST if part == MORE else FIRST
             seed = more_seed(self._seed) if part == MORE else first_seed(self._seed)
-            file = replace(file, runs=runs or first_look, seed=seed, random_order=True)
+            file = bounded(replace(file, runs=runs or first_look, seed=seed, random_order=True))
         return trusted_member(file, list(own), own)
 
     def _require_same_cells(self) -> None:
@@ -466,6 +466,11 @@ class Comparison:
             elif not isinstance(kept.packets, str) and name in kept.packets:
                 before = kept.packets[name]
                 found[name] = parting(name, 1, before, sends(folders[CANDIDATE]).first(len(before)))
+        if later := [name for name in numbers if found.get(name) is None]:
+            self.remarks.append(
+                f"The first {MOST_PACKETS} packets of the first run, which the baseline file keeps, do not differ in "
+                f"{', '.join(later)}: --against the other version itself names the first packet that differs."
+            )
         return [replace(result, difference=found.get(result.cell.name)) for result in results]
 
     def _why_unexplained(self, chosen: Sequence[ComparedCell]) -> str:

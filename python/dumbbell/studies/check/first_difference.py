@@ -47,6 +47,11 @@ class StateField:
     baseline: float | None
     candidate: float | None
 
+    @property
+    def sides(self) -> tuple[float | None, float | None]:
+        """Return the values of baseline and candidate."""
+        return self.baseline, self.candidate
+
 
 @dataclass(frozen=True)
 class FirstDifference:

@@ -9,11 +9,12 @@ from xml.sax.saxutils import escape, quoteattr
 
 from dumbbell.base.errors import printable
 from dumbbell.present.tables import Table
+from dumbbell.results.series.samples import value_names
 from dumbbell.studies.check.judging import FALSE_ALARM, Judgement, overall
 
 if TYPE_CHECKING:
     from dumbbell.studies.check.comparison import CellResult
-    from dumbbell.studies.check.first_difference import FirstDifference
+    from dumbbell.studies.check.first_difference import FirstDifference, StateField
 
 MOST_ANNOTATIONS = 10
 """Annotations of one kind that GitHub shows of a step."""
@@ -117,8 +118,9 @@ def headline(results: Sequence[CellResult], candidate: str, baseline: str) -> st
     equal = sum(result.identical for result in results)
     rules = sum(result.is_rule for result in results)
     cells = sum(result.compares_packets for result in results)
-    said = f"{verdict}: {candidate} beside {baseline}: {len(rows)} quantities in {_cells(cells)}"
-    said += f" and {rules} rules of safety: " if rules else ": "
+    where = [_cells(cells)] if cells or not rules else []
+    where += [f"{rules} rules of safety"] if rules > 1 else ["1 rule of safety"] if rules else []
+    said = f"{verdict}: {candidate} beside {baseline}: {len(rows)} quantities in {' and '.join(where)}: "
     said += ", ".join(f"{count} {each}" for each, count in counts.items() if count)
     if equal:
         said += f"; packet logs are equal in {'all cells' if equal == cells else _cells(equal)}"
@@ -167,12 +169,17 @@ def difference_lines(found: FirstDifference) -> list[str]:
     told = "; ".join(f"{name}: {event or 'nothing more'}" for name, event in sides)
     lines = [f"first packet that differs, in run {found.run}: {told}"]
     if found.state:
-        fields = ", ".join(
-            f"{each.field} {number(each.baseline)} and {number(each.candidate)} {each.unit.split(',')[0]}".rstrip()
-            for each in found.state
-        )
-        lines.append(f"state there, of baseline and candidate: {fields}")
+        lines.append(f"state there, of baseline and candidate: {', '.join(map(_state_text, found.state))}")
     return lines
+
+
+def _state_text(of: StateField) -> str:
+    """Return a field of both senders, with its unit, or with the names of its values."""
+    names = value_names(of.unit)
+    if names:
+        first, second = (names.get(value, number(value)) if value is not None else "-" for value in of.sides)
+        return f"{of.field} {first} and {second}"
+    return f"{of.field} {number(of.baseline)} and {number(of.candidate)} {of.unit.split(',')[0]}".rstrip()
 
 
 LEGEND = (

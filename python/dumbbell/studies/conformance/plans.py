@@ -23,6 +23,9 @@ from dumbbell.studies.conformance.view import NotReachedError, RunView
 
 UNDISTURBED, DISTURBED = "undisturbed", "disturbed"
 """Where runs are that show the moment of a case, and those that are disturbed then."""
+MOST_EVENTS_PER_S = 5_000_000
+"""Events that a judged run may need in one simulated second: a link of 1 Gbit/s takes about 1,000,000. A scheme that
+nothing slows down fails early, and not when its packet log is larger than the memory."""
 _STEP_MS = 1.0
 """Between writes of an application that writes at a rate, ms."""
 _PLENTY = 10**9
@@ -53,7 +56,14 @@ def first_plan(case: Case, schemes: Mapping[str, Scheme], backend: str, folder: 
 
 
 def _experiment(experiment_file: ExperimentFile, schemes: Mapping[str, Scheme]) -> Experiment:
-    return trusted_member(experiment_file, list(schemes), dict(schemes))
+    return trusted_member(bounded(experiment_file), list(schemes), dict(schemes))
+
+
+def bounded(experiment_file: ExperimentFile) -> ExperimentFile:
+    """Return the experiment with the bound of judged runs, unless the file has another one than the default."""
+    if experiment_file.most_events_per_s != ExperimentFile.most_events_per_s:
+        return experiment_file
+    return replace(experiment_file, most_events_per_s=MOST_EVENTS_PER_S)
 
 
 def is_two_runs(case: Case) -> bool:
@@ -143,6 +153,8 @@ def view_of(planned: Planned, results: ResultsDirectory, scheme: Scheme) -> RunV
     run = next(each for each in results.planned() if each.scheme == scheme.name)
     statistics = results.readable(run)
     if statistics["status"] not in ACCEPTED:
-        raise NotReachedError(f"the run is {statistics['status']}: {statistics['reason']}")
+        status = statistics["status"]
+        told = "the run failed" if status == "failed" else f"the run is {status}"
+        raise NotReachedError(f"{told}: {statistics['reason']}")
     specification = results.experiment.specification(run)
     return RunView(kept_files(results.folder(run)), statistics, specification, scheme.name, DERIVED, planned.moment_s)
