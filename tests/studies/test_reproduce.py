@@ -78,9 +78,9 @@ def test_mahimahis_shells_are_a_path() -> None:
 
 def test_the_head_of_a_log_says_what_the_run_had() -> None:
     lines = "# queue: droptail [bytes=9000]\n# mahimahi config: [delay 100 ms] [delay 5 ms]\n96 + 40\n"
-    assert read_head(lines, "log") == LogHead(({"kind": "droptail", "bytes": 9000},), 105.0)
-    assert read_head("# queue: infinite\n# mahimahi config: \n", "log") == LogHead((None,), 0.0)
-    assert read_head("1 # 1504\n", "log") == LogHead()
+    assert read_head(lines, "log") == LogHead("log", {"kind": "droptail", "bytes": 9000}, 105.0)
+    assert read_head("# queue: infinite\n# mahimahi config: \n", "log") == LogHead("log", {"kind": "infinite"}, 0.0)
+    assert read_head("1 # 1504\n", "log") == LogHead("log")
     with pytest.raises(UserError, match="log: `# queue:`: queue `red`"):
         read_head("# queue: red [packets=1]\n", "log")
 

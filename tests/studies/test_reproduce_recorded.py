@@ -10,6 +10,7 @@ import pytest
 from inline_snapshot import snapshot
 
 import dumbbell
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.path import PathModel
 from dumbbell.studies.reproduce.measured import MeasuredRun
 from dumbbell.studies.reproduce.named import recorded_scheme
@@ -130,15 +131,21 @@ def test_flows_that_start_together_stand_beside_each_other_by_rate() -> None:
 
 
 def test_a_path_that_is_given_is_used(recorded: Callable[[str], Path], tmp_path: Path) -> None:
-    given = dumbbell.make_path(rate="6mbit", rtt="60ms", queue="1bdp")
+    given = dumbbell.make_path(rate="24mbit", rtt="60ms", queue="1bdp")
     file = tmp_path / "given.toml"
     file.write_text(given.to_toml())
     found = reproduced(recorded("deep") / "iperf3", tmp_path, path=file)
     (path,) = found.paths
     assert path.model.data == given.data
     assert path.how == f"as given ({given.name})"
-    half = [row.exact[RATE] for row in found.rows]
-    assert all(each is not None and each.relative == pytest.approx(-0.5, abs=0.05) for each in half)
+    twice = [row.exact[RATE] for row in found.rows]
+    assert all(each is not None and each.relative == pytest.approx(1.0, abs=0.1) for each in twice)
+
+
+def test_runs_that_a_given_path_cannot_carry_are_not_counted(recorded: Callable[[str], Path], tmp_path: Path) -> None:
+    given = dumbbell.make_path(rate="6mbit", rtt="60ms", queue="1bdp")
+    with pytest.raises(UserError, match=r"not counted: it has 11\.\d Mbit/s, and its path .* carries 6 at most"):
+        reproduced(recorded("deep") / "iperf3", tmp_path, path=given)
 
 
 def test_kinds_may_be_mixed_and_what_is_broken_is_left_out(recorded: Callable[[str], Path], tmp_path: Path) -> None:

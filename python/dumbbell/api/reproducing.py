@@ -17,6 +17,7 @@ from dumbbell.base.interrupts import interruptible
 from dumbbell.base.names import fitted, unlike
 from dumbbell.base.progress import Piece, Progress, span
 from dumbbell.catalog.path import PathModel
+from dumbbell.execution.check import check
 from dumbbell.execution.estimate import pieces, seconds_of
 from dumbbell.execution.perform import Execution, perform
 from dumbbell.formats.log_sets import SUFFIXES, log_sets
@@ -42,11 +43,14 @@ from dumbbell.studies.reproduce.simulated import (
     is_suspected,
     plan,
 )
+from dumbbell.studies.reproduce.trace_lookup import TraceFiles
 
 RUNS = 5
 """Simulated repetitions unless asked for others."""
 MEASURED, SIMULATED, HOSTED = "measured", "simulated", "simulated-hosts"
 """Folders of the results directories."""
+TRACES = "traces"
+"""Folder of the trace files made from logs."""
 SEEN = "-seen"
 """Ending of the folders with the same simulated runs as their senders saw them."""
 
@@ -82,6 +86,7 @@ def reproduce(
     hold_out: Names = (),
     path: str | PathLike[str] | PathModel | None = None,
     sockets: str = LINUX,
+    traces: str | PathLike[str] | None = None,
     seed: int = 1,
     jobs: int | None = None,
     resume: bool = False,
@@ -91,7 +96,7 @@ def reproduce(
     """Simulates measured runs on the paths that their logs tell, as `dumbbell reproduce` does; progress goes to stderr.
 
     docs/reproduce.md says what is done. `out` gets the measured runs (`measured`) and the simulated ones (`simulated`,
-    and `simulated-hosts` with host profiles) as results directories.
+    and `simulated-hosts` with host profiles) as results directories, and opportunities of logged links (`traces`).
 
     Args:
         source: data directories of Pantheon, captures, qlogs or JSON of iperf3, in it or below it; or results of
@@ -104,6 +109,7 @@ def reproduce(
         path: over which all runs are simulated, by name or file, whatever the logs tell.
         sockets: buffers of schemes of the kernel's TCP: `linux`, as they are unless somebody changes them, or
             `unlimited`.
+        traces: a directory with the trace files that Pantheon's metadata name, which is searched first.
         seed: what every random draw follows from.
         jobs: processes; one per processor unless given.
         resume: go on with what is in `out`.
@@ -117,6 +123,8 @@ def reproduce(
     place, names = Path(out), listed_names(hold_out)
     if sockets not in SOCKETS:
         raise UserError(f"--sockets {sockets}{nearest(sockets, SOCKETS)}: allowed are {listed(SOCKETS)}")
+    if path is not None and traces is not None:
+        raise UserError("--traces: not beside --path, which gives the whole path")
     given = None if path is None else path if isinstance(path, PathModel) else catalog.paths().find(str(path))
     if not resume:
         refuse_used(place, ", or add --resume to go on")
@@ -124,17 +132,26 @@ def reproduce(
         raise UserError(f"{place}: is neither empty nor a reproduction's directory: choose another --out")
     with _removed_if_refused(place):
         sets, left = _measured(Path(source), place / MEASURED, stands_for or {}, list(command))
+        files = _trace_files(Path(source), sets, traces, place / TRACES)
         sets = without_copies(sets)
         require_known(sets, stands_for or {})
         _require_held(sets, names)
         left += [f"{each.name}: {reason}" for each in sets for reason in each.left_out]
         paths: list[tuple[MeasuredSet, MeasuredPath]] = []
+        exact_plans: list[Plan] = []
         for each in sets:
-            known, unknown = measured_paths(each) if given is None else (given_paths(each, given), [])
-            paths += [(each, path) for path in known]
+            known, unknown = measured_paths(each, files) if given is None else given_paths(each, given)
             left += [f"{each.name}: {reason}" for reason in unknown]
+            for known_path in known:
+                try:
+                    planned = plan(each, known_path, runs, seed, sockets)
+                    check(planned.experiment)
+                except UserError as error:
+                    left.append(f"{each.name}: {error}")
+                else:
+                    exact_plans.append(planned)
+                    paths.append((each, known_path))
         require_paths([path for _, path in paths], str(source), left)
-        exact_plans = [plan(of, path, runs, seed, sockets) for of, path in paths]
         _say_how_long(exact_plans, jobs or cpus(), most_minutes)
     how = Execution(jobs=jobs, command=command, resume=resume)
     with interruptible():
@@ -169,7 +186,8 @@ def _removed_if_refused(out: Path) -> Iterator[None]:
         yield
     except UserError:
         if not was_used:
-            shutil.rmtree(out / MEASURED if was_there else out, ignore_errors=True)
+            for made in (out / MEASURED, out / TRACES) if was_there else (out,):
+                shutil.rmtree(made, ignore_errors=True)
         raise
 
 
@@ -184,16 +202,15 @@ def _measured(
     found: list[MeasuredSet] = []
     unusable: list[str] = []
     for place, kind, name in _named_sets(source):
+        _require_import_of(out / name, place)
         try:
             content = _imported(place, kind, out / name, command)
-        except UserError as error:
-            if kind == PANTHEON:
-                raise
-            unusable.append(str(error))
-        else:
             found.append(measured_set(content, name, place, stands_for))
+        except UserError as error:
+            unusable.append(str(error))
     if not found:
-        raise UserError("; ".join(unusable))
+        more = f"; and {len(unusable) - 3} more" if len(unusable) > 3 else ""
+        raise UserError("; ".join(unusable[:3]) + more)
     return found, unusable
 
 
@@ -235,15 +252,34 @@ def _imported(place: Path, kind: str, out: Path, command: list[str]) -> ResultsD
     """The results of an import, which may have been made before.
 
     Raises:
-        UserError: nothing can be imported, or what is there is of other files.
+        UserError: nothing can be imported.
     """
     if (out / "experiment.toml").is_file():
-        content = open_results(out)
-        source = (content.shown_environment().get("imported") or {}).get("source")
+        return open_results(out)
+    return open_results(_IMPORTS[kind](place, out, command=command).directory)
+
+
+def _trace_files(source: Path, sets: list[MeasuredSet], given: str | PathLike[str] | None, kept: Path) -> TraceFiles:
+    """The trace files beside the measured sets; beside what was imported, if `source` has results.
+
+    Raises:
+        UserError: `given` is no directory.
+    """
+    places = [each.source for each in sets]
+    below = places[0] if (source / "experiment.toml").is_file() else source
+    return TraceFiles(below, places, None if given is None else Path(given), kept)
+
+
+def _require_import_of(out: Path, place: Path) -> None:
+    """Refuse to go on with what was imported before from other files.
+
+    Raises:
+        UserError: it was.
+    """
+    if (out / "experiment.toml").is_file():
+        source = (open_results(out).shown_environment().get("imported") or {}).get("source")
         if source != str(place.resolve()):
             raise UserError(f"{out}: cannot resume: it is an import of {source}, not of {place}")
-        return content
-    return open_results(_IMPORTS[kind](place, out, command=command).directory)
 
 
 def _of_results(source: Path, stands_for: Mapping[str, str]) -> MeasuredSet:

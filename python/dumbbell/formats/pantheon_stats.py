@@ -78,6 +78,19 @@ def read_times(file: Path, strict: bool = False) -> tuple[RunTimes | None, list[
     return found, odd
 
 
+_CAPACITY = re.compile(r"^Average capacity: ([0-9]{1,7}(?:\.[0-9]{1,6})?) Mbit/s", re.MULTILINE)
+
+
+def read_capacity(file: Path) -> float | None:
+    """Return the mean capacity of the data link that Pantheon's analysis wrote, Mbit/s; None if it is not told."""
+    try:
+        text, _ = read_text(file, strict=False)
+    except (FileNotFoundError, UserError):
+        return None
+    match = _CAPACITY.search(text.partition("# Acklink statistics")[0])
+    return float(match[1]) if match else None
+
+
 def _time(value: str) -> str:
     """A time as Pantheon writes it since 2017-08, of one of any of its versions: before, they were those of e-mails."""
     if re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", value):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 
 import dumbbell
+from dumbbell.studies.reproduce.mahimahi_command import read_command, read_head
 from support.fuzzing.given import Target, joined, parted, results, written
 from support.inputs.captures import ETHERNET, MS, RAW, SLL2, framed, quic, transfer, write_pcap, write_pcapng
 from support.inputs.flent_results import flent_result
@@ -53,6 +54,20 @@ HEAD = b"# mahimahi mm-link (Uplink) [12mbps.trace]\n# init timestamp: 151476480
 
 def _give_mahimahi(content: bytes, folder: Path) -> None:
     dumbbell.import_mahimahi(written(content, folder / "given.log"), folder / "out")
+
+
+def _link_heads(_: Path) -> list[bytes]:
+    words = "'mm-link' 'up' 'down' '--uplink-queue=codel' '--uplink-queue-args=\"target=512,interval=100,packets=9\"'"
+    head = ["# mahimahi mm-link (Uplink) [traces/12mbps.trace] > log", f"# command line: {words} 'sh'"]
+    head += ["# queue: codel [packets=9]", "# init timestamp: 1", "# mahimahi config: [delay 5 ms] ", "1 # 1504"]
+    return ["\n".join(head).encode(), "\n".join(head[2:]).encode(), HEAD]
+
+
+def _give_link_head(content: bytes, _: Path) -> None:
+    metadata = {"extra_mm_link_args": "--uplink-queue=droptail --uplink-queue-args=packets=5"}
+    command = read_command(metadata, "metadata")
+    for ack in (False, True):
+        command.with_heads({ack: read_head(content.decode(errors="replace"), "given", ack=ack)})
 
 
 def _qlogs(folder: Path) -> list[bytes]:
@@ -190,6 +205,7 @@ def _read(give: Callable[[], dumbbell.Results]) -> None:
 LOGS = (
     Target("pantheon", _pantheon, _give_pantheon),
     Target("mahimahi", _mahimahi, _give_mahimahi),
+    Target("link-head", _link_heads, _give_link_head),
     Target("qlog", _qlogs, _give_qlog),
     Target("pcap", _captures, _give_capture),
     Target("iperf3", _reports, _give_report),

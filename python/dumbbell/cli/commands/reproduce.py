@@ -27,6 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--path", metavar="PATH", help="simulate on this path, by name or file; default: what the logs tell")
     told = "sockets of schemes of the kernel's TCP: as Linux has them, or without a limit; default: linux"
     add("--sockets", default="linux", metavar="linux|unlimited", help=told)
+    told = "where the trace files are that Pantheon's metadata name, besides DIR; default: DIR alone"
+    add("--traces", type=Path, metavar="DIR", help=told)
     add("--seed", type=seed, default=1, metavar="N")
     add("--jobs", type=count, metavar="N", help="processes; default: one per processor")
     told = "refuse what takes longer than M minutes to simulate, by the estimate; default: no limit"
@@ -39,7 +41,7 @@ def main(arguments: argparse.Namespace) -> int:
     """Simulates what was measured, prints how well that went, and writes the page; 1 if runs could not be simulated."""
     given = {
         name: getattr(arguments, name)
-        for name in ("hold_out", "path", "sockets", "seed", "jobs", "resume", "most_minutes")
+        for name in ("hold_out", "path", "sockets", "traces", "seed", "jobs", "resume", "most_minutes")
     }
     given |= {} if arguments.runs is None else {"runs": arguments.runs}
     out = arguments.out

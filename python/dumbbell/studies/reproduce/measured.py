@@ -18,10 +18,11 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import Run
 from dumbbell.formats.pantheon_files import PACKED
 from dumbbell.formats.pantheon_metadata import METADATA
+from dumbbell.formats.pantheon_stats import read_capacity
 from dumbbell.results import ResultsDirectory
 from dumbbell.results.analysis.counterparts import WRITTEN_BY, counterparts
 from dumbbell.results.series.run_files import PACKETS, kept_files
-from dumbbell.studies.reproduce.mahimahi_command import MahimahiCommand, read_command, read_head
+from dumbbell.studies.reproduce.mahimahi_command import LogHead, MahimahiCommand, read_command, read_head
 from dumbbell.studies.reproduce.named import kernel_counterparts, recorded_scheme, tool_facts
 from dumbbell.studies.reproduce.packets import RunPackets
 from dumbbell.studies.reproduce.view import BOTH_ENDS, RATE, View, view_of
@@ -101,27 +102,28 @@ class MeasuredSet:
     metadata: Mapping[str, Any]
 
     def command_of(self, run: MeasuredRun) -> MahimahiCommand | None:
-        """What mahimahi was told for a run: the heads of its own logs say more than the metadata, which others share.
+        """What mahimahi was told for a run: the heads of its own logs win over the metadata, which others share.
 
         Raises:
             UserError: a log names a queue that mm-link does not have.
         """
-        command = self.command
-        if command is None:
+        if self.command is None:
             return None
-        for way, key in (("datalink", "queue"), ("acklink", "ack_queue")):
-            stem = f"{run.name}_mm_{way}_run{run.number}.log"
-            file = next((each for end in PACKED if (each := self.source / f"{stem}{end}").is_file()), None)
-            if file is None:
-                continue
-            head = read_head(_head(file), str(file))
-            if head.queue is not None:
-                command = replace(command, **{key: head.queue[0]})  # type: ignore[arg-type]
-            if head.delay_ms is not None:
-                command = replace(command, delay_ms=head.delay_ms)
-                if run.name not in self._listed:  # another test's metadata: its log is all that is known
-                    command = replace(command, loss=0.0, ack_loss=0.0, unknown=())
-        return command
+        heads: dict[bool, LogHead] = {}
+        for ack, way in ((False, "datalink"), (True, "acklink")):
+            file = self._file(f"{run.name}_mm_{way}_run{run.number}.log")
+            if file is not None:
+                heads[ack] = read_head(_head(file), str(file), ack=ack)
+        # metadata of another test do not have the run's scheme: its log is all that is known
+        return self.command.with_heads(heads, same_test=run.name in self._listed)
+
+    def logged_capacity_mbps(self, run: MeasuredRun) -> float | None:
+        """Return the mean capacity of a run's link, which Pantheon's analysis took from its log; None if not there."""
+        file = self._file(f"{run.name}_stats_run{run.number}.log")
+        return None if file is None else read_capacity(file)
+
+    def _file(self, name: str) -> Path | None:
+        return next((each for end in PACKED if (each := self.source / f"{name}{end}").is_file()), None)
 
     @cached_property
     def host(self) -> str:

@@ -1,8 +1,8 @@
 """The path of measured runs: as mahimahi was told and logged, else as the packets show it."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,16 @@ from dumbbell.base.errors import UserError, listed
 from dumbbell.base.names import fitted, unlike
 from dumbbell.catalog.open_tables import Element, Queue
 from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.trace_files import with_times
 from dumbbell.studies.reproduce.link import period
 from dumbbell.studies.reproduce.mahimahi_command import MahimahiCommand
 from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet
+from dumbbell.studies.reproduce.named import stated_path
 from dumbbell.studies.reproduce.schedule import Schedule, own_schedule
 from dumbbell.studies.reproduce.seen import Seen, seen_in_packets
 from dumbbell.studies.reproduce.totals import seen_in_totals
-from dumbbell.studies.reproduce.view import RECEIVER, TOTALS
+from dumbbell.studies.reproduce.trace_lookup import MARGIN, NAMED_RATE, Clues, TraceFiles, rates
+from dumbbell.studies.reproduce.view import RATE, RECEIVER, TOTALS
 
 Numbers = NDArray[Any]
 
@@ -27,7 +30,10 @@ _BELIEVED = 0.5
 """Part of the rate in the name of a trace that the fastest run has, at least, if the name is to be believed."""
 _CLOCK_MS = 1.5
 """What mm-delay, whose clock has whole milliseconds, may be short of its delay."""
-_NAMED_RATE = re.compile(r"(\d{1,5}(?:\.\d{1,3})?)mbps(?:[._-]trace)?", re.IGNORECASE)
+LOGGED, NAMED = "the link's log", "the name of the trace"
+"""How the opportunities of a link are known."""
+_ADVICES = ("--path gives one", "--path gives a path, --traces DIR the files of traces")
+"""What to add where no path is known: of recordings, and of data of Pantheon."""
 
 
 @dataclass(frozen=True)
@@ -45,33 +51,89 @@ class MeasuredPath:
     """How long the runs took, and when their flows started; None: as the set says."""
 
 
-def measured_paths(measured: MeasuredSet) -> tuple[list[MeasuredPath], list[str]]:
+def measured_paths(measured: MeasuredSet, traces: TraceFiles) -> tuple[list[MeasuredPath], list[str]]:
     """Return the paths of a set, each with its runs; and the runs of which no path is known, with the reason.
 
     Runs share a path where nothing tells theirs apart: a trace that repeats itself within seconds.
     """
     if measured.command is not None:
-        return _of_mahimahi(measured)
-    runs = [run for run in measured.runs if run.has_packets or run.view is TOTALS]
-    left = [
-        f"{run.label}: its path is not known: its packets are in no log" for run in measured.runs if run not in runs
-    ]
+        paths, left = _of_mahimahi(measured, measured.command, traces)
+    else:
+        paths, left = [], []
+        for name, runs in _by_stated_path(measured).items():
+            told, untold = _of_packets(measured, name, runs)
+            paths += told
+            left += untold
+    paths, above = _within_capacity(paths, measured)
+    return paths, [f"{each}: {_ADVICES[bool(measured.metadata)]}" for each in (*left, *above)]
+
+
+def given_paths(measured: MeasuredSet, given: PathModel) -> tuple[list[MeasuredPath], list[str]]:
+    """Return the path that somebody gave, with all runs of a set that it can carry; and the other runs."""
+    model = replace(given, name=fitted(measured.name, "measured"), aliases=())
+    path = MeasuredPath(model, measured.runs, f"as given ({given.name})", 0.0, False)
+    return _within_capacity(_scheduled(path, measured), measured)
+
+
+def _by_stated_path(measured: MeasuredSet) -> dict[str, list[MeasuredRun]]:
+    """The runs of a set by the name of their path: files whose names state other values are of other paths."""
+    stated = {run.key: stated_path(run.file) for run in measured.runs}
+    several = len(set(stated.values())) > 1
+    found: dict[str, list[MeasuredRun]] = {}
+    for run in measured.runs:
+        name = "-".join((measured.name, *stated[run.key])) if several else measured.name
+        found.setdefault(name, []).append(run)
+    return found
+
+
+def _of_packets(
+    measured: MeasuredSet, name: str, several: Sequence[MeasuredRun]
+) -> tuple[list[MeasuredPath], list[str]]:
+    """The path that runs show by what arrived when, and the runs that cannot have it."""
+    runs = [run for run in several if run.has_packets or run.view is TOTALS]
+    left = [f"{run.label}: its path is not known: its packets are in no log" for run in several if run not in runs]
     looks = [_seen(run) for run in runs]
     seen = [look for look in looks if isinstance(look, Seen)]
     if not seen:
-        return [], left + [
-            f"{run.label}: its path is not known: {look}: --path gives one"
-            for run, look in zip(runs, looks, strict=True)
-        ]
-    model = _seen_path(measured, seen)
+        left += [f"{run.label}: its path is not known: {look}" for run, look in zip(runs, looks, strict=True)]
+        return [], left
+    model = _seen_path(measured, name, seen)
     how = "intervals" if all(run.view is TOTALS for run in runs) else "the packets"
     return _scheduled(MeasuredPath(model, tuple(runs), how, _data_ms(model), False), measured), left
 
 
-def given_paths(measured: MeasuredSet, given: PathModel) -> list[MeasuredPath]:
-    """Return the path that somebody gave, with all runs of a set."""
-    model = replace(given, name=fitted(measured.name, "measured"), aliases=())
-    return _scheduled(MeasuredPath(model, measured.runs, f"as given ({given.name})", 0.0, False), measured)
+def _within_capacity(paths: Sequence[MeasuredPath], measured: MeasuredSet) -> tuple[list[MeasuredPath], list[str]]:
+    """The paths without runs that were faster than they can be: those were measured over another path."""
+    kept, left = [], []
+    for path in paths:
+        duration_s = measured.content.experiment.duration_s if path.schedule is None else path.schedule.duration_s
+        most = _capacity_mbps(path.model, duration_s)
+        runs = []
+        for run in path.runs:
+            rate = run.metrics(0)[RATE] or 0.0
+            if rate > most * (1.0 + MARGIN):
+                carries = f"its path ({path.how}) carries {most:.3g} at most"
+                left.append(f"{run.label}: not counted: it has {rate:.3g} Mbit/s, and {carries}")
+            else:
+                runs.append(run)
+        if runs:
+            kept.append(replace(path, runs=tuple(runs)))
+    return kept, left
+
+
+def _capacity_mbps(model: PathModel, duration_s: float) -> float:
+    """Return what the data direction carries at most in a run; infinite where no link limits it."""
+    known = []
+    for element in model.data:
+        if element["kind"] == "trace" and ("times_ms" in element or "file" in element):
+            most = rates(np.asarray(with_times(element)["times_ms"]), duration_s)[1]
+            known.append(most * element.get("opportunity_bytes", 1500) / 1500)
+    described = model.describe()
+    if described.rates_mbps is not None:
+        known.append(max(described.rates_mbps[1]))
+    elif not known and described.bottleneck is not None and described.bottleneck.rate_mbps is not None:
+        known.append(described.bottleneck.rate_mbps)
+    return min(known, default=float("inf"))
 
 
 def _scheduled(path: MeasuredPath, measured: MeasuredSet, used: Sequence[str] = ()) -> list[MeasuredPath]:
@@ -95,19 +157,22 @@ def _seen(run: MeasuredRun) -> Seen | str:
     return seen_in_packets(run.packets, by_sender=run.view.sees_sender)
 
 
-def _of_mahimahi(measured: MeasuredSet) -> tuple[list[MeasuredPath], list[str]]:
+def _of_mahimahi(
+    measured: MeasuredSet, told: MahimahiCommand, traces: TraceFiles
+) -> tuple[list[MeasuredPath], list[str]]:
     shared: dict[str, _Told] = {}
     left = []
     for run in measured.runs:
-        command, links = measured.command_of(run), [_link(measured, run, ack) for ack in (False, True)]
-        if command is None or links[0] is None or links[1] is None:
-            trace = measured.metadata.get("uplink_trace")
-            left.append(f"{run.label}: its path is not known: no log has the link's opportunities, nor says `{trace}`")
+        try:
+            command = measured.command_of(run) or told
+        except UserError as error:
+            left.append(f"{run.label}: its path is not known: {error}")
             continue
-        if not links[0].is_logged and (most := _most_mbps(measured)) < _BELIEVED * (rate := links[0].named_mbps):
-            why = f"its trace cannot have {rate:g} Mbit/s, as its name says: no run has more than {most:.2g}"
-            left.append(f"{run.label}: {why}")
+        links = _links(measured, run, command, traces)
+        if isinstance(links, str):
+            left.append(f"{run.label}: {links}")
             continue
+        data, ack = links
         if command.unknown:
             left.append(f"{run.label}: its path is not known: nothing simulates {listed(command.unknown)} around it")
             continue
@@ -115,10 +180,13 @@ def _of_mahimahi(measured: MeasuredSet) -> tuple[list[MeasuredPath], list[str]]:
             why = f"packets took {least:.1f} ms, with mm-delay {command.delay_ms:g}: its logs are of another test"
             left.append(f"{run.label}: {why}")
             continue
-        data, ack = links[0], links[1]
-        key = repr((command, data.element, ack.element)) if data.is_shared and ack.is_shared else run.label
-        name = measured.name if data.is_shared and ack.is_shared else f"{measured.name}-{run.name}-{run.number}"
-        shared.setdefault(key, _Told(command, data, ack, name, [])).runs.append(run)
+        is_shared = data.is_shared and ack.is_shared
+        bare = replace(command, trace="", ack_trace="", remarks=())
+        key = repr((bare, data.element, ack.element)) if is_shared else run.label
+        name = measured.name if is_shared else f"{measured.name}-{run.name}-{run.number}"
+        each = shared.setdefault(key, _Told(command, data, ack, name, [], {}))
+        each.runs.append(run)
+        each.remarks.update(dict.fromkeys(command.remarks))
     paths: list[MeasuredPath] = []
     for each in shared.values():
         names = [path.model.name for path in paths]
@@ -144,7 +212,7 @@ def _mahimahi_path(measured: MeasuredSet, told: "_Told", name: str) -> MeasuredP
     delay: list[Element] = [{"kind": "delay", "delay_ms": command.delay_ms}] if command.delay_ms else []
     losses = [[{"kind": "loss", "probability": rate}] if rate else [] for rate in (command.loss, command.ack_loss)]
     queues = [{} if queue is None else {"queue": queue} for queue in (command.queue, command.ack_queue)]
-    how = "the link's log" if told.data.is_logged else "the name of the trace"
+    how = told.data.how if told.ack.how == told.data.how else f"{told.data.how}; of ACKs {told.ack.how}"
     model = PathModel(
         name=name,
         title=measured.content.experiment.title,
@@ -154,50 +222,93 @@ def _mahimahi_path(measured: MeasuredSet, told: "_Told", name: str) -> MeasuredP
         ack=[*delay, *losses[1], told.ack.element | {"name": "return"} | queues[1]],
         file=str(measured.source),
     )
-    return MeasuredPath(model, tuple(told.runs), how, command.delay_ms, told.data.is_logged)
+    how = "; ".join((how, *told.remarks))
+    return MeasuredPath(model, tuple(told.runs), how, command.delay_ms, told.data.how == LOGGED)
 
 
 @dataclass(frozen=True)
 class _Link:
-    """The trace of a direction, whether other runs may share it, and whether it is of a log."""
+    """The trace of a direction, whether other runs may share it, and how it is known."""
 
     element: Element
     is_shared: bool
-    is_logged: bool
-    named_mbps: float = 0.0
-    """The rate by the name of the trace, where no log has it."""
+    how: str
 
 
 @dataclass(frozen=True)
 class _Told:
-    """A path as mahimahi was told, and the runs over it."""
+    """A path as mahimahi was told, the runs over it, and in which arguments logs and metadata differ."""
 
     command: MahimahiCommand
     data: _Link
     ack: _Link
     name: str
     runs: list[MeasuredRun]
+    remarks: dict[str, None]
 
 
-def _link(measured: MeasuredSet, run: MeasuredRun, ack: bool) -> _Link | None:
-    link: Element = {"kind": "trace", "mode": "mahimahi"}
+_TRACE: Element = {"kind": "trace", "mode": "mahimahi"}
+
+
+def _links(
+    measured: MeasuredSet, run: MeasuredRun, command: MahimahiCommand, traces: TraceFiles
+) -> tuple[_Link, _Link] | str:
+    """The links of both directions: by the log of their opportunities, else a trace file, else the trace's name."""
+    data, ack = (_logged(measured, run, direction, traces) for direction in (False, True))
+    same = command.trace and command.trace == command.ack_trace
+    if data is None and same and ack is not None and ack.is_shared:
+        data = ack
+    if data is None:
+        found = _unlogged(measured, run, command.trace, traces)
+        if isinstance(found, str):
+            return found
+        data = found
+    if ack is None and same and data.is_shared:
+        ack = data
+    if ack is None:
+        found = _unlogged(measured, run, command.ack_trace, traces, ack=True)
+        if isinstance(found, str):
+            return found
+        ack = found
+    return data, ack
+
+
+def _logged(measured: MeasuredSet, run: MeasuredRun, ack: bool, traces: TraceFiles) -> _Link | None:
     times = run.packets.opportunities(ack) if run.has_packets else np.zeros(0)
     if len(times) < 2:
-        named = str(measured.metadata.get("downlink_trace" if ack else "uplink_trace", ""))
-        rate = _NAMED_RATE.fullmatch(named)
-        if rate is None or float(rate[1]) <= 0.0:
-            return None
-        lines = max(round(float(rate[1]) * 1e6 / 8.0 / 1500.0 * 60.0), 1)
-        return _Link(link | {"even": {"lines": lines, "period_ms": 60000}}, True, False, float(rate[1]))
+        return None
     one = period(times + run.packets.zero_ms)
     if one is not None:
-        return _Link(link | {"times_ms": one}, True, True)
+        return _Link(_TRACE | {"times_ms": one}, True, LOGGED)
     # as it was from the first packet on; what was before the run cannot have mattered
-    during = np.floor(times[times >= 0.0]) + 1.0
-    return _Link(link | {"times_ms": during.tolist()}, False, True)
+    during = np.floor(times[times >= 0.0]).astype(np.int64) + 1
+    if not len(during):
+        return None
+    name = f"{measured.name}-{run.name}-{run.number}-{'ack' if ack else 'data'}"
+    return _Link(traces.keep(name, during), False, LOGGED)
 
 
-def _seen_path(measured: MeasuredSet, seen: Sequence[Seen]) -> PathModel:
+def _unlogged(measured: MeasuredSet, run: MeasuredRun, name: str, traces: TraceFiles, ack: bool = False) -> _Link | str:
+    """The link whose trace is a file, or says its rate by its name; else why it is not known."""
+    duration_s = measured.content.experiment.duration_s
+    capacity = None if ack else measured.logged_capacity_mbps(run)
+    fastest = None if ack else _most_mbps(measured)
+    sought = traces.find(name, measured.source, Clues(duration_s, capacity, fastest))
+    if sought.trace is not None:
+        return _Link(sought.trace.element, True, sought.how)
+    match = NAMED_RATE.fullmatch(PurePosixPath(name).name)
+    if match is None or float(match[1]) <= 0.0:
+        return f"its path is not known: no log has the opportunities of its link, and {sought.how}"
+    rate = float(match[1])
+    if capacity is not None and abs(rate - capacity) > MARGIN * capacity:
+        return f"its trace cannot have {rate:g} Mbit/s, as its name says: the logged link has {capacity:g}"
+    if fastest is not None and fastest < _BELIEVED * rate:
+        return f"its trace cannot have {rate:g} Mbit/s, as its name says: no run has more than {fastest:.2g}"
+    lines = max(round(rate * 1e6 / 8.0 / 1500.0 * 60.0), 1)
+    return _Link(_TRACE | {"even": {"lines": lines, "period_ms": 60000}}, True, NAMED)
+
+
+def _seen_path(measured: MeasuredSet, name: str, seen: Sequence[Seen]) -> PathModel:
     """One link with the rate of the busiest run, a queue as long as packets waited at most, random loss beside it."""
     rate = max(each.rate_mbps for each in seen)
     data_ms = min(each.data_ms - each.data_bytes * 8e-3 / rate for each in seen)
@@ -214,7 +325,7 @@ def _seen_path(measured: MeasuredSet, seen: Sequence[Seen]) -> PathModel:
     chance = lost / sent if sent >= _LEAST_SENT else 0.0
     loss = [{"kind": "loss", "probability": round(chance, 6)}] if round(chance, 6) > 0.0 else []
     return PathModel(
-        name=fitted(measured.name, "measured"),
+        name=fitted(name, "measured"),
         title=measured.content.experiment.title,
         provenance="measured: rate, delay, queue and loss as the runs show them",
         overhead_bytes=measured.overhead_bytes,
@@ -229,10 +340,15 @@ def _data_ms(model: PathModel) -> float:
 
 
 def require_paths(paths: Sequence[MeasuredPath], source: str, reasons: Sequence[str]) -> None:
-    """Refuse a set of which nothing can be simulated.
+    """Refuse a set of which nothing can be simulated; reasons that something can be done about come first.
 
     Raises:
         UserError: there is no path.
     """
     if not paths:
-        raise UserError(f"{source}: no run can be simulated: {'; '.join(reasons[:3]) or 'there is none'}")
+        first = sorted(reasons, key=lambda reason: not reason.endswith(_ADVICES))[:3]
+        advices = list(dict.fromkeys(each for reason in first for each in _ADVICES if reason.endswith(f": {each}")))
+        if len(advices) == 1:
+            first = [reason.removesuffix(f": {advices[0]}") for reason in first]
+        ending = f": {advices[0]}" if len(advices) == 1 else ""
+        raise UserError(f"{source}: no run can be simulated: {'; '.join(first) or 'there is none'}{ending}")

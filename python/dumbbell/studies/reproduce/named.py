@@ -1,4 +1,4 @@
-"""The scheme of a run that was recorded without Pantheon: as the recording says, else by the name of its file."""
+"""What the name of a file says of a run that was recorded without Pantheon: its scheme, and values of its path."""
 
 from __future__ import annotations
 
@@ -16,6 +16,18 @@ _KERNEL = {"cubic": Counterpart("cubic-linux")}
 """Congestion controls of Linux's TCP whose name is that of another scheme here: its CUBIC has HyStart."""
 _ROLE = re.compile(r"-(?:tcp|udp)-(?:sent|received)$")
 """What an import adds where the flows of one capture are several runs."""
+_NUMBER = r"[0-9]{1,9}(?:\.[0-9]{1,6})?"
+_BUFFER = r"(?:buf(?:fer)?s?|queue)(?:[-_]?(?:size|len))?"
+_STATED = re.compile(
+    rf"(?<![a-z0-9])(?:"
+    rf"{_BUFFER}[-_]?{_NUMBER}(?:bdp|[km]?bytes|[km]i?b|pkts?|packets|[bkmp])?"
+    rf"|(?:loss[-_]?|q[-_]?){_NUMBER}(?:pct|bdp|[km]?bytes|[km]i?b|pkts?|packets)"
+    rf"|{_NUMBER}(?:bdp|pkts?|packets|[kmg]bps|[kmg]bits?|ms|pct)(?:[-_]?{_BUFFER})?"
+    rf"|{_NUMBER}(?:[km]i?b|[km]?bytes)[-_]?{_BUFFER}"
+    rf")(?![a-z0-9])",
+    re.IGNORECASE,
+)
+"""A buffer, rate, delay or loss with its unit. Seconds are a duration, and a bare number counts runs."""
 _COUNT = re.compile(r"[-_.]?(?:run|flow)?[-_.]?[0-9]+$", re.IGNORECASE)
 
 
@@ -27,19 +39,25 @@ def tool_facts(statistics: RunTable) -> Mapping[str, object]:
 def recorded_scheme(label: str, statistics: RunTable) -> str:
     """Return what made a run's traffic: as its tool says, else the name of a scheme in its file's, else all of it.
 
-    `cubic_1`, `site-a_cubic_run2` and `cubic` are of `cubic`.
+    `cubic_1`, `site-a_cubic_run2`, `cubic-100pkts` and `cubic` are of `cubic`.
     """
     told = tool_facts(statistics).get("sender_tcp_congestion")
     if told:
         return str(told)
     known = catalog.schemes().names()
     whole = _ROLE.sub("", label)
-    shortened = _COUNT.sub("", whole)
-    for name in (whole, shortened):
+    bare = re.sub(r"([-_.])[-_.]+", r"\1", _STATED.sub("", whole)).strip("-_.")
+    texts = (whole, _COUNT.sub("", whole), bare, _COUNT.sub("", bare))
+    for name in texts:
         if name in known:
             return name
-    parts = {part for text in (whole, shortened) for part in text.split("_") if part in known}
+    parts = {part for text in texts for part in text.split("_") if part in known}
     return parts.pop() if len(parts) == 1 else whole
+
+
+def stated_path(label: str) -> tuple[str, ...]:
+    """Return the parts of a file's name that state a value of its path, in lower case: `cubic_100pkts_2` has one."""
+    return tuple(match[0].lower() for match in _STATED.finditer(label))
 
 
 def kernel_counterparts(statistics: RunTable) -> Mapping[str, Counterpart]:
