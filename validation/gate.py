@@ -114,9 +114,9 @@ SETS = {
         "and 5 `better` before; with these cells 80 and 8)."
     ),
     "second": (
-        "The **second set** was written by another hand that did not know the suite, and showed for each slip an effect "
-        "on a path of its own choice. Its figures are in-sample: the cells `alternating`, `marks` and `overtaking` were "
-        "added after 9 of its slips had been missed (87 were `worse` and 4 `better` before)."
+        "The **second set** was written by another hand that did not know the suite. For each slip this hand showed an "
+        "effect on a path of its own choice. Its figures are in-sample: the cells `alternating`, `marks` and "
+        "`overtaking` were added after 9 of its slips had been missed (87 were `worse` and 4 `better` before)."
     ),
     "third": (
         "The **third set** was written in the same way by a third hand. Its figures are in-sample: the cells `bursts`, "
@@ -124,8 +124,8 @@ SETS = {
         "slips had been missed (82 were `worse` and 7 `better` before)."
     ),
     "fourth": (
-        "The **fourth set** was written in the same way by a fourth hand, and measured after these cells had been added. "
-        "Its figures are not in-sample."
+        "The **fourth set** was written in the same way by a fourth hand, and measured after these cells had been "
+        "added. Its figures are not in-sample."
     ),
 }
 """Sets of mutations, and what has to be known of each."""

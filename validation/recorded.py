@@ -17,6 +17,7 @@ from statistics import median
 import dumbbell
 from dumbbell.present.tables import Table, markdown
 from dumbbell.studies.reproduce.score import score
+from dumbbell.studies.reproduce.simulated import UNLIMITED
 from scripts.blocks import replace_block
 from tests.support.inputs.recorded_sets import recorded_sets
 
@@ -81,7 +82,9 @@ def main() -> None:
                 more = {"flows": flows} if flows > 1 else {}
                 place = recorded_sets(Path(folder), truth.path(), SCHEMES, 20.0, seed=3, **more)
                 for kind in KINDS if flows == 1 else KINDS[::2]:
-                    result = dumbbell.reproduce(place / kind, place / f"{kind}-out", runs=options.runs, jobs=1)
+                    result = dumbbell.reproduce(
+                        place / kind, place / f"{kind}-out", runs=options.runs, jobs=1, sockets=UNLIMITED
+                    )
                     _take(found[kind], truth, result, flows)
         print(f"{truth} is done", file=sys.stderr)
     text = f"{markdown.render(_paths(found))}\n\n{markdown.render(_flows(found))}"

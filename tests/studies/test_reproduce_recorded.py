@@ -15,7 +15,7 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.studies.reproduce.measured import MeasuredRun
 from dumbbell.studies.reproduce.named import recorded_scheme
 from dumbbell.studies.reproduce.score import compare
-from dumbbell.studies.reproduce.simulated import Simulated
+from dumbbell.studies.reproduce.simulated import UNLIMITED, Simulated
 from dumbbell.studies.reproduce.view import DELAY, RATE
 from support.commands.in_process import run_in_process
 from support.commands.runs_here import runs_here
@@ -51,7 +51,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 def reproduced(place: Path, tmp_path: Path, **more: object) -> dumbbell.Reproduction:
-    return dumbbell.reproduce(place, tmp_path / "out", **{"runs": 1, "jobs": 1} | more)  # type: ignore[arg-type]
+    given: dict[str, Any] = {"runs": 1, "jobs": 1, "sockets": UNLIMITED}  # as those of the simulated runs
+    return dumbbell.reproduce(place, tmp_path / "out", **given | more)
 
 
 def elements(path: PathModel) -> dict[str, dict[str, Any]]:
