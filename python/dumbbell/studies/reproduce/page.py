@@ -167,7 +167,8 @@ def _paths(found: Found) -> Table:
 
 
 def _element(element: dict[str, object]) -> str:
-    values = [f"{key} {_value(value)}" for key, value in element.items() if key not in ("kind", "name", "mode")]
+    shown = {key: value for key, value in element.items() if key not in ("kind", "name", "mode", "sha256")}
+    values = [f"{key} {Path(str(value)).name if key == 'file' else _value(value)}" for key, value in shown.items()]
     return f"{element['kind']} ({'; '.join(values)})" if values else str(element["kind"])
 
 
