@@ -13,6 +13,7 @@ from inline_snapshot import snapshot
 
 import dumbbell
 from dumbbell.base.errors import UserError
+from dumbbell.studies.reproduce.causes import LATE_MS
 from dumbbell.studies.reproduce.link import departures, period
 from dumbbell.studies.reproduce.mahimahi_command import LogHead, read_command, read_head
 from dumbbell.studies.reproduce.score import Compared
@@ -213,6 +214,9 @@ def test_a_host_that_does_not_carry_the_rate_does_not_count(tmp_path: Path) -> N
     found = reproduced(place, tmp_path)
     assert kinds(found)["cubic"] == ["host-rate"]
     assert "the host could not carry the rate" in " ".join(found.findings())
+    # profiles of 22 and 605 ms came from such runs
+    late = [each.profile.data for each in found.hosts if each.profile.data is not None]
+    assert all(each.mean_ms < LATE_MS for each in late)
 
 
 def test_a_program_that_hardly_sent_does_not_count(tmp_path: Path) -> None:

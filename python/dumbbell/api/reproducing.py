@@ -25,7 +25,7 @@ from dumbbell.formats.staging import refuse_used
 from dumbbell.machine.description import cpus
 from dumbbell.present.tables import Table
 from dumbbell.results import ResultsDirectory, locked, open_results, prepare
-from dumbbell.studies.reproduce.causes import Evidence, causes, estimate
+from dumbbell.studies.reproduce.causes import Evidence, causes, estimate, of_other_runs
 from dumbbell.studies.reproduce.host import HostEstimate, HostProfile
 from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet, measured_set, require_known, without_copies
 from dumbbell.studies.reproduce.measured_path import MeasuredPath, given_paths, measured_paths, require_paths
@@ -159,7 +159,8 @@ def reproduce(
         evidence = _evidence(exact)
         estimates = {key: estimate(each) for key, each in evidence.items()}
         simulated = partial(plan, runs=runs, seed=seed, sockets=sockets)
-        held, plans = _held([(of, path) for of, path in paths], estimates, names, simulated)
+        trusted = {key: _trusted(each, estimates[key]) for key, each in evidence.items()}
+        held, plans = _held([(of, path) for of, path in paths], trusted, names, simulated)
         hosted = _performed(plans, place / HOSTED, how) if plans else []
         beside = {run.key: each.beside(run) for each in hosted for run in each.plan.runs}
         buffers = {
@@ -362,6 +363,11 @@ def _evidence(exact: list[Made]) -> dict[Key, Evidence]:
             measured = [other for other in others if other.scheme.controller == SUSPECT] if is_suspected(run) else []
             found[run.key] = Evidence(run, each.plan.path, each.beside(run), own, cubic, siblings, measured)
     return found
+
+
+def _trusted(evidence: Evidence, told: HostEstimate) -> HostEstimate:
+    """Return what a run tells of its host; nothing of a run that does not count."""
+    return HostEstimate() if of_other_runs(evidence, told, compare(evidence.run, 0, evidence.beside)) else told
 
 
 def _held(

@@ -151,11 +151,16 @@ def causes(
 
     `buffer_packets` is what other runs told of the sockets of their host.
     """
-    found = [_other_scheme(evidence, exact), _overloaded(told), _silent(exact)]
-    known = [each for each in found if each is not None]
+    known = of_other_runs(evidence, told, exact)
     if not any(each.excludes for each in known) and _is_off(exact):
         known += _of_difference(evidence, told, exact, host, buffer_packets)
     return tuple(known)
+
+
+def of_other_runs(evidence: Evidence, told: HostEstimate, exact: dict[str, Compared | None]) -> list[Cause]:
+    """Return why a run is no run of what it is called: such a run does not count, and tells nothing of its host."""
+    found = [_other_scheme(evidence, exact), _overloaded(told), _silent(exact)]
+    return [each for each in found if each is not None]
 
 
 def _of_difference(
