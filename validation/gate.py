@@ -372,7 +372,7 @@ def mutants(folder: Path, jobs: int | None, only: Sequence[str], file: Path) -> 
                 "worse": _rows_that_are("worse", results),
                 "better": _rows_that_are("better", results),
                 "failed": [r.cell.name for r in results if r.failures],
-                "differ": [r.cell.name for r in results if not r.identical],
+                "differ": [r.cell.name for r in results if r.compares_packets and not r.identical],
             }
             print(name, found[name]["verdict"], found[name]["worse"][:3], flush=True)
             file.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
@@ -433,7 +433,7 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         verdicts = [each["verdict"] for each in found.values()]
         others = {name: each for name, each in sorted(found.items()) if each["verdict"] != "worse"}
         better = sum(bool(each["better"]) for each in others.values())
-        differ = sum(bool(each["differ"] or each["worse"]) for each in found.values())
+        differ = sum(bool(_cells_that_differ(each) or each["worse"]) for each in found.values())
         unsafe = sum(any(row.partition(" ")[0] in rules for row in each["worse"]) for each in found.values())
         shown = verdicts.count("worse") + better
         yield (
@@ -444,12 +444,17 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         )
         yield ""
         rows = [
-            (name, each["verdict"], ", ".join(each["differ"]) or "none", ", ".join(each["better"]) or "-")
+            (name, each["verdict"], len(_cells_that_differ(each)), ", ".join(each["better"]) or "-")
             for name, each in others.items()
         ]
         if rows:
             head = ["slip", "answer", "cells with other packets", "better"]
             yield from ("Those that are not called worse:", "", markdown.render(Table.of(head, rows)), "")
+
+
+def _cells_that_differ(found: Mapping[str, Any]) -> list[str]:
+    """Return the cells in which a mutation changes packets; rules of safety compare none."""
+    return [name for name in found["differ"] if not name.startswith("safety-")]
 
 
 def write_page() -> None:
