@@ -81,7 +81,7 @@ def changed(change: Callable[[Result], object]) -> bytes:
         (b"", "bad.flent: is empty"),
         (b"{", "bad.flent:1: not valid JSON"),
         (b"{}", "bad.flent: is no result of flent: needed are the keys metadata, results, x_values"),
-        (gzip.compress(b"{}" * 99)[:-9], "bad.flent: "),
+        (gzip.compress(b"{}" * 99, mtime=0)[:-9], "bad.flent: "),
         (b"\x1f\x8b\x08junk", "bad.flent: "),
         (b"\xff\xfe{", "bad.flent: is no text in UTF-8 or UTF-16"),
         (changed(lambda result: result.update(results=[])), "`metadata` and `results` are objects"),

@@ -153,7 +153,7 @@ def _give_report(content: bytes, folder: Path) -> None:
 def _packed(_: Path) -> list[bytes]:
     plain = json.dumps(REPORT).encode()
     packed = [pack(plain) for pack in (gzip.compress, bz2.compress, lzma.compress)]
-    return [*packed, bytes(pa.compress(plain, codec="zstd", asbytes=True)), gzip.compress(packed[0]), plain]
+    return [*packed, bytes(pa.compress(plain, codec="zstd", asbytes=True)), gzip.compress(packed[0], mtime=0), plain]
 
 
 def _logs_of_ss(_: Path) -> list[bytes]:
