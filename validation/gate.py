@@ -125,7 +125,8 @@ SETS = {
     ),
     "fourth": (
         "The **fourth set** was written in the same way by a fourth hand, and measured after these cells had been "
-        "added. Its figures are not in-sample."
+        "added. Its figures are not in-sample. This hand wrote 155 slips, left out 41 whose effect it could not show on "
+        "any of its paths, and 14 of schemes that had enough."
     ),
 }
 """Sets of mutations, and what has to be known of each."""
@@ -429,7 +430,8 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         )
         yield ""
     rules = {rule_name(case) for case in catalog.check_suites().find(SUITE).safety}
-    for group, found in data.get("mutants", {}).items():
+    for group in [name for name in SETS if name in data.get("mutants", {})]:
+        found = data["mutants"][group]
         verdicts = [each["verdict"] for each in found.values()]
         others = {name: each for name, each in sorted(found.items()) if each["verdict"] != "worse"}
         better = sum(bool(each["better"]) for each in others.values())

@@ -61,7 +61,7 @@ _SAME = (
     "interval", "jitter", "jobs", "kind", "live", "log", "loss", "most-minutes", "most-runs", "ntp", "out",
     "pantheon-dir", "path", "pdf", "port", "queue", "quiet", "random-order", "rate", "rate-down", "rate-up",
     "receiver", "remote-address", "rtt", "run", "runs", "scheme", "schemes", "seed", "sender", "server", "sort",
-    "suite", "trace", "tunnel", "udp-ports", "until", "warmup", "watch",
+    "suite", "trace", "traces", "tunnel", "udp-ports", "until", "warmup", "watch",
 )
 # fmt: on
 """Options whose name is also that of the library's argument."""
