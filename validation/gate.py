@@ -125,8 +125,8 @@ SETS = {
     ),
     "fourth": (
         "The **fourth set** was written in the same way by a fourth hand, and measured after these cells had been "
-        "added. Its figures are not in-sample. This hand wrote 155 slips. It left out 41 whose effect it could not show "
-        "on any of its paths, and 14 of schemes that had enough."
+        "added. Its figures are not in-sample. This hand wrote 155 slips. It left out 41 whose effect it could not "
+        "show on any of its paths, and 14 of schemes that had enough."
     ),
 }
 """Sets of mutations, and what has to be known of each."""
