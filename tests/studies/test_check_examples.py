@@ -33,5 +33,5 @@ def test_a_stacks_cubic_with_a_wrong_beta_is_caught(dumbbell: Dumbbell, folder: 
     assert found["start"]["identical"]
     loss = next(row for row in found["long"]["quantities"] if row["quantity"] == "loss")
     assert loss["verdict"] == "worse"
-    cwnd = next(field for field in found["long"]["first_difference"]["state"] if field["field"] == "cwnd")
+    cwnd = next(field for field in found["lossy"]["first_difference"]["state"] if field["field"] == "cwnd")
     assert cwnd["candidate"] / cwnd["baseline"] == pytest.approx(0.8 / 0.7, rel=0.02)
