@@ -435,7 +435,7 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         verdicts = [each["verdict"] for each in found.values()]
         others = {name: each for name, each in sorted(found.items()) if each["verdict"] != "worse"}
         better = sum(bool(each["better"]) for each in others.values())
-        differ = sum(bool(_cells_that_differ(each) or each["worse"]) for each in found.values())
+        differ = sum(bool(each["differ"] or each["worse"]) for each in found.values())
         unsafe = sum(any(row.partition(" ")[0] in rules for row in each["worse"]) for each in found.values())
         shown = verdicts.count("worse") + better
         yield (
@@ -446,17 +446,12 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         )
         yield ""
         rows = [
-            (name, each["verdict"], len(_cells_that_differ(each)), ", ".join(each["better"]) or "-")
+            (name, each["verdict"], len(each["differ"]), ", ".join(each["better"]) or "-")
             for name, each in others.items()
         ]
         if rows:
             head = ["slip", "answer", "cells with other packets", "better"]
             yield from ("Those that are not called worse:", "", markdown.render(Table.of(head, rows)), "")
-
-
-def _cells_that_differ(found: Mapping[str, Any]) -> list[str]:
-    """Return the cells in which a mutation changes packets; rules of safety compare none."""
-    return [name for name in found["differ"] if not name.startswith("safety-")]
 
 
 def write_page() -> None:

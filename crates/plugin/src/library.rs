@@ -42,7 +42,7 @@ pub struct Description<'a> {
     pub parameters: &'static [Parameter],
     /// Names and units of its values for plots.
     pub fields: &'a [(&'static str, &'static str)],
-    /// Whether it has `on_ecn`. One in Rust always has: what it inherits cannot be told from what it does nothing with.
+    /// True if the controller has `on_ecn`. It is always true in Rust: the trait gives every controller an `on_ecn`.
     pub hears_ecn: bool,
 }
 

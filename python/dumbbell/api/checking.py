@@ -203,7 +203,7 @@ def update_baseline(
         raise UserError(f"{target}: is no baseline file: choose another one")
     with Progress() as progress:
         progress.doing("reading the suite")
-        chosen = _chosen_suite(str(suite), cells, None, backend)
+        chosen = _chosen_suite(_whole_suite(str(suite)), cells, None, backend)
         side = _side(CANDIDATE, candidate, _runs_programs(backend))
         if side.scheme is None:
             raise UserError(f"{side.given}: is no scheme: a baseline is written of one that runs")
@@ -283,7 +283,8 @@ class _Request:
         folders = {name: found for name, text in given.items() if (found := _results(text)) is not None}
         if folders:
             return cls._with_results(given, folders, cells, seed, most_runs, backend)
-        chosen = _chosen_suite(str(suite), cells, most_runs, backend)
+        whole = _whole_suite(str(suite))
+        chosen = _chosen_suite(whole, cells, most_runs, backend)
         sides, seeds = [], set()
         can_run_programs = _runs_programs(backend)
         for name, text in given.items():
@@ -302,7 +303,7 @@ class _Request:
         if seeds or (seed is not None and seed != number and any(side.kept for side in sides)):
             raise UserError(f"--seed: the baseline file has the seed {number}: its runs met the draws of that seed")
         baseline, tested = sides
-        remarks = _about_rules(str(suite), chosen, cells, tested)
+        remarks = _about_rules(chosen, cells, tested) if whole.safety else ()
         return cls(chosen, (baseline, tested), number if seed is None else _checked_seed(seed), tuple(remarks))
 
     @classmethod
@@ -384,10 +385,8 @@ def _whole_suite(name: str) -> CheckSuite:
     return replace(chosen, cells=(*own, *chosen.cells), safety=tuple(rules))
 
 
-def _about_rules(name: str, chosen: CheckSuite, cells: Names, candidate: Side) -> Iterator[str]:
-    """Yield a sentence where no rule of safety of the suite is judged, with the reason."""
-    if not _whole_suite(name).safety:
-        return
+def _about_rules(chosen: CheckSuite, cells: Names, candidate: Side) -> Iterator[str]:
+    """Yield a sentence where no rule of safety of a suite that has some is judged, with the reason."""
     if candidate.scheme is None:
         yield "No rule of safety was judged: the candidate does not run."
     elif not chosen.safety:
@@ -395,13 +394,13 @@ def _about_rules(name: str, chosen: CheckSuite, cells: Names, candidate: Side) -
         yield f"No rule of safety was judged: {reason}."
 
 
-def _chosen_suite(name: str, cells: Names, most_runs: int | None, backend: str | None) -> CheckSuite:
+def _chosen_suite(whole: CheckSuite, cells: Names, most_runs: int | None, backend: str | None) -> CheckSuite:
     """Return the suite with what the arguments change.
 
     Raises:
-        UserError: there is no such suite, cell or backend.
+        UserError: there is no such cell or backend.
     """
-    chosen = _whole_suite(name).only(listed_names(cells))
+    chosen = whole.only(listed_names(cells))
     if most_runs is not None and most_runs < FIRST:
         raise UserError(f"--most-runs {most_runs}: allowed is a whole number from {FIRST}")
     if backend is not None:

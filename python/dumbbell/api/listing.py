@@ -23,7 +23,7 @@ LISTED = ("schemes", "paths", "experiments", "metrics", "parameters", "suites")
 """What `listing` lists."""
 
 _OF_PLUGINS = ("schemes", "parameters")
-"""What plug-ins have."""
+"""Sorts of which a plug-in has some of its own."""
 
 
 def schemes() -> "Index[Scheme]":
@@ -155,7 +155,8 @@ def _described(plugins: Iterable[str]) -> Iterator[Listed]:
         from dumbbell.catalog.outside.plugin_schemes import plugin_sha256
         from dumbbell.plugins.isolated import describe  # what it needs is slow to import
 
-        listed = json.loads(_core.controllers())
         if scheme.is_outside:
             listed = describe(scheme.code, plugin_sha256(scheme.code))
+        else:
+            listed = json.loads(_core.controllers())
         yield from (item for item in listed if item["name"] == scheme.controller)

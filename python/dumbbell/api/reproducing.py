@@ -25,12 +25,12 @@ from dumbbell.formats.staging import refuse_used
 from dumbbell.machine.description import cpus
 from dumbbell.present.tables import Table
 from dumbbell.results import ResultsDirectory, locked, open_results, prepare
-from dumbbell.studies.reproduce.causes import Evidence, causes, estimate, of_other_runs
+from dumbbell.studies.reproduce.causes import Evidence, causes, estimate, exclusions
 from dumbbell.studies.reproduce.host import HostEstimate, HostProfile
 from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet, measured_set, require_known, without_copies
 from dumbbell.studies.reproduce.measured_path import MeasuredPath, given_paths, measured_paths, require_paths
 from dumbbell.studies.reproduce.reproduction import Found, Held, ranked
-from dumbbell.studies.reproduce.score import Row, compare
+from dumbbell.studies.reproduce.score import Cause, Row, compare
 from dumbbell.studies.reproduce.sides import seen_by_senders
 from dumbbell.studies.reproduce.simulated import (
     LINUX,
@@ -159,7 +159,8 @@ def reproduce(
         evidence = _evidence(exact)
         estimates = {key: estimate(each) for key, each in evidence.items()}
         simulated = partial(plan, runs=runs, seed=seed, sockets=sockets)
-        trusted = {key: _trusted(each, estimates[key]) for key, each in evidence.items()}
+        excluded = {key: exclusions(each, estimates[key]) for key, each in evidence.items()}
+        trusted = {key: HostEstimate() if excluded[key] else each for key, each in estimates.items()}
         held, plans = _held([(of, path) for of, path in paths], trusted, names, simulated)
         hosted = _performed(plans, place / HOSTED, how) if plans else []
         beside = {run.key: each.beside(run) for each in hosted for run in each.plan.runs}
@@ -168,7 +169,7 @@ def reproduce(
         }
         rows = []
         for key, one in evidence.items():
-            rows += _rows(one, estimates[key], beside.get(key), buffers.get(key))
+            rows += _rows(one, estimates[key], excluded[key], beside.get(key), buffers.get(key))
     return Reproduction(
         source=Path(source),
         rows=ranked(rows),
@@ -365,11 +366,6 @@ def _evidence(exact: list[Made]) -> dict[Key, Evidence]:
     return found
 
 
-def _trusted(evidence: Evidence, told: HostEstimate) -> HostEstimate:
-    """Return what a run tells of its host; nothing of a run that does not count."""
-    return HostEstimate() if of_other_runs(evidence, told, compare(evidence.run, 0, evidence.beside)) else told
-
-
 def _held(
     paths: list[tuple[MeasuredSet, MeasuredPath]],
     estimates: Mapping[Key, HostEstimate],
@@ -404,14 +400,22 @@ def _groups(everything: list[MeasuredRun], names: tuple[str, ...]) -> list[list[
     return [everything[::2], everything[1::2]] if len(everything) > 1 else []
 
 
-def _rows(evidence: Evidence, told: HostEstimate, hosted: Simulated | None, buffer_packets: int | None) -> list[Row]:
+def _rows(
+    evidence: Evidence,
+    told: HostEstimate,
+    excluded: tuple[Cause, ...],
+    hosted: Simulated | None,
+    buffer_packets: int | None,
+) -> list[Row]:
     """The flows of a measured run; causes are told of all together."""
     run, path = evidence.run, evidence.path.model.name
+    simulated = next(iter((hosted or evidence.beside).folders), None)
+    found = excluded
     rows: list[Row] = []
     for flow in run.flows:
         exact = compare(run, flow, evidence.beside)
         host = None if hosted is None else compare(run, flow, hosted)
-        found = causes(evidence, told, exact, host, buffer_packets) if flow == 0 else rows[0].causes
-        first = next(iter((hosted or evidence.beside).folders), None)
-        rows.append(Row(run, flow, path, exact, host, found, first))
+        if flow == 0 and not excluded:
+            found = causes(evidence, told, exact, host, buffer_packets)
+        rows.append(Row(run, flow, path, exact, host, found, simulated))
     return rows

@@ -112,11 +112,11 @@ def plugin_schemes(text: str, sha256: str = "") -> list[Scheme]:
 
 
 NO_ECN = "the scheme does not use ECN: its controller has no `on_ecn`, and its transport has no `ecn`"
-"""Why what a source says of marks is not asked of a plug-in."""
+"""Reason for which rules about marks do not apply to a plug-in."""
 
 
 def uses_ecn(controller: str, file: str, sha256: str, transport: Mapping[str, Any]) -> bool:
-    """Return whether a plug-in is told of marks, or whether its packets ask for them anyway.
+    """Return True if a plug-in has `on_ecn`, or if its packets are ECN-capable.
 
     Raises:
         UserError: it cannot be loaded, or holds other code than that with `sha256`.

@@ -11,7 +11,7 @@ from dumbbell.studies.reproduce.host import HostEstimate, is_tcp
 from dumbbell.studies.reproduce.measured import MeasuredRun
 from dumbbell.studies.reproduce.measured_path import MeasuredPath
 from dumbbell.studies.reproduce.packets import Numbers, RunPackets
-from dumbbell.studies.reproduce.score import TOLERANCES, Cause, Compared, surprise
+from dumbbell.studies.reproduce.score import TOLERANCES, Cause, Compared, compare, is_off, surprise
 from dumbbell.studies.reproduce.simulated import Simulated, is_suspected
 from dumbbell.studies.reproduce.view import DELAY, RATE
 
@@ -27,7 +27,7 @@ FULL = 0.93
 LEAST_FULL = 0.2
 """Least part of a run that is left when the top is reached first: growth that has just arrived there is no limit."""
 BEYOND = 1.15
-"""How many times as far the window of the simulated scheme goes, or that of the measured one: their sockets differ."""
+"""Ratio of the tops of two windows, simulated and measured, from which on their sockets are not the same."""
 LEAST_LIMIT_BYTES = 100_000
 FEW_LOSSES = 0.001
 """Share of packets lost before the end above which a window's top is the queue's, not the socket's."""
@@ -147,20 +147,21 @@ def causes(
     host: dict[str, Compared | None] | None,
     buffer_packets: int | None = None,
 ) -> tuple[Cause, ...]:
-    """Return the likely causes: those by which a run does not count first, then why its metrics are off.
+    """Return the likely causes for the metrics of a run that counts; none where all are within their tolerances.
 
     `buffer_packets` is what other runs told of the sockets of their host.
     """
-    known = of_other_runs(evidence, told, exact)
-    if not any(each.excludes for each in known) and _is_off(exact):
-        known += _of_difference(evidence, told, exact, host, buffer_packets)
-    return tuple(known)
+    return tuple(_of_difference(evidence, told, exact, host, buffer_packets)) if is_off(exact) else ()
 
 
-def of_other_runs(evidence: Evidence, told: HostEstimate, exact: dict[str, Compared | None]) -> list[Cause]:
-    """Return why a run is no run of what it is called: such a run does not count, and tells nothing of its host."""
+def exclusions(evidence: Evidence, told: HostEstimate) -> tuple[Cause, ...]:
+    """Return the causes by which a run does not count: another scheme ran, its host was overloaded, or it was silent.
+
+    Such a run tells nothing of its host either.
+    """
+    exact = compare(evidence.run, 0, evidence.beside)
     found = [_other_scheme(evidence, exact), _overloaded(told), _silent(exact)]
-    return [each for each in found if each is not None]
+    return tuple(each for each in found if each is not None)
 
 
 def _of_difference(
@@ -184,10 +185,6 @@ def _of_difference(
         found.append(Cause(PROGRAM, f"{evidence.run.scheme.name} is {evidence.run.note}"))
     more = (_application(evidence, exact), _step(evidence, exact), _scatter(evidence, exact))
     return [*found, *(each for each in more if each is not None)]
-
-
-def _is_off(compared: dict[str, Compared | None]) -> bool:
-    return any(abs(each.relative) > TOLERANCES[name] for name in TOLERANCES if (each := compared[name]) is not None)
 
 
 def shape(packets: RunPackets) -> Numbers | None:

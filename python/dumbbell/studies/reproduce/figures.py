@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dumbbell.studies.reproduce.packets import RunPackets
-from dumbbell.studies.reproduce.score import TOLERANCES, Row
+from dumbbell.studies.reproduce.score import TOLERANCES, Row, is_off
 from dumbbell.studies.reproduce.view import BOTH_ENDS, DELAY, RATE
 
 if TYPE_CHECKING:
@@ -52,14 +52,10 @@ def over_time(found: Found) -> Iterator[tuple[str, str]]:
 
 def furthest(rows: Sequence[Row]) -> list[Row]:
     """Return the runs that are furthest off of those whose packets are known on both sides and that count."""
-    known = [row for row in rows if row.flow == 0 and row.counts and _is_off(row)]
+    known = [row for row in rows if row.flow == 0 and row.counts and is_off(row.compared)]
     return [row for row in known if row.simulated is not None and row.run.view is BOTH_ENDS and row.run.has_packets][
         :MOST_OVER_TIME
     ]
-
-
-def _is_off(row: Row) -> bool:
-    return any(abs(each.relative) > TOLERANCES[name] for name in TOLERANCES if (each := row.compared[name]) is not None)
 
 
 def _panels(row: Row) -> list[Panel]:

@@ -1,4 +1,4 @@
-"""What mahimahi's command says of a path: delay, random loss, and the queues and traces of its link."""
+"""The path that mahimahi's command states: delay, random loss, and the queues and traces of its link."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class MeasuredSet:
     metadata: Mapping[str, Any]
 
     def command_of(self, run: MeasuredRun) -> MahimahiCommand | None:
-        """What mahimahi was told for a run: the heads of its own logs win over the metadata, which others share.
+        """Return the command of mahimahi for a run. The heads of the run's logs win over the metadata of the set.
 
         Raises:
             UserError: a log names a queue that mm-link does not have.

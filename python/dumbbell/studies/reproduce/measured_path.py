@@ -31,9 +31,9 @@ _BELIEVED = 0.5
 _CLOCK_MS = 1.5
 """What mm-delay, whose clock has whole milliseconds, may be short of its delay."""
 LOGGED, NAMED = "the link's log", "the name of the trace"
-"""How the opportunities of a link are known."""
+"""Sources of the opportunities of a link, for the column `known by`."""
 _ADVICES = ("--path gives one", "--path gives a path, --traces DIR the files of traces")
-"""What to add where no path is known: of recordings, and of data of Pantheon."""
+"""Options that help where no path is known: for recordings, and for data of Pantheon."""
 
 
 @dataclass(frozen=True)

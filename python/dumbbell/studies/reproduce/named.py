@@ -1,4 +1,4 @@
-"""What the name of a file says of a run that was recorded without Pantheon: its scheme, and values of its path."""
+"""The scheme and the values of the path that a file's name states, for runs recorded without Pantheon."""
 
 from __future__ import annotations
 

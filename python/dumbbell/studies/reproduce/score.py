@@ -114,6 +114,11 @@ class Row:
         return {name: None if (each := of[measure]) is None else each.as_json() for measure, name in names.items()}
 
 
+def is_off(compared: dict[str, Compared | None]) -> bool:
+    """Return True if throughput or delay is outside of its tolerance."""
+    return any(abs(each.relative) > TOLERANCES[name] for name in TOLERANCES if (each := compared[name]) is not None)
+
+
 def surprise(compared: dict[str, Compared | None]) -> float:
     """Return the largest error in tolerances; `FAILED` where nothing was simulated."""
     found = [abs(each.relative) / TOLERANCES[name] for name in TOLERANCES if (each := compared[name]) is not None]

@@ -35,7 +35,7 @@ _MOST_LEVELS = 8
 _SNIFFED = re.compile(rb"\d{1,12}\r?\n[\d\r\n]*")
 _SNIFFED_BYTES = 64
 _BITS = 12_000.0
-"""What an opportunity carries: a packet of 1500 bytes."""
+"""Bits that an opportunity carries: a packet of 1500 bytes."""
 
 
 @dataclass(frozen=True)
