@@ -24,7 +24,7 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.present.tables import Table, markdown
 from dumbbell.studies.reproduce.causes import BUFFER, CARRY, CUBIC, JITTER, SILENT
 from dumbbell.studies.reproduce.score import Row, surprise
-from dumbbell.studies.reproduce.simulated import LINUX, with_sockets
+from dumbbell.studies.reproduce.simulated import LINUX, as_on_linux
 from dumbbell.studies.reproduce.view import LOSS
 from scripts.blocks import replace_block
 
@@ -60,7 +60,7 @@ def slow(rate_mbps: float) -> dict[str, Any]:
 
 def limited(scheme: str, most_bytes: int | None = None) -> Scheme:
     """A scheme of the kernel's TCP, with Linux's socket buffers, or with a sending buffer of other size."""
-    found = with_sockets(catalog.schemes().find(scheme), LINUX)
+    found = as_on_linux(catalog.schemes().find(scheme), LINUX, has_fq=False)
     memory = {} if most_bytes is None else {"tcp_wmem": [4096, 16384, most_bytes]}
     return replace(found, transport=found.transport | memory)
 

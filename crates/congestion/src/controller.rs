@@ -85,6 +85,11 @@ pub trait Controller: Debug + Send {
     /// What is allowed now. Pure: calling it changes nothing.
     fn control(&self) -> Control;
 
+    /// The slow start threshold, payload bytes (`u64::MAX` before the first loss); `None` for controllers without one.
+    fn slow_start_threshold_bytes(&self) -> Option<u64> {
+        None
+    }
+
     /// Writes the internal state by name and unit, for time series and plots.
     fn fields(&self, sink: &mut dyn FieldSink);
 }

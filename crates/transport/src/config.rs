@@ -246,6 +246,10 @@ pub struct Config {
     /// For controllers without a pacing rate: pace at this multiple of window / srtt; 0 sends unpaced.
     #[schemars(range(min = 0, max = 100))]
     pub pacing_gain: f64,
+    /// Linux's queueing discipline `fq` at the sender, for controllers without a pacing rate: from the 11th packet on they are
+    /// paced at 2 windows per srtt while the window is below half of the slow start threshold, else at 1.2 windows (Linux
+    /// v5.15, `net/ipv4/tcp_input.c`, `tcp_update_pacing_rate`).
+    pub fq: bool,
     /// Segmentation offload: what leaves in this time at the pacing rate leaves at once; 0: packets leave one by one.
     #[schemars(range(min = 0, max = 1000))]
     pub burst_ms: f64,
@@ -341,6 +345,7 @@ impl Config {
             skb_truesize_bytes: 0,
             window_rounding: WindowRounding::Down,
             pacing_gain: 0.0,
+            fq: false,
             burst_ms: 0.0,
             burst_bytes: OFFLOAD_BYTES,
             quirk_pace_after_block: false,
@@ -557,6 +562,13 @@ impl Config {
         }
         self.validate_sysctls()?;
         check("pacing_gain", self.pacing_gain, 0.0, 100.0)?;
+        if self.fq && self.pacing_gain > 0.0 {
+            return Err(Refusal::of_value(
+                "transport.pacing_gain",
+                self.pacing_gain,
+                "must be 0 where fq is true",
+            ));
+        }
         if self.keepalive_ms != 0.0 && !(0.1..=60_000.0).contains(&self.keepalive_ms) {
             return Err(Refusal::of_value(
                 "transport.keepalive_ms",

@@ -4,6 +4,13 @@ use crate::config::Config;
 use congestion::Control;
 use units::{Rate, Span, Time};
 
+/// Windows per srtt at which Linux paces in slow start and after slow start (Linux v5.15, `net/ipv4/tcp_ipv4.c`:
+/// `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
+const SLOW_START_GAIN: f64 = 2.0;
+const AVOIDANCE_GAIN: f64 = 1.2;
+/// Packets of a connection that Linux does not pace (Linux v5.15, `net/ipv4/tcp_output.c`, `tcp_update_skb_after_send`).
+const UNPACED: u32 = 10;
+
 /// Spaces packets at a rate. A flow that was idle or blocked may catch up by one burst at most. What a late timer cost is
 /// made up for as well, up to the timer slack.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +20,10 @@ pub(crate) struct Pacer {
     slack: Span,
     /// For controllers without a pacing rate: the multiple of window / srtt; 0 sends unpaced.
     gain: f64,
+    /// Linux's `fq` paces those controllers: see [`Config::fq`].
+    fq: bool,
+    /// Packets that leave before `fq` begins.
+    unpaced: u32,
     /// Whether the next packet waits for `next` and for nothing else.
     waiting: bool,
     /// Quirk of genericCC: see [`Pacer::restart`].
@@ -31,6 +42,8 @@ impl Pacer {
             next: now,
             slack: Span::ZERO,
             gain: config.pacing_gain,
+            fq: config.fq,
+            unpaced: if config.fq { UNPACED } else { 0 },
             waiting: false,
             restarts_when_blocked: config.quirk_pace_after_block,
             adjusts: config.quirk_pace_by_latest,
@@ -53,16 +66,35 @@ impl Pacer {
         (self.next, self.last) = (now, None);
     }
 
-    /// The controller's pacing rate, or the transport's own for controllers without one.
+    /// The controller's pacing rate, or the transport's own for controllers without one. `threshold` returns the slow start
+    /// threshold, payload bytes.
     #[inline]
-    pub(crate) fn rate(&self, control: &Control, window_bytes: u64, srtt: Option<Span>) -> Option<Rate> {
+    pub(crate) fn rate(
+        &self,
+        control: &Control,
+        window_bytes: u64,
+        srtt: Option<Span>,
+        threshold: impl FnOnce() -> Option<u64>,
+    ) -> Option<Rate> {
         if self.ignores && control.window_bytes != u64::MAX {
             return None;
         }
-        if control.pacing.is_some() || self.gain == 0.0 || control.window_bytes == u64::MAX {
+        if control.pacing.is_some() || control.window_bytes == u64::MAX {
             return control.pacing;
         }
-        srtt.map(|srtt| Rate::from_bytes_per(window_bytes, srtt).mul_f64(self.gain))
+        let gain = match (self.fq, self.unpaced) {
+            (false, _) => self.gain,
+            (true, 0) if window_bytes < threshold().unwrap_or(u64::MAX) / 2 => SLOW_START_GAIN,
+            (true, 0) => AVOIDANCE_GAIN,
+            (true, _) => 0.0,
+        };
+        srtt.filter(|_| gain > 0.0).map(|srtt| Rate::from_bytes_per(window_bytes, srtt).mul_f64(gain))
+    }
+
+    /// A packet left, paced or not.
+    #[inline]
+    pub(crate) const fn count(&mut self) {
+        self.unpaced = self.unpaced.saturating_sub(1);
     }
 
     /// The driver's timer may be late by up to `slack`: that lateness does not lower the rate.
@@ -142,7 +174,7 @@ mod tests {
         let rate = |window_bytes: u64| {
             let pacer = Pacer::new(Time::ZERO, &Config { quirk_unpaced: true, ..Config::tcp() });
             let control = Control { pacing: Some(Rate::from_mbps(12.0)), ..Control::window(window_bytes) };
-            pacer.rate(&control, window_bytes, None)
+            pacer.rate(&control, window_bytes, None, || None)
         };
         assert_eq!(rate(30_000), None);
         // Without a window either nothing would hold the flow.
@@ -188,12 +220,30 @@ mod tests {
     fn a_window_without_a_rate_is_spread_over_the_round_trip() {
         let pacer = with_gain(1.25);
         let (window, srtt) = (Control::window(100_000), Some(Span::from_ms(100)));
-        assert_eq!(pacer.rate(&window, 100_000, srtt), Some(Rate::from_mbps(10.0)));
-        assert_eq!(pacer.rate(&window, 100_000, None), None, "before the first sample");
-        assert_eq!(pacer.rate(&Control::window(u64::MAX), u64::MAX, srtt), None, "without a window");
-        assert_eq!(with_gain(0.0).rate(&window, 100_000, srtt), None);
+        assert_eq!(pacer.rate(&window, 100_000, srtt, || None), Some(Rate::from_mbps(10.0)));
+        assert_eq!(pacer.rate(&window, 100_000, None, || None), None, "before the first sample");
+        assert_eq!(pacer.rate(&Control::window(u64::MAX), u64::MAX, srtt, || None), None, "without a window");
+        assert_eq!(with_gain(0.0).rate(&window, 100_000, srtt, || None), None);
         let paced = Control { pacing: Some(Rate::from_mbps(3.0)), ..window };
-        assert_eq!(pacer.rate(&paced, 100_000, srtt), paced.pacing);
+        assert_eq!(pacer.rate(&paced, 100_000, srtt, || None), paced.pacing);
+    }
+
+    #[test]
+    fn fq_paces_from_the_eleventh_packet_on_faster_in_slow_start() {
+        let mut pacer = Pacer::new(Time::ZERO, &Config { fq: true, ..Config::tcp() });
+        let (window, srtt) = (Control::window(100_000), Some(Span::from_ms(100)));
+        let rate =
+            |pacer: &Pacer, threshold| pacer.rate(&window, 100_000, srtt, || threshold).map(Rate::mbps);
+        for _ in 0..10 {
+            assert_eq!(rate(&pacer, None), None);
+            pacer.count();
+        }
+        assert_eq!(rate(&pacer, None), Some(16.0), "without a threshold");
+        assert_eq!(rate(&pacer, Some(u64::MAX)), Some(16.0), "before the first loss");
+        assert_eq!(rate(&pacer, Some(200_002)), Some(16.0), "below half of the threshold");
+        assert_eq!(rate(&pacer, Some(200_000)), Some(9.6), "from half of the threshold on");
+        let paced = Control { pacing: Some(Rate::from_mbps(3.0)), ..window };
+        assert_eq!(pacer.rate(&paced, 100_000, srtt, || None), paced.pacing);
     }
 
     #[test]

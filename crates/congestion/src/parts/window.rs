@@ -25,7 +25,12 @@ impl Window {
 
     /// Size in bytes, rounded down.
     pub(crate) fn bytes(self) -> u64 {
-        (self.packets * self.mss_bytes) as u64
+        self.in_bytes(self.packets)
+    }
+
+    /// `packets` of this window's size, bytes, rounded down; the largest number for infinitely many.
+    pub(crate) fn in_bytes(self, packets: f64) -> u64 {
+        (packets * self.mss_bytes) as u64
     }
 
     /// After a pause of `timeouts` retransmission timeouts halves the window for each, down to the initial one, and keeps

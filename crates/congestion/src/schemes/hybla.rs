@@ -214,6 +214,10 @@ impl Controller for Hybla {
         Control::window(self.window.bytes())
     }
 
+    fn slow_start_threshold_bytes(&self) -> Option<u64> {
+        Some(self.window.in_bytes(self.ssthresh))
+    }
+
     fn fields(&self, sink: &mut dyn FieldSink) {
         sink.put("cwnd", "packets", self.window.packets);
         sink.put("ssthresh", "packets", self.ssthresh);

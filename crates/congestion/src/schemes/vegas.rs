@@ -295,6 +295,10 @@ impl Controller for Vegas {
         Control::window(self.window.bytes())
     }
 
+    fn slow_start_threshold_bytes(&self) -> Option<u64> {
+        Some(self.window.in_bytes(self.ssthresh))
+    }
+
     fn fields(&self, sink: &mut dyn FieldSink) {
         let base_rtt_ms = if self.base_rtt == Span::MAX { f64::NAN } else { self.base_rtt.as_ms_f64() };
         sink.put("cwnd", "packets", self.window.packets);

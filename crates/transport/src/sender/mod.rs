@@ -259,7 +259,8 @@ impl Sender {
 
     /// The rate at which packets leave, if they do not leave as fast as the window opens.
     fn pacing_rate(&self) -> Option<Rate> {
-        self.pacer.rate(&self.control, self.window_bytes(), self.rtt.known())
+        let threshold = || self.controller.slow_start_threshold_bytes();
+        self.pacer.rate(&self.control, self.window_bytes(), self.rtt.known(), threshold)
     }
 
     /// Reads what the controller allows after an event.

@@ -219,6 +219,7 @@ impl Sender {
         if let Some(rate) = rate {
             self.pacer.sent(now, next.payload_bytes, rate, self.control.burst_bytes);
         }
+        self.pacer.count();
         if next.filler {
             self.filler_at = now;
         }

@@ -5,13 +5,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from statistics import median
 
+from dumbbell.catalog.families import family
 from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
+from dumbbell.studies.reproduce.measured import MeasuredRun
 from dumbbell.studies.reproduce.packets import Lateness
 
 TRUESIZE_BYTES = 2304
 """Memory of a packet of 1448 bytes in a socket of Linux (docs/guide.md, socket buffers)."""
+_PACED = 0.5
+"""Share of packets apart from ACKs above which a sender is paced: none of 66 public logs had 0.02 to 0.88."""
 _DIGITS = 2
 _WMEM_FIRST = (4096, 16384)
 
@@ -113,6 +117,20 @@ class HostProfile:
             for way, each in (("data", self.data), ("ack", self.ack))
         }
         return late | {"buffer_packets": self.buffer_packets}
+
+
+def has_fq(runs: Iterable[MeasuredRun]) -> bool:
+    """Return True if the kernel paces the TCP of these runs, as the queueing discipline `fq` makes Linux do.
+
+    Schemes whose controllers pace by themselves, such as BBR, do not tell.
+    """
+    shares = [
+        share
+        for run in runs
+        if run.has_packets and is_tcp(run.scheme) and family(run.scheme.name) in ("loss", "delay")
+        if (share := run.packets.apart_from_acks) is not None
+    ]
+    return bool(shares) and median(shares) > _PACED
 
 
 def is_tcp(scheme: Scheme) -> bool:

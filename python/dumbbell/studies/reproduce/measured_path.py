@@ -13,6 +13,7 @@ from dumbbell.base.names import fitted, unlike
 from dumbbell.catalog.open_tables import Element, Queue
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.trace_files import with_times
+from dumbbell.studies.reproduce.host import has_fq
 from dumbbell.studies.reproduce.link import period
 from dumbbell.studies.reproduce.mahimahi_command import MahimahiCommand
 from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet
@@ -30,8 +31,14 @@ _BELIEVED = 0.5
 """Part of the rate in the name of a trace that the fastest run has, at least, if the name is to be believed."""
 _CLOCK_MS = 1.5
 """What mm-delay, whose clock has whole milliseconds, may be short of its delay."""
+SOCKET_PACKETS = 93
+"""Packets that the UDP socket at the receiving end of Pantheon's tunnel holds: Linux's default of 212,992 bytes
+(`net.core.rmem_default`), of which a packet from a TUN device takes 2304."""
+_SOCKET_MBPS = 10_000.0
+"""Rate at which the tunnel reads its socket."""
 LOGGED, NAMED = "the link's log", "the name of the trace"
 """Sources of the opportunities of a link, for the column `known by`."""
+_FQ = "the sender's kernel paces TCP (`fq`)"
 _ADVICES = ("--path gives one", "--path gives a path, --traces DIR the files of traces")
 """Options that help where no path is known: for recordings, and for data of Pantheon."""
 
@@ -49,6 +56,8 @@ class MeasuredPath:
     """Whether the link's delivery opportunities are known."""
     schedule: Schedule | None = None
     """How long the runs took, and when their flows started; None: as the set says."""
+    has_fq: bool = False
+    """True if the sender's kernel paces TCP."""
 
 
 def measured_paths(measured: MeasuredSet, traces: TraceFiles) -> tuple[list[MeasuredPath], list[str]]:
@@ -65,6 +74,7 @@ def measured_paths(measured: MeasuredSet, traces: TraceFiles) -> tuple[list[Meas
             paths += told
             left += untold
     paths, above = _within_capacity(paths, measured)
+    paths = [replace(path, how=f"{path.how}; {_FQ}", has_fq=True) if has_fq(path.runs) else path for path in paths]
     return paths, [f"{each}: {_ADVICES[bool(measured.metadata)]}" for each in (*left, *above)]
 
 
@@ -218,12 +228,21 @@ def _mahimahi_path(measured: MeasuredSet, told: "_Told", name: str) -> MeasuredP
         title=measured.content.experiment.title,
         provenance=f"measured: mahimahi, opportunities from {how}",
         overhead_bytes=measured.overhead_bytes,
-        data=[told.data.element | {"name": "bottleneck"} | queues[0], *losses[0], *delay],
+        data=[told.data.element | {"name": "bottleneck"} | queues[0], *losses[0], *delay, *_socket(told.data.element)],
         ack=[*delay, *losses[1], told.ack.element | {"name": "return"} | queues[1]],
         file=str(measured.source),
     )
     how = "; ".join((how, *told.remarks))
     return MeasuredPath(model, tuple(told.runs), how, command.delay_ms, told.data.how == LOGGED)
+
+
+def _socket(trace: Element) -> list[Element]:
+    """Return the receiving socket of Pantheon's tunnel, where the link delivers more at one instant than that holds."""
+    times = np.asarray(with_times(trace).get("times_ms", ()))
+    if not len(times) or np.unique(np.floor(times), return_counts=True)[1].max() <= SOCKET_PACKETS:
+        return []
+    queue: Queue = {"kind": "droptail", "packets": SOCKET_PACKETS}
+    return [{"kind": "link", "name": "tunnel-socket", "rate_mbps": _SOCKET_MBPS, "queue": queue}]
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,10 @@ _SEND, _DELIVER, _OPPORTUNITY, _ACK_SEND, _ACK_DELIVER, _ACK_OPPORTUNITY = 0, 5,
 _GRID_MS = 20.0
 """Distance of the times at which the window is looked at."""
 _MOST_REPLAYED = 200_000
+_AT_ONCE_MS = 1.0
+"""Time after an ACK up to which a packet counts as released by that ACK."""
+_FIRST, _LOOKED_AT = 10, 400
+"""Packets of the initial window, and packets that are looked at: later ones leave with dense ACKs, paced or not."""
 _SAME_MS = 0.002
 """Times of sending that follow from a delay are rounded."""
 
@@ -107,6 +111,20 @@ class RunPackets:
         grown = np.flatnonzero((np.diff(np.maximum(before, 0), prepend=0) > 0) & (sent < until))
         found: Numbers = np.clip(known[grown] - 1, 0, len(way.sizes) - 1)
         return found
+
+    @cached_property
+    def apart_from_acks(self) -> float | None:
+        """Share of the first packets that left more than `_AT_ONCE_MS` after the latest ACK; None of too few packets.
+
+        A window sends when an ACK arrives. Pacing keeps packets back.
+        """
+        sent = np.sort(self._time[self._event == _SEND])[_FIRST:_LOOKED_AT]
+        acks = np.sort(self._time[self._event == _ACK_DELIVER])
+        latest = np.searchsorted(acks, sent + _SAME_MS, "right") - 1
+        sent, latest = sent[latest >= 0], latest[latest >= 0]
+        if len(sent) < _LOOKED_AT // 4:
+            return None
+        return float(np.mean(sent - acks[latest] > _AT_ONCE_MS))
 
     @cached_property
     def ack_gaps_ms(self) -> tuple[float, float] | None:

@@ -85,13 +85,15 @@ def plan(
         cubic = catalog.schemes().find(SUSPECT)
         suspected.append(cubic)
         plain[cubic.name] = cubic
-    schemes = {name: with_sockets(scheme, sockets) for name, scheme in plain.items()}
+    schemes = {name: as_on_linux(scheme, sockets, path.has_fq) for name, scheme in plain.items()}
     if host is not None:
         schemes = {name: host.scheme(scheme) for name, scheme in schemes.items()}
     (others,) = set(SOCKETS) - {sockets}
     for each in suspected:
         name = each.name + OTHER_SOCKETS
-        schemes[name] = replace(with_sockets(each, others), name=name, title=f"{each.title}, {others} sockets")
+        schemes[name] = replace(
+            as_on_linux(each, others, path.has_fq), name=name, title=f"{each.title}, {others} sockets"
+        )
     planned, schedule = measured.content.experiment, path.schedule
     experiment_file = ExperimentFile(
         name=model.name,
@@ -114,11 +116,17 @@ def plan(
     return Plan(path, pin(resolve(experiment_file)), wanted, host)
 
 
-def with_sockets(scheme: Scheme, sockets: str) -> Scheme:
-    """Return a scheme with these socket buffers if its transport is the kernel's TCP: they limit it on long paths."""
-    if sockets == UNLIMITED or not is_tcp(scheme) or scheme.transport.get("profile") not in ("tcp", "linux-like"):
+def as_on_linux(scheme: Scheme, sockets: str, has_fq: bool) -> Scheme:
+    """Return a scheme of the kernel's TCP with these socket buffers, which limit long paths, and with pacing by `fq`.
+
+    Other schemes stay as they are.
+    """
+    if not is_tcp(scheme):
         return scheme
-    return replace(scheme, transport=scheme.transport | {"profile": "linux"})
+    host: dict[str, object] = {"fq": True} if has_fq and not scheme.transport.get("pacing_gain") else {}
+    if sockets == LINUX and scheme.transport.get("profile") in ("tcp", "linux-like"):
+        host["profile"] = "linux"
+    return replace(scheme, transport=scheme.transport | host)
 
 
 @dataclass(frozen=True)

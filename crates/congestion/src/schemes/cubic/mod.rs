@@ -378,6 +378,10 @@ impl Controller for Cubic {
         Control::window(self.state.window.bytes())
     }
 
+    fn slow_start_threshold_bytes(&self) -> Option<u64> {
+        Some(self.state.window.in_bytes(self.state.ssthresh))
+    }
+
     fn fields(&self, sink: &mut dyn FieldSink) {
         let (k, w_est) = self.state.epoch.map_or((f64::NAN, f64::NAN), |epoch| (epoch.k, epoch.w_est));
         sink.put("cwnd", "packets", self.state.window.packets);
