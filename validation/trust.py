@@ -17,6 +17,7 @@ from pathlib import Path
 import dumbbell
 from dumbbell.present.tables import Table, markdown
 from validation.fidelity.judging import SCORECARD, judged
+from validation.fidelity.page import anchor
 from validation.fidelity.published_check import load
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -108,11 +109,12 @@ def published(evidence: dict[str, Evidence]) -> None:
             verdicts = [row.passed for row in rows if row.passed is not None]
             if not rows:
                 continue
-            text = f"{sum(verdicts)} of {len(verdicts)} within tolerance" if verdicts else "shown, not judged"
+            text = f"{sum(verdicts)} of {len(verdicts)} judged rows pass" if verdicts else "not judged"
+            wide = sum(row.uninformative for row in rows)
+            text += f", {wide} uninformative" if wide else ""
             far = sum(bool(row.contradictions()) for row in rows)
             text += f", {far} with a contradiction" if far else ""
-            anchor = re.sub(r"[^\w -]", "", f"{claim.id} {claim.title}".lower()).replace(" ", "-")
-            found.results.append(f"[{claim.id}](../fidelity.md#{anchor}) {claim.title}: {text}")
+            found.results.append(f"[{claim.id}](../fidelity.md#{anchor(claim)}) {claim.title}: {text}")
 
 
 def reports(evidence: dict[str, Evidence]) -> None:

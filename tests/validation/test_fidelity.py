@@ -11,18 +11,20 @@ from pathlib import Path
 
 import pytest
 
+import dumbbell
 from dumbbell.base.errors import UserError
 from validation import trust
 from validation.fidelity import __main__ as command, checks, judging, page
 from validation.fidelity.checks import r11_linux_grid, r15_mathis
-from validation.fidelity.claims import FOLDER, load as load_claim, parse
+from validation.fidelity.claims import FOLDER, MATTERING, check_mattering, load as load_claim, parse
 from validation.fidelity.drawn_seeds import seed
 from validation.fidelity.measured import Runs
 from validation.fidelity.published_check import Check, Failed, Measured, Real, Results, Work, load, order, save
 from validation.fidelity.quotes import quoted, quoting_pages
 from validation.fidelity.registration import Unregistered, committed_blob, history, verified
 from validation.fidelity.repetition import compare
-from validation.fidelity.verdict import NEWER, UNCOMMITTED, Count, JudgedResult, distance, judge
+from validation.fidelity.rule import RULE, Ruling, is_wide, simulated_range
+from validation.fidelity.verdict import NEWER, NEWER_ROW, NEWER_RULE, UNCOMMITTED, Count, JudgedResult, distance, judge
 
 ROOT = Path(__file__).parents[2]
 CLAIM = """
@@ -95,8 +97,9 @@ def measured(share: float, other: float = 1.0, queue_ms: float = 15.0) -> Measur
     return {"share": {"share": share, "queue_ms": queue_ms}, "shown": {"share": other}}
 
 
-def results(blob: str, *repetitions: Measured, real: Real | None = None) -> Results:
-    return Results("R1", "0.1.0 (abc)", "dumbbell 0.1.0 (abc)", blob, ("dumbbell run x",), 2.0, repetitions, real)
+def results(blob: str, *repetitions: Measured, real: Real | None = None, rule: int = RULE) -> Results:
+    name = "0.1.0 (abc)"
+    return Results("R1", name, f"dumbbell {name}", blob, ("dumbbell run x",), 2.0, repetitions, real, "", rule)
 
 
 def test_every_check_has_a_claim_and_every_claim_a_check() -> None:
@@ -147,6 +150,40 @@ def test_every_check_has_a_claim_and_every_claim_a_check() -> None:
             r"unknown key `row\[shown\].where`.*: allowed are .*illustration",
         ),
         ('metric.share = { show = "{:.2f}", published = 1.0 }', "", r"`row\[shown\].metric` = {}: allowed is a table"),
+        (
+            'why = "because"',
+            "published_runs = 0",
+            r"`row\[share\].published_runs` = 0: allowed is a whole number, at least 1",
+        ),
+        (
+            'why = "because"',
+            'published_runs = "one"',
+            r"`row\[share\].published_runs` = \"one\": allowed is a whole number",
+        ),
+        (
+            'metric.share = { show = "{:.2f}", published = 0.5 }',
+            'published_runs = 1\nmetric.share = { show = "{:.2f}" }',
+            r"published_runs` = 1: allowed is 1 with a published number in each judged metric, `share` too",
+        ),
+        (
+            'why = "because"',
+            'corrected = ["unpaced"]\nbefore = "1"',
+            r"`row\[share\].corrected` = \['unpaced'\]: allowed is 2 different causes or more, beside `before`",
+        ),
+        ('why = "because"', 'corrected = ["a", " a"]\nbefore = "1"', "corrected` = .*: allowed is 2 different causes"),
+        (
+            'why = "because"',
+            'before = "96.01"',
+            r"`row\[share\].corrected` = \[\]: allowed is 2 different causes or more",
+        ),
+        ('why = "because"', 'corrected = ["a", "b"]', r"before` = \"\": allowed is the figure before the set-up was"),
+        ('why = "because"', "matters = true", r"`row\[share\].matters` = True: allowed is true beside `scheme`"),
+        ('why = "because"', 'matters = "yes"', r"`row\[share\].matters` = \"yes\": allowed is true or false"),
+        (
+            'metric.share = { show = "{:.2f}", published = 1.0 }',
+            'metric.share = { show = "{:.2f}", change = 1 }',
+            r"`row\[shown\].metric.share.change` = 1: allowed is true or false",
+        ),
     ],
 )
 def test_a_wrong_claim_is_refused_in_one_line(before: str, after: str, message: str) -> None:
@@ -193,18 +230,22 @@ def test_a_changed_tolerance_leaves_both_verdicts(repository: Repository) -> Non
     found = repository.judged(results(committed_blob(repository.file), *[measured(0.5)] * 18, *[measured(0.55)] * 2))
     wide, narrow = found.rows[0].judgements
     assert (wide.simulated, wide.passed) == (Count(20, 20), True)
-    assert (narrow.simulated, narrow.passed) == (Count(18, 20), False)
-    assert found.passed is False
+    assert (narrow.simulated, narrow.passed, narrow.earlier) == (Count(18, 20), True, False)
+    assert found.passed is True
     rows = [line for line in page.markdown([found]).splitlines() if "20 of 20" in line or "18 of 20" in line]
-    assert any(f"0.49 to 0.51 [2026-02-02, {second}] | 18 of 20 [68%, 99%] | miss" in row for row in rows)
-    assert any(f"0.40 to 0.60 [2026-01-01, {first}] | 20 of 20 [83%, 100%] | pass" in row for row in rows)
+    assert any(
+        f"0.49 to 0.51 [2026-02-02, {second}] | 18 of 20 [68%, 99%] | pass: median | miss" in row for row in rows
+    )
+    assert any(
+        f"0.40 to 0.60 [2026-01-01, {first}] | 20 of 20 [83%, 100%] | pass: median | pass" in row for row in rows
+    )
 
 
 def test_repetitions_that_are_all_equal_say_so(repository: Repository) -> None:
     repository.commit(WIDE)
     found = repository.judged(results(committed_blob(repository.file), *[measured(0.5)] * 20))
     assert found.rows[0].judgements[0].simulated == Count(20, 20, equal=True)
-    assert "| 20 of 20, all equal | pass |" in page.markdown([found])
+    assert "| 20 of 20, all equal | pass: median | pass |" in page.markdown([found])
 
 
 def test_a_tolerance_cannot_be_taken_back(repository: Repository) -> None:
@@ -277,8 +318,9 @@ def test_the_page_has_misses_and_contradictions_first_with_what_is_known(reposit
     repository.commit(WIDE)
     found = repository.judged(results(committed_blob(repository.file), measured(0.9, 2.0), measured(0.8, 2.0)))
     first, _, rest = page.markdown([found]).partition("## How results are judged")
-    assert "0 of 1 published results that are judged" in first
-    assert "Of 1 rows that are shown and not judged 1 contradict" in " ".join(first.split())
+    assert "0 of 1 judged results pass, of 1 results in all. 0 of 1 judged rows pass." in first
+    assert "0 rows are uninformative, and count for nothing. 1 of 1 rows without a tolerance contradict" in first
+    assert "On 2026-11-30 the rule changed: " in first
     assert "| R1 | <script>: share | 0.5 | 0.85 (0.80 to 0.90), 15 ms | - |" in first
     assert re.search(r"\| 0 of 2 \[0%, 84%\] \| miss \| because \|", first)
     assert "| R1 | another share | 1.0 | 2.00 | - | - | - | contradicts: share | unknown |" in first
@@ -503,12 +545,213 @@ def test_a_repetition_with_other_seeds_says_whose_verdict_changes(repository: Re
     found = compare([first], [same])
     assert found is not None
     assert (found.rows, found.changed, found.lacking) == (1, (), ())
-    other = compare([first], [made(*[True] * 17, *[False] * 3)])
+    other = compare([first], [made(*[True] * 9, *[False] * 11)])
     assert other is not None
     ((result, what, before, after),) = other.changed
-    assert (result, what, before[:8], after[:8]) == ("R1", "<script>: share", "19 of 20", "17 of 20")
+    assert (result, what, before[:12], after[:13]) == ("R1", "<script>: share", "pass: median", "miss; 9 of 20")
     text = page.markdown([first], other)
     assert "0 of 1 judged rows have the same verdict (0 %)" in text
     assert "## Repeated with other seeds" in text
     assert "&lt;script&gt;" in page.html([first], other)
+    wide = repository.judged(results(blob, *(measured(0.1 if each % 2 else 0.5) for each in range(20))))
+    for one, again in ((first, wide), (wide, first)):
+        uncounted = compare([one], [again])
+        assert uncounted is not None
+        assert (uncounted.rows, uncounted.uninformative) == (0, 1)
+        assert "0 of 0 judged rows have the same verdict. 1 rows are uninformative" in page.markdown([one], uncounted)
+    old = repository.judged(results(blob, measured(0.5), measured(0.9), rule=1))
+    unjudged = compare([first], [old])
+    assert unjudged is not None
+    assert unjudged.rows == 0
+    assert "No row is compared: none was judged both times." in page.markdown([first], unjudged)
     assert compare([first], [repository.judged(None)]) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high"),
+    [
+        ([float(each) for each in range(41)], 1.0, 39.0),
+        ([float(each) for each in reversed(range(20))], 0.475, 18.525),
+        ([3.0], 3.0, 3.0),
+        ([0.1, 0.1, 0.1], 0.1, 0.1),
+    ],
+)
+def test_the_simulated_range_is_that_of_interpolated_percentiles(values: list[float], low: float, high: float) -> None:
+    assert simulated_range(values) == pytest.approx((low, high))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "change", "wide"),
+    [
+        (1.0, 2.0, False, False),
+        (1.0, 2.01, False, True),
+        (0.0, 0.01, False, True),
+        (-0.1, 0.1, False, True),
+        (-2.0, -1.0, False, False),
+        (-2.1, -1.0, False, True),
+        (-1.0, 0.0, False, True),
+        (0.0, 0.0, False, False),
+        (-0.1, 0.1, True, False),
+        (-0.5, 0.1, True, True),
+        (-1.0, 0.0, True, True),
+        (1.0, float("inf"), False, True),
+        (1.0, float("nan"), False, True),
+    ],
+)
+def test_a_range_wider_than_a_factor_of_two_is_uninformative(low: float, high: float, change: bool, wide: bool) -> None:
+    assert is_wide((low, high), change=change) is wide
+
+
+def ruled(repository: Repository, claim: str, *shares: float, queue_ms: float = 15.0) -> JudgedResult:
+    """Commit a claim's file, and judge repetitions with these shares."""
+    repository.file.write_text(claim)
+    repository.git("add", ".")
+    repository.git("commit", "--quiet", "--allow-empty", "--message", "a claim")
+    made = (measured(share, queue_ms=queue_ms) for share in shares)
+    return repository.judged(results(committed_blob(repository.file), *made))
+
+
+def test_a_row_whose_median_is_within_passed_by_no_other_rule_before(repository: Repository) -> None:
+    found = ruled(repository, text(WIDE), *[0.5] * 11, *[0.7] * 9)
+    (judgement,) = found.rows[0].judgements
+    assert judgement.ruling == Ruling((), median=True)
+    assert (judgement.passed, judgement.earlier, found.passed) == (True, False, True)
+    assert "| 0.50 (0.50 to 0.70), 15 ms | - |" in page.markdown([found])
+    assert "| 11 of 20 [32%, 77%] | pass: median | miss | because |" in page.markdown([found])
+    assert ruled(repository, text(WIDE), *[0.5] * 9, *[0.7] * 11).passed is False
+
+
+def test_one_published_run_passes_from_within_the_simulated_range_and_no_other_row_does(repository: Repository) -> None:
+    shares = [0.45] * 5 + [0.65] * 15  # the median is outside of 0.4 to 0.6
+    one = text(WIDE).replace('why = "because"', "published_runs = 1")
+    assert ruled(repository, text(WIDE), *shares).passed is False
+    assert ruled(repository, one.replace("published_runs = 1", "published_runs = 3"), *shares).passed is False
+    found = ruled(repository, one, *shares)
+    assert found.rows[0].judgements[0].ruling == Ruling((), median=False, published=True)
+    assert (found.passed, found.rows[0].judgements[0].earlier) == (True, False)
+    assert "| pass: published run in the range | miss |" in page.markdown([found])
+    # one end of a published range is enough; a range beside the simulated one is not
+    assert ruled(repository, one.replace("published = 0.5 }", "published = [0.3, 0.46] }"), *shares).passed is True
+    assert ruled(repository, one.replace("published = 0.5 }", "published = [0.3, 0.44] }"), *shares).passed is False
+    # all equal: the range is a point, and the median decides alone
+    equal = ruled(repository, one.replace("published = 0.5 }", "published = 0.65 }"), *[0.65] * 20)
+    assert equal.rows[0].judgements[0].ruling == Ruling((), median=False)
+
+
+def test_each_judged_metric_has_to_hold_the_published_run(repository: Repository) -> None:
+    both = WIDE.replace("share = [0.4, 0.6]", "share = [0.4, 0.6], queue_ms = [-inf, 12]")
+    one = text(both).replace('why = "because"', "published_runs = 1").replace("[10, 20]", "12")
+    shares = [0.45] * 5 + [0.65] * 15
+    assert ruled(repository, one, *shares, queue_ms=15.0).passed is False
+    assert ruled(repository, one, *shares, queue_ms=12.0).passed is True
+
+
+def test_limits_with_one_end_are_judged_by_the_median(repository: Repository) -> None:
+    below = WIDE.replace("[0.4, 0.6]", "[-inf, 0.6]")
+    above = NARROW.replace("[0.49, 0.51]", "[0.6, inf]")
+    shares = [0.5] * 15 + [0.7] * 5
+    found = ruled(repository, text(below, above), *shares)
+    assert [each.passed for each in found.rows[0].judgements] == [True, False]
+
+
+def test_an_uninformative_row_counts_for_nothing(repository: Repository) -> None:
+    found = ruled(repository, text(WIDE), *[0.3] * 10, *[0.7] * 10)
+    row = found.rows[0]
+    assert row.judgements[0].ruling == Ruling(("share",), median=True)
+    assert (row.passed, row.missed, row.uninformative, found.passed) == (None, False, True, None)
+    text_of_page = page.markdown([found])
+    assert "0 of 0 judged rows pass. 1 rows are uninformative" in text_of_page
+    assert "| uninformative: share | miss |" in text_of_page
+    assert "| R1 | A\\|title | not judged | - | 1 | 20 | 2 |" in text_of_page
+    # the same numbers as relative changes are factors of 1.3 to 1.7
+    change = text(WIDE).replace("published = 0.5 }", "published = 0.5, change = true }")
+    assert ruled(repository, change, *[0.3] * 10, *[0.7] * 10).passed is True
+
+
+def test_results_that_are_older_than_the_rule_keep_the_earlier_verdict_alone(repository: Repository) -> None:
+    repository.commit(WIDE)
+    blob = committed_blob(repository.file)
+    old = repository.judged(results(blob, *[measured(0.5)] * 19, measured(0.9), rule=1))
+    (judgement,) = old.rows[0].judgements
+    assert (judgement.refused, judgement.ruling, judgement.passed, judgement.earlier) == (NEWER_RULE, None, None, True)
+    assert old.passed is None
+    made = page.markdown([old])
+    assert f"| 19 of 20 [75%, 100%] | {NEWER_RULE} | pass | because |" in made
+    assert "1 rows are not judged: the rule is newer than their results. By the earlier rule 1 of these passed." in made
+
+
+def test_the_number_of_published_runs_judges_no_results_that_are_older(repository: Repository) -> None:
+    repository.commit(WIDE)
+    before = committed_blob(repository.file)
+    shares = [measured(0.45)] * 5 + [measured(0.65, 2.0)] * 15
+    later = text(WIDE).replace('why = "because"', "published_runs = 1")
+    assert ruled(repository, later, 0.5).passed is True
+    (judgement,) = repository.judged(results(before, *shares)).rows[0].judgements
+    assert (judgement.refused, judgement.passed) == (NEWER_ROW, None)
+    assert repository.judged(results(committed_blob(repository.file), *shares)).passed is True
+
+
+def test_one_published_run_contradicts_nothing_from_within_the_simulated_range(repository: Repository) -> None:
+    shown = text(WIDE).replace('what = "another share"', 'what = "another share"\npublished_runs = 1')
+    repository.file.write_text(shown)
+    repository.git("add", ".")
+    repository.git("commit", "--quiet", "--message", "a claim")
+    made = [measured(0.5, other) for other in [0.9] * 5 + [1.5] * 15]
+    blob = committed_blob(repository.file)
+    assert repository.judged(results(blob, *made)).rows[1].contradictions() == []
+    assert repository.judged(results(blob, *made, rule=1)).rows[1].contradictions() == ["share"]
+    assert repository.judged(results(blob, *made[5:])).rows[1].contradictions() == ["share"]
+
+
+def test_a_corrected_set_up_has_both_figures_and_its_causes(repository: Repository) -> None:
+    corrected = text(WIDE).replace('why = "because"', 'corrected = ["unpaced", "a window of 6.55 MB"]\nbefore = "0.96"')
+    found = ruled(repository, corrected, 0.5, 0.55)
+    assert "| <script>: share (set-up corrected) | 0.5 | 0.53 (0.50 to 0.55), 15 ms; before: 0.96 |" in page.markdown(
+        [found]
+    )
+    assert "- `share`: unpaced; a window of 6.55 MB" in page.markdown([found])
+    assert "share: unpaced; a window of 6.55 MB" in page.html([found])
+
+
+def test_rows_that_matter_stand_on_top_by_scheme(repository: Repository) -> None:
+    matters = text(WIDE).replace('what = "another share"', 'what = "another share"\nscheme = "bbr"\nmatters = true')
+    matters = matters.replace('why = "because"', 'scheme = "cubic"\nmatters = true')
+    found = ruled(repository, matters, 0.5)
+    top = page.markdown([found]).partition("## Misses and contradictions")[0]
+    link = "[R1](#r1-atitle)"
+    assert f"| bbr | another share | 1.0 | 1.00 | shown | {link} |\n| cubic | <script>: share | 0.5 |" in top
+    assert f"| 0.50, 15 ms | pass: median | {link} |" in top
+    blob = committed_blob(repository.file)
+    old = page.markdown([repository.judged(results(blob, measured(0.5), rule=1))])
+    assert f"| 0.50, 15 ms | {NEWER_RULE}; earlier rule: pass | {link} |" in old
+
+
+def test_no_more_rows_matter_than_people_read(tmp_path: Path) -> None:
+    row = '[[row]]\nkey = "{}"\nwhat = "w"\npublished = "1"\nmetric.x = {{ show = "{{}}" }}\n'
+    row += 'scheme = "bbr"\nmatters = true\n'
+    head = text().partition("[[row]]")[0]
+    claim = parse(head + "".join(row.format(each) for each in range(MATTERING)), tmp_path / "r01.toml")
+    check_mattering([claim])
+    more = parse(head + row.format("last"), tmp_path / "r02.toml")
+    with pytest.raises(UserError, match=r"r02.toml: row `last`: `matters` = true in 41 rows: allowed are 40"):
+        check_mattering([claim, more])
+
+
+def test_rows_name_schemes_of_the_catalog() -> None:
+    known = {scheme.name for scheme in dumbbell.schemes()}
+    for check in checks.every():
+        claim = load_claim(check.file)
+        assert {row.scheme for row in claim.rows} - {""} <= known, check.file.name
+
+
+def test_a_rule_that_is_not_committed_judges_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "RULE_FILE", tmp_path / "rule.py")
+    given = argparse.Namespace(again=False, draw=None, only="R4", no_run=False, real=False)
+    with pytest.raises(Unregistered, match=r"rule.py: not committed: commit it before results are judged by it"):
+        command.run(given)
+
+
+def test_the_page_has_no_long_sentences(repository: Repository) -> None:
+    plain = " ".join([page.CHANGED, page.METHOD, page.RELIANCE])
+    long = [each for each in re.split(r"(?<=[.:;])\s+", plain) if len(each.split()) > 25]
+    assert long == []

@@ -3,12 +3,12 @@
 Usage: python -m validation.fidelity [--only R11,R16] [--real] [--jobs N] [--budget MINUTES] [--keep DIR]
 [--draw NAME [--again]] [--repetitions N] [--no-run] [--write docs/fidelity.md] [--html PATH].
 
-Tolerances are in `validation/fidelity/claims`, and judge only if they are committed before the results. Seeds are drawn
-from the name of what is judged, `dumbbell VERSION (COMMIT)`, unless --draw names another; --again keeps what these give
-beside the scorecard, and says whose verdict changes. Checks go on side by side,
-the short ones first. All that was ever measured is in `validation/data/scorecard.json`: --write brings it up to date,
-and the pages are made of it. Results with real packets stay there until --real, which simulates
-nothing, measures them again.
+Tolerances are in `validation/fidelity/claims`, the rule is in `rule.py`. Both judge only if they are committed before
+the results. Seeds are drawn from the name of the judged release, `dumbbell VERSION (COMMIT)`, unless --draw names
+another. --again keeps the results of these seeds beside the scorecard, and says whose verdict changes. Checks go on
+side by side, the short ones first. All results are in `validation/data/scorecard.json`: --write brings the file up to
+date, and the pages are made of it. Results with real packets stay there until --real, which simulates nothing, measures
+them again.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from validation.fidelity.published_check import Check, Failed, Measured, Real, R
 from validation.fidelity.quotes import write_quotes
 from validation.fidelity.registration import Unregistered, committed_blob
 from validation.fidelity.repetition import REPETITION, Repetition, compare
+from validation.fidelity.rule import FILE as RULE_FILE, RULE
 
 
 def options() -> argparse.Namespace:
@@ -100,6 +101,7 @@ def simulate(check: Check, given: argparse.Namespace, work: Work, version: str, 
         tuple(map(rounded, values)),
         before.real if before else None,
         failed,
+        RULE,
     )
 
 
@@ -156,6 +158,8 @@ def run(given: argparse.Namespace) -> bool:
     judged(before)  # refuses now what it would refuse afterwards
     for check in selection:
         committed_blob(check.file)
+    if selection:
+        committed_blob(RULE_FILE)
     if given.real:
         require_emulation()
     for check in selection:

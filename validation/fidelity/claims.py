@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +12,9 @@ from dumbbell.catalog.toml_tables import TomlTable, parse_toml, read_toml
 
 FOLDER = Path(__file__).with_name("claims")
 REPETITIONS = 20
+MATTERING = 40
+"""Largest number of rows in the first table of the page."""
+_CAUSES = 2  # of a corrected set-up
 Interval = tuple[float, float]
 Limits = Mapping[str, Interval]
 """Smallest and largest value allowed, by metric."""
@@ -24,10 +27,12 @@ class Metric:
     Attributes:
         show: Format of the value.
         published: The published number, or the range that the published words mean; None if there is none.
+        change: True for a relative change or a difference: its range is judged as one of factors, 1 + value.
     """
 
     show: str
     published: Interval | None = None
+    change: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,11 @@ class ClaimRow:
         why: What is known of a difference.
         illustration: Why the row cannot contradict its publication; such a row has no tolerance.
         tolerances: Oldest first: the last one decides.
+        published_runs: Number of runs that the published figure is of; 0 if unknown.
+        corrected: Causes that were changed in the set-up (kernel, sockets, pacing, qdisc, offloads, host).
+        before: The simulated figure before the set-up was corrected.
+        scheme: The scheme whose reliance the row tells; empty if there is none.
+        matters: True if the row is in the first table of the page.
     """
 
     key: str
@@ -72,6 +82,11 @@ class ClaimRow:
     tolerances: tuple[Tolerance, ...] = ()
     why: str = ""
     illustration: str = ""
+    published_runs: int = 0
+    corrected: tuple[str, ...] = ()
+    before: str = ""
+    scheme: str = ""
+    matters: bool = False
 
 
 @dataclass(frozen=True)
@@ -152,15 +167,53 @@ def _row(table: TomlTable) -> ClaimRow:
         tolerances=tuple(_tolerance(each, metrics) for each in table.tables("tolerance")),
         why=table.text("why", ""),
         illustration=table.text("illustration", ""),
+        published_runs=table.integer("published_runs", least=1) if table.has("published_runs") else 0,
+        corrected=tuple(table.texts("corrected", [])),
+        before=table.text("before", ""),
+        scheme=table.text("scheme", ""),
+        matters=table.flag("matters", False),
     )
     table.finish()
     if row.illustration and row.tolerances:
         raise table.fail("illustration", row.illustration, "none in a row with a tolerance")
+    _check_published_run(table, row)
+    _check_correction(table, row)
+    if row.matters and not row.scheme:
+        raise table.fail("matters", row.matters, "true beside `scheme`")
     return row
 
 
+def _check_published_run(table: TomlTable, row: ClaimRow) -> None:
+    judged = row.tolerances[-1].limits if row.tolerances else ()
+    missing = next((metric for metric in judged if row.metrics[metric].published is None), None)
+    if row.published_runs == 1 and missing:
+        raise table.fail("published_runs", 1, f"1 with a published number in each judged metric, `{missing}` too")
+
+
+def _check_correction(table: TomlTable, row: ClaimRow) -> None:
+    causes = {cause.strip() for cause in row.corrected} - {""}
+    if (row.corrected or row.before) and len(causes) < max(_CAUSES, len(row.corrected)):
+        raise table.fail("corrected", list(row.corrected), f"{_CAUSES} different causes or more, beside `before`")
+    if row.corrected and not row.before.strip():
+        raise table.fail("before", row.before, "the figure before the set-up was `corrected`")
+
+
+def check_mattering(claims: Iterable[Claim]) -> None:
+    """Check how many rows are in the first table of the page.
+
+    Raises:
+        UserError: More rows than `MATTERING`.
+    """
+    found = [(claim, row) for claim in claims for row in claim.rows if row.matters]
+    if len(found) > MATTERING:
+        claim, row = found[MATTERING]
+        raise UserError(
+            f"{claim.file.name}: row `{row.key}`: `matters` = true in {len(found)} rows: allowed are {MATTERING}"
+        )
+
+
 def _metric(table: TomlTable) -> Metric:
-    metric = Metric(table.text("show"), _published(table))
+    metric = Metric(table.text("show"), _published(table), table.flag("change", False))
     table.finish()
     return metric
 

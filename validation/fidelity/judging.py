@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from validation.fidelity import checks
+from validation.fidelity.claims import check_mattering
 from validation.fidelity.published_check import Results
 from validation.fidelity.registration import verified
 from validation.fidelity.verdict import JudgedResult, judge
@@ -15,11 +16,12 @@ def judged(results: Mapping[str, Results]) -> list[JudgedResult]:
     """All results with their verdicts.
 
     Raises:
-        UserError: A claim's file is wrong.
+        UserError: A claim's file is wrong, or too many rows matter.
         Unregistered: A claim lacks a tolerance that was committed once.
     """
     found = []
     for check in checks.every():
         claim, past = verified(check.file)
         found.append(judge(claim, results.get(check.id), past))
+    check_mattering(one.claim for one in found)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
@@ -9,42 +10,79 @@ from pathlib import Path
 
 from dumbbell.present.tables import Table
 from dumbbell.present.tables.markdown import render
-from validation.fidelity.claims import Limits, Metric
+from validation.fidelity.claims import MATTERING, Claim, Limits, Metric
 from validation.fidelity.published_check import Measured, order
 from validation.fidelity.repetition import HEAD as REPEATED, Repetition, section as repeated_section
-from validation.fidelity.verdict import FAR, PASSING, JudgedResult, JudgedRow, Judgement
+from validation.fidelity.rule import simulated_range
+from validation.fidelity.verdict import FAR, NEWER_RULE, PASSING, JudgedResult, JudgedRow, Judgement
 
 Measuring = Callable[[], list[Measured]]
 WORDS: dict[bool | None, str] = {True: "pass", False: "miss", None: "shown"}
 HEAD = (
-    "what",
+    "quantity",
     "published",
-    "simulated: median (least to most)",
+    "simulated: median (95 % range)",
     "real packets",
     "tolerance",
-    "within",
+    "single runs within",
     "verdict",
+    "earlier rule",
     "remark",
 )
-FIRST = ("result", "what", "published", "simulated", "real packets", "tolerance", "within", "what it is", "why")
+FIRST = (
+    "result",
+    "quantity",
+    "published",
+    "simulated: median (95 % range)",
+    "real packets",
+    "tolerance",
+    "single runs within",
+    "verdict",
+    "reason",
+)
+MATTERS = ("scheme", "quantity to rely on", "published", "simulated: median (95 % range)", "verdict", "result")
+RESULTS = ("result", "title", "verdict", "rows that pass", "uninformative rows", "repetitions", "seconds")
 UNKNOWN = "unknown"
 STYLE = Path(__file__).with_name("page.css")
 
 
 def sentence(results: list[JudgedResult]) -> str:
-    """How many results came out how."""
+    """Return how many results and rows came out how."""
     numbered = [one for one in results if one.claim.id.startswith("R")]
     judged = [one for one in numbered if one.passed is not None]
-    passed = sum(one.passed is True for one in judged)
-    rows = [row for one in results for row in one.rows if row.passed is not None]
-    good = sum(row.passed is True for row in rows)
-    shown = [row for one in results for row in one.rows if not row.judgements and row.values]
+    rows = [row for one in results for row in one.rows]
+    verdicts = [row.passed for row in rows if row.passed is not None]
+    shown = [row for row in rows if not row.judgements and row.values]
     far = sum(bool(row.contradictions()) for row in shown)
-    return (
-        f"{passed} of {len(judged)} published results that are judged are repeated within their tolerances (of"
-        f" {len(numbered)} in all); of all {len(rows)} rows that are judged {good} are. Of {len(shown)} rows that are"
-        f" shown and not judged {far} contradict their publication."
+    return " ".join(
+        [
+            f"{sum(one.passed is True for one in judged)} of {len(judged)} judged results pass,",
+            f"of {len(numbered)} results in all.",
+            f"{sum(verdicts)} of {len(verdicts)} judged rows pass.",
+            f"{sum(row.uninformative for row in rows)} rows are uninformative, and count for nothing.",
+            f"{far} of {len(shown)} rows without a tolerance contradict their publication.",
+            *_unjudged(rows),
+        ]
     )
+
+
+def _unjudged(rows: list[JudgedRow]) -> list[str]:
+    """Return the sentences on rows whose results are older than the rule."""
+    latest = [row.judgements[-1] for row in rows if row.judgements]
+    earlier = [each.earlier for each in latest if each.refused == NEWER_RULE]
+    if not earlier:
+        return []
+    return [
+        f"{len(earlier)} rows are not judged: the rule is newer than their results.",
+        f"By the earlier rule {sum(each is True for each in earlier)} of these passed.",
+    ]
+
+
+CHANGED = """
+On 2026-11-30 the rule changed: a row passes by the median of its repetitions, no longer by 95 % of its single
+runs. Single runs of many schemes differ so much that a correct simulation of one published run could not pass
+the earlier rule.
+""".strip()
 
 
 def took(results: list[JudgedResult]) -> str:
@@ -53,18 +91,23 @@ def took(results: list[JudgedResult]) -> str:
     return f"The simulated repetitions took {seconds / 60:.0f} minutes, added up over the checks."
 
 
+def quantity(row: JudgedRow) -> str:
+    """Return the name of the row, with the mark of a corrected set-up."""
+    return f"{row.row.what} (set-up corrected)" if row.row.corrected else row.row.what
+
+
 def simulated(row: JudgedRow) -> str:
-    """The median of each metric over the repetitions, with the least and the most where they differ."""
+    """Return the median of each metric with the 95 % range, and the figure before a correction of the set-up."""
     texts = []
     for name, metric in row.row.metrics.items():
         values = [each[name] for each in row.values if name in each]
         if not values:
             continue
-        middle, least, most = (
-            metric.show.format(each) for each in (statistics.median(values), min(values), max(values))
-        )
-        texts.append(middle if least == most else f"{middle} ({least} to {most})")
-    return ", ".join(texts)
+        numbers = (statistics.median(values), *simulated_range(values))
+        middle, low, high = (metric.show.format(each) for each in numbers)
+        texts.append(middle if low == high else f"{middle} ({low} to {high})")
+    text = ", ".join(texts) or "-"
+    return f"{text}; before: {row.row.before}" if row.row.before else text
 
 
 def real(row: JudgedRow) -> str:
@@ -101,10 +144,16 @@ def _limits(given: Limits, metrics: Mapping[str, Metric]) -> str:
 
 
 def verdict(judgement: Judgement) -> str:
-    """What one tolerance says, of simulated and real packets together."""
+    """Return the verdict of one tolerance on simulated and real packets together."""
     if judgement.refused:
         return judgement.refused
-    return WORDS[judgement.passed] if judgement.passed is not None else "not measured"
+    if judgement.uninformative:
+        return str(judgement.ruling)
+    if judgement.passed is None:
+        return "not measured"
+    if judgement.ruling is None or (judgement.ruling.passed and judgement.real is False):
+        return f"{WORDS[judgement.passed]} with real packets"
+    return str(judgement.ruling)
 
 
 def plain(results: list[JudgedResult]) -> str:
@@ -119,18 +168,51 @@ def plain(results: list[JudgedResult]) -> str:
 def _lines(row: JudgedRow) -> Iterable[list[str]]:
     """The lines of a row in `HEAD`'s columns: one for each tolerance, the latest first."""
     known = row.row
-    first = [known.what, known.published, simulated(row) or "-", real(row) or "-"]
+    first = [quantity(row), known.published, simulated(row), real(row) or "-"]
     if not row.judgements:
-        kind = "illustration" if known.illustration else "contradicts" if row.contradictions() else "shown"
-        yield [*first, "-", "-", kind, " ".join(filter(None, [known.illustration, known.why]))]
+        yield [*first, "-", "-", _unjudged_word(row), "-", " ".join(filter(None, [known.illustration, known.why]))]
     for number, judgement in enumerate(reversed(row.judgements)):
         within = str(judgement.simulated) if judgement.simulated else "-"
+        earlier = "-" if judgement.earlier is None else WORDS[judgement.earlier]
         lead = first if number == 0 else ["the same, by its earlier tolerance", "", "", ""]
-        yield [*lead, limits(row, judgement), within, verdict(judgement), known.why if number == 0 else ""]
+        remark = known.why if number == 0 else ""
+        yield [*lead, limits(row, judgement), within, verdict(judgement), earlier, remark]
+
+
+def _unjudged_word(row: JudgedRow) -> str:
+    """Return the word for a row without a tolerance."""
+    return "illustration" if row.row.illustration else "contradicts" if row.contradictions() else "shown"
+
+
+def mattering(results: list[JudgedResult], link: Callable[[Claim], str]) -> list[tuple[list[str], str]]:
+    """Return the rows that matter by scheme, each with the word of its verdict; `link` names a result."""
+    found = [(row.row.scheme, one.claim, row) for one in results for row in one.rows if row.row.matters]
+    return [
+        ([scheme, quantity(row), row.row.published, simulated(row), _short(row), link(claim)], WORDS[row.passed])
+        for scheme, claim, row in sorted(found, key=lambda each: each[0])
+    ]
+
+
+def _short(row: JudgedRow) -> str:
+    """Return the verdict of a row, and that by the earlier rule where it is the only one."""
+    if not row.judgements:
+        return _unjudged_word(row)
+    last = row.judgements[-1]
+    words = [verdict(last)]
+    if last.refused == NEWER_RULE and last.earlier is not None:
+        words.append(f"earlier rule: {WORDS[last.earlier]}")
+    if far := row.contradictions():
+        words.append(f"contradicts: {', '.join(far)}")
+    return "; ".join(words)
+
+
+def anchor(claim: Claim) -> str:
+    """Return the anchor of a result's section in the Markdown page."""
+    return re.sub(r"[^\w -]", "", f"{claim.id} {claim.title}".lower()).replace(" ", "-")
 
 
 def first_page(results: list[JudgedResult]) -> list[list[str]]:
-    """What is outside of its tolerance, and what contradicts its publication without one."""
+    """Return the rows outside their tolerance, and those that contradict their publication without one."""
     found = []
     for one in results:
         if one.failed:
@@ -144,7 +226,7 @@ def first_page(results: list[JudgedResult]) -> list[list[str]]:
             words += [f"contradicts: {', '.join(far)}"] if far else []
             found.append(
                 [
-                    *(one.claim.id, row.row.what, row.row.published, simulated(row) or "-", real(row) or "-"),
+                    *(one.claim.id, quantity(row), row.row.published, simulated(row), real(row) or "-"),
                     limits(row, last) if last else "-",
                     str(last.simulated) if last and last.simulated else "-",
                     "; ".join(words),
@@ -155,77 +237,93 @@ def first_page(results: list[JudgedResult]) -> list[list[str]]:
 
 
 def _missed(judgement: Judgement) -> str:
-    """Say in which way a row is outside of its tolerance."""
+    """Return in which way a row is outside of its tolerance."""
     if judgement.passed is not False:
-        return "real packets are outside, not judged"
-    if judgement.simulated and not judgement.simulated.passed:
-        return "miss"
-    return "miss with real packets"
+        return f"real packets are outside{', not judged' if judgement.real_refused else ''}"
+    return verdict(judgement)
 
 
 METHOD = f"""
-Every figure of a publication is a row of a file in `validation/fidelity/claims`, with its tolerance and the
-reason for it. A tolerance judges only results that were made after it was committed; the page names that
-commit. A tolerance that changes stays: each has its own verdict, and the latest decides. Tolerances of
-2026-11-28 that are marked as carried over were in the code of the checks before, where they came in one commit
-with their results: they are registered before the results on this page, not before the earlier ones.
+Each published figure is a row of a file in `validation/fidelity/claims`. The row has a tolerance and a reason for
+the tolerance. A tolerance judges only results that were made after its commit; the page names that commit. A
+changed tolerance stays: each tolerance has its own verdict, and the latest decides. Tolerances marked as carried
+over were in the code of the checks before 2026-11-28. There, each came in one commit with its results. They are
+older than the results on this page, not older than the first results.
 
 A row is judged over at least 20 repetitions, each with fresh seeds. One repetition is the whole check as
-published; each section says what that is. Nobody chooses seeds: they are hashes of the release's name, which
-each section has. The name has the commit that is judged, and so cannot be known when a tolerance is committed.
-`--draw NAME` draws others. "Within" is how many repetitions are within the tolerance, with the 95 % interval of
-Clopper and Pearson for that probability; where nothing in the set-up is random, all are equal and there is no
-interval. A row passes if {100 * PASSING:.0f} % of its repetitions are within; a result passes if all its judged rows
-do.
+published; each section describes its own. Nobody chooses seeds: they are hashes of the release's name, which each
+section has. The name contains the judged commit, so that nobody knows it when a tolerance is committed.
+`--draw NAME` draws others.
 
-A row without a tolerance is shown. It contradicts its publication if the median over the repetitions, or the
-figure measured with real packets, is more than {100 * FAR:.0f} % from the published number or range; a rule says so,
-nobody lists it. The same holds for a number of a judged row that its tolerance leaves out. An illustration is a
-row that cannot fail.
+A row passes if the median of each judged number is within its limits. The simulated range is from the 2.5th to
+the 97.5th percentile of the repetitions. Some publications have one run. Such a row also passes if the published
+number lies within the simulated range of each judged number. The verdict says which of the two it was. Rows whose
+repetitions are all equal are judged by the median alone.
+
+A row is uninformative if a judged range is wider than a factor of two, and counts for nothing. Relative changes
+and differences are judged as factors: 1 + value. A result passes if all its judged, informative rows pass. A
+result without such a row is not judged.
+
+A rule judges only results that were made after its commit. The column "single runs within" has the number of
+repetitions inside the tolerance. The 95 % interval for that probability (Clopper and Pearson) stands beside it.
+By the earlier rule a row passed if {100 * PASSING:.0f} % of its repetitions were inside; each section keeps that
+verdict.
+
+In a row with "set-up corrected", two or more causes in the set-up were changed: kernel, sockets, pacing, qdisc,
+offloads or host. Such a row has the simulated figure from before the correction too; its section names the causes.
+
+A row without a tolerance is shown. It contradicts its publication if a median is more than {100 * FAR:.0f} % from the
+published number or range. Figures with real packets contradict in the same way. One published run within the
+simulated range contradicts nothing. The same holds for a number of a judged row that its tolerance leaves out. An
+illustration is a row that cannot fail.
 
 Figures with real packets are single runs, and are kept until `--real` measures them again. A tolerance does not
-judge those that are older than itself; the page says only whether they are within it or outside.
+judge figures that are older than itself. The page says only whether such figures are within it or outside.
 """.strip()
 
 
 def markdown(results: list[JudgedResult], repetition: Repetition | None = None) -> str:
-    """The page; `repetition` is what came of other seeds."""
+    """Return the page; `repetition` is the comparison with other seeds."""
     results = sorted(results, key=lambda one: order(one.claim.id))
     lines = [
         "# Fidelity",
         "",
-        "dumbbell's numbers beside published ones, written by `make fidelity`. Nothing is tuned to this page.",
+        "`make fidelity` writes dumbbell's numbers beside published ones. Nothing is tuned to this page.",
         "Behaviour tests with stated tolerances are in `crates/simulator/tests`. [Agreement](agreement.md) sets",
         "simulated beside real packets, and [schemes](schemes/README.md) say how sure each is.",
         "",
         f"{sentence(results)} {took(results)}",
         "",
-        "## Misses and contradictions",
+        CHANGED,
         "",
     ]
+    matter = [cells for cells, _ in mattering(results, lambda claim: f"[{claim.id}](#{anchor(claim)})")]
+    if matter:
+        lines += ["## Reliance by scheme", "", RELIANCE, "", render(Table.of(MATTERS, matter, "llllll")), ""]
     found = first_page(results)
-    lines += [render(Table.of(FIRST, found)) if found else "None.", "", "## How results are judged", "", METHOD, ""]
-    rows = []
-    for one in results:
-        judged = [row.passed for row in one.rows if row.passed is not None]
-        known = one.results
-        measured = "-" if known is None else f"{len(known.simulated)}"
-        rows.append(
-            [
-                *(
-                    one.claim.id,
-                    one.claim.title,
-                    f"**{word(one)}**" if one.passed is False else word(one),
-                    f"{sum(judged)} of {len(judged)}" if judged else "-",
-                ),
-                *(measured, f"{known.seconds:.0f}" if known else "-"),
-            ]
-        )
-    heads = ("result", "what", "verdict", "rows that pass", "repetitions", "seconds")
-    lines += ["## Results", "", render(Table.of(heads, rows)), "", *repeated_section(repetition)]
+    lines += ["## Misses and contradictions", "", render(Table.of(FIRST, found)) if found else "None.", ""]
+    lines += ["## How results are judged", "", METHOD, ""]
+    lines += ["## Results", "", render(Table.of(RESULTS, map(_result_line, results))), ""]
+    lines += repeated_section(repetition)
     for one in results:
         lines += section(one)
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+RELIANCE = (
+    f"At most {MATTERING} rows stand here: what a researcher relies on first, misses included. All rows are below."
+)
+
+
+def _result_line(one: JudgedResult) -> list[str]:
+    judged = [row.passed for row in one.rows if row.passed is not None]
+    known = one.results
+    return [
+        *(one.claim.id, one.claim.title, f"**{word(one)}**" if one.passed is False else word(one)),
+        f"{sum(judged)} of {len(judged)}" if judged else "-",
+        str(sum(row.uninformative for row in one.rows) or "-"),
+        *(("-", "-") if known is None else (f"{len(known.simulated)}", f"{known.seconds:.0f}")),
+    ]
 
 
 def word(one: JudgedResult) -> str:
@@ -252,7 +350,7 @@ def section(one: JudgedResult) -> list[str]:
     if known and known.failed:
         lines += [f"It failed: {known.failed}", ""]
     lines += [render(Table.of(HEAD, [cells for row in one.rows for cells in _lines(row)])), ""]
-    return lines + reasons(one)
+    return lines + corrections(one) + reasons(one)
 
 
 def provenance(one: JudgedResult) -> list[str]:
@@ -273,6 +371,16 @@ def _commands(commands: tuple[str, ...]) -> str:
     return f": {', '.join(f'`{command}`' for command in commands)}." if commands else "."
 
 
+def corrections(one: JudgedResult) -> list[str]:
+    """Return the causes that were changed in set-ups: one line for all rows that share them."""
+    found: dict[str, list[str]] = {}
+    for row in one.rows:
+        if row.row.corrected:
+            found.setdefault("; ".join(row.row.corrected), []).append(f"`{row.row.key}`")
+    lines = [f"- {', '.join(keys)}: {causes}" for causes, keys in found.items()]
+    return ["Set-up corrected, with the causes:", "", *lines, ""] if lines else []
+
+
 def reasons(one: JudgedResult) -> list[str]:
     """Why each tolerance is what it is: one line for all rows that share a reason."""
     found: dict[str, list[str]] = {}
@@ -287,9 +395,11 @@ def reasons(one: JudgedResult) -> list[str]:
 
 
 def html(results: list[JudgedResult], repetition: Repetition | None = None) -> str:
-    """The same as one file that loads nothing."""
+    """Return the same page as one file that loads nothing."""
     results = sorted(results, key=lambda one: order(one.claim.id))
     overview = "".join(map(_html_link, results))
+    matter = mattering(results, lambda claim: claim.id)
+    first = f"<p>{RELIANCE}</p>{_table(MATTERS, matter)}" if matter else ""
     misses = _table(FIRST, ((cells, "") for cells in first_page(results)))
     method = "".join(f"<p>{escape(each)}</p>" for each in METHOD.split("\n\n"))
     repeated = ""
@@ -301,7 +411,10 @@ def html(results: list[JudgedResult], repetition: Repetition | None = None) -> s
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<style>{STYLE.read_text(encoding='utf-8')}</style></head><body><main>"
         f"<h1>dumbbell's numbers beside published ones</h1><p>{sentence(results)} {took(results)}</p>"
-        f'<ul class="overview">{overview}</ul><section><h2>Misses and contradictions</h2>{misses}</section>'
+        f"<p>{escape(CHANGED)}</p>"
+        f"<section><h2>Reliance by scheme</h2>{first}</section>"
+        f'<section><h2>Results</h2><ul class="overview">{overview}</ul></section>'
+        f"<section><h2>Misses and contradictions</h2>{misses}</section>"
         f"<section><h2>How results are judged</h2>{method}</section>{repeated}"
         f"{''.join(map(_html_section, results))}</main></body></html>\n"
     )
@@ -315,6 +428,7 @@ def _html_link(one: JudgedResult) -> str:
 def _html_section(one: JudgedResult) -> str:
     claim = one.claim
     lines = [claim.source, f"Set-up: {claim.setup}", f"Repetition: {claim.repetition}", *provenance(one), one.failed]
+    lines += corrections(one)
     texts = "".join(f"<p>{escape(line.replace('`', ''))}</p>" for line in lines if line)
     rows = ((cells, WORDS[row.passed]) for row in one.rows for cells in _lines(row))
     return (

@@ -133,6 +133,7 @@ class Results:
     Attributes:
         draw: The name that seeds were drawn from.
         blob: The claim's file as it was committed then.
+        rule: Number of the rule that was committed then.
     """
 
     id: str
@@ -144,6 +145,7 @@ class Results:
     simulated: tuple[Measured, ...]
     real: Real | None = None
     failed: str = ""
+    rule: int = 1
 
 
 def _ran(command: list[str]) -> subprocess.CompletedProcess[str]:

@@ -81,14 +81,14 @@ def history(file: Path) -> History:
 
 
 def committed_blob(file: Path) -> str:
-    """Return the blob of a claim's file, which results that are made now name.
+    """Return the blob of a committed file: of a claim, which new results name, or of the rule.
 
     Raises:
         Unregistered: The file is not committed as it is.
     """
     now, committed = _git(file, "hash-object", file.name), _git(file, "rev-parse", f"HEAD:./{file.name}")
     if committed is None:
-        raise Unregistered(f"{file.name}: not committed: a tolerance is committed before results are judged by it")
+        raise Unregistered(f"{file.name}: not committed: commit it before results are judged by it")
     if now != committed:
         raise Unregistered(f"{file.name}: changed since its last commit: commit it before results are judged by it")
     return committed.strip()

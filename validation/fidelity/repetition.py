@@ -12,33 +12,38 @@ from validation.fidelity.verdict import JudgedResult
 
 REPETITION = Path(__file__).resolve().parent.parent / "data" / "repetition.json"
 """The numbers that were measured again, in the form of the scorecard."""
-HEAD = ("result", "what", "within at first", "within again")
+HEAD = ("result", "quantity", "at first", "again")
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """How verdicts on simulated rows compare.
+    """Comparison of the verdicts on simulated rows.
 
     Attributes:
         draw: The name that the other seeds were drawn from.
-        rows: Judged rows that were measured both times.
-        changed: Of these, those whose verdict is another one: result, row, and how many repetitions were within.
+        rows: Number of rows that were judged both times.
+        changed: Of these, those with another verdict: result, row, and both verdicts with the single runs within.
+        uninformative: Number of rows that are uninformative with the seeds of at least one draw.
         lacking: Results that were not measured again.
     """
 
     draw: str
     rows: int
     changed: tuple[tuple[str, str, str, str], ...]
+    uninformative: int
     lacking: tuple[str, ...]
 
     @property
     def sentence(self) -> str:
-        """The result in one sentence."""
-        same = self.rows - len(self.changed)
+        """The result in a few sentences."""
         lacking = f" Not repeated: {', '.join(self.lacking)}." if self.lacking else ""
+        if not self.rows and not self.uninformative:
+            return f"Seeds were drawn from `{self.draw}`. No row is compared: none was judged both times.{lacking}"
+        same = self.rows - len(self.changed)
+        percent = f" ({100 * same / self.rows:.0f} %)" if self.rows else ""
         return (
-            f"With seeds drawn from `{self.draw}` {same} of {self.rows} judged rows have the same verdict"
-            f" ({100 * same / self.rows:.0f} %).{lacking}"
+            f"With seeds drawn from `{self.draw}` {same} of {self.rows} judged rows have the same verdict{percent}."
+            f" {self.uninformative} rows are uninformative in at least one draw, and count for nothing.{lacking}"
         )
 
 
@@ -47,20 +52,24 @@ def compare(first: Sequence[JudgedResult], again: Sequence[JudgedResult]) -> Rep
 
     Both have the same results in the same order. Rows where all repetitions are equal have no seeds, and do not count.
     """
-    rows, changed, lacking, draws = 0, [], [], dict[str, None]()
+    rows, changed, uninformative, lacking, draws = 0, [], 0, [], dict[str, None]()
     for one, other in zip(first, again, strict=True):
         if not (other.results and other.results.simulated):
             lacking += [one.claim.id] if one.results and one.results.simulated else []
             continue
         draws[other.results.draw] = None
         for row, repeated in zip(one.rows, other.rows, strict=True):
-            counts = [each.judgements[-1].simulated if each.judgements else None for each in (row, repeated)]
-            if counts[0] is None or counts[1] is None or (counts[0].equal and counts[1].equal):
+            found = [each.judgements[-1] for each in (row, repeated) if each.judgements and each.judgements[-1].ruling]
+            if len(found) < 2 or all(each.simulated and each.simulated.equal for each in found):
+                continue
+            if any(each.uninformative for each in found):
+                uninformative += 1
                 continue
             rows += 1
-            if counts[0].passed != counts[1].passed:
-                changed.append((one.claim.id, row.row.what, str(counts[0]), str(counts[1])))
-    return Repetition(", ".join(draws), rows, tuple(changed), tuple(lacking)) if rows else None
+            if len({each.ruling.passed for each in found if each.ruling}) > 1:
+                before, after = (f"{each.ruling}; {each.simulated} within" for each in found)
+                changed.append((one.claim.id, row.row.what, before, after))
+    return Repetition(", ".join(draws), rows, tuple(changed), uninformative, tuple(lacking)) if draws else None
 
 
 def section(repetition: Repetition | None) -> list[str]:

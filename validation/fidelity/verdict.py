@@ -1,4 +1,4 @@
-"""Verdicts: how many repetitions of a result are within a tolerance, and what contradicts its publication."""
+"""Verdicts: which rows are within their tolerances, and which contradict their publication."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from dumbbell.studies.pathfinding.intervals import share
 from validation.fidelity.claims import Claim, ClaimRow, Interval, Limits, Tolerance
 from validation.fidelity.published_check import Results
 from validation.fidelity.registration import History, Version
+from validation.fidelity.rule import RULE, Ruling, overlap, ruling, simulated_range
 
 PASSING = 0.95
-"""The part of the repetitions that has to be within a tolerance."""
+"""Share of the repetitions that has to be within a tolerance by the earlier rule."""
 FAR = 0.10
 """Relative distance from which on a shown number contradicts the published one."""
 UNCOMMITTED = "not judged: the tolerance is not committed"
 NEWER = "not judged: the tolerance is newer than the results"
+NEWER_RULE = "not judged: the rule is newer than the results"
+NEWER_ROW = "not judged: `published_runs`, `published` or `change` is newer than the results"
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Count:
 
     @property
     def passed(self) -> bool:
-        """Whether enough are."""
+        """The verdict by the earlier rule."""
         return self.within >= PASSING * self.of
 
     @property
@@ -56,8 +59,9 @@ class Judgement:
 
     Attributes:
         registered: The commit that set the tolerance, or None.
-        refused: Why it may not judge, or an empty string.
+        refused: Why the simulated row is not judged, or an empty string.
         simulated: None if nothing was simulated or the tolerance may not judge it.
+        ruling: None if nothing was simulated or the tolerance or the rule may not judge it.
         real: Whether values measured with real packets are within, or None.
         real_refused: Why it may not judge those.
         real_outside: True if those are outside, judged or not.
@@ -67,25 +71,42 @@ class Judgement:
     registered: Version | None
     refused: str = ""
     simulated: Count | None = None
+    ruling: Ruling | None = None
     real: bool | None = None
     real_refused: str = ""
     real_outside: bool = False
 
     @property
     def passed(self) -> bool | None:
-        """Whether all that was judged passed; None if nothing was."""
-        judged = [each for each in (self.simulated.passed if self.simulated else None, self.real) if each is not None]
-        return all(judged) if judged else None
+        """Verdict on simulated and real packets; None if one may not be judged, or the row is uninformative."""
+        if self.refused or self.uninformative:
+            return None
+        return _all(self.ruling.passed if self.ruling else None, self.real)
+
+    @property
+    def earlier(self) -> bool | None:
+        """Verdict by the earlier rule; None if nothing was judged."""
+        return _all(self.simulated.passed if self.simulated else None, self.real)
+
+    @property
+    def uninformative(self) -> bool:
+        """True if the simulated range is wider than a factor of two."""
+        return self.ruling is not None and bool(self.ruling.wide)
 
 
 @dataclass(frozen=True)
 class JudgedRow:
-    """A row, its values, and what each of its tolerances says, oldest first."""
+    """A row, its values, and what each of its tolerances says, oldest first.
+
+    Attributes:
+        one_run: True if one published run may be sought in the simulated range.
+    """
 
     row: ClaimRow
     values: tuple[Mapping[str, float], ...]
     real: Mapping[str, float]
     judgements: tuple[Judgement, ...]
+    one_run: bool = False
 
     @property
     def passed(self) -> bool | None:
@@ -97,25 +118,39 @@ class JudgedRow:
         """Whether the row is outside the latest tolerance, of real packets also where it may not be judged."""
         return self.passed is False or (bool(self.judgements) and self.judgements[-1].real_outside)
 
+    @property
+    def uninformative(self) -> bool:
+        """True if the simulated range is too wide to be judged by the latest tolerance."""
+        return bool(self.judgements) and self.judgements[-1].uninformative
+
     def medians(self) -> dict[str, float]:
         """Return the median over the repetitions of each metric."""
         return {metric: statistics.median(each[metric] for each in self.values) for metric in _metrics(self.values)}
 
     def contradictions(self) -> list[str]:
-        """Return the metrics that no tolerance judges and that are far from the published number."""
+        """Return the metrics that no tolerance judges and that are far from the published number.
+
+        One published run contradicts nothing from within the simulated range.
+        """
         limits: Limits = self.judgements[-1].tolerance.limits if self.judgements else {}
         with_packets: Limits = self.judgements[-1].tolerance.with_packets if self.judgements else {}
         found = []
         for metric, known in self.row.metrics.items():
             if known.published is None:
                 continue
-            sources = ((self.medians(), limits), (self.real, with_packets))
+            sources = [(self.real, with_packets)]
+            if not self._holds_one_run(metric, known.published):
+                sources.append((self.medians(), limits))
             if any(
                 metric in has and metric not in judged and distance(has[metric], known.published) > FAR
                 for has, judged in sources
             ):
                 found.append(metric)
         return found
+
+    def _holds_one_run(self, metric: str, published: Interval) -> bool:
+        values = [each[metric] for each in self.values if metric in each]
+        return self.one_run and bool(values) and overlap(published, simulated_range(values))
 
 
 @dataclass(frozen=True)
@@ -133,7 +168,7 @@ class JudgedResult:
 
     @property
     def passed(self) -> bool | None:
-        """Whether every judged row passes; None where none is judged."""
+        """Whether every judged row passes; None if none is judged."""
         judged = [row.passed for row in self.rows if row.passed is not None]
         return False if self.failed else all(judged) if judged else None
 
@@ -162,24 +197,39 @@ def _judged(row: ClaimRow, results: Results | None, past: History) -> JudgedRow:
     real = results.real.values.get(row.key, {}) if results and results.real else {}
     made = past.index_of(results.blob) if results else None
     real_made = past.index_of(results.real.blob) if results and results.real else None
+    newer = NEWER_RULE if results and results.rule < RULE else "" if _asked_then(row, past, made) else NEWER_ROW
     judgements = []
     for tolerance in row.tolerances:
         first = past.registered(row.key, tolerance)
         limits = {metric: each for metric, each in tolerance.with_packets.items() if metric in real}
         refused, real_refused = _refused(first, made), _refused(first, real_made)
         good = within(real, limits) if limits else None
+        counted = bool(simulated and tolerance.limits)
         judgements.append(
             Judgement(
                 tolerance,
                 None if first is None else past.versions[first],
-                refused if simulated and tolerance.limits else "",
-                _count(simulated, tolerance.limits) if simulated and tolerance.limits and not refused else None,
+                (refused or newer) if counted else "",
+                _count(simulated, tolerance.limits) if counted and not refused else None,
+                ruling(row, simulated, tolerance.limits) if counted and not refused and not newer else None,
                 None if real_refused else good,
                 real_refused if good is not None else "",
                 good is False,
             )
         )
-    return JudgedRow(row, simulated, real, tuple(judgements))
+    return JudgedRow(row, simulated, real, tuple(judgements), row.published_runs == 1 and not newer)
+
+
+def _asked_then(row: ClaimRow, past: History, made: int | None) -> bool:
+    """Return True if the claim's file of the results asks of the row's metrics what it asks now."""
+    then = past.versions[made].claim.row(row.key) if made is not None else None
+    return then is not None and _asked(then) == _asked(row)
+
+
+def _asked(row: ClaimRow) -> list[object]:
+    """Return what the rule reads of a row besides the limits."""
+    one = row.published_runs == 1
+    return [one, *((name, each.change, each.published if one else None) for name, each in sorted(row.metrics.items()))]
 
 
 def _refused(first: int | None, made: int | None) -> str:
@@ -196,3 +246,9 @@ def _count(values: Sequence[Mapping[str, float]], limits: Limits) -> Count:
 
 def _metrics(values: tuple[Mapping[str, float], ...]) -> list[str]:
     return list(values[0]) if values else []
+
+
+def _all(*verdicts: bool | None) -> bool | None:
+    """Return whether all of the verdicts that are given are passes; None if none is given."""
+    given = [each for each in verdicts if each is not None]
+    return all(given) if given else None

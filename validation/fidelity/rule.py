@@ -1,0 +1,90 @@
+"""The rule for simulated rows: the median decides, or where one run was published, the simulated 95 % range.
+
+Results name the number of the rule that was committed when they were made. A rule does not judge older results.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from validation.fidelity.claims import ClaimRow, Interval, Limits
+
+RULE = 2
+"""1 was: 95 % of the repetitions are within the tolerance."""
+FILE = Path(__file__)
+WIDEST = 2.0
+"""Largest ratio of the ends of a simulated range that still says something."""
+_LOW, _HIGH = 0.025, 0.975
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """Verdict on the repetitions of a row by one tolerance.
+
+    Attributes:
+        wide: Judged metrics with a simulated range wider than a factor of two.
+        median: True if the median of every judged metric is within its limits.
+        published: True if the one published run is in the simulated range of every judged metric; None if no such run.
+    """
+
+    wide: tuple[str, ...]
+    median: bool
+    published: bool | None = None
+
+    @property
+    def passed(self) -> bool | None:
+        """The verdict; None if the row is uninformative."""
+        return None if self.wide else self.median or self.published is True
+
+    def __str__(self) -> str:
+        if self.wide:
+            return f"uninformative: {', '.join(self.wide)}"
+        if self.median:
+            return "pass: median"
+        return "pass: published run in the range" if self.published else "miss"
+
+
+def simulated_range(values: Sequence[float]) -> Interval:
+    """Return the 2.5th and the 97.5th percentile, interpolated linearly."""
+    ordered = sorted(values)
+    return _percentile(ordered, _LOW), _percentile(ordered, _HIGH)
+
+
+def _percentile(ordered: Sequence[float], part: float) -> float:
+    below, share = divmod(part * (len(ordered) - 1), 1.0)
+    low = ordered[int(below)]
+    return low + share * (ordered[int(below) + 1] - low) if share else low
+
+
+def is_wide(ends: Interval, *, change: bool = False) -> bool:
+    """Return True if the range is wider than a factor of two; the ends of a `change` are factors less one."""
+    low, high = ends
+    if low == high:
+        return False
+    if change:
+        low, high = 1.0 + low, 1.0 + high
+    if high < 0:
+        low, high = -high, -low
+    return not 0 < low <= high <= WIDEST * low
+
+
+def overlap(one: Interval, other: Interval) -> bool:
+    """Return True if two ranges have a value in common."""
+    return one[0] <= other[1] and other[0] <= one[1]
+
+
+def ruling(row: ClaimRow, values: Sequence[Mapping[str, float]], limits: Limits) -> Ruling:
+    """Return the verdict on the repetitions. Repetitions that are all equal are judged by the median alone."""
+    columns = {metric: [each[metric] for each in values] for metric in limits}
+    ends = {metric: simulated_range(column) for metric, column in columns.items()}
+    median = all(low <= statistics.median(columns[metric]) <= high for metric, (low, high) in limits.items())
+    if all(each == values[0] for each in values):
+        return Ruling((), median)
+    wide = tuple(metric for metric in limits if is_wide(ends[metric], change=row.metrics[metric].change))
+    published = {metric: row.metrics[metric].published for metric in limits}
+    if row.published_runs != 1 or None in published.values():
+        return Ruling(wide, median)
+    return Ruling(wide, median, all(each and overlap(each, ends[metric]) for metric, each in published.items()))
