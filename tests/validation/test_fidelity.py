@@ -319,7 +319,7 @@ def test_the_page_has_misses_and_contradictions_first_with_what_is_known(reposit
     found = repository.judged(results(committed_blob(repository.file), measured(0.9, 2.0), measured(0.8, 2.0)))
     first, _, rest = page.markdown([found]).partition("## How results are judged")
     assert "0 of 1 judged results pass, of 1 results in all. 0 of 1 judged rows pass." in first
-    assert "0 rows are uninformative, and count for nothing. 1 of 1 rows without a tolerance contradict" in first
+    assert "Rows that have no tolerance and contradict their publication: 1 of 1." in first
     assert "On 2026-11-30 the rule changed: " in first
     assert "| R1 | <script>: share | 0.5 | 0.85 (0.80 to 0.90), 15 ms | - |" in first
     assert re.search(r"\| 0 of 2 \[0%, 84%\] \| miss \| because \|", first)
@@ -558,7 +558,10 @@ def test_a_repetition_with_other_seeds_says_whose_verdict_changes(repository: Re
         uncounted = compare([one], [again])
         assert uncounted is not None
         assert (uncounted.rows, uncounted.uninformative) == (0, 1)
-        assert "0 of 0 judged rows have the same verdict. 1 rows are uninformative" in page.markdown([one], uncounted)
+        assert (
+            "0 of 0 judged rows have the same verdict. Uninformative rows, which count for nothing: 1 (in"
+            in page.markdown([one], uncounted)
+        )
     old = repository.judged(results(blob, measured(0.5), measured(0.9), rule=1))
     unjudged = compare([first], [old])
     assert unjudged is not None
@@ -660,7 +663,7 @@ def test_an_uninformative_row_counts_for_nothing(repository: Repository) -> None
     assert row.judgements[0].ruling == Ruling(("share",), median=True)
     assert (row.passed, row.missed, row.uninformative, found.passed) == (None, False, True, None)
     text_of_page = page.markdown([found])
-    assert "0 of 0 judged rows pass. 1 rows are uninformative" in text_of_page
+    assert "0 of 0 judged rows pass. Uninformative rows, which count for nothing: 1." in text_of_page
     assert "| uninformative: share | miss |" in text_of_page
     assert "| R1 | A\\|title | not judged | - | 1 | 20 | 2 |" in text_of_page
     # the same numbers as relative changes are factors of 1.3 to 1.7
@@ -677,7 +680,7 @@ def test_results_that_are_older_than_the_rule_keep_the_earlier_verdict_alone(rep
     assert old.passed is None
     made = page.markdown([old])
     assert f"| 19 of 20 [75%, 100%] | {NEWER_RULE} | pass | because |" in made
-    assert "1 rows are not judged: the rule is newer than their results. By the earlier rule 1 of these passed." in made
+    assert "older than the rule, which are not judged: 1. By the earlier rule 1 of these pass." in made
 
 
 def test_the_number_of_published_runs_judges_no_results_that_are_older(repository: Repository) -> None:

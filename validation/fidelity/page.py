@@ -59,8 +59,8 @@ def sentence(results: list[JudgedResult]) -> str:
             f"{sum(one.passed is True for one in judged)} of {len(judged)} judged results pass,",
             f"of {len(numbered)} results in all.",
             f"{sum(verdicts)} of {len(verdicts)} judged rows pass.",
-            f"{sum(row.uninformative for row in rows)} rows are uninformative, and count for nothing.",
-            f"{far} of {len(shown)} rows without a tolerance contradict their publication.",
+            f"Uninformative rows, which count for nothing: {sum(row.uninformative for row in rows)}.",
+            f"Rows that have no tolerance and contradict their publication: {far} of {len(shown)}.",
             *_unjudged(rows),
         ]
     )
@@ -73,8 +73,8 @@ def _unjudged(rows: list[JudgedRow]) -> list[str]:
     if not earlier:
         return []
     return [
-        f"{len(earlier)} rows are not judged: the rule is newer than their results.",
-        f"By the earlier rule {sum(each is True for each in earlier)} of these passed.",
+        f"Rows with results older than the rule, which are not judged: {len(earlier)}.",
+        f"By the earlier rule {sum(each is True for each in earlier)} of these pass.",
     ]
 
 
@@ -299,9 +299,14 @@ def markdown(results: list[JudgedResult], repetition: Repetition | None = None) 
     ]
     matter = [cells for cells, _ in mattering(results, lambda claim: f"[{claim.id}](#{anchor(claim)})")]
     if matter:
-        lines += ["## Reliance by scheme", "", RELIANCE, "", render(Table.of(MATTERS, matter, "llllll")), ""]
+        lines += ["## Reliance by scheme", "", RELIANCE, "", render(Table.of(MATTERS, matter, "l" * len(MATTERS))), ""]
     found = first_page(results)
-    lines += ["## Misses and contradictions", "", render(Table.of(FIRST, found)) if found else "None.", ""]
+    lines += [
+        "## Misses and contradictions",
+        "",
+        render(Table.of(FIRST, found, "l" * len(FIRST))) if found else "None.",
+        "",
+    ]
     lines += ["## How results are judged", "", METHOD, ""]
     lines += ["## Results", "", render(Table.of(RESULTS, map(_result_line, results))), ""]
     lines += repeated_section(repetition)
@@ -349,7 +354,8 @@ def section(one: JudgedResult) -> list[str]:
     lines += ["", *provenance(one), ""]
     if known and known.failed:
         lines += [f"It failed: {known.failed}", ""]
-    lines += [render(Table.of(HEAD, [cells for row in one.rows for cells in _lines(row)])), ""]
+    rows = [cells for row in one.rows for cells in _lines(row)]
+    lines += [render(Table.of(HEAD, rows, "l" * len(HEAD))), ""]
     return lines + corrections(one) + reasons(one)
 
 
@@ -399,7 +405,7 @@ def html(results: list[JudgedResult], repetition: Repetition | None = None) -> s
     results = sorted(results, key=lambda one: order(one.claim.id))
     overview = "".join(map(_html_link, results))
     matter = mattering(results, lambda claim: claim.id)
-    first = f"<p>{RELIANCE}</p>{_table(MATTERS, matter)}" if matter else ""
+    top = f"<section><h2>Reliance by scheme</h2><p>{RELIANCE}</p>{_table(MATTERS, matter)}</section>" if matter else ""
     misses = _table(FIRST, ((cells, "") for cells in first_page(results)))
     method = "".join(f"<p>{escape(each)}</p>" for each in METHOD.split("\n\n"))
     repeated = ""
@@ -412,10 +418,9 @@ def html(results: list[JudgedResult], repetition: Repetition | None = None) -> s
         f"<style>{STYLE.read_text(encoding='utf-8')}</style></head><body><main>"
         f"<h1>dumbbell's numbers beside published ones</h1><p>{sentence(results)} {took(results)}</p>"
         f"<p>{escape(CHANGED)}</p>"
-        f"<section><h2>Reliance by scheme</h2>{first}</section>"
-        f'<section><h2>Results</h2><ul class="overview">{overview}</ul></section>'
-        f"<section><h2>Misses and contradictions</h2>{misses}</section>"
-        f"<section><h2>How results are judged</h2>{method}</section>{repeated}"
+        f"{top}<section><h2>Misses and contradictions</h2>{misses}</section>"
+        f"<section><h2>How results are judged</h2>{method}</section>"
+        f'<section><h2>Results</h2><ul class="overview">{overview}</ul></section>{repeated}'
         f"{''.join(map(_html_section, results))}</main></body></html>\n"
     )
 
@@ -439,9 +444,14 @@ def _html_section(one: JudgedResult) -> str:
 
 
 def _table(heads: Iterable[str], rows: Iterable[tuple[list[str], str]]) -> str:
+    """Return a table whose rows have a class; that of the verdict colours its cell."""
+    heads = list(heads)
     head = "".join(f"<th>{escape(each)}</th>" for each in heads)
+    opened = ['<td class="verdict">' if each == "verdict" else "<td>" for each in heads]
     body = "".join(
-        f'<tr class="{kind}">{"".join(f"<td>{escape(cell.replace(chr(96), str()))}</td>" for cell in cells)}</tr>'
+        f'<tr class="{kind}">'
+        f"{''.join(f'{td}{escape(cell.replace(chr(96), str()))}</td>' for td, cell in zip(opened, cells, strict=True))}"
+        "</tr>"
         for cells, kind in rows
     )
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'

@@ -43,7 +43,7 @@ class Repetition:
         percent = f" ({100 * same / self.rows:.0f} %)" if self.rows else ""
         return (
             f"With seeds drawn from `{self.draw}` {same} of {self.rows} judged rows have the same verdict{percent}."
-            f" {self.uninformative} rows are uninformative in at least one draw, and count for nothing.{lacking}"
+            f" Uninformative rows, which count for nothing: {self.uninformative} (in at least one draw).{lacking}"
         )
 
 

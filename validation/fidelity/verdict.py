@@ -168,9 +168,12 @@ class JudgedResult:
 
     @property
     def passed(self) -> bool | None:
-        """Whether every judged row passes; None if none is judged."""
-        judged = [row.passed for row in self.rows if row.passed is not None]
-        return False if self.failed else all(judged) if judged else None
+        """Whether every judged row passes; None if none is judged, or the rule is newer than the simulated results."""
+        if self.failed:
+            return False
+        if self.results and self.results.simulated and self.results.rule < RULE:
+            return None
+        return _all(*(row.passed for row in self.rows))
 
 
 def distance(value: float, published: Interval) -> float:
