@@ -706,6 +706,20 @@ def test_one_published_run_contradicts_nothing_from_within_the_simulated_range(r
     assert repository.judged(results(blob, *made[5:])).rows[1].contradictions() == ["share"]
 
 
+def test_a_range_that_says_nothing_contradicts_only_what_lies_outside_of_it(repository: Repository) -> None:
+    repository.commit(WIDE)
+    blob = committed_blob(repository.file)
+
+    def contradictions(*others: float, rule: int = RULE) -> list[str]:
+        made = [measured(0.5, other) for other in others]
+        return repository.judged(results(blob, *made, rule=rule)).rows[1].contradictions()
+
+    assert contradictions(*[0.9] * 5, *[1.9] * 15) == []
+    assert contradictions(*[0.9] * 5, *[1.9] * 15, rule=1) == ["share"]
+    assert contradictions(*[1.1] * 5, *[2.9] * 15) == ["share"]
+    assert contradictions(*[0.9] * 5, *[1.7] * 15) == ["share"]  # within a factor of two: the median decides
+
+
 def test_a_corrected_set_up_has_both_figures_and_its_causes(repository: Repository) -> None:
     corrected = text(WIDE).replace('why = "because"', 'corrected = ["unpaced", "a window of 6.55 MB"]\nbefore = "0.96"')
     found = ruled(repository, corrected, 0.5, 0.55)
@@ -754,7 +768,9 @@ def test_a_rule_that_is_not_committed_judges_nothing(tmp_path: Path, monkeypatch
         command.run(given)
 
 
-def test_the_page_has_no_long_sentences(repository: Repository) -> None:
-    plain = " ".join([page.CHANGED, page.METHOD, page.RELIANCE])
-    long = [each for each in re.split(r"(?<=[.:;])\s+", plain) if len(each.split()) > 25]
-    assert long == []
+def test_no_sentence_of_the_page_is_too_long_for_its_readers(repository: Repository) -> None:
+    repository.commit(WIDE)
+    blob = committed_blob(repository.file)
+    heads = [page.sentence([repository.judged(results(blob, measured(0.5), rule=rule))]) for rule in (1, RULE)]
+    plain = " ".join([*heads, page.CHANGED, page.RELIANCE, page.METHOD])
+    assert [each for each in re.split(r"(?<=\.)\s+", plain) if len(each.split()) > 25] == []

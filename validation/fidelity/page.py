@@ -40,7 +40,7 @@ FIRST = (
     "verdict",
     "reason",
 )
-MATTERS = ("scheme", "quantity to rely on", "published", "simulated: median (95 % range)", "verdict", "result")
+MATTERS = ("scheme", "quantity", "published", "simulated: median (95 % range)", "verdict", "result")
 RESULTS = ("result", "title", "verdict", "rows that pass", "uninformative rows", "repetitions", "seconds")
 UNKNOWN = "unknown"
 STYLE = Path(__file__).with_name("page.css")
@@ -184,11 +184,11 @@ def _unjudged_word(row: JudgedRow) -> str:
     return "illustration" if row.row.illustration else "contradicts" if row.contradictions() else "shown"
 
 
-def mattering(results: list[JudgedResult], link: Callable[[Claim], str]) -> list[tuple[list[str], str]]:
-    """Return the rows that matter by scheme, each with the word of its verdict; `link` names a result."""
+def mattering(results: list[JudgedResult], link: Callable[[Claim], str]) -> list[list[str]]:
+    """Return the rows that matter by scheme; `link` names a result."""
     found = [(row.row.scheme, one.claim, row) for one in results for row in one.rows if row.row.matters]
     return [
-        ([scheme, quantity(row), row.row.published, simulated(row), _short(row), link(claim)], WORDS[row.passed])
+        [scheme, quantity(row), row.row.published, simulated(row), _short(row), link(claim)]
         for scheme, claim, row in sorted(found, key=lambda each: each[0])
     ]
 
@@ -273,9 +273,10 @@ In a row with "set-up corrected", two or more causes in the set-up were changed:
 offloads or host. Such a row has the simulated figure from before the correction too; its section names the causes.
 
 A row without a tolerance is shown. It contradicts its publication if a median is more than {100 * FAR:.0f} % from the
-published number or range. Figures with real packets contradict in the same way. One published run within the
-simulated range contradicts nothing. The same holds for a number of a judged row that its tolerance leaves out. An
-illustration is a row that cannot fail.
+published number or range. Figures with real packets contradict in the same way. Numbers
+of a judged row that its tolerance leaves out are treated alike. A published number
+within the simulated range contradicts nothing if the number is of one run. The same holds if the range is wider
+than a factor of two. An illustration is a row that cannot fail.
 
 Figures with real packets are single runs, and are kept until `--real` measures them again. A tolerance does not
 judge figures that are older than itself. The page says only whether such figures are within it or outside.
@@ -297,7 +298,7 @@ def markdown(results: list[JudgedResult], repetition: Repetition | None = None) 
         CHANGED,
         "",
     ]
-    matter = [cells for cells, _ in mattering(results, lambda claim: f"[{claim.id}](#{anchor(claim)})")]
+    matter = mattering(results, lambda claim: f"[{claim.id}](#{anchor(claim)})")
     if matter:
         lines += ["## Reliance by scheme", "", RELIANCE, "", render(Table.of(MATTERS, matter, "l" * len(MATTERS))), ""]
     found = first_page(results)
@@ -316,7 +317,8 @@ def markdown(results: list[JudgedResult], repetition: Repetition | None = None) 
 
 
 RELIANCE = (
-    f"At most {MATTERING} rows stand here: what a researcher relies on first, misses included. All rows are below."
+    f"The table has the rows that a researcher relies on first, misses included: {MATTERING} at most."
+    " All rows are in the sections below."
 )
 
 
@@ -406,11 +408,11 @@ def html(results: list[JudgedResult], repetition: Repetition | None = None) -> s
     overview = "".join(map(_html_link, results))
     matter = mattering(results, lambda claim: claim.id)
     top = f"<section><h2>Reliance by scheme</h2><p>{RELIANCE}</p>{_table(MATTERS, matter)}</section>" if matter else ""
-    misses = _table(FIRST, ((cells, "") for cells in first_page(results)))
+    misses = _table(FIRST, first_page(results))
     method = "".join(f"<p>{escape(each)}</p>" for each in METHOD.split("\n\n"))
     repeated = ""
     if repetition is not None:
-        table = _table(REPEATED, ((list(cells), "") for cells in repetition.changed))
+        table = _table(REPEATED, repetition.changed)
         repeated = f"<section><h2>Repeated with other seeds</h2><p>{escape(repetition.sentence)}</p>{table}</section>"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>dumbbell: fidelity</title>'
@@ -435,7 +437,7 @@ def _html_section(one: JudgedResult) -> str:
     lines = [claim.source, f"Set-up: {claim.setup}", f"Repetition: {claim.repetition}", *provenance(one), one.failed]
     lines += corrections(one)
     texts = "".join(f"<p>{escape(line.replace('`', ''))}</p>" for line in lines if line)
-    rows = ((cells, WORDS[row.passed]) for row in one.rows for cells in _lines(row))
+    rows = (cells for row in one.rows for cells in _lines(row))
     return (
         f'<section id="{claim.id}" class="{WORDS[one.passed]}"><h2><span>{claim.id}</span> {escape(claim.title)}'
         f"<em>{word(one)}</em></h2>"
@@ -443,15 +445,19 @@ def _html_section(one: JudgedResult) -> str:
     )
 
 
-def _table(heads: Iterable[str], rows: Iterable[tuple[list[str], str]]) -> str:
-    """Return a table whose rows have a class; that of the verdict colours its cell."""
+_COLOURS = {"pass": "pass", "miss": "miss", "failed": "miss", "contradicts": "miss", "real": "miss"}
+"""Class of a cell in the column `verdict`, by its first word."""
+
+
+def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     heads = list(heads)
     head = "".join(f"<th>{escape(each)}</th>" for each in heads)
-    opened = ['<td class="verdict">' if each == "verdict" else "<td>" for each in heads]
-    body = "".join(
-        f'<tr class="{kind}">'
-        f"{''.join(f'{td}{escape(cell.replace(chr(96), str()))}</td>' for td, cell in zip(opened, cells, strict=True))}"
-        "</tr>"
-        for cells, kind in rows
-    )
+    body = "".join(f"<tr>{''.join(map(_cell, heads, cells))}</tr>" for cells in rows)
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _cell(head: str, cell: str) -> str:
+    word = re.match(r"\w*", cell)
+    kind = _COLOURS.get(word[0], "") if word and head == "verdict" else ""
+    opened = f'<td class="{kind}">' if kind else "<td>"
+    return f"{opened}{escape(cell.replace('`', ''))}</td>"

@@ -11,7 +11,7 @@ from dumbbell.studies.pathfinding.intervals import share
 from validation.fidelity.claims import Claim, ClaimRow, Interval, Limits, Tolerance
 from validation.fidelity.published_check import Results
 from validation.fidelity.registration import History, Version
-from validation.fidelity.rule import RULE, Ruling, overlap, ruling, simulated_range
+from validation.fidelity.rule import RULE, Ruling, is_wide, overlap, ruling, simulated_range
 
 PASSING = 0.95
 """Share of the repetitions that has to be within a tolerance by the earlier rule."""
@@ -99,14 +99,14 @@ class JudgedRow:
     """A row, its values, and what each of its tolerances says, oldest first.
 
     Attributes:
-        one_run: True if one published run may be sought in the simulated range.
+        ranged: True if the rule of the simulated range holds for the results.
     """
 
     row: ClaimRow
     values: tuple[Mapping[str, float], ...]
     real: Mapping[str, float]
     judgements: tuple[Judgement, ...]
-    one_run: bool = False
+    ranged: bool = False
 
     @property
     def passed(self) -> bool | None:
@@ -130,7 +130,7 @@ class JudgedRow:
     def contradictions(self) -> list[str]:
         """Return the metrics that no tolerance judges and that are far from the published number.
 
-        One published run contradicts nothing from within the simulated range.
+        From within the simulated range a published number contradicts nothing if it is of one run or the range is wide.
         """
         limits: Limits = self.judgements[-1].tolerance.limits if self.judgements else {}
         with_packets: Limits = self.judgements[-1].tolerance.with_packets if self.judgements else {}
@@ -139,7 +139,7 @@ class JudgedRow:
             if known.published is None:
                 continue
             sources = [(self.real, with_packets)]
-            if not self._holds_one_run(metric, known.published):
+            if not self._excused(metric, known.published):
                 sources.append((self.medians(), limits))
             if any(
                 metric in has and metric not in judged and distance(has[metric], known.published) > FAR
@@ -148,9 +148,13 @@ class JudgedRow:
                 found.append(metric)
         return found
 
-    def _holds_one_run(self, metric: str, published: Interval) -> bool:
+    def _excused(self, metric: str, published: Interval) -> bool:
         values = [each[metric] for each in self.values if metric in each]
-        return self.one_run and bool(values) and overlap(published, simulated_range(values))
+        if not self.ranged or not values:
+            return False
+        ends = simulated_range(values)
+        wide = is_wide(ends, change=self.row.metrics[metric].change)
+        return overlap(published, ends) and (wide or self.row.published_runs == 1)
 
 
 @dataclass(frozen=True)
@@ -220,7 +224,7 @@ def _judged(row: ClaimRow, results: Results | None, past: History) -> JudgedRow:
                 good is False,
             )
         )
-    return JudgedRow(row, simulated, real, tuple(judgements), row.published_runs == 1 and not newer)
+    return JudgedRow(row, simulated, real, tuple(judgements), not newer)
 
 
 def _asked_then(row: ClaimRow, past: History, made: int | None) -> bool:
