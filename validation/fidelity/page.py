@@ -409,11 +409,11 @@ def html(results: list[JudgedResult], repetition: Repetition | None = None) -> s
     matter = mattering(results, lambda claim: claim.id)
     top = f"<section><h2>Reliance by scheme</h2><p>{RELIANCE}</p>{_table(MATTERS, matter)}</section>" if matter else ""
     misses = _table(FIRST, first_page(results))
-    method = "".join(f"<p>{escape(each)}</p>" for each in METHOD.split("\n\n"))
+    method = "".join(map(_paragraph, METHOD.split("\n\n")))
     repeated = ""
     if repetition is not None:
-        table = _table(REPEATED, repetition.changed)
-        repeated = f"<section><h2>Repeated with other seeds</h2><p>{escape(repetition.sentence)}</p>{table}</section>"
+        table = _table(REPEATED, repetition.changed) if repetition.changed else ""
+        repeated = f"<section><h2>Repeated with other seeds</h2>{_paragraph(repetition.sentence)}{table}</section>"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>dumbbell: fidelity</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -432,11 +432,19 @@ def _html_link(one: JudgedResult) -> str:
     return f'<li class="{WORDS[one.passed]}"><a href="#{claim.id}"><b>{claim.id}</b> {escape(claim.title)}</a></li>'
 
 
+def _paragraph(text: str) -> str:
+    return f"<p>{_text(text)}</p>"
+
+
+def _text(markdown: str) -> str:
+    return escape(markdown.replace("`", ""))
+
+
 def _html_section(one: JudgedResult) -> str:
     claim = one.claim
     lines = [claim.source, f"Set-up: {claim.setup}", f"Repetition: {claim.repetition}", *provenance(one), one.failed]
     lines += corrections(one)
-    texts = "".join(f"<p>{escape(line.replace('`', ''))}</p>" for line in lines if line)
+    texts = "".join(_paragraph(line) for line in lines if line)
     rows = (cells for row in one.rows for cells in _lines(row))
     return (
         f'<section id="{claim.id}" class="{WORDS[one.passed]}"><h2><span>{claim.id}</span> {escape(claim.title)}'
@@ -460,4 +468,4 @@ def _cell(head: str, cell: str) -> str:
     word = re.match(r"\w*", cell)
     kind = _COLOURS.get(word[0], "") if word and head == "verdict" else ""
     opened = f'<td class="{kind}">' if kind else "<td>"
-    return f"{opened}{escape(cell.replace('`', ''))}</td>"
+    return f"{opened}{_text(cell)}</td>"
