@@ -41,7 +41,16 @@ FIRST = (
     "reason",
 )
 MATTERS = ("scheme", "quantity", "published", "simulated: median (95 % range)", "verdict", "result")
-RESULTS = ("result", "title", "verdict", "rows that pass", "uninformative rows", "repetitions", "seconds")
+RESULTS = (
+    "result",
+    "title",
+    "verdict",
+    "earlier rule",
+    "rows that pass",
+    "uninformative rows",
+    "repetitions",
+    "seconds",
+)
 UNKNOWN = "unknown"
 STYLE = Path(__file__).with_name("page.css")
 
@@ -327,6 +336,7 @@ def _result_line(one: JudgedResult) -> list[str]:
     known = one.results
     return [
         *(one.claim.id, one.claim.title, f"**{word(one)}**" if one.passed is False else word(one)),
+        "-" if one.earlier is None else WORDS[one.earlier],
         f"{sum(judged)} of {len(judged)}" if judged else "-",
         str(sum(row.uninformative for row in one.rows) or "-"),
         *(("-", "-") if known is None else (f"{len(known.simulated)}", f"{known.seconds:.0f}")),

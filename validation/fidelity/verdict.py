@@ -179,6 +179,11 @@ class JudgedResult:
             return None
         return _all(*(row.passed for row in self.rows))
 
+    @property
+    def earlier(self) -> bool | None:
+        """Verdict by the earlier rule; None if none of its rows was judged."""
+        return False if self.failed else _all(*(row.judgements[-1].earlier for row in self.rows if row.judgements))
+
 
 def distance(value: float, published: Interval) -> float:
     """Return how far a value is from a published range, relative to the nearer end; 0 within it."""
