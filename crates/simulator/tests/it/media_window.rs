@@ -62,7 +62,8 @@ fn nada() -> Value {
 /// The arguments Pantheon's client passes, as the library understands them.
 fn pantheon_arguments() -> Value {
     json!({"start_rate_kbps": "100000", "max_rate_kbps": "200", "ramp_up_kbps_per_s": "0.002",
-           "max_rtp_queue_delay_ms": "500", "tx_queue_size_factor": "0.3", "quirk_repair_frame": "true"})
+           "max_rtp_queue_delay_ms": "500", "tx_queue_size_factor": "0.3", "quirk_repair_frame": "true",
+           "quirk_one_packet_per_event": "true"})
 }
 
 /// The arguments it meant.

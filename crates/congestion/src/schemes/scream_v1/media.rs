@@ -19,7 +19,9 @@ const USED_HEADROOM: f64 = 1.5;
 const SHORT_QUEUE: f64 = 0.1;
 /// Queued bits from which on the target does not rise after fast start.
 const QUEUE_BITS: f64 = 12_000.0;
-/// Weight of a frame in the ratio of target to produced rate.
+/// Weight of what waits at an adjustment in its average.
+const QUEUE_GAIN: f64 = 0.5;
+/// Weight of a measurement of rates in the ratio of target to produced rate.
 const RATIO_GAIN: f64 = 0.05;
 /// Bounds of that ratio.
 const RATIO_BOUNDS: (f64, f64) = (0.8, 1.25);
@@ -41,8 +43,8 @@ pub(crate) struct MediaRate {
     inflection_index: usize,
     inflection_at: Option<Time>,
     discarded_at: Option<Time>,
-    /// Sum and number of the queue lengths since the last adjustment, bits.
-    queued: (f64, f64),
+    /// Average of what waits at adjustments, bits.
+    queued_bits: f64,
     /// Average of target over produced rate.
     ratio: f64,
 }
@@ -66,7 +68,7 @@ impl MediaRate {
             inflection_index: 0,
             inflection_at: None,
             discarded_at: None,
-            queued: (0.0, 0.0),
+            queued_bits: 0.0,
             ratio: 1.0,
         }
     }
@@ -80,14 +82,17 @@ impl MediaRate {
         self.target_bps = (self.target_bps * (1.0 - share)).max(self.min_bps);
     }
 
-    /// A frame was written: adjusts the target if it is time to.
-    pub(crate) fn on_frame(&mut self, frame: &Frame, rates: &RateMeter, window: &Window, trend: f64) {
-        self.queued.0 += frame.queued_bytes as f64 * 8.0;
-        self.queued.1 += 1.0;
+    /// Rates were measured anew: follows how far the encoder misses the target.
+    pub(crate) fn on_rates(&mut self, rates: &RateMeter) {
         let produced = rates.encoded_bps();
         if produced > 0.0 {
             self.ratio += RATIO_GAIN * (self.target_bps / produced - self.ratio);
+            self.ratio = self.ratio.clamp(RATIO_BOUNDS.0, RATIO_BOUNDS.1);
         }
+    }
+
+    /// A frame was written: adjusts the target if it is time to.
+    pub(crate) fn on_frame(&mut self, frame: &Frame, rates: &RateMeter, window: &Window, trend: f64) {
         let is_due = self.adjusted_at.is_none_or(|at| frame.now - at >= ADJUST_INTERVAL);
         if self.loss_pending {
             self.after_loss(frame.now, rates);
@@ -97,7 +102,6 @@ impl MediaRate {
             return;
         }
         self.adjusted_at = Some(frame.now);
-        self.queued = (0.0, 0.0);
         self.target_bps = self.target_bps.clamp(self.min_bps, self.max_bps);
     }
 
@@ -122,26 +126,28 @@ impl MediaRate {
     }
 
     fn adjust(&mut self, frame: &Frame, rates: &RateMeter, is_fast_start: bool, trend: f64) {
+        // The frame just written need not have left yet.
+        let queued_bits = frame.queued_bytes.saturating_sub(frame.bytes) as f64 * 8.0;
+        self.queued_bits += QUEUE_GAIN * (queued_bits - self.queued_bits);
         if frame.queue_delay > self.max_queue_delay
             && self.discarded_at.is_none_or(|at| frame.now - at >= DISCARD_SPACING)
         {
             // The library drops its queue here; ours is the encoder's, which skips frames.
             self.discarded_at = Some(frame.now);
+            (self.queued_bits, self.ratio) = (0.0, 1.0);
             return;
         }
         let carried = carried(rates);
         let target = self.target_bps;
         let scale = self.inflection_scale();
         let ramp = self.ramp_bps_per_s.min(target / 2.0) * ADJUST_INTERVAL.as_secs_f64();
-        let queued_bits = frame.queued_bytes as f64 * 8.0;
         let is_unused = target > USED_HEADROOM * carried;
         let change = if is_fast_start && queued_bits / carried.max(target) < SHORT_QUEUE {
             if is_unused { 0.0 } else { ramp * scale }
         } else {
             let headroom = 1.0 + 0.05 * (50_000.0 / target).min(1.0);
-            let average_queued = self.queued.0 / self.queued.1;
             let wanted =
-                headroom * carried * (1.0 - self.guard * trend) - self.queue_factor * average_queued - target;
+                headroom * carried * (1.0 - self.guard * trend) - self.queue_factor * self.queued_bits - target;
             if wanted > 0.0 {
                 let is_blocked = queued_bits > QUEUE_BITS || is_unused;
                 if is_blocked { 0.0 } else { (wanted * scale).min(ramp) }
@@ -161,7 +167,7 @@ impl MediaRate {
 
     /// What the encoder is asked for: the target, corrected by how far the encoder misses it.
     pub(crate) fn encoder_rate(&self) -> Rate {
-        Rate::from_bps_f64(self.target_bps * self.ratio.clamp(RATIO_BOUNDS.0, RATIO_BOUNDS.1))
+        Rate::from_bps_f64(self.target_bps * self.ratio)
     }
 }
 

@@ -122,6 +122,11 @@ pub(crate) const ENTRY: Entry = Entry {
             false,
             "Pantheon's client takes the library's loss signal for a bitrate: the next frame is nearly empty.",
         ),
+        Parameter::flag(
+            "quirk_one_packet_per_event",
+            false,
+            "Pantheon's client sends one packet at each frame and each report: a pacing gap below 1 ms stops its timer.",
+        ),
     ],
     receiver: Some(|_, _| Ok(Box::new(Reports::default()))),
     agent: None,
@@ -135,6 +140,9 @@ struct ScreamV1 {
     /// Bytes of a full packet: the library's own start at two segments of 100 bytes lets one leave all the same.
     packet_bytes: u64,
     has_repair_quirk: bool,
+    sends_one_per_event: bool,
+    /// A packet has left since the last frame or report.
+    has_sent: bool,
     window: Window,
     delay: DelayTrend,
     rates: RateMeter,
@@ -187,6 +195,8 @@ impl ScreamV1 {
             pacing_headroom: parameters.number("pacing_headroom"),
             packet_bytes: u64::from(start.mss_bytes),
             has_repair_quirk: parameters.flag("quirk_repair_frame"),
+            sends_one_per_event: parameters.flag("quirk_one_packet_per_event"),
+            has_sent: false,
             window: Window::new(parameters, start.now),
             delay: DelayTrend::new(target_s, start.now),
             rates: RateMeter::new(start.now),
@@ -215,6 +225,12 @@ impl ScreamV1 {
         is_event
     }
 
+    fn update_rates(&mut self, now: Time) {
+        if self.rates.update(now) {
+            self.media.on_rates(&self.rates);
+        }
+    }
+
     fn update_pacing(&mut self) {
         let bandwidth = (self.window.bytes() * 8.0 / self.rtt.get().as_secs_f64()).max(LEAST_BANDWIDTH_BPS);
         self.pacing = (self.delay.average_fraction() > PACED_FROM)
@@ -227,12 +243,14 @@ impl Controller for ScreamV1 {
         self.in_flight = sent.in_flight_bytes;
         self.last_sent = Some(sent.now);
         self.opened = false;
+        self.has_sent = true;
         self.window.on_sent(sent);
         self.rates.sent(u64::from(sent.bytes));
-        self.rates.update(sent.now);
+        self.update_rates(sent.now);
     }
 
     fn on_ack(&mut self, ack: &Ack<'_>) {
+        self.has_sent = false;
         let Some(newest) = ack.packets.last() else { return };
         self.in_flight = ack.in_flight_bytes;
         // Its wire carries whole milliseconds.
@@ -240,7 +258,7 @@ impl Controller for ScreamV1 {
         let one_way_ms = ms(newest.received_at) - ms(newest.sent_at);
         self.rtt.add(ack.now, ack.now - newest.sent_at);
         self.rates.acked(ack.acked_bytes);
-        self.rates.update(ack.now);
+        self.update_rates(ack.now);
         let loss_event = self.take_loss_event(ack.now);
         let is_slot_over = self.delay.add(ack.now, one_way_ms);
         let late: u64 =
@@ -281,10 +299,10 @@ impl Controller for ScreamV1 {
     }
 
     fn on_frame(&mut self, frame: &Frame) {
-        self.repair = false;
-        self.rates.encoded(frame.bytes);
-        self.rates.update(frame.now);
+        (self.repair, self.has_sent) = (false, false);
         self.media.on_frame(frame, &self.rates, &self.window, self.delay.trend());
+        self.rates.encoded(frame.bytes);
+        self.update_rates(frame.now);
     }
 
     fn control(&self) -> Control {
@@ -294,6 +312,9 @@ impl Controller for ScreamV1 {
         if self.opened {
             window_bytes = window_bytes.max(self.in_flight + self.packet_bytes);
             wake_at = Time::NEVER;
+        }
+        if self.sends_one_per_event && self.has_sent && !self.opened {
+            window_bytes = self.in_flight;
         }
         let media_rate = if self.repair { Rate::from_bps(REPAIR_BPS) } else { self.media.encoder_rate() };
         Control {

@@ -60,18 +60,19 @@ impl RateMeter {
         self.encoded.bytes += bytes;
     }
 
-    /// Closes the present entry if it is long enough.
-    pub(crate) fn update(&mut self, now: Time) {
+    /// Closes the present entry if it is long enough; returns true if it did.
+    pub(crate) fn update(&mut self, now: Time) -> bool {
         let interval = if self.acked.average < SLOW_BPS { SLOW_INTERVAL } else { INTERVAL };
         let length = now - self.began;
         if length < interval {
-            return;
+            return false;
         }
         for meter in [&mut self.sent, &mut self.acked, &mut self.encoded] {
             meter.close(self.index, length);
         }
         self.index = (self.index + 1) % ENTRIES;
         self.began = now;
+        true
     }
 
     /// bit/s.

@@ -137,6 +137,19 @@ fn a_loss_takes_a_tenth_off_the_bitrate_and_pantheons_next_frame_is_empty() {
 }
 
 #[test]
+fn pantheons_client_sends_one_packet_at_a_frame_or_a_report() {
+    let mut driver = driver(&[("quirk_one_packet_per_event", "true")]);
+    driver.in_flight_packets = 1.0;
+    driver.send();
+    assert_eq!(driver.control().window_bytes, 1000, "no more until the next event");
+    driver.ack(1);
+    assert!(driver.control().window_bytes > 1000, "a report");
+    driver.send();
+    frame(&mut driver, 1000);
+    assert!(driver.control().window_bytes > 1000, "a frame");
+}
+
+#[test]
 fn a_pause_of_200_ms_opens_the_window_for_one_packet() {
     let mut driver = driver(&[]);
     let sent = driver.now;
