@@ -113,18 +113,18 @@ fn scream_v1_climbs_200_kbit_per_second() {
 }
 
 /// RFC 8298 with a delay target of 100 ms: limited by the network it oscillates, with about 20 to 60 ms of queueing
-/// delay. Half as much is allowed at the lower end: at 2 Mbit/s the rate needs 5 s from its trough to the next queue.
+/// delay.
 #[test]
 fn scream_v1_oscillates_around_a_short_queue() {
     let outcome = run(&spec(path(2.0, 50.0, 150_000), vec![scream_v1(&intended_arguments(), 100.0)], 60.0));
     let delay = outcome.mean(1, "qdelay", 15.0, 60.0);
-    assert!((10.0..=60.0).contains(&delay), "{delay:.1} ms");
+    assert!((20.0..=60.0).contains(&delay), "{delay:.1} ms");
     let utilization = outcome.link("throughput_mbps") / 2.0;
     assert!(utilization > 0.7, "{utilization:.3}");
     let rates = outcome.series(1, "target_rate", 15.0, 60.0);
     let (low, high) =
         rates.iter().fold((f64::MAX, 0f64), |(low, high), (_, rate)| (low.min(*rate), high.max(*rate)));
-    assert!(low < 1.6 && high > 1.8, "oscillates: {low:.2} to {high:.2}");
+    assert!(low < 0.9 * high, "oscillates: {low:.2} to {high:.2}");
 }
 
 /// docs/derivations.md, `SCReAM`: 5 Mbit/s, RTT 50 ms, 30 frames/s of at most 20 Mbit/s: above 80 % of the link, less
