@@ -26,10 +26,17 @@ from dumbbell.machine.description import cpus
 from dumbbell.present.tables import Table
 from dumbbell.results import ResultsDirectory, locked, open_results, prepare
 from dumbbell.studies.reproduce.causes import Evidence, causes, estimate, exclusions
-from dumbbell.studies.reproduce.host import HostEstimate, HostProfile
-from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet, measured_set, require_known, without_copies
+from dumbbell.studies.reproduce.experiments import Planned, Trial, experiments_on, fitted_host
+from dumbbell.studies.reproduce.measured import (
+    Key,
+    MeasuredRun,
+    MeasuredSet,
+    measured_set,
+    require_known,
+    without_copies,
+)
 from dumbbell.studies.reproduce.measured_path import MeasuredPath, given_paths, measured_paths, require_paths
-from dumbbell.studies.reproduce.reproduction import Found, Held, ranked
+from dumbbell.studies.reproduce.reproduction import FittedHost, Found, ranked
 from dumbbell.studies.reproduce.score import Cause, Row, compare
 from dumbbell.studies.reproduce.sides import seen_by_senders
 from dumbbell.studies.reproduce.simulated import (
@@ -39,7 +46,6 @@ from dumbbell.studies.reproduce.simulated import (
     SUSPECT,
     Made,
     Plan,
-    Simulated,
     is_suspected,
     plan,
 )
@@ -53,8 +59,6 @@ TRACES = "traces"
 """Folder of the trace files made from logs."""
 SEEN = "-seen"
 """Ending of the folders with the same simulated runs as their senders saw them."""
-
-Key = tuple[str, str, int]
 
 
 class Reproduction(Found):
@@ -160,21 +164,28 @@ def reproduce(
         estimates = {key: estimate(each) for key, each in evidence.items()}
         simulated = partial(plan, runs=runs, seed=seed, sockets=sockets)
         excluded = {key: exclusions(each, estimates[key]) for key, each in evidence.items()}
-        trusted = {key: HostEstimate() if excluded[key] else each for key, each in estimates.items()}
-        held, plans = _held([(of, path) for of, path in paths], trusted, names, simulated)
-        hosted = _performed(plans, place / HOSTED, how) if plans else []
-        beside = {run.key: each.beside(run) for each in hosted for run in each.plan.runs}
-        buffers = {
-            run.key: each.plan.host.buffer_packets for each in hosted if each.plan.host for run in each.plan.runs
-        }
-        rows = []
+        counted = {key: compare(each.run, 0, each.beside) for key, each in evidence.items() if not excluded[key]}
+        told = {key: estimates[key] for key in counted}
+        groups = _groups([run for _, path in paths for run in path.runs], names)
+        trials = _trials(list(experiments_on(paths, counted, told, groups, sockets, simulated)), place / HOSTED, how)
+        witnesses = {key for key, each in evidence.items() if each.run.name not in names}
+        rows: list[Row] = []
+        used: dict[int, list[float]] = {}
         for key, one in evidence.items():
-            rows += _rows(one, estimates[key], excluded[key], beside.get(key), buffers.get(key))
+            of_path = [each for each in trials if each.path is one.path]
+            fitted_to = fitted_host(one.run, of_path, counted, witnesses) if key in counted else None
+            if fitted_to is not None:
+                used.setdefault(trials.index(fitted_to[0]), []).append(fitted_to[1])
+            rows += _rows(one, excluded[key], of_path, None if fitted_to is None else fitted_to[0])
+        hosts = [
+            FittedHost(of.path.model.name, of.change.host, of.told_by, len(gains), min(gains))
+            for of, gains in ((trials[number], used[number]) for number in sorted(used))
+        ]
     return Reproduction(
         source=Path(source),
         rows=ranked(rows),
         paths=tuple(path for _, path in paths),
-        hosts=tuple(held),
+        hosts=tuple(hosts),
         left_out=tuple(left),
         runs=runs,
     )
@@ -318,7 +329,7 @@ def _say_how_long(plans: list[Plan], jobs: int, most_minutes: float | None) -> N
     if most_minutes is not None and takes_s > 60.0 * most_minutes:
         raise UserError(f"--most-minutes {most_minutes:g}: {what}: ask for fewer --runs, or take shorter logs")
     with Progress() as progress:
-        progress.line(f"{what}, and those with host profiles up to as long again")
+        progress.line(f"{what}, and the experiments on runs that are off up to ten times as long")
 
 
 def _performed(plans: list[Plan], place: Path, how: Execution) -> list[Made]:
@@ -366,56 +377,42 @@ def _evidence(exact: list[Made]) -> dict[Key, Evidence]:
     return found
 
 
-def _held(
-    paths: list[tuple[MeasuredSet, MeasuredPath]],
-    estimates: Mapping[Key, HostEstimate],
-    names: tuple[str, ...],
-    simulated: Callable[..., Plan],
-) -> tuple[list[Held], list[Plan]]:
-    """Host profiles, and what is simulated with each: the runs on a path that did not tell it."""
-    everything = sorted((run for _, path in paths for run in path.runs), key=lambda run: (run.name, run.key))
-    held, plans = [], []
-    for number, used in enumerate(_groups(everything, names), 1):
-        keys = {run.key for run in used}
-        for of, path in paths:
-            only = [run for run in path.runs if run.key in keys]
-            same_path = [estimates[run.key] for run in path.runs if run.key not in keys]
-            same_host = [
-                estimates[run.key]
-                for other, beside in paths
-                for run in beside.runs
-                if other.host == of.host and run.key not in keys
-            ]
-            profile = HostProfile.of(same_path, same_host)
-            if only and not profile.is_empty:
-                held.append(Held(path.model.name, profile, len(same_path), len(only)))
-                plans.append(simulated(of, path, host=profile, only=only, suffix=f"-host-{number}"))
-    return held, plans
+def _trials(every: Sequence[Planned], place: Path, how: Execution) -> list[Trial]:
+    """The experiments with their simulated runs."""
+    if not every:
+        return []
+    made = _performed([each.plan for each in every], place, how)
+    return [
+        Trial(
+            each.change,
+            each.plan.path,
+            {run.key: of.beside(run) for run in each.plan.runs},
+            each.used_for,
+            each.told_by,
+        )
+        for each, of in zip(every, made, strict=True)
+    ]
 
 
-def _groups(everything: list[MeasuredRun], names: tuple[str, ...]) -> list[list[MeasuredRun]]:
+def _groups(everything: list[MeasuredRun], names: tuple[str, ...]) -> list[list[Key]]:
     """The runs that are held out together: those of some schemes, else every second run."""
     if names:
-        return [[run for run in everything if run.name in names]]
-    return [everything[::2], everything[1::2]] if len(everything) > 1 else []
+        return [[run.key for run in everything if run.name in names]]
+    keys = [run.key for run in sorted(everything, key=lambda run: (run.name, run.key))]
+    return [keys[::2], keys[1::2]]
 
 
-def _rows(
-    evidence: Evidence,
-    told: HostEstimate,
-    excluded: tuple[Cause, ...],
-    hosted: Simulated | None,
-    buffer_packets: int | None,
-) -> list[Row]:
+def _rows(evidence: Evidence, excluded: tuple[Cause, ...], trials: Sequence[Trial], host: Trial | None) -> list[Row]:
     """The flows of a measured run; causes are told of all together."""
     run, path = evidence.run, evidence.path.model.name
-    simulated = next(iter((hosted or evidence.beside).folders), None)
+    beside = evidence.beside if host is None else host.found[run.key]
+    simulated = next(iter(beside.folders), None)
     found = excluded
     rows: list[Row] = []
     for flow in run.flows:
         exact = compare(run, flow, evidence.beside)
-        host = None if hosted is None else compare(run, flow, hosted)
         if flow == 0 and not excluded:
-            found = causes(evidence, told, exact, host, buffer_packets)
-        rows.append(Row(run, flow, path, exact, host, found, simulated))
+            made = [(each.change, compared) for each in trials if (compared := each.compared(run)) is not None]
+            found = causes(evidence, exact, made)
+        rows.append(Row(run, flow, path, exact, None if host is None else host.compared(run, flow), found, simulated))
     return rows

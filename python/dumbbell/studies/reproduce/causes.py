@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dumbbell.base.digits import decimal
 from dumbbell.catalog.families import family
 from dumbbell.studies.reproduce.host import HostEstimate, is_tcp
 from dumbbell.studies.reproduce.measured import MeasuredRun
 from dumbbell.studies.reproduce.measured_path import MeasuredPath
 from dumbbell.studies.reproduce.packets import Numbers, RunPackets
-from dumbbell.studies.reproduce.score import TOLERANCES, Cause, Compared, compare, is_off, surprise
-from dumbbell.studies.reproduce.simulated import Simulated, is_suspected
+from dumbbell.studies.reproduce.score import TOLERANCES, Cause, Comparison, compare, errors, is_off
+from dumbbell.studies.reproduce.simulated import Change, Simulated, is_suspected
 from dumbbell.studies.reproduce.view import DELAY, RATE
 
 CUBIC, CARRY, SILENT, BUFFER, JITTER = "cubic", "host-rate", "silent", "buffer", "jitter"
+PACING, START = "pacing", "start"
 PROGRAM, APPLICATION, STEP, SCATTER, CHANCE = (
     *("program", "application", "step", "measured-scatter", "simulated-scatter"),
 )
@@ -46,11 +46,8 @@ TWIN_RATE, TWIN_DELAY = 0.02, 0.15
 """Relative differences up to which two measured runs have the same throughput and the same p95."""
 FAR = 3.0
 """How many times larger or smaller p95 is than that of the scheme that the run is called."""
-WIDER = 2.0
-"""How many times as wide gaps between ACKs are that a host has made uneven."""
-LEAST_WIDER_MS = 0.4
-CLOSER = 0.7
-"""Part of the error that is left with the host profile, at most, if the host's jitter is the cause."""
+CLOSER = 0.5
+"""Part of the error that an experiment leaves, at most, if what was changed is a part of the cause."""
 IDLE = 0.5
 """Part of the capacity below which a link is idle."""
 NO_QUEUE_MS = 5.0
@@ -121,37 +118,39 @@ def _is_apart(window: Numbers, limit: float) -> bool:
     return not limit / BEYOND < top < BEYOND * limit
 
 
-def _as_full(
-    evidence: Evidence,
-    buffer_packets: int | None,
-    exact: dict[str, Compared | None],
-    host: dict[str, Compared | None] | None,
-) -> int | None:
-    """Return how many packets the host's sockets hold, if the simulated window's top differs and the profile helps."""
-    if buffer_packets is None or host is None or not is_tcp(evidence.run.scheme):
-        return None
-    simulated = evidence.beside.packets()
-    if simulated is None or not len(other := simulated.window()):
-        return None
-    limit, is_within = buffer_packets * PACKET_BYTES, True
-    if evidence.run.has_packets and len(window := evidence.run.packets.window()):
-        is_within = float(np.percentile(window, 99.5)) <= limit / FULL
-    helps = is_within and _is_apart(other, limit) and surprise(host) <= CLOSER * surprise(exact)
-    return buffer_packets if helps else None
-
-
 def causes(
-    evidence: Evidence,
-    told: HostEstimate,
-    exact: dict[str, Compared | None],
-    host: dict[str, Compared | None] | None,
-    buffer_packets: int | None = None,
+    evidence: Evidence, exact: Comparison, experiments: Sequence[tuple[Change, Comparison]]
 ) -> tuple[Cause, ...]:
-    """Return the likely causes for the metrics of a run that counts; none where all are within their tolerances.
+    """Return the likely causes for a run that counts: none if throughput and delay are within their tolerances.
 
-    `buffer_packets` is what other runs told of the sockets of their host.
+    `experiments` are the changes that the run was simulated again with.
     """
-    return tuple(_of_difference(evidence, told, exact, host, buffer_packets)) if is_off(exact) else ()
+    if not is_off(exact):
+        return ()
+    shown = _shown(exact, experiments)
+    found = [] if shown is None else [shown]
+    if evidence.run.note:
+        found.append(Cause(PROGRAM, f"{evidence.run.scheme.name} is {evidence.run.note}"))
+    more = (_application(evidence, exact), _step(evidence, exact), _scatter(evidence, exact))
+    return (*found, *(each for each in more if each is not None))
+
+
+def _shown(exact: Comparison, experiments: Sequence[tuple[Change, Comparison]]) -> Cause | None:
+    """Return the first change that brings the run within its tolerances, else the closest that halves the error."""
+    known = [(max(errors(compared)), change, compared) for change, compared in experiments if errors(compared)]
+    if not known or not errors(exact):
+        return None
+    error, change, compared = next((each for each in known if each[0] <= 1.0), min(known, key=lambda each: each[0]))
+    if error > max(1.0, CLOSER * max(errors(exact))):
+        return None
+    part = "" if error <= 1.0 else "a part of it is "
+    return Cause(change.kind, f"{part}{change.text}: {_left(compared)}", shown=compared)
+
+
+def _left(compared: Comparison) -> str:
+    """Return in words how far the simulated run is off with a change."""
+    known = [(words, each) for name, words in ((RATE, "throughput"), (DELAY, "delay")) if (each := compared[name])]
+    return "with it " + ", ".join(f"{words} is {100 * each.relative:+.0f} % off" for words, each in known)
 
 
 def exclusions(evidence: Evidence, told: HostEstimate) -> tuple[Cause, ...]:
@@ -162,29 +161,6 @@ def exclusions(evidence: Evidence, told: HostEstimate) -> tuple[Cause, ...]:
     exact = compare(evidence.run, 0, evidence.beside)
     found = [_other_scheme(evidence, exact), _overloaded(told), _silent(exact)]
     return tuple(each for each in found if each is not None)
-
-
-def _of_difference(
-    evidence: Evidence,
-    told: HostEstimate,
-    exact: dict[str, Compared | None],
-    host: dict[str, Compared | None] | None,
-    buffer_packets: int | None,
-) -> list[Cause]:
-    found = []
-    full = told.buffer_packets or _as_full(evidence, buffer_packets, exact, host)
-    if full is not None:
-        size = decimal(full * PACKET_BYTES / 1e6, 1)
-        found.append(Cause(BUFFER, f"the sender's buffer limited it (a plateau at {size} MB)"))
-    jitter = None if found else _uneven(evidence)
-    if jitter is not None and (host is None or surprise(host) <= CLOSER * surprise(exact)):
-        found.append(jitter)
-    elif not found and (late := _late(told, exact)) is not None:
-        found.append(late)
-    if evidence.run.note:
-        found.append(Cause(PROGRAM, f"{evidence.run.scheme.name} is {evidence.run.note}"))
-    more = (_application(evidence, exact), _step(evidence, exact), _scatter(evidence, exact))
-    return [*found, *(each for each in more if each is not None)]
 
 
 def shape(packets: RunPackets) -> Numbers | None:
@@ -203,7 +179,7 @@ def _distance(measured: Numbers, beside: Sequence[Simulated]) -> float | None:
     return min((float(np.abs(each - measured).mean()) for each in shapes), default=None)
 
 
-def _other_scheme(evidence: Evidence, exact: dict[str, Compared | None]) -> Cause | None:
+def _other_scheme(evidence: Evidence, exact: Comparison) -> Cause | None:
     """CUBIC in place of a scheme whose kernel module was missing: by the window's shape, without packets by numbers."""
     name = evidence.run.name
     if not is_suspected(evidence.run):
@@ -222,7 +198,7 @@ def _other_scheme(evidence: Evidence, exact: dict[str, Compared | None]) -> Caus
     return Cause(CUBIC, f"it was really CUBIC: {how} (the kernel module of {name} was missing)", excludes=True)
 
 
-def _twin(evidence: Evidence, exact: dict[str, Compared | None]) -> MeasuredRun | None:
+def _twin(evidence: Evidence, exact: Comparison) -> MeasuredRun | None:
     """Return a measured run of CUBIC with the same numbers, where the simulated scheme has a p95 that is far away."""
     delay, rate = exact[DELAY], exact[RATE]
     if delay is None or rate is None or not min(delay.measured, delay.mean) > 0.0:
@@ -248,7 +224,7 @@ def _overloaded(told: HostEstimate) -> Cause | None:
     return Cause(CARRY, text, excludes=True)
 
 
-def _silent(exact: dict[str, Compared | None]) -> Cause | None:
+def _silent(exact: Comparison) -> Cause | None:
     rate = exact[RATE]
     if rate is None or rate.measured >= QUIET * rate.mean:
         return None
@@ -256,34 +232,7 @@ def _silent(exact: dict[str, Compared | None]) -> Cause | None:
     return Cause(SILENT, text, excludes=True)
 
 
-def _uneven(evidence: Evidence) -> Cause | None:
-    """Gaps between ACKs that the link's own opportunities, which have to be known, do not explain."""
-    if not evidence.run.has_packets or not evidence.path.has_link_log:
-        return None
-    simulated = evidence.beside.packets()
-    gaps, exact = evidence.run.packets.ack_gaps_ms, None if simulated is None else simulated.ack_gaps_ms
-    if gaps is None or exact is None:
-        return None
-    width, exact_width = gaps[1] - gaps[0], exact[1] - exact[0]
-    if width < max(WIDER * exact_width, exact_width + LEAST_WIDER_MS):
-        return None
-    text = f"host jitter: ACK gaps {gaps[0]:.2f} to {gaps[1]:.2f} ms against {exact[0]:.2f} to {exact[1]:.2f}"
-    return Cause(JITTER, text)
-
-
-def _late(told: HostEstimate, exact: dict[str, Compared | None]) -> Cause | None:
-    """A delay that differs by no more than the host was late."""
-    delay, rate, late = exact[DELAY], exact[RATE], told.data
-    if delay is None or late is None or (rate and abs(rate.relative) > TOLERANCES[RATE]):
-        return None
-    more_ms = delay.measured - delay.mean
-    if not 0.0 < more_ms <= late.mean_ms + 2.0 * late.deviation_ms:
-        return None
-    text = f"host jitter: packets were {late.mean_ms:.2g} ms late on average, p95 is {more_ms:.2g} ms higher"
-    return Cause(JITTER, text)
-
-
-def _application(evidence: Evidence, exact: dict[str, Compared | None]) -> Cause | None:
+def _application(evidence: Evidence, exact: Comparison) -> Cause | None:
     """A program with a source of its own that offered less than the simulated one, and left the link idle."""
     network, run, rates = evidence.run.statistics["network"], evidence.run, exact[RATE]
     if family(run.scheme.name) != "media" or not run.has_packets:
@@ -300,7 +249,7 @@ def _application(evidence: Evidence, exact: dict[str, Compared | None]) -> Cause
     return Cause(APPLICATION, text)
 
 
-def _step(evidence: Evidence, exact: dict[str, Compared | None]) -> Cause | None:
+def _step(evidence: Evidence, exact: Comparison) -> Cause | None:
     """A 95th percentile where few packets more or less make a large difference."""
     each = exact[DELAY]
     if each is None or abs(each.relative) <= TOLERANCES[DELAY] or not evidence.run.has_packets:
@@ -318,7 +267,7 @@ def _step(evidence: Evidence, exact: dict[str, Compared | None]) -> Cause | None
     return None
 
 
-def _scatter(evidence: Evidence, exact: dict[str, Compared | None]) -> Cause | None:
+def _scatter(evidence: Evidence, exact: Comparison) -> Cause | None:
     """Runs of a scheme that differ among themselves by more than they differ from the other side."""
     for name, words in ((RATE, "throughput"), (DELAY, evidence.run.view.delay)):
         each = exact[name]

@@ -1,7 +1,7 @@
 """The host of a test: how late it was, and how much its sockets hold; told by some runs, used for others."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -16,6 +16,8 @@ TRUESIZE_BYTES = 2304
 """Memory of a packet of 1448 bytes in a socket of Linux (docs/guide.md, socket buffers)."""
 _PACED = 0.5
 """Share of packets apart from ACKs above which a sender is paced: none of 66 public logs had 0.02 to 0.88."""
+_LEAST_LATE_MS = 0.1
+"""Mean lateness below which a host is exact: logs of Mahimahi's link have whole milliseconds."""
 _DIGITS = 2
 _WMEM_FIRST = (4096, 16384)
 
@@ -38,11 +40,16 @@ class Late:
 
     @classmethod
     def of(cls, found: Iterable[Lateness | None]) -> "Late | None":
-        """The medians of some runs; None of none. A host is never early: the width is at most the mean."""
+        """Return the medians of some runs; None of no run, and of hosts that are hardly late.
+
+        A host is never early: the width is at most the mean.
+        """
         known = [each for each in found if each is not None]
         if not known:
             return None
         mean = max(median(each.mean_ms for each in known), 0.0)
+        if mean < _LEAST_LATE_MS:
+            return None
         width = min(math.sqrt(3.0) * median(each.deviation_ms for each in known), mean)
         return cls(round(mean, _DIGITS), round(width, _DIGITS))
 
@@ -59,11 +66,19 @@ class Late:
 
 @dataclass(frozen=True)
 class HostProfile:
-    """A host as some runs tell it. None is what they do not tell."""
+    """A host. None is what nothing tells.
+
+    Attributes:
+        data: Lateness of data packets behind the link.
+        ack: Lateness of ACKs behind the link.
+        buffer_packets: Packets that the sender's socket holds.
+        wakes_ms: Time between two wake-ups of the host, ms, at which all packets leave that wait, in each direction.
+    """
 
     data: Late | None = None
     ack: Late | None = None
     buffer_packets: int | None = None
+    wakes_ms: float | None = None
 
     @classmethod
     def of(cls, same_path: Iterable[HostEstimate], same_host: Iterable[HostEstimate]) -> "HostProfile":
@@ -84,11 +99,18 @@ class HostProfile:
         """Whether nothing is known."""
         return self == HostProfile()
 
-    def path(self, path: PathModel, name: str) -> PathModel:
-        """The path between such hosts, called `name`."""
-        data = [self.data.element()] if self.data and self.data.mean_ms else []
-        ack = [self.ack.element()] if self.ack and self.ack.mean_ms else []
-        return replace(path, name=name, data=[*path.data, *data], ack=[*path.ack, *ack])
+    @property
+    def is_late(self) -> bool:
+        """Whether packets leave later than the link lets them."""
+        return replace(self, buffer_packets=None) != HostProfile()
+
+    def path(self, path: PathModel, name: str, socket: Sequence[Element] = ()) -> PathModel:
+        """Return the path between such hosts, called `name`. Packets that leave a host together meet `socket`."""
+        wakes: list[Element] = [{"kind": "slotted", "slot_ms": self.wakes_ms}] if self.wakes_ms else []
+        data = [self.data.element()] if self.data else []
+        ack = [self.ack.element()] if self.ack else []
+        more = [each for each in socket if each not in path.data] if wakes else []
+        return replace(path, name=name, data=[*path.data, *data, *wakes, *more], ack=[*path.ack, *ack, *wakes])
 
     def scheme(self, scheme: Scheme) -> Scheme:
         """The scheme with this host's socket, if it is one of the kernel's TCP."""
@@ -107,6 +129,7 @@ class HostProfile:
             for way, late in (("data", self.data), ("ACKs", self.ack))
             if late is not None
         ]
+        parts += [] if self.wakes_ms is None else [f"packets leave every {self.wakes_ms:g} ms"]
         parts += [] if self.buffer_packets is None else [f"a socket holds {self.buffer_packets} packets"]
         return "; ".join(parts) or "nothing"
 
@@ -116,7 +139,7 @@ class HostProfile:
             way: None if each is None else {"mean_ms": each.mean_ms, "deviation_ms": each.deviation_ms}
             for way, each in (("data", self.data), ("ack", self.ack))
         }
-        return late | {"buffer_packets": self.buffer_packets}
+        return late | {"buffer_packets": self.buffer_packets, "wakes_ms": self.wakes_ms}
 
 
 def has_fq(runs: Iterable[MeasuredRun]) -> bool:
@@ -127,10 +150,15 @@ def has_fq(runs: Iterable[MeasuredRun]) -> bool:
     shares = [
         share
         for run in runs
-        if run.has_packets and is_tcp(run.scheme) and family(run.scheme.name) in ("loss", "delay")
+        if run.has_packets and is_tcp(run.scheme) and not paces_itself(run.scheme)
         if (share := run.packets.apart_from_acks) is not None
     ]
     return bool(shares) and median(shares) > _PACED
+
+
+def paces_itself(scheme: Scheme) -> bool:
+    """Return True if the scheme has a pacing rate of its own, as BBR, and not a window alone."""
+    return family(scheme.name) not in ("loss", "delay")
 
 
 def is_tcp(scheme: Scheme) -> bool:

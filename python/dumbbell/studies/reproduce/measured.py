@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dumbbell import _core
 from dumbbell.base.entry import Entry
@@ -38,6 +38,10 @@ _PLACE = re.compile(r"> (/\S+?)/src/experiments/")
 """Pantheon's folder in the first line of a log of mm-link."""
 
 
+Key: TypeAlias = tuple[str, str, int]
+"""A measured run: its set, its scheme there, its number."""
+
+
 @dataclass(frozen=True)
 class MeasuredRun:
     """One run that was measured, and the scheme that simulates it."""
@@ -58,7 +62,7 @@ class MeasuredRun:
     """Name of its file, where that is not the name of its scheme."""
 
     @property
-    def key(self) -> tuple[str, str, int]:
+    def key(self) -> Key:
         """Which it is."""
         return (self.place, self.name, self.number)
 

@@ -34,8 +34,13 @@ _CLOCK_MS = 1.5
 SOCKET_PACKETS = 93
 """Packets that the UDP socket at the receiving end of Pantheon's tunnel holds: Linux's default of 212,992 bytes
 (`net.core.rmem_default`), of which a packet from a TUN device takes 2304."""
-_SOCKET_MBPS = 10_000.0
-"""Rate at which the tunnel reads its socket."""
+_SOCKET: Element = {
+    "kind": "link",
+    "name": "tunnel-socket",
+    "rate_mbps": 10_000.0,
+    "queue": {"kind": "droptail", "packets": SOCKET_PACKETS},
+}
+"""This socket. Its rate is that at which the tunnel reads."""
 LOGGED, NAMED = "the link's log", "the name of the trace"
 """Sources of the opportunities of a link, for the column `known by`."""
 _FQ = "the sender's kernel paces TCP (`fq`)"
@@ -56,6 +61,8 @@ class MeasuredPath:
     """Whether the link's delivery opportunities are known."""
     schedule: Schedule | None = None
     """How long the runs took, and when their flows started; None: as the set says."""
+    socket: tuple[Element, ...] = ()
+    """The receiving socket of Pantheon's tunnel, which packets meet that arrive at one instant."""
     has_fq: bool = False
     """True if the sender's kernel paces TCP."""
 
@@ -223,26 +230,24 @@ def _mahimahi_path(measured: MeasuredSet, told: "_Told", name: str) -> MeasuredP
     losses = [[{"kind": "loss", "probability": rate}] if rate else [] for rate in (command.loss, command.ack_loss)]
     queues = [{} if queue is None else {"queue": queue} for queue in (command.queue, command.ack_queue)]
     how = told.data.how if told.ack.how == told.data.how else f"{told.data.how}; of ACKs {told.ack.how}"
+    socket = [_SOCKET] if _is_filled_at_once(told.data.element) else []
     model = PathModel(
         name=name,
         title=measured.content.experiment.title,
         provenance=f"measured: mahimahi, opportunities from {how}",
         overhead_bytes=measured.overhead_bytes,
-        data=[told.data.element | {"name": "bottleneck"} | queues[0], *losses[0], *delay, *_socket(told.data.element)],
+        data=[told.data.element | {"name": "bottleneck"} | queues[0], *losses[0], *delay, *socket],
         ack=[*delay, *losses[1], told.ack.element | {"name": "return"} | queues[1]],
         file=str(measured.source),
     )
     how = "; ".join((how, *told.remarks))
-    return MeasuredPath(model, tuple(told.runs), how, command.delay_ms, told.data.how == LOGGED)
+    return MeasuredPath(model, tuple(told.runs), how, command.delay_ms, told.data.how == LOGGED, socket=(_SOCKET,))
 
 
-def _socket(trace: Element) -> list[Element]:
-    """Return the receiving socket of Pantheon's tunnel, where the link delivers more at one instant than that holds."""
+def _is_filled_at_once(trace: Element) -> bool:
+    """Return True if a link delivers more packets at one instant than the socket of Pantheon's tunnel holds."""
     times = np.asarray(with_times(trace).get("times_ms", ()))
-    if not len(times) or np.unique(np.floor(times), return_counts=True)[1].max() <= SOCKET_PACKETS:
-        return []
-    queue: Queue = {"kind": "droptail", "packets": SOCKET_PACKETS}
-    return [{"kind": "link", "name": "tunnel-socket", "rate_mbps": _SOCKET_MBPS, "queue": queue}]
+    return len(times) > 0 and bool(np.unique(np.floor(times), return_counts=True)[1].max() > SOCKET_PACKETS)
 
 
 @dataclass(frozen=True)

@@ -126,16 +126,6 @@ class RunPackets:
             return None
         return float(np.mean(sent - acks[latest] > _AT_ONCE_MS))
 
-    @cached_property
-    def ack_gaps_ms(self) -> tuple[float, float] | None:
-        """5th and 95th percentile of the gaps between ACKs at the receiver, from a tenth of the run on."""
-        times = np.sort(self._time[self._event == _ACK_SEND])
-        gaps = np.diff(times[times > self.end_ms / 10.0])
-        if len(gaps) < 100:
-            return None
-        low, high = np.percentile(gaps, [5.0, 95.0])
-        return float(low), float(high)
-
     def window(self, flow: int | None = None) -> Numbers:
         """Bytes under way at times `_GRID_MS` apart, of packets that arrived: what is lost does not count.
 

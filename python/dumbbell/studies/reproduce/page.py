@@ -74,7 +74,7 @@ def table(found: Found, ranges: bool = False) -> Table:
     columns, groups = ["run", *heads, "errors"], [("", 1), ("measured / simulated", len(heads)), ("", 1)]
     if has_host:
         columns += [*heads, "errors"]
-        groups += [("with the host profile", len(heads)), ("", 1)]
+        groups += [("with the host that fits other runs", len(heads)), ("", 1)]
     rows = []
     for row in found.rows:
         label = f"{row.run.place}: {row.label}" if several else row.label
@@ -135,7 +135,7 @@ def _main(found: Found, title: str) -> Iterator[str]:
     if drawn := list(scatters(found)):
         yield tag("h2", "Simulated over measured")
         told = "A point is a run that counts; its bar is the range of the simulated runs"
-        hosted = ", with the host profile where there is one" if found.hosts else ""
+        hosted = ", with the host that fits other runs where there is one" if found.hosts else ""
         yield tag("p", text(f"{told}{hosted}."), class_="note")
         yield tag("div", *(tag("figure", drawing) for _, drawing in drawn), class_="pair")
     if drawn := list(over_time(found)):
@@ -150,9 +150,10 @@ def _main(found: Found, title: str) -> Iterator[str]:
     yield tag("h2", "Paths")
     yield html.render(_paths(found), "Paths")
     if found.hosts:
-        yield tag("h2", "Host profiles")
-        yield tag("p", "Each was told by some runs, and used for others.", class_="note")
-        yield html.render(_hosts(found), "Host profiles")
+        yield tag("h2", "Hosts")
+        text_of = "Each fits other runs on its path better than exact hosts do. The gain is of their log-likelihood."
+        yield tag("p", text_of, class_="note")
+        yield html.render(_hosts(found), "Hosts")
     if found.left_out:
         yield tag("h2", "Not simulated")
         yield tag("ul", *(tag("li", text(each)) for each in found.left_out))
@@ -181,5 +182,8 @@ def _value(value: object) -> str:
 
 
 def _hosts(found: Found) -> Table:
-    rows = [[each.path, each.profile.text(), each.told_by, each.used_for] for each in found.hosts]
-    return Table.of(["path", "host", "told by runs", "used for runs"], rows, "lwrr")
+    rows = [
+        [each.path, each.profile.text(), each.told_by or "tried", each.used_for, f"{each.gain:.1f}"]
+        for each in found.hosts
+    ]
+    return Table.of(["path", "host", "told by runs", "used for runs", "least gain"], rows, "lwrrr")

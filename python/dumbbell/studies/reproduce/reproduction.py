@@ -14,13 +14,20 @@ MOST_TOLD = 5
 
 
 @dataclass(frozen=True)
-class Held:
-    """A host profile: its path, how many runs on that told its lateness, and how many it was used for."""
+class FittedHost:
+    """A host that fits other runs on a path, and is used for some.
+
+    Attributes:
+        told_by: Runs whose packets tell the host; 0 of a host that was only tried.
+        used_for: Runs that are simulated with the host.
+        gain: Log-likelihood of the other runs gained over exact hosts, the least of those runs.
+    """
 
     path: str
     profile: HostProfile
     told_by: int
     used_for: int
+    gain: float
 
 
 @dataclass(frozen=True)
@@ -30,7 +37,7 @@ class Found:
     source: Path
     rows: tuple[Row, ...]
     paths: tuple[MeasuredPath, ...]
-    hosts: tuple[Held, ...]
+    hosts: tuple[FittedHost, ...]
     left_out: tuple[str, ...]
     """Runs that nothing was simulated for, each with the reason."""
     runs: int
@@ -38,15 +45,17 @@ class Found:
 
     @property
     def scores(self) -> dict[str, Score]:
-        """By `exact` and `host`: of all flows of a run together; by `exact-flows` and `host-flows`: of each flow."""
+        """By `exact` and `host`: of all flows of a run together; by `exact-flows` and `host-flows`: of each flow.
+
+        With `host` each run has the host that fits other runs, or exact hosts.
+        """
         found: dict[str, Score] = {}
         for suffix, level in (("", False), ("-flows", True)):
             rows = [row for row in self.rows if row.counts and (row.flow > 0) == level]
             if rows:
                 found[f"exact{suffix}"] = score(row.exact for row in rows)
-            known = [row.host for row in rows if row.host is not None]
-            if known:
-                found[f"host{suffix}"] = score(known)
+            if any(row.host is not None for row in rows):
+                found[f"host{suffix}"] = score(row.compared for row in rows)
         return found
 
     @property
@@ -85,7 +94,7 @@ class Found:
             "hosts": [
                 {"path": each.path}
                 | each.profile.as_json()
-                | {"told_by_runs": each.told_by, "used_for_runs": each.used_for}
+                | {"told_by_runs": each.told_by, "used_for_runs": each.used_for, "log_likelihood_gained": each.gain}
                 for each in self.hosts
             ],
             "paths": [
@@ -116,10 +125,10 @@ def _told(scores: dict[str, Score], delay: str) -> Iterator[str]:
     )
     if host is not None:
         yield (
-            f"With the host profile, which other runs told: {host.both} of {host.rows} "
+            f"With the hosts that fit other runs best: {host.both} of {host.rows} "
             f"(throughput {host.throughput} of {host.rows}, {delay} {host.delay} of {host.delays})."
         )
-    for name, words in (("exact-flows", "between exact hosts"), ("host-flows", "with the host profile")):
+    for name, words in (("exact-flows", "between exact hosts"), ("host-flows", "with the hosts that fit best")):
         each = scores.get(name)
         if each is not None and each.median_throughput is not None:
             late = "" if each.median_delay is None else f", {100 * each.median_delay:.0f} % of {delay}"
@@ -142,7 +151,7 @@ def _who(row: Row) -> str:
 
 
 def _sentence(row: Row) -> str:
-    causes = "; ".join(cause.text for cause in row.causes) or "the log tells no cause"
+    causes = "; ".join(cause.text for cause in row.causes) or "no experiment explains it"
     return f"{_who(row)}: {off_by(row)}: {causes}."
 
 

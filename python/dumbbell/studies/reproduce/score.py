@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from dumbbell.studies.reproduce.measured import MeasuredRun
 from dumbbell.studies.reproduce.simulated import Simulated
@@ -50,13 +51,23 @@ class Compared:
         }
 
 
+Comparison: TypeAlias = "dict[str, Compared | None]"
+"""Each measure of a measured run, or of one of its flows, beside the simulated runs."""
+
+
 @dataclass(frozen=True)
 class Cause:
-    """Why a measured run is not as the simulated ones. `excludes`: it is no run of what it is called."""
+    """Why a measured run is not as the simulated ones.
+
+    Attributes:
+        excludes: True if the run is no run of what it is called.
+        shown: The comparison where that one thing is changed; None of what no experiment shows.
+    """
 
     kind: str
     text: str
     excludes: bool = False
+    shown: Comparison | None = None
 
 
 @dataclass(frozen=True)
@@ -66,10 +77,10 @@ class Row:
     run: MeasuredRun
     flow: int
     path: str
-    exact: dict[str, Compared | None]
+    exact: Comparison
     """Between exact hosts."""
-    host: dict[str, Compared | None] | None = None
-    """Between hosts as other runs tell them; None where none does."""
+    host: Comparison | None = None
+    """Between the hosts that fit other runs best; None where exact hosts do."""
     causes: tuple[Cause, ...] = ()
     simulated: Entry | None = None
     """Folder of the first simulated run."""
@@ -80,7 +91,7 @@ class Row:
         return not any(cause.excludes for cause in self.causes)
 
     @property
-    def compared(self) -> dict[str, Compared | None]:
+    def compared(self) -> Comparison:
         """With the host profile where there is one."""
         return self.host or self.exact
 
@@ -106,33 +117,48 @@ class Row:
             "path": self.path,
             "surprise": self.surprise,
             "counts": self.counts,
-            "causes": [{"kind": each.kind, "text": each.text, "excludes": each.excludes} for each in self.causes],
+            "causes": [self._cause(each) for each in self.causes],
         } | {side: None if of is None else self._side(of) for side, of in sides.items()}
 
-    def _side(self, of: dict[str, Compared | None]) -> dict[str, object]:
+    def _cause(self, cause: Cause) -> dict[str, object]:
+        shown = None if cause.shown is None else self._side(cause.shown)
+        return {"kind": cause.kind, "text": cause.text, "excludes": cause.excludes, "with_it": shown}
+
+    def _side(self, of: Comparison) -> dict[str, object]:
         names = self.run.view.metrics
         return {name: None if (each := of[measure]) is None else each.as_json() for measure, name in names.items()}
 
 
-def is_off(compared: dict[str, Compared | None]) -> bool:
+def is_off(compared: Comparison) -> bool:
     """Return True if throughput or delay is outside of its tolerance."""
     return any(abs(each.relative) > TOLERANCES[name] for name in TOLERANCES if (each := compared[name]) is not None)
 
 
-def surprise(compared: dict[str, Compared | None]) -> float:
+def surprise(compared: Comparison) -> float:
     """Return the largest error in tolerances; `FAILED` where nothing was simulated."""
-    found = [abs(each.relative) / TOLERANCES[name] for name in TOLERANCES if (each := compared[name]) is not None]
     loss = compared[LOSS]
-    found += [] if loss is None else [abs(loss.mean - loss.measured) / LOSS_TOLERANCE]
-    return max(found, default=FAILED)
+    found = [] if loss is None else [abs(loss.mean - loss.measured) / LOSS_TOLERANCE]
+    return max([*errors(compared), *found], default=FAILED)
 
 
-def compare(run: MeasuredRun, flow: int, beside: Simulated) -> dict[str, Compared | None]:
+def errors(compared: Comparison) -> list[float]:
+    """Return the errors of throughput and delay in tolerances."""
+    return [abs(each.relative) / TOLERANCES[name] for name in TOLERANCES if (each := compared[name]) is not None]
+
+
+def likelihood(compared: Comparison) -> float:
+    """Return the log-likelihood of a measured run: each ratio is Cauchy's, with the tolerance as scale."""
+    known = [(each, TOLERANCES[name]) for name in TOLERANCES if (each := compared[name]) is not None]
+    ratios = [(each.mean / each.measured, scale) for each, scale in known if min(each.mean, each.measured) > 0.0]
+    return -sum(math.log1p((math.log(ratio) / scale) ** 2) for ratio, scale in ratios)
+
+
+def compare(run: MeasuredRun, flow: int, beside: Simulated) -> Comparison:
     """Return each measure of a flow beside the simulated runs; None where either side does not tell it.
 
     Which of several flows that started together gets most is chance: the fastest stands beside the fastest.
     """
-    found: dict[str, Compared | None] = {}
+    found: Comparison = {}
     measured = run.metrics(flow)
     together = _together(run, flow)
     rank = _by_rate(run.view, run.statistics, together).index(flow)
@@ -186,7 +212,7 @@ class Score:
         }
 
 
-def score(compared: Iterable[dict[str, Compared | None]]) -> Score:
+def score(compared: Iterable[Comparison]) -> Score:
     """Return the score of rows."""
     rows = list(compared)
     errors = {

@@ -10,6 +10,7 @@ from dumbbell import catalog
 from dumbbell.base.conventions import PANTHEON
 from dumbbell.base.entry import Entry
 from dumbbell.catalog.experiment_file import ExperimentFile
+from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import Experiment, pin, resolve
 from dumbbell.results import ACCEPTED, ResultsDirectory
@@ -34,13 +35,42 @@ OTHER_SOCKETS = "-other-sockets"
 
 
 @dataclass(frozen=True)
+class Change:
+    """One thing that is changed: the hosts, the socket buffers, the pacing of the kernel, or the scheme.
+
+    Attributes:
+        name: Ending of the name of its directory.
+        kind: Kind of the cause that the change shows.
+        text: What is changed, in words.
+        scheme: The scheme that stands for the simulated one.
+    """
+
+    name: str
+    kind: str
+    text: str
+    host: HostProfile = field(default_factory=HostProfile)
+    sockets: str | None = None
+    has_fq: bool | None = None
+    scheme: str | None = None
+
+    def path(self, path: MeasuredPath) -> PathModel:
+        """Return the path with the changed hosts."""
+        return self.host.path(path.model, f"{path.model.name}-{self.name}", path.socket)
+
+    def scheme_of(self, scheme: Scheme, sockets: str, has_fq: bool) -> Scheme:
+        """Return the scheme with what is changed, by its own name."""
+        changed = scheme if self.scheme is None else catalog.schemes().find(self.scheme)
+        changed = as_on_linux(changed, self.sockets or sockets, has_fq if self.has_fq is None else self.has_fq)
+        return replace(self.host.scheme(changed), name=scheme.name)
+
+
+@dataclass(frozen=True)
 class Plan:
-    """What is simulated for some measured runs: on which path, between which hosts."""
+    """What is simulated for some measured runs: on which path, with which change."""
 
     path: MeasuredPath
     experiment: Experiment
     runs: tuple[MeasuredRun, ...]
-    host: HostProfile | None = None
 
 
 @dataclass(frozen=True)
@@ -66,11 +96,10 @@ def plan(
     runs: int,
     seed: int,
     sockets: str = LINUX,
-    host: HostProfile | None = None,
+    change: Change | None = None,
     only: Iterable[MeasuredRun] | None = None,
-    suffix: str = "",
 ) -> Plan:
-    """Return the experiment that repeats measured runs on their path, between exact hosts or those of `host`.
+    """Return the experiment that repeats measured runs on their path, between exact hosts or with a change.
 
     `sockets` is one of `SOCKETS`.
 
@@ -78,16 +107,19 @@ def plan(
         UserError: it cannot be resolved.
     """
     wanted = tuple(path.runs if only is None else only)
-    model = path.model if host is None else host.path(path.model, f"{path.model.name}{suffix}")
+    model = path.model if change is None else change.path(path)
     plain = {run.scheme.name: run.scheme for run in wanted}
-    suspected = [] if host is not None else [run.scheme for run in wanted if is_suspected(run)]
+    suspected = [] if change is not None else [run.scheme for run in wanted if is_suspected(run)]
     if suspected:
         cubic = catalog.schemes().find(SUSPECT)
         suspected.append(cubic)
         plain[cubic.name] = cubic
-    schemes = {name: as_on_linux(scheme, sockets, path.has_fq) for name, scheme in plain.items()}
-    if host is not None:
-        schemes = {name: host.scheme(scheme) for name, scheme in schemes.items()}
+    schemes = {
+        name: as_on_linux(scheme, sockets, path.has_fq)
+        if change is None
+        else change.scheme_of(scheme, sockets, path.has_fq)
+        for name, scheme in plain.items()
+    }
     (others,) = set(SOCKETS) - {sockets}
     for each in suspected:
         name = each.name + OTHER_SOCKETS
@@ -113,7 +145,7 @@ def plan(
         log="full" if any(run.view.sees_sender for run in wanted) else "packets",
         file=str(measured.source),
     )
-    return Plan(path, pin(resolve(experiment_file)), wanted, host)
+    return Plan(path, pin(resolve(experiment_file)), wanted)
 
 
 def as_on_linux(scheme: Scheme, sockets: str, has_fq: bool) -> Scheme:
