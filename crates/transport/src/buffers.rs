@@ -5,8 +5,8 @@
 //! `sk_stream_memory_free`, `sk_stream_min_wspace`; `Documentation/networking/ip-sysctl.rst`). A packet occupies its
 //! `truesize`, so 4 MiB hold 1,821 packets of 1448 bytes where each is a buffer of 2048 bytes and 256 of description.
 //!
-//! The receiver's window is worked out at the sender, from what ACKs say has arrived in order: the application reads at
-//! once, and both ends see the same progress. Not modelled: memory that data behind a hole occupies, and `rcv_ssthresh`,
+//! The receiver's window is worked out at the sender, from what ACKs say has arrived: the application reads at once, what
+//! waits behind a hole occupies memory (`tcp_space`), and both ends see the same progress. Not modelled: `rcv_ssthresh`,
 //! which grows by two segments with each that arrives.
 
 use crate::config::Config;
@@ -54,7 +54,7 @@ const fn alone_bytes(payload_bytes: u64) -> u64 {
     (payload_bytes + AROUND_BYTES).next_power_of_two() + DESCRIPTION_BYTES
 }
 
-/// Return the memory that a full packet of `config` occupies in the sending socket.
+/// Return the memory that a full packet of `config` occupies in a socket.
 const fn truesize_bytes(config: &Config) -> u64 {
     let payload = config.payload_bytes as u64;
     if config.skb_truesize_bytes > 0 {
@@ -153,6 +153,9 @@ pub(crate) struct LinuxReceiveWindow {
     bytes: u64,
     most_bytes: u64,
     segment_bytes: u64,
+    truesize_bytes: u64,
+    /// The stream byte up to which data were allowed, which is never taken back (`tcp_select_window`).
+    edge: u64,
     /// Bytes that the application read in the best round trip so far (`rcvq_space.space`).
     space: u64,
     /// First byte of the present round trip (`rcvq_space.seq`), and when it began.
@@ -176,6 +179,12 @@ impl LinuxReceiveWindow {
         }
         (self.from, self.since) = (complete, now);
     }
+
+    /// The stream has arrived up to `complete`, and `waiting_bytes` behind the hole there (`tcp_select_window`).
+    fn announce(&mut self, complete: u64, waiting_bytes: u64) {
+        let occupied = waiting_bytes.div_ceil(self.segment_bytes) * self.truesize_bytes;
+        self.edge = self.edge.max(complete + self.bytes.saturating_sub(occupied) / ANNOUNCED);
+    }
 }
 
 impl ReceiveWindow {
@@ -187,6 +196,8 @@ impl ReceiveWindow {
                 bytes,
                 most_bytes,
                 segment_bytes,
+                truesize_bytes: truesize_bytes(config),
+                edge: bytes / ANNOUNCED,
                 space: LEAST_SEGMENTS * segment_bytes,
                 from: 0,
                 since: Time::ZERO,
@@ -199,19 +210,21 @@ impl ReceiveWindow {
         }
     }
 
-    /// An ACK says that the stream is complete up to `complete`.
-    pub(crate) fn on_ack(&mut self, now: Time, complete: u64, rtt: Option<Span>) {
-        if let (Self::Linux(window), Some(rtt)) = (self, rtt) {
+    /// An ACK says that the stream is complete up to `complete`, and that `waiting_bytes` have arrived above.
+    pub(crate) fn on_ack(&mut self, now: Time, complete: u64, waiting_bytes: u64, rtt: Option<Span>) {
+        let Self::Linux(window) = self else { return };
+        if let Some(rtt) = rtt {
             window.adjust(now, complete, rtt);
         }
+        window.announce(complete, waiting_bytes);
     }
 
-    /// Return how many bytes above the first missing one may be sent.
-    pub(crate) const fn bytes(&self) -> u64 {
+    /// Return the stream byte up to which may be sent; the first one missing is `complete`.
+    pub(crate) const fn edge(&self, complete: u64) -> u64 {
         match self {
             Self::Unlimited => u64::MAX,
-            Self::Fixed(bytes) => *bytes,
-            Self::Linux(window) => window.bytes / ANNOUNCED,
+            Self::Fixed(bytes) => complete.saturating_add(*bytes),
+            Self::Linux(window) => window.edge,
         }
     }
 }
@@ -275,16 +288,28 @@ mod tests {
         let at = |ms: u64| Time::ZERO + Span::from_ms(ms);
         let rtt = Some(Span::from_ms(100));
         let mut window = ReceiveWindow::new(&Config::linux());
-        assert_eq!(window.bytes(), 65_536);
-        window.on_ack(at(100), 10 * SEGMENT, rtt);
-        assert_eq!(window.bytes(), 65_536, "no more than the first window was read");
-        window.on_ack(at(150), 40 * SEGMENT, rtt);
-        assert_eq!(window.bytes(), 65_536, "the round trip is not over");
+        let mut bytes_after = |ms: u64, segments: u64| {
+            let complete = segments * SEGMENT;
+            window.on_ack(at(ms), complete, 0, rtt);
+            window.edge(complete) - complete
+        };
+        assert_eq!(bytes_after(100, 10), 65_536, "no more than the first window was read");
+        assert_eq!(bytes_after(150, 40), 65_536, "the round trip is not over");
         // 40 segments: 2 * 40 + 16, and twice as much again for three times more than the 10 before.
-        window.on_ack(at(200), 50 * SEGMENT, rtt);
-        assert_eq!(window.bytes(), (96 + 2 * 96 * 3) * SEGMENT);
-        window.on_ack(at(300), 10_000 * SEGMENT, rtt);
-        assert_eq!(window.bytes(), 6_291_456 / 2);
+        assert_eq!(bytes_after(200, 50), (96 + 2 * 96 * 3) * SEGMENT);
+        assert_eq!(bytes_after(300, 10_000), 6_291_456 / 2);
+    }
+
+    #[test]
+    fn data_behind_a_hole_occupies_the_receiver() {
+        let mut window =
+            ReceiveWindow::new(&Config { tcp_rmem: [0, 1_000_000, 1_000_000], ..Config::linux() });
+        window.on_ack(Time::ZERO, 0, 100 * SEGMENT, None);
+        assert_eq!(window.edge(0), 500_000, "what was allowed is not taken back");
+        window.on_ack(Time::ZERO, 200 * SEGMENT, 100 * SEGMENT, None);
+        assert_eq!(window.edge(200 * SEGMENT), 200 * SEGMENT + (1_000_000 - 100 * 2304) / 2);
+        window.on_ack(Time::ZERO, 300 * SEGMENT, 0, None);
+        assert_eq!(window.edge(300 * SEGMENT), 300 * SEGMENT + 500_000);
     }
 
     #[test]
@@ -292,8 +317,8 @@ mod tests {
         let config = Config { send_buffer_bytes: 9000, receive_window_bytes: 7000, ..Config::quic() };
         let mut buffer = SendBuffer::new(&config);
         assert_eq!((buffer.first_room(), buffer.room(500, 9000, 9000, 1, 1)), (Some(9000), Some(9500)));
-        assert_eq!(ReceiveWindow::new(&config).bytes(), 7000);
+        assert_eq!(ReceiveWindow::new(&config).edge(500), 7500);
         assert_eq!(SendBuffer::new(&Config::quic()).first_room(), None);
-        assert_eq!(ReceiveWindow::new(&Config::quic()).bytes(), u64::MAX);
+        assert_eq!(ReceiveWindow::new(&Config::quic()).edge(500), u64::MAX);
     }
 }

@@ -155,6 +155,10 @@ pub struct Config {
     /// An ACK at the latest after this time.
     #[schemars(range(min = 0, max = 10_000))]
     pub ack_delay_ms: f64,
+    /// The timer of a delayed ACK counts in ticks of this length and goes off one after the delay is over, as Linux's does since
+    /// v4.8 (`kernel/time/timer.c`, `calc_index`; a tick is 4 ms where `HZ` is 250); 0: it goes off at its time.
+    #[schemars(range(min = 0, max = 1000))]
+    pub ack_tick_ms: f64,
     /// So many packets at the start are acknowledged one by one (Linux v5.15, `net/ipv4/tcp_input.c`: `TCP_MAX_QUICKACKS`, 16).
     #[schemars(range(min = 0, max = 1_000_000))]
     pub quick_acks: u32,
@@ -237,9 +241,10 @@ pub struct Config {
     /// Linux's sysctl of that name: smallest, first and largest memory of a sending socket, which grows with the window. The
     /// smallest has no effect without memory pressure. All 0: `send_buffer_bytes` alone counts.
     pub tcp_wmem: [u64; 3],
-    /// The same of a receiving socket, half of which is announced as window. All 0: `receive_window_bytes` alone counts.
+    /// The same of a receiving socket. Half of what data behind a hole leave free is announced as window. First and largest
+    /// alike: the size is fixed, as `SO_RCVBUF` does (it doubles what it is told). All 0: `receive_window_bytes` alone counts.
     pub tcp_rmem: [u64; 3],
-    /// Memory that one full packet occupies in the sending socket (`truesize` of an skb); 0: worked out from `payload_bytes`.
+    /// Memory that one full packet occupies in a socket (`truesize` of an skb); 0: worked out from `payload_bytes`.
     pub skb_truesize_bytes: u64,
     /// How a fractional window counts.
     pub window_rounding: WindowRounding,
@@ -309,6 +314,7 @@ impl Config {
             handshake_repeat_ms: 0.0,
             ack_every: 2,
             ack_delay_ms: 40.0,
+            ack_tick_ms: 0.0,
             quick_acks: 0,
             ack_on_gap: true,
             ack_on_ce: false,
@@ -517,6 +523,7 @@ impl Config {
         check("ack_bytes", f64::from(self.ack_bytes), 1.0, 65_000.0)?;
         check("ack_every", f64::from(self.ack_every), 1.0, 1e6)?;
         check("ack_delay_ms", self.ack_delay_ms, 0.0, 10_000.0)?;
+        check("ack_tick_ms", self.ack_tick_ms, 0.0, 1000.0)?;
         check("quick_acks", f64::from(self.quick_acks), 0.0, 1e6)?;
         check("ack_ranges", self.ack_ranges as f64, 1.0, 1024.0)?;
         check("packet_threshold", self.packet_threshold as f64, 1.0, 1e6)?;

@@ -1,6 +1,6 @@
 //! The receiving side: what arrived, and when to say so.
 
-use crate::config::Config;
+use crate::config::{Config, ms};
 use crate::feedback::Feedback;
 use crate::frames::{DecodedFrame, FrameAssembler};
 use crate::ranges::RangeSet;
@@ -29,6 +29,8 @@ pub struct ReceiverStats {
 pub struct Receiver {
     ack_every: u32,
     ack_delay: Span,
+    /// What the timer of a delayed ACK counts in; zero: nothing.
+    ack_tick: Span,
     ack_on_gap: bool,
     ack_on_ce: bool,
     /// Packets that are still acknowledged one by one.
@@ -66,6 +68,7 @@ impl Receiver {
         Self {
             ack_every: config.ack_every,
             ack_delay: config.ack_delay(),
+            ack_tick: ms(config.ack_tick_ms),
             ack_on_gap: config.ack_on_gap,
             ack_on_ce: config.ack_on_ce,
             quick_acks: config.quick_acks,
@@ -150,9 +153,19 @@ impl Receiver {
         if is_early || opening || is_quick || self.unacked >= self.ack_every {
             self.ack_due = now;
         } else {
-            self.ack_due = self.ack_due.min(self.first_unacked_at + self.ack_delay);
+            self.ack_due = self.ack_due.min(self.delayed_ack_at());
         }
         new_bytes
+    }
+
+    /// When what waits since `first_unacked_at` is acknowledged at the latest.
+    fn delayed_ack_at(&self) -> Time {
+        if self.ack_tick.is_zero() {
+            return self.first_unacked_at + self.ack_delay;
+        }
+        let tick = self.ack_tick.as_ns();
+        let ticks = self.first_unacked_at.as_ns() / tick + self.ack_delay.as_ns().div_ceil(tick) + 1;
+        Time::from_ns(ticks * tick)
     }
 
     /// Whether reliable data is missing below what has arrived: TCP acknowledges at once then.
@@ -321,6 +334,15 @@ mod tests {
         assert_eq!(receiver.next_timer(), at(42));
         assert!(receiver.poll_ack(at(42), &mut frame));
         assert_eq!((frame.delay, receiver.next_timer()), (Span::from_ms(40), Time::NEVER));
+    }
+
+    #[test]
+    fn a_timer_that_counts_in_ticks_goes_off_one_after_the_delay() {
+        for (arrives_ms, due_ms) in [(0, 44), (3, 44), (4, 48), (47, 88)] {
+            let mut receiver = receiver(|config| config.ack_tick_ms = 4.0);
+            receiver.on_data(at(arrives_ms), &data(0, 0), EcnCounts::default());
+            assert_eq!(receiver.next_timer(), at(due_ms), "arrives at {arrives_ms} ms");
+        }
     }
 
     #[test]

@@ -118,7 +118,9 @@ impl Stream {
         in_flight_bytes: u64,
         rtt: Option<Span>,
     ) {
-        self.receive_window.on_ack(now, bytes.max(self.complete), rtt);
+        let unacknowledged = in_flight_bytes + self.resend_bytes();
+        let waiting_bytes = self.outstanding_bytes().saturating_sub(unacknowledged);
+        self.receive_window.on_ack(now, bytes.max(self.complete), waiting_bytes, rtt);
         let Some(room) = self.application.room() else { return };
         let accepted = self.application.accepted(self.next_offset);
         if let Some(room) = self.send_buffer.room(bytes, room, accepted, window_bytes, in_flight_bytes) {
@@ -235,16 +237,21 @@ impl Stream {
         flight.get(number).map(|packet| Load::again(number, packet))
     }
 
+    /// Payload that waits to be sent again.
+    fn resend_bytes(&self) -> u64 {
+        self.resend.len() as u64 * u64::from(self.payload_bytes)
+    }
+
     /// Bytes that wait to be sent and that the receiver can keep.
     pub(crate) fn sendable_bytes(&mut self, now: Time) -> u64 {
-        let edge = self.complete.saturating_add(self.receive_window.bytes());
-        let again = self.resend.len() as u64 * u64::from(self.payload_bytes);
-        again + self.application.available(now, self.next_offset).min(edge.saturating_sub(self.next_offset))
+        let edge = self.receive_window.edge(self.complete);
+        self.resend_bytes()
+            + self.application.available(now, self.next_offset).min(edge.saturating_sub(self.next_offset))
     }
 
     /// Whether another full packet would go beyond what the receiver can keep.
     pub(crate) fn fills_receive_window(&self) -> bool {
-        let edge = self.complete.saturating_add(self.receive_window.bytes());
+        let edge = self.receive_window.edge(self.complete);
         self.next_offset + u64::from(self.payload_bytes) > edge
     }
 

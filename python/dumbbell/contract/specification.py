@@ -166,6 +166,11 @@ class TransportSpec(TypedDict):
     """Additional ACK bytes for each range beyond the first."""
     ack_ranges: NotRequired[ReadOnly[int]]
     """Most packet ranges an ACK carries (TCP: the cumulative point and its SACK blocks). From 1 to 1024."""
+    ack_tick_ms: NotRequired[ReadOnly[float]]
+    """The timer of a delayed ACK counts in ticks of this length and goes off one after the delay is over, as Linux's
+    does since v4.8 (`kernel/time/timer.c`, `calc_index`; a tick is 4 ms where `HZ` is 250); 0: it goes off at its
+    time. From 0 to 1000.
+    """
     burst_bytes: NotRequired[ReadOnly[int]]
     """Most payload bytes of such a burst. From 1 to 1e+09."""
     burst_ms: NotRequired[ReadOnly[float]]
@@ -255,9 +260,7 @@ class TransportSpec(TypedDict):
     is sent at once, applications write when something may be sent. From 0 to 1e+12.
     """
     skb_truesize_bytes: NotRequired[ReadOnly[int]]
-    """Memory that one full packet occupies in the sending socket (`truesize` of an skb); 0: worked out from
-    `payload_bytes`.
-    """
+    """Memory that one full packet occupies in a socket (`truesize` of an skb); 0: worked out from `payload_bytes`."""
     smoothed_samples: NotRequired[ReadOnly[bool]]
     """The controller is given the smoothed RTT for every sample, as in ns-3 before 3.43."""
     tail_loss_probe: NotRequired[ReadOnly[bool]]
@@ -265,7 +268,9 @@ class TransportSpec(TypedDict):
     (RFC 8985 7.2); it carries new data or, without any, the latest again (7.3).
     """
     tcp_rmem: NotRequired[ReadOnly[Sequence[int]]]
-    """The same of a receiving socket, half of which is announced as window. All 0: `receive_window_bytes` alone counts.
+    """The same of a receiving socket. Half of what data behind a hole leave free is announced as window. First and
+    largest alike: the size is fixed, as `SO_RCVBUF` does (it doubles what it is told). All 0: `receive_window_bytes`
+    alone counts.
     """
     tcp_wmem: NotRequired[ReadOnly[Sequence[int]]]
     """Linux's sysctl of that name: smallest, first and largest memory of a sending socket, which grows with the window.
