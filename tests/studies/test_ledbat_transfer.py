@@ -25,7 +25,7 @@ def rows_of(run: dict[str, Any], view: str, total: bool) -> list[dict[str, Any]]
 
 
 def test_the_module_of_2017_gives_the_rates_of_the_benchmark_that_was_made_with_it(dumbbell: Dumbbell) -> None:
-    """31.6 KBytes/s per stream, 63.2 for two: each waits for its own delayed ACKs, so nothing is shared. Far: 5."""
+    """31.6 KBytes/s per stream (30.2 in some seconds), 63.2 for two (60.5), since nothing is shared. Far: 5."""
     streams_of = ("--schemes", "ledbat-2017", "--mix", "ledbat-2017*2", "--mix", "ledbat-2017*4")
     dumbbell("run", "ledbat-2017", *streams_of, "--duration", "10", "--out", "out")
     runs = runs_of(dumbbell)
@@ -38,11 +38,11 @@ def test_the_module_of_2017_gives_the_rates_of_the_benchmark_that_was_made_with_
             streams = [row["kbytes_per_s"] for row in rows if row["flow"] is not None]
             assert len(streams) == 9 * count
             assert sum(streams) / len(streams) == pytest.approx(31.6 if near else 5.0, abs=1.5 if near else 0.5)
-            sums = [row["kbytes_per_s"] for row in rows if row["flow"] is None]
-            assert sums == pytest.approx([63.2 * count / 2] * 9 if near and count > 1 else sums, rel=0.001)
             if near:
-                # The rows that were published: 23 or 22 segments of 1,408 bytes.
-                assert {round(rate, 1) for rate in streams} <= {31.6, 30.2}
+                # The rows that were published: 23 or 22 segments of 1,408 bytes, of one stream and of the sum of two.
+                assert {round(rate, 1) for rate in streams} == {31.6, 30.2}
+                sums = {round(2 * row["kbytes_per_s"] / count, 1) for row in rows if row["flow"] is None}
+                assert sums == ({63.2, 60.5} if count > 1 else set())
 
 
 def test_a_transfer_without_the_defects_is_not_held_at_one_segment(dumbbell: Dumbbell) -> None:

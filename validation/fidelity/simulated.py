@@ -11,6 +11,22 @@ TCP = {"profile": "tcp", "payload_bytes": 1448}
 BBR = {**TCP, "recovery": "immediate"}
 
 
+def late(mean_ms: float, deviation_ms: float) -> dict[str, Any]:
+    """How late packets leave a host: a uniform random time."""
+    return {
+        "kind": "jitter",
+        "name": "lateness",
+        "distribution": "uniform",
+        "mean_ms": mean_ms,
+        "deviation_ms": deviation_ms,
+    }
+
+
+HOST_OF_2022 = {"data": late(0.67, 0.63), "ack": late(0.72, 0.49)}
+"""The host of gtqifan/pantheon, by direction: told by the nine runs of 48b2df3 of other schemes than P1 and P2 have
+(`dumbbell reproduce DIR --hold-out bbr,cubic,vegas,ledbat,fillp,fillp_sheep`, docs/reproduce.md, the host profile)."""
+
+
 def simulate(
     controller: str,
     data: list[dict[str, Any]],

@@ -9,7 +9,11 @@ from validation.fidelity.measured import Runs, value
 
 QUICK = ("--set", "log=none")
 SCHEMES = ("copa-gcc2018", "cubic", "bbr", "pcc")
-FAST = ("--schemes", "copa-gcc2018,cubic,bbr,pcc,reno", *QUICK)
+LINUX = "-linux"
+"""What our scheme's name ends with where the publication's is the kernel's."""
+MEASURED = ("copa-gcc2018", f"cubic{LINUX}", "bbr", "pcc")
+"""Our schemes that stand for them: the program, and Linux's CUBIC."""
+FAST = ("--schemes", ",".join((*MEASURED, "reno")), *QUICK)
 """What `copa-fairness` is run with for all of them."""
 QUEUES = {"plain": "ideal-46", "shared": "mininet-46"}
 """Paths by their queue: 77 packets, or a limit of 77 that the delay line shares, as Mininet builds it."""
@@ -17,12 +21,14 @@ JAIN = "jain_seen_p50"
 """Median of Jain's index in windows of 0.1 s."""
 
 
-def values(directory: Path, count: int, metric: str = JAIN) -> list[Mapping[tuple[str, str], float]]:
+def values(
+    directory: Path, count: int, metric: str = JAIN, paths: Mapping[str, str] = QUEUES
+) -> list[Mapping[tuple[str, str], float]]:
     """Return a metric of each repetition, by queue and scheme."""
-    queues = {path: queue for queue, path in QUEUES.items()}
+    queues = {path: queue for queue, path in paths.items()}
     return [
         {
-            (queues[run["path"].partition(".")[0]], run["scheme"]): value(run, f"network.{metric}")
+            (queues[run["path"].partition(".")[0]], run["scheme"].removesuffix(LINUX)): value(run, f"network.{metric}")
             for run in repetition.runs
         }
         for repetition in Runs.of(directory).repetitions(count)

@@ -1,7 +1,8 @@
 """Pantheon's own run of 2022 over its default trace of 12 Mbit/s."""
 
+from validation.fidelity.drawn_seeds import seed
 from validation.fidelity.published_check import Check, Measured, Work
-from validation.fidelity.simulated import BBR, TCP, simulate
+from validation.fidelity.simulated import BBR, HOST_OF_2022, TCP, simulate
 
 LIBUTP = {
     **TCP,
@@ -21,13 +22,17 @@ TRANSPORTS = {"cubic": {**TCP, "max_window_bytes": 2_700_000}, "vegas": TCP, "bb
 
 def simulated(work: Work, count: int) -> list[Measured]:
     """Throughput and delay of four schemes."""
-    del work
+    return [
+        {controller: _run(controller, seed(work.draw, "P1", number)) for controller in TRANSPORTS}
+        for number in range(1, count + 1)
+    ]
+
+
+def _run(controller: str, seed: int) -> dict[str, float]:
     trace = {"kind": "trace", "mode": "mahimahi", "times_ms": [1]}
-    found = {}
-    for controller, transport in TRANSPORTS.items():
-        stats = simulate(controller, [trace], [dict(trace)], 30.0, transport=transport)
-        found[controller] = {"p95_ms": stats["delay_p95_ms"], "mbps": stats["throughput_mbps"]}
-    return [found] * count
+    data, ack = ([dict(trace), dict(HOST_OF_2022[way])] for way in ("data", "ack"))
+    stats = simulate(controller, data, ack, 30.0, transport=TRANSPORTS[controller], seed=seed)
+    return {"p95_ms": stats["delay_p95_ms"], "mbps": stats["throughput_mbps"]}
 
 
 CHECK = Check("P1", "p1_pantheon_trace", simulated)

@@ -3,7 +3,7 @@
 import dumbbell
 from validation.fidelity.drawn_seeds import seed
 from validation.fidelity.published_check import Check, Measured, Work
-from validation.fidelity.simulated import delay, simulate
+from validation.fidelity.simulated import HOST_OF_2022, delay, simulate
 
 SCHEMES = ("fillp2", "fillp-sheep")
 PATHS = (  # Mbit/s, one-way delay in ms; 30 s, infinite queue
@@ -29,8 +29,8 @@ def _run(scheme: str, mbps: int, one_way_ms: int, seed: int) -> dict[str, float]
     elements = [delay(one_way_ms), {"kind": "trace", "mode": "mahimahi", "times_ms": [12 // mbps]}]
     stats = simulate(
         found.controller,
-        elements,
-        [dict(element) for element in elements],
+        [*elements, dict(HOST_OF_2022["data"])],
+        [*(dict(element) for element in elements), dict(HOST_OF_2022["ack"])],
         30.0,
         transport=found.transport,
         parameters=found.parameters,

@@ -3,21 +3,27 @@
 from collections.abc import Mapping
 
 from validation.fidelity.published_check import Check, Failed, Measured, Work
-from validation.fidelity.staircase import FAST, QUEUES, QUICK, SCHEMES, values
+from validation.fidelity.staircase import FAST, QUICK, SCHEMES, values
 
 EMULATED = (
     *("--backend", "emu", "--schemes", "copa-gcc2018,kernel-cubic,kernel-bbr,pcc"),
     *("--runs", "1", "--cell", "ideal-46.staircase-1s", *QUICK),
 )
 COPA = "copa-gcc2018"
+FIRST = {"plain": "mahimahi-46"}
+"""The first publication's link, with a plain queue; by the schedule of its script."""
 
 
 def simulated(work: Work, count: int) -> list[Measured]:
-    """Medians of Jain's index."""
+    """Medians of Jain's index: on the first publication's link, and on the reproduction's."""
+    words = ("--path", *FIRST.values(), *FAST)
+    first = values(work.repetitions("copa-fairness-original", *words, count=count), count, paths=FIRST)
+    again = values(work.repetitions("copa-fairness", *FAST, count=count), count)
     return [
-        measured(found)
-        | {f"{scheme}/{queue}": {"jain": found[queue, scheme]} for scheme in SCHEMES for queue in QUEUES}
-        for found in values(work.repetitions("copa-fairness", *FAST, count=count), count)
+        measured(one)
+        | {f"{scheme}/plain": {"jain": one["plain", scheme]} for scheme in SCHEMES}
+        | {f"{scheme}/shared": {"jain": other["shared", scheme]} for scheme in SCHEMES}
+        for one, other in zip(first, again, strict=True)
     ]
 
 

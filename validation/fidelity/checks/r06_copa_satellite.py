@@ -3,12 +3,16 @@
 from validation.fidelity.measured import Run, Runs, carried_mbps, value
 from validation.fidelity.published_check import Check, Measured, Work
 
-RATE_MBPS, ONE_WAY_MS = 42.0, 400.0
-SCHEMES = ("copa", "copa-gcc2017", "cubic", "pcc", "bbr", "vegas")
-CELL = ("--cell", "satellite.queue_bytes-4200000")
+RATE_MBPS, ONE_WAY_MS, LOSS = 42.0, 400.0, 0.0074
+OURS = ("copa", "copa-gcc2017")
+PUBLISHED = {"cubic": "cubic-iperf", "pcc": "pcc", "bbr": "bbr-iperf", "vegas": "vegas-iperf"}
+"""The experiment's schemes with the sockets and the pacing of the publication."""
+WHOLE = ("--warmup", "0")
+"""The script's graph is of the whole log of 100 s."""
+CELL = ("--path", "mahimahi", "--cell", "mahimahi.queue_bytes-4200000")
 TOLD = ("--set", "copa.min_rtt_window_s=3600")
 """A base RTT that was seen once, in an empty queue, and is never forgotten: what being told it comes to."""
-REAL = ("--backend", "emu", "--runs", "1")
+REAL = ("--backend", "emu", "--runs", "1", "--cell", "satellite.queue_bytes-4200000")
 
 
 def queue_ms(run: Run) -> float:
@@ -17,12 +21,12 @@ def queue_ms(run: Run) -> float:
 
 
 def use(run: Run) -> float:
-    """What both flows get of the link after the warm-up, headers included, as the link's log has it."""
-    return (carried_mbps(run, 0) + carried_mbps(run, 1)) / RATE_MBPS
+    """What the link sends of both flows after the warm-up, headers included, before the loss: as its log has it."""
+    return (carried_mbps(run, 0) + carried_mbps(run, 1)) / (1.0 - LOSS) / RATE_MBPS
 
 
 def found(runs: Runs, scheme: str) -> dict[str, float]:
-    """Use of the link and queue."""
+    """Use of the link and queue after the warm-up."""
     cell = runs.where(scheme)
     return {"share": cell.mean(use), "queue_ms": cell.mean(queue_ms)}
 
@@ -30,17 +34,21 @@ def found(runs: Runs, scheme: str) -> dict[str, float]:
 def simulated(work: Work, count: int) -> list[Measured]:
     """Use and queue with a buffer of one BDP."""
     told = Runs.of(work.repetitions("copa-satellite", "--schemes", "copa", *CELL, *TOLD, count=count))
-    runs = Runs.of(work.repetitions("copa-satellite", "--schemes", ",".join(SCHEMES), *CELL, count=count))
+    ours = Runs.of(work.repetitions("copa-satellite", "--schemes", ",".join(OURS), *CELL, count=count))
+    words = ("--schemes", ",".join(PUBLISHED.values()), *WHOLE, *CELL)
+    others = Runs.of(work.repetitions("copa-satellite", *words, count=count))
     return [
-        {"told": found(one, "copa")} | {scheme: found(other, scheme) for scheme in SCHEMES}
-        for one, other in zip(told.repetitions(count), runs.repetitions(count), strict=True)
+        {"told": found(one, "copa")}
+        | {scheme: found(two, scheme) for scheme in OURS}
+        | {key: found(three, scheme) for key, scheme in PUBLISHED.items()}
+        for one, two, three in zip(*(runs.repetitions(count) for runs in (told, ours, others)), strict=True)
     ]
 
 
 def real(work: Work) -> Measured:
     """Copa that knows the base RTT, and the kernel's CUBIC over 40 s."""
-    told = Runs.of(work.results("copa-satellite", *REAL, "--schemes", "copa", *CELL, *TOLD))
-    words = (*REAL, "--schemes", "kernel-cubic", "--duration", "40", *CELL)
+    told = Runs.of(work.results("copa-satellite", *REAL, "--schemes", "copa", *TOLD))
+    words = (*REAL, "--schemes", "kernel-cubic", "--duration", "40")
     cubic = Runs.of(work.results("copa-satellite", *words))
     return {"told": found(told, "copa"), "cubic": found(cubic, "kernel-cubic")}
 

@@ -3,14 +3,22 @@
 import random
 import statistics
 from dataclasses import dataclass
+from typing import Any
 
 import dumbbell
 from validation.fidelity.drawn_seeds import seed
 from validation.fidelity.published_check import Check, Measured, Work
+from validation.fidelity.simulated import delay
 
 NETWORKS = 100
 SECONDS = 10.0
-SCHEMES = ("cubic", "copa", "copa-gcc2018", "bbr", "pcc", "pcc-paper")
+SCHEMES = {"cubic": "cubic-linux", **{name: name for name in ("copa", "copa-gcc2018", "bbr", "pcc", "pcc-paper")}}
+"""Ours by the row that each is of."""
+CUBIC = SCHEMES["cubic"]
+OF_IPERF = (CUBIC, "bbr")
+"""Kernel's TCP, started as plain `iperf -c`: default sockets."""
+HZ = 100
+"""Of the script: its token bucket holds two ticks."""
 
 
 @dataclass(frozen=True)
@@ -18,21 +26,21 @@ class Network:
     """A path, and how many flows of CUBIC and of the other scheme are on it."""
 
     seed: int
-    rate_mbps: float
-    delay_ms: float
+    rate_mbps: int
+    delay_ms: int
     queue_bdp: float
     cubics: int
     others: int
 
 
 def networks(seed: int) -> list[Network]:
-    """As the original script draws them: uniformly, and the same for all schemes."""
+    """As the original script draws them: whole numbers, uniformly, and the same for all schemes."""
     draw = random.Random(seed)
     return [
         Network(
             seed + number,
-            rate_mbps=draw.uniform(1.0, 49.0),
-            delay_ms=draw.uniform(1.0, 49.0),
+            rate_mbps=draw.randint(1, 49),
+            delay_ms=draw.randint(1, 49),
             queue_bdp=draw.randint(1, 9) / 2,
             cubics=draw.randint(1, 4),
             others=draw.randint(1, 4),
@@ -41,14 +49,26 @@ def networks(seed: int) -> list[Network]:
     ]
 
 
+def directions(network: Network) -> dict[str, list[dict[str, Any]]]:
+    """The script's netem and tbf: a delay, and a token bucket with two ticks of the link's rate."""
+    queue_bytes = round(network.queue_bdp * 2 * network.rate_mbps * network.delay_ms * 1e3 / 8)
+    bucket = {
+        "kind": "shaper",
+        "rate_mbps": network.rate_mbps,
+        "burst_bytes": round(2 * network.rate_mbps * 1e6 / (8 * HZ)),
+        "queue": {"kind": "droptail", "bytes": queue_bytes},
+    }
+    return {"data": [delay(network.delay_ms), bucket], "ack": [delay(network.delay_ms)]}
+
+
 def shares(task: tuple[str, Network]) -> tuple[list[float], list[float]]:
     """Throughput of CUBIC's flows and of the others' as multiples of the fair share."""
     scheme, network = task
-    rtt_ms = 2 * network.delay_ms
-    packets = max(1, round(network.queue_bdp * network.rate_mbps * 1e3 * rtt_ms / 8 / 1500))
-    path = dumbbell.make_path(rate=f"{network.rate_mbps:.6f}mbit", rtt=f"{rtt_ms:.6f}ms", queue=f"{packets}p")
+    elements = directions(network)
+    path = dumbbell.make_path(rate=f"{network.rate_mbps}mbit", rtt=f"{2 * network.delay_ms}ms")
     flows = []
-    for name, count in (("cubic", network.cubics), (scheme, network.others)):
+    for name, count in ((CUBIC, network.cubics), (scheme, network.others)):
+        sockets = {f"{name}.transport.profile": "linux"} if name in OF_IPERF else {}
         given = dumbbell.specification(
             name,
             path,
@@ -57,11 +77,12 @@ def shares(task: tuple[str, Network]) -> tuple[list[float], list[float]]:
             flows=count,
             seed=network.seed,
             log="none",
-            settings={"start_spread_ms": 100.0},
+            settings={"start_spread_ms": 100.0, **sockets},
         )
         flows += given["flows"]
-    specification = given | {"flows": flows}
-    found = dumbbell.simulate(specification).statistics["flows"]
+    late = [element for element in given["path"]["ack"] if element.get("name") == "host"]
+    ours = {**given["path"], **elements, "ack": [*elements["ack"], *late]}
+    found = dumbbell.simulate(given | {"flows": flows, "path": ours}).statistics["flows"]
     fair = network.rate_mbps / (network.cubics + network.others)
     multiples = [flow["throughput_mbps"] / fair for flow in found]
     return multiples[: network.cubics], multiples[network.cubics :]
@@ -74,20 +95,21 @@ def simulated(work: Work, count: int) -> list[Measured]:
 
 def _repetition(work: Work, seed: int) -> Measured:
     drawn = networks(seed)
-    tasks = [(scheme, network) for scheme in SCHEMES for network in drawn]
-    cubic: dict[str, list[float]] = {scheme: [] for scheme in SCHEMES}
-    other: dict[str, list[float]] = {scheme: [] for scheme in SCHEMES}
-    for (scheme, _), (beside, own) in zip(tasks, work.map(shares, tasks), strict=True):
-        cubic[scheme] += beside
-        other[scheme] += own
-    means = {scheme: statistics.fmean(cubic[scheme]) for scheme in SCHEMES}
+    tasks = [(row, network) for row in SCHEMES for network in drawn]
+    cubic: dict[str, list[float]] = {row: [] for row in SCHEMES}
+    other: dict[str, list[float]] = {row: [] for row in SCHEMES}
+    shared = work.map(shares, [(SCHEMES[row], network) for row, network in tasks])
+    for (row, _), (beside, own) in zip(tasks, shared, strict=True):
+        cubic[row] += beside
+        other[row] += own
+    means = {row: statistics.fmean(cubic[row]) for row in SCHEMES}
     return {
-        scheme: {
-            "cubic": means[scheme],
-            "other": statistics.fmean(other[scheme]),
-            "change": means[scheme] / means["cubic"] - 1.0,
+        row: {
+            "cubic": means[row],
+            "other": statistics.fmean(other[row]),
+            "change": means[row] / means["cubic"] - 1.0,
         }
-        for scheme in SCHEMES
+        for row in SCHEMES
     }
 
 

@@ -22,8 +22,8 @@ def rates(directory: Path, path: str, scheme: str, number: int = 1, flow: int | 
 
 
 def steady(values: list[float]) -> dict[str, float]:
-    """The mean without the first second."""
-    return {"mean": fmean(values[1:])}
+    """The mean without the first second, and the second with the least."""
+    return {"mean": fmean(values[1:]), "least": min(values[1:])}
 
 
 def found(directory: Path, scheme: str, number: int = 1) -> dict[str, dict[str, float]]:

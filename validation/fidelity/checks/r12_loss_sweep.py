@@ -5,6 +5,8 @@ from validation.fidelity.published_check import Check, Measured, Work
 
 CUBIC = (1e-5, 1e-4, 1e-3, 1e-2, 2e-2, 5e-2)
 BEFORE = CUBIC
+PUBLISHED_CUBIC, PUBLISHED_BBR = "cubic-4.11", "bbr-4.11"
+"""Of the experiment: with the kernel, the pacing and the sockets of the publication."""
 BEHIND = (1e-4, 1e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.15, 0.2)
 STARTED = ("--warmup", "5")
 REAL = ("--backend", "emu", "--schemes", "kernel-bbr", "--runs", "1")
@@ -29,13 +31,14 @@ def rule(runs: Runs, scheme: str, loss: float) -> dict[str, float]:
 
 def simulated(work: Work, count: int) -> list[Measured]:
     """ReBBR's table with the loss behind the link, and BBR's rule with the loss in front of it."""
-    table = ("--schemes", "cubic,bbr", *cells("loss-behind", "loss", tuple(sorted({*CUBIC, *BEHIND}))))
+    losses = tuple(sorted({*CUBIC, *BEHIND}))
+    table = ("--schemes", f"{PUBLISHED_CUBIC},{PUBLISHED_BBR}", *cells("loss-behind", "loss", losses))
     behind = Runs.of(work.repetitions("bbr-loss", *table, count=count))
     rules = ("--schemes", "bbr", *STARTED, *cells("loss-before", "loss_before", BEFORE))
     before = Runs.of(work.repetitions("bbr-loss-before", *rules, count=count))
     return [
-        {f"cubic/{loss:g}": sent(one, "cubic", loss) for loss in CUBIC}
-        | {f"behind/{loss:g}": sent(one, "bbr", loss) for loss in BEHIND}
+        {f"cubic/{loss:g}": sent(one, PUBLISHED_CUBIC, loss) for loss in CUBIC}
+        | {f"behind/{loss:g}": sent(one, PUBLISHED_BBR, loss) for loss in BEHIND}
         | {f"rule/{loss:g}": rule(other, "bbr", loss) for loss in BEFORE}
         for one, other in zip(behind.repetitions(count), before.repetitions(count), strict=True)
     ]

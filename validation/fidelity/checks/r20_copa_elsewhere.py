@@ -5,7 +5,7 @@ from validation.fidelity.published_check import Check, Measured, Work
 from validation.fidelity.staircase import JAIN, QUICK
 
 COPA = "copa-gcc2018"
-OTHERS = ("cubic", "bbr", "reno", "vegas")
+OTHERS = ("cubic-linux", "bbr", "reno", "vegas")
 ALONE = ("--schemes", ",".join((COPA, *OTHERS)), *QUICK)
 TEN = ("--schemes", ",".join((COPA, *OTHERS, "pcc")), *QUICK)
 
