@@ -1,5 +1,6 @@
 """The constant of Mathis' model for Reno, with p counted as window halvings."""
 
+from functools import partial
 from math import sqrt
 
 from validation.fidelity.measured import Run, Runs, value
@@ -27,7 +28,7 @@ def constant(run: Run, counted: str) -> float:
 def measured(runs: Runs, flows: int, rtt_ms: int) -> dict[str, float]:
     """Both constants of a cell."""
     cell = runs.where(k=flows, rtt_ms=float(rtt_ms))
-    return {name: cell.mean(lambda run, counted=counted: constant(run, counted)) for name, counted in COUNTED.items()}
+    return {name: cell.mean(partial(constant, counted=counted)) for name, counted in COUNTED.items()}
 
 
 def simulated(work: Work, count: int) -> list[Measured]:
