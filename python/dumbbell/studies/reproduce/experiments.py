@@ -16,8 +16,8 @@ from dumbbell.studies.reproduce.measured_path import MeasuredPath
 from dumbbell.studies.reproduce.score import Comparison, compare, is_off, likelihood
 from dumbbell.studies.reproduce.simulated import LINUX, UNLIMITED, Change, Plan, Simulated
 
-LEAST_GAIN = 2.0
-"""Log-likelihood that a host has to gain over exact hosts: of a chance of 1 in 7."""
+LEAST_GAIN = 4.0
+"""Log-likelihood that a host has to gain over exact hosts: of a chance of 1 in 55."""
 _TYPICAL_MS = 0.8
 """Median lateness of the hosts of public logs in one direction (docs/reproduce.md)."""
 _STEADY_MS = 0.1

@@ -288,7 +288,7 @@ impl Controller for ScreamV1 {
     }
 
     fn on_timeout(&mut self, _timeout: &Timeout) {
-        self.in_flight = 0;
+        (self.in_flight, self.has_sent) = (0, false);
         self.loss_pending = true;
     }
 
@@ -314,7 +314,7 @@ impl Controller for ScreamV1 {
             wake_at = Time::NEVER;
         }
         if self.sends_one_per_event && self.has_sent && !self.opened {
-            window_bytes = self.in_flight;
+            window_bytes = self.in_flight.max(1);
         }
         let media_rate = if self.repair { Rate::from_bps(REPAIR_BPS) } else { self.media.encoder_rate() };
         Control {
