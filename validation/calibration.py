@@ -145,7 +145,7 @@ def recovered(number: int, evaluations: int, runs: int) -> dict[str, Any]:
         )
         took, cpu = time.monotonic() - began, time.process_time() - worked
         parameters = {each.knob.name: [each.value, each.low, each.high, each.determined] for each in found.parameters}
-        target = read_target(str(file), TargetOptions(runs=runs, duration_s=30.0))
+        target = read_target(str(file), TargetOptions(runs=runs, duration_s=30.0, sockets="unlimited"))
     fit = found.ladder.fits[MODEL.name]
     ours = lowest(target, [candidate_of(MODEL, values)])[0]
     best = lowest(target, [fit.best.candidate])[0]
@@ -315,7 +315,8 @@ def optimisers(arguments: argparse.Namespace) -> str:
     for number in numbers:
         with tempfile.TemporaryDirectory(prefix="dumbbell-optimisers-") as folder:
             target = read_target(
-                str(table_of(truth(number), Path(folder))), TargetOptions(runs=arguments.runs, duration_s=30.0)
+                str(table_of(truth(number), Path(folder))),
+                TargetOptions(runs=arguments.runs, duration_s=30.0, sockets="unlimited"),
             )
         for name, search in OPTIMISERS.items():
             values, place, beside_s = searched_by(search, target, arguments.evaluations, number)

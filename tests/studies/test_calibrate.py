@@ -412,9 +412,24 @@ def test_hosts_are_simulated_as_a_model_says(tmp_path: Path) -> None:
 
 def test_a_buffer_of_its_own_is_kept() -> None:
     assert takes_buffer({"profile": "tcp"})
-    assert not takes_buffer({"profile": "linux"})
+    assert takes_buffer({"profile": "linux"})
+    assert not takes_buffer({"profile": "linux", "tcp_wmem": [4096, 16384, 1 << 20]})
     assert not takes_buffer({"profile": "tcp", "send_buffer_bytes": 9000})
     assert not takes_buffer({"profile": "datagram"})
+
+
+def test_measured_schemes_have_linuxs_sockets(tmp_path: Path) -> None:
+    # on long paths the sockets were taken for a queue
+    def profiles(target: str, sockets: str | None = None) -> list[object]:
+        found = read_target(target, TargetOptions(sockets=sockets)).experiment.schemes
+        return [found[name].transport.get("profile") for name in ("cubic", "vegas")]
+
+    assert profiles(table(tmp_path)) == ["linux", "linux"]
+    assert profiles(table(tmp_path), "unlimited") == ["tcp", "tcp"]
+    results = dumbbell.run(schemes=["cubic", "vegas"], path="default", duration=2, out=tmp_path / "results", log="none")
+    assert profiles(str(results.directory)) == ["tcp", "tcp"]
+    with pytest.raises(UserError, match=r"sockets linus .*: allowed are linux, unlimited"):
+        dumbbell.calibrate_path(table(tmp_path), sockets="linus")
 
 
 def test_the_search_finds_a_narrow_valley() -> None:
@@ -484,7 +499,7 @@ def test_a_known_path_is_found(tmp_path: Path) -> None:
     given = {"path": TRUTH, "runs": 3, "duration": 20, "seed": 7, "log": "none", "out": tmp_path / "truth"}
     results = dumbbell.run(schemes=SCHEMES, **given)  # type: ignore[arg-type]
     file = dumbbell.open(results.directory, "pantheon").means().save(tmp_path / "truth.csv")
-    words = {"models": "loss", "folds": 0, "runs": 1, "duration": 20, "jobs": 1}
+    words = {"models": "loss", "folds": 0, "runs": 1, "duration": 20, "jobs": 1, "sockets": "unlimited"}
     found = dumbbell.calibrate_path(file, **words, evaluations=70)  # type: ignore[arg-type]
     values = {each.knob.name: each.value for each in found.parameters}
     assert found.in_sample_error < 0.1

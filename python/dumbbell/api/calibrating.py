@@ -26,6 +26,7 @@ from dumbbell.studies.calibrate.target import Target, TargetOptions, read_target
 from dumbbell.studies.calibrate.truth import beside, truth_of
 from dumbbell.studies.calibrate.uncertainty import intervals
 from dumbbell.studies.calibrate.workers import workers
+from dumbbell.studies.kernel_tcp import require_sockets
 
 _RUN_S = 0.05
 """What a run is expected to take until it is known."""
@@ -66,6 +67,7 @@ def calibrate_path(
     flows: int | None = None,
     interval: float | None = None,
     overhead_bytes: int | None = None,
+    sockets: str | None = None,
     seed: int = 1,
     jobs: int | None = None,
     cluster: str | None = None,
@@ -95,6 +97,8 @@ def calibrate_path(
         flows: flows of the same scheme in each run; default: the target's.
         interval: between the starts of flows, s.
         overhead_bytes: what the path adds to each datagram; default: the target's.
+        sockets: buffers of schemes of the kernel's TCP: `linux`, as they are unless somebody changes them, or
+            `unlimited`; default: `linux`, and `unlimited` for simulated and emulated results.
         seed: what every random draw follows from.
         jobs: processes; one per processor unless given.
         cluster: address of a Dask scheduler whose workers execute the runs.
@@ -107,6 +111,8 @@ def calibrate_path(
     own_name = name or (file.stem if file else "calibrated")
     require_names("path", (own_name,), "")
     ladder = _models(listed_names(models))
+    if sockets is not None:
+        require_sockets(sockets)
     options = TargetOptions(
         path=path,
         schemes=listed_names(schemes),
@@ -118,6 +124,7 @@ def calibrate_path(
         interval_s=interval,
         overhead_bytes=overhead_bytes,
         seed=seed,
+        sockets=sockets,
     )
     found = read_target(str(target), options)
     if folds != LEAVE_ONE_OUT and (not isinstance(folds, int) or folds < 0 or folds == 1):

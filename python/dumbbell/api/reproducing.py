@@ -25,6 +25,7 @@ from dumbbell.formats.staging import refuse_used
 from dumbbell.machine.description import cpus
 from dumbbell.present.tables import Table
 from dumbbell.results import ResultsDirectory, locked, open_results, prepare
+from dumbbell.studies.kernel_tcp import LINUX, require_sockets
 from dumbbell.studies.reproduce.causes import Evidence, causes, estimate, exclusions
 from dumbbell.studies.reproduce.experiments import Planned, Trial, experiments_on, fitted_host
 from dumbbell.studies.reproduce.measured import (
@@ -40,9 +41,7 @@ from dumbbell.studies.reproduce.reproduction import FittedHost, Found, ranked
 from dumbbell.studies.reproduce.score import Cause, Row, compare
 from dumbbell.studies.reproduce.sides import seen_by_senders
 from dumbbell.studies.reproduce.simulated import (
-    LINUX,
     OTHER_SOCKETS,
-    SOCKETS,
     SUSPECT,
     Made,
     Plan,
@@ -125,8 +124,7 @@ def reproduce(
         dumbbell.Interrupted: by Ctrl-C, SIGTERM or SIGHUP.
     """
     place, names = Path(out), listed_names(hold_out)
-    if sockets not in SOCKETS:
-        raise UserError(f"--sockets {sockets}{nearest(sockets, SOCKETS)}: allowed are {listed(SOCKETS)}")
+    require_sockets(sockets)
     if path is not None and traces is not None:
         raise UserError("--traces: not beside --path, which gives the whole path")
     given = None if path is None else path if isinstance(path, PathModel) else catalog.paths().find(str(path))

@@ -53,6 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--interval", type=seconds, metavar="S", help="time between the starts of flows")
     told = "what the path adds to each datagram; default: TARGET's"
     add("--overhead", dest="overhead_bytes", type=packet_bytes, metavar="BYTES", help=told)
+    told = "sockets of schemes of the kernel's TCP; default: Linux's, unlimited for simulated and emulated results"
+    add("--sockets", metavar="linux|unlimited", help=told)
     add("--seed", type=seed, default=1, metavar="N")
     add("--jobs", type=count, metavar="N", help="processes; default: one per processor")
     add("--cluster", metavar="tcp://HOST:PORT", help="a Dask scheduler whose workers execute the runs")
@@ -62,7 +64,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Calibrates, prints what was found, and writes the path file."""
-    of_target = ("path", "schemes", "hold_out", "truth", "runs", "duration", "flows", "interval", "overhead_bytes")
+    of_target = (
+        "path",
+        "schemes",
+        "hold_out",
+        "truth",
+        "runs",
+        "duration",
+        "flows",
+        "interval",
+        "overhead_bytes",
+        "sockets",
+    )
     of_search = (
         "name",
         "models",
@@ -113,5 +126,5 @@ def _print(found: dumbbell.CalibratedPath) -> None:
     if found.truth is not None:
         print()
         print(terminal.fit(Table.of(["path, in fresh runs", "error", "unlikelihood"], found.beside_truth())))
-    if found.hosts:
-        print(f"\nA path file has no hosts: run with {' '.join(found.host_words())}")
+    if words := found.host_words():
+        print(f"\nA path file has no hosts: run with {' '.join(words)}")

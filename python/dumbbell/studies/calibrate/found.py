@@ -11,6 +11,7 @@ from dumbbell.studies.calibrate.path_models import Model
 from dumbbell.studies.calibrate.target import Target
 from dumbbell.studies.calibrate.truth import Score, Truth
 from dumbbell.studies.calibrate.uncertainty import Interval
+from dumbbell.studies.kernel_tcp import LINUX
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,12 @@ class Found:
         return dict(self.fit.best.candidate.get("hosts", {}))
 
     def host_words(self) -> list[str]:
-        """What a command needs beside the path file to run with hosts as they were found."""
-        words = []
+        """Return what a command needs beside the path file to run with hosts as they were taken and found."""
+        schemes = self.target.experiment.schemes
+        labels = self.target.experiment.labels
+        sized = self.buffered if "send_buffer_bytes" in self.hosts else []  # in the place of Linux's buffers
+        linux = [name for name in labels if schemes[name].transport.get("profile") == LINUX and name not in sized]
+        words = [f"--set {name}.transport.profile={LINUX}" for name in linux]
         for name, value in self.hosts.items():
             keys = [name] if name == "host_jitter_us" else [f"{each}.transport.{name}" for each in self.buffered]
             words += [f"--set {key}={value:.12g}" for key in keys]

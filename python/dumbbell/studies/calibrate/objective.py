@@ -111,19 +111,24 @@ def _runs(experiment: Experiment) -> Runs:
 
 def _with_buffer(flow: FlowSpec, size: int) -> FlowSpec:
     """The flow with a sending socket of so many bytes, if it is one that such a buffer may be of."""
-    if not size:
-        return flow
     transport = flow.get("transport", {})
-    if not takes_buffer(transport):
+    if not size or not takes_buffer(transport):
         return flow
-    room = max(size, int(complete_transport(json.dumps(transport))["payload_bytes"]))
+    config = complete_transport(json.dumps(transport))
+    room = max(size, int(config["payload_bytes"]))
+    if any(config["tcp_wmem"]):  # the buffer of that size is in the place of Linux's
+        return {**flow, "transport": {**transport, "profile": "linux-like", "send_buffer_bytes": room}}
     return {**flow, "transport": {**transport, "send_buffer_bytes": room}}
 
 
 def takes_buffer(transport: Mapping[str, Any]) -> bool:
-    """Whether a sender's buffer may be looked for: data is sent until it arrives, and no buffer is set."""
+    """Return True if a sender's buffer may be looked for: data is sent until it arrives, and the scheme sets no buffer.
+
+    The default buffers of the profile `linux` are what hosts have that set none.
+    """
     config = complete_transport(json.dumps(transport))
-    return bool(config["reliable"]) and not config["send_buffer_bytes"] and not any(config["tcp_wmem"])
+    sets_buffer = config["send_buffer_bytes"] or any(transport.get("tcp_wmem", ()))
+    return bool(config["reliable"]) and not sets_buffer
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -19,7 +19,8 @@ def provenance(found: Found, day: date) -> str:
     """Where the path is from, and how sure every number of it is."""
     experiment = found.target.experiment
     held = "" if found.held_out is None else f", {spread_text(found.held_out)} over schemes that were held out"
-    hosts = f" Hosts are no part of the path: it was found with {' '.join(found.host_words())}." if found.hosts else ""
+    words = found.host_words()
+    hosts = f" Hosts are no part of the path: it was found with {' '.join(words)}." if words else ""
     parts = "; ".join(f"{each.knob.name} {each.text()}" for each in found.parameters)
     return (
         f"Calibrated with `dumbbell calibrate` {__version__} on {day.isoformat()} to {found.target.source}: "

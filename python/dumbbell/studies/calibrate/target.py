@@ -22,12 +22,15 @@ from dumbbell.results import open_results
 from dumbbell.results.analysis.counterparts import counterparts
 from dumbbell.results.analysis.summary import repetitions
 from dumbbell.results.kept_experiment import kept_experiment
+from dumbbell.studies.kernel_tcp import LINUX, UNLIMITED, as_on_linux
 from dumbbell.studies.stand_ins import stand_in
 
 PLACE = "calibrated"
 """The name of the path in the experiment that is simulated: seeds follow from it."""
 
 LEAST_POINTS = 2
+_WITHOUT_SOCKETS = ("sim", "emu")
+"""Backends whose sockets have no limit unless a scheme sets one (docs/guide.md, socket buffers)."""
 HELD_OUT = "held out as asked"
 _SD_OF_RANGE = {2: 1.128, 3: 1.693, 4: 2.059, 5: 2.326, 6: 2.534, 7: 2.704, 8: 2.847, 9: 2.970, 10: 3.078}
 """Expected range of so many normal draws in standard deviations (Tippett, Biometrika 17, 1925)."""
@@ -111,6 +114,8 @@ class TargetOptions:
     interval_s: float | None = None
     overhead_bytes: int | None = None
     seed: int = 1
+    sockets: str | None = None
+    """Socket buffers of schemes of the kernel's TCP; None: Linux's where real hosts were measured."""
 
 
 def read_target(text: str, options: TargetOptions) -> Target:
@@ -140,6 +145,8 @@ class _Raw:
     left_out: tuple[str, ...] = ()
     counterparts: Mapping[str, Counterpart] = field(default_factory=dict)
     """Of Pantheon's tests: what simulates its schemes, by their keys there."""
+    sockets: str = LINUX
+    """Socket buffers that the hosts had."""
 
 
 def _simulated(raw: _Raw, options: TargetOptions) -> Target:
@@ -162,7 +169,7 @@ def _simulated(raw: _Raw, options: TargetOptions) -> Target:
         if scheme is None or reason:
             left.append(f"{point.label}: {reason}")
             continue
-        used[scheme.name] = scheme
+        used[scheme.name] = as_on_linux(scheme, options.sockets or raw.sockets, has_fq=False)
         why = HELD_OUT if point.scheme in options.hold_out else point.unfitted
         points.append(replace(point, scheme=scheme.name, unfitted=why))
     twice = [point.label for point in points if [each.key for each in points].count(point.key) > 1]
@@ -294,9 +301,15 @@ def _of_results(directory: Path, options: TargetOptions) -> _Raw:
     if not experiment.capabilities.executes:
         count = max((point.flow for point in points), default=1)
         experiment_file = replace(experiment_file, flows=max(count, 1))
-    place_model = experiment.paths[place]
     return _Raw(
-        str(directory), str(directory), tuple(points), experiment_file, place_model, tuple(left), counterparts(content)
+        str(directory),
+        str(directory),
+        tuple(points),
+        experiment_file,
+        experiment.paths[place],
+        tuple(left),
+        counterparts(content),
+        UNLIMITED if experiment.backend in _WITHOUT_SOCKETS else LINUX,
     )
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dumbbell.catalog.families import family
-from dumbbell.studies.reproduce.host import HostEstimate, is_tcp
+from dumbbell.studies.kernel_tcp import is_tcp
+from dumbbell.studies.reproduce.host import HostEstimate
 from dumbbell.studies.reproduce.measured import MeasuredRun
 from dumbbell.studies.reproduce.measured_path import MeasuredPath
 from dumbbell.studies.reproduce.packets import Numbers, RunPackets

@@ -9,15 +9,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 
 from dumbbell.base.names import fitted
+from dumbbell.studies.kernel_tcp import LINUX, UNLIMITED, is_tcp, paces_itself
 from dumbbell.studies.reproduce.causes import BUFFER, JITTER, PACING, START
-from dumbbell.studies.reproduce.host import HostEstimate, HostProfile, Late, is_tcp, paces_itself
+from dumbbell.studies.reproduce.host import HostEstimate, HostProfile, Late
 from dumbbell.studies.reproduce.measured import Key, MeasuredRun, MeasuredSet
 from dumbbell.studies.reproduce.measured_path import MeasuredPath
 from dumbbell.studies.reproduce.score import Comparison, compare, is_off, likelihood
-from dumbbell.studies.reproduce.simulated import LINUX, UNLIMITED, Change, Plan, Simulated
+from dumbbell.studies.reproduce.simulated import Change, Plan, Simulated
 
-LEAST_GAIN = 4.0
-"""Log-likelihood that a host has to gain over exact hosts: of a chance of 1 in 55."""
+LEAST_GAIN = 3.0
+"""Log-likelihood that a host has to gain over exact hosts: of a chance of 1 in 20."""
 _TYPICAL_MS = 0.8
 """Median lateness of the hosts of public logs in one direction (docs/reproduce.md)."""
 _STEADY_MS = 0.1

@@ -5,15 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from dumbbell.catalog.families import family
 from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
+from dumbbell.studies.kernel_tcp import TRUESIZE_BYTES, is_tcp, paces_itself
 from dumbbell.studies.reproduce.measured import MeasuredRun
 from dumbbell.studies.reproduce.packets import Lateness
 
-TRUESIZE_BYTES = 2304
-"""Memory of a packet of 1448 bytes in a socket of Linux (docs/guide.md, socket buffers)."""
 _PACED = 0.5
 """Share of packets apart from ACKs above which a sender is paced: none of 66 public logs had 0.02 to 0.88."""
 _LEAST_LATE_MS = 0.1
@@ -154,20 +152,3 @@ def has_fq(runs: Iterable[MeasuredRun]) -> bool:
         if (share := run.packets.apart_from_acks) is not None
     ]
     return bool(shares) and median(shares) > _PACED
-
-
-def paces_itself(scheme: Scheme) -> bool:
-    """Return True if the scheme has a pacing rate of its own, as BBR, and not a window alone."""
-    return family(scheme.name) not in ("loss", "delay")
-
-
-def is_tcp(scheme: Scheme) -> bool:
-    """Whether a scheme's transport is the kernel's TCP: its socket holds what is not acknowledged yet.
-
-    Programs that bring a transport of their own fix the size of their packets.
-    """
-    transport = scheme.transport
-    return scheme.kind == "core" and transport.get("profile") in _TCP_PROFILES and "payload_bytes" not in transport
-
-
-_TCP_PROFILES = ("tcp", "linux-like", "linux", "linux-offload")

@@ -14,7 +14,8 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import Experiment, pin, resolve
 from dumbbell.results import ACCEPTED, ResultsDirectory
-from dumbbell.studies.reproduce.host import HostProfile, is_tcp
+from dumbbell.studies.kernel_tcp import LINUX, SOCKETS, as_on_linux
+from dumbbell.studies.reproduce.host import HostProfile
 from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet
 from dumbbell.studies.reproduce.measured_path import MeasuredPath
 from dumbbell.studies.reproduce.packets import RunPackets
@@ -27,9 +28,6 @@ SUSPECT = "cubic"
 """What runs in place of a scheme whose kernel module is missing."""
 MODULES = ("bbr", "vegas")
 """Pantheon's keys of schemes whose kernel module a host may lack."""
-LINUX, UNLIMITED = "linux", "unlimited"
-SOCKETS = (LINUX, UNLIMITED)
-"""Socket buffers of schemes of the kernel's TCP: as Linux has them unless somebody changes them, or without a limit."""
 OTHER_SOCKETS = "-other-sockets"
 """Ending of the names of schemes that are simulated with the other socket buffers, too."""
 
@@ -146,19 +144,6 @@ def plan(
         file=str(measured.source),
     )
     return Plan(path, pin(resolve(experiment_file)), wanted)
-
-
-def as_on_linux(scheme: Scheme, sockets: str, has_fq: bool) -> Scheme:
-    """Return a scheme of the kernel's TCP with these socket buffers, which limit long paths, and with pacing by `fq`.
-
-    Other schemes stay as they are.
-    """
-    if not is_tcp(scheme):
-        return scheme
-    host: dict[str, object] = {"fq": True} if has_fq and not scheme.transport.get("pacing_gain") else {}
-    if sockets == LINUX and scheme.transport.get("profile") in ("tcp", "linux-like"):
-        host["profile"] = "linux"
-    return replace(scheme, transport=scheme.transport | host)
 
 
 @dataclass(frozen=True)

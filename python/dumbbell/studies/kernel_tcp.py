@@ -1,0 +1,52 @@
+"""Schemes of the kernel's TCP as hosts have them: with socket buffers, and with pacing where `fq` is installed."""
+
+from dataclasses import replace
+
+from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.catalog.families import family
+from dumbbell.catalog.scheme import Scheme
+
+LINUX, UNLIMITED = "linux", "unlimited"
+SOCKETS = (LINUX, UNLIMITED)
+"""Socket buffers of schemes of the kernel's TCP: as Linux has them unless somebody changes them, or without a limit."""
+TRUESIZE_BYTES = 2304
+"""Memory of a packet of 1448 bytes in a socket of Linux (docs/guide.md, socket buffers)."""
+_WITHOUT_SOCKETS = ("tcp", "linux-like")
+_PROFILES = (*_WITHOUT_SOCKETS, "linux", "linux-offload")
+
+
+def require_sockets(sockets: str) -> None:
+    """Refuse what is no kind of socket buffers.
+
+    Raises:
+        UserError: `sockets` is not among `SOCKETS`.
+    """
+    if sockets not in SOCKETS:
+        raise UserError(f"--sockets {sockets}{nearest(sockets, SOCKETS)}: allowed are {listed(SOCKETS)}")
+
+
+def paces_itself(scheme: Scheme) -> bool:
+    """Return True if the scheme has a pacing rate of its own, as BBR, and not a window alone."""
+    return family(scheme.name) not in ("loss", "delay")
+
+
+def is_tcp(scheme: Scheme) -> bool:
+    """Return True if a scheme's transport is the kernel's TCP: its socket holds what is not acknowledged yet.
+
+    Programs that bring a transport of their own fix the size of their packets.
+    """
+    transport = scheme.transport
+    return scheme.kind == "core" and transport.get("profile") in _PROFILES and "payload_bytes" not in transport
+
+
+def as_on_linux(scheme: Scheme, sockets: str, has_fq: bool) -> Scheme:
+    """Return a scheme of the kernel's TCP with these socket buffers, which limit long paths, and with pacing by `fq`.
+
+    Other schemes stay as they are.
+    """
+    if not is_tcp(scheme):
+        return scheme
+    host: dict[str, object] = {"fq": True} if has_fq and not scheme.transport.get("pacing_gain") else {}
+    if sockets == LINUX and scheme.transport.get("profile") in _WITHOUT_SOCKETS:
+        host["profile"] = "linux"
+    return replace(scheme, transport=scheme.transport | host)
