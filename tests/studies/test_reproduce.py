@@ -175,7 +175,7 @@ def test_runs_with_linuxs_sockets_were_compared_with_unlimited_ones(tmp_path: Pa
     large = write_set(tmp_path / "large", {"cubic": limited("cubic", 2**23)}, mahimahi_path(), duration_s=60.0)
     (row,) = reproduced(large, tmp_path).rows
     assert [cause.kind for cause in row.causes] == ["buffer"]
-    with pytest.raises(UserError, match=r"--sockets linus .*: allowed are linux, unlimited"):
+    with pytest.raises(UserError, match=r"sockets linus .*: allowed are linux, unlimited"):
         reproduced(place, tmp_path / "none", sockets="linus")
 
 
