@@ -107,8 +107,8 @@ def reproduce(
         out: a new directory.
         runs: simulated repetitions.
         stands_for: the scheme of ours that simulates each of these measured schemes: `{"theirs": "ours"}`.
-        hold_out: schemes for whose runs the host profile is used, as all others tell it; unless given each half of all
-            runs has the profile that the other half tells.
+        hold_out: schemes whose runs have the host that all others tell; unless given each run has the host that fits
+            the other runs on its path.
         path: over which all runs are simulated, by name or file, whatever the logs tell.
         sockets: buffers of schemes of the kernel's TCP: `linux`, as they are unless somebody changes them, or
             `unlimited`.

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--runs", type=count, metavar="N", help="simulated repetitions of each run; default: 5")
     told = "a scheme of DIR, and ours that simulates it; repeatable"
     add("--as", dest="stands_for", action="append", type=pair, default=[], metavar="NAME=OURS", help=told)
-    told = "schemes that the host profile is used for, as all others tell it; default: each half of the runs in turn"
+    told = "schemes whose runs have the host that all others tell; default: each run, as the other runs tell"
     add("--hold-out", type=names, default=(), metavar="A,B", help=told)
     add("--path", metavar="PATH", help="simulate on this path, by name or file; default: what the logs tell")
     told = "sockets of schemes of the kernel's TCP: as Linux has them, or without a limit; default: linux"

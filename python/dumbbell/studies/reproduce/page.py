@@ -12,7 +12,7 @@ from dumbbell.results.files import write_atomically
 from dumbbell.results.series.table import Table as Columns
 from dumbbell.studies.reproduce.figures import over_time, scatters
 from dumbbell.studies.reproduce.reproduction import Found
-from dumbbell.studies.reproduce.score import LOSS_TOLERANCE, TOLERANCES, Compared, Row
+from dumbbell.studies.reproduce.score import LOSS_TOLERANCE, TOLERANCES, Comparison, Row, is_off
 from dumbbell.studies.reproduce.view import BOTH_ENDS, DELAY, LOSS, RATE
 
 PAGE, EVERYTHING, ROWS = "reproduce.html", "reproduce.json", "reproduce.csv"
@@ -67,35 +67,43 @@ def _values(row: Row, measure: str | None) -> list[float | None]:
 
 
 def table(found: Found, ranges: bool = False) -> Table:
-    """The measured runs beside the simulated ones; with `ranges` of the simulated runs."""
+    """Return the measured runs beside the simulated ones.
+
+    With `ranges` errors and the ranges of the simulated runs stand below the values, and causes elsewhere.
+    """
     has_host = any(row.host is not None for row in found.rows)
     several = len({row.run.place for row in found.rows}) > 1
     heads = [f"{found.delay} {unit}" if measure == DELAY else unit for measure, unit, _, _ in _MEASURES]
-    columns, groups = ["run", *heads, "errors"], [("", 1), ("measured / simulated", len(heads)), ("", 1)]
+    errors = [] if ranges else ["errors"]
+    columns, groups = ["run", *heads, *errors], [("", 1), ("measured / simulated", len(heads))]
+    groups += [("", 1)] * len(errors)
     if has_host:
-        columns += [*heads, "errors"]
-        groups += [("with the host that fits other runs", len(heads)), ("", 1)]
+        columns += [*heads, *errors]
+        groups += [("with the host that fits other runs", len(heads)), *([("", 1)] * len(errors))]
     rows = []
     for row in found.rows:
         label = f"{row.run.place}: {row.label}" if several else row.label
         fields = [Field(label, note="" if row.counts else "not counted"), *_fields(row.exact, True, ranges)]
         if has_host:
-            absent = [Field("-")] * (len(heads) + 1)
+            absent = [Field("-")] * (len(heads) + len(errors))
             fields += absent if row.host is None else _fields(row.host, False, ranges)
-        rows.append((*fields, Field("; ".join(cause.text for cause in row.causes))))
+        rows.append((*fields, *([] if ranges else [Field("; ".join(cause.text for cause in row.causes))])))
     pantheon = " Pantheon's convention." if all(row.run.view is BOTH_ENDS for row in found.rows) else ""
+    below = "Below: the error, and in brackets the range of the simulated runs." if ranges else ""
     caption = (
         f"Most surprising first: the largest error of throughput, {found.delay} and loss, in tolerances "
         f"({100 * TOLERANCES[RATE]:.0f} %, {100 * TOLERANCES[DELAY]:.0f} % and "
-        f"{100 * LOSS_TOLERANCE:.0f} point). In brackets: the range of the simulated runs."
-        f"{pantheon}"
+        f"{100 * LOSS_TOLERANCE:.0f} point). {below}{pantheon}"
     )
-    align = "l" + "r" * (len(columns) - 1) + "w"
-    return Table(caption, (*groups, ("", 1)), (*columns, "likely cause"), tuple(rows), align, name="runs")
+    align = "l" + "r" * (len(columns) - 1)
+    if ranges:
+        return Table(caption, tuple(groups), tuple(columns), tuple(rows), align, name="runs")
+    caption = caption.replace("  ", " ")
+    return Table(caption, (*groups, ("", 1)), (*columns, "likely cause"), tuple(rows), f"{align}w", name="runs")
 
 
-def _fields(compared: dict[str, Compared | None], beside: bool, ranges: bool) -> list[Field]:
-    """The metrics of one side, `beside` what was measured, and their errors."""
+def _fields(compared: Comparison, beside: bool, ranges: bool) -> list[Field]:
+    """Return the metrics of one side, `beside` what was measured; errors in a field of their own, or below values."""
     fields, errors = [], []
     for name, _, factor, places in _MEASURES:
         each = compared[name]
@@ -104,12 +112,12 @@ def _fields(compared: dict[str, Compared | None], beside: bool, ranges: bool) ->
             continue
         low, mean, high = (decimal(value * factor, places) for value in (each.low, each.mean, each.high))
         told = f"{decimal(each.measured * factor, places)} / {mean}" if beside else mean
-        note = f"[{low}, {high}]" if ranges and low != high else ""
+        error = f"{100 * each.relative:+.0f}%" if name in TOLERANCES else ""
+        parts = [error, f"[{low}, {high}]" if low != high else ""] if ranges else []
         off = name in TOLERANCES and abs(each.relative) > TOLERANCES[name]
-        fields.append(Field(told, note=note, bad=off))
-        if name in TOLERANCES:
-            errors.append(f"{100 * each.relative:+.0f}%")
-    return [*fields, Field(" ".join(errors) or "-")]
+        fields.append(Field(told, note=" ".join(filter(None, parts)), bad=off))
+        errors += [error] if error else []
+    return fields if ranges else [*fields, Field(" ".join(errors) or "-")]
 
 
 def page(found: Found) -> str:
@@ -147,6 +155,9 @@ def _main(found: Found, title: str) -> Iterator[str]:
     yield tag("h2", "Runs", id="results")
     yield tag("p", text(runs.caption), class_="note")
     yield html.render(runs, "Runs")
+    if causes := _causes(found):
+        yield tag("h2", "Likely causes")
+        yield html.render(Table.of(["run", "cause"], causes, "lw"), "Likely causes")
     yield tag("h2", "Paths")
     yield html.render(_paths(found), "Paths")
     if found.hosts:
@@ -157,6 +168,13 @@ def _main(found: Found, title: str) -> Iterator[str]:
     if found.left_out:
         yield tag("h2", "Not simulated")
         yield tag("ul", *(tag("li", text(each)) for each in found.left_out))
+
+
+def _causes(found: Found) -> list[list[str]]:
+    """Return the runs that are off or do not count, each with its causes."""
+    rows = [row for row in found.rows if row.flow == 0 and (row.causes or is_off(row.exact))]
+    none = "no experiment explains it"
+    return [[f"{row.run.place}: {row.label}", "; ".join(each.text for each in row.causes) or none] for row in rows]
 
 
 def _paths(found: Found) -> Table:
