@@ -431,6 +431,10 @@ def test_a_trace_that_is_not_what_it_is_called_is_no_path(tmp_path: Path) -> Non
     with pytest.raises(UserError, match="its trace cannot have 12 Mbit/s, as its name says"):
         reproduced(place, tmp_path)
     assert not (tmp_path / "out").exists()
+    # bursts of 0.54 Mbit/s were called 1mbps.trace: CUBIC fills any link
+    without_packets(place, {"cubic": (7.0, 9102.0)})
+    with pytest.raises(UserError, match="as its name says: loss-based schemes have 7 at most"):
+        reproduced(place, tmp_path)
 
 
 def test_logs_that_are_faster_than_mm_delay_are_of_another_test(tmp_path: Path) -> None:

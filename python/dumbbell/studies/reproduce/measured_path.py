@@ -1,6 +1,6 @@
 """The path of measured runs: as mahimahi was told and logged, else as the packets show it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.names import fitted, unlike
+from dumbbell.catalog.families import family
 from dumbbell.catalog.open_tables import Element, Queue
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.trace_files import with_times
@@ -29,6 +30,8 @@ Numbers = NDArray[Any]
 _LEAST_SENT = 1000
 _BELIEVED = 0.5
 """Part of the rate in the name of a trace that the fastest run has, at least, if the name is to be believed."""
+_FILLED = 0.8
+"""The same part of a loss-based scheme, which fills a link without random loss."""
 _CLOCK_MS = 1.5
 """What mm-delay, whose clock has whole milliseconds, may be short of its delay."""
 SOCKET_PACKETS = 93
@@ -212,9 +215,9 @@ def _of_mahimahi(
     return paths, left
 
 
-def _most_mbps(measured: MeasuredSet) -> float:
-    """Return the throughput of the fastest run of a set."""
-    return max(run.statistics["network"].get("throughput_mbps") or 0.0 for run in measured.runs)
+def _most_mbps(runs: Iterable[MeasuredRun]) -> float | None:
+    """Return the throughput of the fastest run; None of no run."""
+    return max((run.statistics["network"].get("throughput_mbps") or 0.0 for run in runs), default=None)
 
 
 def _least_delay(run: MeasuredRun) -> float | None:
@@ -283,7 +286,7 @@ def _links(
     if data is None and same and ack is not None and ack.is_shared:
         data = ack
     if data is None:
-        found = _unlogged(measured, run, command.trace, traces)
+        found = _unlogged(measured, run, command.trace, traces, loses=command.loss > 0.0)
         if isinstance(found, str):
             return found
         data = found
@@ -312,11 +315,16 @@ def _logged(measured: MeasuredSet, run: MeasuredRun, ack: bool, traces: TraceFil
     return _Link(traces.keep(name, during), False, LOGGED)
 
 
-def _unlogged(measured: MeasuredSet, run: MeasuredRun, name: str, traces: TraceFiles, ack: bool = False) -> _Link | str:
-    """The link whose trace is a file, or says its rate by its name; else why it is not known."""
+def _unlogged(
+    measured: MeasuredSet, run: MeasuredRun, name: str, traces: TraceFiles, *, ack: bool = False, loses: bool = False
+) -> _Link | str:
+    """The link whose trace is a file, or says its rate by its name; else why it is not known.
+
+    `loses` is true of a path with random loss.
+    """
     duration_s = measured.content.experiment.duration_s
     capacity = None if ack else measured.logged_capacity_mbps(run)
-    fastest = None if ack else _most_mbps(measured)
+    fastest = None if ack else _most_mbps(measured.runs)
     sought = traces.find(name, measured.source, Clues(duration_s, capacity, fastest))
     if sought.trace is not None:
         return _Link(sought.trace.element, True, sought.how)
@@ -328,6 +336,10 @@ def _unlogged(measured: MeasuredSet, run: MeasuredRun, name: str, traces: TraceF
         return f"its trace cannot have {rate:g} Mbit/s, as its name says: the logged link has {capacity:g}"
     if fastest is not None and fastest < _BELIEVED * rate:
         return f"its trace cannot have {rate:g} Mbit/s, as its name says: no run has more than {fastest:.2g}"
+    filling = None if ack or loses else _most_mbps(each for each in measured.runs if family(each.scheme.name) == "loss")
+    if filling is not None and max(filling, fastest or 0.0) < _FILLED * rate:
+        said = f"loss-based schemes have {filling:.2g} at most"
+        return f"its trace cannot have {rate:g} Mbit/s, as its name says: {said}"
     lines = max(round(rate * 1e6 / 8.0 / 1500.0 * 60.0), 1)
     return _Link(_TRACE | {"even": {"lines": lines, "period_ms": 60000}}, True, NAMED)
 
