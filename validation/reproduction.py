@@ -163,7 +163,7 @@ def reproduced(
     after = [LATE] if planted.late else [slow(planted.carried * rate)] if planted.carried else []
     queue = {"kind": "droptail", "packets": packets} if packets else None
     path = mahimahi_path(delay_ms, queue, after, link)
-    keys = {"sprout": "sprout", "verus": "verus", "vivace": "vivace"} | {key: key for key in TCP}
+    keys = {"sprout": "sprout", "verus": "verus", "vivace": "vivace"} | {key: limited(key) for key in TCP}
     place = write_set(folder, keys | dict(planted.schemes), path, delay_ms, packets, runs=1, duration_s=30.0)
     return list(dumbbell.reproduce(place, folder / "out", runs=runs, jobs=1).rows)
 

@@ -371,6 +371,15 @@ def test_quoted_numbers_are_those_of_the_results(repository: Repository) -> None
         quoted("1<!-- R1 shar share -->", judged, "a.md")
 
 
+def test_a_number_without_a_claim_is_left_out(repository: Repository) -> None:
+    # `KeyError: 'least'` ended the scorecard after half an hour
+    repository.commit(WIDE)
+    extra = {key: values | {"least": 0.1} for key, values in measured(0.5).items()}
+    (judged,) = [repository.judged(results(committed_blob(repository.file), extra))]
+    assert judged.rows[0].medians() == {"share": 0.5, "queue_ms": 15.0}
+    assert quoted("no quote", [judged], "a.md") == "no quote"
+
+
 def test_pages_quote_the_scorecard() -> None:
     judged = judging.judged(load(judging.SCORECARD))
     pages = list(quoting_pages())

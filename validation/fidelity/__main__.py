@@ -184,13 +184,18 @@ def run(given: argparse.Namespace) -> bool:
                     return emulate(check, work.for_check(), version, before.get(check.id))
                 return simulate(check, given, work.for_check(), version, before.get(check.id))
 
-            for future in as_completed([threads.submit(begin, check) for check in selection]):
-                result = future.result()
-                if result:
-                    known[result.id] = result
-                    done.append(result.id)
-                    print(f"{result.id}: {result.seconds:.0f} s {result.failed}".rstrip(), file=sys.stderr)
-                    write(known, given)
+            futures = [threads.submit(begin, check) for check in selection]
+            try:
+                for future in as_completed(futures):
+                    result = future.result()
+                    if result:
+                        known[result.id] = result
+                        done.append(result.id)
+                        print(f"{result.id}: {result.seconds:.0f} s {result.failed}".rstrip(), file=sys.stderr)
+                        write(known, given)
+            except BaseException:
+                threads.shutdown(cancel_futures=True)  # what has not begun does not
+                raise
     repetition = write(known, given)
     print(page.plain([one for one in judged(known) if given.no_run or one.claim.id in done]))
     if given.again and repetition is not None:

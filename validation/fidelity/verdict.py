@@ -124,8 +124,9 @@ class JudgedRow:
         return bool(self.judgements) and self.judgements[-1].uninformative
 
     def medians(self) -> dict[str, float]:
-        """Return the median over the repetitions of each metric."""
-        return {metric: statistics.median(each[metric] for each in self.values) for metric in _metrics(self.values)}
+        """Return the median over the repetitions of each metric that the claim has."""
+        known = [metric for metric in self.row.metrics if self.values and metric in self.values[0]]
+        return {metric: statistics.median(each[metric] for each in self.values) for metric in known}
 
     def contradictions(self) -> list[str]:
         """Return the metrics that no tolerance judges and that are far from the published number.
@@ -254,10 +255,6 @@ def _refused(first: int | None, made: int | None) -> str:
 def _count(values: Sequence[Mapping[str, float]], limits: Limits) -> Count:
     verdicts = [within(each, limits) for each in values]
     return Count(sum(verdicts), len(verdicts), len(values) > 1 and all(each == values[0] for each in values))
-
-
-def _metrics(values: tuple[Mapping[str, float], ...]) -> list[str]:
-    return list(values[0]) if values else []
 
 
 def _all(*verdicts: bool | None) -> bool | None:
