@@ -49,7 +49,6 @@ RESULTS = (
     "rows that pass",
     "uninformative rows",
     "repetitions",
-    "seconds",
 )
 UNKNOWN = "unknown"
 STYLE = Path(__file__).with_name("page.css")
@@ -92,12 +91,6 @@ On 2026-11-30 the rule changed: a row passes by the median of its repetitions, n
 runs. Single runs of many schemes differ so much that a correct simulation of one published run could not pass
 the earlier rule.
 """.strip()
-
-
-def took(results: list[JudgedResult]) -> str:
-    """What the checks' times add up to."""
-    seconds = sum(one.results.seconds for one in results if one.results)
-    return f"The simulated repetitions took {seconds / 60:.0f} minutes, added up over the checks."
 
 
 def quantity(row: JudgedRow) -> str:
@@ -302,7 +295,7 @@ def markdown(results: list[JudgedResult], repetition: Repetition | None = None) 
         "Behaviour tests with stated tolerances are in `crates/simulator/tests`. [Agreement](agreement.md) sets",
         "simulated beside real packets, and [schemes](schemes/README.md) say how sure each is.",
         "",
-        f"{sentence(results)} {took(results)}",
+        sentence(results),
         "",
         CHANGED,
         "",
@@ -339,7 +332,7 @@ def _result_line(one: JudgedResult) -> list[str]:
         "-" if one.earlier is None else WORDS[one.earlier],
         f"{sum(judged)} of {len(judged)}" if judged else "-",
         str(sum(row.uninformative for row in one.rows) or "-"),
-        *(("-", "-") if known is None else (f"{len(known.simulated)}", f"{known.seconds:.0f}")),
+        "-" if known is None else f"{len(known.simulated)}",
     ]
 
 
@@ -428,7 +421,7 @@ def html(results: list[JudgedResult], repetition: Repetition | None = None) -> s
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>dumbbell: fidelity</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<style>{STYLE.read_text(encoding='utf-8')}</style></head><body><main>"
-        f"<h1>dumbbell's numbers beside published ones</h1><p>{sentence(results)} {took(results)}</p>"
+        f"<h1>dumbbell's numbers beside published ones</h1><p>{sentence(results)}</p>"
         f"<p>{escape(CHANGED)}</p>"
         f"{top}<section><h2>Misses and contradictions</h2>{misses}</section>"
         f"<section><h2>How results are judged</h2>{method}</section>"
