@@ -128,11 +128,12 @@ def causes(
     """
     if not is_off(exact):
         return ()
-    shown = _shown(exact, experiments)
+    scatter = _scatter(evidence, exact)
+    shown = _shown(exact, experiments) if scatter is None else None  # what is chance needs no change
     found = [] if shown is None else [shown]
     if evidence.run.note:
         found.append(Cause(PROGRAM, f"{evidence.run.scheme.name} is {evidence.run.note}"))
-    more = (_application(evidence, exact), _step(evidence, exact), _scatter(evidence, exact))
+    more = (_application(evidence, exact), _step(evidence, exact), scatter)
     return (*found, *(each for each in more if each is not None))
 
 
