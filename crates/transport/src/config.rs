@@ -251,9 +251,9 @@ pub struct Config {
     /// For controllers without a pacing rate: pace at this multiple of window / srtt; 0 sends unpaced.
     #[schemars(range(min = 0, max = 100))]
     pub pacing_gain: f64,
-    /// Linux's queueing discipline `fq` at the sender, for controllers without a pacing rate: from the 11th packet on they are
-    /// paced at 2 windows per srtt while the window is below half of the slow start threshold, else at 1.2 windows (Linux
-    /// v5.15, `net/ipv4/tcp_input.c`, `tcp_update_pacing_rate`).
+    /// Linux's pacing of TCP, by the queueing discipline `fq` or in a socket that began with BBR: controllers without a pacing
+    /// rate are paced from the 11th packet on, at 2 windows per srtt while the window is below half of the slow start
+    /// threshold, else at 1.2 windows (Linux v5.15, `net/ipv4/tcp_input.c`, `tcp_update_pacing_rate`).
     pub fq: bool,
     /// Segmentation offload: what leaves in this time at the pacing rate leaves at once; 0: packets leave one by one.
     #[schemars(range(min = 0, max = 1000))]

@@ -187,9 +187,9 @@ class TransportSpec(TypedDict):
     first_number: NotRequired[ReadOnly[int | None]]
     """With `utp`: the number that the connection's first packet has; none: drawn for each run. From 0 to 65535."""
     fq: NotRequired[ReadOnly[bool]]
-    """Linux's queueing discipline `fq` at the sender, for controllers without a pacing rate: from the 11th packet on
-    they are paced at 2 windows per srtt while the window is below half of the slow start threshold, else at 1.2
-    windows (Linux v5.15, `net/ipv4/tcp_input.c`, `tcp_update_pacing_rate`).
+    """Linux's pacing of TCP, by the queueing discipline `fq` or in a socket that began with BBR: controllers without a
+    pacing rate are paced from the 11th packet on, at 2 windows per srtt while the window is below half of the slow
+    start threshold, else at 1.2 windows (Linux v5.15, `net/ipv4/tcp_input.c`, `tcp_update_pacing_rate`).
     """
     handshake: NotRequired[ReadOnly[bool]]
     """The connection is set up before data leave."""
