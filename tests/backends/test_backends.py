@@ -17,7 +17,7 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.execution import worker
 from dumbbell.execution.check import check
 from dumbbell.experiment import Overrides, resolve
-from dumbbell.present.report.words.wording import figure_title, path_sentence
+from dumbbell.present.report.words.wording import data_path, figure_title, path_sentence
 from support.commands.played_backend import known
 
 
@@ -95,6 +95,7 @@ def test_what_is_imported_is_known_but_not_executed() -> None:
     assert find_backend("import").full_name == "import"
     assert not find_backend("import").capabilities.executes
     assert path_sentence(PathModel("p", "A path"), find_backend("import")) == "Imported results: p, A path."
+    assert not data_path(PathModel("p", "A path"), find_backend("import"))
 
 
 def test_nothing_is_said_of_a_network_that_nobody_knows() -> None:
@@ -102,6 +103,7 @@ def test_nothing_is_said_of_a_network_that_nobody_knows() -> None:
     assert (
         path_sentence(path, find_backend("remote:host")) == "Tested over the network: to-host, this machine and host."
     )
+    assert not data_path(path, find_backend("remote:host"))
 
 
 def test_who_executes_runs_begins_with_one_thread() -> None:

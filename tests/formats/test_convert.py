@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -196,6 +197,15 @@ def test_simulated_runs_survive_export_and_import(dumbbell: Dumbbell, folder: Pa
         assert one["network"]["throughput_mbps"] == other["network"]["throughput_mbps"]
         assert one["flows"][0]["acklink"] == other["flows"][0]["acklink"]
     stats = (folder / "pantheon/reno_stats_run1.log").read_text()
+    started = datetime.fromisoformat(before[0]["started_at"])
+    heads = [f"Start at: {started:%Y-%m-%d %H:%M:%S}", f"End at: {started + timedelta(seconds=3):%Y-%m-%d %H:%M:%S}"]
+    assert stats.splitlines()[:4] == [*heads, "Local clock offset: 0.0 ms", "Remote clock offset: 0.0 ms"]
+    init = (folder / "pantheon/reno_datalink_run1.log").read_text().partition("\n")[0]
+    assert init == f"# init timestamp: {started.timestamp() * 1e3:.3f}"
+    dumbbell("report", "back", "--all-runs", "--html")
+    page = (folder / "back" / "report.html").read_text()
+    assert heads[0] in page
+    assert "NTP offsets were measured" not in page
     assert "-- Total of 2 flows:" in stats
     assert f"Average throughput: {before[0]['flows'][1]['throughput_mbps']:.2f} Mbit/s" in stats
 

@@ -381,11 +381,12 @@ def test_a_run_has_a_page_of_its_own(results: Path, dumbbell: Dumbbell) -> None:
     file = results / f"report-{PATHS[1]}-copa-2.html"
     assert done.stdout.strip() == str(file)
     outline = Outline(file.read_text())
-    parts = [f"Run 2 of Copa on {PATHS[1]}", "Run 2: Statistics of Copa", "Pantheon convention:", "Simulated in 250 ms"]
+    parts = [f"Run 2 of Copa on {PATHS[1]}", "Run 2: Statistics of Copa", "Pantheon convention:"]
+    parts += ["Start at: 2026-03-04 05:06:08", "End at: 2026-03-04 05:06:12", "Simulated in 250 ms"]
     parts += ["# Datalink statistics", "Flow 1 egress (mean "]
     in_order(outline.text, parts)
     assert outline.text.count(": Statistics of ") == 1
-    assert "Start at" not in outline.text
+    assert "Data path: sender (local) \u2192 " in outline.text
     assert f"runs/{PATHS[1]}/copa/2/packets.parquet" in outline.links
     assert [tag for tag, _ in outline.headings] == ["h1", "h2", "h2"]
     assert not (results / f"report-{PATHS[1]}-copa-2.pdf").exists()

@@ -24,6 +24,11 @@ class Capabilities:
     shared_link: bool = False
     """Its packets pass a link that others use, and which caps protect."""
 
+    @property
+    def virtual_time(self) -> bool:
+        """Whether its runs have a time of their own, which is the one clock of both ends."""
+        return self.executes and not self.real_packets
+
 
 @dataclass(frozen=True)
 class Wording:

@@ -7,6 +7,7 @@ import datetime
 import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from dumbbell.base.progress import Piece, Progress, Stage
 from dumbbell.base.version import __version__
 from dumbbell.catalog.path import PathModel
 from dumbbell.experiment import Experiment, Run
-from dumbbell.formats.pantheon_stats import RunTimes, logged_flows, stats_text, times_of
+from dumbbell.formats.pantheon_stats import RunTimes, logged_flows, recorded_times, stamp, stats_text
 from dumbbell.formats.staging import refuse_used, staging
 from dumbbell.results import ResultsDirectory, open_results
 from dumbbell.results.analysis.counterparts import WRITTEN_BY
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 _FIRST_YEAR, _LAST_YEAR = 1971, 2999
 _LAST_US = 32e15  # in 2984
-
-PAUSE_S = 40  # between simulated runs on the invented time axis: about what Pantheon needed
 
 
 def export_pantheon(directory: Path, destination: Path) -> list[tuple[Run, str]]:
@@ -64,7 +63,7 @@ def _export_path(
 ) -> list[tuple[Run, str]]:
     left_out, keys = [], _keys(results.experiment)
     performance: dict[str, dict[str, Any]] = {}
-    clock = _origin(results)
+    origin = _origin(results)
     for run in runs:
         key = keys[run.scheme]
         performance.setdefault(key, {})
@@ -76,12 +75,11 @@ def _export_path(
         if reason is not None:
             left_out.append((run, reason))
             continue
-        times, init_us = _times(results.folder(run) / "stats.json", statistics, clock, results.experiment.duration_s)
-        clock += datetime.timedelta(seconds=results.experiment.duration_s + PAUSE_S)
+        times, init_us = _times(results.folder(run) / "stats.json", statistics, origin, results.experiment.duration_s)
         stem = f"{key}_{{}}_run{run.run}.log"
         logs = [str(folder / stem.format(part)) for part in ("datalink", "acklink")]
         _core.export_pantheon(packets, logs[0], logs[1], init_us)
-        generated = _stamp(SYSTEM_CLOCK.utc())
+        generated = stamp(SYSTEM_CLOCK.utc())
         text = stats_text(times, statistics, generated)
         (folder / stem.format("stats")).write_text(text, encoding="utf-8")
         performance[key][str(run.run)] = _performance(statistics)
@@ -116,35 +114,41 @@ def _performance(statistics: RunTable) -> dict[str, dict[str, object]]:
 
 
 def _origin(results: ResultsDirectory) -> datetime.datetime:
+    """Return the start of the experiment."""
     environment = results.environment()
     started = (environment.get("importing_machine") or environment).get("started_at")
     if not isinstance(started, str):
         return datetime.datetime.fromtimestamp(0, datetime.UTC)
+    return _moment(started, f"{results.directory / 'environment.json'}: `started_at`")
+
+
+def _moment(text: str, where: str) -> datetime.datetime:
+    """Return a time; one that says no zone is in UTC.
+
+    Raises:
+        UserError: it is none, or out of the years of a log.
+    """
     with contextlib.suppress(ValueError):
-        read = datetime.datetime.fromisoformat(started)
-        if _FIRST_YEAR <= read.year <= _LAST_YEAR:
-            return read
-    where = f"{results.directory / 'environment.json'}: `started_at` = {printable(started)}"
-    raise UserError(f"{where}: allowed is a time as in ISO 8601, of {_FIRST_YEAR} to {_LAST_YEAR}")
+        moment = datetime.datetime.fromisoformat(text)
+        if _FIRST_YEAR <= moment.year <= _LAST_YEAR:
+            return moment.replace(tzinfo=datetime.UTC) if moment.tzinfo is None else moment
+    raise UserError(f"{where} = {printable(text)}: allowed is a time as in ISO 8601, of {_FIRST_YEAR} to {_LAST_YEAR}")
 
 
-def _times(file: Entry, statistics: RunTable, clock: datetime.datetime, duration_s: float) -> tuple[RunTimes, int]:
-    """When the run was made; a simulated one is given a place on a time axis that starts with the experiment."""
-    imported, init_us = statistics.get("imported"), statistics.get("init_us")
+def _times(file: Entry, statistics: RunTable, origin: datetime.datetime, duration_s: float) -> tuple[RunTimes, int]:
+    """Return the times of a run, the start of the experiment if unknown, and the zero of its log, us after 1970."""
+    times, init_us = recorded_times(statistics, duration_s), statistics.get("init_us")
     if init_us is not None:
         if not 0 <= init_us <= _LAST_US:
             raise UserError(f"{file}: `init_us` = {init_us:g}: allowed are 0 to {_LAST_US:g}: microseconds since 1970")
-        clock = datetime.datetime.fromtimestamp(init_us / 1e6, datetime.UTC)
+        start = datetime.datetime.fromtimestamp(init_us / 1e6, datetime.UTC)
     else:
-        init_us = int(clock.timestamp() * 1e6)
-    if imported is not None and imported.get("started"):
-        return times_of(imported), int(init_us)
-    ended = clock + datetime.timedelta(seconds=duration_s)
-    return RunTimes(_stamp(clock), _stamp(ended)), int(init_us)
-
-
-def _stamp(time: datetime.datetime) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S")
+        start = _moment(times.started, f"{file}: the start of the run") if times.started else origin
+        init_us = start.timestamp() * 1e6
+    if not times.started:
+        ended = start + datetime.timedelta(seconds=duration_s)
+        times = replace(times, started=stamp(start), ended=stamp(ended))
+    return times, int(init_us)
 
 
 def _metadata(results: ResultsDirectory, path: PathModel) -> dict[str, object]:

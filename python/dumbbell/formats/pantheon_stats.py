@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import re
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dumbbell.base.backend import find_backend
 from dumbbell.base.errors import UserError
 from dumbbell.formats.pantheon_metadata import shortened
 from dumbbell.formats.pantheon_text import read_text
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunTimes:
-    """When a run was made, as its statistics file says; UTC."""
+    """Start and end of a run, UTC, and the clock offsets of its ends, ms."""
 
     started: str | None = None
     ended: str | None = None
@@ -33,6 +35,39 @@ def times_of(imported: ImportTimes) -> RunTimes:
     """Return the times of an imported run, of its statistics."""
     offsets = imported.get("local_offset_ms"), imported.get("remote_offset_ms")
     return RunTimes(imported.get("started"), imported.get("ended"), *offsets)
+
+
+def recorded_times(content: RunTable, duration_s: float) -> RunTimes:
+    """Return the times of a run, of its statistics.
+
+    A simulated run starts when its computation starts, and ends `duration_s` of simulated time later. Its ends have one
+    clock, so their offsets are zero.
+    """
+    if "imported" in content:
+        return times_of(content["imported"])
+    started = content.get("started_at")
+    if find_backend(str(content["backend"])).capabilities.virtual_time:
+        return simulated_times(_shown(started), duration_s)
+    return RunTimes(_shown(started), _shown(content.get("ended_at")))
+
+
+def simulated_times(started: str | None, duration_s: float) -> RunTimes:
+    """Return the times of a simulated run that started at this time; its end is unknown where the start is no time."""
+    ended = None
+    with contextlib.suppress(ValueError, OverflowError):
+        if started:
+            ended = stamp(datetime.datetime.fromisoformat(started) + datetime.timedelta(seconds=duration_s))
+    return RunTimes(started, ended, 0.0, 0.0)
+
+
+def stamp(time: datetime.datetime) -> str:
+    """Return a time as Pantheon writes it."""
+    return time.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _shown(moment: str | None) -> str | None:
+    """`2026-01-02T03:04:05Z` as `2026-01-02 03:04:05`."""
+    return None if not moment else str(moment).replace("T", " ").removesuffix("Z").removesuffix("+00:00")
 
 
 _LINE = re.compile(r"(Start at|End at|Local clock offset|Remote clock offset): (.*)")
@@ -102,7 +137,7 @@ def _time(value: str) -> str:
         except (ValueError, OverflowError, IndexError, TypeError):
             continue
         if time.year >= 1970:  # what has a year has a date
-            return time.strftime("%Y-%m-%d %H:%M:%S")
+            return stamp(time)
     raise ValueError("a time as YYYY-MM-DD HH:MM:SS")
 
 
@@ -119,7 +154,8 @@ def _offset(value: str) -> float:
 
 def stats_text(times: RunTimes, run: RunTable, generated: str) -> str:
     """The statistics file of a run, given as in `show --json`, exactly as Pantheon's analysis writes it."""
-    lines = [f"Start at: {times.started}", f"End at: {times.ended}"]
+    said = (("Start at", times.started), ("End at", times.ended))
+    lines = [f"{name}: {time}" for name, time in said if time is not None]
     for side, offset in (("Local", times.local_offset_ms), ("Remote", times.remote_offset_ms)):
         if offset is not None:
             lines.append(f"{side} clock offset: {offset} ms")

@@ -20,7 +20,7 @@ from dumbbell.catalog.experiment_settings import MOST_SECONDS
 from dumbbell.catalog.path import PathModel
 from dumbbell.experiment import Experiment
 from dumbbell.formats.contents import is_of_kind, stem_of, suffix_of, text_of
-from dumbbell.formats.pantheon_stats import RunTimes
+from dumbbell.formats.pantheon_stats import RunTimes, stamp
 from dumbbell.formats.staging import (
     add_failed,
     add_run,
@@ -285,7 +285,7 @@ def _times(trace: Trace) -> RunTimes:
     if trace.started is None:
         return RunTimes()
     ended = trace.started + timedelta(seconds=trace.last_s)
-    return RunTimes(f"{trace.started:%Y-%m-%d %H:%M:%S}", f"{ended:%Y-%m-%d %H:%M:%S}")
+    return RunTimes(stamp(trace.started), stamp(ended))
 
 
 def _experiment(source: Path, kind: str, traces: Sequence[Trace]) -> Experiment:

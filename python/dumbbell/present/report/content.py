@@ -26,12 +26,12 @@ from dumbbell.catalog.grids.cell import Cell
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import WHAT
 from dumbbell.experiment import Experiment, Run
-from dumbbell.formats.pantheon_stats import RunTimes, times_of
+from dumbbell.formats.pantheon_stats import RunTimes, recorded_times, simulated_times
 from dumbbell.present.plots import Style, styles
 from dumbbell.present.repeat import run_command
 from dumbbell.present.report.words.environment import Record, records
 from dumbbell.present.report.words.path_words import is_even
-from dumbbell.present.report.words.wording import path_sentence
+from dumbbell.present.report.words.wording import data_path, path_sentence
 from dumbbell.results import ResultsDirectory, open_results
 from dumbbell.results.analysis.axis_words import axis_phrases
 from dumbbell.results.analysis.published import Beside, beside
@@ -76,7 +76,7 @@ class SchemeEntry:
 
 @dataclass(frozen=True)
 class PathEntry:
-    """A path of the experiment; `sentence` says what it is made of.
+    """A path of the experiment; `sentence` says what it is made of, `data_path` what data passes in its order.
 
     `least_delay_ms` is the one-way delay of data on the empty path; None where the path does not tell.
     """
@@ -86,6 +86,8 @@ class PathEntry:
     provenance: str
     sentence: str
     least_delay_ms: float | None = None
+    data_path: str = ""
+    """Empty where nobody knows it."""
     steady: bool = False
     """Whether its capacity is the same all the time; not where the path does not tell."""
 
@@ -382,7 +384,15 @@ def _path(path: PathModel, backend: Backend, cell: Cell | None) -> PathEntry:
         delays = [delay.delay_ms for delay in described.delays if delay.direction == "data"]
         least = sum(delays) if delays else None
         steady = _is_steady(path, described)
-    return PathEntry(path.name, title, shortened(path.provenance), path_sentence(path, backend), least, steady)
+    return PathEntry(
+        path.name,
+        title,
+        shortened(path.provenance),
+        path_sentence(path, backend),
+        least,
+        data_path(path, backend),
+        steady,
+    )
 
 
 def _is_steady(path: PathModel, described: Description) -> bool:
@@ -411,7 +421,7 @@ def _run(results: ResultsDirectory, planned: Run, intervals: int) -> RunEntry:
         folder=results.place(planned),
         files=tuple(name for name in RUN_FILES if (folder / name).is_file()),
         command=run_command(planned, results.experiment),
-        times=_times(content, folder / "log.txt"),
+        times=_times(content, folder / "log.txt", results.experiment.duration_s),
         content=content,
         notes=tuple(str(note) for note in content.get("notes", ())),
         transfers=transfers,
@@ -437,20 +447,17 @@ def _transfers(
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z ", re.ASCII)
 
 
-def _times(content: RunTable, log: Entry) -> RunTimes:
-    """When the run was made: as imported, as in its statistics, or from the first and last stamp of its log."""
-    if "imported" in content:
-        return times_of(content["imported"])
-    if content.get("started_at"):
-        return RunTimes(_plain(content["started_at"]), _plain(content.get("ended_at")))
+def _times(content: RunTable, log: Entry, duration_s: float) -> RunTimes:
+    """Return the times of a run, of its statistics, else of the first and last stamp of its log."""
+    times = recorded_times(content, duration_s)
+    if times.started or "imported" in content:
+        return times
     try:
         text = read_text(log, TEXT)
     except (OSError, UserError, UnicodeDecodeError):
-        return RunTimes()
+        return times
     stamps = [" ".join(match.groups()) for match in map(_STAMP.match, text.splitlines()) if match]
-    return RunTimes(stamps[0], stamps[-1]) if stamps else RunTimes()
-
-
-def _plain(moment: object) -> str | None:
-    """`2026-01-02T03:04:05Z` as `2026-01-02 03:04:05`."""
-    return None if not moment else str(moment).replace("T", " ").removesuffix("Z").removesuffix("+00:00")
+    if not stamps:
+        return times
+    virtual = find_backend(str(content["backend"])).capabilities.virtual_time
+    return simulated_times(stamps[0], duration_s) if virtual else RunTimes(stamps[0], stamps[-1])

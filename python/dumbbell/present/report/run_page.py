@@ -91,7 +91,7 @@ def run_page(model: ReportModel, figures: Figures, run: RunEntry) -> str:
     scheme = next(scheme for scheme in model.schemes if scheme.name == run.scheme)
     path = next(path for path in model.paths if path.name == run.path)
     kind = kind_sentence(scheme) if scheme.kind else ""
-    notes = [path.sentence, path.provenance, kind, "Means in the figures are by Pantheon's convention."]
+    notes = [path.sentence, path.data_path, path.provenance, kind, "Means in the figures are by Pantheon's convention."]
     main = [
         tag("h1", text(title), id="results"),
         tag("p", text(model.title or model.name), class_="lead"),

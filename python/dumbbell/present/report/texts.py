@@ -21,7 +21,7 @@ def sentences(model: ReportModel, most_paths: int | None = None) -> list[str]:
     rest = len(model.paths[most_paths:]) if most_paths else 0
     found = [
         f"Generated at {model.generated_at} (UTC).",
-        *(path.sentence for path in model.paths[:most_paths]),
+        *(words for path in model.paths[:most_paths] for words in (path.sentence, path.data_path) if words),
         *(
             [f"And {rest} more {'path' if rest == 1 else 'paths'}, each described where its results are."]
             if rest
@@ -30,7 +30,12 @@ def sentences(model: ReportModel, most_paths: int | None = None) -> list[str]:
         repeated(len(model.schemes) - len(model.mixes), len(model.mixes), model.runs_per_scheme),
         lasted(model.duration_s, model.flows, model.interval_s, model.even_flows),
     ]
-    if any(run.times.local_offset_ms is not None for run in model.runs):
+    if model.backend.capabilities.virtual_time:
+        found.append(
+            "Start and end of a run are in simulated time, from the moment at which its computation started. "
+            "Both ends of a path have one clock: the clock offsets are zero."
+        )
+    if any(run.times.local_offset_ms or run.times.remote_offset_ms for run in model.runs):
         found.append("NTP offsets were measured and have been applied to correct the timestamps in logs.")
     if model.seed is not None:
         found.append(

@@ -46,6 +46,16 @@ def path_words(path: PathModel) -> str:
     return f"{said}; ACKs meet {', '.join(ack)}" if ack else said
 
 
+def data_words(path: PathModel) -> list[str]:
+    """Return what data passes, one entry for each element, in the order of the path."""
+    spec = path.spec()
+    rates = {link.element: link.rate_mbps for link in describe(spec).links if link.direction == "data"}
+    return [
+        f"{_plain(element['delay_ms'])} ms" if element["kind"] == "delay" else _words(element, rates.get(index))
+        for index, element in enumerate(spec["data"])
+    ]
+
+
 def _delay_ms(elements: Sequence[Element]) -> float:
     return sum(float(element["delay_ms"]) for element in elements if element["kind"] == "delay")
 
