@@ -130,9 +130,9 @@ def rows(series: Series, exact: Means) -> Iterable[list[str]]:
     spaced: Callable[[float, int], list[Means]] = lambda factor, tick: [  # noqa: E731 (two rows of each)
         series.means(by_rtt(series.srtt_ms, factor, first * MS, tick)) for first in range(1, int(BASE_RTT_MS * factor))
     ]
-    for factor in (1.0, 1.25, 1.5, 2.0):
-        yield [f"smoothed RTT x {factor:g} apart", *spreads(spaced(factor, 1))]
-    yield ["smoothed RTT x 1.25 apart, in whole ms", *spreads(spaced(1.25, MS))]
+    for tick, rounded in ((1, ""), (MS, ", in whole ms")):
+        for factor in (1.0, 1.25, 1.5, 2.0):
+            yield [f"smoothed RTT x {factor:g} apart{rounded}", *spreads(spaced(factor, tick))]
 
 
 def numbers(means: Sequence[float]) -> list[str]:
