@@ -210,6 +210,15 @@ def test_simulated_runs_survive_export_and_import(dumbbell: Dumbbell, folder: Pa
     assert f"Average throughput: {before[0]['flows'][1]['throughput_mbps']:.2f} Mbit/s" in stats
 
 
+def test_a_start_that_is_no_time_is_refused_with_its_file_and_key(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
+    (file,) = (folder / "out").glob("runs/*/reno/1/stats.json")
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"started_at": "soon"}))
+    refused = dumbbell("export", "pantheon", "out", "--out", "pantheon", expect=2).stderr
+    assert "stats.json: `started_at` = soon: allowed is a time as in ISO 8601, of 1971 to 2999" in refused
+    assert not (folder / "pantheon").exists()
+
+
 def test_a_mix_survives_export_and_import(dumbbell: Dumbbell, folder: Path) -> None:
     arguments = ("--path", "small.toml", "--duration", "2", "--out", "out")
     dumbbell("run", "--schemes", "reno", "--mix", "cubic*2+reno", *arguments)

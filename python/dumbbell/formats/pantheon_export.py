@@ -143,7 +143,8 @@ def _times(file: Entry, statistics: RunTable, origin: datetime.datetime, duratio
             raise UserError(f"{file}: `init_us` = {init_us:g}: allowed are 0 to {_LAST_US:g}: microseconds since 1970")
         start = datetime.datetime.fromtimestamp(init_us / 1e6, datetime.UTC)
     else:
-        start = _moment(times.started, f"{file}: the start of the run") if times.started else origin
+        key = "imported.started" if "imported" in statistics else "started_at"
+        start = _moment(times.started, f"{file}: `{key}`") if times.started else origin
         init_us = start.timestamp() * 1e6
     if not times.started:
         ended = start + datetime.timedelta(seconds=duration_s)
