@@ -146,8 +146,9 @@ impl MediaRate {
             if is_unused { 0.0 } else { ramp * scale }
         } else {
             let headroom = 1.0 + 0.05 * (50_000.0 / target).min(1.0);
-            let wanted =
-                headroom * carried * (1.0 - self.guard * trend) - self.queue_factor * self.queued_bits - target;
+            let wanted = headroom * carried * (1.0 - self.guard * trend)
+                - self.queue_factor * self.queued_bits
+                - target;
             if wanted > 0.0 {
                 let is_blocked = queued_bits > QUEUE_BITS || is_unused;
                 if is_blocked { 0.0 } else { (wanted * scale).min(ramp) }
