@@ -12,10 +12,11 @@ from inline_snapshot import snapshot
 import dumbbell
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.path import PathModel
+from dumbbell.studies.kernel_tcp import UNLIMITED
 from dumbbell.studies.reproduce.measured import MeasuredRun
 from dumbbell.studies.reproduce.named import recorded_scheme
 from dumbbell.studies.reproduce.score import compare
-from dumbbell.studies.reproduce.simulated import UNLIMITED, Simulated
+from dumbbell.studies.reproduce.simulated import Simulated
 from dumbbell.studies.reproduce.view import DELAY, RATE
 from support.commands.in_process import run_in_process
 from support.commands.runs_here import runs_here

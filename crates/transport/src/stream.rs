@@ -93,9 +93,9 @@ impl Stream {
         self.complete
     }
 
-    /// Bytes sent beyond what has arrived in order.
+    /// Bytes sent beyond what has arrived in order; none where a peer acknowledges what was never sent.
     pub(crate) const fn outstanding_bytes(&self) -> u64 {
-        self.next_offset - self.complete
+        self.next_offset.saturating_sub(self.complete)
     }
 
     /// When the last byte of a finite transfer was acknowledged.
@@ -359,6 +359,14 @@ mod tests {
             sent += 1;
         }
         sent
+    }
+
+    #[test]
+    fn a_peer_that_acknowledges_what_was_never_sent_leaves_nothing_outstanding() {
+        let mut stream = stream(&config(), ApplicationSpec::Greedy);
+        stream.advance(10);
+        stream.free_buffers(Time::ZERO, 10, 10_000, 0, None);
+        assert_eq!(stream.outstanding_bytes(), 0);
     }
 
     #[test]
