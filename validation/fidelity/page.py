@@ -18,7 +18,7 @@ from validation.fidelity.verdict import FAR, NEWER_RULE, PASSING, JudgedResult, 
 
 Measuring = Callable[[], list[Measured]]
 WORDS: dict[bool | None, str] = {True: "pass", False: "miss", None: "shown"}
-HEAD = (
+_ROW = (
     "quantity",
     "published",
     "simulated: median (95 % range)",
@@ -26,20 +26,9 @@ HEAD = (
     "tolerance",
     "single runs within",
     "verdict",
-    "earlier rule",
-    "remark",
 )
-FIRST = (
-    "result",
-    "quantity",
-    "published",
-    "simulated: median (95 % range)",
-    "real packets",
-    "tolerance",
-    "single runs within",
-    "verdict",
-    "reason",
-)
+HEAD = (*_ROW, "earlier rule", "remark")
+FIRST = ("result", *_ROW, "reason")
 MATTERS = ("scheme", "quantity", "published", "simulated: median (95 % range)", "verdict", "result")
 RESULTS = (
     "result",

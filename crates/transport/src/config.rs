@@ -241,8 +241,9 @@ pub struct Config {
     /// Linux's sysctl of that name: smallest, first and largest memory of a sending socket, which grows with the window. The
     /// smallest has no effect without memory pressure. All 0: `send_buffer_bytes` alone counts.
     pub tcp_wmem: [u64; 3],
-    /// The same of a receiving socket. Half of what data behind a hole leave free is announced as window. First and largest
-    /// alike: the size is fixed, as `SO_RCVBUF` does (it doubles what it is told). All 0: `receive_window_bytes` alone counts.
+    /// Linux's sysctl of that name: smallest, first and largest memory of a receiving socket. Data behind a hole occupies
+    /// memory; the window is half of the memory that is free. If first and largest are equal, the size is fixed, as by
+    /// `SO_RCVBUF`, which Linux doubles. All 0: `receive_window_bytes` alone counts.
     pub tcp_rmem: [u64; 3],
     /// Memory that one full packet occupies in a socket (`truesize` of an skb); 0: worked out from `payload_bytes`.
     pub skb_truesize_bytes: u64,

@@ -168,16 +168,16 @@ def reproduce(
         trials = _trials(list(experiments_on(paths, counted, told, groups, sockets, simulated)), place / HOSTED, how)
         witnesses = {key for key, each in evidence.items() if each.run.name not in names}
         rows: list[Row] = []
-        used: dict[int, list[float]] = {}
+        used: dict[Trial, list[float]] = {}
         for key, one in evidence.items():
-            of_path = [each for each in trials if each.path is one.path]
+            of_path = [each for each in trials if each.planned.plan.path is one.path]
             fitted_to = fitted_host(one.run, of_path, counted, witnesses) if key in counted else None
             if fitted_to is not None:
-                used.setdefault(trials.index(fitted_to[0]), []).append(fitted_to[1])
+                used.setdefault(fitted_to[0], []).append(fitted_to[1])
             rows += _rows(one, excluded[key], of_path, None if fitted_to is None else fitted_to[0])
         hosts = [
-            FittedHost(of.path.model.name, of.change.host, of.told_by, len(gains), min(gains))
-            for of, gains in ((trials[number], used[number]) for number in sorted(used))
+            FittedHost(of.plan.path.model.name, of.change.host, of.told_by, len(gains), min(gains))
+            for of, gains in ((trial.planned, used[trial]) for trial in trials if trial in used)
         ]
     return Reproduction(
         source=Path(source),
@@ -381,14 +381,7 @@ def _trials(every: Sequence[Planned], place: Path, how: Execution) -> list[Trial
         return []
     made = _performed([each.plan for each in every], place, how)
     return [
-        Trial(
-            each.change,
-            each.plan.path,
-            {run.key: of.beside(run) for run in each.plan.runs},
-            each.used_for,
-            each.told_by,
-        )
-        for each, of in zip(every, made, strict=True)
+        Trial(each, {run.key: of.beside(run) for run in each.plan.runs}) for each, of in zip(every, made, strict=True)
     ]
 
 
@@ -410,7 +403,8 @@ def _rows(evidence: Evidence, excluded: tuple[Cause, ...], trials: Sequence[Tria
     for flow in run.flows:
         exact = compare(run, flow, evidence.beside)
         if flow == 0 and not excluded:
-            made = [(each.change, compared) for each in trials if (compared := each.compared(run)) is not None]
+            made = [(each.planned.change, each.comparisons[run.key]) for each in trials if run.key in each.comparisons]
             found = causes(evidence, exact, made)
-        rows.append(Row(run, flow, path, exact, None if host is None else host.compared(run, flow), found, simulated))
+        hosted = None if host is None else compare(run, flow, beside)
+        rows.append(Row(run, flow, path, exact, hosted, found, simulated))
     return rows

@@ -26,7 +26,7 @@ class Capabilities:
 
     @property
     def virtual_time(self) -> bool:
-        """Whether its runs have a time of their own, which is the one clock of both ends."""
+        """True if runs have a virtual time, which is the clock of both ends."""
         return self.executes and not self.real_packets
 
 

@@ -268,9 +268,9 @@ class TransportSpec(TypedDict):
     (RFC 8985 7.2); it carries new data or, without any, the latest again (7.3).
     """
     tcp_rmem: NotRequired[ReadOnly[Sequence[int]]]
-    """The same of a receiving socket. Half of what data behind a hole leave free is announced as window. First and
-    largest alike: the size is fixed, as `SO_RCVBUF` does (it doubles what it is told). All 0: `receive_window_bytes`
-    alone counts.
+    """Linux's sysctl of that name: smallest, first and largest memory of a receiving socket. Data behind a hole
+    occupies memory; the window is half of the memory that is free. If first and largest are equal, the size is
+    fixed, as by `SO_RCVBUF`, which Linux doubles. All 0: `receive_window_bytes` alone counts.
     """
     tcp_wmem: NotRequired[ReadOnly[Sequence[int]]]
     """Linux's sysctl of that name: smallest, first and largest memory of a sending socket, which grows with the window.

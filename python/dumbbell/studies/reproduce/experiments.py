@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from dumbbell.base.names import fitted
 from dumbbell.studies.kernel_tcp import LINUX, UNLIMITED, is_tcp, paces_itself
@@ -76,33 +77,31 @@ def own_changes(run: MeasuredRun, path: MeasuredPath, told: HostEstimate, socket
 
 
 @dataclass(frozen=True)
-class Trial:
-    """A change on a path, and the comparison of each measured run with the runs that were simulated with the change.
+class Planned:
+    """A change on a path, before its runs are simulated.
 
     Attributes:
         used_for: Runs that may have this host; None of what is no host.
-        told_by: Runs that told it.
+        told_by: Number of runs that told this host.
     """
-
-    change: Change
-    path: MeasuredPath
-    found: Mapping[Key, Simulated]
-    used_for: Collection[Key] | None
-    told_by: int = 0
-
-    def compared(self, run: MeasuredRun, flow: int = 0) -> Comparison | None:
-        """Return the comparison of a flow of a run; None if the run was not simulated with this change."""
-        return compare(run, flow, self.found[run.key]) if run.key in self.found else None
-
-
-@dataclass(frozen=True)
-class Planned:
-    """A trial before its runs are simulated."""
 
     change: Change
     plan: Plan
     used_for: Collection[Key] | None
     told_by: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """An experiment, and the simulated runs beside each of its measured runs."""
+
+    planned: Planned
+    found: Mapping[Key, Simulated]
+
+    @cached_property
+    def comparisons(self) -> Mapping[Key, Comparison]:
+        """The comparison of each measured run, of all flows together."""
+        return {run.key: compare(run, 0, self.found[run.key]) for run in self.planned.plan.runs}
 
 
 def experiments_on(
@@ -149,13 +148,10 @@ def fitted_host(
     """
     found: list[tuple[float, Trial]] = []
     for trial in trials:
-        if trial.used_for is None or run.key not in trial.used_for or run.key not in trial.found:
+        if run.key not in (trial.planned.used_for or ()) or run.key not in trial.comparisons:
             continue
-        gain = 0.0
-        for other in trial.path.runs:
-            if other.key != run.key and other.key in witnesses and other.key in exact:
-                compared = trial.compared(other)
-                gain += 0.0 if compared is None else likelihood(compared) - likelihood(exact[other.key])
+        others = {key: each for key, each in trial.comparisons.items() if key != run.key and key in witnesses}
+        gain = sum(likelihood(each) - likelihood(exact[key]) for key, each in others.items())
         found.append((gain, trial))
     gain, best = max(found, key=lambda each: each[0], default=(0.0, None))
     return (best, gain) if best is not None and gain >= LEAST_GAIN else None

@@ -19,7 +19,7 @@ const USED_HEADROOM: f64 = 1.5;
 const SHORT_QUEUE: f64 = 0.1;
 /// Queued bits from which on the target does not rise after fast start.
 const QUEUE_BITS: f64 = 12_000.0;
-/// Weight of what waits at an adjustment in its average.
+/// Weight of the newest queue length in the average over adjustments.
 const QUEUE_GAIN: f64 = 0.5;
 /// Weight of a measurement of rates in the ratio of target to produced rate.
 const RATIO_GAIN: f64 = 0.05;
@@ -43,7 +43,7 @@ pub(crate) struct MediaRate {
     inflection_index: usize,
     inflection_at: Option<Time>,
     discarded_at: Option<Time>,
-    /// Average of what waits at adjustments, bits.
+    /// Average length of the sender's queue at adjustments, bits.
     queued_bits: f64,
     /// Average of target over produced rate.
     ratio: f64,
