@@ -17,7 +17,7 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.execution import worker
 from dumbbell.execution.check import check
 from dumbbell.experiment import Overrides, resolve
-from dumbbell.present.report.words.wording import data_path, figure_title, path_sentence
+from dumbbell.present.model.words.wording import data_path, figure_title, path_sentence
 from support.commands.played_backend import known
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from dumbbell import catalog
 from dumbbell.catalog.path import PathModel
-from dumbbell.present.report.words.path_words import path_words
+from dumbbell.present.model.words.path_words import path_words
 
 BACK = [{"kind": "delay", "delay_ms": 10.0}]
 

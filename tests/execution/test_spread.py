@@ -2,7 +2,7 @@
 
 import pytest
 
-from dumbbell.execution.spread import START_S, worth
+from dumbbell.base.spread import START_S, worth
 
 
 @pytest.mark.parametrize(("jobs", "seconds", "processes"), [(1, 100.0, 1), (2, 3.0, 1), (2, 10.0, 2), (64, 10.0, 64)])

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from dumbbell import _core
-from dumbbell.present.report.content import load
-from dumbbell.present.report.drawing import draw
+from dumbbell.present.model.content import load
+from dumbbell.present.model.drawing import draw
 from dumbbell.present.report.page import ReportPage
 from support.commands.command import Dumbbell, show
 

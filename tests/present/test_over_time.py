@@ -12,9 +12,9 @@ import pytest
 
 import dumbbell as package
 from dumbbell.base.conventions import PANTHEON
+from dumbbell.present.model.content import load
+from dumbbell.present.model.over_time import OverTime
 from dumbbell.present.plots import TimedAxis, TimedLine, TimedPanel, over_time_figure, scheme_strokes, styles
-from dumbbell.present.report.content import load
-from dumbbell.present.report.over_time import OverTime
 from dumbbell.results.analysis.over_time import Spread, hour_of_day, periods, stretch
 from support.commands.command import Dumbbell
 from support.shelf import BEGAN, Shelf

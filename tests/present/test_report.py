@@ -24,8 +24,8 @@ from PIL import Image
 from dumbbell.base.errors import UserError
 from dumbbell.cli.main import main
 from dumbbell.formats.pantheon_stats import RunTimes, recorded_times, stats_text
-from dumbbell.present.report.content import load
-from dumbbell.present.report.drawing import draw
+from dumbbell.present.model.content import load
+from dumbbell.present.model.drawing import draw
 from dumbbell.present.report.sheets import sources
 from dumbbell.present.reports import write_report
 from support.commands.command import Dumbbell
@@ -270,7 +270,7 @@ def test_the_same_results_give_the_same_bytes_on_any_number_of_processors(
     results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = [(results / name).read_bytes() for name in ("report.html", "report.pdf")]
-    monkeypatch.setattr("dumbbell.present.report.drawing.worth", lambda jobs, _: jobs)  # however few runs there are
+    monkeypatch.setattr("dumbbell.present.model.drawing.worth", lambda jobs, _: jobs)  # however few runs there are
     write_report(results, all_runs=True, jobs=2, generated_at=MOMENT)
     assert [(results / name).read_bytes() for name in ("report.html", "report.pdf")] == before
 

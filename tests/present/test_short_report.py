@@ -15,12 +15,12 @@ from test_report import Outline, in_order, pdf_pages
 import dumbbell as package
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError
+from dumbbell.present.model.content import ReportModel, load
 from dumbbell.present.plots.parts.typeset import typeset
-from dumbbell.present.report.content import ReportModel, load
+from dumbbell.present.report.short import sheets
+from dumbbell.present.report.short.content import ShortContent
+from dumbbell.present.report.short.page import ShortPage
 from dumbbell.present.reports import run_file, write_report
-from dumbbell.present.short_report import sheets
-from dumbbell.present.short_report.content import ShortContent
-from dumbbell.present.short_report.page import ShortPage
 from support.commands.command import Dumbbell
 from support.pages.browser import play
 from support.results.report import make, stats_of
@@ -199,8 +199,8 @@ def test_a_grid_has_figures_and_tables_of_all_cells(
     drawn = re.findall(r">([^<>]*base RTT[^<>]*)<", (folder / "same.svg").read_text())
     assert drawn
     assert all(text in page for text in drawn)
-    monkeypatch.setattr("dumbbell.present.short_report.content.MOST_CELLS", 3)
-    monkeypatch.setattr("dumbbell.present.short_report.texts.MOST_CELLS", 3)
+    monkeypatch.setattr("dumbbell.present.report.short.content.MOST_CELLS", 3)
+    monkeypatch.setattr("dumbbell.present.report.short.texts.MOST_CELLS", 3)
     large = ShortPage(ShortContent(load(folder / "r"))).render()
     assert "<details id=" not in large
     assert "There are 4 cells" in large

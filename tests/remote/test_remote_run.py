@@ -14,7 +14,7 @@ from dumbbell.base.backend import find_backend
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.experiment import Overrides, resolve
-from dumbbell.present.report.words.network import network_rows
+from dumbbell.present.model.words.network import network_rows
 from dumbbell.remote.remote_run import Options, explained, fitted, judged, needed, own_part
 
 CLOCKS: dict[str, Any] = {

@@ -15,11 +15,11 @@ import pytest
 
 import dumbbell as library
 from dumbbell.cli.summary import print_summary
-from dumbbell.present.report import drawing
-from dumbbell.present.report.content import load
-from dumbbell.present.report.drawing import draw
+from dumbbell.present.model import drawing
+from dumbbell.present.model.content import load
+from dumbbell.present.model.drawing import draw
+from dumbbell.present.model.words.network import network_rows
 from dumbbell.present.report.page import ReportPage
-from dumbbell.present.report.words.network import network_rows
 from dumbbell.results import open_results
 from dumbbell.results.sql.database import Database
 from support.commands.command import Dumbbell, show

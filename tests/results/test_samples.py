@@ -9,8 +9,7 @@ import pytest
 
 from dumbbell import _core
 from dumbbell.catalog.description import describe
-from dumbbell.present.plots import Style, fairness_figure, flow_stroke, for_print, operating_point_figure, styles
-from dumbbell.present.report.drawn.series import (
+from dumbbell.present.model.series import (
     Line,
     distributions,
     flow_lines,
@@ -20,6 +19,7 @@ from dumbbell.present.report.drawn.series import (
     shares,
     window_series,
 )
+from dumbbell.present.plots import Style, fairness_figure, flow_stroke, for_print, operating_point_figure, styles
 from dumbbell.results.series.run_files import kept_files
 from dumbbell.results.series.samples import RunSamples, run_samples
 

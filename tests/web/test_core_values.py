@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import dumbbell
-from dumbbell.present.figure_metrics import find_metric
+from dumbbell.present.model.figure_metrics import find_metric
 from dumbbell.results.numbers import fraction_metrics
 from web.core_values import FILE, core_values
 

@@ -11,7 +11,7 @@ from dumbbell.base.conventions import CORRECTED, PANTHEON, Convention
 from dumbbell.base.errors import UserError, printable
 from dumbbell.catalog.experiment_file import parse_mix
 from dumbbell.catalog.families import family_name
-from dumbbell.present.figure_caption import runs_text, starts_sentence
+from dumbbell.present.model.captions import runs_text, starts_sentence
 from dumbbell.present.tables import Table, latex, terminal
 from dumbbell.present.tables.terminal import number
 

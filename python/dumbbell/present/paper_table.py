@@ -2,7 +2,7 @@
 
 from dumbbell.base.digits import decimal
 from dumbbell.base.errors import UserError
-from dumbbell.present.figure_metrics import FigureMetric, find_metric
+from dumbbell.present.model.figure_metrics import FigureMetric, find_metric
 from dumbbell.present.tables import Table
 from dumbbell.present.tables.terminal import number
 from dumbbell.results.series.table import Table as Numbers

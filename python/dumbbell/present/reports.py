@@ -11,17 +11,17 @@ from dumbbell.base.interrupts import interruptible
 from dumbbell.base.names import fitted, foreign_name, unlike
 from dumbbell.base.progress import Piece, Progress
 from dumbbell.experiment import Experiment
+from dumbbell.present.model.content import ReportModel, RunEntry, model_of
+from dumbbell.present.model.drawing import Figures, draw, draw_runs
+from dumbbell.present.model.overview import Overview
+from dumbbell.present.model.texts import bad_sentence
 from dumbbell.present.plots.parts.typeset import typeset
 from dumbbell.present.report import sheets
-from dumbbell.present.report.content import ReportModel, RunEntry, model_of
-from dumbbell.present.report.drawing import Figures, draw, draw_runs
-from dumbbell.present.report.drawn.overview import Overview
 from dumbbell.present.report.page import ReportPage
 from dumbbell.present.report.run_page import run_page
-from dumbbell.present.report.texts import bad_sentence
-from dumbbell.present.short_report import sheets as short_sheets
-from dumbbell.present.short_report.content import ShortContent
-from dumbbell.present.short_report.page import ShortPage
+from dumbbell.present.report.short import sheets as short_sheets
+from dumbbell.present.report.short.content import ShortContent
+from dumbbell.present.report.short.page import ShortPage
 from dumbbell.results import open_results, write_atomically
 from dumbbell.results.analysis.findings import findings
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError, capitalized
-from dumbbell.present.figure_request import Drawn, FigureOptions, OfResults, OfRun
 from dumbbell.present.figures import RUN, check_options, figure_module, kinds, options, scope, shows
+from dumbbell.present.model.content import load
+from dumbbell.present.model.figure_request import Drawn, FigureOptions, OfResults, OfRun
 from dumbbell.present.paper_table import paper_table, require_rows
 from dumbbell.present.plots import for_notebook, for_print
 from dumbbell.present.plots.parts.sheet import SCREEN, Sheet, drawn_for
-from dumbbell.present.report.content import load
 from dumbbell.present.tables import Table as PaperTable, latex
 from dumbbell.results.files import write_atomically
 from dumbbell.results.series.table import TABLE_FORMS, Table, check_form

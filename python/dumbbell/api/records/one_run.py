@@ -30,7 +30,7 @@ class RunResults(RunRecord):
             dumbbell.Error: there is no such kind, or nothing to draw.
         """
         from dumbbell.api.records.figures import run_figure  # slow to import
-        from dumbbell.present.figure_request import FigureOptions
+        from dumbbell.present.model.figure_request import FigureOptions
         from dumbbell.present.paper import sheet_of
 
         options = FigureOptions(metric=metric, from_s=from_s, to_s=to_s)

@@ -269,8 +269,8 @@ class Results:
             dumbbell.Error: there is no such kind, or nothing to draw.
         """
         from dumbbell.api.records.figures import results_figure, run_figure  # slow to import
-        from dumbbell.present.figure_request import FigureOptions
         from dumbbell.present.figures import ALL_PATHS, GRID, RUN, check_options, scope
+        from dumbbell.present.model.figure_request import FigureOptions
         from dumbbell.present.paper import sheet_of
 
         of = scope(kind)

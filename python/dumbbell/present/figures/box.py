@@ -2,9 +2,9 @@
 
 import statistics
 
-from dumbbell.present.cells import Cells
-from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import PATH
+from dumbbell.present.model.cells import Cells
+from dumbbell.present.model.figure_request import Drawn, OfResults
 from dumbbell.present.plots import BoxRow, box_figure, metric_axis
 
 SCOPE = PATH

@@ -1,8 +1,8 @@
 """Throughput, delay and loss of each hour of the day (UTC): medians and quartiles."""
 
-from dumbbell.present.campaigns import draw_campaign
-from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import CAMPAIGN
+from dumbbell.present.model.campaigns import draw_campaign
+from dumbbell.present.model.figure_request import Drawn, OfResults
 
 SCOPE = CAMPAIGN
 

@@ -1,9 +1,9 @@
 """One-way delay of every packet."""
 
-from dumbbell.present.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
-from dumbbell.present.report.drawing import draw_one
-from dumbbell.present.report.drawn.source import delays
+from dumbbell.present.model.drawing import draw_one
+from dumbbell.present.model.figure_request import Drawn, OfRun, Rows, series_rows
+from dumbbell.present.model.source import delays
 from dumbbell.results.series.run_files import PACKETS
 
 SCOPE = RUN

@@ -1,10 +1,10 @@
 """Distribution of the one-way delay of packets, of each flow."""
 
-from dumbbell.present.figure_request import Drawn, OfRun, Rows
 from dumbbell.present.figures import RUN
+from dumbbell.present.model.figure_request import Drawn, OfRun, Rows
+from dumbbell.present.model.series import flow_label, numbered_lines
+from dumbbell.present.model.source import delay_steps
 from dumbbell.present.plots import DelaySteps, delay_axis, delay_cdf_figure
-from dumbbell.present.report.drawn.series import flow_label, numbered_lines
-from dumbbell.present.report.drawn.source import delay_steps
 from dumbbell.results.clocks import clocks_of
 from dumbbell.results.series.run_files import PACKETS
 from dumbbell.results.series.samples import NOTHING, Series

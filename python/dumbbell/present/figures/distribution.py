@@ -1,9 +1,9 @@
 """Distribution of the throughput and smoothed RTT samples of each flow, as eCDFs."""
 
-from dumbbell.present.figure_request import Drawn, OfRun
 from dumbbell.present.figures import RUN
+from dumbbell.present.model.figure_request import Drawn, OfRun
+from dumbbell.present.model.series import distributions
 from dumbbell.present.plots import distribution_figure
-from dumbbell.present.report.drawn.series import distributions
 
 SCOPE = RUN
 

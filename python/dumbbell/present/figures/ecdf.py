@@ -3,8 +3,8 @@
 import numpy
 
 from dumbbell.base.errors import UserError
-from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import PATH
+from dumbbell.present.model.figure_request import Drawn, OfResults
 from dumbbell.present.plots import FEW, EcdfLine, ecdf_figure, metric_axis, scheme_strokes
 
 SCOPE = PATH

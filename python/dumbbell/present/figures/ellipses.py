@@ -4,8 +4,8 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import PATH
+from dumbbell.present.model.figure_request import Drawn, OfResults
 from dumbbell.present.plots import Ellipse, PlanePoint, plane_figure
 
 SCOPE = PATH

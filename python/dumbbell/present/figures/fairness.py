@@ -1,9 +1,9 @@
 """Shares of the flows, and Jain's index."""
 
-from dumbbell.present.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
+from dumbbell.present.model.figure_request import Drawn, OfRun, Rows, series_rows
+from dumbbell.present.model.series import shares
 from dumbbell.present.plots import fairness_figure
-from dumbbell.present.report.drawn.series import shares
 
 SCOPE = RUN
 

@@ -3,9 +3,9 @@
 from collections import Counter
 
 from dumbbell.base.errors import UserError
-from dumbbell.present.cells import Cells, mean
-from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import GRID
+from dumbbell.present.model.cells import Cells, mean
+from dumbbell.present.model.figure_request import Drawn, OfResults
 from dumbbell.present.paper_table import matrix
 from dumbbell.present.plots import MapAxis, MapPanel, maps_figure
 from dumbbell.present.tables import Table

@@ -1,8 +1,8 @@
 """Fairness in windows of time, as Jain's index."""
 
-from dumbbell.present.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
-from dumbbell.present.report.drawing import draw_one
+from dumbbell.present.model.drawing import draw_one
+from dumbbell.present.model.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.results.analysis.jain import RULES, WINDOW_S, jain_series
 from dumbbell.results.series.run_files import PACKETS
 

@@ -1,8 +1,8 @@
 """Distribution of Jain's index over windows of time, of each scheme."""
 
-from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import PATH
-from dumbbell.present.report.drawn.staircase import Staircases
+from dumbbell.present.model.figure_request import Drawn, OfResults
+from dumbbell.present.model.staircase import Staircases
 
 SCOPE = PATH
 

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import PATH
-from dumbbell.present.report.drawn.overview import Overview
+from dumbbell.present.model.figure_request import Drawn, OfResults
+from dumbbell.present.model.overview import Overview
 from dumbbell.present.tables import Field, Table
 
 SCOPE = PATH

@@ -1,8 +1,8 @@
 """Bitrate and frame delay."""
 
-from dumbbell.present.figure_request import Drawn, OfRun
 from dumbbell.present.figures import RUN
-from dumbbell.present.report.drawing import draw_one
+from dumbbell.present.model.drawing import draw_one
+from dumbbell.present.model.figure_request import Drawn, OfRun
 
 SCOPE = RUN
 

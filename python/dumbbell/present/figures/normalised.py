@@ -1,8 +1,8 @@
 """Throughput as a share of the experiment's largest over mean queueing delay, all paths together."""
 
-from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import ALL_PATHS
-from dumbbell.present.report.drawn.normalised import Experiments
+from dumbbell.present.model.figure_request import Drawn, OfResults
+from dumbbell.present.model.normalised import Experiments
 
 SCOPE = ALL_PATHS
 OPTIONS = ("beside", "legacy")

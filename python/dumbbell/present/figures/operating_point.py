@@ -1,9 +1,9 @@
 """Packets in flight, RTT and throughput."""
 
-from dumbbell.present.figure_request import Drawn, OfRun
 from dumbbell.present.figures import RUN
+from dumbbell.present.model.figure_request import Drawn, OfRun
+from dumbbell.present.model.series import operating_series
 from dumbbell.present.plots import operating_point_figure
-from dumbbell.present.report.drawn.series import operating_series
 
 SCOPE = RUN
 

@@ -1,11 +1,11 @@
 """Queue, drops and marks at the bottleneck."""
 
-from dumbbell.present.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
+from dumbbell.present.model.figure_request import Drawn, OfRun, Rows, series_rows
+from dumbbell.present.model.series import queue_series
 from dumbbell.present.plots import queue_figure
 from dumbbell.present.plots.parts.strokes import Stroke
 from dumbbell.present.plots.parts.style import INK
-from dumbbell.present.report.drawn.series import queue_series
 
 SCOPE = RUN
 

@@ -1,7 +1,7 @@
 """One metric over another, throughput over delay unless others are given: every run."""
 
-from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import PATH
+from dumbbell.present.model.figure_request import Drawn, OfResults
 
 SCOPE = PATH
 OPTIONS = ("x", "y", "schemes")

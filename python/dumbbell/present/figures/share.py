@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from dumbbell.present.cells import WHO, Cells, all_schemes
-from dumbbell.present.figure_caption import starts_sentence
-from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import GRID
+from dumbbell.present.model.captions import starts_sentence
+from dumbbell.present.model.cells import WHO, Cells, all_schemes
+from dumbbell.present.model.content import RunEntry
+from dumbbell.present.model.figure_request import Drawn, OfResults
+from dumbbell.present.model.overview import bars_text
 from dumbbell.present.plots import matrix_figure
-from dumbbell.present.report.content import RunEntry
-from dumbbell.present.report.drawn.overview import bars_text
 from dumbbell.present.tables import Table
 from dumbbell.results.analysis.shares import competing_heading, competing_text, share_of
 from dumbbell.results.analysis.summary import Estimate

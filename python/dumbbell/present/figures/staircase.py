@@ -2,9 +2,9 @@
 
 import numpy
 
-from dumbbell.present.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
-from dumbbell.present.report.drawing import draw_job, staircase, stairs
+from dumbbell.present.model.drawing import draw_job, staircase, stairs
+from dumbbell.present.model.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.results.series.run_files import PACKETS
 
 SCOPE = RUN

@@ -1,9 +1,9 @@
 """The controller's modes and what decides them."""
 
-from dumbbell.present.figure_request import Drawn, OfRun
 from dumbbell.present.figures import RUN
-from dumbbell.present.report.drawing import draw_one
-from dumbbell.present.report.drawn.state import chosen_fields
+from dumbbell.present.model.drawing import draw_one
+from dumbbell.present.model.figure_request import Drawn, OfRun
+from dumbbell.present.model.state import chosen_fields
 
 SCOPE = RUN
 

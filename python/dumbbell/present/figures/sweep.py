@@ -4,13 +4,13 @@ import itertools
 from dataclasses import replace
 
 from dumbbell.base.errors import UserError
-from dumbbell.present.cells import Cells, all_schemes
-from dumbbell.present.figure_metrics import FigureMetric
-from dumbbell.present.figure_request import Drawn, OfResults
 from dumbbell.present.figures import GRID
+from dumbbell.present.model.cells import Cells, all_schemes
+from dumbbell.present.model.content import RunEntry
+from dumbbell.present.model.figure_metrics import FigureMetric
+from dumbbell.present.model.figure_request import Drawn, OfResults
+from dumbbell.present.model.overview import bars_text, interval
 from dumbbell.present.plots import FEW, SweepLine, SweepPanel, scheme_strokes, sweep_figure
-from dumbbell.present.report.content import RunEntry
-from dumbbell.present.report.drawn.overview import bars_text, interval
 from dumbbell.present.tables import Table
 from dumbbell.results.analysis.axis_words import axis_heading, axis_phrase
 from dumbbell.results.analysis.summary import Estimate

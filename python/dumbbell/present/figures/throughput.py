@@ -1,9 +1,9 @@
 """Rates into and out of the path in half seconds, with headers; as Pantheon draws it, out is at the end of each."""
 
-from dumbbell.present.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
-from dumbbell.present.report.drawing import BIN_S, draw_job, draw_one, shown_capacity
-from dumbbell.present.report.drawn.source import rates
+from dumbbell.present.model.drawing import BIN_S, draw_job, draw_one, shown_capacity
+from dumbbell.present.model.figure_request import Drawn, OfRun, Rows, series_rows
+from dumbbell.present.model.source import rates
 from dumbbell.results.series.run_files import PACKETS
 
 SCOPE = RUN

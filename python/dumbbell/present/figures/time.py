@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy
 
 from dumbbell.base.errors import UserError, capitalized, listed, nearest
-from dumbbell.present.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.figures import RUN
+from dumbbell.present.model.figure_request import Drawn, OfRun, Rows, series_rows
 from dumbbell.present.plots import Curve, Panel, Stroke, flow_stroke, time_figure
 from dumbbell.results.series.run_files import FLOWS, LINKS
 from dumbbell.results.series.samples import Sampled, Series, read_sampled

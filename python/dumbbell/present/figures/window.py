@@ -1,9 +1,9 @@
 """Congestion window and pacing rate."""
 
-from dumbbell.present.figure_request import Drawn, OfRun
 from dumbbell.present.figures import RUN
+from dumbbell.present.model.figure_request import Drawn, OfRun
+from dumbbell.present.model.series import window_series
 from dumbbell.present.plots import window_figure
-from dumbbell.present.report.drawn.series import window_series
 
 SCOPE = RUN
 

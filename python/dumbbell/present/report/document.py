@@ -6,8 +6,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from dumbbell.present.markup import tag, text
+from dumbbell.present.model.content import ReportModel
 from dumbbell.present.plots import swatch, theme_ink
-from dumbbell.present.report.content import ReportModel
 from dumbbell.present.tables import Table, html
 
 _HERE = Path(__file__).parent

@@ -3,15 +3,12 @@
 from collections.abc import Iterator
 
 from dumbbell.present.markup import details, link, tag, text
-from dumbbell.present.plots import for_page
-from dumbbell.present.report.content import PathEntry, ReportModel
-from dumbbell.present.report.document import Document
-from dumbbell.present.report.drawing import Figures
-from dumbbell.present.report.over_time import OverTime
-from dumbbell.present.report.published import published_tables
-from dumbbell.present.report.result_tables import PathTables, definitions_table, run_list
-from dumbbell.present.report.run_page import RunSection
-from dumbbell.present.report.texts import (
+from dumbbell.present.model.content import PathEntry, ReportModel
+from dumbbell.present.model.drawing import Figures
+from dumbbell.present.model.over_time import OverTime
+from dumbbell.present.model.published import published_tables
+from dumbbell.present.model.result_tables import PathTables, definitions_table, run_list
+from dumbbell.present.model.texts import (
     LONG_FORM,
     command_sentence,
     kind_sentence,
@@ -20,6 +17,9 @@ from dumbbell.present.report.texts import (
     outcome,
     sentences,
 )
+from dumbbell.present.plots import for_page
+from dumbbell.present.report.document import Document
+from dumbbell.present.report.run_page import RunSection
 from dumbbell.present.tables import html
 
 

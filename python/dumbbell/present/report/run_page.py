@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from dumbbell.present.markup import link, tag, text
+from dumbbell.present.model.content import ReportModel, RunEntry
+from dumbbell.present.model.drawing import SHOWN, Figures
+from dumbbell.present.model.result_tables import run_flows, run_links, run_media, run_totals
+from dumbbell.present.model.texts import kind_sentence, last_run, transfers_heading
+from dumbbell.present.model.words.wording import statistics_text
 from dumbbell.present.plots import for_page
-from dumbbell.present.report.content import ReportModel, RunEntry
 from dumbbell.present.report.document import Document
-from dumbbell.present.report.drawing import SHOWN, Figures
-from dumbbell.present.report.result_tables import run_flows, run_links, run_media, run_totals
-from dumbbell.present.report.texts import kind_sentence, last_run, transfers_heading
-from dumbbell.present.report.words.wording import statistics_text
 from dumbbell.results.series.transfers import Transfers
 
 

@@ -4,13 +4,11 @@ import json
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from dumbbell.present.plots import for_print, print_ink, swatch
-from dumbbell.present.plots.parts.typeset import MAIN
-from dumbbell.present.report.content import PathEntry, ReportModel, RunEntry
-from dumbbell.present.report.drawing import SHOWN, Figures
-from dumbbell.present.report.over_time import OverTime
-from dumbbell.present.report.published import published_tables
-from dumbbell.present.report.result_tables import (
+from dumbbell.present.model.content import PathEntry, ReportModel, RunEntry
+from dumbbell.present.model.drawing import SHOWN, Figures
+from dumbbell.present.model.over_time import OverTime
+from dumbbell.present.model.published import published_tables
+from dumbbell.present.model.result_tables import (
     PathTables,
     definitions_table,
     run_flows,
@@ -19,8 +17,7 @@ from dumbbell.present.report.result_tables import (
     run_media,
     run_totals,
 )
-from dumbbell.present.report.summaries import summary_tables
-from dumbbell.present.report.texts import (
+from dumbbell.present.model.texts import (
     LONG_FORM,
     RunList,
     command_sentence,
@@ -32,7 +29,10 @@ from dumbbell.present.report.texts import (
     sentences,
     transfers_heading,
 )
-from dumbbell.present.report.words.wording import statistics_text
+from dumbbell.present.model.words.wording import statistics_text
+from dumbbell.present.plots import for_print, print_ink, swatch
+from dumbbell.present.plots.parts.typeset import MAIN
+from dumbbell.present.report.summaries import summary_tables
 from dumbbell.present.tables import typst
 from dumbbell.results.series.transfers import Transfers
 

@@ -1,9 +1,9 @@
 """The tables of the report's summary: all schemes on the first paths, and who is in front on each path."""
 
 from dumbbell.base.digits import decimal
-from dumbbell.present.report.content import ReportModel
-from dumbbell.present.report.drawn.overview import Overview
-from dumbbell.present.report.words.wording import NO_DATA
+from dumbbell.present.model.content import ReportModel
+from dumbbell.present.model.overview import Overview
+from dumbbell.present.model.words.wording import NO_DATA
 from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.summary import Estimate
 from dumbbell.results.clocks import LEGEND, Interval, clocks_text

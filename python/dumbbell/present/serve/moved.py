@@ -11,7 +11,7 @@ from dumbbell.results.analysis.compare import Comparison, compare_runs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dumbbell.present.figure_metrics import FigureMetric
+    from dumbbell.present.model.figure_metrics import FigureMetric
     from dumbbell.results.directory import ResultsDirectory
 
 MOVED = ("different", "ranges apart")

@@ -15,7 +15,7 @@ from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError, capitalized, printable
 from dumbbell.base.version import __version__
 from dumbbell.catalog.families import family
-from dumbbell.present.figure_metrics import SHARE, FigureMetric, find_metric
+from dumbbell.present.model.figure_metrics import SHARE, FigureMetric, find_metric
 from dumbbell.present.plots.parts.strokes import scheme_strokes
 from dumbbell.present.plots.parts.style import INK, styles
 from dumbbell.present.serve.columns import encode

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from dumbbell.base.backend import find_backend
 from dumbbell.present.markup import tag, text
-from dumbbell.present.report.words.wording import path_sentence, plain
+from dumbbell.present.model.words.wording import path_sentence, plain
 from dumbbell.present.site.cell_tables import BOLD, CellTables, cell_table, overview
 from dumbbell.present.site.judging.ccperf_line import ccperf_line
 from dumbbell.present.site.judging.checks import Contradiction

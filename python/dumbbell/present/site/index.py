@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from dumbbell.base.version import __version__
 from dumbbell.present.markup import details, link, tag, text
-from dumbbell.present.report.words.environment import git_text, system_text
-from dumbbell.present.report.words.wording import plain
+from dumbbell.present.model.words.environment import git_text, system_text
+from dumbbell.present.model.words.wording import plain
 from dumbbell.present.site.headline import DELAY, headline_fields, headline_name, mean_fields, named
 from dumbbell.present.site.judging.checks import Contradiction
 from dumbbell.present.site.judging.findings import Findings, Site

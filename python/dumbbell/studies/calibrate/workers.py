@@ -11,9 +11,9 @@ from dumbbell import _core
 from dumbbell.backends import find_executor
 from dumbbell.base.backend import SIMULATION
 from dumbbell.base.errors import UserError, one_line
+from dumbbell.base.spread import Helpers
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.execution.cluster import Cluster, require_cluster
-from dumbbell.execution.spread import Helpers
 from dumbbell.results.numbers import value_of
 
 if TYPE_CHECKING:

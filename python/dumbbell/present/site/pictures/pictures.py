@@ -7,8 +7,8 @@ from dumbbell import _core
 from dumbbell.base.entry import Entry
 from dumbbell.base.names import directory_name
 from dumbbell.base.progress import Piece, Progress, Stage
+from dumbbell.base.spread import START_S, Helpers, worth
 from dumbbell.catalog.membership import Membership
-from dumbbell.execution.spread import START_S, Helpers, worth
 from dumbbell.experiment import Experiment
 from dumbbell.present.plots.parts.svg import for_file
 from dumbbell.present.site.judging.findings import Findings, MeasuredCell, Site

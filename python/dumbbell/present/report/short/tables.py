@@ -7,12 +7,12 @@ from urllib.parse import quote
 
 from dumbbell.base.errors import capitalized
 from dumbbell.catalog.families import family_name
-from dumbbell.present.cells import Cells
+from dumbbell.present.model.cells import Cells
+from dumbbell.present.model.content import ReportModel, RunEntry
+from dumbbell.present.model.overview import Overview
+from dumbbell.present.model.result_tables import PathTables, ShownMetric, groups, runs_field
 from dumbbell.present.plots import FEW
-from dumbbell.present.report.content import ReportModel, RunEntry
-from dumbbell.present.report.drawn.overview import Overview
-from dumbbell.present.report.result_tables import PathTables, ShownMetric, groups, runs_field
-from dumbbell.present.short_report.texts import SHARES
+from dumbbell.present.report.short.texts import SHARES
 from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.axis_words import axis_heading, axis_label, axis_phrases
 from dumbbell.results.analysis.shares import flow_schemes

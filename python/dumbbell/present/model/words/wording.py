@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dumbbell.base.backend import Backend, find_backend
 from dumbbell.catalog.path import PathModel
 from dumbbell.formats.pantheon_stats import RunTimes, stats_text
-from dumbbell.present.report.words.path_words import data_words, path_words
+from dumbbell.present.model.words.path_words import data_words, path_words
 from dumbbell.results.clocks import clocks_of, clocks_text
 
 if TYPE_CHECKING:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from functools import cached_property
 
-from dumbbell.present.report.content import PathEntry, ReportModel
-from dumbbell.present.report.drawing import Figures, draw_paths
-from dumbbell.present.short_report.across import Across
-from dumbbell.present.short_report.tables import ShortTables, all_cells
-from dumbbell.present.short_report.texts import MOST_CELLS
+from dumbbell.present.model.content import PathEntry, ReportModel
+from dumbbell.present.model.drawing import Figures, draw_paths
+from dumbbell.present.report.short.across import Across
+from dumbbell.present.report.short.tables import ShortTables, all_cells
+from dumbbell.present.report.short.texts import MOST_CELLS
 from dumbbell.present.tables import Table
 
 

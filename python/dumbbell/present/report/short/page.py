@@ -5,18 +5,18 @@ from dataclasses import replace
 
 from dumbbell.base.errors import capitalized
 from dumbbell.present.markup import details, link, tag, text
+from dumbbell.present.model.content import PathEntry
+from dumbbell.present.model.over_time import OverTime
+from dumbbell.present.model.published import published_tables
+from dumbbell.present.model.result_tables import run_list
+from dumbbell.present.model.texts import command_sentence, lists, mean_in_words
 from dumbbell.present.plots import for_page
-from dumbbell.present.report.content import PathEntry
 from dumbbell.present.report.document import Document
-from dumbbell.present.report.over_time import OverTime
-from dumbbell.present.report.published import published_tables
-from dumbbell.present.report.result_tables import run_list
-from dumbbell.present.report.texts import command_sentence, lists, mean_in_words
-from dumbbell.present.short_report.across import AcrossFigure
-from dumbbell.present.short_report.content import ShortContent
-from dumbbell.present.short_report.planes import Plane, Planes
-from dumbbell.present.short_report.tables import ShortTables
-from dumbbell.present.short_report.texts import (
+from dumbbell.present.report.short.across import AcrossFigure
+from dumbbell.present.report.short.content import ShortContent
+from dumbbell.present.report.short.planes import Plane, Planes
+from dumbbell.present.report.short.tables import ShortTables
+from dumbbell.present.report.short.texts import (
     ALL_CELLS,
     ALONG,
     BESIDE,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from dumbbell import _core
 from dumbbell.base.conventions import PANTHEON
+from dumbbell.present.model.content import ReportModel, load
 from dumbbell.present.plots import NormalisedPoint, Style, normalised_figure
-from dumbbell.present.report.content import ReportModel, load
 
 
 @dataclass(frozen=True)

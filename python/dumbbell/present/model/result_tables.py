@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dumbbell.base.conventions import CORRECTED as CORRECTED_CONVENTION, MainMetric
 from dumbbell.base.digits import decimal
-from dumbbell.present.figure_caption import starts_sentence
-from dumbbell.present.report.content import ReportModel, RunEntry
-from dumbbell.present.report.drawn.source import definitions
-from dumbbell.present.report.words.network import network_rows
-from dumbbell.present.report.words.wording import NO_DATA
+from dumbbell.present.model.captions import starts_sentence
+from dumbbell.present.model.content import ReportModel, RunEntry
+from dumbbell.present.model.source import definitions
+from dumbbell.present.model.words.network import network_rows
+from dumbbell.present.model.words.wording import NO_DATA
 from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.shares import Share, competing_heading, competing_text, flow_names, flow_schemes, shares
 from dumbbell.results.analysis.summary import Estimate, Repetitions, bounds_legend

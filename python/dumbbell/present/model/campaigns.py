@@ -1,8 +1,8 @@
 """Figures of campaigns, which have rounds and hours in common."""
 
 from dumbbell.base.errors import UserError
-from dumbbell.present.figure_request import Drawn, OfResults
-from dumbbell.present.report.over_time import OverTime
+from dumbbell.present.model.figure_request import Drawn, OfResults
+from dumbbell.present.model.over_time import OverTime
 from dumbbell.results.campaign_state import stamp
 
 _PARTS = ("low", "median", "high")

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from shlex import quote
 
-from dumbbell.present.report.content import ReportModel
-from dumbbell.present.report.texts import RunList, outcome, sentences
+from dumbbell.present.model.content import ReportModel
+from dumbbell.present.model.texts import RunList, outcome, sentences
 
 _DEFINITIONS = (
     "docs/metrics.md defines every metric; so does the long form, which dumbbell report --all-runs writes. The "

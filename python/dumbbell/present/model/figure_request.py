@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.description import Description, describe
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.present.figure_caption import runs_text, starts_sentence
-from dumbbell.present.figure_metrics import FigureMetric, convention_note, find_metric, main_metric
+from dumbbell.present.model.captions import runs_text, starts_sentence
+from dumbbell.present.model.content import ReportModel, RunEntry, SchemeEntry
+from dumbbell.present.model.drawing import Job, draw_job
+from dumbbell.present.model.figure_metrics import FigureMetric, convention_note, find_metric, main_metric
+from dumbbell.present.model.overview import Overview
+from dumbbell.present.model.series import Lines, flow_lines
 from dumbbell.present.plots import Steps, styles
 from dumbbell.present.plots.parts.sheet import sheet
-from dumbbell.present.report.content import ReportModel, RunEntry, SchemeEntry
-from dumbbell.present.report.drawing import Job, draw_job
-from dumbbell.present.report.drawn.overview import Overview
-from dumbbell.present.report.drawn.series import Lines, flow_lines
 from dumbbell.present.tables import Table as PaperTable
 from dumbbell.results.series.run_files import FLOWS, Source
 from dumbbell.results.series.samples import RunSamples, Sampled, read_sampled, run_samples

@@ -4,9 +4,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from dumbbell.base.errors import capitalized
-from dumbbell.present.report.content import ReportModel, RunEntry, SchemeEntry
-from dumbbell.present.report.result_tables import PathTables, ShownMetric
-from dumbbell.present.report.words.wording import lasted, repeated
+from dumbbell.present.model.content import ReportModel, RunEntry, SchemeEntry
+from dumbbell.present.model.result_tables import PathTables, ShownMetric
+from dumbbell.present.model.words.wording import lasted, repeated
 from dumbbell.results.clocks import clocks_text
 from dumbbell.results.series.transfers import Transfers
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from shlex import join
 
-from dumbbell.present.cells import WHO, Cells
-from dumbbell.present.figure_request import FigureOptions, OfResults
 from dumbbell.present.figures import figure_module
 from dumbbell.present.figures.share import common_rival
+from dumbbell.present.model.cells import WHO, Cells
+from dumbbell.present.model.content import ReportModel
+from dumbbell.present.model.figure_request import FigureOptions, OfResults
 from dumbbell.present.plots import FEW
-from dumbbell.present.report.content import ReportModel
 from dumbbell.results.analysis.shares import is_mixed
 from dumbbell.results.numbers import is_number
 

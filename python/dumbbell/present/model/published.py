@@ -1,8 +1,8 @@
 """The report's table of our numbers beside published ones."""
 
 from dumbbell.catalog.published import Mean
-from dumbbell.present.report.content import ReportModel
-from dumbbell.present.report.result_tables import PANTHEON, ShownMetric
+from dumbbell.present.model.content import ReportModel
+from dumbbell.present.model.result_tables import PANTHEON, ShownMetric
 from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.published import Beside, replications
 

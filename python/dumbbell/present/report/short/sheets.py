@@ -4,15 +4,15 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from dumbbell.present.model.content import PathEntry
+from dumbbell.present.model.published import published_tables
+from dumbbell.present.model.result_tables import run_list
+from dumbbell.present.model.texts import command_sentence, lists, mean_in_words
 from dumbbell.present.plots import for_print
 from dumbbell.present.plots.parts.typeset import MAIN
-from dumbbell.present.report.content import PathEntry
-from dumbbell.present.report.published import published_tables
-from dumbbell.present.report.result_tables import run_list
 from dumbbell.present.report.sheets import markers, shared_layout
-from dumbbell.present.report.texts import command_sentence, lists, mean_in_words
-from dumbbell.present.short_report.content import ShortContent
-from dumbbell.present.short_report.texts import (
+from dumbbell.present.report.short.content import ShortContent
+from dumbbell.present.report.short.texts import (
     ALL_CELLS,
     ALONG,
     BESIDE,

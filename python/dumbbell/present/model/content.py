@@ -27,11 +27,11 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import WHAT
 from dumbbell.experiment import Experiment, Run
 from dumbbell.formats.pantheon_stats import RunTimes, recorded_times, simulated_times
+from dumbbell.present.model.words.environment import Record, records
+from dumbbell.present.model.words.path_words import is_even
+from dumbbell.present.model.words.wording import data_path, path_sentence
 from dumbbell.present.plots import Style, styles
 from dumbbell.present.repeat import run_command
-from dumbbell.present.report.words.environment import Record, records
-from dumbbell.present.report.words.path_words import is_even
-from dumbbell.present.report.words.wording import data_path, path_sentence
 from dumbbell.results import ResultsDirectory, open_results
 from dumbbell.results.analysis.axis_words import axis_phrases
 from dumbbell.results.analysis.published import Beside, beside

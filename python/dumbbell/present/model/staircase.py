@@ -2,8 +2,8 @@
 
 import numpy
 
+from dumbbell.present.model.content import ReportModel
 from dumbbell.present.plots import JainLine, jain_cdf_figure, scheme_strokes
-from dumbbell.present.report.content import ReportModel
 from dumbbell.results.analysis.jain import WINDOW_S, is_staircase, jain_series
 from dumbbell.results.series.run_files import PACKETS, kept_files
 

@@ -14,8 +14,20 @@ from dumbbell import _core
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import one_line
 from dumbbell.base.progress import Piece, Progress, Stage
-from dumbbell.execution.spread import START_S, Helpers, worth
+from dumbbell.base.spread import START_S, Helpers, worth
 from dumbbell.machine.description import cpus
+from dumbbell.present.model.content import PathEntry, ReportModel, RunEntry
+from dumbbell.present.model.over_time import (
+    IN_WORDS as OVER_TIME_WORDS,
+    KINDS as OVER_TIME,
+    OverTime,
+    caption as over_time_caption,
+)
+from dumbbell.present.model.overview import Overview
+from dumbbell.present.model.series import flow_label, flow_labels, numbered_lines, queue_of
+from dumbbell.present.model.source import Rates, delays, rates
+from dumbbell.present.model.staircase import CAPTION as STAIRCASE_CAPTION, KINDS as STAIRCASE, Staircases
+from dumbbell.present.model.state import state_of
 from dumbbell.present.plots import (
     Curve,
     DelayAxis,
@@ -41,18 +53,6 @@ from dumbbell.present.plots import (
     window_figure,
 )
 from dumbbell.present.plots.parts.style import INK
-from dumbbell.present.report.content import PathEntry, ReportModel, RunEntry
-from dumbbell.present.report.drawn.overview import Overview
-from dumbbell.present.report.drawn.series import flow_label, flow_labels, numbered_lines, queue_of
-from dumbbell.present.report.drawn.source import Rates, delays, rates
-from dumbbell.present.report.drawn.staircase import CAPTION as STAIRCASE_CAPTION, KINDS as STAIRCASE, Staircases
-from dumbbell.present.report.drawn.state import state_of
-from dumbbell.present.report.over_time import (
-    IN_WORDS as OVER_TIME_WORDS,
-    KINDS as OVER_TIME,
-    OverTime,
-    caption as over_time_caption,
-)
 from dumbbell.results.analysis.jain import RULES, WINDOW_S, is_staircase, jain_series
 from dumbbell.results.clocks import Clocks, clocks_of, clocks_text
 from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, Source, kept_files

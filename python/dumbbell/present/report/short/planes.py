@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dumbbell.present.figure_metrics import find_metric, main_metric
-from dumbbell.present.report.content import ReportModel
-from dumbbell.present.report.drawn.overview import Overview
+from dumbbell.present.model.content import ReportModel
+from dumbbell.present.model.figure_metrics import find_metric, main_metric
+from dumbbell.present.model.overview import Overview
 
 _MOST_PATHS = 6
 """Maximum number of paths of a page with other planes: of many schemes each takes a second to draw."""

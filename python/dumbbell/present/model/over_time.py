@@ -11,10 +11,10 @@ import numpy
 
 from dumbbell.base.conventions import Convention
 from dumbbell.base.digits import decimal
-from dumbbell.present.figure_metrics import FigureMetric, main_metric
+from dumbbell.present.model.content import ReportModel
+from dumbbell.present.model.figure_metrics import FigureMetric, main_metric
+from dumbbell.present.model.words.wording import NO_DATA
 from dumbbell.present.plots import Stroke, TimedAxis, TimedLine, TimedPanel, over_time_figure, scheme_strokes
-from dumbbell.present.report.content import ReportModel
-from dumbbell.present.report.words.wording import NO_DATA
 from dumbbell.present.tables import Field, Table
 from dumbbell.results.analysis.findings.words import listing
 from dumbbell.results.analysis.over_time import Period, hour_of_day, periods, started_s, stretch

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError, listed, nearest
-from dumbbell.present.report.content import ReportModel, RunEntry
+from dumbbell.present.model.content import ReportModel, RunEntry
 from dumbbell.results.analysis.axis_words import axis_label, axis_phrases, varied_axes
 from dumbbell.results.numbers import is_number
 

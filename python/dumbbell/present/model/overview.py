@@ -8,7 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dumbbell.catalog.families import family
-from dumbbell.present.figure_metrics import FigureMetric, convention_note, main_metric
+from dumbbell.present.model.content import ReportModel, RunEntry
+from dumbbell.present.model.figure_metrics import FigureMetric, convention_note, main_metric
+from dumbbell.present.model.words.wording import figure_title
 from dumbbell.present.plots import (
     RATE,
     Limits,
@@ -22,8 +24,6 @@ from dumbbell.present.plots import (
     value_axis,
 )
 from dumbbell.present.plots.parts.sheet import sheet
-from dumbbell.present.report.content import ReportModel, RunEntry
-from dumbbell.present.report.words.wording import figure_title
 from dumbbell.results.analysis.front import pareto_front
 from dumbbell.results.analysis.summary import Estimate, Repetitions, repetitions
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy
 
+from dumbbell.present.model.series import Lines
 from dumbbell.present.plots import Modes, StateLine, Variable
-from dumbbell.present.report.drawn.series import Lines
 from dumbbell.results.series.samples import STATE_FIELDS, Sampled, Series, thinned, value_names
 
 OF_TRANSPORT = frozenset(

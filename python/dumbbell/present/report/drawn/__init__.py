@@ -1,1 +1,0 @@
-"""The numbers that figures of a report draw."""
