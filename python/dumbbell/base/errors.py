@@ -2,90 +2,89 @@
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from dumbbell._core import Error
 
 
-class UserError(Error):
-    """Bad input. The message is one line naming the file or option, the key, the value and what is allowed."""
-
-    def __init__(self, message: str) -> None:
-        """`message` may quote any text: what would break the line or the terminal is escaped, the endless cut.
-
-        Options of the command line (`--path`) become the arguments of the library, unless it is the command that runs.
-        """
-        super().__init__(shortened(printable(message if _is_command else in_library_words(message))))
+Words = Callable[[str, str, str], str]
+"""Function of the name of an argument, its value, and the form of its value: how the argument is called."""
 
 
-_is_command = False
+def _library_words(name: str, value: str, _form: str) -> str:
+    return f"{name}={value}" if value else name
+
+
+_words: Words = _library_words
 
 
 @contextlib.contextmanager
-def option_words() -> Iterator[None]:
-    """While the command runs, messages name its options."""
-    global _is_command
-    before, _is_command = _is_command, True
+def words_of(words: Words) -> Iterator[None]:
+    """During the block messages call arguments by `words`: the command names its options."""
+    global _words
+    before, _words = _words, words
     try:
         yield
     finally:
-        _is_command = before
+        _words = before
 
 
 def is_command() -> bool:
     """Return True while the `dumbbell` command runs, False in a program that uses the library."""
-    return _is_command
+    return _words is not _library_words
 
 
-_ARGUMENTS = {
-    "as": "stands_for",
-    "case": "cases",
-    "cell": "cells",
-    "experiment": "experiments",
-    "for": "lasts",
-    "from": "wheel",
-    "mix": "mixes",
-    "offline": "offline=True",
-    "plugin": "plugins",
-    "resume": "resume=True",
-    "set": "settings",
-    "trust": "trust=True",
-}
-"""Arguments of the library that are not called as the option of the command line is."""
+def argument(name: str, value: str = "", form: str = "") -> str:
+    """Return an argument of the library in the words of whoever uses it, for messages.
 
-# fmt: off
-_SAME = (
-    "all-runs", "aqm", "backend", "bandwidth-cap", "baselines", "cells", "cluster", "cost", "data-cap", "database",
-    "delay", "disk-quota", "duration", "every", "exact", "flow", "flows", "folds", "group-by", "hold-out", "identical",
-    "interval", "jitter", "jobs", "kind", "live", "log", "loss", "most-minutes", "most-runs", "ntp", "out",
-    "pantheon-dir", "path", "pdf", "port", "queue", "quiet", "random-order", "rate", "rate-down", "rate-up",
-    "receiver", "remote-address", "rtt", "run", "runs", "scheme", "schemes", "seed", "sender", "server", "sockets",
-    "sort",
-    "suite", "trace", "traces", "tunnel", "udp-ports", "until", "warmup", "watch",
-)
-# fmt: on
-"""Options whose name is also that of the library's argument."""
-
-_OPTION = re.compile(
-    rf"(?<![\w-])--({'|'.join(sorted((*_ARGUMENTS, *_SAME), key=len, reverse=True))})(?![\w-])(?: DIR\b)?"
-)
-
-
-def worded(option: str, argument: str) -> str:
-    """Return an option of the command, like `--from`, or `argument` of the library where a program uses that.
-
-    For options that several commands have for arguments of different names: others are told by their own name.
+    `argument("resume", "True")` is `resume=True` for a program and `--resume` for the command;
+    `argument("out", form="DIR")` is `out` and `--out DIR`.
     """
-    return option if _is_command else argument
+    return _words(name, value, form)
 
 
-def in_library_words(message: str) -> str:
-    """Return the message with the library's arguments in the place of the command's options; what it quotes stays."""
-    parts = message.split("`")
-    for index in range(0, len(parts), 2):
-        parts[index] = _OPTION.sub(lambda found: _ARGUMENTS.get(found[1], found[1].replace("-", "_")), parts[index])
-    return "`".join(parts)
+class UserError(Error):
+    """Bad input. The message is one line naming the file or argument, the key, the value and what is allowed.
+
+    Attributes:
+        argument: name of the library's argument that is refused; empty where a file or something else is.
+        value: the value that is refused; None where the message tells it.
+        allowed: what is allowed, in words, or the names of which one is.
+        fix: what mends it, in words.
+    """
+
+    def __init__(
+        self,
+        problem: str = "",
+        *,
+        argument: str = "",
+        value: object = None,
+        allowed: str | Iterable[str] = "",
+        fix: str = "",
+    ) -> None:
+        """Make the line `ARGUMENT VALUE: PROBLEM: allowed is ALLOWED: FIX` of the parts that are given.
+
+        They may quote any text: what would break the line or the terminal is escaped, the endless cut. Where `allowed`
+        are names, the closest one to `value` is suggested.
+        """
+        self.argument, self.value, self.fix = argument, value, fix
+        self.allowed = allowed if isinstance(allowed, str) else tuple(allowed)
+        words = (_head(argument, value, self.allowed), problem, _allowed_words(self.allowed), fix)
+        super().__init__(shortened(printable(": ".join(word for word in words if word))))
+
+
+def _head(name: str, value: object, allowed: str | tuple[str, ...]) -> str:
+    shown = "" if value is None else str(value)
+    if shown and not isinstance(allowed, str):
+        shown = f"`{shown}`{nearest(shown, allowed)}"
+    return " ".join(word for word in (argument(name) if name else "", shown) if word)
+
+
+def _allowed_words(allowed: str | tuple[str, ...]) -> str:
+    if isinstance(allowed, str):
+        return f"allowed is {allowed}" if allowed else ""
+    return f"allowed are {listed(allowed)}"
 
 
 LONGEST = 3000

@@ -6,9 +6,9 @@ import re
 import sys
 
 from dumbbell._core import Error
-from dumbbell.base.errors import one_line, option_words, require_text, with_hint
+from dumbbell.base.errors import one_line, require_text, with_hint, words_of
 from dumbbell.base.starting import INTERNAL_ERROR, MISTAKE, stop_once
-from dumbbell.cli.parser import command, command_parser, take_verbosity
+from dumbbell.cli.parser import command, command_parser, option_words, take_verbosity
 
 GOOD, SOME_FAILED, BAD_USAGE = 0, 1, 2
 
@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
             from dumbbell.cli.completing import answer
 
             answer(command_parser(whole=True))
-        with option_words():
+        with words_of(option_words):
             for argument in sys.argv[1:] if arguments is None else arguments:
                 require_text("argument", argument)
             parsed = command_parser().parse_args(arguments)

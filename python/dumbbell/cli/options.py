@@ -40,6 +40,7 @@ def plugin_option(parser: argparse.ArgumentParser) -> None:
     """Adds `--plugin`."""
     parser.add_argument(
         "--plugin",
+        dest="plugins",
         action="append",
         default=[],
         metavar="FILE[:NAME]",

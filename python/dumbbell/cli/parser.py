@@ -1,7 +1,7 @@
 """The command line's words: one file of `commands`, or of another package, for each command."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -76,6 +76,7 @@ class _Command(StrictParser):
         fill, self._fill = self._fill, None
         if fill is not None:
             fill(self)
+            _options.update(_options_of(self))
             _add_verbose(self, 1)
 
     def parse_known_args(self, *words: Any, **settings: Any) -> Any:  # noqa: ANN401 (as argparse has it)
@@ -84,8 +85,28 @@ class _Command(StrictParser):
         return super().parse_known_args(*words, **settings)
 
 
+_options: dict[str, str] = {}
+"""Options of the commands that have been filled, by the argument of the library that each one gives."""
+
+
+def _options_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for inner in action.choices.values():
+                yield from _options_of(inner)
+        elif action.option_strings:
+            yield action.dest, action.option_strings[-1]
+
+
+def option_words(name: str, _value: str, form: str) -> str:
+    """Return the option of the command that gives an argument of the library, and the form of its value."""
+    option = _options.get(name) or f"--{name.replace('_', '-')}"
+    return f"{option} {form}".rstrip()
+
+
 def command_parser(whole: bool = False) -> argparse.ArgumentParser:
     """The parser of everything after `dumbbell`; a `whole` one has the arguments of all commands from the start."""
+    _options.clear()
     parser = StrictParser(prog="dumbbell", description="Weighs congestion control.", allow_abbrev=False)
     parser.add_argument("-V", "--version", action=_Version, nargs=0, help="version, commit and what is installed")
     _add_verbose(parser, 0)

@@ -43,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--experiment",
+        dest="experiments",
         type=names,
         action="extend",
         default=[],
@@ -61,7 +62,7 @@ def main(arguments: argparse.Namespace) -> int:
     given = {name: getattr(arguments, name) for name in ("schemes", "quick", "only", "baselines")}
     how = execution(arguments)
     as_json = how.pop("json")
-    given |= {"experiments": arguments.experiment, "path": chosen_path(arguments)} | how
+    given |= {"experiments": arguments.experiments, "path": chosen_path(arguments)} | how
     if arguments.dry_run:
         return dry_run(dumbbell.preview_benchmark(**given), as_json)
     return _benchmark(given | {"live": arguments.live, "watch": arguments.watch}, as_json)

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="another version of the scheme, or a file of --freeze: only checks that fail now and did not there count",
     )
     add("--freeze", type=Path, metavar="FILE", help="write the verdicts: with --against FILE their failures are known")
-    add("--case", type=names, default=(), metavar="N[,N]", help="only these cases: 3, 7a")
+    add("--case", dest="cases", type=names, default=(), metavar="N[,N]", help="only these cases: 3, 7a")
     add(
         "--backend",
         default="sim",
@@ -58,7 +58,7 @@ def main(arguments: argparse.Namespace) -> int:
         found = dumbbell.check_conformance(
             arguments.suite,
             schemes=arguments.schemes,
-            cases=arguments.case,
+            cases=arguments.cases,
             against=arguments.against,
             backend=arguments.backend,
             jobs=arguments.jobs,

@@ -47,7 +47,7 @@ _TRANSPORTS = {"kernel": "kernel TCP", "bpf": "kernel TCP", "program": "its own"
 def main(arguments: argparse.Namespace) -> int:
     """Prints what is listed of one sort: all of it, or what the text and the kind choose."""
     what, text = arguments.what, " ".join(arguments.text)
-    rows = dumbbell.listing(what, text, kind=arguments.kind, plugins=tuple(arguments.plugin))
+    rows = dumbbell.listing(what, text, kind=arguments.kind, plugins=tuple(arguments.plugins))
     if arguments.json:
         sys.stdout.write(to_json(rows))
         return 0
