@@ -32,7 +32,7 @@ from .api.listing import (
     schemes as schemes,
     settings as settings,
 )
-from .api.preview import Preview as Preview, preview as preview
+from .api.preview import Preview as Preview, preview as preview, preview_request as preview_request
 from .api.reading import compare as compare, open as open, write_report as write_report
 from .api.records.figures import (
     Figure as Figure,
@@ -42,10 +42,10 @@ from .api.records.figures import (
 from .api.records.metrics import check_metrics as check_metrics
 from .api.records.one_run import RunResults as RunResults
 from .api.records.results import Results as Results
-from .api.run_arguments import Budget as Budget, Campaign as Campaign, Remote as Remote
 from .api.running import (
     Interrupted as Interrupted,
     run as run,
+    run_request as run_request,
     simulate as simulate,
     simulate_async as simulate_async,
     specification as specification,
@@ -66,6 +66,12 @@ from .execution.pool import Outcome as Outcome
 from .execution.trust import Untrusted as Untrusted
 from .experiment import Experiment as Experiment, Run as Run
 from .experiment.doctor import Check as Check, doctor as doctor
+from .experiment.request import (
+    Budget as Budget,
+    Campaign as Campaign,
+    Remote as Remote,
+    RunRequest as RunRequest,
+)
 from .results.analysis.axis_words import axis_title as axis_title, axis_value as axis_value
 from .results.analysis.compare import ComparedMean as ComparedMean, Comparison as Comparison
 from .results.analysis.findings import remark as remark
@@ -85,8 +91,16 @@ from .results.installation import (
 )
 from .results.series.table import Table as Table
 from .results.series.transfers import Transfers as Transfers
-from .studies.benchmark.preview import preview_benchmark as preview_benchmark
-from .studies.benchmark.run import BenchmarkResults as BenchmarkResults, run_benchmark as run_benchmark
+from .studies.benchmark.preview import (
+    preview_benchmark as preview_benchmark,
+    preview_benchmark_request as preview_benchmark_request,
+)
+from .studies.benchmark.request import BenchmarkRequest as BenchmarkRequest
+from .studies.benchmark.run import (
+    BenchmarkResults as BenchmarkResults,
+    run_benchmark as run_benchmark,
+    run_benchmark_request as run_benchmark_request,
+)
 from .studies.calibrate.run import CalibratedPath as CalibratedPath, calibrate_path as calibrate_path
 from .studies.check.run import CheckResults as CheckResults, check as check, update_baseline as update_baseline
 from .studies.conformance.run import Conformance as Conformance, check_conformance as check_conformance

@@ -14,7 +14,7 @@ from dumbbell.base.errors import UserError, listed
 from dumbbell.catalog.experiment_settings import MOST_FLOWS
 from dumbbell.catalog.path import PathModel
 from dumbbell.execution.trust import trusted
-from dumbbell.experiment import Overrides
+from dumbbell.experiment import RunRequest
 from dumbbell.experiment.specification import fitted_transport
 from dumbbell_gym.fields import OWN, REWARDS, agents
 from dumbbell_gym.policy import Policy, chosen
@@ -85,7 +85,7 @@ def drawn(value: Draw, name: str) -> dict[str, Any]:
 def paths_of(path: Where | Sequence[Where], grid: str | None) -> list[Where]:
     """All paths that episodes are chosen from: those given, or the cells of an experiment."""
     if grid is not None:
-        return list(trusted(experiments().find(grid), Overrides(), trust=False).paths.values())
+        return list(trusted(experiments().find(grid), RunRequest(), trust=False).paths.values())
     several = isinstance(path, Sequence) and not isinstance(path, str)
     found: list[Where] = list(path) if several else [path]  # type: ignore[arg-type,list-item]
     if not found:

@@ -458,22 +458,16 @@ def test_a_run_that_is_awaited_is_the_same_as_one_that_is_not() -> None:
     assert awaited.statistics["flows"] == dumbbell.simulate(short).statistics["flows"]
 
 
-def test_groups_of_arguments_and_their_former_names(lab: dumbbell.PathModel, tmp_path: Path) -> None:
-    """A former name does what its group does, with a warning that says what to write."""
+def test_groups_of_arguments_and_names_that_are_none(lab: dumbbell.PathModel, tmp_path: Path) -> None:
     small: dict[str, Any] = {"schemes": "reno", "path": lab, "duration": 1, "jobs": 1}
-    grouped = dumbbell.run(**small, budget=dumbbell.Budget(disk_bytes=10**9), out=tmp_path / "one")
-    with pytest.warns(DeprecationWarning, match=r"`disk_quota` goes .*`budget=dumbbell.Budget\(disk_bytes=...\)`"):
-        former = dumbbell.run(**small, disk_quota=10**9, out=tmp_path / "two")
-    for each in (grouped, former):
-        assert "disk_quota_bytes = 1000000000" in (each.directory / "experiment.toml").read_text()
+    made = dumbbell.run(**small, budget=dumbbell.Budget(disk_bytes=10**9), out=tmp_path / "one")
+    assert "disk_quota_bytes = 1000000000" in (made.directory / "experiment.toml").read_text()
     campaign = dumbbell.Campaign(every=3600.0, lasts=7200.0)
     assert dumbbell.preview(**small, campaign=campaign).runs == 2
-    with pytest.warns(DeprecationWarning, match="dumbbell.Campaign"):
-        assert dumbbell.preview(schemes="reno", path=lab, every=3600.0, lasts=7200.0).runs == 2
     remote = dumbbell.Remote(sender="remote")
-    assert "allowed with" in refused(lambda: dumbbell.run(**small, remote=remote, out=tmp_path / "three"))
-    with pytest.raises(TypeError, match="unexpected keyword argument 'evry'"):
+    assert refused(lambda: dumbbell.run(**small, remote=remote, out=tmp_path / "three")) == (
+        "remote.sender: allowed is with backend remote:HOST only, not sim"
+    )
+    with pytest.raises(TypeError, match=r"^run\(\) got an unexpected keyword argument 'evry'$"):
         dumbbell.run(**small, evry=3600.0)
-    with pytest.warns(DeprecationWarning, match="Campaign"), pytest.raises(TypeError, match="'every' twice"):
-        dumbbell.run(**small, campaign=campaign, every=3600.0)
     assert not (tmp_path / "three").exists()

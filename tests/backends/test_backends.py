@@ -16,7 +16,7 @@ from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.catalog.path import PathModel
 from dumbbell.execution import worker
 from dumbbell.execution.check import check
-from dumbbell.experiment import Overrides, resolve
+from dumbbell.experiment import RunRequest, resolve
 from dumbbell.present.model.words.wording import data_path, figure_title, path_sentence
 from support.commands.played_backend import known
 
@@ -26,15 +26,15 @@ def played(tmp_path: Path) -> Iterator[Executor]:
     """A backend that consists of a description and one file."""
     described = Backend("played:WHERE", Capabilities(real_packets=True, max_jobs=2), Wording("play", "Played"))
     with known(described, tmp_path / "more"):
-        yield find_executor(Settings(backend="played:globe"))
+        yield find_executor(Settings(backend=find_backend("played:globe")))
 
 
 def test_a_backend_is_a_description_and_one_file(played: Executor, tmp_path: Path) -> None:
     plan = catalog.experiments().find("quick")
-    experiment = resolve(plan, Overrides(schemes=("reno",), settings={"backend": "played:globe", "duration_s": 2.0}))
+    experiment = resolve(plan, RunRequest(schemes=("reno",), settings={"backend": "played:globe", "duration_s": 2.0}))
     check(experiment)
     with pytest.raises(UserError, match="too long a play"):
-        check(resolve(plan, Overrides(schemes=("reno",), settings={"backend": "played:globe", "duration_s": 61.0})))
+        check(resolve(plan, RunRequest(schemes=("reno",), settings={"backend": "played:globe", "duration_s": 61.0})))
     run = experiment.all_runs()[0]
     final = tmp_path / "out" / "run"
     specification = json.dumps(experiment.specification(run))
@@ -69,7 +69,7 @@ def test_its_wording_and_capabilities_reach_reports_and_refusals(played: Executo
     with pytest.raises(UserError, match="jobs 3: allowed with backend played:globe is 2"):
         choose_jobs(played.backend, 3, 8)
     with pytest.raises(UserError, match="runs with backend emu, remote:HOST, played:WHERE only"):
-        check(resolve(catalog.experiments().find("quick"), Overrides(schemes=("kernel-cubic",))))
+        check(resolve(catalog.experiments().find("quick"), RunRequest(schemes=("kernel-cubic",))))
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_who_executes_runs_begins_with_one_thread() -> None:
     """A process with several threads cannot make a user namespace, and numpy starts some when it is imported."""
     program = (
         "import sys, threading\nfrom pathlib import Path\nimport dumbbell.execution.worker\n"
-        "from dumbbell.base.backend import executing_backends\nfrom dumbbell.backends import find_executor\n"
+        "from dumbbell.base.backend import EMULATION\nfrom dumbbell.backends import find_executor\n"
         "from dumbbell.catalog.experiment_settings import Settings\n"
-        "find_executor(Settings(backend='emu'))\n"
+        "find_executor(Settings(backend=EMULATION))\n"
         "assert 'numpy' not in sys.modules, 'numpy is imported'\n"
         "print(len(list(Path('/proc/self/task').iterdir())))"
     )

@@ -14,6 +14,7 @@ import pytest
 
 from dumbbell import _core, catalog
 from dumbbell.backends import find_executor
+from dumbbell.base.backend import EMULATION
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.catalog.options.path_options import make_path
@@ -27,7 +28,7 @@ from dumbbell.cli.main import main
 from dumbbell.cli.outcome import tell_outcome
 from dumbbell.execution import worker
 from dumbbell.execution.pool import Outcome
-from dumbbell.experiment import Overrides, doctor as looks, resolve
+from dumbbell.experiment import RunRequest, doctor as looks, resolve
 from dumbbell.results import open_results
 from dumbbell.results.environment import emulation_environment
 from support.commands.command import Dumbbell
@@ -51,7 +52,7 @@ def program(text: str = PROGRAM) -> Scheme:
     return parse_scheme(TomlTable(tomllib.loads(text), "mine.toml"))
 
 
-def flow(overrides: Overrides, own: Scheme | None = None) -> dict[str, Any]:
+def flow(overrides: RunRequest, own: Scheme | None = None) -> dict[str, Any]:
     """The first flow of the first run as the core is told."""
     plan = catalog.experiments().find("quick")
     if own is not None:
@@ -62,19 +63,17 @@ def flow(overrides: Overrides, own: Scheme | None = None) -> dict[str, Any]:
 
 
 def test_what_the_core_is_told_of_a_kernel_controller() -> None:
-    told = flow(Overrides(schemes=("kernel-bbr",), settings={"backend": "emu"}))
+    told = flow(RunRequest(schemes=("kernel-bbr",), settings={"backend": "emu"}))
     assert told["kernel"] == {"congestion_control": "bbr"}
     assert told["scheme"] == "kernel-bbr"
     assert not {"controller", "parameters", "transport", "program"} & told.keys()
-    assert flow(Overrides(schemes=("bpf-copa-delay",), settings={"backend": "emu"}))["kernel"] == {
+    assert flow(RunRequest(schemes=("bpf-copa-delay",), settings={"backend": "emu"}))["kernel"] == {
         "congestion_control": "bpf_copa_delay"
     }
 
 
 def test_what_the_core_is_told_of_a_program() -> None:
-    told = flow(
-        Overrides(schemes=("mine",), assignments=("mine.congestion=reno",), settings={"backend": "emu"}), program()
-    )["program"]
+    told = flow(RunRequest(schemes=("mine",), settings=("mine.congestion=reno",), backend="emu"), program())["program"]
     assert told["sender"] == ["send", "--to", "{ip}:{port}", "-t", "{duration}", "--cc", "reno", "{{ip}} {{x}}"]
     # where a parameter's value has braces they are not placeholders
     assert told["receiver"] == [sys.executable, "-c", "pass", "{port}"]
@@ -84,7 +83,7 @@ def test_what_the_core_is_told_of_a_program() -> None:
 
 def test_a_program_reads_back_from_a_resolved_experiment(tmp_path: Path) -> None:
     plan = replace(catalog.experiments().find("quick"), own_schemes={"mine": program()})
-    experiment = resolve(plan, Overrides(schemes=("mine", "kernel-reno", "bpf-vegas"), settings={"backend": "emu"}))
+    experiment = resolve(plan, RunRequest(schemes=("mine", "kernel-reno", "bpf-vegas"), settings={"backend": "emu"}))
     file = tmp_path / "resolved.toml"
     file.write_text(to_toml(experiment.table()))
     again = resolve(catalog.experiments().find(str(file)))
@@ -151,10 +150,10 @@ def test_settings_of_programs_are_their_parameters_only() -> None:
         ("mine.transport.ack_every=1", "has no `transport.ack_every`"),
     ):
         with pytest.raises(UserError) as refused:
-            flow(Overrides(schemes=("mine",), assignments=(setting,), settings={"backend": "emu"}), program())
+            flow(RunRequest(schemes=("mine",), settings=(setting,), backend="emu"), program())
         assert said in str(refused.value)
     with pytest.raises(UserError, match="a kernel controller as `kernel-reno` has no `beta`: allowed are none"):
-        flow(Overrides(schemes=("kernel-reno",), assignments=("kernel-reno.beta=1",), settings={"backend": "emu"}))
+        flow(RunRequest(schemes=("kernel-reno",), settings=("kernel-reno.beta=1",), backend="emu"))
 
 
 @pytest.fixture(name="offered")
@@ -210,13 +209,13 @@ def test_the_environment_of_real_packets(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_all_means_what_can_run(offered: Path, dumbbell: Dumbbell) -> None:
     plan = catalog.experiments().find("quick")
-    simulated = resolve(plan, Overrides(schemes=("all",))).labels
+    simulated = resolve(plan, RunRequest(schemes=("all",))).labels
     assert set(simulated) == {
         scheme.name
         for scheme in catalog.schemes()
         if scheme.kind == "core" and not scheme.is_traffic and availability.missing(scheme) is None
     }
-    emulated = resolve(plan, Overrides(schemes=("all",), settings={"backend": "emu"})).labels
+    emulated = resolve(plan, RunRequest(schemes=("all",), settings={"backend": "emu"})).labels
     assert set(simulated) < set(emulated)
     assert "kernel-cubic" in emulated
     assert "kernel-bbr" not in emulated
@@ -291,7 +290,7 @@ def emulated(
     task = worker.Task(
         0,
         "a run",
-        find_executor(Settings(backend="emu")),
+        find_executor(Settings(backend=EMULATION)),
         {"run": 1},
         "{}",
         (),

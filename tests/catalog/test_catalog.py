@@ -20,7 +20,7 @@ from dumbbell.catalog.outside.availability import missing
 from dumbbell.catalog.path import PathModel, parse_path
 from dumbbell.catalog.toml_tables import TomlTable, to_toml
 from dumbbell.execution.check import check
-from dumbbell.experiment import Overrides, derive_seed, fitted_transport, resolve, with_overrides
+from dumbbell.experiment import RunRequest, derive_seed, fitted_transport, resolve, with_request
 from dumbbell.experiment.pin import pin
 
 NAMES = st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=8)
@@ -158,7 +158,7 @@ def test_random_order_mixes_schemes_and_keeps_the_rounds() -> None:
 
 
 def test_a_resolved_experiment_reads_back_as_itself(tmp_path: Path) -> None:
-    options = Overrides(mixes=("copa*2+reno",), assignments=("copa.transport.ack_every=2", "random_order=true"))
+    options = RunRequest(mixes=("copa*2+reno",), settings=("copa.transport.ack_every=2", "random_order=true"))
     experiment = resolve(replace(catalog.experiments().find("quick"), mixes=[]), options)
     file = tmp_path / "resolved.toml"
     file.write_text(to_toml(experiment.table()))
@@ -178,28 +178,28 @@ def test_every_experiment_as_written_reads_back_as_itself(index: Index[Experimen
 
 def test_settings_are_checked_wherever_they_come_from() -> None:
     plan = catalog.experiments().find("quick")
-    changed = with_overrides(plan, Overrides(settings={"runs": 3, "warmup_s": 1}, assignments=("log=full", "seed=7")))
+    changed = with_request(plan, RunRequest(runs=3, warmup=1, settings=("log=full", "seed=7")))
     assert (changed.runs, changed.warmup_s, changed.log, changed.seed) == (3, 1.0, "full", 7)
     assert replace(changed, **plan.settings(), warmup_s=plan.warmup_s, told=plan.told) == plan
     for overrides, line in (
-        (Overrides(settings={"runs": 0}), "the settings: `runs` = 0: allowed is a whole number, at least 1"),
+        (RunRequest(runs=0), "the settings: `runs` = 0: allowed is a whole number, at least 1"),
         (
-            Overrides(settings={"durations_s": 1}),
+            RunRequest(settings={"durations_s": 1}),
             "unknown key `durations_s` (did you mean `duration_s`?)",
         ),
-        (Overrides(assignments=("log=all",)), 'settings: `log` = "all": allowed is one of none, packets, full'),
-        (Overrides(assignments=("random_order=1",)), "settings: `random_order` = 1: allowed is true or false"),
-        (Overrides(assignments=("warmup_s=-1",)), "settings: `warmup_s` = -1: allowed is a number, at least 0"),
-        (Overrides(assignments=("convergence_delta=2",)), "allowed is a number from 0.001 to 0.999"),
+        (RunRequest(settings=("log=all",)), 'settings: `log` = "all": allowed is one of none, packets, full'),
+        (RunRequest(settings=("random_order=1",)), "settings: `random_order` = 1: allowed is true or false"),
+        (RunRequest(settings=("warmup_s=-1",)), "settings: `warmup_s` = -1: allowed is a number, at least 0"),
+        (RunRequest(settings=("convergence_delta=2",)), "allowed is a number from 0.001 to 0.999"),
     ):
-        assert line in str(refusal(functools.partial(with_overrides, plan, overrides)))
+        assert line in str(refusal(functools.partial(with_request, plan, overrides)))
 
 
 def test_listed_flows_give_way_to_a_number_of_flows() -> None:
     plan = replace(catalog.experiments().find("quick"), flow=(FlowPlan("reno"), FlowPlan("cubic")))
-    assert with_overrides(plan, Overrides(settings={"runs": 2})).flow == plan.flow
-    assert with_overrides(plan, Overrides(settings={"flows": 2})).flow == ()
-    assert with_overrides(plan, Overrides(assignments=("flows=2",))).flow == ()
+    assert with_request(plan, RunRequest(settings={"runs": 2})).flow == plan.flow
+    assert with_request(plan, RunRequest(settings={"flows": 2})).flow == ()
+    assert with_request(plan, RunRequest(settings=("flows=2",))).flow == ()
 
 
 @given(st.lists(st.tuples(NAMES, st.integers(1, 99)), min_size=1, max_size=5))
@@ -273,7 +273,7 @@ def test_a_warm_up_of_a_file_that_a_shorter_run_has_no_room_for_is_a_sixth_of_it
     plan = ExperimentFile(name="long", schemes=["reno"], paths=["default"], duration_s=30.0, warmup_s=5.0)
 
     def warmup_s(**settings: float) -> float:
-        return resolve(with_overrides(plan, Overrides(settings=settings))).warmup_s
+        return resolve(with_request(plan, RunRequest(settings=settings))).warmup_s
 
     assert warmup_s() == warmup_s(duration_s=6.0) == 5.0
     assert warmup_s(duration_s=3.0) == 0.5

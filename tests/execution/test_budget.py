@@ -11,7 +11,7 @@ from dumbbell.base.backend import Backend, Capabilities, Wording
 from dumbbell.base.errors import UserError
 from dumbbell.execution.budget import Budget, budgets, in_words, size_of
 from dumbbell.execution.check import check
-from dumbbell.experiment import Experiment, Overrides, Run, resolve
+from dumbbell.experiment import Experiment, Run, RunRequest, resolve
 from dumbbell.results import ResultsDirectory
 from support.commands.command import Dumbbell, show
 from support.commands.played_backend import known
@@ -99,7 +99,7 @@ def link(tmp_path: Path) -> Iterator[None]:
 
 
 def over_the_link(**settings: object) -> Experiment:
-    overrides = Overrides(schemes=("reno",), settings={"backend": "link:far", "runs": 3} | settings)
+    overrides = RunRequest(schemes=("reno",), settings={"backend": "link:far", "runs": 3} | settings)
     return resolve(catalog.experiments().find("quick"), overrides)
 
 
@@ -125,10 +125,10 @@ def test_over_somebodys_link_caps_are_polite_unless_others_are_given(tmp_path: P
 
 
 def test_nobody_elses_link_no_caps() -> None:
-    experiment = resolve(catalog.experiments().find("quick"), Overrides(schemes=("reno",)))
+    experiment = resolve(catalog.experiments().find("quick"), RunRequest(schemes=("reno",)))
     assert experiment.data_cap_bytes is None
     with pytest.raises(UserError, match="over a network only"):
-        check(resolve(catalog.experiments().find("quick"), Overrides(settings={"data_cap_bytes": 1})))
+        check(resolve(catalog.experiments().find("quick"), RunRequest(settings={"data_cap_bytes": 1})))
 
 
 def test_sizes_in_words() -> None:

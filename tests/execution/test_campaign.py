@@ -18,7 +18,7 @@ from dumbbell.base.progress import Progress, span
 from dumbbell.execution.perform import Execution, perform
 from dumbbell.execution.pool import Outcome, Tell
 from dumbbell.execution.scheduler import perform_campaign
-from dumbbell.experiment import Experiment, Overrides, Run, resolve
+from dumbbell.experiment import Experiment, Run, RunRequest, resolve
 from dumbbell.results import ResultsDirectory, campaign_state, prepare
 from dumbbell.results.campaign_state import STATE_FILE, Schedule, read_state
 from dumbbell.results.directory import locked
@@ -32,7 +32,7 @@ HOUR_S = 3600.0
 
 def experiment_of(**settings: object) -> Experiment:
     given = {"every_s": HOUR_S, "for_s": 6 * HOUR_S} | settings
-    return resolve(catalog.experiments().find("quick"), Overrides(schemes=("reno", "copa"), settings=given))
+    return resolve(catalog.experiments().find("quick"), RunRequest(schemes=("reno", "copa"), settings=given))
 
 
 @pytest.fixture
@@ -204,9 +204,9 @@ SMALL = ("run", "--schemes", "reno,copa", "--path", "small.toml", "--duration", 
 def test_a_campaign_makes_its_runs_and_sleeps_between_rounds(folder: Path, clock: ManualClock) -> None:
     experiment = resolve(
         catalog.experiments().find("quick"),
-        Overrides(
+        RunRequest(
             schemes=("reno", "copa"),
-            paths=(str(folder / "small.toml"),),
+            path=(str(folder / "small.toml"),),
             settings={"every_s": HOUR_S, "for_s": 2 * HOUR_S, "duration_s": 1.0, "random_order": True},
         ),
     )

@@ -278,7 +278,7 @@ def test_the_log_tells_of_a_mistake_of_ours_where_it_is(dumbbell: Dumbbell, fold
         "out = Path('out').resolve()\n"
         "out.mkdir()\n"
         "places = (out, out / 'run', out / 'runs/a/b/1')\n"
-        "task = worker.Task(0, 'label', find_executor(Settings(backend='sim')), {'run': 1}, '{}', (), *places)\n"
+        "task = worker.Task(0, 'label', find_executor(Settings()), {'run': 1}, '{}', (), *places)\n"
         "print(worker.execute(task)['reason'])\n"
     )
     done = subprocess.run([sys.executable, "-c", broken], cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S)
@@ -294,6 +294,6 @@ def test_processes_that_make_the_folder_of_logs_at_once_do_not_fail(tmp_path: Pa
     specification = json.dumps(package.specification("reno", "default", duration=0.1, log="none"))
     (tmp_path / "out").mkdir()
     places = (tmp_path / "out", tmp_path / "out/runs/.unfinished/1", tmp_path / "out/runs/p/reno/1")
-    task = worker.Task(0, "a run", find_executor(Settings(backend="sim")), {"run": 1}, specification, (), *places)
+    task = worker.Task(0, "a run", find_executor(Settings()), {"run": 1}, specification, (), *places)
     task.log.parent.mkdir(parents=True)
     assert not worker.make(task).failed

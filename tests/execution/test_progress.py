@@ -13,10 +13,11 @@ import pytest
 
 from dumbbell import _core, catalog, preview
 from dumbbell.backends import find_executor
+from dumbbell.base.backend import EMULATION
 from dumbbell.base.progress import LOOK_EVERY_S, Piece, Progress
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.execution.estimate import carried_packets, cells
-from dumbbell.experiment import Experiment, Overrides, resolve
+from dumbbell.experiment import Experiment, RunRequest, resolve
 from support.clock import ManualClock
 from support.commands.command import TIMEOUT_S, Dumbbell
 from support.inputs.captures import transfer, write_pcap
@@ -233,7 +234,7 @@ def test_the_library_tells_what_a_run_would_do(folder: Path) -> None:
 def test_a_cell_costs_what_its_path_carries(folder: Path) -> None:
     def experiment(path: str, **settings: object) -> Experiment:
         plan = catalog.experiments().find("quick")
-        return resolve(plan, Overrides(schemes=("reno",), paths=(str(folder / path),), settings=dict(settings)))
+        return resolve(plan, RunRequest(schemes=("reno",), path=(str(folder / path),), settings=dict(settings)))
 
     costs = [cells(experiment("small.toml", duration_s=seconds, log="none"))[0].seconds for seconds in (100.0, 1000.0)]
     assert costs[1] > 5 * costs[0] > 0
@@ -275,7 +276,7 @@ def test_late_runs_say_that_they_are_repeated(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(_core, "emulate", lambda *_: json.dumps({"emulation": next(outcomes)}))
     notes: list[tuple[str, bool | None]] = []
     (tmp_path / "run").mkdir()
-    statistics = find_executor(Settings(backend="emu")).run_one(
+    statistics = find_executor(Settings(backend=EMULATION)).run_one(
         "{}", tmp_path / "run", lambda line, still=None: notes.append((line, still))
     )
     assert (statistics["status"], statistics["attempts"]) == ("done", 3)

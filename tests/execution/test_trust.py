@@ -18,6 +18,7 @@ import pytest
 
 import dumbbell as library
 from dumbbell import catalog
+from dumbbell.base.backend import EMULATION
 from dumbbell.base.errors import UserError
 from dumbbell.base.input_files import digest
 from dumbbell.catalog.experiment_file import ExperimentFile
@@ -527,7 +528,7 @@ def test_a_record_that_cannot_be_read_is_no_record(
 
 def test_listed_programs_are_no_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    plan = ExperimentFile(name="kept", schemes=["iperf3"], paths=["default"], backend="emu")
+    plan = ExperimentFile(name="kept", schemes=["iperf3"], paths=["default"], backend=EMULATION)
     experiment = resolve(plan)
     (tmp_path / "runs").mkdir()
     kept = replace(

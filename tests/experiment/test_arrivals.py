@@ -11,7 +11,7 @@ from inline_snapshot import snapshot
 from dumbbell import catalog
 from dumbbell.catalog.experiment_file import parse_experiment_file
 from dumbbell.catalog.toml_tables import TomlTable
-from dumbbell.experiment import Experiment, Overrides, resolve
+from dumbbell.experiment import Experiment, RunRequest, resolve
 from support.commands.command import Dumbbell, show
 from support.told import told
 
@@ -170,5 +170,5 @@ def test_the_drawn_flows_are_in_the_runs_specification(dumbbell: Dumbbell, folde
 def test_unresponsive_traffic_is_no_scheme_to_compare() -> None:
     names = {scheme.name for scheme in catalog.schemes()}
     assert {"udp-cbr", "udp-poisson"} <= names
-    everything = resolve(catalog.experiments().find("pantheon"), Overrides(schemes=("all",))).labels
+    everything = resolve(catalog.experiments().find("pantheon"), RunRequest(schemes=("all",))).labels
     assert not {"udp-cbr", "udp-poisson"} & set(everything)

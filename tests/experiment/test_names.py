@@ -11,6 +11,7 @@ import pytest
 import dumbbell as library
 from dumbbell import Error, _core
 from dumbbell.backends import find_executor
+from dumbbell.base.backend import SIMULATION
 from dumbbell.base.names import fitted, is_name
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.catalog.grids.cell import Cell
@@ -261,7 +262,7 @@ def make_task(out: Path) -> Task:
     return Task(
         number=0,
         label=run.label,
-        executor=find_executor(Settings(backend="sim")),
+        executor=find_executor(Settings(backend=SIMULATION)),
         identity={"scheme": "reno", "path": "p", "run": 1, "seed": 7},
         specification="",
         outside=(),

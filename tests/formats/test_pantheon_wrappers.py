@@ -15,7 +15,7 @@ from dumbbell.api.selection import with_pantheon
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.outside.pantheon import Checkout, read_config
-from dumbbell.experiment import Overrides
+from dumbbell.experiment import RunRequest
 from dumbbell.formats.pantheon_shim.__main__ import python_2
 from support.commands.command import Dumbbell
 from support.inputs.pantheon_checkout import make_checkout
@@ -215,8 +215,8 @@ def test_a_path_of_a_few_words_has_the_tunnel_of_pantheon(checkout: Path) -> Non
     """Packets of wrapped schemes were 36 bytes shorter over `--trace UP --delay 20ms` than over the catalog's paths."""
     path = library.make_path(rate="12mbit", delay="20ms", queue="40p")
     plan = ExperimentFile(name="run", schemes=["pantheon-plain"], paths=[path.name], own_paths={path.name: path})
-    wrapped = with_pantheon(plan, Overrides(), checkout)
+    wrapped = with_pantheon(plan, RunRequest(), checkout)
     assert wrapped.own_paths[path.name].overhead_bytes == 36
     assert "Pantheon's tunnel" in wrapped.own_paths[path.name].title
-    unwrapped = with_pantheon(replace(plan, schemes=["cubic"]), Overrides(), checkout)
+    unwrapped = with_pantheon(replace(plan, schemes=["cubic"]), RunRequest(), checkout)
     assert unwrapped.own_paths[path.name] == path

@@ -12,7 +12,7 @@ from dumbbell.backends import find_executor
 from dumbbell.base.backend import find_backend
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.experiment_settings import Settings
-from dumbbell.experiment import Overrides, resolve
+from dumbbell.experiment import RunRequest, resolve
 from dumbbell.present.model.words.network import network_rows
 from dumbbell_remote.backend import Remote
 from dumbbell_remote.remote_run import Options, explained, fitted, judged, needed, own_part
@@ -45,7 +45,7 @@ def said(*_: object) -> None:
 
 
 def experiment(**settings: object) -> dict[str, Any]:
-    plan = ExperimentFile(name="run", schemes=["copa"], backend="remote:me@Far.Example:2222", **settings)  # type: ignore[arg-type]
+    plan = ExperimentFile(name="run", schemes=["copa"], backend=find_backend("remote:me@Far.Example:2222"), **settings)  # type: ignore[arg-type]
     found = resolve(plan)
     return found.specification(found.all_runs()[0])
 
@@ -55,14 +55,14 @@ def test_the_path_is_the_network_and_the_backend_gets_its_own_settings() -> None
     found = experiment(**given)
     assert found["path"]["data"] == found["path"]["ack"] == []
     _core.check_run(json.dumps(found), "emu")  # the core knows every key
-    executor = find_executor(Settings(backend="remote:me@Far.Example:2222", **given))  # type: ignore[arg-type]
+    executor = find_executor(Settings(backend=find_backend("remote:me@Far.Example:2222"), **given))  # type: ignore[arg-type]
     options = Options(tunnel="pantheon", sender="remote", udp_ports=(40000, 40009), bandwidth_cap_mbps=5.0)
     assert executor == pickle.loads(pickle.dumps(executor)) == Remote(executor.backend, options)
-    assert find_executor(Settings(backend="remote:far")) == Remote(find_backend("remote:far"), Options())
-    plan = ExperimentFile(name="run", schemes=["copa"], backend="remote:far")
+    assert find_executor(Settings(backend=find_backend("remote:far"))) == Remote(find_backend("remote:far"), Options())
+    plan = ExperimentFile(name="run", schemes=["copa"], backend=find_backend("remote:far"))
     assert list(resolve(plan).paths) == ["to-far"]
     with pytest.raises(Error, match="path: with backend remote:far the path is the network"):
-        resolve(plan, Overrides(paths=("india-aws-india",)))
+        resolve(plan, RunRequest(path=("india-aws-india",)))
 
 
 def exchange(heard_ns: int, answered_ns: int) -> dict[str, int]:
@@ -105,7 +105,8 @@ def test_exchanges_that_cannot_be_do_not_count_beside_those_that_can() -> None:
 def test_ports_that_are_none_are_refused(ports: str) -> None:
     with pytest.raises(Error, match="allowed is FROM-TO, two ports of 1 to 65535"):
         resolve(
-            ExperimentFile(name="run", schemes=["copa"], backend="remote:far"), Overrides(settings={"udp_ports": ports})
+            ExperimentFile(name="run", schemes=["copa"], backend=find_backend("remote:far")),
+            RunRequest(settings={"udp_ports": ports}),
         )
 
 

@@ -5,14 +5,14 @@ import json
 import pytest
 
 from dumbbell import Error, _core, catalog
-from dumbbell.experiment import Overrides, pin, resolve
+from dumbbell.experiment import RunRequest, pin, resolve
 from dumbbell_remote.package_files import files, found, portable
 from dumbbell_remote.remote_run import needed, own_part
 
 
 @pytest.mark.parametrize("scheme", ["indigo", "tao-100x", "fair", "cubic"])
 def test_who_receives_needs_no_files_of_a_controller(scheme: str) -> None:
-    experiment = resolve(catalog.experiments().find("quick"), Overrides(schemes=(scheme,)))
+    experiment = resolve(catalog.experiments().find("quick"), RunRequest(schemes=(scheme,)))
     specification = experiment.specification(experiment.all_runs()[0])
     (flow,) = specification["flows"]
     assert bool(needed(flow)) == (scheme != "cubic")
@@ -23,7 +23,7 @@ def test_who_receives_needs_no_files_of_a_controller(scheme: str) -> None:
 
 
 def test_files_that_come_with_dumbbell_are_found_on_the_other_machine_and_no_others() -> None:
-    experiment = pin(resolve(catalog.experiments().find("quick"), Overrides(schemes=("indigo",))))
+    experiment = pin(resolve(catalog.experiments().find("quick"), RunRequest(schemes=("indigo",))))
     specification = experiment.specification(experiment.all_runs()[0])
     sent = portable(specification)
     (named,) = files(sent["flows"][0]).values()

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from dumbbell import _core, catalog
-from dumbbell.experiment import Experiment, Overrides, resolve
+from dumbbell.experiment import Experiment, RunRequest, resolve
 
 # `scream` is its authors' program, which keeps the queue full after some falls of capacity (docs/schemes/scream.md)
 MEDIA = ("gcc", "nada", "scream-draft")
 
 
 def planned(case: str, duration_s: float | None = None) -> Experiment:
-    return resolve(catalog.experiments().find(f"rfc8867-{case}"), Overrides(settings={"duration_s": duration_s}))
+    return resolve(catalog.experiments().find(f"rfc8867-{case}"), RunRequest(settings={"duration_s": duration_s}))
 
 
 @cache

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from dumbbell import _core, catalog
+from dumbbell.base.backend import EMULATION
 from dumbbell.catalog.experiment_file import parse_experiment_file
 from dumbbell.catalog.outside.availability import missing
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
 from dumbbell.execution.check import check
-from dumbbell.experiment import Overrides, resolve
+from dumbbell.experiment import RunRequest, resolve
 from support.commands.command import Dumbbell, replaced
 from support.punctual import Punctual, Run, runs_of
 from validation import agreement
@@ -177,7 +178,7 @@ def test_the_two_experiments_have_every_built_in_controller_and_real_ones_stand_
     assert real.schemes == list(agreement.PAIRS)
     assert set(agreement.PAIRS.values()) <= set(plan.schemes)
     assert (real.paths, real.own_paths) == (plan.paths, plan.own_paths)
-    assert real.backend == "emu"
+    assert real.backend == EMULATION
     reasons = [*agreement.REASONS, *agreement.REAL_REASONS]
     steps = catalog.experiments().find("agreement-steps")
     late = catalog.experiments().find("agreement-reordering")
@@ -229,7 +230,7 @@ def test_learned_schemes_do_with_real_packets_what_they_do_in_simulation(
 def test_packets_of_the_late_experiment_are_late() -> None:
     plan = catalog.experiments().find("agreement")
     table = agreement.late_experiment(resolve(plan).table(), 0.2)
-    overrides = Overrides(schemes=("reno",), paths=("steady-12mbps",), settings={"duration_s": 2.0, "warmup_s": 0.0})
+    overrides = RunRequest(schemes=("reno",), path=("steady-12mbps",), settings={"duration_s": 2.0, "warmup_s": 0.0})
     experiment = resolve(parse_experiment_file(TomlTable(table, "late.toml")), overrides)
     check(experiment)
     runs = experiment.all_runs()
@@ -249,7 +250,7 @@ def test_a_real_implementation_has_the_seeds_of_ours(name: str) -> None:
         table = agreement.real_experiment(listed, scheme, plan)
         experiment = resolve(parse_experiment_file(TomlTable(table, "real.toml")))
         seeds = {(run.path, run.seed) for run in experiment.all_runs()}
-        assert seeds == {(run.path, run.seed) for run in resolve(plan, Overrides(schemes=(ours,))).all_runs()}
+        assert seeds == {(run.path, run.seed) for run in resolve(plan, RunRequest(schemes=(ours,))).all_runs()}
         (flow,) = experiment.specification(experiment.all_runs()[0])["flows"]
         assert flow["scheme"] == scheme
         assert "controller" not in flow

@@ -10,7 +10,7 @@ import pytest
 
 from dumbbell import catalog
 from dumbbell.execution.check import check
-from dumbbell.experiment import Overrides, resolve
+from dumbbell.experiment import RunRequest, resolve
 from validation import webrtc, webrtc_figures
 from validation.webrtc_figures import Call, Figure
 
@@ -141,8 +141,8 @@ def test_our_schemes_are_those_of_the_catalog_but_for_their_limits(scheme: str) 
 
 def test_the_experiment_can_be_simulated_and_read(tmp_path: Path) -> None:
     plan = catalog.experiments().find("webrtc")
-    options = Overrides(
-        schemes=("gcc", "scream"), paths=("two-calls",), settings={"backend": "sim", "flows": 2, "interval_s": 0.5}
+    options = RunRequest(
+        schemes=("gcc", "scream"), path=("two-calls",), settings={"backend": "sim", "flows": 2, "interval_s": 0.5}
     )
     check(resolve(plan, options))
     out = tmp_path / "calls"

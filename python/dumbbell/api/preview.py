@@ -2,18 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from inspect import signature
-from os import PathLike
-from typing import Any
 
-from dumbbell.api.run_arguments import RunArguments
-from dumbbell.api.running import run, run_request
+from dumbbell.api.running import selected
 from dumbbell.base.progress import Progress, span
-from dumbbell.catalog.experiment_file import ExperimentFile
+from dumbbell.base.request_fields import with_fields_of
 from dumbbell.execution.estimate import Cell, cells, seconds_of
 from dumbbell.execution.perform import examine
 from dumbbell.execution.trust import trusted
-from dumbbell.experiment import Experiment
+from dumbbell.experiment import Experiment, RunRequest
 
 
 @dataclass(frozen=True)
@@ -41,20 +37,27 @@ class Preview:
         return asdict(self)
 
 
-def preview(experiment: str | PathLike[str] | ExperimentFile | None = None, **arguments: Any) -> Preview:  # noqa: ANN401 (run's)
-    """What `dumbbell.run` would do with the same arguments; it makes nothing.
+def preview_request(request: RunRequest) -> Preview:
+    """Tell what a request would do as `preview` does, whose arguments are its fields."""
+    with Progress() as progress:
+        progress.doing("reading the experiment")
+        experiment_file, resolved, how = selected(request)
+        experiment = trusted(experiment_file, resolved, how.trust)
+        return preview_of([experiment], examine([experiment], how, progress))
+
+
+@with_fields_of(RunRequest)
+def preview(request: RunRequest) -> Preview:
+    """Tell what `dumbbell.run` would do with the same arguments; it makes nothing.
+
+    Returns:
+        The cells, the number of runs, and the time that they would take.
 
     Raises:
         dumbbell.Error: something that cannot be run, in one line.
         dumbbell.Untrusted: as of `run`: to see what would be done, plug-ins are loaded.
     """
-    given = signature(run).bind(experiment, **arguments)
-    given.apply_defaults()
-    with Progress() as progress:
-        progress.doing("reading the experiment")
-        experiment_file, overrides, how = run_request(RunArguments(**{"former": {}} | given.arguments))
-        resolved = trusted(experiment_file, overrides, how.trust)
-        return preview_of([resolved], examine([resolved], how, progress))
+    return preview_request(request)
 
 
 def preview_of(experiments: Sequence[Experiment], jobs: int, drawing_s: float = 0.0) -> Preview:

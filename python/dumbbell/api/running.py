@@ -3,42 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import deepcopy
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from dumbbell import _core, catalog
 from dumbbell.api.records.one_run import RunResults
 from dumbbell.api.records.results import Results
-from dumbbell.api.run_arguments import (
-    OF_NETWORKS,
-    Budget,
-    Campaign,
-    FormerArguments,
-    Remote,
-    RunArguments,
-    settings_of,
-)
-from dumbbell.api.selection import (
-    DEFAULT,
-    Assignments,
-    Names,
-    Paths,
-    Schemes,
-    chosen_experiment_file,
-    select,
-    with_pantheon,
-)
+from dumbbell.api.selection import DEFAULT, chosen_experiment_file, named, with_pantheon
 from dumbbell.api.watching import showing
 from dumbbell.base.backend import SIMULATION, executing_backend
 from dumbbell.base.entry import Entry
-from dumbbell.base.errors import UserError, listed, one_line, with_hint
+from dumbbell.base.errors import UserError, argument, listed, one_line, with_hint
 from dumbbell.base.json_text import BadJson, parse_json
+from dumbbell.base.request_fields import options, with_fields_of
 from dumbbell.base.scratch import Scratch
 from dumbbell.catalog.experiment_file import ExperimentFile, mix_label
-from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution.check import check
@@ -46,7 +28,8 @@ from dumbbell.execution.perform import Execution, perform_experiment_file
 from dumbbell.execution.pool import Outcome
 from dumbbell.execution.trust import agree_to, outside_code, require_known
 from dumbbell.execution.until import Until
-from dumbbell.experiment import Overrides, pin, resolve
+from dumbbell.experiment import RunRequest, pin, resolve
+from dumbbell.experiment.request import Assignments
 from dumbbell.plugins import isolated
 from dumbbell.plugins.isolated import Watch
 from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, kept_files, read_table
@@ -71,81 +54,19 @@ class Interrupted(KeyboardInterrupt):
         self.outcome = outcome
 
 
-def run(
-    experiment: str | PathLike[str] | ExperimentFile | None = None,
-    *,
-    schemes: Schemes = (),
-    path: Paths = (),
-    mixes: Names = (),
-    cells: Names = (),
-    backend: str | None = None,
-    runs: int | None = None,
-    until: str | None = None,
-    duration: float | None = None,
-    flows: int | None = None,
-    interval: float | None = None,
-    warmup: float | None = None,
-    seed: int | None = None,
-    log: str | None = None,
-    convention: str | None = None,
-    random_order: bool | None = None,
-    exact: bool = False,
-    remote: Remote | None = None,
-    campaign: Campaign | None = None,
-    budget: Budget | None = None,
-    settings: Assignments = (),
-    jobs: int | None = None,
-    out: str | PathLike[str] | None = None,
-    resume: bool = False,
-    cluster: str | None = None,
-    database: str | PathLike[str] | None = None,
-    plugins: Names = (),
-    pantheon_dir: str | PathLike[str] | None = None,
-    trust: bool = False,
-    live: bool = False,
-    watch: bool = False,
-    command: Sequence[str] = (),
-    **former: Unpack[FormerArguments],
-) -> Results:
+def run_request(request: RunRequest) -> Results:
+    """Execute a request as `run` does, whose arguments are its fields."""
+    content, outcome = perform_experiment_file(*selected(request))
+    if outcome.interrupted:
+        raise Interrupted(content.directory, outcome)
+    return Results(content, outcome)
+
+
+@with_fields_of(RunRequest)
+def run(request: RunRequest) -> Results:
     """Runs an experiment and keeps its results in a directory, as `dumbbell run` does. Progress goes to stderr.
 
     What is not given is as the experiment says.
-
-    Args:
-        experiment: a listed one, a TOML file, or a `dumbbell.ExperimentFile`; without it, `schemes` or `mixes` run on
-            the path `default`.
-        schemes: names (`all`: every one that can run here), TOML files, or `dumbbell.Scheme`s.
-        path: names, TOML files, mahimahi traces, or `dumbbell.PathModel`s.
-        mixes: flows of several schemes in one run, like `cubic*2+bbr`.
-        cells: only these cells: paths as they are named in results.
-        backend: `sim` (virtual time), `emu` (real packets) or `remote:HOST` (to and from another machine).
-        runs: repetitions of each scheme on each path.
-        until: `ci=2%`, `modes` or both, `ci=2%,modes`: more runs are made until means are known so well.
-        duration: of each run, s.
-        flows: flows of the same scheme in each run.
-        interval: between the starts of flows, s.
-        warmup: what the corrected metrics leave out at the start, s.
-        seed: what every random draw follows from.
-        log: `none`, `packets` or `full`: what is kept of packets.
-        convention: `corrected` or `pantheon`: which metrics tables and figures show (docs/metrics.md).
-        random_order: schemes in random order, in a campaign another one in each round.
-        exact: simulated hosts answer in no time, and flows start when they are told.
-        remote: how runs between two machines are made.
-        campaign: runs at their times: a run of each scheme every so many seconds, for so many seconds.
-        budget: what runs may use up: disk, bandwidth, data.
-        settings: anything else, by name: `copa.delta`, `reno.transport.ack_every`, `warmup_s`; or texts KEY=VALUE.
-        jobs: processes; one per processor unless given, one with real packets.
-        out: the results directory; unless given a new one below `results`.
-        resume: continue what is in `out`.
-        cluster: address of a Dask scheduler whose workers execute the runs.
-        database: a file that also gets the numbers.
-        plugins: files of controllers of your own, `./libmine.so` or `mine.py`: all schemes in them run, too.
-        pantheon_dir: a Pantheon checkout: its wrappers become schemes `pantheon-NAME`.
-        trust: run the programs and plug-ins that an experiment file names, also new ones (SECURITY.md).
-        live: show the runs in the browser while they are made; the address goes to stderr.
-        watch: show the flows of runs with real packets on stderr while they are made.
-        command: the words of the command line that this call comes from; recorded.
-        former: names of the fields of `remote`, `campaign` and `budget` before these; they go with the next release.
 
     Returns:
         All results; failed runs are among them, with their reasons.
@@ -155,85 +76,40 @@ def run(
         dumbbell.Untrusted: an experiment file would execute what this user has not run before.
         dumbbell.Interrupted: by Ctrl-C, SIGTERM or SIGHUP.
     """
-    given = RunArguments(
-        experiment=experiment,
-        schemes=schemes,
-        path=path,
-        mixes=mixes,
-        cells=cells,
-        backend=backend,
-        runs=runs,
-        until=until,
-        duration=duration,
-        flows=flows,
-        interval=interval,
-        warmup=warmup,
-        seed=seed,
-        log=log,
-        convention=convention,
-        random_order=random_order,
-        exact=exact,
-        remote=remote,
-        campaign=campaign,
-        budget=budget,
-        settings=settings,
-        jobs=jobs,
-        out=out,
-        resume=resume,
-        cluster=cluster,
-        database=database,
-        plugins=plugins,
-        pantheon_dir=pantheon_dir,
-        trust=trust,
-        live=live,
-        watch=watch,
-        command=command,
-        former=former,
-    )
-    content, outcome = perform_experiment_file(*run_request(given))
-    if outcome.interrupted:
-        raise Interrupted(content.directory, outcome)
-    return Results(content, outcome)
+    return run_request(request)
 
 
-def run_request(given: RunArguments) -> tuple[ExperimentFile, Overrides, Execution]:
-    """What the arguments of `run` ask for.
+def selected(request: RunRequest) -> tuple[ExperimentFile, RunRequest, Execution]:
+    """Return the experiment that a request names, the request with every name resolved, and how runs are executed.
 
     Raises:
         UserError: an unknown name or a value that is not allowed.
-        TypeError: a name that is no argument.
     """
     how = Execution(
-        jobs=given.jobs,
-        out=None if given.out is None else Path(given.out),
-        resume=given.resume,
-        cluster=given.cluster,
-        database=None if given.database is None else Path(given.database),
-        command=given.command,
-        trust=given.trust,
-        until=None if given.until is None else Until.parse(given.until),
-        beside=showing(given.live, given.watch),
+        jobs=request.jobs,
+        out=None if request.out is None else Path(request.out),
+        resume=request.resume,
+        cluster=request.cluster,
+        database=None if request.database is None else Path(request.database),
+        command=request.command,
+        trust=request.trust,
+        until=None if request.until is None else Until.parse(request.until),
+        beside=showing(request.live, request.watch),
     )
     if how.resume and how.out is None:
-        raise UserError("--resume needs --out DIR: the results to continue")
-    if given.backend is not None:
-        executing_backend(given.backend)
-    chosen = given.chosen()
-    if given.exact:
-        chosen |= Settings.EXACT
-    named = given.schemes, given.path, given.mixes, given.cells
-    selection = select(*named, chosen, given.settings, given.plugins)
-    experiment_file = selection.of(
-        chosen_experiment_file(given.experiment, selection.overrides, how.out if how.resume else None)
-    )
-    used = given.backend or experiment_file.backend
-    for name in OF_NETWORKS:
-        if chosen[name] is not None and not executing_backend(used).capabilities.shared_link:
-            option = name.replace("_", "-")
-            raise UserError(f"--{option}: allowed with --backend remote:HOST only, not {used}")
-    if given.pantheon_dir is not None:
-        experiment_file = with_pantheon(experiment_file, selection.overrides, Path(given.pantheon_dir))
-    return experiment_file, selection.overrides, how
+        needed = argument("out", form="DIR")
+        raise UserError(f"{argument('resume', 'True')} needs {needed}: the results to continue")
+    resolved, own = named(request)
+    experiment_file = own.of(chosen_experiment_file(resolved, how.out if how.resume else None))
+    used = experiment_file.backend if request.backend is None else executing_backend(request.backend)
+    if request.remote is not None and not used.capabilities.shared_link:
+        for name, _ in options(type(request.remote)):
+            if getattr(request.remote, name) is not None:
+                allowed = f"with {argument('backend')} remote:HOST only, not {used.full_name}"
+                raise UserError(argument=f"remote.{name}", allowed=allowed)
+    if request.pantheon_dir is not None:
+        experiment_file = with_pantheon(experiment_file, resolved, Path(request.pantheon_dir))
+    return experiment_file, resolved, how
 
 
 def specification(
@@ -258,9 +134,22 @@ def specification(
     Raises:
         dumbbell.Error: something that cannot be run, in one line.
     """
-    given = settings_of(run, duration, flows, interval, warmup, seed, log)
-    selection = select(() if scheme is None else scheme, path, () if mix is None else mix, (), given, settings)
-    experiment = pin(resolve(selection.of(DEFAULT), selection.overrides))
+    request, own = named(
+        RunRequest(
+            schemes=() if scheme is None else scheme,
+            path=path,
+            mixes=() if mix is None else mix,
+            runs=run,
+            duration=duration,
+            flows=flows,
+            interval=interval,
+            warmup=warmup,
+            seed=seed,
+            log=log,
+            settings=settings,
+        )
+    )
+    experiment = pin(resolve(own.of(DEFAULT), request))
     check(experiment)
     agree_to(experiment)
     runs = [each for each in experiment.all_runs() if each.run == run]

@@ -1,41 +1,34 @@
-"""What a program chooses to run, as the experiment and its overrides."""
+"""The names of a request resolved: its experiment, schemes and paths."""
 
-import json
 import re
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from dumbbell import catalog
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, argument
 from dumbbell.catalog.experiment_file import ExperimentFile, parse_mix
 from dumbbell.catalog.outside.pantheon import PREFIX, Checkout
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.experiment import Overrides, with_overrides
+from dumbbell.experiment import RunRequest, with_request
+from dumbbell.experiment.request import names_of
 from dumbbell.results.kept_experiment import KEPT, kept_experiment
 
 DEFAULT = ExperimentFile(name="run", paths=["default"])
 """What is run where no experiment is named."""
 
-Schemes = str | Scheme | Iterable[str | Scheme]
-Paths = str | PathModel | PathLike[str] | Iterable[str | PathModel | PathLike[str]]
-Names = str | Iterable[str]
-Assignments = Mapping[str, object] | Iterable[str]
-
 
 @dataclass(frozen=True)
-class Selection:
-    """Overrides, and the schemes and paths among them that no catalog and no file has."""
+class Own:
+    """Schemes and paths of a request that no catalog and no file has, by their names."""
 
-    overrides: Overrides
     schemes: dict[str, Scheme]
     paths: dict[str, PathModel]
 
     def of(self, experiment_file: ExperimentFile) -> ExperimentFile:
-        """The experiment file with these schemes and paths as its own."""
+        """Return the experiment file with these schemes and paths as its own."""
         return replace(
             experiment_file,
             own_schemes=experiment_file.own_schemes | self.schemes,
@@ -43,38 +36,23 @@ class Selection:
         )
 
 
-def select(
-    schemes: Schemes,
-    path: Paths,
-    mixes: Names,
-    cells: Names,
-    given: Mapping[str, object],
-    settings: Assignments,
-    plugins: Names = (),
-) -> Selection:
-    """From the arguments of `dumbbell.run`; `given` are settings that may be None."""
-    wanted = [schemes] if isinstance(schemes, str | Scheme) else list(schemes)
+def named(request: RunRequest) -> tuple[RunRequest, Own]:
+    """Return the request with names in place of all schemes and paths, and those that only the request has."""
+    wanted = [request.schemes] if isinstance(request.schemes, str | Scheme) else list(request.schemes)
     own = {each.name: _named(each) for each in wanted if isinstance(each, Scheme)}
-    known = _SchemeNames(listed_names(plugins), own)
+    known = _SchemeNames(names_of(request.plugins), own)
     names = [each.name if isinstance(each, Scheme) else known.meant(str(each)) for each in wanted]
-    mixed = tuple(known.meant_mix(mix) for mix in listed_names(mixes))
-    where = [path] if isinstance(path, str | PathModel | PathLike) else list(path)
-    texts = (
-        [f"{name}={_text(value)}" for name, value in settings.items()] if isinstance(settings, Mapping) else settings
-    )
-    overrides = Overrides(
+    mixed = tuple(known.meant_mix(mix) for mix in request.mix_names)
+    where = [request.path] if isinstance(request.path, str | PathModel | PathLike) else list(request.path)
+    resolved = replace(
+        request,
         schemes=(*names, *known.unnamed()),
         mixes=mixed,
-        paths=tuple(each.name if isinstance(each, PathModel) else str(each) for each in where),
-        settings={name: value for name, value in given.items() if value is not None},
-        assignments=tuple(texts),
-        cells=listed_names(cells),
+        path=tuple(each.name if isinstance(each, PathModel) else str(each) for each in where),
+        cells=request.cell_names,
+        settings=request.assignments,
     )
-    return Selection(
-        overrides,
-        own,
-        {each.name: _named(each) for each in where if isinstance(each, PathModel)},
-    )
+    return resolved, Own(own, {each.name: _named(each) for each in where if isinstance(each, PathModel)})
 
 
 def one_scheme(given: str) -> Scheme:
@@ -83,50 +61,49 @@ def one_scheme(given: str) -> Scheme:
     Raises:
         UserError: there is none.
     """
-    selection = select((given,), (), (), (), {}, ())
-    (chosen,) = selection.overrides.schemes
-    return selection.schemes.get(chosen) or catalog.schemes().find(chosen)
+    request, own = named(RunRequest(schemes=(given,)))
+    (chosen,) = request.scheme_names
+    return own.schemes.get(chosen) or catalog.schemes().find(chosen)
 
 
-def chosen_experiment_file(
-    experiment: str | PathLike[str] | ExperimentFile | None, overrides: Overrides, resumed: Path | None
-) -> ExperimentFile:
+def chosen_experiment_file(request: RunRequest, resumed: Path | None) -> ExperimentFile:
     """The experiment that is meant; `resumed` are results to continue, which know theirs.
 
     Raises:
         UserError: there is none.
     """
+    experiment = request.experiment
     if isinstance(experiment, ExperimentFile):
         return experiment
     if experiment is not None:
-        _check_spaces(str(experiment), overrides)
+        _check_spaces(str(experiment), request)
         return catalog.experiments().find(str(experiment))
-    if resumed is None or overrides.schemes or overrides.mixes:
+    if resumed is None or request.schemes or request.mixes:
         return DEFAULT
     if not (resumed / KEPT).is_file():
         raise UserError(f"{resumed}: nothing to resume: there is no {KEPT} in it")
     return kept_experiment(resumed)
 
 
-def _check_spaces(experiment: str, overrides: Overrides) -> None:
-    """Refuses `--schemes cubic bbr` and `--path a b`, where the second word would be the experiment."""
+def _check_spaces(experiment: str, request: RunRequest) -> None:
+    """Refuse `schemes` and `path` behind which another name stands, which would be the experiment."""
     if experiment.endswith(".toml") or catalog.experiments().knows(experiment):
         return
-    lists = (("schemes", overrides.schemes, catalog.schemes), ("path", overrides.paths, catalog.paths))
-    for option, given, known in lists:
+    lists = (("schemes", request.scheme_names, catalog.schemes), ("path", request.path_names, catalog.paths))
+    for name, given, known in lists:
         if given and known().knows(experiment):
-            told = ",".join((*given, experiment))
-            raise UserError(f"`{experiment}` is no experiment: names stand between commas: --{option} {told}")
+            option = argument(name, form=",".join((*given, experiment)))
+            raise UserError(f"`{experiment}` is no experiment: names stand between commas: {option}")
 
 
-def with_pantheon(experiment_file: ExperimentFile, overrides: Overrides, directory: Path) -> ExperimentFile:
+def with_pantheon(experiment_file: ExperimentFile, request: RunRequest, directory: Path) -> ExperimentFile:
     """Return the experiment file with the schemes of a Pantheon checkout that it uses.
 
     Pantheon's tests pass its tunnel. The catalog's paths that stand for them have its overhead; so have paths of a few
     words (`--trace UP --delay 20ms`) when such schemes run over them.
     """
     checkout = Checkout(directory)
-    used = with_overrides(experiment_file, overrides)
+    used = with_request(experiment_file, request)
     names = [*used.schemes, *(flow.scheme for flow in used.flow)]
     names += [name for mix in used.mixes for name, _ in parse_mix(mix)]
     if "all" in names:
@@ -191,7 +168,7 @@ class _SchemeNames:
         return text
 
     def meant_mix(self, text: str) -> str:
-        """Return the mix with each scheme as of `meant`; as it is if it is none, which is refused where it is read."""
+        """Return the mix with every name resolved. Text that is no mix is returned as it is; its reader refuses it."""
         try:
             parts = parse_mix(text)
         except UserError:
@@ -206,16 +183,6 @@ class _SchemeNames:
         return [name for file in self._files if not self._named & {*file.values()} for name in file.values()]
 
 
-def listed_names(given: Names) -> tuple[str, ...]:
-    """One name or several, as several."""
-    return (given,) if isinstance(given, str) else tuple(given)
-
-
 def _named(item: Any) -> Any:  # noqa: ANN401 (one helper for two kinds of items)
     """The item with a place that messages can name."""
     return item if item.file else replace(item, file=f"{type(item).__name__} `{item.name}`")
-
-
-def _text(value: object) -> str:
-    """As it would be typed."""
-    return value if isinstance(value, str) else json.dumps(value)

@@ -3,7 +3,7 @@
 from importlib import import_module
 
 from dumbbell.backends.protocol import Executor
-from dumbbell.base.backend import Backend, executing_backend
+from dumbbell.base.backend import Backend
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.experiment_settings import Settings
 
@@ -16,7 +16,8 @@ def find_executor(settings: Settings) -> Executor:
     Raises:
         UserError: the backend is unknown, or executes no runs.
     """
-    backend = executing_backend(settings.backend)
+    backend = settings.backend
+    backend.require_executing()
     executor: type[Executor] = import_module(backend.executor).EXECUTOR
     return executor.of(backend, settings)
 

@@ -71,6 +71,18 @@ class Backend:
         first, colon, _ = self.form.partition(":")
         return first + colon + self.argument
 
+    def __str__(self) -> str:
+        return self.full_name
+
+    def require_executing(self) -> None:
+        """Refuse a backend that executes no runs.
+
+        Raises:
+            UserError: says why.
+        """
+        if self.refusal:
+            raise UserError(f"backend `{self}` {self.refusal}: allowed are {listed(backend_forms())}")
+
 
 SIMULATION = Backend(
     "sim",
@@ -137,8 +149,7 @@ def executing_backend(text: str) -> Backend:
         UserError: it is unknown, or not such a one.
     """
     found = find_backend(text)
-    if found.refusal:
-        raise UserError(f"backend `{text}` {found.refusal}: allowed are {listed(backend_forms())}")
+    found.require_executing()
     return found
 
 

@@ -53,7 +53,7 @@ class ExperimentFile(Settings):
         """As written to a file."""
         table: dict[str, Any] = {"name": self.name, "title": self.title, "aliases": list(self.aliases)}
         table |= {"schemes": self.schemes, "mixes": self.mixes, "paths": self.paths}
-        table |= self.settings() | self.published.table()
+        table |= self.settings_table() | self.published.table()
         parts: dict[str, Any] = {
             "flow": [flow.table() for flow in self.flow],
             "grid": grid_table(self.grid),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
 
-from dumbbell.base.backend import Capabilities, find_backend
+from dumbbell.base.backend import SIMULATION, Backend, Capabilities, find_backend
 from dumbbell.base.conventions import CONVENTIONS, CORRECTED, Convention
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.toml_tables import TomlTable
@@ -33,13 +33,11 @@ def _setting(default: object, read: Read, means: str) -> Any:  # noqa: ANN401 (a
     return field(default=default, metadata={"read": read, "means": means})
 
 
-def _backend(table: TomlTable, key: str) -> str:
-    text = table.text(key)
+def _backend(table: TomlTable, key: str) -> Backend:
     try:
-        find_backend(text)
+        return find_backend(table.text(key))
     except UserError as error:
         raise UserError(f"{table.source}: `{table.prefix}{key}`: {error}") from None
-    return text
 
 
 def _duration(table: TomlTable, key: str) -> float:
@@ -103,8 +101,8 @@ class Settings:
     `udp_ports` those that a firewall lets pass.
     """
 
-    backend: str = _setting(
-        "sim",
+    backend: Backend = _setting(
+        SIMULATION,
         _backend,
         "`sim`, `emu` (real packets, an emulated path), `remote:HOST` (two machines); imported results: `import`.",
     )
@@ -206,7 +204,7 @@ class Settings:
     @property
     def capabilities(self) -> Capabilities:
         """What the backend can do."""
-        return find_backend(self.backend).capabilities
+        return self.backend.capabilities
 
     @property
     def shown(self) -> Convention:
@@ -214,9 +212,14 @@ class Settings:
         return CONVENTIONS[self.convention]
 
     def settings(self) -> SettingValues:
-        """The settings alone, by name; what is not set is absent."""
+        """Return the settings alone, by name; what is not set is absent."""
         values = {name: getattr(self, name) for name in READERS}
         return {name: value for name, value in values.items() if value is not None}
+
+
+    def settings_table(self) -> dict[str, object]:
+        """Return the settings as files have them."""
+        return self.settings() | {"backend": self.backend.full_name}
 
 
 READERS: dict[str, Read] = {each.name: each.metadata["read"] for each in fields(Settings)}

@@ -6,13 +6,13 @@ import argparse
 import os
 import resource
 import sys
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import dumbbell
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError
-from dumbbell.catalog.options.values import Choice, Suggestion, count, names
+from dumbbell.base.request_fields import Option, options
+from dumbbell.catalog.options.values import Choice, Suggestion, names
 
 DRAWING_MIB = 420
 """Address space that drawing takes: matplotlib, typst, and what they stand on."""
@@ -74,17 +74,75 @@ def path_options(parser: argparse.ArgumentParser) -> None:
         group.add_argument(f"--{name.replace('_', '-')}", type=values, metavar=example, help=meaning.replace("%", "%%"))
 
 
-def execution_options(parser: argparse.ArgumentParser, directory: str, database: str) -> None:
-    """How and where runs are executed, the same for every command that executes experiments."""
-    add = parser.add_argument
-    add("--jobs", type=count, metavar="N", help="processes; default: one per processor; with real packets: 1")
-    add("--cluster", metavar="tcp://HOST:PORT", help="a Dask scheduler whose workers execute the runs")
-    add("--out", type=Path, metavar="DIR", help=f"default: {directory}")
-    add("--db-path", type=Path, metavar="FILE", help=f"the numbers {database}")
-    add("--resume", action="store_true", help="continue what is in DIR")
-    add("--json", action="store_true", help="results as JSON on stdout")
-    live_options(parser)
-    add("--dry-run", action="store_true", help="only print what would be run and how long it would take")
+def request_options(parser: argparse.ArgumentParser, kind: type) -> None:
+    """Add the options of a request's fields, and of a path in one line behind that of `path`."""
+    headings: dict[str, argparse._ArgumentGroup] = {}
+    for name, option in options(kind):
+        if option.group is not None:
+            _add_group(parser, headings, name, option.group)
+        elif option.read is not None or option.form() == "":
+            _add_option(_place(parser, headings, option.heading), name, option)
+        if name == "path":
+            path_options(parser)
+
+
+def _add_group(
+    parser: argparse.ArgumentParser, headings: dict[str, argparse._ArgumentGroup], name: str, kind: type
+) -> None:
+    for inner, option in options(kind):
+        _add_option(_place(parser, headings, option.heading), f"{name}.{inner}", option)
+
+
+def _place(
+    parser: argparse.ArgumentParser, headings: dict[str, argparse._ArgumentGroup], heading: str
+) -> argparse._ActionsContainer:
+    if not heading:
+        return parser
+    if heading not in headings:
+        headings[heading] = parser.add_argument_group(heading)
+    return headings[heading]
+
+
+def _add_option(container: argparse._ActionsContainer, field: str, option: Option) -> None:
+    word = option.option(field.rpartition(".")[2])
+    text = option.means().replace("%", "%%")
+    if option.read is None:
+        container.add_argument(word, dest=field, action="store_true", default=None, help=text)
+        return
+    action = "store" if not option.repeats else "extend" if option.read is names else "append"
+    container.add_argument(
+        word,
+        dest=field,
+        action=action,
+        type=option.read,
+        required=option.needed,
+        metavar=option.form(),
+        help=text,
+    )
+
+
+Request = TypeVar("Request")
+
+
+def request_of(kind: type[Request], arguments: argparse.Namespace, **others: object) -> Request:
+    """Return the request that the options of `request_options` give; `others` are further fields of it."""
+    given = {name: value for name, value in vars(arguments).items() if value is not None}
+    chosen = {}
+    for name, option in options(kind):
+        if option.group is not None:
+            prefix = f"{name}."
+            inner = {each.removeprefix(prefix): value for each, value in given.items() if each.startswith(prefix)}
+            chosen[name] = option.group(**inner) if inner else None
+        elif name in given:
+            chosen[name] = given[name]
+    return kind(**chosen | others)
+
+
+def result_options(parser: argparse.ArgumentParser) -> None:
+    """Add `--json` and `--dry-run`, which every command that executes experiments has."""
+    parser.add_argument("--json", action="store_true", help="results as JSON on stdout")
+    told = "only print what would be run and how long it would take"
+    parser.add_argument("--dry-run", action="store_true", help=told)
 
 
 def live_options(parser: argparse.ArgumentParser) -> None:
@@ -92,12 +150,6 @@ def live_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--live", action="store_true", help="show what goes on in the browser; its address is printed")
     add("--watch", action="store_true", help="show what goes on here: rate, delay, state of each flow of real packets")
-
-
-def execution(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The values of `execution_options` as commands call them."""
-    same = ("jobs", "out", "resume", "json", "cluster")
-    return {name: getattr(arguments, name) for name in same} | {"database": arguments.db_path}
 
 
 def chosen_path(arguments: argparse.Namespace, both_ways: bool = False) -> Any:  # noqa: ANN401 (as each command takes it)

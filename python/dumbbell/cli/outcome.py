@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import dumbbell
 from dumbbell.base.errors import printable, printable_whole
@@ -42,11 +42,11 @@ def dry_run(found: dumbbell.Preview, as_json: bool) -> int:
 
 
 def execute(
-    arguments: Mapping[str, Any], as_json: bool, show: Callable[[dumbbell.Results], None] = print_summary
+    request: dumbbell.RunRequest, as_json: bool, show: Callable[[dumbbell.Results], None] = print_summary
 ) -> int:
-    """Executes what the arguments of `dumbbell.run` describe; 0 if every run is good, 1 if not."""
+    """Executes the request; 0 if every run is good, 1 if not."""
     try:
-        results = _run_or_ask(arguments)
+        results = _run_or_ask(replace(request, command=sys.argv))
         outcome = results.outcome
     except dumbbell.Interrupted as stopped:
         if as_json:
@@ -64,7 +64,7 @@ def _print_json(results: dumbbell.Results) -> None:
     sys.stdout.write(to_json(results.as_json() | {"directory": str(results.directory)}))
 
 
-def _run_or_ask(arguments: Mapping[str, Any]) -> dumbbell.Results:
+def _run_or_ask(request: dumbbell.RunRequest) -> dumbbell.Results:
     """Runs; whoever sits at a terminal is asked whether somebody's results may execute what they bring.
 
     Raises:
@@ -72,7 +72,7 @@ def _run_or_ask(arguments: Mapping[str, Any]) -> dumbbell.Results:
     """
     while True:
         try:
-            return dumbbell.run(**arguments, command=sys.argv)
+            return dumbbell.run_request(request)
         except dumbbell.Untrusted as doubt:
             if not (sys.stdin.isatty() and sys.stderr.isatty()):
                 raise

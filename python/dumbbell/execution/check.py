@@ -1,7 +1,6 @@
 """Whether an experiment can run: asked before anything runs."""
 
 import json
-from dataclasses import replace
 
 from dumbbell import _core
 from dumbbell.backends import find_executor
@@ -33,7 +32,7 @@ def check(experiment: Experiment) -> None:
     for scheme in experiment.schemes.values():
         _check_scheme(scheme, executor.backend)
     outside = []
-    for run in replace(experiment, runs=1).all_runs():
+    for run in experiment.repetition(1):
         _check_flows(experiment, run)
         if experiment.outside(run):
             outside.append(run)

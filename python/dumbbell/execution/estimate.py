@@ -9,7 +9,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import _core
-from dumbbell.base.backend import find_backend
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.progress import Piece
 from dumbbell.catalog.open_tables import Element
@@ -86,7 +85,7 @@ def pieces(experiment: Experiment, runs: Iterable[Run]) -> list[Piece]:
 
 
 def _cost_s(experiment: Experiment, run: Run) -> float:
-    capabilities = find_backend(experiment.backend).capabilities
+    capabilities = experiment.capabilities
     if capabilities.real_packets:
         return float(experiment.duration_s) + (NETWORK_RUN_S if capabilities.shared_link else REAL_RUN_S)
     specification = experiment.specification(run)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from dumbbell.backends import choose_jobs, find_executor
-from dumbbell.base.backend import backend_forms, executing_backend
+from dumbbell.base.backend import backend_forms
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, listed, printable
 from dumbbell.base.interrupts import interruptible
@@ -23,7 +23,7 @@ from dumbbell.execution.pool import Outcome, Tell, Work, execute
 from dumbbell.execution.scheduler import perform_campaign
 from dumbbell.execution.trust import trusted
 from dumbbell.execution.until import Enough
-from dumbbell.experiment import Experiment, Overrides, Run, everything, with_overrides
+from dumbbell.experiment import Experiment, Run, RunRequest, everything, with_request
 from dumbbell.machine.description import cpus
 from dumbbell.results import Database, Gathering, ResultsDirectory, extended, locked, prepare, write_environment
 from dumbbell.results.analysis.findings.words import listing
@@ -59,15 +59,15 @@ Holding = AbstractContextManager[list[ResultsDirectory]]
 
 
 def perform_experiment_file(
-    experiment_file: ExperimentFile, overrides: Overrides, how: Execution
+    experiment_file: ExperimentFile, request: RunRequest, how: Execution
 ) -> tuple[ResultsDirectory, Outcome]:
-    """Executes the experiment that `experiment_file` and `overrides` describe.
+    """Executes the experiment that `experiment_file` and `request` describe.
 
     Raises:
         UserError: it cannot be run as described; nothing was run, and nothing is left behind.
     """
-    experiment = trusted(experiment_file, overrides, how.trust)
-    _tell_left_out(with_overrides(experiment_file, overrides))
+    experiment = trusted(experiment_file, request, how.trust)
+    _tell_left_out(with_request(experiment_file, request))
     directory = how.out or default_directory(experiment.name)
 
     @contextmanager
@@ -166,12 +166,13 @@ def _choose_jobs(experiments: Sequence[Experiment], how: Execution) -> int:
     Raises:
         UserError: more than the backend can do, or a cluster that does not take these experiments.
     """
-    backend = executing_backend(experiments[0].backend)
+    backend = experiments[0].backend
+    backend.require_executing()
     jobs = choose_jobs(backend, how.jobs, cpus())
     if how.cluster is not None:
         if not backend.capabilities.cluster:
             allowed = listed(backend_forms(lambda can: can.cluster))
-            raise UserError(f"--cluster: allowed with --backend {allowed} only, not {experiments[0].backend}")
+            raise UserError(f"--cluster: allowed with --backend {allowed} only, not {backend}")
         for scheme in (scheme for experiment in experiments for scheme in experiment.schemes.values()):
             if scheme.is_outside:
                 raise UserError(f"--cluster: scheme `{scheme.name}`: {scheme.code} is on this machine only")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import catalog
-from dumbbell.base.backend import Backend, executing_backend
+from dumbbell.base.backend import Backend
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.input_files import TRUSTED, read_text
 from dumbbell.base.user_folders import user_folder
@@ -25,7 +25,7 @@ from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.outside.plugin_schemes import plugin_digest, plugin_sha256, with_sha256
 from dumbbell.catalog.programs import SIDES, unescaped
 from dumbbell.catalog.scheme import CODE, WHAT, Scheme
-from dumbbell.experiment import Experiment, Overrides, pin, resolve, with_overrides
+from dumbbell.experiment import Experiment, RunRequest, pin, resolve, with_request
 from dumbbell.experiment.resolve import UnknownPlugin
 
 
@@ -64,15 +64,15 @@ def is_foreign(experiment_file: ExperimentFile) -> bool:
     )
 
 
-def trusted(experiment_file: ExperimentFile, overrides: Overrides, trust: bool) -> Experiment:
+def trusted(experiment_file: ExperimentFile, request: RunRequest, trust: bool) -> Experiment:
     """Return the experiment that both describe, with its files pinned. Nothing of it is loaded before it is trusted.
 
     Raises:
         Untrusted: as of `require_trust`, or the experiment file names a plug-in that is unknown.
         UserError: it cannot be run as described.
     """
-    experiment = _resolved(experiment_file, overrides, trust)
-    require_trust(with_overrides(experiment_file, overrides), experiment, trust)
+    experiment = _resolved(experiment_file, request, trust)
+    require_trust(with_request(experiment_file, request), experiment, trust)
     return pin(experiment)
 
 
@@ -86,14 +86,14 @@ def trusted_member(experiment_file: ExperimentFile, labels: Sequence[str], own: 
         UserError: it cannot be run as described.
     """
     full = replace(experiment_file, schemes=list(labels), mixes=[], own_schemes=experiment_file.own_schemes | own)
-    experiment = _resolved(full, Overrides(), trust=False)
+    experiment = _resolved(full, RunRequest(), trust=False)
     require_trust(
         replace(experiment_file, told=frozenset(scheme.file for scheme in own.values())), experiment, trust=False
     )
     return pin(experiment)
 
 
-def _resolved(experiment_file: ExperimentFile, overrides: Overrides, trust: bool) -> Experiment:
+def _resolved(experiment_file: ExperimentFile, request: RunRequest, trust: bool) -> Experiment:
     """Return the experiment that both describe. A plug-in that is unknown is not loaded.
 
     Raises:
@@ -102,11 +102,11 @@ def _resolved(experiment_file: ExperimentFile, overrides: Overrides, trust: bool
     """
     known = _remembered() if is_foreign(experiment_file) and not trust else None
     try:
-        return resolve(replace(experiment_file, known_plugins=known), overrides)
+        return resolve(replace(experiment_file, known_plugins=known), request)
     except UnknownPlugin as unknown:
         codes = {code: f"plug-in {file}" for file, code in unknown.plugins.items()}
         brought = _brought(
-            with_overrides(experiment_file, overrides), _unknown_code([with_sha256(each) for each in unknown.others])
+            with_request(experiment_file, request), _unknown_code([with_sha256(each) for each in unknown.others])
         )
         raise Untrusted(experiment_file.file, codes | brought) from None
 
@@ -149,8 +149,10 @@ def require_trust(experiment_file: ExperimentFile, experiment: Experiment, trust
     Raises:
         Untrusted: `experiment_file` was read from a file and has code that this user has not run; `trust` agrees to it.
     """
-    unknown, host = _unknown_code(experiment.schemes.values()), _unknown_host(executing_backend(experiment.backend))
-    brought = _brought(experiment_file, unknown) | ({} if experiment.backend in experiment_file.told else host)
+    unknown, host = _unknown_code(experiment.schemes.values()), _unknown_host(experiment.backend)
+    brought = _brought(experiment_file, unknown) | (
+        {} if experiment.backend.full_name in experiment_file.told else host
+    )
     if not trust and is_foreign(experiment_file) and brought:
         raise Untrusted(experiment_file.file, brought)
     _remember([*dict.fromkeys(code for code, _ in unknown), *host])

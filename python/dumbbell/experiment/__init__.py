@@ -1,20 +1,21 @@
-"""From an experiment file and what overrides it to the list of runs, each with its specification."""
+"""From an experiment file and a request to the list of runs, each with its specification."""
 
-from dumbbell.experiment.overrides import Overrides, with_overrides
 from dumbbell.experiment.pin import pin
 from dumbbell.experiment.planned import Experiment, Run, derive_seed
+from dumbbell.experiment.request import RunRequest
+from dumbbell.experiment.requested import with_request
 from dumbbell.experiment.resolve import everything, resolve
 from dumbbell.experiment.specification import complete_transport, fitted_transport
 
 __all__ = [
     "Experiment",
-    "Overrides",
     "Run",
+    "RunRequest",
     "complete_transport",
     "derive_seed",
     "everything",
     "fitted_transport",
     "pin",
     "resolve",
-    "with_overrides",
+    "with_request",
 ]

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 
-from dumbbell.base.backend import executing_backend
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.path import PathModel
@@ -23,7 +22,7 @@ def over_network(experiment_file: ExperimentFile, paths: tuple[str, ...]) -> Exp
     """
     if not experiment_file.capabilities.shared_link:
         return experiment_file
-    backend = executing_backend(experiment_file.backend)
+    backend = experiment_file.backend
     name = network_name(backend.argument)
     if any(path != name for path in paths):
         raise UserError(
@@ -39,7 +38,7 @@ def over_network(experiment_file: ExperimentFile, paths: tuple[str, ...]) -> Exp
         title=f"this machine and {backend.argument}",
         provenance="the network between the two machines, as it was",
         overhead_bytes=OVERHEAD_BYTES,
-        file=experiment_file.backend,
+        file=backend.full_name,
     )
     return replace(experiment_file, paths=[name], own_paths={name: path})
 

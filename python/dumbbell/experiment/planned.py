@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError
@@ -19,6 +20,9 @@ from dumbbell.experiment.specification import specification
 
 if TYPE_CHECKING:
     from dumbbell.contract.specification import RunSpec
+
+MOST_KEPT = 2000
+"""Specifications that an experiment keeps: some kB each."""
 
 SEED_BITS = 53  # the widest whole number that every JSON reader keeps exact
 
@@ -89,11 +93,14 @@ class Experiment(Settings):
 
     def all_runs(self) -> list[Run]:
         """Every run, in the order of execution: repetition by repetition, so that a killed experiment is balanced."""
+        return [run for number in range(1, self.runs + 1) for run in self.repetition(number)]
+
+    def repetition(self, number: int) -> list[Run]:
+        """Return every run of one repetition, in the order of execution."""
         return [
-            Run(path, label, run, derive_seed(self.seed, path, run))
-            for run in range(1, self.runs + 1)
+            Run(path, label, number, derive_seed(self.seed, path, number))
             for path in self.paths
-            for label in self._order(run)
+            for label in self._order(number)
         ]
 
     def _order(self, run: int) -> list[str]:
@@ -104,9 +111,19 @@ class Experiment(Settings):
         return labels
 
     def specification(self, run: Run) -> RunSpec:
-        """What the core is given for one run."""
-        flows = self.flow_plans(run.scheme, run.path)
-        return specification(self, run.seed, self.paths[run.path], flows, self.schemes)
+        """Return what the core is given for one run. Whoever changes it takes a copy."""
+        if run not in self._specifications:
+            if len(self._specifications) >= MOST_KEPT:
+                self._specifications.clear()
+            flows = self.flow_plans(run.scheme, run.path)
+            made = specification(self, run.seed, self.paths[run.path], flows, self.schemes)
+            self._specifications[run] = made
+        return self._specifications[run]
+
+    @cached_property
+    def _specifications(self) -> dict[Run, RunSpec]:
+        """Specifications that were made for the check, and are used again for the runs."""
+        return {}
 
     def outside(self, run: Run) -> list[Scheme]:
         """The schemes of a run whose controllers come from outside."""
@@ -140,7 +157,7 @@ class Experiment(Settings):
             "schemes": list(self.labels),
             "mixes": list(self.mixes),
             "paths": list(self.paths),
-            **self.settings(),
+            **self.settings_table(),
         }
         if self.every_s is not None:
             del table["runs"]  # that many follow from the schedule, which may be made longer

@@ -27,8 +27,9 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.published import Publication
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment.network import over_network
-from dumbbell.experiment.overrides import Overrides, with_assignments, with_overrides
 from dumbbell.experiment.planned import Experiment
+from dumbbell.experiment.request import RunRequest
+from dumbbell.experiment.requested import with_assignments, with_request
 from dumbbell.experiment.setting_groups import completed
 
 
@@ -50,19 +51,19 @@ MOST_RUNS = 100_000
 MOST_LISTED = 6
 """Cells that a message lists."""
 
-NOTHING = Overrides()
+NOTHING = RunRequest()
 
 Item = TypeVar("Item")
 
 
-def resolve(experiment_file: ExperimentFile, overrides: Overrides = NOTHING) -> Experiment:
-    """The experiment that `experiment_file` and `overrides` describe together.
+def resolve(experiment_file: ExperimentFile, request: RunRequest = NOTHING) -> Experiment:
+    """The experiment that `experiment_file` and `request` describe together.
 
     Raises:
         UserError: an unknown name, or values that contradict each other.
     """
-    experiment_file = over_network(with_overrides(experiment_file, overrides), overrides.paths)
-    mixes = {mix_label(parts): parts for parts in _mixes(experiment_file, overrides)}
+    experiment_file = over_network(with_request(experiment_file, request), request.path_names)
+    mixes = {mix_label(parts): parts for parts in _mixes(experiment_file, request)}
     labels = _labels(experiment_file)
     if not labels and not mixes:
         raise UserError("no scheme to run: name an experiment, or give --schemes or --mix")
@@ -70,8 +71,8 @@ def resolve(experiment_file: ExperimentFile, overrides: Overrides = NOTHING) -> 
         raise UserError("no path to run on: give --path")
     cells = _cells(experiment_file)
     paths = [cell.path for cell in cells.values()] or _paths(experiment_file)
-    if overrides.cells:
-        paths = _only(paths, overrides.cells)
+    if request.cell_names:
+        paths = _only(paths, request.cell_names)
         cells = {path.name: cells[path.name] for path in paths if path.name in cells}
     _check_runs(
         experiment_file,
@@ -102,9 +103,7 @@ def resolve(experiment_file: ExperimentFile, overrides: Overrides = NOTHING) -> 
         labels=alone,
         mixes=tuple(mix_label([(canonical[name], count) for name, count in parts]) for parts in mixes.values()),
         published=_published(experiment_file, set(alone), {path.name for path in paths}),
-        schemes=with_assignments(
-            {scheme.name: with_sha256(scheme) for scheme in found.values()}, overrides.assignments
-        ),
+        schemes=with_assignments({scheme.name: with_sha256(scheme) for scheme in found.values()}, request.assignments),
         paths={path.name: path for path in paths},
         cells={name: replace(cell, flows=_named(cell.flows, canonical)) for name, cell in cells.items()},
         file=experiment_file.file,
@@ -146,12 +145,12 @@ def _labels(experiment_file: ExperimentFile) -> list[str]:
     return labels
 
 
-def _mixes(experiment_file: ExperimentFile, overrides: Overrides) -> list[list[tuple[str, int]]]:
+def _mixes(experiment_file: ExperimentFile, request: RunRequest) -> list[list[tuple[str, int]]]:
     """The mixes in parts; a refusal of one that stands in the experiment's file comes with the file."""
     try:
         return [parse_mix(mix) for mix in experiment_file.mixes]
     except UserError as error:
-        if not experiment_file.file or overrides.mixes:
+        if not experiment_file.file or request.mixes:
             raise
         raise UserError(f"{experiment_file.file}: {error}") from None
 

@@ -123,7 +123,7 @@ def imported_experiment(path: PathModel, schemes: Iterable[str], duration_s: flo
     return Experiment(
         name=path.name,
         title=path.title,
-        backend=IMPORTED.form,
+        backend=IMPORTED,
         duration_s=max(duration_s, LEAST_SECONDS),
         warmup_s=0.0,
         seed=0,

@@ -140,7 +140,7 @@ class ResultsDirectory:
         statistics = self.statistics(run)
         if statistics is None:
             why = NOT_YET if self.experiment.every_s is not None else RUNNING if self.is_written else MISSING
-            statistics = unsuccessful(self.experiment.backend, "missing", why)
+            statistics = unsuccessful(self.experiment.backend.full_name, "missing", why)
         return self.complete(run, statistics)
 
     def readable(self, run: Run) -> RunTable:
@@ -149,7 +149,7 @@ class ResultsDirectory:
             return self.run(run)
         except UserError as error:
             problem = str(error).replace(f"{self.folder(run)}/", "")
-            return self.complete(run, unsuccessful(self.experiment.backend, DAMAGED, problem))
+            return self.complete(run, unsuccessful(self.experiment.backend.full_name, DAMAGED, problem))
 
     def complete(self, run: Run, statistics: RunStatistics) -> RunTable:
         """The statistics of a run together with what it is. What was not executed here has no seed."""
@@ -157,7 +157,7 @@ class ResultsDirectory:
         identity = {"scheme": run.scheme, "path": run.path, "run": run.run, "seed": seed}
         cell = self.experiment.cells.get(run.path)
         axes = {} if cell is None else {"path": cell.base} | cell.axis_values
-        absent = {"backend": self.experiment.backend, "reason": None, "sim_wall_s": None, "events": None}
+        absent = {"backend": self.experiment.backend.full_name, "reason": None, "sim_wall_s": None, "events": None}
         made = {**identity, **absent, **statistics, **identity, "directory": self.place(run), "axes": axes}
         return cast("RunTable", made)
 

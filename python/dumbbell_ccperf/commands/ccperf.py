@@ -19,8 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Executes the experiment that the options describe and prints ccperf's tables; 0 if it is good, 1 if not."""
-    how = {"jobs": 1, "out": arguments.out, "database": arguments.db_path}
-    return execute({"experiment": dumbbell_ccperf.ccperf_plan(arguments)} | how, arguments.json, _print_tables)
+    plan = dumbbell_ccperf.ccperf_plan(arguments)
+    request = dumbbell.RunRequest(plan, jobs=1, out=arguments.out, database=arguments.db_path)
+    return execute(request, arguments.json, _print_tables)
 
 
 def _print_tables(results: dumbbell.Results) -> None:

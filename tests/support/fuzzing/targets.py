@@ -14,15 +14,17 @@ from typing import Any
 
 import dumbbell
 from dumbbell import _core, catalog
+from dumbbell.base.backend import SIMULATION
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.check_suite import parse_check_suite
 from dumbbell.catalog.experiment_file import ExperimentFile, parse_experiment_file
 from dumbbell.catalog.path import parse_path
 from dumbbell.catalog.scheme import parse_scheme
 from dumbbell.catalog.toml_tables import parse_toml, read_toml
+from dumbbell.cli.options import request_of
 from dumbbell.cli.parser import command_parser
 from dumbbell.execution.check import check
-from dumbbell.experiment import Overrides, pin, resolve
+from dumbbell.experiment import RunRequest, pin, resolve
 from dumbbell.results.campaign_state import STATE_FILE
 from dumbbell.studies.calibrate.target import TargetOptions, read_target
 from dumbbell.studies.check.baseline import read_baseline
@@ -109,7 +111,7 @@ def _resolved(plan: ExperimentFile, runs: int = 1) -> None:
     for run in experiment.all_runs()[:runs]:
         assert len(Path(run.directory).parts) == 4, run.directory
         assert ".." not in Path(run.directory).parts, run.directory
-        if experiment.backend == "sim":
+        if experiment.backend == SIMULATION:
             simulate(experiment.specification(run))
 
 
@@ -181,21 +183,9 @@ def _give_words(content: bytes, folder: Path) -> None:
         return  # no shell passes it on
     os.chdir(folder)
     given = command_parser().parse_args([word.replace("\0", "") for word in words])
-    if given.command == "run" and not given.plugin and given.backend in (None, "sim"):
-        settings = {
-            "runs": given.runs,
-            "duration_s": given.duration,
-            "flows": given.flows,
-            "interval_s": given.interval,
-        }
-        overrides = Overrides(
-            schemes=given.schemes,
-            mixes=tuple(given.mix),
-            paths=given.path,
-            settings={name: value for name, value in settings.items() if value is not None},
-            assignments=tuple(given.set),
-        )
-        resolve(ExperimentFile(name="fuzz", schemes=["reno"], paths=["default"]), overrides)
+    if given.command == "run" and not given.plugins and given.backend in (None, "sim"):
+        request = request_of(RunRequest, given)
+        resolve(ExperimentFile(name="fuzz", schemes=["reno"], paths=["default"]), request)
 
 
 def _specifications(folder: Path) -> list[bytes]:

@@ -7,7 +7,7 @@ from dumbbell.catalog.experiment_file import parse_experiment_file
 from dumbbell.catalog.toml_tables import read_toml
 from dumbbell.execution.check import check
 from dumbbell.execution.pool import Work, execute
-from dumbbell.experiment import Overrides, resolve
+from dumbbell.experiment import RunRequest, resolve
 from dumbbell.results import prepare, write_environment
 from dumbbell.results.benchmark_directory import Benchmark, Part
 from dumbbell.results.environment import environment
@@ -87,7 +87,7 @@ def make(directory: Path, names: list[str] | None = None) -> Benchmark:
         file = directory / "plans" / f"{name}.toml"
         file.write_text(plan_text(name), encoding="utf-8")
         plan = parse_experiment_file(read_toml(file))
-        experiment = resolve(plan, Overrides(schemes=(*EXAMINED, "cubic")))
+        experiment = resolve(plan, RunRequest(schemes=(*EXAMINED, "cubic")))
         check(experiment)
         results = prepare(directory / "experiments" / name, experiment, resume=False)
         write_environment(results, environment(["dumbbell", "benchmark"]))

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from dumbbell.api.records.means import means, ordered
 from dumbbell.api.records.metrics import check_metrics, metrics_table
 from dumbbell.api.records.one_run import RunResults
-from dumbbell.api.selection import Names, listed_names
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.outside.pantheon_names import Counterpart
+from dumbbell.experiment.request import Names, names_of
 from dumbbell.results import ACCEPTED, ResultsDirectory, campaign_state
 from dumbbell.results.analysis.counterparts import counterparts
 from dumbbell.results.analysis.findings import findings
@@ -127,7 +127,7 @@ class Results:
         """
         experiment = self.experiment
         allowed = list(experiment.paths) if what == "path" else [*experiment.labels, *experiment.mixes]
-        return tuple(_chosen(what, name, allowed) for name in listed_names(given))
+        return tuple(_chosen(what, name, allowed) for name in names_of(given))
 
     @property
     def good(self) -> bool:
@@ -275,7 +275,7 @@ class Results:
 
         of = scope(kind)
         numbers = (from_s, to_s, tuple(map(Path, beside)), legacy, range)
-        options = FigureOptions(x, y, metric, listed_names(schemes), group_by, *numbers)
+        options = FigureOptions(x, y, metric, names_of(schemes), group_by, *numbers)
         check_options(kind, options.given)
         self._known("scheme", options.schemes)
         sheet = sheet_of(size, font_pt, theme)
@@ -315,7 +315,7 @@ class Results:
         Raises:
             dumbbell.Error: there is no such metric.
         """
-        names = listed_names(metrics)
+        names = names_of(metrics)
         check_metrics(names)
         return means(self.summary(sort), self.experiment.shown.keys, names)
 

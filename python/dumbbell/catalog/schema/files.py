@@ -102,7 +102,7 @@ def _experiment() -> Schema:
     answers = {"backend": "sim", "udp_ports": "1-2", "ntp": "ntp.example.org", "published": published}
     read = _recorded(parse_experiment_file, "experiment", answers, ({"every_s"}, {"runs", "arrivals"}), DESCRIPTIONS)
     properties: dict[str, Schema] = read["properties"]
-    for name, default in Settings().settings().items():
+    for name, default in Settings().settings_table().items():
         properties[name]["default"] = default
     _describe(properties["published"]["items"], "published")
     _describe(properties["benchmark"], "benchmark")

@@ -310,7 +310,7 @@ def model_of(results: ResultsDirectory, generated_at: datetime | None = None) ->
     places = {name: place for place, name in enumerate(experiment.paths)}
     planned = sorted(results.planned(), key=lambda run: (places[run.path], order[run.scheme], run.run))
     counts = {len(experiment.flow_plans(label, path)) for label in labels for path in experiment.paths}
-    backend = find_backend(experiment.backend)
+    backend = experiment.backend
     runs: list[RunEntry] = []
     intervals = 0
     for run in planned:

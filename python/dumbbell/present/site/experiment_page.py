@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from dumbbell.base.backend import find_backend
 from dumbbell.present.markup import tag, text
 from dumbbell.present.model.words.wording import path_sentence, plain
 from dumbbell.present.site.cell_tables import BOLD, CellTables, cell_table, overview
@@ -135,7 +134,7 @@ class ExperimentPage:
             ("starts", f"up to {plain(experiment.start_spread_ms)} ms late" if experiment.start_spread_ms else ""),
             ("sampling interval", f"{plain(experiment.sample_interval_s)} s"),
             ("seed", str(experiment.seed)),
-            ("backend", text(experiment.backend)),
+            ("backend", text(str(experiment.backend))),
         ]
         yield facts([(name, value) for name, value in rows if value])
         table = self.shell.table(cell_table(found, lambda cell: f"#{cell.anchor}"), f"Cells of {found.title}")
@@ -173,7 +172,7 @@ class ExperimentPage:
         tables = "\n".join(self._tables(cell))
         # a cell's title begins with that of the path it was made from, whose figures are no longer true
         path = replace(cell.path, title="") if cell.axis_values else cell.path
-        note = tag("p", text(path_sentence(path, find_backend(self.findings.experiment.backend))), class_="note")
+        note = tag("p", text(path_sentence(path, self.findings.experiment.backend)), class_="note")
         if folded and not pictures:
             yield tag("details", tag("summary", text(name)), note, tables, class_="cell", id=cell.anchor)
             return

@@ -99,7 +99,7 @@ class RunsIndex:
         experiment, damaged = self.results.experiment, self._opened.damaged
         numbers = {(run.path, run.scheme, run.run): number for number, run in made.items()}
         why = NOT_YET if experiment.every_s is not None else RUNNING if self.results.is_written else MISSING
-        name, backend = experiment.name, experiment.backend
+        name, backend = experiment.name, experiment.backend.full_name
         ids = [numbers.get(key) for key in self.planned]
         runs = []
         for (key, run), number in zip(self.planned.items(), ids, strict=True):

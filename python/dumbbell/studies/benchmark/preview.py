@@ -1,29 +1,34 @@
 """What the benchmark would do, and how long it would take. Nothing is made."""
 
-from inspect import signature
-from typing import Any
-
 from dumbbell.api.preview import Preview, preview_of
-from dumbbell.api.selection import Schemes
 from dumbbell.base.progress import Progress
+from dumbbell.base.request_fields import with_fields_of
 from dumbbell.execution.perform import examine
 from dumbbell.machine.description import cpus
-from dumbbell.studies.benchmark.run import benchmark_request, run_benchmark
+from dumbbell.studies.benchmark.request import BenchmarkRequest
+from dumbbell.studies.benchmark.run import planned_benchmark
 
 
-def preview_benchmark(schemes: Schemes, **arguments: Any) -> Preview:  # noqa: ANN401 (those of run_benchmark)
-    """What `dumbbell.run_benchmark` would do with the same arguments; it makes nothing.
+def preview_benchmark_request(request: BenchmarkRequest) -> Preview:
+    """Tell what a request would do as `preview_benchmark` does, whose arguments are its fields."""
+    with Progress() as progress:
+        progress.doing("reading the experiments")
+        planned = planned_benchmark(request)
+        from dumbbell.present.site import pages_s  # slow to import: what is refused is, before
+
+        experiments = [experiment for _, experiment in planned.found]
+        jobs = examine(experiments, planned.how, progress)
+        return preview_of(experiments, jobs, pages_s(planned.shown, request.quick, planned.how.jobs or cpus()))
+
+
+@with_fields_of(BenchmarkRequest)
+def preview_benchmark(request: BenchmarkRequest) -> Preview:
+    """Tell what `dumbbell.run_benchmark` would do with the same arguments; it makes nothing.
+
+    Returns:
+        The cells, the number of runs, and the time that they would take.
 
     Raises:
         dumbbell.Error: something that cannot be run, in one line.
     """
-    given = signature(run_benchmark).bind(schemes, **arguments)
-    given.apply_defaults()
-    with Progress() as progress:
-        progress.doing("reading the experiments")
-        benchmark = benchmark_request(given.arguments)
-        from dumbbell.present.site import pages_s  # slow to import: what is refused is, before
-
-        experiments = [experiment for _, experiment in benchmark.found]
-        jobs = examine(experiments, benchmark.how, progress)
-        return preview_of(experiments, jobs, pages_s(benchmark.shown, benchmark.quick, benchmark.how.jobs or cpus()))
+    return preview_benchmark_request(request)

@@ -6,7 +6,6 @@ from os import PathLike
 from pathlib import Path
 
 from dumbbell import catalog
-from dumbbell.api.selection import Names, listed_names
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.interrupts import interruptible
@@ -14,6 +13,7 @@ from dumbbell.base.names import require_names
 from dumbbell.base.progress import Piece, Progress, Stage
 from dumbbell.catalog.options.values import LEAVE_ONE_OUT
 from dumbbell.catalog.path import PathModel
+from dumbbell.experiment.request import Names, names_of
 from dumbbell.machine.description import cpus
 from dumbbell.studies.calibrate import EVALUATIONS, FOLDS
 from dumbbell.studies.calibrate.fitting import Fitter, Watcher
@@ -110,13 +110,13 @@ def calibrate_path(
     file = None if out is None else Path(out)
     own_name = name or (file.stem if file else "calibrated")
     require_names("path", (own_name,), "")
-    ladder = _models(listed_names(models))
+    ladder = _models(names_of(models))
     if sockets is not None:
         require_sockets(sockets)
     options = TargetOptions(
         path=path,
-        schemes=listed_names(schemes),
-        hold_out=listed_names(hold_out),
+        schemes=names_of(schemes),
+        hold_out=names_of(hold_out),
         stands_for=stands_for or {},
         runs=runs,
         duration_s=duration,

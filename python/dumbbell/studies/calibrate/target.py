@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import catalog
+from dumbbell.base.backend import SIMULATION
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.input_files import TABLE, read_text
 from dumbbell.catalog.experiment_file import ExperimentFile
@@ -213,7 +214,7 @@ def _experiment(raw: _Raw, options: TargetOptions, used: dict[str, Scheme]) -> E
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     experiment_file = replace(
         raw.experiment_file,
-        backend="sim",
+        backend=SIMULATION,
         log="none",
         seed=options.seed,
         schemes=list(used),
@@ -309,7 +310,7 @@ def _of_results(directory: Path, options: TargetOptions) -> _Raw:
         experiment.paths[place],
         tuple(left),
         counterparts(content),
-        UNLIMITED if experiment.backend in _WITHOUT_SOCKETS else LINUX,
+        UNLIMITED if experiment.backend.name in _WITHOUT_SOCKETS else LINUX,
     )
 
 

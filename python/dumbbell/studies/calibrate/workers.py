@@ -44,7 +44,7 @@ def workers(jobs: int, cluster: str | None) -> Iterator[Workers]:
             yield _Local(helpers)
         return
     require_cluster(cluster)
-    connected = Cluster(cluster, find_executor(Settings(backend=SIMULATION.form)))
+    connected = Cluster(cluster, find_executor(Settings(backend=SIMULATION)))
     try:
         yield _Dask(connected)
     finally:

@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from dumbbell.base.backend import SIMULATION
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.check_suite import CheckCell, CheckSuite, JudgedMetric, rule_name
 from dumbbell.execution.perform import Execution, perform_apart
@@ -301,7 +302,7 @@ class Comparison:
     def rule_digests(self) -> dict[str, str]:
         """Return a digest of what the figures of each rule depend on beside the schemes under test."""
         plans = {
-            rule_name(case): first_plan(case, self._schemes, "sim", self._folder).experiment for case in self._rules
+            rule_name(case): first_plan(case, self._schemes, SIMULATION, self._folder).experiment for case in self._rules
         }
         return {name: cell_digest(experiment, *experiment.labels) for name, experiment in plans.items()}
 

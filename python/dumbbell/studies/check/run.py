@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import catalog
-from dumbbell.api.selection import Names, listed_names, one_scheme
+from dumbbell.api.selection import one_scheme
 from dumbbell.base.backend import executing_backend
 from dumbbell.base.errors import UserError, listed, worded
 from dumbbell.base.interrupts import interruptible
@@ -21,6 +21,7 @@ from dumbbell.catalog.check_suite import CheckCell, JudgedMetric
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution.perform import Execution
+from dumbbell.experiment.request import Names, names_of
 from dumbbell.formats.staging import refuse_used
 from dumbbell.studies.check.baseline import (
     is_baseline,
@@ -207,7 +208,7 @@ def update_baseline(
         side = _side(CANDIDATE, candidate, _runs_programs(backend))
         if side.scheme is None:
             raise UserError(f"{side.given}: is no scheme: a baseline is written of one that runs")
-        others = target if target.exists() and listed_names(cells) else None
+        others = target if target.exists() and names_of(cells) else None
         if others is not None and seed is None:
             seed = read_baseline(others)[2]
         number = 1 if seed is None else _checked_seed(seed)
@@ -333,7 +334,7 @@ class _Request:
         baseline, tested = sides[BASELINE], sides[CANDIDATE]
         assert baseline is not None
         assert tested is not None
-        return cls(chosen.only(listed_names(cells)), (baseline, tested), 1)
+        return cls(chosen.only(names_of(cells)), (baseline, tested), 1)
 
 
 def _results(given: str | Scheme | PathLike[str]) -> tuple[Path, str] | None:
@@ -390,7 +391,7 @@ def _about_rules(chosen: CheckSuite, cells: Names, candidate: Side) -> Iterator[
     if candidate.scheme is None:
         yield "No rule of safety was judged: the candidate does not run."
     elif not chosen.safety:
-        reason = f"{worded('--cells', 'cells')} names none" if listed_names(cells) else "they are simulated only"
+        reason = f"{worded('--cells', 'cells')} names none" if names_of(cells) else "they are simulated only"
         yield f"No rule of safety was judged: {reason}."
 
 
@@ -400,16 +401,15 @@ def _chosen_suite(whole: CheckSuite, cells: Names, most_runs: int | None, backen
     Raises:
         UserError: there is no such cell or backend.
     """
-    chosen = whole.only(listed_names(cells))
+    chosen = whole.only(names_of(cells))
     if most_runs is not None and most_runs < FIRST:
         raise UserError(f"--most-runs {most_runs}: allowed is a whole number from {FIRST}")
-    if backend is not None:
-        executing_backend(backend)
+    made_with = None if backend is None else executing_backend(backend)
     changed = []
     for cell in chosen.cells:
-        experiment = cell.experiment if backend is None else replace(cell.experiment, backend=backend)
+        experiment = cell.experiment if made_with is None else replace(cell.experiment, backend=made_with)
         changed.append(replace(cell, experiment=experiment, most_runs=most_runs or cell.most_runs))
-    is_simulated = backend is None or not executing_backend(backend).capabilities.real_packets
+    is_simulated = made_with is None or not made_with.capabilities.real_packets
     return replace(chosen, cells=tuple(changed), safety=chosen.safety if is_simulated else ())
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dumbbell.base.backend import SIMULATION
 from dumbbell.catalog.check_suite import CheckCell, JudgedMetric, rule_name
 from dumbbell.catalog.conformance_cases import Case, Check, find_suite
 from dumbbell.studies.check.judging import Judgement, Verdict as Answered
@@ -46,7 +47,7 @@ def shown_by(
     found: dict[str, dict[str, Shown]] = {}
     for suite in dict.fromkeys(case.suite for case in cases):
         own = [case for case in cases if case.suite == suite]
-        judged = verdicts(find_suite(suite), own, schemes, "sim", folder / suite, perform, _no_scripts, progress)
+        judged = verdicts(find_suite(suite), own, schemes, SIMULATION, folder / suite, perform, _no_scripts, progress)
         for each in judged:
             found.setdefault(rule_name(each.case), {})[each.scheme] = Shown(_figures(each), each)
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from dumbbell.base.backend import find_backend
+from dumbbell.base.backend import Backend
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.conformance_cases import Case, Check, Suite
@@ -56,9 +56,9 @@ def chosen_cases(suite: Suite, wanted: Iterable[str]) -> tuple[Case, ...]:
     return tuple(found)
 
 
-def why_not(suite: Suite, case: Case, scheme: Scheme, backend: str) -> str:
+def why_not(suite: Suite, case: Case, scheme: Scheme, backend: Backend) -> str:
     """Return why a case does not apply to a scheme; empty if it does."""
-    can = find_backend(backend).capabilities
+    can = backend.capabilities
     if case.kind == "script" and not scheme.is_outside and scheme.name not in case.controllers:
         return f"its scripts are about {listed(case.controllers)}"
     if not scheme.is_outside and not suite.covers(scheme.name, scheme.controller if scheme.kind == "core" else ""):
@@ -83,7 +83,7 @@ def why_not(suite: Suite, case: Case, scheme: Scheme, backend: str) -> str:
     return ""
 
 
-def _refusal(case: Case, scheme: Scheme, backend: str, out: Path) -> str:
+def _refusal(case: Case, scheme: Scheme, backend: Backend, out: Path) -> str:
     """Return why a scheme cannot have the transport that a case gives to its flows; empty if it can."""
     if case.scenario is None or not any(flow.transport for flow in case.scenario.flow if not flow.scheme):
         return ""
@@ -142,7 +142,7 @@ def verdicts(
     suite: Suite,
     cases: Sequence[Case],
     schemes: Mapping[str, Scheme],
-    backend: str,
+    backend: Backend,
     out: Path,
     perform: Perform,
     run_scripts: RunScripts,

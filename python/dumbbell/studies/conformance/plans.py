@@ -7,6 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dumbbell.base.backend import Backend
 from dumbbell.base.errors import UserError, listed
 from dumbbell.catalog.conformance_cases import Case, Moment, Write
 from dumbbell.catalog.experiment_file import ExperimentFile
@@ -42,14 +43,14 @@ class Planned:
     moment_s: float | None = None
 
 
-def first_plan(case: Case, schemes: Mapping[str, Scheme], backend: str, folder: Path) -> Planned:
+def first_plan(case: Case, schemes: Mapping[str, Scheme], backend: Backend, folder: Path) -> Planned:
     """Return the undisturbed experiment of a case for some schemes.
 
     Raises:
         UserError: it cannot be run with them.
     """
     assert case.scenario is not None, f"{case.file} has no scenario"
-    log = case.scenario.log if backend == "sim" else "packets"
+    log = case.scenario.log if backend.capabilities.virtual_time else "packets"
     moment_s = case.moment.at_s if case.moment is not None else None
     experiment_file = replace(case.scenario, title=case.title, backend=backend, log=log)
     return Planned(case, _experiment(experiment_file, schemes), folder / case.name, moment_s)

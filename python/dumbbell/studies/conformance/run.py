@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from dumbbell.api.running import Interrupted
-from dumbbell.api.selection import Names, Schemes, listed_names, one_scheme
+from dumbbell.api.selection import one_scheme
 from dumbbell.base.backend import executing_backend
 from dumbbell.base.errors import UserError
 from dumbbell.base.interrupts import interruptible
@@ -17,6 +17,7 @@ from dumbbell.base.progress import Progress
 from dumbbell.catalog.conformance_cases import Suite, find_suite
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution.perform import Execution, default_directory, perform_apart
+from dumbbell.experiment.request import Names, Schemes, names_of
 from dumbbell.formats.staging import refuse_used
 from dumbbell.present.tables import Table
 from dumbbell.results import ResultsDirectory, write_atomically
@@ -122,8 +123,8 @@ def check_conformance(
         dumbbell.Interrupted: by Ctrl-C, SIGTERM or SIGHUP.
     """
     found = find_suite(suite)
-    chosen = chosen_cases(found, listed_names(cases))
-    executing_backend(backend)
+    chosen = chosen_cases(found, names_of(cases))
+    made_with = executing_backend(backend)
     tested = _schemes(found, schemes)
     known: Known | None = None
     baseline: dict[str, Scheme] = {}
@@ -148,7 +149,7 @@ def check_conformance(
                 raise Interrupted(place, outcome)
             return parts
 
-        told = verdicts(found, chosen, tested | baseline, backend, place, make, _run_scripts, progress)
+        told = verdicts(found, chosen, tested | baseline, made_with, place, make, _run_scripts, progress)
         if baseline:
             known = known_of([each for each in told if each.scheme in baseline])
         own = [each for each in told if each.scheme in tested]

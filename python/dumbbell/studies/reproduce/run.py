@@ -11,7 +11,6 @@ from dumbbell import catalog
 from dumbbell.api.convert import import_iperf3, import_pantheon, import_pcap, import_qlog, pantheon_sets
 from dumbbell.api.records.results import Results
 from dumbbell.api.running import Interrupted
-from dumbbell.api.selection import Names, listed_names
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.names import fitted, unlike
@@ -20,6 +19,7 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.execution.check import check
 from dumbbell.execution.estimate import pieces, seconds_of
 from dumbbell.execution.perform import Execution, perform
+from dumbbell.experiment.request import Names, names_of
 from dumbbell.formats.log_sets import SUFFIXES, log_sets
 from dumbbell.formats.staging import refuse_used
 from dumbbell.machine.description import cpus
@@ -123,7 +123,7 @@ def reproduce(
         dumbbell.Error: something that is not allowed, in one line.
         dumbbell.Interrupted: by Ctrl-C, SIGTERM or SIGHUP.
     """
-    place, names = Path(out), listed_names(hold_out)
+    place, names = Path(out), names_of(hold_out)
     require_sockets(sockets)
     if path is not None and traces is not None:
         raise UserError("--traces: not beside --path, which gives the whole path")

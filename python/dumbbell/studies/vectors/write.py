@@ -19,7 +19,7 @@ from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.execution.check import check
-from dumbbell.experiment import Experiment, Overrides, resolve
+from dumbbell.experiment import Experiment, RunRequest, resolve
 from dumbbell.formats.qlog_export import write_flow
 from dumbbell.formats.staging import refuse_used, staging
 from dumbbell.plugins import isolated
@@ -69,7 +69,7 @@ def write_vectors(scheme: str | Scheme, out: str | PathLike[str]) -> list[Path]:
 
 def scenario(experiment_file: ExperimentFile, scheme: Scheme) -> Experiment:
     """Return a scenario of the catalog with a scheme."""
-    return resolve(replace(experiment_file, own_schemes={scheme.name: scheme}), Overrides(schemes=(scheme.name,)))
+    return resolve(replace(experiment_file, own_schemes={scheme.name: scheme}), RunRequest(schemes=(scheme.name,)))
 
 
 def run_scenario(experiment: Experiment, folder: Path) -> list[Row]:

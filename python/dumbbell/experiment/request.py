@@ -1,0 +1,275 @@
+"""The request of a run: everything that `dumbbell run` and `dumbbell.run` can be asked for, each stated once.
+
+A field is an argument of the library. Its metadata make the option of the command, the docstring of `dumbbell.run`,
+and the table in docs/library.md. What a field says of an experiment's setting is the setting's own description.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from dumbbell.base.backend import executing_backends
+from dumbbell.base.conventions import CONVENTIONS
+from dumbbell.base.request_fields import Option, metadata, option, options, request_field
+from dumbbell.catalog.experiment_file import ExperimentFile
+from dumbbell.catalog.experiment_settings import (
+    DESCRIPTIONS,
+    LOGS,
+    POLITE_BYTES,
+    POLITE_MBPS,
+    SIDES,
+    TUNNELS,
+    Settings,
+    SettingValues,
+)
+from dumbbell.catalog.options import values
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.scheme import Scheme
+
+Schemes: TypeAlias = str | Scheme | Iterable[str | Scheme]
+Paths: TypeAlias = str | PathModel | PathLike[str] | Iterable[str | PathModel | PathLike[str]]
+Names: TypeAlias = str | Iterable[str]
+Assignments: TypeAlias = Mapping[str, object] | Iterable[str]
+Place: TypeAlias = str | PathLike[str]
+
+NETWORK = "between two machines, with --backend remote:HOST"
+CAMPAIGN = "campaigns, and what runs may use up"
+
+
+def _setting(
+    setting: str,
+    read: Callable[[str], object] | None,
+    form: str = "",
+    *,
+    note: str = "",
+    word: str = "",
+    heading: str = "",
+) -> Any:  # noqa: ANN401 (a field of any type)
+    """A field that is a setting of the experiment: None leaves the setting as the experiment says."""
+    said = DESCRIPTIONS[setting].removesuffix(".")
+    sentence = "; ".join(part for part in (said[0].lower() + said[1:], note) if part)
+    known = Option(means=lambda: sentence, read=read, form=lambda: form, word=word, heading=heading, setting=setting)
+    return request_field(None, known)
+
+
+def _group(kind: type, means: str) -> Any:  # noqa: ANN401 (a field of any type)
+    return request_field(None, Option(means=lambda: means, group=kind))
+
+
+def _choices(names: Iterable[str]) -> str:
+    return "|".join(names)
+
+
+def _backends() -> dict[str, str]:
+    return {backend.form: backend.wording.brief for backend in executing_backends()}
+
+
+def _backend_sentence() -> str:
+    return "; ".join(f"{form}: {brief}" for form, brief in _backends().items()) + f"; default: {Settings().backend}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remote:
+    """How runs between two machines are made (`backend="remote:HOST"`). None leaves it as the experiment says."""
+
+    sender: str | None = _setting(
+        "sender",
+        values.Choice(*SIDES),
+        _choices(SIDES),
+        note="default: local",
+        heading=NETWORK,
+    )
+    tunnel: str | None = _setting(
+        "tunnel",
+        values.Choice(*TUNNELS),
+        _choices(TUNNELS),
+        note="default: auto",
+        heading=NETWORK,
+    )
+    ntp: str | None = _setting("ntp", str, "HOST", heading=NETWORK)
+    address: str | None = _setting(
+        "remote_address",
+        str,
+        "ADDRESS",
+        note="default: where ssh goes",
+        word="remote_address",
+        heading=NETWORK,
+    )
+    udp_ports: str | None = _setting("udp_ports", str, "FROM-TO", heading=NETWORK)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Campaign:
+    """Runs at their times: one run of each scheme every `every` seconds, for `lasts` seconds."""
+
+    every: float | None = _setting(
+        "every_s",
+        values.campaign_time,
+        "1h",
+        heading=CAMPAIGN,
+    )
+    lasts: float | None = _setting("for_s", values.campaign_time, "7d", word="for", heading=CAMPAIGN)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """What runs may use up: bytes on disk, Mbit/s averaged over a second, bytes sent."""
+
+    disk_bytes: int | None = _setting(
+        "disk_quota_bytes",
+        values.size,
+        "10GB",
+        note="default: what is free",
+        word="disk_quota",
+        heading=CAMPAIGN,
+    )
+    bandwidth_mbps: float | None = _setting(
+        "bandwidth_cap_mbps",
+        values.bandwidth,
+        "20mbit",
+        note=f"default: {POLITE_MBPS:g}mbit",
+        word="bandwidth_cap",
+        heading=CAMPAIGN,
+    )
+    data_bytes: int | None = _setting(
+        "data_cap_bytes",
+        values.size,
+        "5GB",
+        note=f"default: {POLITE_BYTES / 1e9:g}GB",
+        word="data_cap",
+        heading=CAMPAIGN,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequest:
+    """Request to run an experiment. What is not given is as the experiment says."""
+
+    experiment: Place | ExperimentFile | None = field(
+        default=None,
+        kw_only=False,
+        metadata=metadata(Option(means=lambda: "a listed experiment or a TOML file", form=lambda: "EXPERIMENT")),
+    )
+    schemes: Schemes = option((), "names, TOML files; `all`: every one that can run here", values.names, "A,B|all")
+    plugins: Names = option(
+        (),
+        "controllers of your own: a library (.so) or classes in Python (.py); repeatable",
+        str,
+        "FILE[:NAME]",
+        word="plugin",
+        repeats=True,
+    )
+    path: Paths = option((), "listed paths, TOML files or mahimahi traces", values.names, "P[,P2]")
+    backend: str | None = option(
+        None,
+        _backend_sentence,
+        lambda text: values.Suggestion(*_backends())(text),
+        lambda: _choices(_backends()),
+    )
+    runs: int | None = _setting("runs", values.count, "N")
+    duration: float | None = _setting("duration_s", values.duration, "S", note="also 500ms, 2min")
+    flows: int | None = _setting("flows", values.count, "N")
+    interval: float | None = _setting("interval_s", values.seconds, "S")
+    mixes: Names = option((), "flows of several schemes in one run; repeatable", str, "A*2+B", word="mix", repeats=True)
+    warmup: float | None = _setting("warmup_s", values.seconds, "S")
+    seed: int | None = _setting("seed", values.seed, "N")
+    log: str | None = _setting("log", values.Choice(*LOGS), _choices(LOGS))
+    exact: bool = option(False, "hosts answer in no time, flows start when they are told")
+    settings: Assignments = option(
+        (), "copa.delta=0.1, reno.transport.ack_every=1", str, "KEY=VALUE", word="set", repeats=True
+    )
+    cells: Names = option(
+        (), "only these cells: paths as they are named in results", values.names, "C[,C2]", word="cell"
+    )
+    pantheon_dir: Place | None = option(
+        None, "a Pantheon checkout: its wrappers become schemes pantheon-NAME", Path, "DIR"
+    )
+    until: str | None = option(None, "add runs until means are known so well, or modes are seen", str, "ci=2%|modes")
+    convention: str | None = _setting(
+        "convention",
+        values.Choice(*CONVENTIONS),
+        _choices(CONVENTIONS),
+        note="docs/metrics.md",
+    )
+    trust: bool = option(False, "run the programs and plug-ins that the experiment file names")
+    remote: Remote | None = _group(Remote, "how runs between two machines are made")
+    campaign: Campaign | None = _group(Campaign, "runs at their times")
+    random_order: bool | None = _setting(
+        "random_order",
+        None,
+        heading=CAMPAIGN,
+    )
+    budget: Budget | None = _group(Budget, "what runs may use up: disk, bandwidth, data")
+    jobs: int | None = option(None, "processes; default: one per processor; with real packets: 1", values.count, "N")
+    cluster: str | None = option(None, "a Dask scheduler whose workers execute the runs", str, "tcp://HOST:PORT")
+    out: Place | None = option(None, "default: results/EXPERIMENT-TIME", Path, "DIR")
+    database: Place | None = option(
+        None, "the numbers also go to this database, which may hold many", Path, "FILE", word="db_path"
+    )
+    resume: bool = option(False, "continue what is in DIR")
+    live: bool = option(False, "show what goes on in the browser; its address is printed")
+    watch: bool = option(False, "show what goes on here: rate, delay, state of each flow of real packets")
+    command: Sequence[str] = request_field(
+        (),
+        Option(means=lambda: "the words of the command line that this call comes from; recorded", form=lambda: "WORDS"),
+    )
+
+    def chosen(self) -> SettingValues:
+        """Return the settings of an experiment that are given, by their names in files."""
+        found = dict(_chosen(self))
+        for group in (self.remote, self.campaign, self.budget):
+            found |= dict(_chosen(group)) if group is not None else {}
+        if self.backend is not None:
+            found["backend"] = self.backend
+        return found | (dict(Settings.EXACT) if self.exact else {})
+
+    @property
+    def scheme_names(self) -> tuple[str, ...]:
+        """The schemes by their names."""
+        given = [self.schemes] if isinstance(self.schemes, str | Scheme) else self.schemes
+        return tuple(each.name if isinstance(each, Scheme) else str(each) for each in given)
+
+    @property
+    def path_names(self) -> tuple[str, ...]:
+        """The paths by their names."""
+        given = [self.path] if isinstance(self.path, str | PathModel | PathLike) else self.path
+        return tuple(each.name if isinstance(each, PathModel) else str(each) for each in given)
+
+    @property
+    def mix_names(self) -> tuple[str, ...]:
+        """The mixes as texts."""
+        return names_of(self.mixes)
+
+    @property
+    def cell_names(self) -> tuple[str, ...]:
+        """The only paths or cells that run; empty: all."""
+        return names_of(self.cells)
+
+    @property
+    def assignments(self) -> tuple[str, ...]:
+        """The `settings` as texts KEY=VALUE."""
+        if isinstance(self.settings, Mapping):
+            return tuple(f"{name}={_text(value)}" for name, value in self.settings.items())
+        return names_of(self.settings)
+
+
+def names_of(given: Names) -> tuple[str, ...]:
+    """Return one name or several, as several."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _text(value: object) -> str:
+    """Return a value as it would be typed."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _chosen(request: object) -> Iterator[tuple[str, object]]:
+    for name, each in options(type(request)):
+        value = getattr(request, name)
+        if each.setting and value is not None:
+            yield each.setting, value
