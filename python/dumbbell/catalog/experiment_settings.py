@@ -216,7 +216,6 @@ class Settings:
         values = {name: getattr(self, name) for name in READERS}
         return {name: value for name, value in values.items() if value is not None}
 
-
     def settings_table(self) -> dict[str, object]:
         """Return the settings as files have them."""
         return self.settings() | {"backend": self.backend.full_name}

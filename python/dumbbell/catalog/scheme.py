@@ -11,6 +11,17 @@ from dumbbell.catalog.programs import Program, parse_program
 from dumbbell.catalog.toml_tables import MOST_LABEL, TomlTable, parse_toml, to_toml
 
 MARKERS = ("*", "h", "^", "<", ">", "H", "p", "8", "1", "v", "o", "d", "+", "D", "s", "x", "P", "X", ".")
+FAMILIES = {
+    "loss": "loss or ECN",
+    "bbr": "BBR",
+    "copa": "Copa",
+    "delay": "Vegas, LEDBAT",
+    "pcc": "PCC",
+    "learned": "learned",
+    "media": "media",
+    "other": "others",
+}
+"""Families of schemes, those whose controllers go by the same signal or come from one design, and names for people."""
 STATUSES = ("verified", "experimental", "imported")
 SYSCTLS = ("tcp_rmem", "tcp_wmem")  # of the transport of kernel schemes: the socket buffers in their namespaces
 KINDS = ("core", "plugin", "python", "kernel", "bpf", "program")
@@ -65,6 +76,10 @@ class Scheme:
     source: str = ""
     status: str = "experimental"
     kind: str = "core"
+    family: str = field(default="", compare=False)
+    """The key of `FAMILIES`; empty where none is known. Results do not keep it: they ask for the scheme's name."""
+    yields: bool = field(default=False, compare=False)
+    """True if the design yields the path to others (RFC 6817, Proteus): the scheme wants no fair share."""
     aliases: tuple[str, ...] = ()
     parameters: dict[str, str] = field(default_factory=dict)
     transport: Transport = field(default_factory=dict)
@@ -162,6 +177,8 @@ def parse_scheme(table: TomlTable, name: str | None = None) -> Scheme:
         color=table.text("color", "dimgray"),
         marker=table.text("marker", "o", MARKERS),
         kind=kind,
+        family=table.text("family", choices=tuple(FAMILIES)) if table.has("family") else "",
+        yields=table.flag("yields", False),
         controller=table.text(CONTROLLER.get(kind, "controller"), "" if kind == "program" else name),
         summary=table.text("summary", ""),
         source=table.text("source", ""),

@@ -31,6 +31,8 @@ WORDS: dict[str, dict[str, str]] = {
         "title": "The name in figures and tables.",
         "color": "Colour in figures: a name of CSS or `#rrggbb`.",
         "marker": "Marker in figures, as matplotlib calls it.",
+        "family": "Schemes whose controllers go by the same signal or come from one design.",
+        "yields": "True if the design yields the path to others: no fair share is expected.",
         "controller": "Controller: built in, of the library, or of the kernel; the scheme's name if absent.",
         "class": "Name of the class that is the controller.",
         "library": "File of the library that has the controller, relative to this file.",

@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from dumbbell.catalog.families import FAMILIES
+from dumbbell.catalog.scheme import FAMILIES
 from dumbbell.present.plots.parts.axis import PlaneAxis
 from dumbbell.present.plots.parts.canvas import look, render
 from dumbbell.present.plots.parts.frame import say_empty

@@ -302,7 +302,8 @@ class Comparison:
     def rule_digests(self) -> dict[str, str]:
         """Return a digest of what the figures of each rule depend on beside the schemes under test."""
         plans = {
-            rule_name(case): first_plan(case, self._schemes, SIMULATION, self._folder).experiment for case in self._rules
+            rule_name(case): first_plan(case, self._schemes, SIMULATION, self._folder).experiment
+            for case in self._rules
         }
         return {name: cell_digest(experiment, *experiment.labels) for name, experiment in plans.items()}
 
