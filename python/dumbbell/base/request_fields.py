@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 class Option:
     """What is known of a field besides its name and type."""
 
-    means: Callable[[], str]
+    means: str
     """One sentence for people, with the unit."""
     read: Callable[[str], object] | None = None
     """How the text of the command's option is read; None of a switch."""
@@ -55,7 +55,7 @@ def request_field(default: object, option: Option) -> Any:  # noqa: ANN401 (a fi
 
 def option(
     default: object,
-    means: str | Callable[[], str],
+    means: str,
     read: Callable[[str], object] | None = None,
     form: str | Callable[[], str] = "",
     *,
@@ -64,10 +64,9 @@ def option(
     repeats: bool = False,
 ) -> Any:  # noqa: ANN401 (a field of any type)
     """Return a field with an option; without `read` and `form` the option is a switch."""
-    sentence = means if callable(means) else lambda: means
     shown = form if callable(form) else lambda: form
     return request_field(
-        default, Option(means=sentence, read=read, form=shown, word=word, heading=heading, repeats=repeats)
+        default, Option(means=means, read=read, form=shown, word=word, heading=heading, repeats=repeats)
     )
 
 
@@ -75,7 +74,7 @@ def option_like(kind: type, name: str, means: str = "") -> Any:  # noqa: ANN401 
     """Return a field like that of another request; `means` takes the place of its sentence."""
     other = next(each for each in fields(kind) if each.name == name)
     known: Option = other.metadata[_OPTION]
-    return request_field(other.default, replace(known, means=lambda: means) if means else known)
+    return request_field(other.default, replace(known, means=means) if means else known)
 
 
 def options(kind: type) -> Iterator[tuple[str, Option]]:
@@ -116,4 +115,4 @@ def with_fields_of(
 
 def _argument_lines(make: Callable[..., object]) -> str:
     assert isinstance(make, type)
-    return "\n".join(f"        {name}: {option.means()}." for name, option in options(make))
+    return "\n".join(f"        {name}: {option.means}." for name, option in options(make))

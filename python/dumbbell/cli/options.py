@@ -105,7 +105,7 @@ def _place(
 
 def _add_option(container: argparse._ActionsContainer, field: str, option: Option) -> None:
     word = option.option(field.rpartition(".")[2])
-    text = option.means().replace("%", "%%")
+    text = option.means.replace("%", "%%")
     if option.read is None:
         container.add_argument(word, dest=field, action="store_true", default=None, help=text)
         return

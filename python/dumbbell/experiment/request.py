@@ -1,7 +1,7 @@
 """The request of a run: everything that `dumbbell run` and `dumbbell.run` can be asked for, each stated once.
 
 A field is an argument of the library. Its metadata make the option of the command, the docstring of `dumbbell.run`,
-and the table in docs/library.md. What a field says of an experiment's setting is the setting's own description.
+and the table in docs/guide.md. What a field says of an experiment's setting is the setting's own description.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ CAMPAIGN = "campaigns, and what runs may use up"
 def _setting(
     setting: str,
     read: Callable[[str], object] | None,
-    form: str = "",
+    form: str | Callable[[], str] = "",
     *,
     note: str = "",
     word: str = "",
@@ -53,24 +53,21 @@ def _setting(
     """A field that is a setting of the experiment: None leaves the setting as the experiment says."""
     said = DESCRIPTIONS[setting].removesuffix(".")
     sentence = "; ".join(part for part in (said[0].lower() + said[1:], note) if part)
-    known = Option(means=lambda: sentence, read=read, form=lambda: form, word=word, heading=heading, setting=setting)
+    shown = form if callable(form) else lambda: form
+    known = Option(means=sentence, read=read, form=shown, word=word, heading=heading, setting=setting)
     return request_field(None, known)
 
 
 def _group(kind: type, means: str) -> Any:  # noqa: ANN401 (a field of any type)
-    return request_field(None, Option(means=lambda: means, group=kind))
+    return request_field(None, Option(means=means, group=kind))
 
 
 def _choices(names: Iterable[str]) -> str:
     return "|".join(names)
 
 
-def _backends() -> dict[str, str]:
-    return {backend.form: backend.wording.brief for backend in executing_backends()}
-
-
-def _backend_sentence() -> str:
-    return "; ".join(f"{form}: {brief}" for form, brief in _backends().items()) + f"; default: {Settings().backend}"
+def _backends() -> tuple[str, ...]:
+    return tuple(backend.form for backend in executing_backends())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +150,7 @@ class RunRequest:
     experiment: Place | ExperimentFile | None = field(
         default=None,
         kw_only=False,
-        metadata=metadata(Option(means=lambda: "a listed experiment or a TOML file", form=lambda: "EXPERIMENT")),
+        metadata=metadata(Option(means="a listed experiment or a TOML file", form=lambda: "EXPERIMENT")),
     )
     schemes: Schemes = option((), "names, TOML files; `all`: every one that can run here", values.names, "A,B|all")
     plugins: Names = option(
@@ -165,11 +162,8 @@ class RunRequest:
         repeats=True,
     )
     path: Paths = option((), "listed paths, TOML files or mahimahi traces", values.names, "P[,P2]")
-    backend: str | None = option(
-        None,
-        _backend_sentence,
-        lambda text: values.Suggestion(*_backends())(text),
-        lambda: _choices(_backends()),
+    backend: str | None = _setting(
+        "backend", lambda text: values.Suggestion(*_backends())(text), lambda: _choices(_backends())
     )
     runs: int | None = _setting("runs", values.count, "N")
     duration: float | None = _setting("duration_s", values.duration, "S", note="also 500ms, 2min")
@@ -179,9 +173,14 @@ class RunRequest:
     warmup: float | None = _setting("warmup_s", values.seconds, "S")
     seed: int | None = _setting("seed", values.seed, "N")
     log: str | None = _setting("log", values.Choice(*LOGS), _choices(LOGS))
-    exact: bool = option(False, "hosts answer in no time, flows start when they are told")
+    exact: bool = option(False, "simulated hosts answer in no time, flows start when they are told")
     settings: Assignments = option(
-        (), "copa.delta=0.1, reno.transport.ack_every=1", str, "KEY=VALUE", word="set", repeats=True
+        (),
+        "anything else by its name: copa.delta=0.1, reno.transport.ack_every=1; repeatable",
+        str,
+        "KEY=VALUE",
+        word="set",
+        repeats=True,
     )
     cells: Names = option(
         (), "only these cells: paths as they are named in results", values.names, "C[,C2]", word="cell"
@@ -207,16 +206,16 @@ class RunRequest:
     budget: Budget | None = _group(Budget, "what runs may use up: disk, bandwidth, data")
     jobs: int | None = option(None, "processes; default: one per processor; with real packets: 1", values.count, "N")
     cluster: str | None = option(None, "a Dask scheduler whose workers execute the runs", str, "tcp://HOST:PORT")
-    out: Place | None = option(None, "default: results/EXPERIMENT-TIME", Path, "DIR")
+    out: Place | None = option(None, "directory of the results; default: results/EXPERIMENT-TIME", Path, "DIR")
     database: Place | None = option(
         None, "the numbers also go to this database, which may hold many", Path, "FILE", word="db_path"
     )
-    resume: bool = option(False, "continue what is in DIR")
+    resume: bool = option(False, "continue what is in the directory of the results")
     live: bool = option(False, "show what goes on in the browser; its address is printed")
     watch: bool = option(False, "show what goes on here: rate, delay, state of each flow of real packets")
     command: Sequence[str] = request_field(
         (),
-        Option(means=lambda: "the words of the command line that this call comes from; recorded", form=lambda: "WORDS"),
+        Option(means="the words of the command line that this call comes from; recorded", form=lambda: "WORDS"),
     )
 
     def chosen(self) -> SettingValues:
@@ -224,8 +223,6 @@ class RunRequest:
         found = dict(_chosen(self))
         for group in (self.remote, self.campaign, self.budget):
             found |= dict(_chosen(group)) if group is not None else {}
-        if self.backend is not None:
-            found["backend"] = self.backend
         return found | (dict(Settings.EXACT) if self.exact else {})
 
     @property

@@ -38,7 +38,7 @@ def with_request(experiment_file: ExperimentFile, request: RunRequest) -> Experi
     if request.path:
         changes["paths"] = list(request.path_names)
     named = (*request.scheme_names, *request.path_names, *(name for mix in mixes for name, _ in mix))
-    changes["told"] = frozenset((*named, *([given["backend"]] if "backend" in given else ())))
+    changes["told"] = frozenset((*named, *([given["backend"].full_name] if "backend" in given else ())))
     if "flows" in given or "interval_s" in given:
         changes["flow"] = ()
     return replace(experiment_file, **changes)

@@ -23,7 +23,7 @@ class BenchmarkRequest:
         kw_only=False,
         metadata=metadata(
             Option(
-                means=lambda: "the schemes under test; reference schemes are added",
+                means="the schemes under test; reference schemes are added",
                 read=names,
                 form=lambda: "A[,B]",
                 needed=True,
@@ -51,7 +51,9 @@ class BenchmarkRequest:
     )
     jobs: int | None = option_like(RunRequest, "jobs")
     cluster: str | None = option_like(RunRequest, "cluster")
-    out: Place | None = option_like(RunRequest, "out", "default: results/benchmark-SCHEMES-quick or -full")
+    out: Place | None = option_like(
+        RunRequest, "out", "directory of the results; default: results/benchmark-SCHEMES-quick or -full"
+    )
     database: Place | None = option_like(
         RunRequest,
         "database",
