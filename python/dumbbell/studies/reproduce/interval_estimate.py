@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from dumbbell.base.entry import Entry
 from dumbbell.results.series.run_files import FLOWS, kept_files
 from dumbbell.results.series.samples import Series, read_samples
-from dumbbell.studies.reproduce.packet_estimate import Seen
+from dumbbell.studies.reproduce.packet_estimate import PathEstimate
 
 Numbers = NDArray[Any]
 
@@ -22,7 +22,7 @@ _FIELDS = ("transferred", "delivered")
 """What was handed to the kernel, and what was acknowledged, which `ss` tells."""
 
 
-def seen_in_totals(folder: Entry) -> Seen | str:
+def estimate_from_counters(folder: Entry) -> PathEstimate | str:
     """Return what the samples of a run show of its path, or why they do not show it."""
     samples = read_samples(kept_files(folder).get(FLOWS))
     rtts = [values for _, values in samples.get("srtt", {}).values()]
@@ -34,7 +34,7 @@ def seen_in_totals(folder: Entry) -> Seen | str:
     rtt = np.concatenate(rtts)
     least = float(rtt.min())
     lost = sum(int(values[-1]) for _, values in samples.get("retransmissions", {}).values() if len(values))
-    return Seen(
+    return PathEstimate(
         rate_mbps=float(np.percentile(rates, _RATE_PERCENTILE)) * PACKET_BYTES / PAYLOAD_BYTES,
         data_ms=least / 2.0,
         ack_ms=least / 2.0,

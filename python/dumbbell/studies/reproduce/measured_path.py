@@ -14,16 +14,16 @@ from dumbbell.catalog.families import family
 from dumbbell.catalog.open_tables import Element, Queue
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.trace_files import with_times
-from dumbbell.studies.reproduce.compared_metrics import RATE, RECEIVER, TOTALS
 from dumbbell.studies.reproduce.file_names import stated_path
 from dumbbell.studies.reproduce.host_delays import has_fq
-from dumbbell.studies.reproduce.interval_estimate import seen_in_totals
+from dumbbell.studies.reproduce.interval_estimate import estimate_from_counters
 from dumbbell.studies.reproduce.mahimahi_command import MahimahiCommand
 from dumbbell.studies.reproduce.mahimahi_link import period
 from dumbbell.studies.reproduce.measured_set import MeasuredRun, MeasuredSet
-from dumbbell.studies.reproduce.packet_estimate import Seen, seen_in_packets
+from dumbbell.studies.reproduce.packet_estimate import PathEstimate, estimate_from_packets
 from dumbbell.studies.reproduce.schedule import Schedule, own_schedule
 from dumbbell.studies.reproduce.trace_lookup import MARGIN, NAMED_RATE, Clues, TraceFiles, rates
+from dumbbell.studies.reproduce.viewpoint import RATE, RECEIVER, TOTALS
 
 Numbers = NDArray[Any]
 
@@ -113,7 +113,7 @@ def _of_packets(
     runs = [run for run in several if run.has_packets or run.view is TOTALS]
     left = [f"{run.label}: its path is not known: its packets are in no log" for run in several if run not in runs]
     looks = [_seen(run) for run in runs]
-    seen = [look for look in looks if isinstance(look, Seen)]
+    seen = [look for look in looks if isinstance(look, PathEstimate)]
     if not seen:
         left += [f"{run.label}: its path is not known: {look}" for run, look in zip(runs, looks, strict=True)]
         return [], left
@@ -168,13 +168,13 @@ def _scheduled(path: MeasuredPath, measured: MeasuredSet, used: Sequence[str] = 
     return found
 
 
-def _seen(run: MeasuredRun) -> Seen | str:
+def _seen(run: MeasuredRun) -> PathEstimate | str:
     """Return what a run shows of its path, or why it does not show it."""
     if run.view is TOTALS:
-        return seen_in_totals(run.folder)
+        return estimate_from_counters(run.folder)
     if run.view is RECEIVER:
         return "a capture at the receiver has no round trips"
-    return seen_in_packets(run.packets, by_sender=run.view.sees_sender)
+    return estimate_from_packets(run.packets, by_sender=run.view.sees_sender)
 
 
 def _of_mahimahi(
@@ -344,7 +344,7 @@ def _unlogged(
     return _Link(_TRACE | {"even": {"lines": lines, "period_ms": 60000}}, True, NAMED)
 
 
-def _seen_path(measured: MeasuredSet, name: str, seen: Sequence[Seen]) -> PathModel:
+def _seen_path(measured: MeasuredSet, name: str, seen: Sequence[PathEstimate]) -> PathModel:
     """One link with the rate of the busiest run, a queue as long as packets waited at most, random loss beside it."""
     rate = max(each.rate_mbps for each in seen)
     data_ms = min(each.data_ms - each.data_bytes * 8e-3 / rate for each in seen)

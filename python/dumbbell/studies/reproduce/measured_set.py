@@ -22,10 +22,10 @@ from dumbbell.formats.pantheon_stats import read_capacity
 from dumbbell.results import ResultsDirectory
 from dumbbell.results.analysis.counterparts import WRITTEN_BY, counterparts
 from dumbbell.results.series.run_files import PACKETS, kept_files
-from dumbbell.studies.reproduce.compared_metrics import BOTH_ENDS, RATE, View, view_of
 from dumbbell.studies.reproduce.file_names import kernel_counterparts, recorded_scheme, tool_facts
 from dumbbell.studies.reproduce.mahimahi_command import LogHead, MahimahiCommand, read_command, read_head
 from dumbbell.studies.reproduce.packets import RunPackets
+from dumbbell.studies.reproduce.viewpoint import BOTH_ENDS, RATE, Viewpoint, viewpoint_of
 from dumbbell.studies.stand_ins import stand_in
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class MeasuredRun:
     statistics: RunTable = field(repr=False)
     note: str = ""
     """What the scheme does otherwise than the program that was measured."""
-    view: View = BOTH_ENDS
+    view: Viewpoint = BOTH_ENDS
     """From where it was seen."""
     file: str = ""
     """Name of its file, where that is not the name of its scheme."""
@@ -172,7 +172,7 @@ def measured_set(content: ResultsDirectory, name: str, source: Path, stands_for:
         called = run.scheme if metadata else recorded_scheme(run.scheme, statistics)
         stand_ins = known if metadata else kernel_counterparts(statistics)
         scheme, reason = _stand_in(content, run, called, stands_for, stand_ins)
-        view = BOTH_ENDS if metadata else view_of(statistics)
+        view = BOTH_ENDS if metadata else viewpoint_of(statistics)
         if (unfit := _unfit(statistics)) is not None:
             left.append(f"{label}: {unfit}")
         elif scheme is None:

@@ -22,7 +22,7 @@ _LEAST_LOST = 5
 
 
 @dataclass(frozen=True)
-class Seen:
+class PathEstimate:
     """What one run shows of its path: its rate, and the shortest delay of each direction, which a packet had."""
 
     rate_mbps: float
@@ -40,7 +40,7 @@ class Seen:
     """Whether delays are of one clock, and can be compared with those of other runs."""
 
 
-def seen_in_packets(packets: RunPackets, by_sender: bool = False) -> Seen | str:
+def estimate_from_packets(packets: RunPackets, by_sender: bool = False) -> PathEstimate | str:
     """Return what packets show of their path, or why they do not show it. `by_sender`: delays are round trips."""
     way = packets.way()
     if len(way.sizes) < _LEAST_PACKETS:
@@ -70,7 +70,7 @@ def seen_in_packets(packets: RunPackets, by_sender: bool = False) -> Seen | str:
         data_ms = ack_ms = data_ms / 2.0
     elif len((back := packets.way(ack=True)).sizes):
         ack_ms = float(back.delays_ms.min())
-    return Seen(
+    return PathEstimate(
         rate_mbps=rate_mbps,
         data_ms=data_ms,
         ack_ms=ack_ms,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, TypeAlias
 
-from dumbbell.studies.reproduce.compared_metrics import DELAY, LOSS, MEASURES, RATE, View
 from dumbbell.studies.reproduce.measured_set import MeasuredRun
 from dumbbell.studies.reproduce.simulated import Simulated
+from dumbbell.studies.reproduce.viewpoint import DELAY, LOSS, MEASURES, RATE, Viewpoint
 
 if TYPE_CHECKING:
     from dumbbell.base.entry import Entry
@@ -181,7 +181,7 @@ def _together(run: MeasuredRun, flow: int) -> list[int]:
     return [number for number, start in starts.items() if abs(start - starts[flow]) <= TOGETHER_S]
 
 
-def _by_rate(view: View, statistics: RunStats, flows: Sequence[int]) -> list[int]:
+def _by_rate(view: Viewpoint, statistics: RunStats, flows: Sequence[int]) -> list[int]:
     """These flows, the fastest first."""
     return sorted(flows, key=lambda number: -(view.of(statistics, number)[RATE] or 0.0))
 

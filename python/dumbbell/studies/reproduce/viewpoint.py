@@ -18,7 +18,7 @@ MEASURES = (RATE, DELAY, LOSS)
 
 
 @dataclass(frozen=True)
-class View:
+class Viewpoint:
     """The metric of each measure, and what people call the delay."""
 
     metrics: Mapping[str, str]
@@ -42,17 +42,19 @@ class View:
         return found
 
 
-BOTH_ENDS = View({RATE: "throughput_mbps", DELAY: "delay_p95_ms", LOSS: "loss_rate"}, "p95")
+BOTH_ENDS = Viewpoint({RATE: "throughput_mbps", DELAY: "delay_p95_ms", LOSS: "loss_rate"}, "p95")
 """One-way delays, by Pantheon's convention."""
-SENDER = View({RATE: "throughput_mbps", DELAY: "rtt_p95_ms", LOSS: "packet_loss_rate"}, "p95 of RTT", sees_sender=True)
+SENDER = Viewpoint(
+    {RATE: "throughput_mbps", DELAY: "rtt_p95_ms", LOSS: "packet_loss_rate"}, "p95 of RTT", sees_sender=True
+)
 """Packets and what acknowledged them."""
-RECEIVER = View({RATE: "throughput_mbps"}, "p95")
+RECEIVER = Viewpoint({RATE: "throughput_mbps"}, "p95")
 """Arrivals alone."""
-TOTALS = View({RATE: "goodput_mbps", DELAY: "mean_srtt_ms"}, "mean RTT")
+TOTALS = Viewpoint({RATE: "goodput_mbps", DELAY: "mean_srtt_ms"}, "mean RTT")
 """Counters in intervals, without packets."""
 
 
-def view_of(statistics: RunTable) -> View | None:
+def viewpoint_of(statistics: RunTable) -> Viewpoint | None:
     """Return from where a run was seen that another tool than Pantheon recorded; None if it has no rate."""
     for view, needed in ((BOTH_ENDS, DELAY), (SENDER, DELAY), (RECEIVER, RATE), (TOTALS, RATE)):
         numbers = statistics["flows"][0]["flow"] if statistics["flows"] else 0
