@@ -7,7 +7,6 @@ from pathlib import Path
 
 from dumbbell._core import Error
 
-
 Words = Callable[[str, str, str], str]
 """Function of the name of an argument, its value, and the form of its value: how the argument is called."""
 

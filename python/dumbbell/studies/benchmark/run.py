@@ -15,7 +15,7 @@ from dumbbell.api.running import Interrupted
 from dumbbell.api.selection import Names, Schemes, listed_names
 from dumbbell.api.watching import showing
 from dumbbell.base.entry import Entry
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, argument
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.json_text import read_json
 from dumbbell.base.progress import Progress
@@ -181,14 +181,15 @@ def benchmark_request(given: Mapping[str, Any]) -> BenchmarkRequest:
     """
     schemes, out, database, quick = (given[name] for name in ("schemes", "out", "database", "quick"))
     if given["resume"] and out is None:
-        raise UserError("--resume needs --out DIR: the benchmark to continue")
+        needs = f"{argument('resume', 'True')} needs {argument('out', form='DIR')}"
+        raise UserError(f"{needs}: the benchmark to continue")
     named: list[str | Scheme] = [schemes] if isinstance(schemes, str | Scheme) else list(schemes)
     tested = examined(named)
     judged_by = given["baselines"]
     beside = examined([judged_by] if isinstance(judged_by, str | Scheme) else list(judged_by))
     for name in beside:
         if name in tested:
-            raise UserError(f"--baselines {name}: is under test: name another one")
+            raise UserError("is under test", argument="baselines", value=name, fix="name another one")
     experiments = given["experiments"]
     files = [experiments] if isinstance(experiments, str | PathLike) else list(experiments)
     path = given["path"]
