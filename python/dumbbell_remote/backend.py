@@ -53,7 +53,7 @@ class Remote:
         needed = len(json.loads(specification)["flows"]) + 1
         if ports and ports[1] - ports[0] + 1 < needed:
             said = "a flow needs" if needed == 2 else f"{needed - 1} flows need"
-            raise UserError(f"--udp-ports {ports[0]}-{ports[1]}: {said} {needed} ports")
+            raise UserError(f"{said} {needed} ports", argument="udp_ports", value=f"{ports[0]}-{ports[1]}")
         _core.check_run(specification, "emu")
 
     @contextmanager

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from dumbbell import _core
 from dumbbell.base.backend import Note
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
-from dumbbell.base.errors import UserError, one_line, printable
+from dumbbell.base.errors import UserError, argument, one_line, printable
 from dumbbell.base.json_shape import Each, Table
 from dumbbell.base.live_file import live_file
 from dumbbell.base.logs import logger
@@ -306,7 +306,8 @@ class Pair:
         which = f"{arrives} does not arrive" if arrives else f"neither {to_remote} nor {to_local} arrives"
         raise UserError(
             f"{self._host}: {which} within {MEETS_WITHIN_S:.0f} s: a firewall may block it: allow UDP, or fixed ports "
-            "with --udp-ports FROM-TO; --remote-address names another address of that machine"
+            f"with {argument('udp_ports', form='FROM-TO')}; "
+            f"{argument('remote_address')} names another address of that machine"
         )
 
     def _remote_address(self) -> str:

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.base.errors import UserError, listed
+from dumbbell.base.errors import UserError, argument, listed
 from dumbbell.base.json_shape import Each, Table, require_shape
 from dumbbell.machine.host import Host
 from dumbbell_remote.link import Peer
@@ -63,9 +63,13 @@ def require_able(host: Host, experiment: "Experiment") -> None:
         flow = {"controller": scheme.controller, "parameters": scheme.parameters}
         own = [file for file in files(flow).values() if not scheme.real and not is_shipped(file)]
         if own and sender == "remote":
-            raise UserError(f"scheme `{scheme.name}` reads {own[0]}, on this machine only: --sender local")
+            raise UserError(f"scheme `{scheme.name}` reads {own[0]}, on this machine only", fix=_from_here())
         if scheme.is_outside and sender == "remote":
-            raise UserError(f"scheme `{scheme.name}` is {scheme.code}, on this machine only: --sender local")
+            raise UserError(f"scheme `{scheme.name}` is {scheme.code}, on this machine only", fix=_from_here())
+
+
+def _from_here() -> str:
+    return f"{argument('sender')} local"
 
 
 def _require_namespaces(scheme: "Scheme", hello: dict[str, Any], name: str) -> None:

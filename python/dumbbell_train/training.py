@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from dumbbell.base.errors import UserError, nearest
+from dumbbell.base.errors import UserError, argument, nearest
 from dumbbell.base.input_files import TRAINING, read_bytes
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
@@ -51,7 +51,7 @@ def train_controller(
     chosen = _settings(trainer, settings)
     file = Path(out if out is not None else f"{trainer.name}{trainer.suffix}")
     if file.is_dir() or not file.parent.is_dir():
-        raise UserError(f"--out {file}: allowed is a file in a folder that is there")
+        raise UserError(argument="out", value=file, allowed="a file in a folder that is there")
     length = trainer.minutes if minutes is None else minutes
     with only_writer(file), interruptible(), Progress() as progress:
         start = _start(file, resume)
@@ -74,9 +74,10 @@ def _listed(names: Iterable[str]) -> str:
 def _start(file: Path, resume: bool) -> bytes | None:
     """What is in the file to go on from. A file is replaced only by what continues it."""
     if file.exists() and not resume:
-        raise UserError(f"{file}: exists already: add --resume to go on from it, or choose another name")
+        remedy = f"add {argument('resume', 'True')} to go on from it, or choose another name"
+        raise UserError(f"{file}: exists already", fix=remedy)
     if not resume:
         return None
     if not file.is_file():
-        raise UserError(f"{file}: there is nothing to resume: leave out --resume")
+        raise UserError(f"{file}: there is nothing to resume", fix=f"leave out {argument('resume', 'True')}")
     return read_bytes(file, TRAINING)

@@ -10,7 +10,7 @@ from inline_snapshot import snapshot
 
 import dumbbell as library
 from dumbbell import catalog
-from dumbbell.base.errors import UserError, option_words
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.index import Index
 from dumbbell.catalog.options.parser import StrictParser
 from dumbbell.cli.parser import command_parser
@@ -216,7 +216,7 @@ def test_no_option_of_any_command_is_forgotten_when_it_is_given_again() -> None:
             repeated.add((*command, name))
             parser._check([name, "1", name, "2"])
         elif name not in ("-h", "--help", "-V", "--version", "-v", "--verbose"):  # the last is counted
-            with option_words(), pytest.raises(UserError, match=f"^{name}: is given twice"):
+            with pytest.raises(UserError, match=f"^{name}: is given twice"):
                 parser._check([name, "1", name, "2"])
     assert repeated == REPEATABLE
 

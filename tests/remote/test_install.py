@@ -212,16 +212,16 @@ def test_that_no_index_is_reachable_is_said_at_once(tmp_path: Path, monkeypatch:
     with pytest.raises(
         installer.Refusal, match=r"^reaches no package index \(127\.0\.0\.1: .*use --offline"
     ) as refused:
-        installer.require_index(tmp_path)
+        installer.require_index(tmp_path, "--offline")
     assert "secret" not in str(refused.value)
     assert "timed out" not in str(refused.value), "no answer is waited for"
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    installer.require_index(tmp_path)  # pip looks for none
+    installer.require_index(tmp_path, "--offline")  # pip looks for none
     monkeypatch.delenv("PIP_NO_INDEX")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as index:
         threading.Thread(target=index.serve_forever, daemon=True).start()
         monkeypatch.setenv("PIP_INDEX_URL", f"http://name:secret@127.0.0.1:{index.server_port}/simple/")
-        installer.require_index(tmp_path)  # it answers, if only that it does not know the page
+        installer.require_index(tmp_path, "--offline")  # it answers, if only that it does not know the page
         index.shutdown()
 
 

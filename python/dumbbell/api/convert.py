@@ -213,12 +213,12 @@ def export_trace(
         dumbbell.Error: no such path, it offers no opportunities, or the file cannot be written.
     """
     if not 0 <= seed <= MOST_SEED:
-        raise UserError(f"--seed {seed}: allowed is a whole number from 0 to {MOST_SEED}")
+        raise UserError(argument="seed", value=seed, allowed=f"a whole number from 0 to {MOST_SEED}")
     model = path if isinstance(path, PathModel) else catalog.paths().find(path)
     with Progress() as progress:
         progress.doing(f"opportunities of {model.name}")
         text, file = trace_text(model, direction, seed, duration), Path(file)
-    require_text("--out", str(file))
+    require_text("file", str(file))
     try:
         if file.exists() and not file.is_file():
             file.write_text(text, encoding="ascii")  # a pipe

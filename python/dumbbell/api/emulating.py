@@ -12,7 +12,7 @@ from dumbbell import _core, catalog
 from dumbbell.api.watching import served
 from dumbbell.base.ending import ended_by_signals
 from dumbbell.base.entry import Entry
-from dumbbell.base.errors import UserError, with_hint
+from dumbbell.base.errors import UserError, argument, with_hint
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.live_file import live_file
 from dumbbell.base.progress import Progress, print_line
@@ -65,12 +65,15 @@ def emulate(
     except _core.Error as error:
         raise UserError(f"{model.file}: path `{model.name}`: {with_hint(str(error))}") from None
     if watch and not command:
-        raise UserError("emulate --watch: needs a COMMAND, for a shell has the terminal to itself: --live is allowed")
+        raise UserError(
+            f"emulate {argument('watch')}: needs a COMMAND, for a shell has the terminal to itself: "
+            f"{argument('live')} is allowed"
+        )
     if watch and quiet:
-        raise UserError("emulate --watch: not with --quiet")
+        raise UserError(f"emulate {argument('watch')}: not with {argument('quiet')}")
     file = None if log is None else Path(log)
     if file is not None and not file.absolute().parent.is_dir():
-        raise UserError(f"--log {file}: there is no directory {file.parent}")
+        raise UserError(f"there is no directory {file.parent}", argument="log", value=file)
     specification = {
         "seed": seed,
         "path": model.spec(),
@@ -109,7 +112,7 @@ def _emulated(specification: Mapping[str, object]) -> int:
 def _server(text: str | None) -> list[str] | None:
     if text is None:
         return None
-    words = shell_words(text, "--server")
+    words = shell_words(text, argument("server"))
     if not words:
-        raise UserError("--server: allowed is a command with at least one word")
+        raise UserError(argument="server", allowed="a command with at least one word")
     return words

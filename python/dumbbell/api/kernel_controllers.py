@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, argument
 from dumbbell.base.input_files import C_SOURCE, CONTROLLER, read_text, require_size
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.questions import Limits, ask
@@ -119,12 +119,13 @@ def _refuse_foreign(scheme: Path, library: Path) -> None:
             there = read_toml(scheme).raw
         if (there.get("kind"), there.get("name")) != ("plugin", scheme.stem):
             raise UserError(
-                f"{scheme}: exists already, and is no scheme of this controller: move it, or choose another --out"
+                f"{scheme}: exists already, and is no scheme of this controller: move it, or choose another "
+                f"{argument('out')}"
             )
     if (library.exists() or library.is_symlink()) and there.get("library") != f"./{library.name}":
         raise UserError(
             f"{library}: exists already, and {scheme.name} beside it does not say that it is of this controller: "
-            "move it, or choose another --out"
+            f"move it, or choose another {argument('out')}"
         )
 
 

@@ -106,10 +106,10 @@ def listing(what: str, text: str = "", *, kind: str | None = None, plugins: Iter
     rows = made[what]()
     if kind is not None:
         if what != "schemes":
-            raise UserError(f"--kind: allowed of schemes only, not of {what}")
+            raise UserError(f"allowed of schemes only, not of {what}", argument="kind")
         kinds = sorted({row["kind"] for row in rows})
         if kind not in kinds:
-            raise UserError(f"--kind `{kind}`{nearest(kind, kinds)}: allowed are {listed(kinds)}")
+            raise UserError(argument="kind", value=kind, allowed=kinds)
         rows = [row for row in rows if row["kind"] == kind]
     wanted = [word.casefold() for word in words if word not in files]
     return [row for row in rows if all(word in _told(row) for word in wanted)]

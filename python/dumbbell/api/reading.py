@@ -7,7 +7,7 @@ from pathlib import Path
 from dumbbell.api.records.metrics import check_metrics
 from dumbbell.api.records.results import Results
 from dumbbell.base.conventions import PANTHEON
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, argument
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.machine.description import cpus
@@ -87,13 +87,15 @@ def write_report(
     if not (directory / NOTE).is_file():
         if all_runs and convention not in (None, PANTHEON.name):
             raise UserError(
-                f"--convention {convention}: not with --all-runs: the long form is by Pantheon's convention"
+                f"not with {argument('all_runs')}: the long form is by Pantheon's convention",
+                argument="convention",
+                value=convention,
             )
         return open(directory, convention).write_report(html=html, pdf=pdf, all_runs=all_runs, run=run)
-    for option, given in (("--pdf", pdf and not html), ("--all-runs", all_runs), ("--run", run is not None)):
+    for name, given in (("pdf", pdf and not html), ("all_runs", all_runs), ("run", run is not None)):
         if given:
             raise UserError(
-                f"{directory}: {option}: a benchmark has pages only; its experiments have reports of their own"
+                f"{directory}: {argument(name)}: a benchmark has pages only; its experiments have reports of their own"
             )
     with Progress() as progress:
         progress.doing("starting")

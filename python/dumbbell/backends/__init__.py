@@ -4,7 +4,7 @@ from importlib import import_module
 
 from dumbbell.backends.protocol import Executor
 from dumbbell.base.backend import Backend
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, argument
 from dumbbell.catalog.experiment_settings import Settings
 
 __all__ = ["Executor", "choose_jobs", "find_executor"]
@@ -32,6 +32,6 @@ def choose_jobs(backend: Backend, wanted: int | None, processors: int) -> int:
     if most is None:
         return wanted or processors
     if wanted is not None and wanted > most:
-        allowed = f"allowed with --backend {backend.full_name} is {most}"
-        raise UserError(f"--jobs {wanted}: {allowed}: runs in real time disturb each other")
+        allowed = f"allowed with {argument('backend')} {backend.full_name} is {most}"
+        raise UserError(f"{allowed}: runs in real time disturb each other", argument="jobs", value=wanted)
     return wanted or most

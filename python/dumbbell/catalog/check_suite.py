@@ -106,7 +106,7 @@ class CheckSuite:
         for name in names:
             if name not in known:
                 raise UserError(
-                    f"--cells {name}: the suite `{self.name}` has no such cell: allowed are {listed(known)}"
+                    f"the suite `{self.name}` has no such cell", argument="cells", value=name, allowed=known
                 )
         if not names:
             return self

@@ -3,19 +3,13 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, argument
 from dumbbell.catalog.outside.plugin_schemes import plugin_kind
 from dumbbell.catalog.toml_tables import read_toml
 from dumbbell.catalog.trace_files import read_trace
 
-HOW = {
-    "path": "--path {}",
-    "scheme": "--schemes {}",
-    "experiment": "dumbbell run {}",
-    "trace": "--path {}",
-    "plug-in": "--plugin {}",
-}
-"""How each kind is given."""
+_ARGUMENTS = {"path": "path", "scheme": "schemes", "trace": "path", "plug-in": "plugins"}
+"""Arguments that take a name or a file of each kind. Experiments have none: they come first."""
 
 _KEYS = {
     "path": {"data", "ack", "overhead_bytes", "mtu_bytes", "fragment"},
@@ -29,13 +23,17 @@ def what_it_is(text: str, names: Mapping[str, list[str]]) -> str:
     """`a path file: --path office.toml`, or nothing if it is none of the kinds in `names`, which has theirs."""
     for kind, known in names.items():
         if text in known:
-            return f"{_article(kind)}: {HOW[kind].format(text)}"
+            return f"{_article(kind)}: {_how_to_use(kind, text)}"
     if _is_file(Path(text) / "experiment.toml"):
         return f"a results directory: dumbbell show {text}"
     kind = _kind_of_file(Path(text))
     if kind in names or kind in ("trace", "plug-in"):
-        return f"{_article(kind)} file: {HOW[kind].format(text)}"
+        return f"{_article(kind)} file: {_how_to_use(kind, text)}"
     return ""
+
+
+def _how_to_use(kind: str, text: str) -> str:
+    return f"dumbbell run {text}" if kind == "experiment" else f"{argument(_ARGUMENTS[kind])} {text}"
 
 
 def _article(kind: str) -> str:

@@ -42,18 +42,18 @@ LISTS: dict[str, Names] = {
     "run experiment": lambda: dumbbell.experiments().names(),
     "schemes": lambda: [*dumbbell.schemes().names(), "all"],
     "scheme": lambda: dumbbell.schemes().names(),
-    "mix": lambda: dumbbell.schemes().names(),
+    "mixes": lambda: dumbbell.schemes().names(),
     "path": lambda: dumbbell.paths().names(),
     "export source": lambda: dumbbell.paths().names(),
     "only": _members,
-    "set": _assigned,
+    "settings": _assigned,
     "metrics": _metrics,
     "sort": _metrics,
     "list kind": lambda: dict.fromkeys(scheme.kind for scheme in dumbbell.schemes()),
 }
 """The names that an argument takes, by the argument's destination, some in one command only."""
 
-BETWEEN = {"mix": "+"}
+BETWEEN = {"mixes": "+"}
 """What stands between several names, where it is no comma."""
 
 

@@ -1,8 +1,8 @@
 """The command line's words: one file of `commands`, or of another package, for each command."""
 
 import argparse
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -89,18 +89,29 @@ _options: dict[str, str] = {}
 """Options of the commands that have been filled, by the argument of the library that each one gives."""
 
 
-def _options_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+def _options_of(parser: argparse.ArgumentParser) -> dict[str, str]:
+    """Return the first option for each argument: `--duration`, and not `--quick`, which is one value of that."""
+    options: dict[str, str] = {}
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for inner in action.choices.values():
-                yield from _options_of(inner)
+                options = _options_of(inner) | options
         elif action.option_strings:
-            yield action.dest, action.option_strings[-1]
+            options.setdefault(action.dest, action.option_strings[-1])
+    return options
+
+
+@cache
+def _options_of_run() -> dict[str, str]:
+    """Return the options of `dumbbell run`: other commands name some of them, as that for plug-ins."""
+    parser = argparse.ArgumentParser()
+    _fill("run", parser)
+    return _options_of(parser)
 
 
 def option_words(name: str, _value: str, form: str) -> str:
     """Return the option of the command that gives an argument of the library, and the form of its value."""
-    option = _options.get(name) or f"--{name.replace('_', '-')}"
+    option = _options.get(name) or _options_of_run().get(name) or f"--{name.replace('_', '-')}"
     return f"{option} {form}".rstrip()
 
 

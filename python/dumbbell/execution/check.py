@@ -5,7 +5,7 @@ import json
 from dumbbell import _core
 from dumbbell.backends import find_executor
 from dumbbell.base.backend import Backend, backend_forms
-from dumbbell.base.errors import UserError, listed, with_hint
+from dumbbell.base.errors import UserError, argument, listed, with_hint
 from dumbbell.catalog.colors import ALLOWED, is_color
 from dumbbell.catalog.outside.availability import missing
 from dumbbell.catalog.scheme import WHAT, Scheme
@@ -93,7 +93,8 @@ def _check_scheme(scheme: Scheme, backend: Backend) -> None:
 def _check_real(scheme: Scheme, backend: Backend) -> None:
     if not backend.capabilities.real_packets:
         able = listed(backend_forms(lambda can: can.real_packets))
-        raise UserError(f"scheme `{scheme.name}` is {WHAT[scheme.kind]}: it runs with --backend {able} only")
+        with_them = f"{argument('backend')} {able}"
+        raise UserError(f"scheme `{scheme.name}` is {WHAT[scheme.kind]}: it runs with {with_them} only")
     reason = missing(scheme)
     if reason is not None:
         raise UserError(f"scheme `{scheme.name}` cannot run here: {reason}")

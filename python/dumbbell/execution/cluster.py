@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dumbbell.backends import Executor
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
-from dumbbell.base.errors import UserError, one_line
+from dumbbell.base.errors import UserError, argument, one_line
 from dumbbell.base.logs import line_of, logger
 from dumbbell.base.progress import Stage
 from dumbbell.base.scratch import Scratch
@@ -43,9 +43,6 @@ LOOK_S = 1.0
 
 NO_WORKER_S = 60.0
 """Longest time for which a scheduler may have no worker, s."""
-
-KEPT = "finished runs are kept, and --resume makes the others"
-"""The end of a message that the cluster can make no more runs: which runs are kept, and how to make the others."""
 
 
 @dataclass(frozen=True)
@@ -80,14 +77,22 @@ def require_cluster(address: str) -> None:
     try:
         import distributed  # noqa: F401 (only whether it is there)
     except ModuleNotFoundError:
-        raise UserError("--cluster needs the package `distributed`: pip install 'dumbbell[cluster]'") from None
+        raise UserError(
+            f"{argument('cluster')} needs the package `distributed`: pip install 'dumbbell[cluster]'"
+        ) from None
     match = re.fullmatch(r"tcp://(\[[0-9a-fA-F:]+\]|[^:/]+):(\d{1,5})", address)
     if match is None or int(match[2]) > 65535:
-        raise UserError(f"--cluster {address}: allowed is the address of a Dask scheduler like tcp://10.0.0.1:8786")
+        raise UserError(
+            argument="cluster", value=address, allowed="the address of a Dask scheduler like tcp://10.0.0.1:8786"
+        )
     try:
         socket.create_connection((match[1].strip("[]"), int(match[2])), CONNECT_WITHIN_S).close()
     except OSError as error:
-        raise UserError(f"--cluster {address}: {error.strerror or error}") from None
+        raise UserError(error.strerror or str(error), argument="cluster", value=address) from None
+
+
+def _how_to_go_on() -> str:
+    return f"finished runs are kept, and {argument('resume', 'True')} makes the others"
 
 
 class Cluster:
@@ -105,7 +110,7 @@ class Cluster:
         try:
             self.client = Client(address, timeout=CONNECT_WITHIN_S, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
-            raise UserError(f"--cluster {address}: {one_line(error)}") from None
+            raise UserError(one_line(error), argument="cluster", value=address) from None
         self.executor = executor
         self._clock = clock
         self._workers_left: float | None = None
@@ -113,7 +118,7 @@ class Cluster:
         self.threads: int = sum(self.client.nthreads().values())
         if not self.threads:
             self.stop()
-            raise UserError(f"--cluster {address}: the scheduler has no workers")
+            raise UserError("the scheduler has no workers", argument="cluster", value=address)
         self._address = address
         self._check_versions(address)
         log.info("cluster address=%s threads=%d", address, self.threads)
@@ -122,7 +127,8 @@ class Cluster:
         for worker, version in self.client.run(_version).items():
             if version != __version__:
                 self.stop()
-                raise UserError(f"--cluster {address}: worker {worker} has dumbbell {version}, not {__version__}")
+                problem = f"worker {worker} has dumbbell {version}, not {__version__}"
+                raise UserError(problem, argument="cluster", value=address)
 
     @property
     def side_by_side(self) -> int:
@@ -225,7 +231,9 @@ class Cluster:
             for task in handed.values():
                 stage.say(task.number, "the cluster has no worker, one is waited for", stands_still=True)
         elif now - self._workers_left >= NO_WORKER_S:
-            raise UserError(f"the cluster at {self._address} has had no worker for {NO_WORKER_S:g} s: {KEPT}")
+            raise UserError(
+                f"the cluster at {self._address} has had no worker for {NO_WORKER_S:g} s", fix=_how_to_go_on()
+            )
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[None]:
@@ -240,7 +248,7 @@ class Cluster:
             yield
         except (concurrent.futures.CancelledError, ClosedClientError, OSError) as error:
             log.info("the cluster is gone: address=%s error=%s", self._address, one_line(error))
-            raise UserError(f"the cluster at {self._address} is gone: {KEPT}") from None
+            raise UserError(f"the cluster at {self._address} is gone", fix=_how_to_go_on()) from None
 
     def stop(self) -> None:
         """Lets go of the cluster; its workers stay."""

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from dumbbell.backends import choose_jobs, find_executor
 from dumbbell.base.backend import backend_forms
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
-from dumbbell.base.errors import UserError, listed, printable
+from dumbbell.base.errors import UserError, argument, listed, printable
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.experiment_file import ExperimentFile
@@ -97,7 +97,7 @@ def perform(
     """
     is_campaign = any(experiment.every_s is not None for experiment in experiments)
     if is_campaign and how.until is not None:
-        raise UserError("--until: not with --every, which says how many rounds there are")
+        raise UserError(f"not with {argument('every')}, which says how many rounds there are", argument="until")
     if is_campaign and len(experiments) > 1:
         raise UserError("`every_s`: allowed of an experiment that runs alone: there are several here")
     jobs = examine(experiments, how, progress)
@@ -172,10 +172,12 @@ def _choose_jobs(experiments: Sequence[Experiment], how: Execution) -> int:
     if how.cluster is not None:
         if not backend.capabilities.cluster:
             allowed = listed(backend_forms(lambda can: can.cluster))
-            raise UserError(f"--cluster: allowed with --backend {allowed} only, not {backend}")
+            problem = f"allowed with {argument('backend')} {allowed} only, not {backend}"
+            raise UserError(problem, argument="cluster")
         for scheme in (scheme for experiment in experiments for scheme in experiment.schemes.values()):
             if scheme.is_outside:
-                raise UserError(f"--cluster: scheme `{scheme.name}`: {scheme.code} is on this machine only")
+                problem = f"scheme `{scheme.name}`: {scheme.code} is on this machine only"
+                raise UserError(problem, argument="cluster")
         require_cluster(how.cluster)
     return jobs
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from dumbbell import catalog
 from dumbbell.base.backend import Backend
-from dumbbell.base.errors import UserError, listed
+from dumbbell.base.errors import UserError, argument, listed
 from dumbbell.base.input_files import TRUSTED, read_text
 from dumbbell.base.user_folders import user_folder
 from dumbbell.catalog.experiment_file import ExperimentFile
@@ -41,7 +41,8 @@ class Untrusted(UserError):
         self.what = what = list(codes.values())
         self._codes = tuple(codes)
         super().__init__(
-            f"{file}: would execute on this machine what you have not run before: {listed(what)}: --trust runs it"
+            f"{file}: would execute on this machine what you have not run before: {listed(what)}",
+            fix=f"{argument('trust', 'True')} runs it",
         )
 
     def agree(self) -> None:

@@ -58,8 +58,10 @@ class Until:
                 modes = True
             else:
                 raise UserError(
-                    f"--until {text}: allowed are ci=P% (how far the 95 % intervals may reach, from above 0 to 100 % "
-                    "of the mean), modes, or ci=P%,modes"
+                    "allowed are ci=P% (how far the 95 % intervals may reach, from above 0 to 100 % of the mean), "
+                    "modes, or ci=P%,modes",
+                    argument="until",
+                    value=text,
                 )
         return cls(ci, modes)
 

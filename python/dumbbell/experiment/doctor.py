@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core, catalog
-from dumbbell.base.errors import UserError, one_line
+from dumbbell.base.errors import UserError, argument, one_line
 from dumbbell.catalog.outside.availability import (
     LOADER,
     find_program,
@@ -81,7 +81,7 @@ def _catalog() -> Check:
 def _disk() -> Check:
     free = shutil.disk_usage(Path.cwd()).free
     found = f"{free / 2**30:.1f} GiB free here"
-    return Check("disk", free >= LEAST_FREE_BYTES, found, "free some space, or use --out on another disk")
+    return Check("disk", free >= LEAST_FREE_BYTES, found, f"free some space, or use {argument('out')} on another disk")
 
 
 def _directory() -> Check:
@@ -89,7 +89,9 @@ def _directory() -> Check:
         with tempfile.TemporaryFile(dir=Path.cwd()):
             return Check("working directory", True, "writable")
     except OSError as error:
-        return Check("working directory", False, one_line(error), "change to a writable directory, or use --out")
+        return Check(
+            "working directory", False, one_line(error), f"change to a writable directory, or use {argument('out')}"
+        )
 
 
 def _figures() -> Check:

@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, argument
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.path import PathModel
 from dumbbell.machine.host import read_host
@@ -25,13 +25,12 @@ def over_network(experiment_file: ExperimentFile, paths: tuple[str, ...]) -> Exp
     backend = experiment_file.backend
     name = network_name(backend.argument)
     if any(path != name for path in paths):
-        raise UserError(
-            f"--path: with --backend {experiment_file.backend} the path is the network between the machines"
-        )
+        with_it = f"with {argument('backend')} {experiment_file.backend}"
+        raise UserError(f"{with_it} the path is the network between the machines", argument="path")
     if experiment_file.grid or experiment_file.cells:
         raise UserError(
             f"{experiment_file.file or experiment_file.name}: has cells, which are paths of ours: "
-            "allowed with --backend sim or emu"
+            f"allowed with {argument('backend')} sim or emu"
         )
     path = PathModel(
         name=name,

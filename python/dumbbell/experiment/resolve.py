@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from dumbbell import catalog
-from dumbbell.base.errors import UserError, full_name, listed, nearest
+from dumbbell.base.errors import UserError, argument, full_name, listed, nearest
 from dumbbell.catalog.experiment_file import ExperimentFile, mix_label, parse_mix
 from dumbbell.catalog.experiment_settings import SettingValues
 from dumbbell.catalog.grids import grid
@@ -42,7 +42,9 @@ class UnknownPlugin(UserError):
     def __init__(self, plugins: Mapping[str, str], others: Collection[Scheme] = ()) -> None:
         self.plugins = plugins
         self.others = others
-        super().__init__(f"{listed(plugins)}: a plug-in that you have not run before: --trust loads it")
+        super().__init__(
+            f"{listed(plugins)}: a plug-in that you have not run before", fix=f"{argument('trust', 'True')} loads it"
+        )
 
 
 MOST_RUNS = 100_000
@@ -66,9 +68,10 @@ def resolve(experiment_file: ExperimentFile, request: RunRequest = NOTHING) -> E
     mixes = {mix_label(parts): parts for parts in _mixes(experiment_file, request)}
     labels = _labels(experiment_file)
     if not labels and not mixes:
-        raise UserError("no scheme to run: name an experiment, or give --schemes or --mix")
+        either = f"{argument('schemes')} or {argument('mixes')}"
+        raise UserError("no scheme to run", fix=f"name an experiment, or give {either}")
     if not experiment_file.paths:
-        raise UserError("no path to run on: give --path")
+        raise UserError("no path to run on", fix=f"give {argument('path')}")
     cells = _cells(experiment_file)
     paths = [cell.path for cell in cells.values()] or _paths(experiment_file)
     if request.cell_names:
@@ -82,7 +85,8 @@ def resolve(experiment_file: ExperimentFile, request: RunRequest = NOTHING) -> E
     )
     listed_flows = [flow for cell in cells.values() for flow in cell.flows] or list(experiment_file.flow)
     if mixes and any(not flow.scheme for flow in listed_flows):
-        raise UserError(f"{experiment_file.file}: lists its flows: it takes --schemes, not --mix")
+        takes = f"it takes {argument('schemes')}, not {argument('mixes')}"
+        raise UserError(f"{experiment_file.file}: lists its flows: {takes}")
     used = [
         *labels,
         *(name for parts in mixes.values() for name, _ in parts),
@@ -263,7 +267,8 @@ def _only(paths: list[PathModel], names: tuple[str, ...]) -> list[PathModel]:
         if name not in known:
             more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
             some = listed(list(known)[:MOST_LISTED])
-            raise UserError(f"--cell: unknown cell `{name}`{nearest(name, known)}: allowed are {some}{more}")
+            problem = f"unknown cell `{name}`{nearest(name, known)}: allowed are {some}{more}"
+            raise UserError(problem, argument="cells")
     return [known[name] for name in dict.fromkeys(names)]
 
 

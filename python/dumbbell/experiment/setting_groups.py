@@ -3,7 +3,7 @@
 import math
 
 from dumbbell.base.backend import Backend
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, argument
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.experiment_settings import POLITE_BYTES, POLITE_MBPS, Settings, SettingValues
 
@@ -25,10 +25,11 @@ def completed(experiment_file: ExperimentFile) -> SettingValues:
         UserError: half of a schedule.
     """
     where = f"{experiment_file.file}: " if experiment_file.file else ""
-    for given, needed, example in (("every_s", "for_s", "--for 7d"), ("for_s", "every_s", "--every 1h")):
+    for given, needed, name, example in (("every_s", "for_s", "lasts", "7d"), ("for_s", "every_s", "every", "1h")):
         if getattr(experiment_file, given) is not None and getattr(experiment_file, needed) is None:
             raise UserError(
-                f"{where}`{given}` = {getattr(experiment_file, given):g}: needs `{needed}` beside it, like {example}"
+                f"{where}`{given}` = {getattr(experiment_file, given):g}: needs `{needed}` beside it, "
+                f"like {argument(name)} {example}"
             )
     found: SettingValues = {}
     made = rounds(experiment_file)
@@ -50,6 +51,6 @@ def check_caps(settings: Settings, backend: Backend) -> None:
     for name in _CAPS:
         value = getattr(settings, name)
         if value is not None:
-            option = f"--{name.rpartition('_')[0].replace('_', '-')}"
-            allowed = f"allowed over a network only: --backend {backend.full_name} sends nothing over anybody's link"
-            raise UserError(f"`{name}` = {value} ({option}): {allowed}")
+            given = f"`{name}` = {value} ({argument(name.rpartition('_')[0])})"
+            used = f"{argument('backend')} {backend.full_name}"
+            raise UserError(f"{given}: allowed over a network only: {used} sends nothing over anybody's link")

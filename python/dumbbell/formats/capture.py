@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, argument
 from dumbbell.formats.contents import stem_of
 from dumbbell.formats.traces import Trace, TracedFlow, files_of, import_traces, label_of, started_at
 from dumbbell.results import ResultsDirectory
@@ -41,7 +41,8 @@ def import_capture(
     """
     if receiver is not None and source.is_dir():
         raise UserError(
-            f"{source}: is a directory: --receiver needs the capture of the sender beside that of the receiver"
+            f"{source}: is a directory: "
+            f"{argument('receiver')} needs the capture of the sender beside that of the receiver"
         )
     name = scheme if len(files_of(source, SUFFIXES, "capture")) == 1 else None
     read = partial(_read, receiver=receiver, end=end, clocks=clocks, name=name)

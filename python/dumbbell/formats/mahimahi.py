@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from dumbbell import _core
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, argument
 from dumbbell.base.names import RULE, fitted, is_name
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.path import PathModel
@@ -45,7 +45,7 @@ def import_mahimahi(logs: LinkLogs, out: Path, command: list[str]) -> ResultsDir
     """
     refuse_used(out)
     if not is_name(logs.scheme):
-        raise UserError(f"--scheme `{logs.scheme}`: allowed are {RULE}")
+        raise UserError(f"{argument('scheme')} `{logs.scheme}`: allowed are {RULE}")
     with staging(out) as directory, Progress() as progress:
         progress.doing(f"reading {logs.data.name}")
         packets = directory / "packets.parquet"

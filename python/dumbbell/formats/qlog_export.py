@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dumbbell import _core
 from dumbbell.base.backend import find_backend
 from dumbbell.base.entry import Entry
-from dumbbell.base.errors import UserError, listed, one_line, worded
+from dumbbell.base.errors import UserError, argument, one_line
 from dumbbell.base.names import foreign_name, unlike
 from dumbbell.base.progress import Piece, Progress
 from dumbbell.experiment import Experiment, Run
@@ -66,7 +66,8 @@ def export_qlog(
                 continue
             count = len(statistics["flows"])
             if flow is not None and not 1 <= flow <= count:
-                raise UserError(f"--flow {flow}: {run.label} has {count} flow{'s' if count > 1 else ''}")
+                problem = f"{run.label} has {count} flow{'s' if count > 1 else ''}"
+                raise UserError(problem, argument="flow", value=flow)
             numbers = range(1, count + 1) if flow is None else [flow]
             try:
                 written, lacking = _write_run(results, run, statistics, numbers, made, names, (draft, during))
@@ -124,12 +125,10 @@ def _check_time(during: During, duration_s: float) -> None:
     from_s, to_s = during
     if not 0.0 <= from_s < duration_s:
         raise UserError(
-            f"{worded('--from', 'from_s')} {from_s:g}: allowed are 0 to less than {duration_s:g} s, which the runs take"
+            f"allowed are 0 to less than {duration_s:g} s, which the runs take", argument="from_s", value=f"{from_s:g}"
         )
     if to_s is not None and not to_s > from_s:
-        raise UserError(
-            f"{worded('--to', 'to_s')} {to_s:g}: allowed is a time after {worded('--from', 'from_s')} {from_s:g}"
-        )
+        raise UserError(argument="to_s", value=f"{to_s:g}", allowed=f"a time after {argument('from_s')} {from_s:g}")
 
 
 def write_flow(
@@ -182,5 +181,5 @@ def _chosen(results: ResultsDirectory, wanted: str | None) -> list[Run]:
         return runs
     names = {f"{run.path}/{run.scheme}/{run.run}": run for run in runs}
     if wanted not in names:
-        raise UserError(f"--run {wanted}: no such run: allowed are {listed(list(names))}")
+        raise UserError("no such run", argument="run", value=wanted, allowed=names)
     return [names[wanted]]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from dumbbell import catalog
 from dumbbell._core import Error
 from dumbbell.base.backend import IMPORTED
-from dumbbell.base.errors import UserError, require_text
+from dumbbell.base.errors import UserError, argument, require_text
 from dumbbell.base.interrupts import Undisturbed, interruptible
 from dumbbell.base.json_text import to_json
 from dumbbell.catalog.experiment_settings import LEAST_SECONDS
@@ -151,9 +151,9 @@ def refuse_used(out: Path, else_do: str = "") -> None:
     Raises:
         UserError: `out` is in use.
     """
-    require_text("--out", str(out))
+    require_text(argument("out"), str(out))
     if out.exists() and (not out.is_dir() or any(entry.name != STAGE for entry in out.iterdir())):
-        raise UserError(f"{out}: exists already: choose another --out{else_do}")
+        raise UserError(f"{out}: exists already", fix=f"choose another {argument('out')}{else_do}")
 
 
 def begin(

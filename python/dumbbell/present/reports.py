@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from dumbbell.base.conventions import PANTHEON
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, argument
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.names import fitted, foreign_name, unlike
 from dumbbell.base.progress import Piece, Progress
@@ -90,9 +90,9 @@ def write_report(
 
 def _check(html: bool, all_runs: bool, run: str | None) -> None:
     if all_runs and run is not None:
-        raise UserError("--run: not with --all-runs")
+        raise UserError(f"not with {argument('all_runs')}", argument="run")
     if run is not None and not html:
-        raise UserError("--pdf: not with --run: the page of a run is HTML only")
+        raise UserError(f"not with {argument('run')}: the page of a run is HTML only", argument="pdf")
 
 
 def _cost_s(form: str, model: ReportModel, all_runs: bool) -> float:

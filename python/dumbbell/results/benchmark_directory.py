@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dumbbell import catalog
 from dumbbell.base.entry import Entry
-from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.base.errors import UserError, argument, listed, nearest
 from dumbbell.base.json_shape import Each, Table, require_shape
 from dumbbell.base.json_text import read_json
 from dumbbell.catalog.experiment_file import ExperimentFile, parse_experiment_file
@@ -147,14 +147,14 @@ def take(directory: Path, wanted: Note, resume: bool) -> None:
     stored = read_note(directory)
     if stored is not None:
         if not resume:
-            raise UserError(
-                f"{directory}: has a benchmark already: add --resume to continue it, or choose another --out"
-            )
+            remedy = f"add {argument('resume', 'True')} to continue it, or choose another {argument('out')}"
+            raise UserError(f"{directory}: has a benchmark already", fix=remedy)
         if stored != wanted:
             raise UserError(f"{directory}: cannot resume: it is the {stored.in_words}, not the {wanted.in_words}")
         return
     if any(entry.name != LOCK for entry in directory.iterdir()):
-        raise UserError(f"{directory}: is neither empty nor a benchmark's directory: choose another --out")
+        remedy = f"choose another {argument('out')}"
+        raise UserError(f"{directory}: is neither empty nor a benchmark's directory", fix=remedy)
     try:
         write_atomically(Entry.of(directory) / NOTE, to_json(asdict(wanted)))
     except OSError as error:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.entry import Entry
-from dumbbell.base.errors import UserError, listed, one_line, require_text
+from dumbbell.base.errors import UserError, argument, listed, one_line, require_text
 from dumbbell.base.json_shape import require_shape
 from dumbbell.base.json_text import read_json, to_json
 from dumbbell.experiment import Experiment, Run, resolve
@@ -278,7 +278,8 @@ def prepare(directory: Path, experiment: Experiment, resume: bool) -> ResultsDir
         if (directory / KEPT).exists():
             experiment = _continued(directory, experiment, resume)
         elif any(entry.name not in (LOCK, TRACES) and not is_left(entry.name) for entry in directory.iterdir()):
-            raise UserError(f"{directory}: is neither empty nor a results directory: choose another --out")
+            remedy = f"choose another {argument('out')}"
+            raise UserError(f"{directory}: is neither empty nor a results directory", fix=remedy)
         if shutil.disk_usage(directory).free < LEAST_FREE_BYTES:
             raise UserError(f"{directory}: less than {LEAST_FREE_BYTES // 2**20} MiB free on its disk")
         write_experiment(directory, experiment)
@@ -308,7 +309,8 @@ def _unwritable(directory: Path, error: OSError) -> UserError:
 def _continued(directory: Path, experiment: Experiment, resume: bool) -> Experiment:
     """The experiment that continues the one in `directory`: the same, possibly with more runs."""
     if not resume:
-        raise UserError(f"{directory}: has results already: add --resume to continue them, or choose another --out")
+        remedy = f"add {argument('resume', 'True')} to continue them, or choose another {argument('out')}"
+        raise UserError(f"{directory}: has results already", fix=remedy)
     old = open_results(directory).experiment
     differs = difference(lasting_table(old), lasting_table(experiment))
     if differs:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.families import family
 from dumbbell.catalog.scheme import Scheme
 
@@ -22,7 +22,7 @@ def require_sockets(sockets: str) -> None:
         UserError: `sockets` is not among `SOCKETS`.
     """
     if sockets not in SOCKETS:
-        raise UserError(f"--sockets {sockets}{nearest(sockets, SOCKETS)}: allowed are {listed(SOCKETS)}")
+        raise UserError(argument="sockets", value=sockets, allowed=SOCKETS)
 
 
 def paces_itself(scheme: Scheme) -> bool:

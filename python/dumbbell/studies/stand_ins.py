@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from dumbbell import catalog
-from dumbbell.base.errors import worded
+from dumbbell.base.errors import argument
 from dumbbell.catalog.outside.pantheon_names import Counterpart
 from dumbbell.catalog.scheme import Scheme
 
@@ -39,4 +39,4 @@ def _named(own_schemes: Mapping[str, Scheme], name: str) -> tuple[Scheme | None,
 
 
 def _as() -> str:
-    return worded("--as NAME=OURS", 'stands_for={"NAME": "OURS"}')
+    return argument("stands_for", '{"NAME": "OURS"}', "NAME=OURS")

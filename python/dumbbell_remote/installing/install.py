@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
-from dumbbell.base.errors import UserError, printable
+from dumbbell.base.errors import UserError, argument, printable
 from dumbbell.base.input_files import WHEEL, check_regular, digest, require_size
 from dumbbell.base.interrupts import Undisturbed, interruptible
 from dumbbell.base.json_text import BadJson, parse_json
@@ -91,10 +91,11 @@ def _given(wheel: Path) -> Path:
     try:
         told = _metadata(wheel)
     except (zipfile.BadZipFile, zlib.error, RuntimeError, ValueError, KeyError, OSError):
-        raise UserError(f"--from {wheel}: is no wheel") from None
+        raise UserError("is no wheel", argument="wheel", value=wheel) from None
     if (told["Name"], told["Version"]) != ("dumbbell", __version__):
         what = printable(f"{told['Name']} {told['Version']}")
-        raise UserError(f"--from {wheel}: is {what}: allowed is dumbbell {__version__}, which this machine has")
+        allowed = f"dumbbell {__version__}, which this machine has"
+        raise UserError(f"is {what}", argument="wheel", value=wheel, allowed=allowed)
     return wheel
 
 
@@ -133,6 +134,7 @@ def _header(files: list[Path], offline: bool) -> dict[str, Any]:
         "python": list(sys.version_info[:2]) if offline else None,
         "offline": offline,
         "needs": _has_needs(files[0]),
+        "words": {"wheel": argument("wheel"), "offline": argument("offline", "True")},
         "files": [{"name": file.name, "bytes": file.stat().st_size, "sha256": digest(file)} for file in files],
     }
 

@@ -56,8 +56,8 @@ def main() -> int:
             new = FOLDER / f"remote-{header['version']}-{secrets.token_hex(4)}"
             make(new)
             if header["needs"] and not header["offline"]:
-                require_index(new)
-            install(new, receive(new, header, source), header["offline"])
+                require_index(new, header["words"]["offline"])
+            install(new, receive(new, header, source), header)
             say(doing="asking it")
             ask(new / "bin" / "dumbbell", header["version"])
             say(doing="replacing the old one")  # fails where nobody waits for it any more
@@ -78,7 +78,9 @@ def require_kind(header: Header) -> None:
     """Refuses what cannot run the wheels."""
     machine = platform.machine()
     if header["machine"] and machine != header["machine"]:
-        raise Refusal(f"is {machine}, the wheel is for {header['machine']}: give one for it with --from")
+        raise Refusal(
+            f"is {machine}, the wheel is for {header['machine']}: give one for it with {header['words']['wheel']}"
+        )
     name, version = platform.libc_ver()
     if header["libc"]:
         needed, least = header["libc"]
@@ -89,7 +91,8 @@ def require_kind(header: Header) -> None:
     here, exactly = list(sys.version_info[:2]), header["python"]
     if exactly and here != exactly:
         told = ".".join(map(str, exactly))
-        raise Refusal(f"has Python {here[0]}.{here[1]}, what --offline sends is for {told}: leave --offline out")
+        option = header["words"]["offline"]
+        raise Refusal(f"has Python {here[0]}.{here[1]}, what {option} sends is for {told}: leave {option} out")
 
 
 def _numbers(version: str) -> list[int]:
@@ -114,8 +117,8 @@ def make(new: Path) -> None:
         raise Refusal(f"its Python cannot make an environment: `apt install {package}` there adds that") from None
 
 
-def require_index(new: Path) -> None:
-    """Refuses at once where pip would try for minutes to reach an index."""
+def require_index(new: Path, otherwise: str) -> None:
+    """Refuses at once where pip would try for minutes to reach an index; `otherwise` is the option that needs none."""
     say(doing="looking for its package index")
     pip: list[str | Path] = [new / "bin" / "python", "-m", "pip", "config", "list"]
     told = subprocess.run(pip, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False).stdout
@@ -137,7 +140,7 @@ def require_index(new: Path) -> None:
             return  # it is there: pip says what is wrong
         where = urllib.parse.urlsplit(url).hostname or "its index"
         raise Refusal(
-            f"reaches no package index ({where}: {reason}): use --offline, which sends what is needed"
+            f"reaches no package index ({where}: {reason}): use {otherwise}, which sends what is needed"
         ) from None
 
 
@@ -169,7 +172,7 @@ def receive(new: Path, header: Header, source: IO[bytes]) -> list[Path]:
     return files
 
 
-def install(new: Path, wheels: list[Path], offline: bool) -> None:
+def install(new: Path, wheels: list[Path], header: Header) -> None:
     """Lets pip install the first wheel, and what it depends on from the others or from its index."""
     say(doing="installing")
     pip: list[str | Path] = [
@@ -181,14 +184,15 @@ def install(new: Path, wheels: list[Path], offline: bool) -> None:
         "--disable-pip-version-check",
         "--quiet",
     ]
-    pip += ["--no-index", "--find-links", wheels[0].parent] if offline else ["--prefer-binary"]
+    pip += ["--no-index", "--find-links", wheels[0].parent] if header["offline"] else ["--prefer-binary"]
     done = subprocess.run(
         [*pip, wheels[0]], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
     )
     if done.returncode != 0:
         lines = done.stderr.splitlines() or ["no reason"]
         reason = next((line for line in lines if line.startswith("ERROR")), lines[-1]).removeprefix("ERROR: ")
-        raise Refusal(f"pip there: {reason}" + ("" if offline else ": where it reaches no index, use --offline"))
+        remedy = "" if header["offline"] else f": where it reaches no index, use {header['words']['offline']}"
+        raise Refusal(f"pip there: {reason}{remedy}")
     shutil.rmtree(wheels[0].parent)
 
 

@@ -112,11 +112,13 @@ def make_budget(duration_s: float, data_cap_bytes: int, bandwidth_cap_mbps: floa
         UserError: too little of either.
     """
     if not LEAST_S <= duration_s <= MOST_S:
-        raise UserError(f"--duration {duration_s:g}: allowed is {LEAST_S:.0f} to {MOST_S:.0f} s")
+        raise UserError(argument="duration", value=f"{duration_s:g}", allowed=f"{LEAST_S:.0f} to {MOST_S:.0f} s")
     if data_cap_bytes < LEAST_DATA_BYTES:
-        raise UserError(f"--data-cap: {data_cap_bytes} bytes: at least {LEAST_DATA_BYTES // 10**6} MB are needed")
+        problem = f"{data_cap_bytes} bytes: at least {LEAST_DATA_BYTES // 10**6} MB are needed"
+        raise UserError(problem, argument="data_cap")
     if bandwidth_cap_mbps is not None and not bandwidth_cap_mbps >= LEAST_CAP_MBPS:
-        raise UserError(f"--bandwidth-cap {bandwidth_cap_mbps:g}: at least {LEAST_CAP_MBPS:g} Mbit/s are needed")
+        problem = f"at least {LEAST_CAP_MBPS:g} Mbit/s are needed"
+        raise UserError(problem, argument="bandwidth_cap", value=f"{bandwidth_cap_mbps:g}")
     transfer_s = TRANSFER_S if duration_s >= 120.0 else TRANSFER_S / 2
     transfers_take_s = 2 * (transfer_s + AROUND_S) + 2 * (FLOOD_S + AROUND_S)
     idle_s = max(duration_s - TRAINS_TAKE_S - transfers_take_s, LEAST_IDLE_S)

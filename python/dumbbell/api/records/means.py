@@ -26,7 +26,7 @@ def ordered(groups: Sequence[Repetitions], metric: str) -> list[Repetitions]:
     keys: list[MetricKey] = [(level, int(level != "network"), metric) for level in levels]
     key = next((key for key in keys if any(key in group.values for group in groups)), None)
     if key is None:
-        raise UserError(f"--sort {metric}: no run has it")
+        raise UserError("no run has it", argument="sort", value=metric)
     sign = 1.0 if known[key[0], metric] == "less" else -1.0
 
     def rank(group: Repetitions) -> float:

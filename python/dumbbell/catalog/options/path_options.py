@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.base.errors import UserError, argument
 from dumbbell.catalog.grids.queues import FIFO, NAMES, discipline
 from dumbbell.catalog.open_tables import Element, Queue
 from dumbbell.catalog.path import PathModel
@@ -124,15 +124,20 @@ def _links(
 ) -> list[Element]:
     """The links of data and, of traces and with `rate_down`, of ACKs."""
     if rate is not None and rate_up is not None:
-        raise UserError("--rate and --rate-up: allowed is one of them")
-    up, option = (rate, "rate") if rate_up is None else (rate_up, "rate-up")
+        raise UserError(f"{argument('rate')} and {argument('rate_up')}: allowed is one of them")
+    up, name = (rate, "rate") if rate_up is None else (rate_up, "rate_up")
     if (up is None) == (trace is None):
-        raise UserError("a path in one line needs one of --rate and --trace, like --rate 20mbit --rtt 40ms")
+        rate_word, example = argument("rate"), f"{argument('rtt')} 40ms"
+        raise UserError(
+            f"a path in one line needs one of {rate_word} and {argument('trace')}, like {rate_word} 20mbit {example}"
+        )
     if up is None and rate_down is not None:
-        raise UserError("--rate-down: not with --trace, whose second file is that direction: --trace UP,DOWN")
+        trace_word = argument("trace")
+        problem = f"not with {trace_word}, whose second file is that direction: {trace_word} UP,DOWN"
+        raise UserError(problem, argument="rate_down")
     if up is not None:
-        mbps = rate_mbps(up, f"--{option}")
-        down = None if rate_down is None else rate_mbps(rate_down, "--rate-down")
+        mbps = rate_mbps(up, argument(name))
+        down = None if rate_down is None else rate_mbps(rate_down, argument("rate_down"))
         same = down == mbps
         told = f"{short(mbps)} Mbit/s" + ("" if down is None else " each way" if same else " up")
         made.say("rate", _rate_word(mbps), told)
@@ -144,7 +149,9 @@ def _links(
     path = trace_path(str(trace))
     if path is None:
         raise UserError(
-            f"--trace {trace}: allowed are files UP or UP,DOWN: there is no file {str(trace).split(',')[0]}"
+            f"allowed are files UP or UP,DOWN: there is no file {str(trace).split(',')[0]}",
+            argument="trace",
+            value=trace,
         )
     made.name.append(path.name)
     made.title.append(path.title)
@@ -160,21 +167,24 @@ def _rate_word(mbps: Decimal) -> str:
 
 def _one_way(rtt: str | None, delay: str | None) -> Decimal:
     if rtt is not None and delay is not None:
-        raise UserError("--rtt and --delay: allowed is one of them: --delay is half of --rtt, in each direction")
+        both, half = argument("rtt"), argument("delay")
+        raise UserError(f"{both} and {half}: allowed is one of them: {half} is half of {both}, in each direction")
     if rtt is not None:
-        return delay_ms(rtt, "--rtt") / 2
-    return Decimal(0) if delay is None else delay_ms(delay, "--delay")
+        return delay_ms(rtt, argument("rtt")) / 2
+    return Decimal(0) if delay is None else delay_ms(delay, argument("delay"))
 
 
 def _queue(queue: str | None, aqm: str | None, links: list[Element], one_way: Decimal, made: _Made) -> Queue:
     """What the links have of a queue: nothing where it has no limit and no discipline."""
     name = None if aqm is None else aqm.lower().replace("_", "-")
     if name is not None and name not in AQMS:
-        raise UserError(f"--aqm `{aqm}`{nearest(name, AQMS)}: allowed are {listed(AQMS)}")
+        raise UserError(argument="aqm", value=aqm, allowed=AQMS)
     if queue is None and name is not None and name.startswith("red"):
-        raise UserError(f"--aqm {aqm}: needs --queue: its thresholds are a quarter and three quarters of that")
+        problem = f"needs {argument('queue')}: its thresholds are a quarter and three quarters of that"
+        raise UserError(problem, argument="aqm", value=aqm)
     if queue is None and name is None and "rate_mbps" in links[0] and not one_way:
-        raise UserError("--rate: needs --rtt, of which the length of the queue follows (1 BDP), or --queue")
+        problem = f"needs {argument('rtt')}, of which the length of the queue follows (1 BDP), or {argument('queue')}"
+        raise UserError(problem, argument="rate")
     if queue is None and name is None and "rate_mbps" not in links[0]:
         return {}  # as of mm-link
     limit = _limit(queue or ("1bdp" if name is None else AQM_QUEUE), links[0], one_way, made)
@@ -184,13 +194,14 @@ def _queue(queue: str | None, aqm: str | None, links: list[Element], one_way: De
 
 
 def _limit(text: str, link: Element, one_way: Decimal, made: _Made) -> dict[str, int]:
-    number, counts = queue_length(text, "--queue")
+    number, counts = queue_length(text, argument("queue"))
     if counts in {"packets", "bytes"}:
         word = f"{short(number)}p" if counts == "packets" else f"{short(number / 1000)}kB"
         made.say("queue", word, f"queue of {short(number)} {counts}")
         return {counts: int(number)}
     if counts == "bdp" and not one_way:
-        raise UserError(f"--queue {text}: needs --rtt or --delay: without one the bandwidth-delay product is 0")
+        problem = f"needs {argument('rtt')} or {argument('delay')}: without one the bandwidth-delay product is 0"
+        raise UserError(problem, argument="queue", value=text)
     mbps = PathModel(name="link", title="", data=[link]).describe().links[0].rate_mbps
     assert mbps is not None, "a link without limit is none of ours"
     packets = packets_of(number, counts, mbps, float(2 * one_way))
@@ -200,7 +211,7 @@ def _limit(text: str, link: Element, one_way: Decimal, made: _Made) -> dict[str,
 
 
 def _lost(loss: str | None, made: _Made) -> list[Element]:
-    share = Decimal(0) if loss is None else percentage(loss, "--loss")
+    share = Decimal(0) if loss is None else percentage(loss, argument("loss"))
     if not share:
         return []
     made.say("loss", f"{short(share)}%", f"{short(share)} % loss", "loss")
@@ -209,13 +220,12 @@ def _lost(loss: str | None, made: _Made) -> list[Element]:
 
 def _varied(jitter: str | None, one_way: Decimal, made: _Made) -> list[Element]:
     """The delay of data where it varies: its smallest value, and what comes on top."""
-    half = Decimal(0) if jitter is None else delay_ms(jitter, "--jitter")
+    half = Decimal(0) if jitter is None else delay_ms(jitter, argument("jitter"))
     if not half:
         return []
     if half > one_way:
-        raise UserError(
-            f"--jitter {jitter}: allowed is at most the one-way delay, {short(one_way)} ms (--rtt, --delay)"
-        )
+        most = f"at most the one-way delay, {short(one_way)} ms ({argument('rtt')}, {argument('delay')})"
+        raise UserError(argument="jitter", value=jitter, allowed=most)
     made.say("jitter", f"{short(half)}ms", f"jitter {short(half)} ms", "jitter")
     varies = {"distribution": "uniform", "mean_ms": float(half), "deviation_ms": float(half)}
     least = one_way - half

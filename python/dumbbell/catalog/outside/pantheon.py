@@ -34,7 +34,9 @@ class Checkout:
         found = {file.stem for file in self.wrappers.glob("*.py")} - {*_HELPERS}
         if not found:
             raise UserError(
-                f"--pantheon-dir {directory}: is no Pantheon checkout: there is no src/wrappers/NAME.py in it"
+                "is no Pantheon checkout: there is no src/wrappers/NAME.py in it",
+                argument="pantheon_dir",
+                value=directory,
             )
         self.styles = read_config(config) if config.is_file() else {}
         listed_keys = [key for key in self.styles if key in found]

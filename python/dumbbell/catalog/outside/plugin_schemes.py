@@ -40,7 +40,8 @@ def given_schemes(text: str) -> list[Scheme]:
     """
     found = plugin_schemes(text)
     if not found:
-        raise UserError(f"--plugin {text}: allowed is FILE or FILE:NAME; a file ends with {listed(SUFFIXES)}")
+        allowed = f"FILE or FILE:NAME; a file ends with {listed(SUFFIXES)}"
+        raise UserError(argument="plugins", value=text, allowed=allowed)
     return found
 
 

@@ -23,7 +23,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--suite", default="quick", metavar="quick|full|FILE", help="the cells to compare in; default: quick")
     add("--cells", type=names, default=(), metavar="NAME[,NAME]", help="only these cells of the suite")
-    add("--update", action="store_true", help="run the candidate and write the baseline file")
+    add(
+        "--update",
+        dest="update_baseline",
+        action="store_true",
+        help="run the candidate and write the baseline file",
+    )
     add("--seed", type=int, metavar="N", help="other draws of the paths; default: those of the baseline file, else 1")
     add("--most-runs", type=count, metavar="N", help="most runs of each side in a cell; default: as the suite says")
     add(
@@ -46,7 +51,7 @@ def main(arguments: argparse.Namespace) -> int:
     """Compares both sides: 0 if nothing is worse, 1 if something is, or is what --strict or --identical refuse."""
     same = ("suite", "cells", "seed", "backend", "jobs")
     given = {name: getattr(arguments, name) for name in same} | {"command": sys.argv}
-    if arguments.update:
+    if arguments.update_baseline:
         if arguments.cost:
             raise UserError("--cost: not with --update, which compares nothing")
         for option in ("most_runs", "out", "markdown", "junit"):

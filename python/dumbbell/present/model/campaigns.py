@@ -1,6 +1,6 @@
 """Figures of campaigns, which have rounds and hours in common."""
 
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, argument
 from dumbbell.present.model.figure_request import Drawn, OfResults
 from dumbbell.present.model.over_time import OverTime
 from dumbbell.results.campaign_state import stamp
@@ -16,7 +16,8 @@ def draw_campaign(of: OfResults, place: str) -> Drawn:
     """
     found, path = OverTime(of.model), of.one_path
     if of.model.every_s is None:
-        raise UserError(f"figure `{of.kind}`: is of campaigns: {of.model.directory} was made without --every")
+        made = f"{of.model.directory} was made without {argument('every')}"
+        raise UserError(f"figure `{of.kind}`: is of campaigns: {made}")
     gathered = found.periods(of.kind, path)
     timed = any(spread.clocks for each in gathered.values() for one in each for spread in one.metrics.values())
     columns = {"path": "text", "scheme": "text", place: "integer", "started_at": "text", "runs": "integer"}

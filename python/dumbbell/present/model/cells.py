@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.base.errors import UserError, argument, listed, nearest
 from dumbbell.present.model.content import ReportModel, RunEntry
 from dumbbell.results.analysis.axis_words import axis_label, axis_phrases, varied_axes
 from dumbbell.results.numbers import is_number
@@ -74,7 +74,7 @@ class Cells:
             alike.setdefault(str(self._fixed(name, free)), []).append(name)
         choices = [max(each, key=lambda name: of_runs.get(name, 0)) for each in alike.values()]
         more = f" and {len(choices) - _CHOICES} more" if len(choices) > _CHOICES else ""
-        several = f"--path chooses one of {listed(choices[:_CHOICES])}{more}"
+        several = f"{argument('path')} chooses one of {listed(choices[:_CHOICES])}{more}"
         fixed = [self._fixed(name, free) for name in choices]
         varied = [name for name in varied_axes(fixed) if name != "path"]
         if not varied:
@@ -82,14 +82,13 @@ class Cells:
         vary = f"{listed(varied)} {'vary' if len(varied) > 1 else 'varies'} too"
         if not group_by:
             return UserError(f"figure `{self.kind}`: {vary}: {several}")
-        one = f"--group-by {varied[0]} draws a panel for each of its values"
+        one = f"{argument('group_by')} {varied[0]} draws a panel for each of its values"
         if len(varied) == 1:
             return UserError(f"figure `{self.kind}`: {vary}: {one}; {several}")
-        example = f"for example --group-by {varied[0]} --path {choices[0]}"
-        return UserError(
-            f"figure `{self.kind}`: {vary}: --group-by AXIS draws a panel for each value of one of them, "
-            f"--path CELL fixes the others: {example}"
-        )
+        each = f"{argument('group_by', form='AXIS')} draws a panel for each value of one of them"
+        others = f"{argument('path', form='CELL')} fixes the others"
+        example = f"for example {argument('group_by')} {varied[0]} {argument('path')} {choices[0]}"
+        return UserError(f"figure `{self.kind}`: {vary}: {each}, {others}: {example}")
 
     def axis(self, name: str) -> str:
         """Return the axis of this name.

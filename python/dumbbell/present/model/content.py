@@ -17,7 +17,7 @@ from dumbbell.base.backend import Backend, find_backend
 from dumbbell.base.clock import SYSTEM_CLOCK
 from dumbbell.base.conventions import Convention
 from dumbbell.base.entry import Entry
-from dumbbell.base.errors import UserError, listed, nearest, one_line, shortened
+from dumbbell.base.errors import UserError, argument, listed, nearest, one_line, shortened
 from dumbbell.base.input_files import TEXT, read_text
 from dumbbell.base.version import __version__
 from dumbbell.catalog.description import Description, describe
@@ -228,7 +228,7 @@ class ReportModel:
         Raises:
             UserError: there is no such run.
         """
-        given, parts = f"--run: `{name}`", name.split("/")
+        given, parts = f"{argument('run')}: `{name}`", name.split("/")
         if len(parts) != 3:
             example = f", for example {self.runs[0].name}" if self.runs else ""
             raise UserError(f"{given}: expected PATH/SCHEME/N{example}")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import uvicorn
 
-from dumbbell.base.errors import UserError, one_line
+from dumbbell.base.errors import UserError, argument, one_line
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.present.serve.application import Explorer, application, require_pages
@@ -77,7 +77,7 @@ class Server:
             self._socket.bind((LOCAL, port))
         except OSError as error:
             self._socket.close()
-            raise UserError(f"port {port}: {one_line(error)}: choose another --port") from None
+            raise UserError(f"port {port}: {one_line(error)}", fix=f"choose another {argument('port')}") from None
         self.port: int = self._socket.getsockname()[1]
         self.token = secrets.token_urlsafe(24)
         self.explorer = Explorer(places, shown)

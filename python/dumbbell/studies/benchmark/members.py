@@ -105,7 +105,8 @@ def _joining(file: str) -> ExperimentFile:
     """An experiment of the user's own that joins."""
     experiment_file = catalog.experiments().find(file)
     if experiment_file.name in catalog.experiments().names():
-        raise UserError(f"--experiment {file}: the name `{experiment_file.name}` is taken by a listed experiment")
+        problem = f"the name `{experiment_file.name}` is taken by a listed experiment"
+        raise UserError(problem, argument="experiments", value=file)
     if experiment_file.membership is None:
         raise UserError(
             f"{experiment_file.file}: has no [benchmark] table: it says where an experiment belongs and what it shows"

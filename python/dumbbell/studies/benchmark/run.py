@@ -157,7 +157,7 @@ def planned_benchmark(request: BenchmarkRequest) -> PlannedBenchmark:
     beside = examined(_listed(request.baselines))
     for name in beside:
         if name in tested:
-            raise UserError("is under test: name another one", argument="baselines", value=name)
+            raise UserError("is under test", argument="baselines", value=name, fix="name another one")
     experiments = request.experiments
     files = [experiments] if isinstance(experiments, str | PathLike) else list(experiments)
     path = request.path

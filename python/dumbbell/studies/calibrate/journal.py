@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, argument
 from dumbbell.base.input_files import JOURNAL, read_bytes
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.base.version import __version__
@@ -53,7 +53,8 @@ class Journal:
         require_no_link(place)
         if place.exists():
             if not resume:
-                raise UserError(f"{place}: is there already: --resume goes on with it, or remove {directory}")
+                remedy = f"{argument('resume', 'True')} goes on with it, or remove {directory}"
+                raise UserError(f"{place}: is there already", fix=remedy)
             self._read(place, head)
         self._file = place.open("a", encoding="utf-8")
         if self._file.tell() == 0:
@@ -72,7 +73,8 @@ class Journal:
                 entry = None
             if number == 1 and isinstance(entry, dict):
                 if entry != head:
-                    raise UserError(f"{place}: is of other schemes, settings or another version: give another --out")
+                    remedy = f"give another {argument('out')}"
+                    raise UserError(f"{place}: is of other schemes, settings or another version", fix=remedy)
             elif _is_evaluation(entry):
                 self._known.setdefault(_key(entry["path"]), {}).update(entry["runs"])
             else:

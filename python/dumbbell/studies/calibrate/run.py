@@ -128,8 +128,8 @@ def calibrate_path(
     )
     found = read_target(str(target), options)
     if folds != LEAVE_ONE_OUT and (not isinstance(folds, int) or folds < 0 or folds == 1):
-        said = f"allowed is {LEAVE_ONE_OUT}, 0, or 2 and more: what is held out is predicted by the others"
-        raise UserError(f"--folds {folds}: {said}")
+        allowed = f"{LEAVE_ONE_OUT}, 0, or 2 and more: what is held out is predicted by the others"
+        raise UserError(argument="folds", value=folds, allowed=allowed)
     true = None if truth is None else (truth if isinstance(truth, PathModel) else catalog.paths().find(str(truth)))
     true_candidate = None if true is None else truth_of(true, found)
     journal = Journal(None if file is None else journal_directory(file), head_of(found.experiment), resume)

@@ -10,7 +10,7 @@ from typing import Any
 
 from dumbbell import catalog
 from dumbbell.base.backend import SIMULATION
-from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.base.errors import UserError, argument, listed, nearest
 from dumbbell.base.input_files import TABLE, read_text
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.open_tables import Element
@@ -160,7 +160,8 @@ def _simulated(raw: _Raw, options: TargetOptions) -> Target:
             )
     for name in options.hold_out:
         if options.schemes and name not in options.schemes:
-            raise UserError(f"--hold-out {name}: is not among --schemes: allowed are {listed(options.schemes)}")
+            problem = f"is not among {argument('schemes')}"
+            raise UserError(problem, argument="hold_out", value=name, allowed=options.schemes)
     points, left, used = [], list(raw.left_out), {}
     for point in raw.points:
         if options.schemes and point.scheme not in options.schemes:
@@ -175,7 +176,7 @@ def _simulated(raw: _Raw, options: TargetOptions) -> Target:
         points.append(replace(point, scheme=scheme.name, unfitted=why))
     twice = [point.label for point in points if [each.key for each in points].count(point.key) > 1]
     if twice:
-        raise UserError(f"{raw.where}: `{twice[0]}` is there twice: choose with --schemes")
+        raise UserError(f"{raw.where}: `{twice[0]}` is there twice", fix=f"choose with {argument('schemes')}")
     fitted, unfitted = ([point for point in points if bool(point.unfitted) is asked] for asked in (False, True))
     if len(fitted) < LEAST_POINTS:
         reasons = [*left, *(f"{point.label}: {point.unfitted}" for point in unfitted)]
@@ -320,7 +321,7 @@ def _chosen(where: str, given: str | None, places: list[str]) -> str:
         return places[0]
     if given not in places:
         said = "there are several paths" if given is None else f"has no path `{given}`{nearest(given, places)}"
-        raise UserError(f"{where}: {said}: --path takes one of {listed(places)}")
+        raise UserError(f"{where}: {said}", fix=f"{argument('path')} takes one of {listed(places)}")
     return given
 
 

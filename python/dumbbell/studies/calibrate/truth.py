@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from statistics import mean
 
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, argument
 from dumbbell.catalog.path import PathModel
 from dumbbell.studies.calibrate.fitting import Fit, Fitter
 from dumbbell.studies.calibrate.journal import Candidate
@@ -39,8 +39,10 @@ def truth_of(path: PathModel, target: Target) -> Candidate:
     frame = target.experiment.paths[PLACE]
     if path.overhead_bytes != frame.overhead_bytes:
         raise UserError(
-            f"--truth {path.name}: adds {path.overhead_bytes} bytes to each datagram, {target.source} "
-            f"{frame.overhead_bytes}: --overhead {path.overhead_bytes} says that they are the same"
+            f"adds {path.overhead_bytes} bytes to each datagram, {target.source} {frame.overhead_bytes}",
+            argument="truth",
+            value=path.name,
+            fix=f"{argument('overhead_bytes')} {path.overhead_bytes} says that they are the same",
         )
     spec = path.spec()
     return {"data": spec["data"], "ack": spec["ack"]}

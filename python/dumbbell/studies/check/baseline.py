@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dumbbell.base.errors import UserError, worded
+from dumbbell.base.errors import UserError, argument
 from dumbbell.catalog.check_suite import JUDGED
 from dumbbell.catalog.published import MOST_METRIC
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
@@ -96,8 +96,8 @@ def others_of(file: Path, made: Kept, suite: str, seed: int) -> Kept:
         ("dumbbell", before.made_by, made.made_by),
     ):
         if value != now:
-            option = worded("--cells", "cells")
-            raise UserError(f"{file}: `{key}` = {value}, now {now}: write all cells again, without {option}")
+            remedy = f"write all cells again, without {argument('cells')}"
+            raise UserError(f"{file}: `{key}` = {value}, now {now}", fix=remedy)
     return before
 
 

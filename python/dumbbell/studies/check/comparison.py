@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from dumbbell.base.backend import SIMULATION
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, argument
 from dumbbell.catalog.check_suite import CheckCell, CheckSuite, JudgedMetric, rule_name
 from dumbbell.execution.perform import Execution, perform_apart
 from dumbbell.execution.trust import trusted_member
@@ -471,7 +471,8 @@ class Comparison:
         if later := [name for name in numbers if found.get(name) is None]:
             self.remarks.append(
                 f"The first {MOST_PACKETS} packets of the first run, which the baseline file keeps, do not differ in "
-                f"{', '.join(later)}: --against the other version itself names the first packet that differs."
+                f"{', '.join(later)}: "
+                f"{argument('against')} the other version itself names the first packet that differs."
             )
         return [replace(result, difference=found.get(result.cell.name)) for result in results]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from dumbbell.base.errors import UserError, worded
+from dumbbell.base.errors import UserError, argument
 from dumbbell.base.input_files import PACKETS, read_bytes
 from dumbbell.results.files import write_named
 from dumbbell.studies.check.first_difference import SentLog
@@ -27,7 +27,7 @@ _MOST_BYTES = 256 * 2**20
 
 def how_to_update() -> str:
     """Return what writes a baseline: the option of the command, or the library's function."""
-    return worded("--update", "update_baseline")
+    return argument("update_baseline")
 
 
 def file_of(baseline: Path) -> Path:

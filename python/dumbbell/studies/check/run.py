@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dumbbell import catalog
 from dumbbell.api.selection import one_scheme
 from dumbbell.base.backend import executing_backend
-from dumbbell.base.errors import UserError, listed, worded
+from dumbbell.base.errors import UserError, argument, listed
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.base.scratch import Scratch
@@ -156,9 +156,10 @@ def check(
     with Progress() as progress:
         progress.doing("reading the suite")
         if identical and cost:
-            raise UserError("--cost: not with --identical, which only looks at packet logs")
+            raise UserError(f"not with {argument('identical')}, which only looks at packet logs", argument="cost")
         if identical and most_runs is not None:
-            raise UserError("--most-runs: not with --identical, which makes four runs of each cell")
+            problem = f"not with {argument('identical')}, which makes four runs of each cell"
+            raise UserError(problem, argument="most_runs")
         most_runs = FIRST if identical else most_runs
         request = _Request.of(candidate, against, suite, cells, seed, most_runs, backend)
         compared = replace(request.suite, safety=()) if identical else request.suite
@@ -231,7 +232,7 @@ def _cost(baseline: Side, candidate: Side) -> CellResult:
     """
     for side in (candidate, baseline):
         if side.scheme is None:
-            raise UserError(f"--cost: {side.given} does not run: name two schemes")
+            raise UserError(f"{side.given} does not run", argument="cost", fix="name two schemes")
     assert candidate.scheme is not None
     assert baseline.scheme is not None
     found = cost_beside(candidate.scheme, baseline.scheme)
@@ -292,7 +293,8 @@ class _Request:
             if not isinstance(text, Scheme) and is_baseline(str(text)):
                 kept, made_by, own_seed = read_baseline(Path(text))
                 if made_by != chosen.name:
-                    raise UserError(f"{text}: is of the suite `{made_by}`, not `{chosen.name}`: --suite {made_by}")
+                    remedy = f"{argument('suite')} {made_by}"
+                    raise UserError(f"{text}: is of the suite `{made_by}`, not `{chosen.name}`", fix=remedy)
                 missing = [cell.name for cell in chosen.cells if cell.name not in kept.cells]
                 if missing:
                     raise UserError(f"{text}: has no cell {listed(missing)}: write it again with {how_to_update()}")
@@ -302,7 +304,8 @@ class _Request:
                 sides.append(_side(name, text, can_run_programs))
         number = seeds.pop() if seeds else 1
         if seeds or (seed is not None and seed != number and any(side.kept for side in sides)):
-            raise UserError(f"--seed: the baseline file has the seed {number}: its runs met the draws of that seed")
+            problem = f"the baseline file has the seed {number}: its runs met the draws of that seed"
+            raise UserError(problem, argument="seed")
         baseline, tested = sides
         remarks = _about_rules(chosen, cells, tested) if whole.safety else ()
         return cls(chosen, (baseline, tested), number if seed is None else _checked_seed(seed), tuple(remarks))
@@ -318,9 +321,9 @@ class _Request:
         backend: str | None,
     ) -> _Request:
         """Return the request with results of before on a side or on both: their experiment is the suite."""
-        for option, value in (("--seed", seed), ("--most-runs", most_runs), ("--backend", backend)):
+        for name, value in (("seed", seed), ("most_runs", most_runs), ("backend", backend)):
             if value is not None:
-                raise UserError(f"{option}: not with a results directory, whose experiment is repeated as it is")
+                raise UserError("not with a results directory, whose experiment is repeated as it is", argument=name)
         sides = {name: None if name in folders else _side(name, text) for name, text in given.items()}
         named = next((side.scheme.name for side in sides.values() if side is not None and side.scheme), "")
         chosen = None
@@ -367,9 +370,7 @@ def _named_baseline(candidate: str | Scheme | PathLike[str]) -> str:
         return file
     if not isinstance(candidate, Scheme) and _results(candidate) is None and not is_baseline(str(candidate)):
         one_scheme(str(candidate))
-    raise UserError(
-        f"no baseline: name one with {worded('--against', 'against')}, or write {file} with {how_to_update()}"
-    )
+    raise UserError(f"no baseline: name one with {argument('against')}, or write {file} with {how_to_update()}")
 
 
 def _whole_suite(name: str) -> CheckSuite:
@@ -391,7 +392,7 @@ def _about_rules(chosen: CheckSuite, cells: Names, candidate: Side) -> Iterator[
     if candidate.scheme is None:
         yield "No rule of safety was judged: the candidate does not run."
     elif not chosen.safety:
-        reason = f"{worded('--cells', 'cells')} names none" if names_of(cells) else "they are simulated only"
+        reason = f"{argument('cells')} names none" if names_of(cells) else "they are simulated only"
         yield f"No rule of safety was judged: {reason}."
 
 
@@ -403,7 +404,7 @@ def _chosen_suite(whole: CheckSuite, cells: Names, most_runs: int | None, backen
     """
     chosen = whole.only(names_of(cells))
     if most_runs is not None and most_runs < FIRST:
-        raise UserError(f"--most-runs {most_runs}: allowed is a whole number from {FIRST}")
+        raise UserError(argument="most_runs", value=most_runs, allowed=f"a whole number from {FIRST}")
     made_with = None if backend is None else executing_backend(backend)
     changed = []
     for cell in chosen.cells:
@@ -423,7 +424,7 @@ def _side(name: str, given: str | Scheme | PathLike[str], can_run_programs: bool
         return Side(name, given.name, given)
     scheme = one_scheme(str(given))
     if scheme.real and not can_run_programs:
-        raise UserError(f"scheme `{given}` needs real packets: --backend emu")
+        raise UserError(f"scheme `{given}` needs real packets", fix=f"{argument('backend')} emu")
     return Side(name, str(given), scheme)
 
 
@@ -434,7 +435,7 @@ def _runs_programs(backend: str | None) -> bool:
 
 def _checked_seed(seed: int) -> int:
     if not 0 <= seed <= MOST_SEED:
-        raise UserError(f"--seed {seed}: allowed is a whole number from 0 to {MOST_SEED}")
+        raise UserError(argument="seed", value=seed, allowed=f"a whole number from 0 to {MOST_SEED}")
     return seed
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from dumbbell.base.backend import Backend
-from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.base.errors import UserError, listed
 from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.conformance_cases import Case, Check, Suite
 from dumbbell.catalog.outside.plugin_schemes import NO_ECN, plugin_sha256, uses_ecn
@@ -45,10 +45,7 @@ def chosen_cases(suite: Suite, wanted: Iterable[str]) -> tuple[Case, ...]:
     names = list(wanted)
     for name in names:
         if name not in labels and name not in numbers:
-            known = list(dict.fromkeys((*numbers, *labels)))
-            raise UserError(
-                f"--case {name}: `{suite.name}` has no such case{nearest(name, known)}: there are {listed(labels)}"
-            )
+            raise UserError(f"`{suite.name}` has no such case", argument="cases", value=name, allowed=labels)
     found = [case for case in suite.cases if not names or case.label in names or str(case.number) in names]
     for case in found:
         for check in case.checks:

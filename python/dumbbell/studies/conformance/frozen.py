@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dumbbell.base.errors import UserError, worded
+from dumbbell.base.errors import UserError, argument
 from dumbbell.base.version import __version__
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
 from dumbbell.results.files import write_named
@@ -117,7 +117,7 @@ def read_known(file: Path, suite: str) -> Known:
         UserError: the file cannot be read, is of another suite, or has a key or value that is not allowed.
     """
     table = read_toml(file)
-    how = worded("--freeze", "Conformance.freeze")
+    how = argument("freeze")
     if table.integer("conformance") != FORMAT:
         reads = f"{FORMAT}, the format that this version reads: write the file again with {how}"
         raise table.fail("conformance", table.raw["conformance"], reads)

@@ -136,7 +136,8 @@ def check_conformance(
         baseline = _schemes(found, str(against))
     for name in baseline:
         if name in tested:
-            raise UserError(f"--against {name}: is one of the schemes that are compared with it: give it another name")
+            problem = "is one of the schemes that are compared with it"
+            raise UserError(problem, argument="against", value=name, fix="give it another name")
     place = default_directory(f"conformance-{found.name}") if out is None else Path(out)
     refuse_used(place)
     how = Execution(jobs=jobs, command=command)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dumbbell.base.errors import UserError, listed
+from dumbbell.base.errors import UserError, argument, listed
 from dumbbell.base.names import fitted, unlike
 from dumbbell.catalog.families import family
 from dumbbell.catalog.open_tables import Element, Queue
@@ -47,8 +47,6 @@ _SOCKET: Element = {
 LOGGED, NAMED = "the link's log", "the name of the trace"
 """Sources of the opportunities of a link, for the column `known by`."""
 _FQ = "the sender's kernel paces TCP (`fq`)"
-_ADVICES = ("--path gives one", "--path gives a path, --traces DIR the files of traces")
-"""Options that help where no path is known: for recordings, and for data of Pantheon."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,13 @@ def measured_paths(measured: MeasuredSet, traces: TraceFiles) -> tuple[list[Meas
             left += untold
     paths, above = _within_capacity(paths, measured)
     paths = [replace(path, how=f"{path.how}; {_FQ}", has_fq=True) if has_fq(path.runs) else path for path in paths]
-    return paths, [f"{each}: {_ADVICES[bool(measured.metadata)]}" for each in (*left, *above)]
+    return paths, [f"{each}: {_advices()[bool(measured.metadata)]}" for each in (*left, *above)]
+
+
+def _advices() -> tuple[str, str]:
+    """Return what helps where no path is known: for recordings, and for data of Pantheon."""
+    path = argument("path")
+    return f"{path} gives one", f"{path} gives a path, {argument('traces', form='DIR')} the files of traces"
 
 
 def given_paths(measured: MeasuredSet, given: PathModel) -> tuple[list[MeasuredPath], list[str]]:
@@ -382,8 +386,8 @@ def require_paths(paths: Sequence[MeasuredPath], source: str, reasons: Sequence[
         UserError: there is no path.
     """
     if not paths:
-        first = sorted(reasons, key=lambda reason: not reason.endswith(_ADVICES))[:3]
-        advices = list(dict.fromkeys(each for reason in first for each in _ADVICES if reason.endswith(f": {each}")))
+        first = sorted(reasons, key=lambda reason: not reason.endswith(_advices()))[:3]
+        advices = list(dict.fromkeys(each for reason in first for each in _advices() if reason.endswith(f": {each}")))
         if len(advices) == 1:
             first = [reason.removesuffix(f": {advices[0]}") for reason in first]
         ending = f": {advices[0]}" if len(advices) == 1 else ""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dumbbell import _core
 from dumbbell.base.entry import Entry
-from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.base.errors import UserError
 from dumbbell.catalog.outside.pantheon_names import Counterpart
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import Run
@@ -219,7 +219,7 @@ def require_known(sets: list[MeasuredSet], stands_for: Mapping[str, str]) -> Non
     known = sorted(labels | {run.name for each in sets for run in each.runs})
     for name in stands_for:
         if name not in known:
-            raise UserError(f"--as {name}: no run is of `{name}`{nearest(name, known)}: there are {listed(known)}")
+            raise UserError("no run is of this scheme", argument="stands_for", value=name, allowed=known)
 
 
 def _stand_in(

@@ -11,7 +11,7 @@ from dumbbell import catalog
 from dumbbell.api.convert import import_iperf3, import_pantheon, import_pcap, import_qlog, pantheon_sets
 from dumbbell.api.records.results import Results
 from dumbbell.api.running import Interrupted
-from dumbbell.base.errors import UserError, listed, nearest
+from dumbbell.base.errors import UserError, argument
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.names import fitted, unlike
 from dumbbell.base.progress import Piece, Progress, span
@@ -126,12 +126,13 @@ def reproduce(
     place, names = Path(out), names_of(hold_out)
     require_sockets(sockets)
     if path is not None and traces is not None:
-        raise UserError("--traces: not beside --path, which gives the whole path")
+        raise UserError(f"not beside {argument('path')}, which gives the whole path", argument="traces")
     given = None if path is None else path if isinstance(path, PathModel) else catalog.paths().find(str(path))
     if not resume:
-        refuse_used(place, ", or add --resume to go on")
+        refuse_used(place, f", or add {argument('resume', 'True')} to go on")
     elif place.exists() and any(place.iterdir()) and not any((place / each).is_dir() for each in (MEASURED, SIMULATED)):
-        raise UserError(f"{place}: is neither empty nor a reproduction's directory: choose another --out")
+        remedy = f"choose another {argument('out')}"
+        raise UserError(f"{place}: is neither empty nor a reproduction's directory", fix=remedy)
     with _removed_if_refused(place):
         sets, left = _measured(Path(source), place / MEASURED, stands_for or {}, list(command))
         files = _trace_files(Path(source), sets, traces, place / TRACES)
@@ -307,11 +308,9 @@ def _require_held(sets: list[MeasuredSet], names: tuple[str, ...]) -> None:
     known = sorted({run.name for each in sets for run in each.runs})
     for name in names:
         if name not in known:
-            raise UserError(
-                f"--hold-out {name}: no run is of `{name}`{nearest(name, known)}: there are {listed(known)}"
-            )
+            raise UserError("no run is of this scheme", argument="hold_out", value=name, allowed=known)
     if names and not set(known) - set(names):
-        raise UserError("--hold-out: all schemes: some have to tell the host profile")
+        raise UserError("all schemes: some have to tell the host profile", argument="hold_out")
 
 
 def _say_how_long(plans: list[Plan], jobs: int, most_minutes: float | None) -> None:
@@ -325,7 +324,8 @@ def _say_how_long(plans: list[Plan], jobs: int, most_minutes: float | None) -> N
     longest_s = max(each.experiment.duration_s for each in plans)
     what = f"{len(costs)} simulated runs of {longest_s:g} s at most take about {span(takes_s)}"
     if most_minutes is not None and takes_s > 60.0 * most_minutes:
-        raise UserError(f"--most-minutes {most_minutes:g}: {what}: ask for fewer --runs, or take shorter logs")
+        remedy = f"ask for fewer {argument('runs')}, or take shorter logs"
+        raise UserError(what, argument="most_minutes", value=f"{most_minutes:g}", fix=remedy)
     with Progress() as progress:
         progress.line(f"{what}, and the experiments on runs that are off up to ten times as long")
 

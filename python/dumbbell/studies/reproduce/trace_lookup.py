@@ -107,7 +107,7 @@ class TraceFiles:
 
     def __init__(self, source: Path, sets: Iterable[Path], given: Path | None, kept: Path) -> None:
         if given is not None and not given.is_dir():
-            raise UserError(f"--traces {given}: no such directory")
+            raise UserError("no such directory", argument="traces", value=given)
         self._source, self._sets, self._given, self._kept = source, tuple(sets), given, kept
         self._known: dict[Path, Trace | str] = {}
 

@@ -52,7 +52,7 @@ def _check(folder: Path, progress: Progress) -> Difference | None:
     for scheme in stored.schemes.values():
         if scheme.is_outside:  # whoever checks vectors executes nothing of theirs
             raise UserError(
-                f"{file}: scheme `{scheme.name}`: --check repeats built-in controllers only: "
+                f"{file}: scheme `{scheme.name}`: only built-in controllers are repeated: "
                 f"`dumbbell vectors FILE --run {folder}` compares the answers of a plug-in"
             )
     experiment = _scenario(file, stored)

@@ -47,7 +47,7 @@ def write_vectors(scheme: str | Scheme, out: str | PathLike[str]) -> list[Path]:
     scheme = scheme if isinstance(scheme, Scheme) else catalog.schemes().find(scheme)
     if scheme.real:
         raise UserError(f"`{scheme.name}` is {WHAT[scheme.kind]}: vectors need a controller that can be simulated")
-    refuse_used(out, f", or compare with --check {out}")
+    refuse_used(out, f", or compare with `dumbbell vectors --check {out}`")
     titles: dict[str, str] = {}
     try:
         with interruptible(), staging(out) as made, Progress() as progress:
