@@ -311,7 +311,9 @@ def test_a_trace_of_the_receiver_says_whose_numbers_it_has(dumbbell: Dumbbell, f
     [
         (
             ("export", "qlog", "out", "--out", "q", "--run", "small/bbr/1"),
-            snapshot("dumbbell: --run small/bbr/1: no such run: allowed are small/reno/1"),
+            snapshot(
+                "dumbbell: --run `small/bbr/1` (did you mean `small/reno/1`?): no such run: allowed are small/reno/1"
+            ),
         ),
         (
             ("export", "qlog", "out", "--out", "q", "--flow", "3"),

@@ -205,7 +205,7 @@ def test_schemes_that_are_held_out_by_name_are_in_no_fit(tmp_path: Path) -> None
     assert [each.scheme for each in found.of(["vegas"])] == ["vegas"]
     with pytest.raises(UserError, match="has no scheme `vegs` \\(did you mean `vegas`"):
         read_target(text, TargetOptions(hold_out=("vegs",)))
-    with pytest.raises(UserError, match="hold_out vegas: is not among schemes: allowed are cubic, bbr"):
+    with pytest.raises(UserError, match="hold_out `vegas`: is not among schemes: allowed are cubic, bbr"):
         read_target(text, TargetOptions(hold_out=("vegas",), schemes=("cubic", "bbr")))
     with pytest.raises(UserError, match="needed are 2 schemes or more; vegas: held out as asked; bbr: held out"):
         read_target(text, TargetOptions(hold_out=("vegas", "bbr")))
@@ -428,7 +428,7 @@ def test_measured_schemes_have_linuxs_sockets(tmp_path: Path) -> None:
     assert profiles(table(tmp_path), "unlimited") == ["tcp", "tcp"]
     results = dumbbell.run(schemes=["cubic", "vegas"], path="default", duration=2, out=tmp_path / "results", log="none")
     assert profiles(str(results.directory)) == ["tcp", "tcp"]
-    with pytest.raises(UserError, match=r"sockets linus .*: allowed are linux, unlimited"):
+    with pytest.raises(UserError, match=r"sockets `linus` .*: allowed are linux, unlimited"):
         dumbbell.calibrate_path(table(tmp_path), sockets="linus")
 
 

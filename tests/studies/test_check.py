@@ -370,7 +370,7 @@ def test_a_candidate_that_fails_is_worse_and_a_baseline_that_fails_is_refused(
         (["cubic", "--against", "reno", "--suite", "none"], "unknown suite `none`: `dumbbell list suites` shows all"),
         (
             ["cubic", "--against", "reno", "--cells", "x"],
-            "--cells x: the suite `quick` has no such cell: allowed are steady, ",
+            "--cells `x`: the suite `quick` has no such cell: allowed are steady, ",
         ),
         (["iperf3", "--against", "cubic"], "scheme `iperf3` needs real packets: --backend emu"),
         (["cubic", "--against", "reno", "--seed", "-1"], "--seed -1: allowed is a whole number from 0 to "),

@@ -283,8 +283,8 @@ dumbbell: unknown suite `bbrr` (did you mean `bbr`?): allowed are bbr, cubic, le
             ["bbr", "--case", "24"],
             snapshot(
                 """\
-dumbbell: --case 24: `bbr` has no such case (did you mean `4`?): there are 1, 2, 3, 4, 5, 6, 7a, 7b,
-  8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23\
+dumbbell: --case `24` (did you mean `4`?): `bbr` has no such case: allowed are 1, 2, 3, 4, 5, 6, 7a,
+  7b, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23\
 """
             ),
         ),

@@ -175,7 +175,7 @@ def test_runs_with_linuxs_sockets_were_compared_with_unlimited_ones(tmp_path: Pa
     large = write_set(tmp_path / "large", {"cubic": limited("cubic", 2**23)}, mahimahi_path(), duration_s=60.0)
     (row,) = reproduced(large, tmp_path).rows
     assert [cause.kind for cause in row.causes] == ["buffer"]
-    with pytest.raises(UserError, match=r"sockets linus .*: allowed are linux, unlimited"):
+    with pytest.raises(UserError, match=r"sockets `linus` .*: allowed are linux, unlimited"):
         reproduced(place, tmp_path / "none", sockets="linus")
 
 
@@ -350,7 +350,7 @@ dumbbell: empty: no measured runs: needed is pantheon_metadata.json, or *.pcap, 
         ),
         (
             ["{}/set", "--out", "{}/out", "--as", "bbrr=bbr"],
-            snapshot("dumbbell: --as bbrr: no run is of `bbrr`: there are cubic"),
+            snapshot("dumbbell: --as `bbrr`: no run is of this scheme: allowed are cubic"),
         ),
         (
             ["{}/set", "--out", "{}/out", "--as", "cubic=nosuch"],
@@ -360,7 +360,7 @@ dumbbell: empty: no measured runs: needed is pantheon_metadata.json, or *.pcap, 
         ),
         (
             ["{}/set", "--out", "{}/out", "--hold-out", "copa"],
-            snapshot("dumbbell: --hold-out copa: no run is of `copa`: there are cubic"),
+            snapshot("dumbbell: --hold-out `copa`: no run is of this scheme: allowed are cubic"),
         ),
         (
             ["{}/set", "--out", "{}/out", "--hold-out", "cubic"],

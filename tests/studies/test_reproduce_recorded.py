@@ -245,7 +245,7 @@ dumbbell: set: no run can be simulated: set: cubic, run 1: its path is not known
         (
             arrivals,
             ("--as", "cubi=cubic"),
-            snapshot("dumbbell: --as cubi: no run is of `cubi` (did you mean `cubic`?): there are cubic"),
+            snapshot("dumbbell: --as `cubi` (did you mean `cubic`?): no run is of this scheme: allowed are cubic"),
         ),
         (
             lambda _: None,

@@ -20,7 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("scheme", nargs="?", metavar="SCHEME", help="whose traces are written, or whose controller scripts drive")
     add("--out", type=Path, metavar="DIR", help="default: vectors-SCHEME")
-    add("--check", type=Path, metavar="DIR", help="compare what is in DIR with what comes out today")
+    told = "compare what is in DIR with what comes out today"
+    add("--check", dest="check_vectors", type=Path, metavar="DIR", help=told)
     add(
         "--run",
         nargs="*",
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Writes the vectors of a scheme (0), compares those in a directory or runs scripts: 0 if all is as expected."""
-    scheme, out, compare, scripts = arguments.scheme, arguments.out, arguments.check, arguments.run
+    scheme, out, compare, scripts = arguments.scheme, arguments.out, arguments.check_vectors, arguments.run
     if arguments.json and scripts is None:
         raise UserError("--json: allowed with --run")
     if arguments.list:

@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 
 from dumbbell import catalog
-from dumbbell.base.errors import UserError, listed
+from dumbbell.base.errors import UserError, argument, listed
 from dumbbell.base.input_files import TEXT, read_text
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
@@ -52,7 +52,7 @@ def _check(folder: Path, progress: Progress) -> Difference | None:
     for scheme in stored.schemes.values():
         if scheme.is_outside:  # whoever checks vectors executes nothing of theirs
             raise UserError(
-                f"{file}: scheme `{scheme.name}`: only built-in controllers are repeated: "
+                f"{file}: scheme `{scheme.name}`: {argument('check_vectors')} repeats built-in controllers only: "
                 f"`dumbbell vectors FILE --run {folder}` compares the answers of a plug-in"
             )
     experiment = _scenario(file, stored)

@@ -10,7 +10,7 @@ from typing import Any
 
 from dumbbell import _core, catalog
 from dumbbell.base.entry import Entry
-from dumbbell.base.errors import UserError, listed
+from dumbbell.base.errors import UserError, argument, listed
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.base.scratch import Scratch
@@ -47,7 +47,7 @@ def write_vectors(scheme: str | Scheme, out: str | PathLike[str]) -> list[Path]:
     scheme = scheme if isinstance(scheme, Scheme) else catalog.schemes().find(scheme)
     if scheme.real:
         raise UserError(f"`{scheme.name}` is {WHAT[scheme.kind]}: vectors need a controller that can be simulated")
-    refuse_used(out, f", or compare with `dumbbell vectors --check {out}`")
+    refuse_used(out, f", or compare with {argument('check_vectors')} {out}")
     titles: dict[str, str] = {}
     try:
         with interruptible(), staging(out) as made, Progress() as progress:
