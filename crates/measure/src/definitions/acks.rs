@@ -6,8 +6,7 @@ use super::OneWay::Return;
 use super::PANTHEON;
 use super::needs::Need::{DelayDifferences, OneWayDelays};
 use super::row::{metric, statistics};
-use crate::ack_direction::KnownAcks;
-use crate::tally::{byte_loss, us_to_ms};
+use crate::meters::{KnownAcks, byte_loss, us_to_ms};
 
 statistics! {
     /// The return direction, in the Pantheon convention.

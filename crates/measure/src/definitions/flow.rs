@@ -4,14 +4,14 @@ use super::Better::{Less, More, Neutral};
 use super::Convention::{Ccperf, Corrected, Counter, Pantheon};
 use super::OneWay::{Data, Difference};
 use super::acks::AckLinkStats;
+use super::known::KnownFlow;
 use super::media::MediaStats;
 use super::needs::Need::{
     Arrivals, DelayDifferences, Drops, Flows, Marks, OneWayDelays, Payload, Reads, RoundTrips, Sendings,
 };
 use super::row::{group, label, metric, statistics};
 use super::{CCPERF, OWN, PANTHEON, RFC5166, RFC7679, RFC7680, RFC9743};
-use crate::known::KnownFlow;
-use crate::tally::{byte_loss, mbps, us_to_ms};
+use crate::meters::{byte_loss, mbps, us_to_ms};
 use units::Span;
 
 const AVG_DELAY: &str = "nadinelyab/Copa_Reproduction@72499f0, avg_delay.py";

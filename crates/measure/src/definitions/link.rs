@@ -5,7 +5,7 @@ use super::Convention::{Ccperf, Corrected, Counter};
 use super::row::{label, metric, statistics};
 use super::{CCPERF, OWN, RFC5166, RFC7928};
 use crate::inputs::LinkCounters;
-use crate::tally::{mbps, time_mean};
+use crate::meters::{mbps, time_mean};
 
 statistics! {
     /// One link.

@@ -3,6 +3,7 @@
 
 mod acks;
 mod flow;
+mod known;
 mod link;
 mod media;
 mod needs;
@@ -15,6 +16,7 @@ pub use link::LinkStats;
 pub use media::MediaStats;
 pub use network::{Completion, NetworkStats};
 
+pub(crate) use known::{Common, KnownFlow, KnownRun, bottleneck};
 pub(crate) use needs::{LogTells, Need};
 pub(crate) use row::Row;
 

@@ -4,13 +4,11 @@ use super::Better::{Less, More, Neutral};
 use super::Convention::{Ccperf, Corrected, Counter, Pantheon};
 use super::OneWay::Data;
 use super::acks::AckLinkStats;
+use super::known::{KnownFlow, KnownRun};
 use super::needs::Need::{Arrivals, Flows, OneWayDelays, Payload, Sendings};
 use super::row::{group, label, metric, statistics};
 use super::{CCPERF, OWN, PANTHEON, RFC5166, RFC7679, RFC7680, RFC7928};
-use crate::completions::FiniteTransfers;
-use crate::convergence;
-use crate::known::{KnownFlow, KnownRun};
-use crate::tally::{byte_loss, mbps, us_to_ms};
+use crate::meters::{CONVERGENCE_WINDOW, FiniteTransfers, byte_loss, mbps, us_to_ms};
 use units::Span;
 
 const VALIDITY: &str = "Pantheon, src/analysis/plot.py";
@@ -130,7 +128,7 @@ statistics! {
         convergence_delta: f64 = label("distance from the fair share, as a fraction of it, that \
              convergence_time_s allows") => |known| known.sampling.convergence.delta();
         convergence_window_s: f64 = label("length of time whose shares convergence_time_s looks at, s")
-            => |_| convergence::WINDOW.as_secs_f64();
+            => |_| CONVERGENCE_WINDOW.as_secs_f64();
         sample_interval_s: Option<f64> = label("length of the sample intervals that sampled metrics are \
              computed from, s; null without samples") => KnownRun::sample_interval_s;
         fct_mean_s: Option<f64> = metric("s", Less, Corrected,

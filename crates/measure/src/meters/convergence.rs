@@ -1,14 +1,14 @@
 //! Delta-fair convergence: when the flows' shares come, and stay, near fair.
 
-use crate::flow_meter::FlowMeter;
+use super::flow::FlowMeter;
 use units::Span;
 
 /// Shares are those of this length of time: the sawtooth of one round trip is not unfair.
-pub(crate) const WINDOW: Span = Span::from_secs(1);
+pub(crate) const CONVERGENCE_WINDOW: Span = Span::from_secs(1);
 /// Distance from the fair share where none is given.
 const DEFAULT_DELTA: f64 = 0.2;
 
-/// Follows the shares of all flows over the latest [`WINDOW`], at the end of each sample interval in which all are active.
+/// Follows the shares of all flows over the latest [`CONVERGENCE_WINDOW`], at the end of each sample interval in which all are active.
 #[derive(Clone, Debug)]
 pub(crate) struct Convergence {
     delta: f64,
@@ -26,7 +26,7 @@ pub(crate) struct Convergence {
 impl Convergence {
     /// Shares may be `delta` away from fair (0.2 if it is zero).
     pub(crate) fn new(delta: f64, sample_interval: Span) -> Self {
-        let intervals = WINDOW.as_ns().div_ceil(sample_interval.as_ns().max(1)).max(1) as usize;
+        let intervals = CONVERGENCE_WINDOW.as_ns().div_ceil(sample_interval.as_ns().max(1)).max(1) as usize;
         let delta = if delta > 0.0 { delta } else { DEFAULT_DELTA };
         Self { delta, intervals, bytes: Vec::new(), sums: Vec::new(), filled: 0, converged_ns: None }
     }

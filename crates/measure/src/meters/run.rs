@@ -1,14 +1,13 @@
 //! The meter of a run: records in, statistics out.
 
-use crate::fairness::Fairness;
-use crate::flow_meter::FlowMeter;
-use crate::flow_table::FlowTable;
+use super::fairness::Fairness;
+use super::flow::{FlowMeter, FrameDelivery};
+use super::flow_table::FlowTable;
+use super::jain::{ActiveRule, JainWindows};
+use super::sampled_state::{SampledSpan, SampledStates};
+use super::sampling::Sampling;
+use super::tally::Tally;
 use crate::inputs::{FlowInfo, MeterConfig, Read, Sample, Tells};
-use crate::jain::{ActiveRule, JainWindows};
-use crate::media::FrameDelivery;
-use crate::sampled_state::{SampledSpan, SampledStates};
-use crate::sampling::Sampling;
-use crate::tally::Tally;
 use record::{Event, Record};
 use units::{Span, Time};
 

@@ -4,7 +4,7 @@
 //! `nadinelyab/Copa_Reproduction@72499f0, jain_full_experiment.py`). A flow that gets nothing is not
 //! among them, so starvation is hidden. The other rule counts the flows that are *scheduled* to be active.
 
-use crate::flow_table::FlowTable;
+use super::flow_table::FlowTable;
 use crate::statistics::{jain_index_of, median, nearest_rank};
 use record::{Event, Record};
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Jain's index over the time in which all flows are active.
 
-use crate::flow_meter::FlowMeter;
+use super::flow::FlowMeter;
 use crate::statistics::jain_index_of;
 use units::{Span, Time};
 

@@ -1,8 +1,8 @@
 //! Time means of the state that senders stated now and then: a value holds until the next.
 
+use super::tally::mbps;
 use crate::finish::RunStats;
 use crate::inputs::{SenderCounters, StatedTotals};
-use crate::tally::mbps;
 use units::{Span, Time};
 
 /// What is known of a flow before its state is read.

@@ -1,5 +1,16 @@
 //! Statistics over runs and over flows.
 
+mod critical_values;
+mod histogram;
+mod moments;
+mod normalised;
+mod pages;
+
+pub use critical_values::CriticalValues;
+pub use histogram::{DelayHistogram, DelaySummary};
+pub(crate) use moments::Moments;
+pub use normalised::{Denominators, FlowOfRun, MOST_MBPS, Normalised, normalised};
+
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Arithmetic mean; `None` of nothing.

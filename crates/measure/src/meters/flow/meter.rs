@@ -1,13 +1,13 @@
 //! Everything counted for one flow while records pass.
 
-use crate::ack_direction::AckDirection;
-use crate::declared_lost::DeclaredLost;
-use crate::flow_samples::FlowSamples;
-use crate::histogram::DelayHistogram;
+use super::ack_direction::AckDirection;
+use super::declared_lost::DeclaredLost;
+use super::ledger::SendLedger;
+use super::media::{FrameDelivery, MediaMeter};
+use super::samples::FlowSamples;
 use crate::inputs::FlowInfo;
-use crate::ledger::SendLedger;
-use crate::media::{FrameDelivery, MediaMeter};
-use crate::tally::{Tally, round_to_us};
+use crate::meters::tally::{Tally, round_to_us};
+use crate::statistics::DelayHistogram;
 use record::Record;
 use units::Time;
 

@@ -1,15 +1,11 @@
 //! The counters of a run that is over, as the functions of metrics get them, and the quantities that several metrics share.
 
-use crate::completions::FiniteTransfers;
-use crate::definitions::{AckLinkStats, Completion, MediaStats};
-use crate::fairness::Jain;
-use crate::flow_meter::FlowMeter;
-use crate::histogram::DelaySummary;
+use super::{AckLinkStats, Completion, MediaStats};
 use crate::inputs::{LinkCounters, SenderCounters};
-use crate::jain::JainSeries;
-use crate::ledger::Fate;
-use crate::sampling::Sampling;
-use crate::tally::{Clock, Tally, mbps, time_mean, us_to_ms};
+use crate::meters::{
+    Clock, Fate, FiniteTransfers, FlowMeter, Jain, JainSeries, Sampling, Tally, mbps, time_mean, us_to_ms,
+};
+use crate::statistics::DelaySummary;
 use units::{Span, Time};
 
 /// One flow. `T` is the time that ccperf's means are over: from its start until it stops, is complete, or the run ends.

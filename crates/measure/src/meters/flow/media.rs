@@ -1,8 +1,8 @@
 //! Live media: frames from capture to decoding, and where the picture stood still.
 
-use crate::histogram::{DelayHistogram, DelaySummary};
 use crate::inputs::MediaCounters;
-use crate::tally::{mbps, round_to_us};
+use crate::meters::tally::{mbps, round_to_us};
+use crate::statistics::{DelayHistogram, DelaySummary};
 use std::collections::VecDeque;
 use units::{Span, Time};
 

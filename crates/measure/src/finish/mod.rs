@@ -1,19 +1,17 @@
 //! From counters to what is known of a run, of which the [`definitions`](crate::definitions) make its statistics.
 
-use crate::ack_direction::AckDirection;
-use crate::completions::Completions;
-use crate::consistency::contradiction;
+mod consistency;
+
+use self::consistency::contradiction;
 use crate::definitions::{
-    AckLinkStats, Completion, FlowStats, LinkStats, LogTells, MediaStats, NetworkStats,
+    AckLinkStats, Common, Completion, FlowStats, KnownFlow, KnownRun, LinkStats, LogTells, MediaStats,
+    NetworkStats, bottleneck,
 };
-use crate::flow_meter::FlowMeter;
-use crate::histogram::{DelayHistogram, DelaySummary};
 use crate::inputs::{LinkCounters, SenderCounters};
-use crate::known::{Common, KnownFlow, KnownRun, bottleneck};
-use crate::ledger::Fate;
-use crate::meter::RunMeter;
-use crate::sampled_state;
-use crate::tally::{Clock, PANTHEON_PERCENT, Tally};
+use crate::meters::{
+    AckDirection, Clock, Completions, Fate, FlowMeter, PANTHEON_PERCENT, RunMeter, Tally, put_in,
+};
+use crate::statistics::{DelayHistogram, DelaySummary};
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Span, Time};
@@ -159,7 +157,7 @@ fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[SenderCount
     let active_s: Vec<_> = known.iter().map(|flow| flow.active().as_secs_f64()).collect();
     stats.contradiction = contradiction(&stats, &sampled, &active_s, run.active().as_secs_f64());
     if !meter.tells.arrivals {
-        sampled_state::put_in(&mut stats, senders);
+        put_in(&mut stats, senders);
     }
     stats
 }

@@ -1,6 +1,6 @@
 //! Exact percentiles of delays in bounded memory.
 
-use crate::pages::{PAGE_BYTES, Pages, page_of};
+use super::pages::{PAGE_BYTES, Pages, page_of};
 use std::collections::BTreeMap;
 
 /// Samples kept as they are before pages are considered: 16 KiB.

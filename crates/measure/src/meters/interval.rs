@@ -1,7 +1,7 @@
 //! Transfers per interval at both ends, as iperf reports them.
 
-use crate::bound::{Error, check_rows};
-use crate::flow_table::FlowTable;
+use super::bound::{Error, check_rows};
+use super::flow_table::FlowTable;
 use crate::inputs::FlowInfo;
 use record::{Event, Record};
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! Rates over time, for plots.
 
-use crate::flow_table::FlowTable;
+use super::flow_table::FlowTable;
 use record::{Event, Record};
 use serde::Serialize;
 use units::Span;

@@ -1,9 +1,9 @@
 //! What one flow is sampled for: sums over the current sample interval, and statistics over all of them.
 
+use super::response::{Rates, Response};
 use crate::inputs::FlowState;
-use crate::moments::Moments;
-use crate::response::{Rates, Response};
-use crate::tally::mbps;
+use crate::meters::tally::mbps;
+use crate::statistics::Moments;
 use units::Span;
 
 /// A flow with less than this part of its fair share starves.

@@ -1,8 +1,8 @@
 //! The return direction of flows, in the Pantheon convention.
 
 use crate::definitions::{AckLinkStats, LogTells, Need};
-use crate::histogram::DelayHistogram;
-use crate::tally::{Clock, PANTHEON_PERCENT, Tally, round_to_us};
+use crate::meters::tally::{Clock, PANTHEON_PERCENT, Tally, round_to_us};
+use crate::statistics::DelayHistogram;
 use record::Record;
 
 /// Packets of one flow's return direction.

@@ -1,11 +1,9 @@
 //! Sample intervals over all flows: fairness, utilities, convergence and the response to changes.
 
-use crate::convergence::Convergence;
-use crate::flow_meter::FlowMeter;
-use crate::flow_samples::Surroundings;
+use super::convergence::Convergence;
+use super::flow::{FlowMeter, Surroundings};
 use crate::inputs::Sample;
-use crate::moments::Moments;
-use crate::statistics::{entropy_of, jain_index_of};
+use crate::statistics::{Moments, entropy_of, jain_index_of};
 use units::{Span, Time};
 
 /// Follows the samples of a run.
