@@ -19,9 +19,8 @@ pub mod statistics;
 
 pub use definitions::{
     AckLinkStats, Better, Completion, Convention, Definition, FlowStats, Label, Level, LinkStats, MediaStats,
-    NetworkStats, OneWay, labels, metrics,
+    NetworkStats, OneWay, RunStats, labels, metrics,
 };
-pub use finish::RunStats;
 pub use inputs::{
     Delay, FlowFacts, FlowInfo, FlowState, LinkCounters, MediaCounters, MeterConfig, Read, Sample,
     SenderCounters, StatedTotals, Tells,

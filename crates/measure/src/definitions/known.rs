@@ -1,6 +1,8 @@
 //! The counters of a run that is over, as the functions of metrics get them, and the quantities that several metrics share.
 
-use super::{AckLinkStats, Completion, MediaStats};
+use super::acks::AckLinkStats;
+use super::completion::Completion;
+use super::media::MediaStats;
 use crate::inputs::{LinkCounters, SenderCounters};
 use crate::meters::{
     Clock, Fate, FiniteTransfers, FlowMeter, Jain, JainSeries, Sampling, Tally, mbps, time_mean, us_to_ms,

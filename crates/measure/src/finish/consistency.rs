@@ -1,7 +1,7 @@
 //! Whether the numbers of a run fit together. Published tables of others do not always
 //! (`docs/derivations.md`, ns-3).
 
-use super::RunStats;
+use crate::definitions::RunStats;
 
 /// Relative error that sums in another order may have.
 const TOLERANCE: f64 = 1e-9;

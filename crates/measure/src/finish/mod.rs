@@ -1,38 +1,21 @@
 //! From counters to what is known of a run, of which the [`definitions`](crate::definitions) make its statistics.
 
 mod consistency;
+mod stated_totals;
 
 use self::consistency::contradiction;
 use crate::definitions::{
     AckLinkStats, Common, Completion, FlowStats, KnownFlow, KnownRun, LinkStats, LogTells, MediaStats,
-    NetworkStats, bottleneck,
+    NetworkStats, RunStats, bottleneck,
 };
 use crate::inputs::{LinkCounters, SenderCounters};
-use crate::meters::{
-    AckDirection, Clock, Completions, Fate, FlowMeter, PANTHEON_PERCENT, RunMeter, Tally, put_in,
-};
+use crate::meters::{AckDirection, Clock, Completions, Fate, FlowMeter, PANTHEON_PERCENT, RunMeter, Tally};
 use crate::statistics::{DelayHistogram, DelaySummary};
-use schemars::JsonSchema;
-use serde::Serialize;
 use units::{Span, Time};
 
 /// A run must deliver over at least this part of its planned length to be valid (StanfordSNR/pantheon@23e738c,
 /// `src/analysis/plot.py`).
 const MIN_VALID_PART: f64 = 0.8;
-
-/// The statistics of a run as they are stored. `None` (null) is "not defined" or "the log does not tell".
-#[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize)]
-pub struct RunStats {
-    /// In order of flow numbers.
-    pub flows: Vec<FlowStats>,
-    /// In the driver's order; the first is the bottleneck in the data direction.
-    pub links: Vec<LinkStats>,
-    /// Over all flows.
-    pub network: NetworkStats,
-    /// How the numbers contradict each other, if they do: a defect, not a result.
-    #[serde(skip)]
-    pub contradiction: Option<String>,
-}
 
 /// What a log tells and when it ends.
 #[derive(Clone, Copy, Debug)]
@@ -138,7 +121,7 @@ fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[SenderCount
         measured_data_bytes: totals.measured_data_bytes,
         measured,
         common,
-        acks: totals.ack.stats(clock, log),
+        acks: AckLinkStats::where_told(&totals.ack.known(clock), log),
         invalid_reason,
         jain,
         jain_seen,
@@ -157,7 +140,7 @@ fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[SenderCount
     let active_s: Vec<_> = known.iter().map(|flow| flow.active().as_secs_f64()).collect();
     stats.contradiction = contradiction(&stats, &sampled, &active_s, run.active().as_secs_f64());
     if !meter.tells.arrivals {
-        put_in(&mut stats, senders);
+        stated_totals::put_in(&mut stats, senders);
     }
     stats
 }
@@ -194,7 +177,7 @@ impl Taken {
             whole,
             fate,
             common,
-            acks: flow.ack.stats(scope.clock, scope.log),
+            acks: AckLinkStats::where_told(&flow.ack.known(scope.clock), scope.log),
             media: sender.and_then(|sender| sender.media.as_ref()).map(|counters| {
                 let known = media.known(counters, active_span(flow, scope), stop(flow, scope), share_mbps);
                 MediaStats::of(&known, scope.log)

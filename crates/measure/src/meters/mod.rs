@@ -24,7 +24,6 @@ pub use interval::{IntervalMeter, TransferRow, Transfers, View};
 pub use jain::{ActiveRule, JainMeter, JainSeries};
 pub use run::RunMeter;
 pub use sampled_state::SampledStates;
-pub(crate) use sampled_state::put_in;
 pub(crate) use sampling::Sampling;
 pub use series::{FlowSeries, Series, SeriesMeter};
 pub use tally::round_to_us;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{FEWEST_FOR_INTERVAL, quantile};
+use super::intervals::{FEWEST_FOR_INTERVAL, quantile};
 
 /// Number of nodes of the interpolation: 12 are exact to 1e-12, the rest is reserve.
 const NODES: usize = 16;

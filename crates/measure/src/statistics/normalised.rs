@@ -4,7 +4,7 @@
 //! avg_delay.py`, `final_aggregate_delay.py`). An experiment is one path on which several
 //! schemes were run.
 
-use super::mean;
+use super::averages::mean;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

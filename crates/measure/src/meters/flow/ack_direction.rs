@@ -1,6 +1,5 @@
 //! The return direction of flows, in the Pantheon convention.
 
-use crate::definitions::{AckLinkStats, LogTells, Need};
 use crate::meters::tally::{Clock, PANTHEON_PERCENT, Tally, round_to_us};
 use crate::statistics::DelayHistogram;
 use record::Record;
@@ -31,14 +30,10 @@ impl AckDirection {
         self.delivered.begin(first_ns);
     }
 
-    /// Returns its numbers. `None` if nothing was ever sent or delivered, and of a log that one end wrote if there is no
-    /// rate.
-    pub(crate) fn stats(&mut self, clock: Clock, log: LogTells) -> Option<AckLinkStats> {
+    /// Returns its counters at the end of a run whose times are those of `clock`.
+    pub(crate) fn known(&mut self, clock: Clock) -> KnownAcks<'_> {
         let delay_p95_us = self.delay.percentile_us(PANTHEON_PERCENT);
-        let acks = KnownAcks { direction: self, clock, delay_p95_us };
-        let is_told = log.tells(&[Need::DelayDifferences]) || acks.throughput_mbps() > 0.0;
-        let is_empty = acks.direction.sent.packets + acks.direction.delivered.packets == 0;
-        (is_told && !is_empty).then(|| AckLinkStats::of(&acks, log))
+        KnownAcks { direction: self, clock, delay_p95_us }
     }
 }
 
