@@ -75,7 +75,7 @@ Tables have means over the runs of a scheme on a path. Behind a mean stands, of
   on their logarithms (Cox's interval of a log-normal mean, with t: Olsson 2005, Journal of Statistics Education
   13(1)), whichever reaches further at either end. By simulation it contains the mean of normal and of log-normal
   values (standard deviation of the logarithm up to 1) in 93 to 97 of 100 cases with 5, 6, 8, 10 and 30 runs, and of
-  two equally likely values in 93 to 98 (`crates/measure/src/statistics.rs` and `tests/results/test_intervals.py` repeat
+  two equally likely values in 93 to 98 (`crates/measure/src/statistics/` and `tests/results/test_intervals.py` repeat
   that). No interval holds for what is seen in none of the runs: a failure in one of a hundred.
   Where five runs or more fall into two modes, the row and the findings [say so](findings.md#what-looks-wrong), with the
   mean and the number of runs of each. A mode of one run in ten is in none of 5 runs in 59 of 100 cases, of 10 runs in

@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::Failure;
+use crate::failure::Failure;
 use std::time::Duration;
 
 pub(crate) const HELP: &str = "\

@@ -1,6 +1,7 @@
 //! What the machine needs for our controllers, in the order in which one would fix it.
 
-use crate::{Failure, controllers, registration};
+use crate::failure::Failure;
+use crate::{controllers, registration};
 use libbpf_rs::btf::{Btf, types};
 use serde_json::json;
 use std::fmt::Write as _;

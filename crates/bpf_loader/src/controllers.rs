@@ -1,6 +1,6 @@
 //! The controllers that the program carries.
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// One file of `kernel/`.
 #[derive(Debug)]

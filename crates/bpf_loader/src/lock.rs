@@ -1,6 +1,6 @@
 //! A lock per controller: one process at a time looks who has it registered and changes that.
 
-use crate::Failure;
+use crate::failure::Failure;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};

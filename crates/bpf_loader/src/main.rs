@@ -11,6 +11,7 @@
 mod arguments;
 mod check;
 mod controllers;
+mod failure;
 mod list;
 mod lock;
 mod pin;
@@ -18,11 +19,9 @@ mod registration;
 mod sys;
 
 use arguments::Command;
+use failure::Failure;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
-
-/// Why a command failed: one line for the user.
-type Failure = String;
 
 fn main() -> ExitCode {
     match run() {

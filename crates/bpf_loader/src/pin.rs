@@ -1,7 +1,7 @@
 //! Registrations that outlive the program: links pinned in the BPF file system.
 
-use crate::Failure;
 use crate::controllers::Controller;
+use crate::failure::Failure;
 use crate::registration::{self, RegisterError};
 use crate::{check, lock};
 use std::fs;

@@ -3,8 +3,8 @@
 //! A registration is a BPF link, which lives as long as anybody has a descriptor of it. Two runs that want the same
 //! controller share one link: whoever ends last unregisters, however it ends.
 
-use crate::Failure;
 use crate::controllers::Controller;
+use crate::failure::Failure;
 use crate::{lock, sys};
 use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, MapInfoIter};
 use libbpf_rs::{ErrorKind, Link, MapCore as _, MapType, Object, ObjectBuilder, PrintLevel};

@@ -6,7 +6,9 @@
 mod acting;
 mod agent;
 mod contents;
+mod control;
 mod controller;
+mod events;
 mod learned;
 mod network;
 mod parameters;
@@ -20,10 +22,9 @@ mod steps;
 pub use acting::Acting;
 pub use agent::Agent;
 pub use contents::Contents;
-pub use controller::{
-    Ack, AckedPacket, Control, Controller, Ecn, FieldSink, Frame, Loss, Message, RateSample, Sent, Start,
-    Timeout, TimeoutKind,
-};
+pub use control::{Control, FieldSink, Message, Start};
+pub use controller::Controller;
+pub use events::{Ack, AckedPacket, Ecn, Frame, Loss, RateSample, Sent, Timeout, TimeoutKind};
 pub use learned::neural::{SIGHTS, Sight};
 pub use parameters::{File, Files, Parameter, ParameterKind, Parameters, Value};
 pub use policy::{Policy, windows_after};

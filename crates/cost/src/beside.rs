@@ -1,8 +1,9 @@
 //! What a controller costs beside another one: both are measured in turn, so that what slows the machine slows both.
 
+use crate::error::Error;
 use crate::meter::{Meter, Spent};
+use crate::recorded::Recorded;
 use crate::tape::{Idle, open};
-use crate::{Error, Recorded};
 use congestion::Entry;
 use runs::FlowSpec;
 use serde_json::{Value, json};

@@ -12,7 +12,7 @@ use strict_input::Refusal;
 use units::Rng;
 
 /// Episodes that are tried until one has a decision.
-pub(crate) const ATTEMPTS: usize = 100;
+const ATTEMPTS: usize = 100;
 
 struct Nobody;
 
@@ -114,7 +114,7 @@ impl Environment {
                 return Ok(());
             }
         }
-        Err(Error::NoDecision)
+        Err(Error::NoDecision { episodes: ATTEMPTS })
     }
 
     fn begin(&mut self) -> Result<bool, Error> {

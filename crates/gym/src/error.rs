@@ -1,6 +1,5 @@
 //! The errors of this crate.
 
-use crate::environment::ATTEMPTS;
 use strict_input::Refusal;
 use thiserror::Error;
 
@@ -14,8 +13,11 @@ pub enum Error {
     #[error(transparent)]
     Simulation(#[from] simulator::Error),
     /// Episodes end before there is anything to decide.
-    #[error("no decision fell due in any of {ATTEMPTS} episodes")]
-    NoDecision,
+    #[error("no decision fell due in any of {episodes} episodes")]
+    NoDecision {
+        /// Number of episodes that were tried.
+        episodes: usize,
+    },
     /// There is nothing to replay.
     #[error("no episode whose actions were kept")]
     NoActions,
@@ -52,7 +54,7 @@ mod tests {
                 "agents = 0: at least one is needed",
             ),
             (simulator::Error::Undecided(Some(1)).into(), "flows[1]: nobody decides for its agent"),
-            (Error::NoDecision, &*format!("no decision fell due in any of {ATTEMPTS} episodes")),
+            (Error::NoDecision { episodes: 100 }, "no decision fell due in any of 100 episodes"),
             (Error::NoActions, "no episode whose actions were kept"),
             (
                 Error::Forked { made: 1, here: 2 },

@@ -10,55 +10,25 @@
 //! on the packets declared lost). [`SeriesMeter`] makes the time series of plots, [`IntervalMeter`] the rows of
 //! transfer benchmarks; [`statistics`] compares runs, [`reading`] says in sentences what happened in one.
 
-mod ack_direction;
-mod bound;
-mod completions;
-mod consistency;
-mod convergence;
-mod critical_values;
-mod declared_lost;
 mod definitions;
-mod fairness;
 mod finish;
-mod flow_meter;
-mod flow_samples;
-mod flow_table;
-mod histogram;
 mod inputs;
-mod interval;
-mod jain;
-mod known;
-mod ledger;
-mod media;
-mod meter;
-mod moments;
-mod normalised;
-mod pages;
+mod meters;
 pub mod reading;
-mod response;
-mod sampled_state;
-mod sampling;
-mod series;
 pub mod statistics;
-mod tally;
 
-pub use bound::{Error, MemoryBound};
-pub use critical_values::CriticalValues;
 pub use definitions::{
     AckLinkStats, Better, Completion, Convention, Definition, FlowStats, Label, Level, LinkStats, MediaStats,
-    NetworkStats, OneWay, labels, metrics,
+    NetworkStats, OneWay, RunStats, labels, metrics,
 };
-pub use finish::RunStats;
-pub use histogram::{DelayHistogram, DelaySummary};
 pub use inputs::{
     Delay, FlowFacts, FlowInfo, FlowState, LinkCounters, MediaCounters, MeterConfig, Read, Sample,
     SenderCounters, StatedTotals, Tells,
 };
-pub use interval::{IntervalMeter, TransferRow, Transfers, View};
-pub use jain::{ActiveRule, JainMeter, JainSeries};
-pub use media::FrameDelivery;
-pub use meter::RunMeter;
-pub use normalised::{Denominators, FlowOfRun, MOST_MBPS, Normalised, normalised};
-pub use sampled_state::SampledStates;
-pub use series::{FlowSeries, Series, SeriesMeter};
-pub use tally::round_to_us;
+pub use meters::{
+    ActiveRule, Error, FlowSeries, FrameDelivery, IntervalMeter, JainMeter, JainSeries, MemoryBound,
+    RunMeter, SampledStates, Series, SeriesMeter, TransferRow, Transfers, View, round_to_us,
+};
+pub use statistics::{
+    CriticalValues, DelayHistogram, DelaySummary, Denominators, FlowOfRun, MOST_MBPS, Normalised, normalised,
+};

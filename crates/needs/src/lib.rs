@@ -12,19 +12,15 @@
 
 mod events;
 mod punctual;
+mod test;
 
 pub use events::wait_for;
 pub use punctual::punctual;
+pub use test::{Missing, Test};
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::RwLock;
-
-/// What is missing on this machine, if anything is: the reason for which tests are ignored.
-pub type Missing = fn() -> Option<String>;
-
-/// A test with its name; it fails by panicking.
-pub type Test = (&'static str, fn());
 
 /// The named functions as a list of [`Test`]s.
 #[macro_export]

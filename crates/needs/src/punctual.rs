@@ -1,7 +1,7 @@
 //! Runs judge themselves: one for which the machine was late is repeated, and only here.
 #![allow(clippy::print_stdout, reason = "the summary of a program of tests")]
 
-use crate::Test;
+use crate::test::Test;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 use strict_input::Refusal;
 use units::Time;
 
+/// Latest time of a change, s: one year.
+pub(crate) const LATEST_S: f64 = 31_536_000.0;
+
 /// A scheduled change of an element: new values of any of its numeric settings, and of its queue's.
 #[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 pub struct Change {

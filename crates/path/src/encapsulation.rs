@@ -1,7 +1,7 @@
 //! Datagrams to packets and back: overhead, IPv4 fragmentation (RFC 791), reassembly.
 
+use crate::change::LATEST_S;
 use crate::element_settings::{not_negative, refuse};
-use crate::validate::LATEST_S;
 use crate::{Error, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

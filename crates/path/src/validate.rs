@@ -1,7 +1,7 @@
 //! Checks of a path: the settings of its elements, and every state that schedules and walks bring them into.
 
 use crate::Error;
-use crate::change::{Change, WalkSpec};
+use crate::change::{Change, LATEST_S, WalkSpec};
 use crate::element::no_queue;
 use crate::element_settings::{not_negative, refuse};
 use crate::queues::Queue;
@@ -14,8 +14,6 @@ use units::Rng;
 const MOST_ELEMENTS: usize = 1000;
 /// Most elements of a direction that copy packets: 256 copies of each packet at the most.
 const MOST_COPYING: usize = 8;
-/// Latest time of a change, s: one year.
-pub(crate) const LATEST_S: f64 = 31_536_000.0;
 
 impl ElementSpec {
     /// The element as it is after each of its changes, in the order of the schedule; none for a change of the queue

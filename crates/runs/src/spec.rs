@@ -7,6 +7,7 @@ use congestion::{Files, Parameters, Registry, Start};
 use path::{PathSpec, Subpath, Until};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use strict_input::Refusal;
 use strict_input::{NAME_RULE, is_name};
@@ -479,6 +480,23 @@ impl FlowSpec {
     /// When the flow stops, in a run that lasts `duration`.
     pub fn stop(&self, duration: Span) -> Time {
         self.stop_s.map_or(Time::ZERO + duration, Time::from_secs_f64)
+    }
+
+    /// The name of the flow's controller in the registry of the run. That of a plug-in names the scheme too: what it does
+    /// wrong is told with this name.
+    pub fn controller_name(&self) -> Cow<'_, str> {
+        let Self { scheme, controller, .. } = self;
+        match (&self.plugin, &self.python) {
+            (Some(PluginSpec { library: file, .. }), _) | (None, Some(PythonSpec { file, .. })) => {
+                format!("scheme {scheme} ({file}: {controller})").into()
+            }
+            (None, None) => controller.into(),
+        }
+    }
+
+    /// Whether the controller comes from outside.
+    pub const fn is_outside(&self) -> bool {
+        self.plugin.is_some() || self.python.is_some()
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::answers::answers;
 use crate::event::Event;
-use crate::expect::{Check, number_text};
+use crate::expect::{Check, look, number_text};
 use crate::ledger::Ledger;
 use crate::line::Line;
-use crate::{MAX_EVENTS, Script, look};
+use crate::script::{MAX_EVENTS, Script};
 use congestion::Controller;
 use core::fmt::Write as _;
 use serde_json::{Map, Value as Json};

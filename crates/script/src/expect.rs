@@ -1,6 +1,8 @@
 //! Conditions of an expectation, and whether they hold.
 
+use crate::line::refusal;
 use serde_json::{Value as Json, json};
+use strict_input::Refusal;
 use units::Time;
 
 /// Default tolerance, as a fraction of the expected value: windows of whole bytes, and constants in 1024ths as Linux has
@@ -135,6 +137,40 @@ fn states(unit: &str) -> impl Iterator<Item = (f64, String)> {
 
 fn state_name(unit: &str, value: f64) -> Option<String> {
     states(unit).find(|(number, _)| *number == value).map(|(_, name)| name)
+}
+
+/// Looks at the conditions of one line: `find` returns what was found for a key.
+pub(crate) fn look<'a>(
+    (number, at, source): (usize, Time, &str),
+    conditions: &[String],
+    is_other: bool,
+    find: impl Fn(&str) -> Option<&'a Found>,
+    checks: &mut Vec<Check>,
+) -> Result<(), Refusal> {
+    for text in conditions {
+        let condition = Condition::parse(text).map_err(|why| refusal(number, why))?;
+        let (holds, found) = match find(&condition.key) {
+            Some(found) => match condition.check(found) {
+                Ok((holds, found)) => (Some(holds), found),
+                Err(_) if is_other => (None, "no such state".to_owned()),
+                Err(why) => return Err(refusal(number, why)),
+            },
+            None if is_other => (None, "not reported".to_owned()),
+            None => {
+                return Err(refusal(number, format!("`{text}`: no field `{}` is reported", condition.key)));
+            }
+        };
+        checks.push(Check {
+            line: number,
+            at,
+            condition: text.clone(),
+            found,
+            holds,
+            source: source.to_owned(),
+            known: None,
+        });
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use crate::expect::Check;
 use crate::line::{Line, Words};
+use crate::script::{MAX_EVENTS, Script};
 use crate::values::{Numbers, each, joined, numbers_text, span_text, time_text};
-use crate::{MAX_EVENTS, Script};
 use core::fmt::Write as _;
 use std::collections::VecDeque;
 use strict_input::Refusal;

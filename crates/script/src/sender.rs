@@ -1,10 +1,10 @@
 //! A script that drives the transport's sender: ACKs go in, packets come out.
 
 use crate::answers::Fields;
-use crate::expect::{Check, Found};
+use crate::expect::{Check, Found, look};
 use crate::line::{Line, Words};
+use crate::script::{MAX_EVENTS, Script};
 use crate::values::{Numbers, each, time_text};
-use crate::{MAX_EVENTS, Script, look};
 use congestion::Controller;
 use core::fmt::Write as _;
 use std::collections::{BTreeMap, VecDeque};

@@ -1,6 +1,6 @@
 //! What differs between TCP-like, QUIC-like and plain datagram transports, as data.
 
-use crate::ecn::EcnValidation;
+use crate::ecn::{EcnMode, EcnValidation};
 use crate::receiver_behavior::ReceiverBehavior;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
@@ -101,18 +101,6 @@ pub enum WindowRounding {
     Down,
     /// A packet may leave while anything of the window is left (genericCC).
     Up,
-}
-
-/// ECN codepoint of data packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum EcnMode {
-    /// Not ECN-capable.
-    Off,
-    /// ECT(0), classic.
-    Ect0,
-    /// ECT(1), L4S.
-    Ect1,
 }
 
 /// Configuration of one flow's transport. Times are in ms, sizes in bytes.

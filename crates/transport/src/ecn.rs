@@ -10,10 +10,21 @@
 //! Two rules of RFC 9000 are left out. A sender keeps ECN although all its first packets were lost (section 13.4.2). The test
 //! for more packets counted than sent is made only for the codepoint that was never sent: the receiver counts duplicates too.
 
-use crate::config::{Config, EcnMode};
 use crate::wire::EcnCounts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// ECN codepoint of data packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnMode {
+    /// Not ECN-capable.
+    Off,
+    /// ECT(0), classic.
+    Ect0,
+    /// ECT(1), L4S.
+    Ect1,
+}
 
 /// Test of whether the path carries the ECN field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -40,8 +51,9 @@ pub(crate) struct EcnValidator {
 }
 
 impl EcnValidator {
-    pub(crate) const fn new(config: &Config) -> Self {
-        Self { rule: config.ecn_validation, configured: config.ecn, codepoint: config.ecn, tested: None }
+    /// Returns the validator of a sender that sets `codepoint`, by `rule`.
+    pub(crate) const fn new(codepoint: EcnMode, rule: EcnValidation) -> Self {
+        Self { rule, configured: codepoint, codepoint, tested: None }
     }
 
     /// Codepoint of the packets that are sent now.
@@ -93,7 +105,7 @@ mod tests {
     use super::*;
 
     fn validator(ecn: EcnMode, ecn_validation: EcnValidation) -> EcnValidator {
-        EcnValidator::new(&Config { ecn, ecn_validation, ..Config::quic() })
+        EcnValidator::new(ecn, ecn_validation)
     }
 
     fn counts(ect0: u64, ect1: u64, ce: u64) -> EcnCounts {

@@ -42,9 +42,9 @@ pub mod estimators {
 pub use ack_size::AckSize;
 pub use application::{Application, ApplicationSpec};
 pub use config::{
-    Config, EcnMode, LossDetection, Reduction, Reordering, RtoFloor, TimerKind, TimerRestart, WindowRounding,
+    Config, LossDetection, Reduction, Reordering, RtoFloor, TimerKind, TimerRestart, WindowRounding,
 };
-pub use ecn::EcnValidation;
+pub use ecn::{EcnMode, EcnValidation};
 pub use encoder::{EncoderSpec, EncoderStats};
 pub use flight::{Finding, Verdict};
 pub use frames::DecodedFrame;

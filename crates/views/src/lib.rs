@@ -20,6 +20,7 @@ mod rows;
 mod series;
 mod shown;
 mod sums;
+mod thinned;
 mod window;
 mod words;
 

@@ -1,13 +1,13 @@
 //! The numbers of the return direction.
 
-use super::Better::{Less, Neutral};
-use super::Convention::Pantheon;
-use super::OneWay::Return;
-use super::PANTHEON;
+use super::definition::Better::{Less, Neutral};
+use super::definition::Convention::Pantheon;
+use super::definition::OneWay::Return;
+use super::needs::LogTells;
 use super::needs::Need::{DelayDifferences, OneWayDelays};
 use super::row::{metric, statistics};
-use crate::ack_direction::KnownAcks;
-use crate::tally::{byte_loss, us_to_ms};
+use super::sources::PANTHEON;
+use crate::meters::{KnownAcks, byte_loss, us_to_ms};
 
 statistics! {
     /// The return direction, in the Pantheon convention.
@@ -19,5 +19,15 @@ statistics! {
         // One end sees what arrives there, not how much was sent.
         loss_rate: Option<f64> = metric("", Less, Pantheon, "loss_rate of the return direction", PANTHEON)
             .needs(&[DelayDifferences]) => |acks| byte_loss(&acks.direction.sent, &acks.direction.delivered);
+    }
+}
+
+impl AckLinkStats {
+    /// Returns the numbers of a direction. `None` if nothing was ever sent or delivered, and of a log that one end wrote
+    /// if there is no rate.
+    pub(crate) fn where_told(known: &KnownAcks<'_>, log: LogTells) -> Option<Self> {
+        let is_told = log.tells(&[DelayDifferences]) || known.throughput_mbps() > 0.0;
+        let is_empty = known.direction.sent.packets + known.direction.delivered.packets == 0;
+        (is_told && !is_empty).then(|| Self::of(known, log))
     }
 }

@@ -1,17 +1,17 @@
 //! The numbers of a flow.
 
-use super::Better::{Less, More, Neutral};
-use super::Convention::{Ccperf, Corrected, Counter, Pantheon};
-use super::OneWay::{Data, Difference};
 use super::acks::AckLinkStats;
+use super::definition::Better::{Less, More, Neutral};
+use super::definition::Convention::{Ccperf, Corrected, Counter, Pantheon};
+use super::definition::OneWay::{Data, Difference};
+use super::known::KnownFlow;
 use super::media::MediaStats;
 use super::needs::Need::{
     Arrivals, DelayDifferences, Drops, Flows, Marks, OneWayDelays, Payload, Reads, RoundTrips, Sendings,
 };
 use super::row::{group, label, metric, statistics};
-use super::{CCPERF, OWN, PANTHEON, RFC5166, RFC7679, RFC7680, RFC9743};
-use crate::known::KnownFlow;
-use crate::tally::{byte_loss, mbps, us_to_ms};
+use super::sources::{CCPERF, OWN, PANTHEON, RFC5166, RFC7679, RFC7680, RFC9743};
+use crate::meters::{byte_loss, mbps, us_to_ms};
 use units::Span;
 
 const AVG_DELAY: &str = "nadinelyab/Copa_Reproduction@72499f0, avg_delay.py";

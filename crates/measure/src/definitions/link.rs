@@ -1,11 +1,11 @@
 //! The numbers of a link.
 
-use super::Better::{Less, More, Neutral};
-use super::Convention::{Ccperf, Corrected, Counter};
+use super::definition::Better::{Less, More, Neutral};
+use super::definition::Convention::{Ccperf, Corrected, Counter};
 use super::row::{label, metric, statistics};
-use super::{CCPERF, OWN, RFC5166, RFC7928};
+use super::sources::{CCPERF, OWN, RFC5166, RFC7928};
 use crate::inputs::LinkCounters;
-use crate::tally::{mbps, time_mean};
+use crate::meters::{mbps, time_mean};
 
 statistics! {
     /// One link.

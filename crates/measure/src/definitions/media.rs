@@ -1,12 +1,11 @@
 //! The numbers of a live source.
 
-use super::Better::{Less, More, Neutral};
-use super::Convention::{Corrected, Counter};
-use super::OWN;
-use super::OneWay::Data;
+use super::definition::Better::{Less, More, Neutral};
+use super::definition::Convention::{Corrected, Counter};
+use super::definition::OneWay::Data;
 use super::row::{metric, statistics};
-use crate::media::KnownMedia;
-use crate::tally::us_to_ms;
+use super::sources::OWN;
+use crate::meters::{KnownMedia, us_to_ms};
 
 const RFC8868: &str = "after RFC 8868 (evaluation of interactive media)";
 const FREEZE: &str = "W3C webrtc-stats, freezeCount and totalFreezesDuration";

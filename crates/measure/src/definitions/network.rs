@@ -1,16 +1,15 @@
 //! The numbers of all flows together.
 
-use super::Better::{Less, More, Neutral};
-use super::Convention::{Ccperf, Corrected, Counter, Pantheon};
-use super::OneWay::Data;
 use super::acks::AckLinkStats;
+use super::completion::Completion;
+use super::definition::Better::{Less, More, Neutral};
+use super::definition::Convention::{Ccperf, Corrected, Counter, Pantheon};
+use super::definition::OneWay::Data;
+use super::known::{KnownFlow, KnownRun};
 use super::needs::Need::{Arrivals, Flows, OneWayDelays, Payload, Sendings};
 use super::row::{group, label, metric, statistics};
-use super::{CCPERF, OWN, PANTHEON, RFC5166, RFC7679, RFC7680, RFC7928};
-use crate::completions::FiniteTransfers;
-use crate::convergence;
-use crate::known::{KnownFlow, KnownRun};
-use crate::tally::{byte_loss, mbps, us_to_ms};
+use super::sources::{CCPERF, OWN, PANTHEON, RFC5166, RFC7679, RFC7680, RFC7928};
+use crate::meters::{CONVERGENCE_WINDOW, byte_loss, mbps, us_to_ms};
 use units::Span;
 
 const VALIDITY: &str = "Pantheon, src/analysis/plot.py";
@@ -130,7 +129,7 @@ statistics! {
         convergence_delta: f64 = label("distance from the fair share, as a fraction of it, that \
              convergence_time_s allows") => |known| known.sampling.convergence.delta();
         convergence_window_s: f64 = label("length of time whose shares convergence_time_s looks at, s")
-            => |_| convergence::WINDOW.as_secs_f64();
+            => |_| CONVERGENCE_WINDOW.as_secs_f64();
         sample_interval_s: Option<f64> = label("length of the sample intervals that sampled metrics are \
              computed from, s; null without samples") => KnownRun::sample_interval_s;
         fct_mean_s: Option<f64> = metric("s", Less, Corrected,
@@ -145,24 +144,5 @@ statistics! {
         fct_incomplete: u64 = metric("flows", Less, Counter, "finite transfers that were not completed", RFC7928)
             => |known| known.transfers.incomplete();
         completions: Vec<Completion> = group(Completion::ROWS) => |known| known.completions.clone();
-    }
-}
-
-statistics! {
-    /// Completion times of the transfers of one size.
-    Completion, "completions.", of FiniteTransfers {
-        bytes: u64 = label("size of the transfers") => |transfers| transfers.bytes;
-        flows: u64 = metric("flows", Neutral, Counter, "finite transfers of one size", RFC7928)
-            => |transfers| transfers.flows;
-        completed: u64 = metric("flows", More, Counter, "those that were completed", RFC7928)
-            => FiniteTransfers::completed;
-        mean_s: Option<f64> = metric("s", Less, Corrected, "fct_mean_s of one size", RFC7928)
-            => FiniteTransfers::mean_s;
-        p50_s: Option<f64> = metric("s", Less, Corrected, "fct_p50_s of one size", RFC7928)
-            => |transfers| transfers.percentile_s(50.0);
-        p95_s: Option<f64> = metric("s", Less, Corrected, "fct_p95_s of one size", RFC7928)
-            => |transfers| transfers.percentile_s(95.0);
-        p99_s: Option<f64> = metric("s", Less, Corrected, "fct_p99_s of one size", RFC7928)
-            => |transfers| transfers.percentile_s(99.0);
     }
 }

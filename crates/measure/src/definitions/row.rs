@@ -1,8 +1,8 @@
 //! One row for each number of the statistics: its key, its kind, what it means, what the log has to tell for it, and
 //! how it is computed. The fields of the statistics and the list of all definitions are made of the rows.
 
+use super::definition::{Better, Convention, Definition, Label, Level, OneWay};
 use super::needs::Need;
-use super::{Better, Convention, Definition, Label, Level, OneWay};
 
 /// A row as the list of definitions has it.
 #[derive(Clone, Copy, Debug)]
@@ -127,11 +127,11 @@ macro_rules! statistics {
         }
 
         impl $Stats {
-            pub(crate) const ROWS: &[$crate::definitions::Row] =
+            pub(crate) const ROWS: &[$crate::definitions::row::Row] =
                 &[ $( $row.named(concat!($prefix, stringify!($name))), )* ];
 
             /// Of what is `known`; null where the log does not tell what is needed.
-            pub(crate) fn of(known: &$Known, log: $crate::definitions::LogTells) -> Self {
+            pub(crate) fn of(known: &$Known, log: $crate::definitions::needs::LogTells) -> Self {
                 Self {
                     $( $name: if log.tells(const { $row.needed() }) {
                         $crate::definitions::row::value_of(known, $value)

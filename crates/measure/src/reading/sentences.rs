@@ -3,11 +3,12 @@
 use super::episodes::Episode;
 use super::limits::{Limit, limits};
 use super::links::Link;
+use super::meter::ReadingMeter;
 use super::modes::Mode;
 use super::packets::FlowPackets;
+use super::sentence::{Reading, Sentence};
 use super::states::FlowStates;
 use super::words::{at, bytes, count, percent, span};
-use super::{ReadingMeter, Sentence};
 use std::collections::BTreeMap;
 
 /// Most sentences.
@@ -41,7 +42,19 @@ enum Cause {
     Unknown,
 }
 
-pub(super) fn of(meter: &ReadingMeter) -> Vec<Sentence> {
+impl ReadingMeter {
+    /// What happened.
+    pub fn finish(mut self) -> Reading {
+        let planned_ns = self.facts.duration_ns.filter(|ns| (0.0..1e18).contains(ns)).unwrap_or(0.0);
+        self.end_ns = self.end_ns.max(planned_ns as u64);
+        for state in self.states.values_mut() {
+            state.finish(self.end_ns);
+        }
+        Reading { sentences: sentences(&self) }
+    }
+}
+
+fn sentences(meter: &ReadingMeter) -> Vec<Sentence> {
     let mut drafts: Vec<Draft> = Vec::new();
     let mut numbers: Vec<u32> =
         meter.flows.keys().chain(meter.states.keys()).copied().filter(|&flow| flow > 0).collect();

@@ -3,7 +3,8 @@
 use super::copies::Copies;
 use super::layers::Tunnels;
 use super::lifetimes::Lifetimes;
-use super::segment::{Connection, Link, Segment, cooked_interface, decode, is_fragment};
+use super::link::Link;
+use super::segment::{Connection, Segment, cooked_interface, decode, is_fragment};
 use crate::{Error, Interrupts, compressed};
 use pcap_parser::traits::PcapReaderIterator;
 use pcap_parser::{Block, LegacyPcapBlock, PcapBlockOwned, PcapError, create_reader};

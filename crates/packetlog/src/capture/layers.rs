@@ -1,6 +1,6 @@
 //! What is around the IP packet that carries a transport: link layers and tunnels.
 
-use super::segment::Link;
+use super::link::Link;
 
 /// Layers within layers that are looked into.
 const DEEPEST: usize = 12;

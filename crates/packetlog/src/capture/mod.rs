@@ -10,6 +10,7 @@ mod copies;
 mod frames;
 mod layers;
 mod lifetimes;
+mod link;
 mod one_end;
 mod segment;
 mod survey;
@@ -21,7 +22,7 @@ pub use layers::Tunnels;
 use crate::{Error, Interrupts, PacketLogWriter, SampleTable, SampleWriter};
 use one_end::{Arrived, LogEntry, SenderView, pieces};
 use record::{Event, Record};
-use segment::{Connection, Kind, Segment};
+use segment::{Connection, Kind, Segment, plain};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use survey::{Chosen, Survey, Surveyed};
@@ -590,10 +591,6 @@ fn described(flow: &Chosen, found: &Surveyed, first_ns: u64) -> CapturedFlow {
         life_ns: (found.first_ns.saturating_sub(first_ns), found.last_ns.saturating_sub(first_ns)),
         data_ns: None,
     }
-}
-
-fn plain(time_ns: u64, flow: u32, event: Event, seq: u64, segment: &Segment, data_bytes: u32) -> Record {
-    Record { time_ns, flow, event, seq, size_bytes: segment.size_bytes, data_bytes, one_way_delay_ns: 0 }
 }
 
 /// Imports the captures of both ends of the same connections into one packet log in `directory`. `sender` is that of the

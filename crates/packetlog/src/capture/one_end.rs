@@ -1,7 +1,6 @@
 //! What one end saw of a connection: the sender's view of TCP, and what arrived at a receiver.
 
-use super::plain;
-use super::segment::{Segment, Tcp};
+use super::segment::{Segment, Tcp, plain};
 use record::{Event, Record};
 use std::collections::BTreeMap;
 

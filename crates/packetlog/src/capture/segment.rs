@@ -1,7 +1,9 @@
 //! One captured packet, decoded as far as it was captured.
 
 use super::layers::{Tunnels, innermost};
+use super::link::Link;
 use etherparse::{IpNumber, LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpOptionsIterator};
+use record::{Event, Record};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 
@@ -110,43 +112,6 @@ impl Segment {
     }
 }
 
-/// The kinds of frames that are read, by their number in <https://www.tcpdump.org/linktypes.html>.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Link {
-    Ethernet,
-    /// A family of addresses in four bytes.
-    Loopback,
-    Raw,
-    /// Linux's cooked captures.
-    Sll,
-    Sll2,
-    Ppp,
-    PppWithDirection,
-    /// IEEE 802.11, and the same behind a radio's header.
-    Wifi,
-    Radiotap,
-    /// Linux's log of netfilter.
-    Nflog,
-}
-
-impl Link {
-    pub(super) fn of(number: i32) -> Option<Self> {
-        match number {
-            0 | 108 => Some(Self::Loopback),
-            1 => Some(Self::Ethernet),
-            9 | 50 => Some(Self::Ppp),
-            204 => Some(Self::PppWithDirection),
-            105 => Some(Self::Wifi),
-            127 => Some(Self::Radiotap),
-            239 => Some(Self::Nflog),
-            12 | 14 | 101 | 228 | 229 => Some(Self::Raw),
-            113 => Some(Self::Sll),
-            276 => Some(Self::Sll2),
-            _ => None,
-        }
-    }
-}
-
 /// Decodes a frame of which `data` was captured, and the tunnels that it came through; none if it is no TCP or UDP over IP, or
 /// too little was captured.
 pub(super) fn decode(
@@ -218,6 +183,18 @@ pub(super) fn decode(
         transport_bytes.checked_sub(header_bytes).filter(|&bytes| bytes <= LARGEST_PAYLOAD_BYTES)?;
     let ce = ecn == 3;
     Some((Segment { time_ns, from, to, size_bytes, payload_bytes, ce, identification, hops, kind }, tunnels))
+}
+
+/// Returns the record of a segment that no delay is known of.
+pub(super) fn plain(
+    time_ns: u64,
+    flow: u32,
+    event: Event,
+    seq: u64,
+    segment: &Segment,
+    data_bytes: u32,
+) -> Record {
+    Record { time_ns, flow, event, seq, size_bytes: segment.size_bytes, data_bytes, one_way_delay_ns: 0 }
 }
 
 /// Whether a frame holds a fragment of an IP packet.

@@ -1,6 +1,6 @@
 //! Whether a last line without a newline is whole, or what is left of a longer one.
 
-use super::Direction;
+use super::direction::Direction;
 use record::Record;
 
 /// What the lines of a log were like so far.

@@ -1,7 +1,7 @@
 //! Writing logs that Pantheon's and mahimahi's own tools read
 //! (StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py`; ravinet/mahimahi@ae477d4, `scripts/mm-delay-graph`).
 
-use super::Direction;
+use super::direction::Direction;
 use crate::pending::Pending;
 use crate::{Error, STEP_BACK_NS};
 use record::{Record, time_to_us};

@@ -1,7 +1,8 @@
 //! Lines of a text log from a large buffer, and the fields in them, without an allocation per line.
 
-use crate::pantheon::oddities::{Kind, Oddities, Oddity};
-use crate::pantheon::{Input, LONGEST_NS};
+use super::input::Input;
+use super::oddities::{Kind, Oddities, Oddity};
+use super::source::LONGEST_NS;
 use crate::{Error, STEP_BACK_NS};
 use std::borrow::Cow;
 use std::io::Read;

@@ -1,7 +1,7 @@
 //! Lines that Pantheon does not write and its analysis takes: fields between any blanks, numbers as Python's `float` and
 //! `int` read them (StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py`).
 
-use super::Direction;
+use super::direction::Direction;
 use super::lines::MAX_MS;
 use super::oddities::Kind;
 use record::Record;

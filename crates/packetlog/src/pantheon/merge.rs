@@ -1,7 +1,7 @@
 //! Several logs on one time axis, each in its own order, the earliest next line first.
 
 use super::oddities::Oddity;
-use super::{LONGEST_NS, Source, TOO_FAR};
+use super::source::{LONGEST_NS, Source, TOO_FAR};
 use crate::Error;
 use record::{Event, Record};
 

@@ -1,10 +1,14 @@
 //! Merged tunnel logs: what Pantheon's users call "datalink log" and "acklink log"
 //! (StanfordSNR/pantheon@23e738c, `src/experiments/merge_tunnel_logs.py`).
 
+use super::direction::Direction;
+use super::header::read_header;
+use super::input::Input;
 use super::lines::{BACKWARDS, CUT_OFF, Fields, Lines};
 use super::oddities::{Kind, Oddity};
-use super::{Direction, Input, STEP_BACK_NS, Source, ending, loose, read_header};
-use crate::Error;
+use super::source::Source;
+use super::{ending, loose};
+use crate::{Error, STEP_BACK_NS};
 use record::Record;
 use std::collections::VecDeque;
 

@@ -1,9 +1,12 @@
 //! Mahimahi's mm-link logs (ravinet/mahimahi@ae477d4, `src/frontend/link_queue.cc`), alone or as the capacity line of a
 //! merged log.
 
+use super::direction::Direction;
+use super::header::read_header;
+use super::input::Input;
 use super::lines::{BACKWARDS, Fields, Lines};
 use super::oddities::Oddity;
-use super::{Direction, Input, Source, read_header};
+use super::source::Source;
 use crate::Error;
 use record::{Event, Record};
 

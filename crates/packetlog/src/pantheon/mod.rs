@@ -10,8 +10,11 @@
 //! A log is read strictly (only what Pantheon writes) or leniently: then what Pantheon's analysis takes too is taken, and
 //! told as an [`Oddity`].
 
+mod direction;
 mod ending;
 mod export;
+mod header;
+mod input;
 mod lines;
 mod loose;
 mod merge;
@@ -19,136 +22,21 @@ mod merged;
 mod mm_link;
 mod oddities;
 mod raw;
+mod source;
 
+pub use direction::Direction;
 pub use export::{MergedExport, MmLinkExport};
+pub use input::Input;
 pub use oddities::Oddity;
+pub use raw::{ClockOffsets, RawPair};
 
-use crate::{Error, Interrupts, STEP_BACK_NS, compressed};
-use lines::{Fields, Lines};
+use crate::Error;
 use merge::{Merge, Role};
 use merged::MergedLog;
 use mm_link::{MmLinkLog, Take};
-use oddities::Kind;
 use raw::RawMerge;
-use record::{Event, Record};
-use std::io::Read;
-use std::path::Path;
-
-/// Longest log, ns: what is drawn and summed over its time needs memory for all of it.
-const LONGEST_NS: u64 = 1_000_000 * 1_000_000_000;
-const TOO_FAR: &str = "starts more than 1000000 s before or after the log that it belongs to";
-
-const TIMESTAMP: &str = "expected a time in ms (whole or up to 3 decimals) after the last ':'";
-
-/// The direction that a log is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// Data packets ("datalink" logs).
-    Data,
-    /// The return direction ("acklink" logs).
-    Ack,
-}
-
-impl Direction {
-    #[inline]
-    fn pick(self, data: Event, ack: Event) -> Event {
-        match self {
-            Self::Data => data,
-            Self::Ack => ack,
-        }
-    }
-
-    fn send(self) -> Event {
-        self.pick(Event::Send, Event::AckSend)
-    }
-
-    fn deliver(self) -> Event {
-        self.pick(Event::Deliver, Event::AckDeliver)
-    }
-
-    fn drop(self) -> Event {
-        self.pick(Event::Drop, Event::AckDrop)
-    }
-
-    fn opportunity(self) -> Event {
-        self.pick(Event::Opportunity, Event::AckOpportunity)
-    }
-}
-
-/// A text log to read: its name for messages, and its bytes.
-pub struct Input {
-    name: String,
-    reader: Box<dyn Read + Send>,
-    strict: bool,
-    interrupts: Interrupts,
-}
-
-impl Input {
-    /// A log in a file, which may be compressed with gzip, bzip2, xz or Zstandard; read strictly. One that becomes more
-    /// than 200 times as long, and more than 256 MiB, or more than 8 GiB, is refused as it is read.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let path = path.as_ref();
-        Ok(Self::of(path.display().to_string(), compressed::open(path)?))
-    }
-
-    /// A log from anywhere. It is read in large blocks, so it needs no buffer of its own.
-    pub fn new(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
-        Self::of(name.into(), Box::new(reader))
-    }
-
-    fn of(name: String, reader: Box<dyn Read + Send>) -> Self {
-        Self { name, reader, strict: true, interrupts: Interrupts::none() }
-    }
-
-    /// The same, read leniently.
-    pub fn leniently(self) -> Self {
-        Self { strict: false, ..self }
-    }
-
-    /// The same; reading it ends when somebody wants that.
-    pub fn until(self, interrupts: &Interrupts) -> Self {
-        Self { interrupts: interrupts.clone(), ..self }
-    }
-
-    /// Its first bytes, at most `most`.
-    pub fn head(self, most: u64) -> Result<Vec<u8>, Error> {
-        let path = Path::new(&self.name);
-        let mut bytes = Vec::new();
-        self.reader.take(most).read_to_end(&mut bytes).map_err(|e| Error::io(path, "read", e))?;
-        Ok(bytes)
-    }
-
-    /// All of it; refused if that is more than `most` bytes.
-    pub fn bytes(self, most: u64) -> Result<Vec<u8>, Error> {
-        let path = Path::new(&self.name);
-        let mut bytes = Vec::new();
-        self.reader.take(most + 1).read_to_end(&mut bytes).map_err(|e| Error::io(path, "read", e))?;
-        if bytes.len() as u64 > most {
-            return Err(Error::file(path, format!("is longer than {most} bytes")));
-        }
-        Ok(bytes)
-    }
-}
-
-/// How far the hosts' clocks were behind true time, us; added to the times of their logs, as Pantheon
-/// does with what `ntpdate` says (StanfordSNR/pantheon@23e738c, `src/helpers/utils.py`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ClockOffsets {
-    /// Of the host that wrote the egress log (the sender of this direction).
-    pub egress_us: i64,
-    /// Of the host that wrote the ingress log (the receiver).
-    pub ingress_us: i64,
-}
-
-/// The raw logs of one direction of one flow.
-pub struct RawPair {
-    /// Packets leaving the sender into the path.
-    pub egress: Input,
-    /// Packets arriving at the receiver from the path.
-    pub ingress: Input,
-    /// Corrections of both clocks.
-    pub offsets: ClockOffsets,
-}
+use record::Record;
+use source::Source;
 
 /// The log of one flow, as a part of [`Log::Multiple`].
 pub enum FlowLog {
@@ -218,48 +106,6 @@ pub fn import_run(
     drain(Merge::new(parts)?, sink)
 }
 
-/// A log being read.
-trait Source {
-    /// For messages.
-    fn name(&self) -> &str;
-    /// Time of the log's zero, us since 1970.
-    fn init_us(&self) -> Option<u64>;
-    /// The zero of the log, or of the first of several, by the times of the records, ns.
-    fn zero_ns(&self) -> u64;
-    /// Lines read.
-    fn line(&self) -> u64;
-    /// What was unusual so far.
-    fn oddities(&self) -> Vec<Oddity>;
-    /// The next record, in the order of the lines.
-    fn next(&mut self) -> Result<Option<Record>, Error>;
-}
-
-impl Source for Box<dyn Source> {
-    fn name(&self) -> &str {
-        (**self).name()
-    }
-
-    fn init_us(&self) -> Option<u64> {
-        (**self).init_us()
-    }
-
-    fn zero_ns(&self) -> u64 {
-        (**self).zero_ns()
-    }
-
-    fn line(&self) -> u64 {
-        (**self).line()
-    }
-
-    fn oddities(&self) -> Vec<Oddity> {
-        (**self).oddities()
-    }
-
-    fn next(&mut self) -> Result<Option<Record>, Error> {
-        (**self).next()
-    }
-}
-
 fn open(log: Log, direction: Direction) -> Result<Box<dyn Source>, Error> {
     Ok(match log {
         Log::Merged(input) => Box::new(MergedLog::open(input, direction)?),
@@ -298,42 +144,4 @@ fn drain(
         zero_ns: source.zero_ns(),
         oddities: source.oddities(),
     })
-}
-
-/// Reads the comment lines at the start of a merged or mm-link log; returns the init timestamp too, us since 1970.
-fn read_header(mut lines: Lines) -> Result<(Lines, Option<u64>), Error> {
-    let mut init_us = None;
-    if !lines.next_line()? {
-        return Err(lines.unusable("is empty"));
-    }
-    while lines.next_line()? && lines.at_comment() {
-        if init_us.is_none() {
-            init_us = init_timestamp(&mut lines)?;
-        }
-        lines.skip();
-    }
-    Ok((lines, init_us))
-}
-
-/// The time in a comment line `# init timestamp: TIME_MS`, us; `None` for other comments.
-fn init_timestamp(lines: &mut Lines) -> Result<Option<u64>, Error> {
-    const MARK: &[u8] = b"# init timestamp:";
-    let Some(stamp) = lines.text().trim_ascii_start().strip_prefix(MARK) else { return Ok(None) };
-    match parse_timestamp(stamp) {
-        Some(us) => Ok(Some(us)),
-        None if lines.is_strict() => Err(lines.malformed(TIMESTAMP)),
-        None => {
-            let us = loose::timestamp(stamp);
-            lines.note_next(Kind::Notation);
-            Ok(us)
-        }
-    }
-}
-
-/// Milliseconds with blanks around them, as us.
-fn parse_timestamp(text: &[u8]) -> Option<u64> {
-    let text = text.trim_ascii();
-    let mut fields = Fields::new(text);
-    let us = fields.ms_as_us()?;
-    fields.all_read().then_some(us)
 }

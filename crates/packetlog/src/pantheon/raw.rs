@@ -4,14 +4,35 @@
 //! Packets are matched by the tunnel's uid. Memory is bounded: the last 2^20 packets are remembered, 12.6 s at 1 Gbit/s
 //! of 1500-byte packets; a packet that arrives later than that is an error, as is one that was never sent.
 
+use super::direction::Direction;
+use super::header::{TIMESTAMP, parse_timestamp};
+use super::input::Input;
 use super::lines::{Fields, Lines, MAX_MS};
 use super::oddities::Oddity;
-use super::{
-    ClockOffsets, Direction, Input, LONGEST_NS, RawPair, Source, TIMESTAMP, TOO_FAR, parse_timestamp,
-};
+use super::source::{LONGEST_NS, Source, TOO_FAR};
 use crate::Error;
 use record::{Event, Record};
 use std::collections::VecDeque;
+
+/// How far the hosts' clocks were behind true time, us; added to the times of their logs, as Pantheon
+/// does with what `ntpdate` says (StanfordSNR/pantheon@23e738c, `src/helpers/utils.py`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClockOffsets {
+    /// Of the host that wrote the egress log (the sender of this direction).
+    pub egress_us: i64,
+    /// Of the host that wrote the ingress log (the receiver).
+    pub ingress_us: i64,
+}
+
+/// The raw logs of one direction of one flow.
+pub struct RawPair {
+    /// Packets leaving the sender into the path.
+    pub egress: Input,
+    /// Packets arriving at the receiver from the path.
+    pub ingress: Input,
+    /// Corrections of both clocks.
+    pub offsets: ClockOffsets,
+}
 
 /// Sent packets remembered behind and ahead of the merge.
 const WINDOW_PACKETS: usize = 1 << 20;

@@ -1,10 +1,10 @@
 //! The iterations of a training.
 
-use super::Scheme;
 use super::adam::Adam;
 use super::environment::{Outcome, all};
 use super::file::{self, Training};
 use super::lstm::{Episode, Model, Shape};
+use super::scheme::Scheme;
 use super::settings::Settings;
 use crate::Error;
 use crate::{Job, News, spread};

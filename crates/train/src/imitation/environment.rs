@@ -1,8 +1,8 @@
 //! The paths that are trained on, and one episode on one of them.
 
-use super::Scheme;
 use super::lstm::{Episode, Model};
 use super::pupil::{Notes, Pupil, Shared};
+use super::scheme::Scheme;
 use super::settings::{Drawn, Settings};
 use crate::Error;
 use crate::Wanted;

@@ -13,38 +13,11 @@ mod file;
 mod lstm;
 mod math;
 mod pupil;
+mod scheme;
 mod settings;
 
 use crate::Trainer;
-
-/// What is specific to one scheme.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Scheme {
-    /// Name of its controller, and of its trainer.
-    name: &'static str,
-    /// That of the controller that takes its place in training.
-    in_training: &'static str,
-    /// Which of the values that it sees is the window, and what that is divided by.
-    window: usize,
-    window_unit: f64,
-    /// Least and most packets of a window.
-    limits: [f64; 2],
-}
-
-const INDIGO_SCHEME: Scheme = Scheme {
-    name: "indigo",
-    in_training: "indigo-in-training",
-    window: 3,
-    window_unit: 5000.0,
-    limits: [2.0, 1e7],
-};
-const MUSES_SCHEME: Scheme = Scheme {
-    name: "muses",
-    in_training: "muses-in-training",
-    window: 5,
-    window_unit: 12_500.0,
-    limits: [10.0, 12_500.0],
-};
+use scheme::{INDIGO_SCHEME, MUSES_SCHEME};
 
 /// The trainer of Indigo.
 pub const INDIGO: Trainer = Trainer { name: "indigo", train: |job| dagger::train(&INDIGO_SCHEME, job) };

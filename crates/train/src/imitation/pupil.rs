@@ -1,7 +1,7 @@
 //! A flow in training: the scheme's own policy, the expert or the network acting for it, and a note of every step.
 
-use super::Scheme;
 use super::lstm::{Episode, Memory, Model, largest};
+use super::scheme::Scheme;
 use congestion::{Acting, Policy, windows_after};
 use std::sync::{Arc, Mutex, PoisonError};
 use units::Time;
@@ -93,7 +93,7 @@ impl Acting for Pupil {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{INDIGO_SCHEME, MUSES_SCHEME};
+    use super::super::scheme::{INDIGO_SCHEME, MUSES_SCHEME};
     use super::*;
 
     #[test]

@@ -8,8 +8,8 @@ mod transmit;
 
 use crate::application::Application;
 use crate::bursts::Bursts;
-use crate::config::{Config, EcnMode, WindowRounding};
-use crate::ecn::EcnValidator;
+use crate::config::{Config, WindowRounding};
+use crate::ecn::{EcnMode, EcnValidator};
 use crate::encoder::EncoderStats;
 use crate::flight::{Flight, Verdict};
 use crate::integrals::{Integrals, Levels};
@@ -111,7 +111,7 @@ impl Sender {
             probes: 0,
             payload_bytes: config.payload_bytes,
             header_bytes: config.header_bytes,
-            validator: EcnValidator::new(config),
+            validator: EcnValidator::new(config.ecn, config.ecn_validation),
             window_rounding: config.window_rounding,
             limited_transmit: config.limited_transmit,
             restart_window: config.restart_window,

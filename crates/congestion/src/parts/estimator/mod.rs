@@ -19,14 +19,10 @@ use crate::network::{Network, Tensors};
 use crate::{
     Ack, Arrived, Build, Control, Controller, Entry, FieldSink, Parameter, Parameters, ReceiverHalf,
 };
-use received::Received;
+use received::{INPUTS, Received};
 use strict_input::Refusal;
 use units::{Rate, Span, Time};
 
-/// Features, and intervals of each.
-const FEATURES: usize = 15;
-const INTERVALS: usize = 10;
-const INPUTS: usize = FEATURES * INTERVALS;
 /// Between two decisions.
 const STEP: Span = Span::from_ms(60);
 /// Pacing rate over the encoder's.

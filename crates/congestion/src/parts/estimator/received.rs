@@ -1,8 +1,11 @@
 //! What arrived in each of the last fifty intervals of 60 ms, and the features made of it.
 
-use super::{FEATURES, INPUTS, INTERVALS};
 use crate::Arrived;
 
+/// Features, and intervals of each.
+const FEATURES: usize = 15;
+const INTERVALS: usize = 10;
+pub(super) const INPUTS: usize = FEATURES * INTERVALS;
 /// Intervals of 60 ms that are remembered: five of 600 ms.
 const REMEMBERED: usize = 50;
 /// Intervals of each length, and how many short ones make a long one.

@@ -1,7 +1,7 @@
 //! The rate that arrives, robust against gaps in the deliveries (libwebrtc M150,
 //! `modules/congestion_controller/goog_cc/robust_throughput_estimator.cc`).
 
-use super::{rate_of, signed_ms};
+use super::numbers::{rate_of, signed_ms};
 use std::collections::VecDeque;
 use units::Time;
 

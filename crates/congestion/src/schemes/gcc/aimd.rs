@@ -2,8 +2,8 @@
 //! `modules/remote_bitrate_estimator/aimd_rate_control.cc`,
 //! `modules/congestion_controller/goog_cc/link_capacity_estimator.cc`).
 
+use super::numbers::{ms, secs};
 use super::trendline::Usage;
-use super::{ms, secs};
 use crate::Parameters;
 use units::{Span, Time};
 

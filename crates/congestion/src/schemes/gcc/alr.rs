@@ -1,7 +1,7 @@
 //! Whether the application limits the rate: an "application-limited region" (libwebrtc M150,
 //! `modules/congestion_controller/goog_cc/alr_detector.cc`, `modules/pacing/interval_budget.cc`).
 
-use super::signed_ms;
+use super::numbers::signed_ms;
 use units::Time;
 
 /// Share of the target that an application has to use.

@@ -1,7 +1,7 @@
 //! Groups of packets that were sent together, and how much further apart they arrive than they left
 //! (libwebrtc M150, `modules/congestion_controller/goog_cc/inter_arrival_delta.cc`).
 
-use super::{ms, signed_ms};
+use super::numbers::{ms, signed_ms};
 use units::{Span, Time};
 
 /// Packets sent within this time of a group's first belong to it.

@@ -1,8 +1,8 @@
 //! Probe clusters: short runs of packets at the probed rate, and what came of them (libwebrtc M150,
 //! `modules/pacing/bitrate_prober.cc`, `modules/congestion_controller/goog_cc/probe_bitrate_estimator.cc`).
 
+use super::numbers::{ms, rate_of, secs, signed_ms};
 use super::probing::Probes;
-use super::{ms, rate_of, secs, signed_ms};
 use std::collections::VecDeque;
 use units::{Span, Time};
 

@@ -4,7 +4,7 @@
 //! Arrival times are what every ACK carries anyway. What a report of RTCP needs for them is added as padding: status
 //! chunks and receive deltas (draft-holmer-rmcat-transport-wide-cc-extensions-01, 3.1).
 
-use super::{ms, rate_of, signed_ms};
+use super::numbers::{ms, rate_of, signed_ms};
 use crate::{Arrived, Parameters, ReceiverHalf};
 use units::{Span, Time};
 

@@ -3,7 +3,7 @@
 //!
 //! A link of bandwidth B with inherent loss i loses a share `i + (1 - i) max(0, (rate - B) / rate)` of what is sent.
 
-use super::secs;
+use super::numbers::secs;
 use std::collections::VecDeque;
 use units::{Span, Time};
 

@@ -23,6 +23,7 @@ mod delay_based;
 mod feedback;
 mod loss_based;
 mod loss_model;
+mod numbers;
 mod pacer;
 mod probing;
 mod protection;
@@ -43,6 +44,7 @@ use clusters::Clusters;
 use delay_based::DelayBased;
 use feedback::Feedback;
 use loss_based::LossState;
+use numbers::ms;
 use pacer::Pacer;
 use probing::{Limit, Probing};
 use protection::Protection;
@@ -71,24 +73,6 @@ pub(crate) const ENTRY: Entry = Entry {
     policy: None,
     build: Build::Function(|parameters, start| Box::new(Gcc::new(parameters, start))),
 };
-
-const fn ms(ms: u64) -> Span {
-    Span::from_ms(ms)
-}
-
-fn secs(span: Span) -> f64 {
-    span.as_secs_f64()
-}
-
-/// `later - earlier` in ms, negative if it is the other way round.
-fn signed_ms(later: Time, earlier: Time) -> f64 {
-    (later.as_ns() as i64).wrapping_sub(earlier.as_ns() as i64) as f64 / 1e6
-}
-
-/// bit/s
-fn rate_of(bytes: f64, ms: f64) -> f64 {
-    bytes * 8e3 / ms
-}
 
 #[derive(Debug)]
 struct Gcc {

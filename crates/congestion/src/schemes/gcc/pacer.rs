@@ -2,7 +2,7 @@
 //! `modules/pacing/pacing_controller.cc`).
 
 use super::clusters::MIN_GAP;
-use super::secs;
+use super::numbers::secs;
 use crate::Parameters;
 use units::{Span, Time};
 

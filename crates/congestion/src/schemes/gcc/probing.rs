@@ -1,7 +1,7 @@
 //! When to probe for more capacity, and how fast (libwebrtc M150,
 //! `modules/congestion_controller/goog_cc/probe_controller.cc`).
 
-use super::secs;
+use super::numbers::secs;
 use crate::Parameters;
 use units::Time;
 

@@ -2,7 +2,7 @@
 //! (libwebrtc `congestion_window_pushback_controller.cc`, `goog_cc_network_control.cc`, `video_stream_encoder.cc`; on by
 //! default as `WebRTC-CongestionWindow/QueueSize:350,MinBitrate:30000,DropFrame:true`). The pacer keeps the target.
 
-use super::signed_ms;
+use super::numbers::signed_ms;
 use crate::{AckedPacket, Parameters};
 use std::collections::VecDeque;
 use units::{Span, Time};

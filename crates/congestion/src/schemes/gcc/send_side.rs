@@ -2,7 +2,7 @@
 //! M150, `modules/congestion_controller/goog_cc/send_side_bandwidth_estimation.cc`).
 
 use super::loss_based::{LossBased, LossState};
-use super::secs;
+use super::numbers::secs;
 use crate::Parameters;
 use std::collections::VecDeque;
 use units::{Span, Time};

@@ -2,7 +2,7 @@
 //! (libwebrtc M150, `modules/congestion_controller/goog_cc/trendline_estimator.cc`).
 
 use super::arrival::Deltas;
-use super::signed_ms;
+use super::numbers::signed_ms;
 use crate::Parameters;
 use std::collections::VecDeque;
 use units::Time;

@@ -18,11 +18,21 @@ mod settings;
 mod tests;
 
 use crate::parts::{Boundary, Interval, IntervalTerms, MonitorTimed, Round, RttSample};
-use crate::{Ack, Control, Controller, FieldSink, Loss, Parameters, Sent, Start, Timeout};
+use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameters, Sent, Start, Timeout};
 use noise::{NoiseFilter, Signal};
-pub(crate) use settings::ENTRY;
-use settings::{Role, Settings};
+use settings::{PARAMETERS, Role, Settings};
 use units::{Rate, Rng, Span, Time};
+
+/// Registry entry.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "proteus",
+    summary: "PCC Proteus (PCCproject/PCC-Uspace@30c2cfe; Meng et al. 2020): Vivace's successor, with a role that yields",
+    parameters: PARAMETERS,
+    receiver: None,
+    agent: None,
+    policy: None,
+    build: Build::Function(|parameters, start| Box::new(Proteus::new(parameters, start))),
+};
 
 /// Rate change in Mbit/s per unit of gradient: the source computes in multiples of 2^20 bit/s.
 const THETA: f64 = 1.048_576 * 1.048_576;

@@ -1,65 +1,43 @@
 //! What a user can set: role and the coefficients of the utility.
 
-use super::Proteus;
-use crate::{Build, Entry, Parameter, Parameters};
+use crate::{Parameter, Parameters};
 
-/// Registry entry.
-pub(crate) const ENTRY: Entry = Entry {
-    name: "proteus",
-    summary: "PCC Proteus (PCCproject/PCC-Uspace@30c2cfe; Meng et al. 2020): Vivace's successor, with a role that yields",
-    parameters: &[
-        Parameter::choice(
-            "role",
-            "primary",
-            &["primary", "scavenger", "hybrid"],
-            "Whether the flow competes, yields, or competes only below the switching rate.",
-        ),
-        Parameter::number(
-            "switching_rate",
-            "Mbit/s",
-            10.0,
-            (0.0, 1e5),
-            "Rate from which a hybrid flow is a scavenger (no default in the source).",
-        ),
-        Parameter::number("latency_coefficient", "", 900.0, (0.0, 1e9), "Weight of the RTT gradient."),
-        Parameter::number("loss_coefficient", "", 11.35, (0.0, 1e9), "Weight of loss."),
-        Parameter::number(
-            "deviation_coefficient",
-            "1/us",
-            0.0015,
-            (0.0, 1e6),
-            "A scavenger's weight of the RTT's standard deviation.",
-        ),
-        Parameter::number("exponent", "", 0.9, (0.1, 1.0), "Exponent of the throughput's reward."),
-        Parameter::number(
-            "probe",
-            "",
-            0.05,
-            (0.001, 0.5),
-            "How far probes are from the rate, as a share of it.",
-        ),
-        Parameter::number(
-            "initial_rate",
-            "Mbit/s",
-            1.12,
-            (0.01, 1000.0),
-            "First rate at an RTT of 100 ms or more; shorter RTTs scale it up.",
-        ),
-        Parameter::number("min_rate", "Mbit/s", 0.5, (0.01, 1000.0), "Smallest rate."),
-        Parameter::number("min_step", "Mbit/s", 0.5, (0.001, 1000.0), "Smallest step."),
-        Parameter::integer(
-            "header_bytes",
-            "bytes",
-            44,
-            (0, 500),
-            "Headers that the rate pays for per packet.",
-        ),
-    ],
-    receiver: None,
-    agent: None,
-    policy: None,
-    build: Build::Function(|parameters, start| Box::new(Proteus::new(parameters, start))),
-};
+pub(super) const PARAMETERS: &[Parameter] = &[
+    Parameter::choice(
+        "role",
+        "primary",
+        &["primary", "scavenger", "hybrid"],
+        "Whether the flow competes, yields, or competes only below the switching rate.",
+    ),
+    Parameter::number(
+        "switching_rate",
+        "Mbit/s",
+        10.0,
+        (0.0, 1e5),
+        "Rate from which a hybrid flow is a scavenger (no default in the source).",
+    ),
+    Parameter::number("latency_coefficient", "", 900.0, (0.0, 1e9), "Weight of the RTT gradient."),
+    Parameter::number("loss_coefficient", "", 11.35, (0.0, 1e9), "Weight of loss."),
+    Parameter::number(
+        "deviation_coefficient",
+        "1/us",
+        0.0015,
+        (0.0, 1e6),
+        "A scavenger's weight of the RTT's standard deviation.",
+    ),
+    Parameter::number("exponent", "", 0.9, (0.1, 1.0), "Exponent of the throughput's reward."),
+    Parameter::number("probe", "", 0.05, (0.001, 0.5), "How far probes are from the rate, as a share of it."),
+    Parameter::number(
+        "initial_rate",
+        "Mbit/s",
+        1.12,
+        (0.01, 1000.0),
+        "First rate at an RTT of 100 ms or more; shorter RTTs scale it up.",
+    ),
+    Parameter::number("min_rate", "Mbit/s", 0.5, (0.01, 1000.0), "Smallest rate."),
+    Parameter::number("min_step", "Mbit/s", 0.5, (0.001, 1000.0), "Smallest step."),
+    Parameter::integer("header_bytes", "bytes", 44, (0, 500), "Headers that the rate pays for per packet."),
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {

@@ -1,0 +1,314 @@
+//! From counters to what is known of a run, of which the [`definitions`](crate::definitions) make its statistics.
+
+mod consistency;
+mod stated_totals;
+
+use self::consistency::contradiction;
+use crate::definitions::{
+    AckLinkStats, Common, Completion, FlowStats, KnownFlow, KnownRun, LinkStats, LogTells, MediaStats,
+    NetworkStats, RunStats, bottleneck,
+};
+use crate::inputs::{LinkCounters, SenderCounters};
+use crate::meters::{AckDirection, Clock, Completions, Fate, FlowMeter, PANTHEON_PERCENT, RunMeter, Tally};
+use crate::statistics::{DelayHistogram, DelaySummary};
+use units::{Span, Time};
+
+/// A run must deliver over at least this part of its planned length to be valid (StanfordSNR/pantheon@23e738c,
+/// `src/analysis/plot.py`).
+const MIN_VALID_PART: f64 = 0.8;
+
+/// What a log tells and when it ends.
+#[derive(Clone, Copy, Debug)]
+struct Scope {
+    end_ns: u64,
+    last_record_ns: u64,
+    /// When all flows are active, if there are several and they ever are.
+    common: Option<(Time, Time)>,
+    log: LogTells,
+    clock: Clock,
+}
+
+/// Sums over the flows.
+#[derive(Debug, Default)]
+struct Sums {
+    sent: Tally,
+    delivered: Tally,
+    /// Delays within the corrected convention's time.
+    delay: DelayHistogram,
+    /// Delays of the other packets.
+    other_delay: DelayHistogram,
+    ack: AckDirection,
+    fate: Fate,
+    measured_data_bytes: u64,
+}
+
+/// What is taken out of the counters of a flow, before they are only read.
+#[derive(Debug)]
+struct Taken {
+    delay: Option<DelaySummary>,
+    whole: Option<DelaySummary>,
+    fate: Fate,
+    common: Option<Common>,
+    acks: Option<AckLinkStats>,
+    media: Option<MediaStats>,
+}
+
+impl RunMeter {
+    /// The statistics of the run. `links` and `senders` are what the driver counted; a log that comes without them
+    /// has null in their place.
+    pub fn finish(mut self, links: &[LinkCounters], senders: &[SenderCounters]) -> RunStats {
+        self.begin_awaited();
+        run_stats(self, links, senders)
+    }
+}
+
+/// The statistics of a run.
+fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[SenderCounters]) -> RunStats {
+    let clock = meter.log_zero.map_or(Clock::Exported, |zero| Clock::Logged(zero.as_ns()));
+    let log = LogTells {
+        tells: meter.tells,
+        // A driver that counts at its links also logs what they drop.
+        drops: meter.drops_seen || !links.is_empty(),
+        payload: meter.payload_seen || meter.flows.iter().all(|flow| flow.delivered.packets == 0),
+        reads: meter.tells_reads,
+    };
+    let common = meter.fairness.common(meter.end_ns()).filter(|_| meter.flows.len() > 1);
+    let scope = Scope { clock, end_ns: meter.end_ns(), last_record_ns: meter.last_record_ns, common, log };
+    let jain = meter.fairness.clone().finish(scope.end_ns, &mut meter.flows);
+    let [jain_seen, jain_active] = meter.jain.clone().map(|windows| windows.finish(scope.end_ns));
+    meter.flows.sort_by_key(|flow| flow.info.flow);
+    let measured = measured_span(&meter.flows, &scope);
+    let invalid_reason = invalid_reason(&meter, clock);
+    let sender_of = |flow: &FlowMeter| senders.iter().find(|sender| sender.flow == flow.info.flow);
+    let shares_mbps = [false, true].map(|reverse| fair_share_mbps(&meter.flows, links, reverse));
+    let direction_bytes = [false, true].map(|reverse| {
+        let flows = || meter.flows.iter().filter(|flow| flow.info.facts.reverse == reverse);
+        [
+            flows().map(|flow| flow.measured_data_bytes).sum::<u64>(),
+            flows().map(|flow| flow.common_bytes).sum::<u64>(),
+        ]
+    });
+    let (mut totals, mut completions) = (Sums::default(), Completions::default());
+    let mut taken = Vec::with_capacity(meter.flows.len());
+    for flow in &mut meter.flows {
+        let (sender, share_mbps) = (sender_of(flow), shares_mbps[usize::from(flow.info.facts.reverse)]);
+        taken.push(Taken::of(flow, sender, &scope, share_mbps, &mut totals));
+        completions.flow(&flow.info, sender.and_then(|sender| sender.completed));
+    }
+    let of_flows = meter.flows.iter().zip(taken);
+    let known: Vec<_> = of_flows
+        .map(|(flow, taken)| {
+            let bytes = direction_bytes[usize::from(flow.info.facts.reverse)];
+            known_flow(flow, taken, sender_of(flow), links, &scope, bytes)
+        })
+        .collect();
+    totals.delivered.begin(meter.first_delivery_ns);
+    totals.ack.begin(meter.first_ack_delivery_ns);
+    let delay = totals.delay.summary();
+    totals.delay.merge(&totals.other_delay);
+    let (transfers, by_size) = completions.finish();
+    let run = KnownRun {
+        flows: &known,
+        links,
+        sampling: &meter.sampling,
+        clock,
+        sent: totals.sent,
+        delivered: totals.delivered,
+        opportunities: &meter.opportunities,
+        delay,
+        delay_p95_us: totals.delay.percentile_us(PANTHEON_PERCENT),
+        fate: totals.fate,
+        measured_data_bytes: totals.measured_data_bytes,
+        measured,
+        common,
+        acks: AckLinkStats::where_told(&totals.ack.known(clock), log),
+        invalid_reason,
+        jain,
+        jain_seen,
+        jain_active,
+        convergence: meter.sampling.convergence.time(&meter.flows),
+        transfers,
+        completions: by_size.iter().map(|transfers| Completion::of(transfers, log)).collect(),
+    };
+    let mut stats = RunStats {
+        flows: known.iter().map(|flow| FlowStats::of(flow, log)).collect(),
+        links: links.iter().map(|link| LinkStats::of(link, log)).collect(),
+        network: NetworkStats::of(&run, log),
+        contradiction: None,
+    };
+    let sampled: Vec<_> = meter.flows.iter().map(|flow| flow.samples.throughput_mbps.mean()).collect();
+    let active_s: Vec<_> = known.iter().map(|flow| flow.active().as_secs_f64()).collect();
+    stats.contradiction = contradiction(&stats, &sampled, &active_s, run.active().as_secs_f64());
+    if !meter.tells.arrivals {
+        stated_totals::put_in(&mut stats, senders);
+    }
+    stats
+}
+
+/// What the narrowest link of a direction has for each of its flows, Mbit/s.
+fn fair_share_mbps(flows: &[FlowMeter], links: &[LinkCounters], reverse: bool) -> Option<f64> {
+    let flows = flows.iter().filter(|flow| flow.info.facts.reverse == reverse).count();
+    let link = bottleneck(links, reverse)?;
+    link.capacity_mbps().map(|mbps| mbps / flows as f64)
+}
+
+impl Taken {
+    /// Of `flow`, whose counters are added to `totals`.
+    fn of(
+        flow: &mut FlowMeter,
+        sender: Option<&SenderCounters>,
+        scope: &Scope,
+        share_mbps: Option<f64>,
+        totals: &mut Sums,
+    ) -> Self {
+        let media = std::mem::take(&mut flow.media);
+        let common = scope.common.map(|common| Common::of(flow, scope, common));
+        flow.delay.merge(&core::mem::take(&mut flow.common_delay));
+        let delay = flow.delay.summary();
+        let delivered = flow.delay.count();
+        totals.delay.merge(&flow.delay);
+        totals.other_delay.merge(&flow.other_delay);
+        flow.delay.merge(&flow.other_delay);
+        let whole = flow.delay.summary();
+        let fate = fate(flow, scope, delivered, whole.map_or(0, |whole| whole.max_us));
+        totals.add(flow, fate);
+        Self {
+            delay,
+            whole,
+            fate,
+            common,
+            acks: AckLinkStats::where_told(&flow.ack.known(scope.clock), scope.log),
+            media: sender.and_then(|sender| sender.media.as_ref()).map(|counters| {
+                let known = media.known(counters, active_span(flow, scope), stop(flow, scope), share_mbps);
+                MediaStats::of(&known, scope.log)
+            }),
+        }
+    }
+}
+
+fn known_flow<'a>(
+    flow: &'a FlowMeter,
+    taken: Taken,
+    sender: Option<&'a SenderCounters>,
+    links: &[LinkCounters],
+    scope: &Scope,
+    [direction_bytes, common_direction_bytes]: [u64; 2],
+) -> KnownFlow<'a> {
+    let stop = stop(flow, scope);
+    let done = sender.and_then(|sender| sender.completed).or(flow.samples.done_ns.map(Time::from_ns));
+    // Which link is the narrowest of a part of the path is not told.
+    let link = bottleneck(links, flow.info.facts.reverse).filter(|_| !flow.info.facts.confined);
+    let Taken { delay, whole, fate, common, acks, media } = taken;
+    KnownFlow {
+        flow,
+        sender,
+        clock: scope.clock,
+        from: flow.info.start,
+        to: done.map_or(stop, |done| done.min(stop)),
+        stop,
+        measured: active_span(flow, scope),
+        delay,
+        whole,
+        fate,
+        common,
+        acks,
+        media,
+        direction_bytes,
+        common_direction_bytes,
+        capacity_mbps: flow.samples.capacity_mbps().or_else(|| link?.capacity_mbps()),
+        wire_bytes: f64::from(flow.info.facts.wire_bytes + link.map_or(0, |link| link.framing_bytes)),
+    }
+}
+
+impl Common {
+    /// Of `flow`, of which `taken` was not taken out yet.
+    fn of(flow: &mut FlowMeter, scope: &Scope, (from, to): (Time, Time)) -> Self {
+        let delay = flow.common_delay.summary();
+        let lost = match (scope.log.drops, &flow.declared) {
+            (true, _) => Some(Fate {
+                lost: flow.common_dropped_packets,
+                delivered: flow.common_delay.count(),
+                under_way: 0,
+            }),
+            (false, Some(_)) => None,
+            (false, None) => {
+                let longest_us = delay.map_or(0, |delay| u64::try_from(delay.max_us).unwrap_or(0));
+                let limit_ns = scope.last_record_ns.saturating_sub(longest_us.saturating_mul(1_000));
+                Some(flow.ledger.fate_from(from.as_ns(), limit_ns.min(to.as_ns())))
+            }
+        };
+        Self { time: to - from, delay, fate: lost }
+    }
+}
+
+impl Sums {
+    fn add(&mut self, flow: &FlowMeter, fate: Fate) {
+        self.sent.merge(&flow.sent);
+        self.delivered.merge(&flow.delivered);
+        self.ack.merge(&flow.ack);
+        self.fate.lost += fate.lost;
+        self.fate.delivered += fate.delivered;
+        self.measured_data_bytes += flow.measured_data_bytes;
+    }
+}
+
+/// What became of a flow's packets: from its drops or, where the log does not tell them, from what its sender declared
+/// lost or, if it declared nothing, from when it sent what. `delivered` packets arrived within the corrected convention's
+/// time.
+fn fate(flow: &FlowMeter, scope: &Scope, delivered: u64, max_delay_us: i64) -> Fate {
+    if let Some(declared) = flow.declared.as_ref().filter(|_| !scope.log.drops) {
+        let gone = flow.delivered.packets + declared.open();
+        return Fate {
+            lost: declared.measured(),
+            delivered,
+            under_way: flow.sent.packets.saturating_sub(gone),
+        };
+    }
+    if !scope.log.drops {
+        let max_delay_ns = u64::try_from(max_delay_us).unwrap_or(0).saturating_mul(1_000);
+        return flow.ledger.fate(scope.last_record_ns.saturating_sub(max_delay_ns));
+    }
+    let gone = flow.delivered.packets + flow.dropped_packets;
+    Fate { lost: flow.measured_dropped_packets, delivered, under_way: flow.sent.packets.saturating_sub(gone) }
+}
+
+/// When a flow stops, at the latest with the run.
+fn stop(flow: &FlowMeter, scope: &Scope) -> Time {
+    Time::from_ns(flow.to_ns.min(scope.end_ns))
+}
+
+/// The time of a flow that the corrected convention counts.
+fn active_span(flow: &FlowMeter, scope: &Scope) -> Span {
+    Span::from_ns(flow.to_ns.min(scope.end_ns).saturating_sub(flow.from_ns))
+}
+
+/// ... of all flows, from the earliest start to the latest stop.
+fn measured_span(flows: &[FlowMeter], scope: &Scope) -> Span {
+    let from_ns = flows.iter().map(|flow| flow.from_ns).min().unwrap_or(0);
+    let to_ns = flows.iter().map(|flow| flow.to_ns.min(scope.end_ns)).max().unwrap_or(0);
+    Span::from_ns(to_ns.saturating_sub(from_ns))
+}
+
+/// Why Pantheon would not count the run, if so (`plot.py`, `parse_tunnel_log`).
+fn invalid_reason(meter: &RunMeter, clock: Clock) -> Option<String> {
+    let mut delivered = Tally::default();
+    meter.flows.iter().for_each(|flow| delivered.merge(&flow.delivered));
+    if delivered.packets == 0 {
+        return Some("no packet arrived".into());
+    }
+    delivered.begin(meter.first_delivery_ns);
+    // A flow that is not in the log does not exist for Pantheon, and packets without a flow number are no flow to it.
+    for flow in meter.flows.iter().filter(|flow| flow.has_data_records() && flow.info.flow != 0) {
+        let number = flow.info.flow;
+        if flow.delivered.packets == 0 {
+            return Some(format!("no packet of flow {number} arrived"));
+        }
+        if flow.sent.packets == 0 {
+            return Some(format!("packets of flow {number} arrived, and none was sent"));
+        }
+    }
+    let (seconds, planned) = (delivered.span_ms(clock) / 1_000.0, meter.duration.as_secs_f64());
+    (seconds < MIN_VALID_PART * planned).then(|| {
+        format!("packets arrived over {seconds:.3} s, less than {MIN_VALID_PART} of the planned {planned} s")
+    })
+}

@@ -1,0 +1,283 @@
+//! A script that was read.
+
+use crate::answers;
+use crate::expect::Condition;
+use crate::line::{self, Header, Line, refusal};
+use crate::values;
+use congestion::{Controller, Entry, Parameters, Start};
+use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeMap;
+use strict_input::Refusal;
+use transport::Config;
+use units::Time;
+
+/// Most events that one script causes.
+pub(crate) const MAX_EVENTS: usize = 1_000_000;
+/// Smallest and largest packet of a script, bytes.
+const MSS_BYTES: core::ops::RangeInclusive<u64> = 1..=65_000;
+/// Largest first window, packets.
+const MAX_WINDOW: u64 = 100_000;
+
+/// The kind of code that a script drives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A controller by itself.
+    Controller,
+    /// The built-in transport's sender, with a controller.
+    Sender,
+    /// The built-in transport's receiver.
+    Receiver,
+}
+
+/// A script that was read.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// The kind of code that the script drives.
+    pub subject: Subject,
+    /// Title of the script; empty if it has none.
+    pub title: String,
+    /// Name of the controller that it is for.
+    pub controller: String,
+    /// Parameters of that controller that differ from the defaults, as text.
+    pub parameters: BTreeMap<String, String>,
+    /// Names of the transports that it holds for: `tcp`, `quic`.
+    pub transports: Vec<String>,
+    /// Parameters and first answers without which the script says nothing about another controller.
+    pub(crate) needs: Vec<String>,
+    pub(crate) mss_bytes: u32,
+    pub(crate) window: u32,
+    pub(crate) seed: u64,
+    pub(crate) transport: Json,
+    /// How far a packet may be from its time.
+    pub(crate) tolerance: units::Span,
+    pub(crate) lines: Vec<Line>,
+}
+
+impl Script {
+    /// Reads a script.
+    ///
+    /// # Errors
+    /// One line: the line's number, what stands there, and what is expected.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        let (mut header, mut lines) = line::parse(text)?;
+        let mut take = |key: &str| header.remove(key);
+        let subject = match take("drives") {
+            None => Subject::Controller,
+            Some((number, word)) => match word.as_str() {
+                "controller" => Subject::Controller,
+                "sender" => Subject::Sender,
+                "receiver" => Subject::Receiver,
+                _ => {
+                    return Err(refusal(
+                        number,
+                        format!("drives = {word}: expected controller, sender or receiver"),
+                    ));
+                }
+            },
+        };
+        let title = take("title").map(|(_, title)| title).unwrap_or_default();
+        let source = take("source").map(|(_, source)| source).unwrap_or_default();
+        let (controller, parameters) = match take("controller") {
+            Some((number, words)) => named(number, &words)?,
+            None if subject == Subject::Receiver => (String::new(), BTreeMap::new()),
+            None => return Err(refusal(1, "the header needs `controller NAME`")),
+        };
+        let transports = transports(take("transports"))?;
+        let needs = needs(take("needs"), &parameters)?;
+        let mss_bytes = whole(take("mss"), "mss", 1000, MSS_BYTES)? as u32;
+        let window = whole(take("window"), "window", 10, 1..=MAX_WINDOW)? as u32;
+        let seed = whole(take("seed"), "seed", 1, 0..=u64::MAX)?;
+        let transport = match take("transport") {
+            Some((number, _)) if subject == Subject::Controller => {
+                return Err(refusal(number, "`transport` is for scripts that drive a sender or a receiver"));
+            }
+            given => transport_table(given)?,
+        };
+        let tolerance = match take("tolerance") {
+            None => units::Span::from_us(1),
+            Some((number, text)) => values::parse_span(&text).ok_or_else(|| {
+                refusal(number, format!("tolerance = {text}: expected a number of seconds"))
+            })?,
+        };
+        refuse_unknown(&header)?;
+        for line in &mut lines {
+            if let Line::Expect { source: own, number, .. } = line
+                && own.is_empty()
+            {
+                if source.is_empty() {
+                    return Err(refusal(
+                        *number,
+                        "expected `# SOURCE` after the conditions, or `source` in the header",
+                    ));
+                }
+                own.clone_from(&source);
+            }
+        }
+        Ok(Self {
+            subject,
+            title,
+            controller,
+            parameters,
+            transports,
+            needs,
+            mss_bytes,
+            window,
+            seed,
+            transport,
+            tolerance,
+            lines,
+        })
+    }
+
+    /// The start values that the controller is built with.
+    pub(crate) fn start(&self) -> Start {
+        Start {
+            now: Time::ZERO,
+            mss_bytes: self.mss_bytes,
+            initial_window_bytes: u64::from(self.window) * u64::from(self.mss_bytes),
+            seed: self.seed,
+        }
+    }
+
+    /// The transport that a sender or receiver is configured with.
+    pub(crate) fn config(&self) -> Result<Config, Refusal> {
+        let mut table = self.transport.clone();
+        table["payload_bytes"] = self.mss_bytes.into();
+        table["initial_window"] = self.window.into();
+        Config::from_json(&table)
+    }
+
+    /// Gives another controller than the script's those of the script's parameters that it has and that it takes. Returns why the
+    /// script does not apply if it needs one of the others.
+    pub fn lend(&self, entry: &Entry, parameters: &mut Parameters) -> Option<String> {
+        let mut why_not = None;
+        for (name, value) in &self.parameters {
+            let is_known = entry.parameters.iter().any(|parameter| parameter.name == name);
+            let refused = match parameters.set(name, value) {
+                Ok(()) => continue,
+                Err(why) if is_known => format!("its parameter {why}"),
+                Err(_) => format!("the controller has no parameter `{name}`"),
+            };
+            if self.needs.contains(name) {
+                why_not = why_not.or(Some(refused));
+            }
+        }
+        why_not
+    }
+
+    /// Returns why the script does not apply to `controller`, which is another one than the script's, before its first event.
+    pub(crate) fn unmet(&self, controller: &dyn Controller) -> Result<Option<String>, Refusal> {
+        let (_, fields) = answers::answers(controller, self.mss_bytes);
+        for text in self.needs.iter().filter(|text| text.contains('=')) {
+            let condition = Condition::parse(text).map_err(Refusal::new)?;
+            let Some(found) = fields.find(&condition.key) else { continue };
+            let (holds, found) = condition.check(found).map_err(Refusal::new)?;
+            if !holds {
+                return Ok(Some(format!(
+                    "the controller begins with {}={found}, the script with {text}",
+                    condition.key
+                )));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The report on a script that says nothing about a controller.
+    pub fn not_applicable(&self, why: &str) -> Json {
+        json!({ "title": self.title, "checks": [], "not_applicable": why })
+    }
+}
+
+/// Transports whose rules differ.
+const TRANSPORTS: [&str; 2] = ["tcp", "quic"];
+
+/// The transports that a script holds for: both unless it says so.
+fn transports(given: Option<(usize, String)>) -> Result<Vec<String>, Refusal> {
+    let Some((number, words)) = given else { return Ok(TRANSPORTS.map(str::to_owned).to_vec()) };
+    let named: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+    if named.is_empty() || named.iter().any(|name| !TRANSPORTS.contains(&name.as_str())) {
+        return Err(refusal(number, format!("transports = {words}: expected tcp, quic or both")));
+    }
+    Ok(named)
+}
+
+/// Names of parameters that the header sets, and conditions of the first answers.
+fn needs(
+    given: Option<(usize, String)>,
+    parameters: &BTreeMap<String, String>,
+) -> Result<Vec<String>, Refusal> {
+    let Some((number, words)) = given else { return Ok(vec![]) };
+    for word in words.split_whitespace() {
+        if word.contains('=') {
+            Condition::parse(word).map_err(|why| refusal(number, why))?;
+        } else if !parameters.contains_key(word) {
+            return Err(refusal(number, format!("needs {word}: `controller` does not set such a parameter")));
+        }
+    }
+    Ok(words.split_whitespace().map(str::to_owned).collect())
+}
+
+/// A controller's name and its parameters.
+fn named(number: usize, words: &str) -> Result<(String, BTreeMap<String, String>), Refusal> {
+    let mut words = words.split_whitespace();
+    let name = words.next().unwrap_or_default().to_owned();
+    let mut parameters = BTreeMap::new();
+    for word in words {
+        let (key, value) = word
+            .split_once('=')
+            .ok_or_else(|| refusal(number, format!("`{word}`: expected `NAME=VALUE`")))?;
+        if parameters.insert(key.to_owned(), value.to_owned()).is_some() {
+            return Err(refusal(number, format!("`{key}` stands twice")));
+        }
+    }
+    Ok((name, parameters))
+}
+
+fn whole(
+    given: Option<(usize, String)>,
+    key: &str,
+    default: u64,
+    allowed: core::ops::RangeInclusive<u64>,
+) -> Result<u64, Refusal> {
+    let Some((number, text)) = given else { return Ok(default) };
+    text.parse().ok().filter(|value| allowed.contains(value)).ok_or_else(|| {
+        let (first, last) = (allowed.start(), allowed.end());
+        refusal(number, format!("{key} = {text}: expected a whole number from {first} to {last}"))
+    })
+}
+
+/// The transport's table: numbers, `yes`, `no` and names.
+fn transport_table(given: Option<(usize, String)>) -> Result<Json, Refusal> {
+    let mut table = Map::new();
+    let Some((number, words)) = given else { return Ok(Json::Object(table)) };
+    for word in words.split_whitespace() {
+        let (key, value) = word
+            .split_once('=')
+            .ok_or_else(|| refusal(number, format!("`{word}`: expected `NAME=VALUE`")))?;
+        let value = match value {
+            "yes" => true.into(),
+            "no" => false.into(),
+            text => text
+                .parse::<u64>()
+                .map(Json::from)
+                .or_else(|_| text.parse::<f64>().map(Json::from))
+                .unwrap_or_else(|_| text.into()),
+        };
+        if table.insert(key.to_owned(), value).is_some() {
+            return Err(refusal(number, format!("`{key}` stands twice")));
+        }
+    }
+    Ok(Json::Object(table))
+}
+
+fn refuse_unknown(header: &Header) -> Result<(), Refusal> {
+    match header.iter().next() {
+        None => Ok(()),
+        Some((key, (number, _))) => Err(refusal(
+            *number,
+            format!(
+                "unknown key `{key}`: expected title, source, drives, controller, needs, transports, mss, window, seed, transport or tolerance"
+            ),
+        )),
+    }
+}

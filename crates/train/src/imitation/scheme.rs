@@ -1,0 +1,30 @@
+//! The schemes that imitate an expert.
+
+/// What is specific to one scheme.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scheme {
+    /// Name of its controller, and of its trainer.
+    pub(super) name: &'static str,
+    /// That of the controller that takes its place in training.
+    pub(super) in_training: &'static str,
+    /// Which of the values that it sees is the window, and what that is divided by.
+    pub(super) window: usize,
+    pub(super) window_unit: f64,
+    /// Least and most packets of a window.
+    pub(super) limits: [f64; 2],
+}
+
+pub(super) const INDIGO_SCHEME: Scheme = Scheme {
+    name: "indigo",
+    in_training: "indigo-in-training",
+    window: 3,
+    window_unit: 5000.0,
+    limits: [2.0, 1e7],
+};
+pub(super) const MUSES_SCHEME: Scheme = Scheme {
+    name: "muses",
+    in_training: "muses-in-training",
+    window: 5,
+    window_unit: 12_500.0,
+    limits: [10.0, 12_500.0],
+};
