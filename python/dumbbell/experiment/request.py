@@ -171,6 +171,7 @@ class RunRequest:
     interval: float | None = _setting("interval_s", values.seconds, "S")
     mixes: Names = option((), "flows of several schemes in one run; repeatable", str, "A*2+B", word="mix", repeats=True)
     warmup: float | None = _setting("warmup_s", values.seconds, "S")
+    sample_interval: float | None = _setting("sample_interval_s", values.seconds, "S", note="also 50ms")
     seed: int | None = _setting("seed", values.seed, "N")
     log: str | None = _setting("log", values.Choice(*LOGS), _choices(LOGS))
     exact: bool = option(False, "simulated hosts answer in no time, flows start when they are told")
