@@ -12,9 +12,11 @@ use crate::keep::keep;
 use crate::native::{Declared, Native};
 use crate::watch::Watch;
 use congestion::{Controller, Entry, Parameter, ParameterKind, Parameters, Start, Value};
+use core::error::Error as _;
 use core::ffi::{CStr, c_char, c_void};
-use core::mem::{MaybeUninit, offset_of, size_of};
+use core::mem::{ManuallyDrop, MaybeUninit, offset_of, size_of};
 use core::ptr;
+use libloading::os::unix;
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
@@ -106,28 +108,28 @@ impl Library {
     }
 }
 
-/// Loads the library that is in the file in memory `name`, and asks for its declaration. To the loader it is `file`.
+/// Loads the library that is in the file in memory `name`, and asks for its declaration. To the loader it is `file`. It is
+/// never unloaded: whatever its constructors began goes on.
 fn load(name: &Path, file: &Path) -> Result<*const c::Plugin, Error> {
-    let text = |path: &Path| CString::new(path.as_os_str().as_bytes()).map_err(|_| Error::Name);
-    let (opened, shown) = (text(name)?, text(file)?);
-    // SAFETY: the name is a text; what the library's constructors do is on its own account.
-    let handle = unsafe { libc::dlopen(opened.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-    if handle.is_null() {
-        let why = last_error();
-        let name = name.display().to_string();
-        return Err(Error::Loader(why.trim_start_matches(&name).trim_start_matches(": ").to_owned()));
-    }
+    let shown = CString::new(file.as_os_str().as_bytes()).map_err(|_| Error::Name)?;
+    // SAFETY: what the library's constructors do is on its own account.
+    let library = unsafe { unix::Library::open(Some(name), unix::RTLD_NOW | unix::RTLD_LOCAL) };
+    let handle = library.map_err(|error| complaint(&error, name))?.into_raw();
     rename(handle, shown);
     // SAFETY: the handle is one.
-    let entrance: *mut c_void = unsafe { libc::dlsym(handle, c::ENTRANCE.as_ptr()) };
-    if entrance.is_null() {
-        return Err(Error::NoEntrance);
-    }
+    let library = ManuallyDrop::new(unsafe { unix::Library::from_raw(handle) });
     // SAFETY: a function of this name has this type, by the interface.
-    let entrance = unsafe { core::mem::transmute::<*mut c_void, c::Entrance>(entrance) };
+    let entrance = unsafe { library.get::<Option<c::Entrance>>(c::ENTRANCE) };
+    let entrance = entrance.ok().and_then(|entrance| *entrance).ok_or(Error::NoEntrance)?;
     // SAFETY: it takes nothing and returns a declaration that lives as long as the library.
     let plugin = unsafe { entrance() };
     if plugin.is_null() { Err(Error::NoDeclaration) } else { Ok(plugin) }
+}
+
+/// Returns what the loader complains about, without the name of the file in memory.
+fn complaint(error: &libloading::Error, name: &Path) -> Error {
+    let why = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+    Error::Loader(why.trim_start_matches(&*name.to_string_lossy()).trim_start_matches(": ").to_owned())
 }
 
 /// The first fields of `struct link_map` (`<link.h>`), in which the loader keeps a library's address and name.
@@ -145,19 +147,6 @@ fn rename(handle: *mut c_void, name: CString) {
     unsafe {
         if libc::dlinfo(handle, libc::RTLD_DI_LINKMAP, (&raw mut map).cast()) == 0 && !map.is_null() {
             (*map).name = name.into_raw();
-        }
-    }
-}
-
-/// What the loader complains about.
-fn last_error() -> String {
-    // SAFETY: returns NULL or a text that is valid until the next call in this thread.
-    unsafe {
-        let error = libc::dlerror();
-        if error.is_null() {
-            "no reason is given".to_owned()
-        } else {
-            CStr::from_ptr(error).to_string_lossy().into_owned()
         }
     }
 }
